@@ -1,0 +1,79 @@
+/**
+ * Every error that a caller can see: stable code, HTTP status and default text. The texts of the
+ * authentication and rate-limit rows are the contract's exact words (interface: Authentication, Errors).
+ */
+export const ERRORS = {
+  missing_api_key: { status: 401, message: 'missing API key in Authorization header' },
+  invalid_api_key: { status: 401, message: 'invalid API key' },
+  api_key_revoked: { status: 401, message: 'API key has been revoked' },
+  api_key_expired: { status: 401, message: 'API key has expired' },
+  insufficient_scope: { status: 403, message: 'insufficient_scope' },
+  organization_disabled: { status: 403, message: 'organization is disabled' },
+  host_not_allowed: { status: 403, message: 'host not allowed' },
+  key_rate_limited: { status: 429, message: 'API key rate limit exceeded' },
+  global_rate_limited: { status: 429, message: 'global rate limit exceeded' },
+  key_concurrency_exceeded: { status: 429, message: 'API key concurrency limit exceeded' },
+  key_spending_limit: { status: 402, message: 'API key spending limit exceeded' },
+  organization_spending_limit: { status: 402, message: 'organization spending limit reached' },
+  invalid_json: { status: 400, message: 'request body is not valid JSON' },
+  invalid_request: { status: 400, message: 'invalid request' },
+  unsupported_feature: { status: 400, message: 'no route of this model supports the request' },
+  model_not_found: { status: 404, message: 'model not found' },
+  not_found: { status: 404, message: 'not found' },
+  method_not_allowed: { status: 405, message: 'method not allowed' },
+  request_timeout: { status: 408, message: 'request body was not received in time' },
+  conflict: { status: 409, message: 'conflict' },
+  body_too_large: { status: 413, message: 'request body is too large' },
+  unprocessable: { status: 422, message: 'unprocessable value' },
+  persistence_failed: { status: 500, message: 'the request could not be recorded' },
+  internal_error: { status: 500, message: 'internal error' },
+  invalid_upstream_response: { status: 502, message: 'the provider returned an invalid response' },
+  upstream_rejected: { status: 400, message: 'the provider rejected the request' },
+  upstream_interrupted: { status: 502, message: 'the provider connection was lost' },
+  no_route_succeeded: { status: 503, message: 'no provider route succeeded' },
+  store_unavailable: { status: 503, message: 'the store is not available' },
+  shutting_down: { status: 503, message: 'the gateway is shutting down' },
+  upstream_timeout: { status: 504, message: 'the provider did not answer in time' },
+} as const satisfies Record<string, { status: number; message: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export interface GatewayErrorOptions {
+  message?: string;
+  /** Overrides the row's status, for example when a provider's own client error is passed on. */
+  status?: number;
+  /** The field at fault, as a path (`messages[0].role`). */
+  param?: string;
+  /** A finer name for resource errors (`deployment_trigger_in_progress`). */
+  type?: string;
+  /** False tells official clients not to repeat the call (`x-should-retry: false`). */
+  retry?: boolean;
+  headers?: Record<string, string>;
+  cause?: unknown;
+}
+
+/** The one error type that surfaces render; anything else thrown becomes `internal_error`. */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError';
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly param: string | undefined;
+  readonly type: string | undefined;
+  readonly retry: boolean | undefined;
+  readonly headers: Record<string, string> | undefined;
+
+  constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
+    super(options.message ?? ERRORS[code].message, { cause: options.cause });
+    this.code = code;
+    this.status = options.status ?? ERRORS[code].status;
+    this.param = options.param;
+    this.type = options.type;
+    this.retry = options.retry;
+    this.headers = options.headers;
+  }
+}
+
+/** Wraps what a bug threw; a {@link GatewayError} passes through. */
+export function toGatewayError(thrown: unknown): GatewayError {
+  return thrown instanceof GatewayError ? thrown : new GatewayError('internal_error', { cause: thrown });
+}

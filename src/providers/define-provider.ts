@@ -1,0 +1,67 @@
+/** The wire formats that a provider can speak. */
+export const PROTOCOLS = [
+  'chat',
+  'responses',
+  'messages',
+  'generate-content',
+  'interactions',
+  'embeddings',
+  'images',
+  'videos',
+] as const;
+
+export type Protocol = (typeof PROTOCOLS)[number];
+
+/** How the provider wants its credential. */
+export type ProviderAuth =
+  | { type: 'bearer' }
+  | { type: 'header'; name: string; prefix?: string }
+  | { type: 'query'; name: string }
+  | { type: 'none' };
+
+export interface ProtocolEndpoint {
+  /**
+   * Path below the base URL. `{model}` is the upstream model name, percent-encoded;
+   * `{method}` the generate-content method.
+   */
+  path: string;
+}
+
+/** Changes to the top level of a request body that a provider needs; applied by splice. */
+export interface Quirks {
+  /** Members to remove. */
+  drop?: readonly string[];
+  /** Members to rename, old name to new. */
+  rename?: Readonly<Record<string, string>>;
+  /** Members to add when absent, as JSON values. */
+  default?: Readonly<Record<string, unknown>>;
+}
+
+/** What an upstream failure means for the request. */
+export type FailureClass = 'retry-here' | 'next-candidate' | 'fatal';
+
+/** A kind of provider, as data (design: Providers). The same members can be written in `gateway.yaml`. */
+export interface ProviderDefinition {
+  /** The value of `type` in a provider resource. */
+  id: string;
+  displayName: string;
+  /** Absent: the resource must give `base_url`. */
+  baseUrl?: string;
+  auth: ProviderAuth;
+  /** A protocol that is absent is not supported. */
+  protocols: Partial<Record<Protocol, ProtocolEndpoint>>;
+  /** Sent with every request. */
+  headers?: Readonly<Record<string, string>>;
+  /** Quirks by protocol. */
+  quirks?: Partial<Record<Protocol, Quirks>>;
+  /** Environment variables in which people keep this vendor's key, most usual first. */
+  envKeys?: readonly string[];
+  /** True when `stream_options.include_usage` is refused by the provider. Default false. */
+  noStreamUsage?: boolean;
+  /** Overrides the default classification for answers it returns a class for. */
+  classify?: (status: number, body: string) => FailureClass | undefined;
+}
+
+export function defineProvider(definition: ProviderDefinition): ProviderDefinition {
+  return definition;
+}

@@ -1,0 +1,86 @@
+/** A key is a non-empty list of segments; order is segment by segment, numbers before strings. */
+export type KeyPart = string | number;
+export type Key = readonly KeyPart[];
+
+/** What the store can hold: JSON values (no `undefined`, no bigint) or raw bytes. */
+export type Value = unknown;
+
+/** Opaque stamp of one write to one key; never repeats for that key, also after delete and re-create. */
+export type Version = string;
+
+export interface Entry<T = Value> {
+  readonly key: Key;
+  readonly value: T;
+  readonly version: Version;
+}
+
+export interface ListOptions {
+  /** Only keys that start with these whole segments (the key equal to the prefix excluded). */
+  prefix: Key;
+  /** Start strictly behind this key in the direction of travel. */
+  after?: Key;
+  /** Default 100, at most 10,000. */
+  limit?: number;
+  /** True walks from the last key to the first. Default false. */
+  reverse?: boolean;
+}
+
+/** One part of a commit. Conditions are checked against the state before the commit. */
+export type Op =
+  | { type: 'put'; key: Key; value: Value; ttlMs?: number; ifVersion?: Version; ifAbsent?: true }
+  | { type: 'delete'; key: Key; ifVersion?: Version }
+  | { type: 'check'; key: Key; ifVersion?: Version; ifAbsent?: true };
+
+/** `version` is the stamp that every put of the commit received. */
+export type CommitResult = { ok: true; version: Version } | { ok: false; conflict: Key };
+
+export type StoreScope = 'process' | 'host' | 'cluster';
+
+/**
+ * An ordered, transactional map (design: Store). Reads see every commit acknowledged before them in
+ * the same process. A resolved `commit` is durable and all or nothing. Rejections are always
+ * `StoreError`; after one the outcome of that commit is unknown unless `code` is `too_large`.
+ */
+export interface Store {
+  /** How far the guarantees reach: one process, several on one host, or several hosts. */
+  readonly scope: StoreScope;
+  /** `memory`, `lmdb`, or the name of the unstorage driver. */
+  readonly driver: string;
+  get<T = Value>(key: Key): Promise<Entry<T> | undefined>;
+  list<T = Value>(options: ListOptions): Promise<Entry<T>[]>;
+  /** At most 1,000 operations; two operations on one key are refused (`invalid_commit`). */
+  commit(ops: readonly Op[]): Promise<CommitResult>;
+  /** Atomically adds to a counter (absent counts as 0) and returns the new value. */
+  increment(key: Key, by: number, options?: { ttlMs?: number }): Promise<number>;
+  /**
+   * Calls `listener` after commits of any process in scope that touched a key below `prefix`:
+   * at least once per burst, without payload. Returns the function that stops it.
+   */
+  watch(prefix: Key, listener: () => void): () => void;
+  /** Rejects with `StoreError` when a durable write is not possible now. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type StoreErrorCode =
+  | 'unavailable'
+  | 'full'
+  | 'read_only'
+  | 'locked'
+  | 'corrupt'
+  | 'newer_format'
+  | 'too_large'
+  | 'invalid_key'
+  | 'invalid_value'
+  | 'invalid_commit'
+  | 'closed';
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,64 @@
+import type { Buffer } from 'node:buffer';
+
+/** Response headers as received, names in lower case. */
+export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+export interface UpstreamRequest {
+  /** Absolute URL. */
+  url: URL;
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
+  /** Flat name, value list; names in lower case. Host and content-length are the transport's. */
+  headers: string[];
+  body: Buffer | undefined;
+}
+
+/**
+ * What becomes of one exchange. Calls come in this order: `onHead` once, `onData` any number of
+ * times, then exactly one of `onEnd` and `onError`; `onError` may also come first. Nothing is
+ * called after `abort()` but for one final `onError` with kind `aborted`. Bodies arrive decoded
+ * (gzip, deflate, br, zstd), and `content-encoding` and `content-length` are then removed from the head.
+ */
+export interface UpstreamSink {
+  onHead(status: number, headers: UpstreamHeaders): void;
+  onData(chunk: Buffer): void;
+  onEnd(): void;
+  onError(error: UpstreamError): void;
+}
+
+/** Handle of an exchange in flight; all three are idempotent and safe after its end. */
+export interface UpstreamCall {
+  /** Closes the socket at once. */
+  abort(): void;
+  /** Stops reading from the socket until `resume`. */
+  pause(): void;
+  resume(): void;
+}
+
+/** Sends one request. Timeouts are the caller's business (it aborts). */
+export interface Transport {
+  send(request: UpstreamRequest, sink: UpstreamSink): UpstreamCall;
+  /** Waits for nothing: destroys idle and busy sockets. */
+  close(): Promise<void>;
+}
+
+export type UpstreamErrorKind =
+  /** The connection could not be made (refused, unresolved, TLS): nothing was sent. */
+  | 'connect'
+  /** The connection broke after something was sent: the provider may have acted. */
+  | 'reset'
+  /** The answer was not HTTP or its encoding was corrupt. */
+  | 'protocol'
+  /** The URL guard refused the address. */
+  | 'blocked'
+  /** `abort()` was called. */
+  | 'aborted';
+
+export class UpstreamError extends Error {
+  override readonly name = 'UpstreamError';
+  readonly kind: UpstreamErrorKind;
+
+  constructor(kind: UpstreamErrorKind, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.kind = kind;
+  }
+}

@@ -1,0 +1,76 @@
+import type { Principal } from './principal.ts';
+import type { Usage } from './usage.ts';
+
+/** What is known before the first candidate is tried. */
+export interface RequestStart {
+  /** `req_…`, also the value of the `x-request-id` response header. */
+  id: string;
+  /** Milliseconds since epoch. */
+  at: number;
+  principal: Principal;
+  /** `chat`, `responses`, `messages` … */
+  surface: string;
+  /** The logical name that the client asked for. */
+  model: string;
+  stream: boolean;
+  /** The most that the call can cost, in nano-dollars. */
+  bound: number;
+}
+
+export interface AttemptRecord {
+  provider: string;
+  /** The provider's own model name. */
+  model: string;
+  /** Upstream HTTP status, or null when none arrived. */
+  status: number | null;
+  /** `ok`, or why the candidate was left: `status_503`, `timeout_first_content`, `connect`, `cooldown` … */
+  outcome: string;
+  /** Milliseconds spent on the attempt. */
+  ms: number;
+}
+
+/** How the request ended. */
+export interface RequestOutcome {
+  /** The HTTP status that the client got; 499 when it went away first. */
+  status: number;
+  /** `ok`, `error`, `aborted`, `interrupted` (told in the stream). */
+  result: 'ok' | 'error' | 'aborted' | 'interrupted';
+  errorCode?: string;
+  /** Logical model that answered (differs after a model fallback), with its provider. */
+  answeredBy?: { model: string; provider: string; upstreamModel: string };
+  attempts: AttemptRecord[];
+  usage: Usage;
+  /** True when the provider gave no usage and the numbers are the gateway's estimate. */
+  estimated: boolean;
+  /** Nano-dollars. */
+  cost: number;
+  losses: string[];
+  /** Microseconds that the gateway itself spent before the upstream request was sent. */
+  overheadUs: number;
+  /** Milliseconds to the first content byte, null when none came. */
+  firstContentMs: number | null;
+  totalMs: number;
+  /** Only when content logging is switched on. */
+  content?: { request: string; response: string };
+}
+
+/** One request's place in the ledger. */
+export interface LedgerEntry {
+  /**
+   * Undefined: send at once. Else resolves when the reservation is committed, and rejects with
+   * `key_spending_limit`, `organization_spending_limit` or `persistence_failed`.
+   */
+  readonly admitted: Promise<void> | undefined;
+  /** Resolves when the start of the record is durable; rejects with `persistence_failed`. Never unhandled. */
+  readonly durable: Promise<void>;
+  /** Writes the final record, releases the reservation and counts the cost; only the first call acts. */
+  settle(outcome: RequestOutcome): void;
+}
+
+/** Starts and ends request records (design: inference, steps 6 and 7). */
+export interface Ledger {
+  /** Throws `persistence_failed` at once while the store is known to fail. */
+  begin(start: RequestStart): LedgerEntry;
+  /** Resolves when every settled entry is durable. */
+  drain(): Promise<void>;
+}

@@ -1,0 +1,24 @@
+/** Upper bounds of spending in nano-dollars (1e-9 USD); an absent window has no bound. Windows are UTC. */
+export interface SpendLimits {
+  readonly lifetime?: number;
+  readonly day?: number;
+  readonly month?: number;
+}
+
+/** Whom a request acts for: what authentication knows of the key and its organization. */
+export interface Principal {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly organizationId: string;
+  readonly organizationEnabled: boolean;
+  /** Null: every scope but `admin` (contract: Authentication 7). */
+  readonly scopes: ReadonlySet<string> | null;
+  readonly keySpend: SpendLimits | null;
+  readonly organizationSpend: SpendLimits | null;
+  /** Accepted requests in any 60 seconds. */
+  readonly rpmCap: number | null;
+  /** Requests in flight at once. */
+  readonly concurrencyCap: number | null;
+  /** Logical model names, `*` matches any run of characters; null allows all. */
+  readonly allowedModels: readonly string[] | null;
+}
