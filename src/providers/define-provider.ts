@@ -1,16 +1,5 @@
-/** The wire formats that a provider can speak. */
-export const PROTOCOLS = [
-  'chat',
-  'responses',
-  'messages',
-  'generate-content',
-  'interactions',
-  'embeddings',
-  'images',
-  'videos',
-] as const;
-
-export type Protocol = (typeof PROTOCOLS)[number];
+import type { Protocol } from '../core/protocol-id.ts';
+import type { Quirks } from '../core/quirks.ts';
 
 /** How the provider wants its credential. */
 export type ProviderAuth =
@@ -25,16 +14,6 @@ export interface ProtocolEndpoint {
    * `{method}` the generate-content method.
    */
   path: string;
-}
-
-/** Changes to the top level of a request body that a provider needs; applied by splice. */
-export interface Quirks {
-  /** Members to remove. */
-  drop?: readonly string[];
-  /** Members to rename, old name to new. */
-  rename?: Readonly<Record<string, string>>;
-  /** Members to add when absent, as JSON values. */
-  default?: Readonly<Record<string, unknown>>;
 }
 
 /** What an upstream failure means for the request. */

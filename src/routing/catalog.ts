@@ -1,4 +1,6 @@
-import type { Protocol, ProviderAuth, ProviderDefinition, Quirks } from '../providers/define-provider.ts';
+import type { Protocol } from '../core/protocol-id.ts';
+import type { Quirks } from '../core/quirks.ts';
+import type { ProviderAuth, ProviderDefinition } from '../providers/define-provider.ts';
 import type { Pricing } from '../usage/usage.ts';
 
 export type ModelType = 'llm' | 'embedding' | 'image' | 'video' | 'audio' | 'api';

@@ -1,5 +1,5 @@
+import type { Usage } from '../core/usage.ts';
 import type { Principal } from './principal.ts';
-import type { Usage } from './usage.ts';
 
 /** What is known before the first candidate is tried. */
 export interface RequestStart {

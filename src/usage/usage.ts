@@ -1,21 +1,3 @@
-/**
- * Tokens by the class they are priced in. `input` excludes cached tokens (`cacheRead`, `cacheWrite*`),
- * `output` includes `reasoning`; so the billed total is input + cacheRead + cacheWrite* + output.
- */
-export interface Usage {
-  input: number;
-  cacheRead: number;
-  cacheWrite5m: number;
-  cacheWrite1h: number;
-  output: number;
-  /** The part of `output` that was reasoning. */
-  reasoning: number;
-  images: number;
-  seconds: number;
-  /** The provider's own usage object, as parsed. */
-  raw?: unknown;
-}
-
 /** Prices in nano-dollars: per token for the token classes, else per unit. Absent: free or inherited. */
 export interface Pricing {
   readonly input?: number;
@@ -32,14 +14,3 @@ export interface Pricing {
   readonly perImage?: number;
   readonly perSecond?: number;
 }
-
-export const NO_USAGE: Usage = Object.freeze({
-  input: 0,
-  cacheRead: 0,
-  cacheWrite5m: 0,
-  cacheWrite1h: 0,
-  output: 0,
-  reasoning: 0,
-  images: 0,
-  seconds: 0,
-});

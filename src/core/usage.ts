@@ -1,0 +1,28 @@
+/**
+ * Tokens by the class they are priced in. `input` excludes cached tokens (`cacheRead`, `cacheWrite*`),
+ * `output` includes `reasoning`; so the billed total is input + cacheRead + cacheWrite* + output.
+ */
+export interface Usage {
+  input: number;
+  cacheRead: number;
+  cacheWrite5m: number;
+  cacheWrite1h: number;
+  output: number;
+  /** The part of `output` that was reasoning. */
+  reasoning: number;
+  images: number;
+  seconds: number;
+  /** The provider's own usage object, as parsed. */
+  raw?: unknown;
+}
+
+export const NO_USAGE: Usage = Object.freeze({
+  input: 0,
+  cacheRead: 0,
+  cacheWrite5m: 0,
+  cacheWrite1h: 0,
+  output: 0,
+  reasoning: 0,
+  images: 0,
+  seconds: 0,
+});
