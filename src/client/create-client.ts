@@ -1,0 +1,37 @@
+import { createAdminClient, type AdminClient } from './admin.ts';
+import { createChatClient, type ChatClient } from './chat.ts';
+import { createHttp, type HttpAnswer, type HttpCall, type HttpOptions } from './http.ts';
+import { createModelsClient, type ModelsClient } from './models.ts';
+import { createRequestsClient, type RequestsClient } from './requests.ts';
+import { createUsageClient, type UsageClient } from './usage.ts';
+
+export type ClientOptions = HttpOptions;
+
+export type AdminKind = 'organizations' | 'keys' | 'providers' | 'models';
+
+/** Typed access to one gateway; every failure is a `ClientError`. */
+export interface Client {
+  readonly baseUrl: string;
+  readonly chat: ChatClient;
+  readonly models: ModelsClient;
+  readonly requests: RequestsClient;
+  readonly usage: UsageClient;
+  /** The resources below `/admin/v1/<kind>`; needs a key with the scope `admin`. */
+  admin(kind: AdminKind): AdminClient;
+  /** Any call, with the body of the answer as text. */
+  raw(call: HttpCall): Promise<HttpAnswer<string>>;
+}
+
+/** Opens no connection before the first call. */
+export function createClient(options: ClientOptions): Client {
+  const http = createHttp(options);
+  return {
+    baseUrl: options.baseUrl,
+    chat: createChatClient(http),
+    models: createModelsClient(http),
+    requests: createRequestsClient(http),
+    usage: createUsageClient(http),
+    admin: (kind) => createAdminClient(http, `/admin/v1/${kind}`),
+    raw: (call) => http.text(call),
+  };
+}

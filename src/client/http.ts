@@ -1,0 +1,198 @@
+import { createFetch } from 'ofetch';
+import type { Clock } from '../core/clock.ts';
+import { ClientError } from './client-error.ts';
+import { toConnectionError } from './connection-error.ts';
+import { fromErrorBody } from './error-body.ts';
+import { DEFAULT_RETRY, parseRetryAfter, retryDelay, type RetryPolicy } from './retry.ts';
+import type { Guard } from './guards.ts';
+import { withDeadline } from './deadline.ts';
+
+export interface HttpOptions {
+  /** Origin and optional path of the server, without `/v1`. */
+  baseUrl: string;
+  /** Sent as `Authorization: Bearer …`; undefined sends none. */
+  apiKey?: string | undefined;
+  fetch?: typeof globalThis.fetch | undefined;
+  clock: Clock;
+  /** Milliseconds until a call without an answer is given up; default 60,000. Streams: until the head. */
+  timeoutMs?: number | undefined;
+  retry?: Partial<RetryPolicy> | undefined;
+  random?: (() => number) | undefined;
+  userAgent?: string | undefined;
+  /** Told of every sending: method, path, status and milliseconds; never headers or bodies. */
+  trace?: ((line: string) => void) | undefined;
+}
+
+export interface HttpCall {
+  method: string;
+  /** Absolute path below the base URL, already encoded. */
+  path: string;
+  query?: Record<string, string | number | readonly string[] | undefined> | undefined;
+  /** Sent as JSON. */
+  body?: unknown;
+  signal?: AbortSignal | undefined;
+}
+
+export interface HttpAnswer<T> {
+  status: number;
+  requestId: string | undefined;
+  contentType: string;
+  body: T;
+}
+
+/** Sends calls to one server. Failures, an answer of 4xx or 5xx included, are {@link ClientError}s. */
+export interface Http {
+  /** The body as text. Idempotent calls are repeated by the rules of {@link retryDelay}. */
+  text(call: HttpCall): Promise<HttpAnswer<string>>;
+  /** The parsed body. Throws `invalid_response` when it is not what `guard` expects. */
+  json<T>(call: HttpCall, guard: Guard<T>): Promise<HttpAnswer<T>>;
+  /** The body as a stream of bytes; sent once. */
+  stream(call: HttpCall): Promise<HttpAnswer<ReadableStream<Uint8Array>>>;
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+
+export function createHttp(options: HttpOptions): Http {
+  const policy = { ...DEFAULT_RETRY, ...options.retry };
+  const random = options.random ?? Math.random;
+  const send = createSender(options);
+
+  async function text(call: HttpCall): Promise<HttpAnswer<string>> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await send(call, { attempt, read: (response) => response.text() });
+      } catch (thrown) {
+        if (!(thrown instanceof ClientError)) throw thrown;
+        const pause = retryDelay(thrown, { method: call.method, policy, random });
+        if (pause === undefined) throw thrown;
+        options.trace?.(`waiting ${pause} ms before attempt ${attempt + 1}`);
+        await sleep(options.clock, pause, call.signal);
+      }
+    }
+  }
+
+  return {
+    text,
+    async json(call, guard) {
+      const answer = await text(call);
+      return { ...answer, body: parseJson(answer, guard) };
+    },
+    stream: (call) =>
+      send(call, { attempt: 1, read: async (response) => response.body ?? new Blob().stream() }),
+  };
+}
+
+interface Sending<T> {
+  attempt: number;
+  read: (response: Response) => Promise<T>;
+}
+
+type Send = <T>(call: HttpCall, sending: Sending<T>) => Promise<HttpAnswer<T>>;
+
+function createSender(options: HttpOptions): Send {
+  const request = createFetch({ fetch: options.fetch ?? globalThis.fetch });
+  const headers = {
+    accept: 'application/json, text/event-stream;q=0.9',
+    'user-agent': options.userAgent ?? 'gateway-client',
+    ...(options.apiKey !== undefined && { authorization: `Bearer ${options.apiKey}` }),
+  };
+  return async (call, { attempt, read }) => {
+    const started = options.clock.monotonic();
+    const deadline = withDeadline(
+      options.clock,
+      options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      call.signal,
+    );
+    let outcome = 'no answer';
+    try {
+      const response = await request.raw(join(options.baseUrl, call.path, call.query), {
+        method: call.method,
+        headers:
+          call.body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+        ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+        retry: false,
+        redirect: 'manual',
+        ignoreResponseError: true,
+        // The body is left unread, so that each caller reads it in its own way.
+        responseType: 'stream',
+        signal: deadline.signal,
+      });
+      outcome = String(response.status);
+      if (!response.ok) throw await toHttpError(response, options.clock.now(), attempt);
+      const { status } = response;
+      return { ...metaOf(response), status, body: await read(response) };
+    } catch (thrown) {
+      if (thrown instanceof ClientError) throw thrown;
+      throw toConnectionError(thrown, {
+        server: options.baseUrl,
+        expired: deadline.expired(),
+        aborted: call.signal?.aborted ?? false,
+        attempts: attempt,
+      });
+    } finally {
+      deadline.clear();
+      const ms = Math.round(options.clock.monotonic() - started);
+      options.trace?.(`${call.method} ${call.path} → ${outcome} (${ms} ms)`);
+    }
+  };
+}
+
+function metaOf(response: Response): { requestId: string | undefined; contentType: string } {
+  return {
+    requestId: response.headers.get('x-request-id') ?? undefined,
+    contentType: response.headers.get('content-type') ?? '',
+  };
+}
+
+async function toHttpError(
+  response: Response,
+  now: number,
+  attempts: number,
+): Promise<ClientError> {
+  return new ClientError({
+    ...fromErrorBody(response.status, await response.text()),
+    status: response.status,
+    requestId: metaOf(response).requestId,
+    attempts,
+    retryAfterMs: parseRetryAfter(response.headers.get('retry-after'), now),
+    final: response.headers.get('x-should-retry') === 'false',
+  });
+}
+
+function parseJson<T>(answer: HttpAnswer<string>, guard: Guard<T>): T {
+  try {
+    const body: unknown = JSON.parse(answer.body);
+    if (guard(body)) return body;
+  } catch {
+    // Reported below, together with JSON of another shape.
+  }
+  const message = 'the server did not answer as a gateway does; is this its address?';
+  const { status, requestId } = answer;
+  throw new ClientError({ code: 'invalid_response', message, status, requestId });
+}
+
+function join(baseUrl: string, path: string, query: HttpCall['query']): string {
+  const url = baseUrl.replace(/\/+$/, '') + (path.startsWith('/') ? path : `/${path}`);
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== undefined) parameters.append(name, String(item));
+    }
+  }
+  const text = parameters.toString();
+  return text === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${text}`;
+}
+
+function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      timer.cancel();
+      reject(new ClientError({ code: 'aborted', message: 'interrupted' }));
+    };
+    const timer = clock.setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
