@@ -1,33 +1,22 @@
 import type { Protocol } from '../core/protocol-id.ts';
-import type { Quirks } from '../core/quirks.ts';
-import type { ProviderAuth, ProviderDefinition } from '../providers/define-provider.ts';
+import type { ProviderAccount } from '../providers/account.ts';
 import type { Pricing } from '../usage/usage.ts';
 
 export type ModelType = 'llm' | 'embedding' | 'image' | 'video' | 'audio' | 'api';
 
-/** Milliseconds. */
+/** Milliseconds (contract: Limits; decisions: Timeouts). */
 export interface Timeouts {
+  /** From sending to the first content of a stream. */
   readonly firstContent: number;
+  /**
+   * From sending to the whole of an answer that is not a stream: `firstContent` where somebody set
+   * one, else `total`, because a long answer without a stream shows nothing before its end.
+   */
+  readonly wholeAnswer: number;
+  /** Silence between two chunks of a stream. */
   readonly idle: number;
+  /** The whole call over all of its candidates. */
   readonly total: number;
-}
-
-/** A provider account that requests can be sent to. */
-export interface ProviderAccount {
-  readonly id: string;
-  readonly name: string;
-  readonly definition: ProviderDefinition;
-  readonly baseUrl: string;
-  readonly auth: ProviderAuth;
-  /** The unsealed credential; never logged, never in an error. */
-  readonly credential: string | undefined;
-  readonly protocols: ProviderDefinition['protocols'];
-  readonly headers: Readonly<Record<string, string>>;
-  readonly quirks: Partial<Record<Protocol, Quirks>>;
-  readonly headerSpelling: 'vendor' | 'native';
-  readonly noStreamUsage: boolean;
-  /** What `type: mock` scripts; undefined elsewhere. */
-  readonly mock: unknown;
 }
 
 /** Give up a candidate that delivers too slowly before the commit (requirement routing.min-throughput). */
