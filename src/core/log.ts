@@ -1,0 +1,82 @@
+import type { Clock } from './clock.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** Structured log lines; secrets never belong in a field. */
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** Writes what is still gathered. */
+  flush(): void;
+}
+
+export interface LogOptions {
+  clock: Clock;
+  level: LogLevel;
+  format: 'json' | 'text';
+  /** Takes whole lines; called at most once per `FLUSH_MS` unless much is gathered. */
+  write(lines: string): void;
+}
+
+const FLUSH_MS = 20;
+const FLUSH_CHARS = 64 * 1024;
+
+/** Gathers lines for a moment: one write per request would cost more than the request's own work. */
+export function createLog(options: LogOptions): Log {
+  const { clock, write } = options;
+  const threshold = LOG_LEVELS.indexOf(options.level);
+  const render = options.format === 'json' ? toJsonLine : toTextLine;
+  let gathered = '';
+  let scheduled = false;
+
+  const flush = (): void => {
+    if (gathered === '') return;
+    const lines = gathered;
+    gathered = '';
+    write(lines);
+  };
+
+  const at = (level: LogLevel) => {
+    if (LOG_LEVELS.indexOf(level) < threshold) return () => undefined;
+    return (message: string, fields: LogFields = {}): void => {
+      gathered += render({ time: clock.now(), level, message, fields });
+      if (gathered.length > FLUSH_CHARS) return flush();
+      if (scheduled) return;
+      scheduled = true;
+      clock.setTimeout(() => {
+        scheduled = false;
+        flush();
+      }, FLUSH_MS);
+    };
+  };
+
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), flush };
+}
+
+interface Line {
+  time: number;
+  level: LogLevel;
+  message: string;
+  fields: LogFields;
+}
+
+function toJsonLine({ time, level, message, fields }: Line): string {
+  return `${JSON.stringify({ time: new Date(time).toISOString(), level, message, ...fields })}\n`;
+}
+
+function toTextLine({ time, level, message, fields }: Line): string {
+  const clockTime = new Date(time).toISOString().slice(11, 23);
+  const rest = Object.entries(fields)
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([name, value]) => ` ${name}=${typeof value === 'string' ? quoteIfNeeded(value) : JSON.stringify(value)}`);
+  return `${clockTime} ${level.padEnd(5)} ${message}${rest.join('')}\n`;
+}
+
+/** A value with blanks, quotes or line breaks is quoted, so that one event stays one line. */
+function quoteIfNeeded(value: string): string {
+  return /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value);
+}

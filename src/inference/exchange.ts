@@ -1,0 +1,290 @@
+import { Buffer } from 'node:buffer';
+import type { Clock } from '../core/clock.ts';
+import type { Answer, StreamReader } from '../protocols/protocol.ts';
+import type { Candidate } from '../routing/plan.ts';
+import type { HealthReport } from '../routing/health.ts';
+import type { UpstreamCall, UpstreamError, UpstreamHeaders, UpstreamSink } from '../upstream/transport.ts';
+import {
+  abortedFailure,
+  invalidAnswerFailure,
+  lapseFailure,
+  statusFailure,
+  streamFailure,
+  transportFailure,
+} from './failures.ts';
+import { createRelay } from './relay.ts';
+import type { Relay } from './relay.ts';
+import type { AttemptFailure, Call } from './types.ts';
+import { createWatchdog } from './watchdog.ts';
+import type { Lapse, Watchdog } from './watchdog.ts';
+
+/** Lifecycle frames held back until the first content (requirement routing.commit-gate). */
+const MAX_HELD_EVENTS = 64;
+const MAX_HELD_BYTES = 256 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
+const EMPTY = Buffer.alloc(0);
+
+/** How a committed stream ended; `failure` is undefined after a clean end. */
+export interface StreamEnd {
+  failure: AttemptFailure | undefined;
+  clientGone: boolean;
+}
+
+export type AttemptResult =
+  | AttemptFailure
+  | { readonly type: 'answer'; readonly answer: Answer; readonly headers: UpstreamHeaders }
+  | {
+      readonly type: 'stream';
+      readonly headers: UpstreamHeaders;
+      readonly reader: StreamReader;
+      readonly relay: Relay;
+      /** Resolves once, when nothing more will be written. */
+      readonly ended: Promise<StreamEnd>;
+      /** Gives the stream up without telling the client. */
+      abort(): void;
+    };
+
+export interface ExchangeOptions {
+  clock: Clock;
+  call: Call;
+  candidate: Candidate;
+  health: HealthReport;
+  maxAnswerBytes: number;
+  resolve(result: AttemptResult): void;
+}
+
+type Phase = 'head' | 'error' | 'answer' | 'stream' | 'committed' | 'over';
+
+/**
+ * One candidate's exchange, as the transport's sink: gathers an answer, or holds a stream back until
+ * its first content and relays it from then on. Decides exactly once (`resolve`), ends exactly once.
+ */
+export class Exchange implements UpstreamSink {
+  private phase: Phase = 'head';
+  private status = 0;
+  private headers: UpstreamHeaders = {};
+  private readonly chunks: Buffer[] = [];
+  private size = 0;
+  private upstream: UpstreamCall | undefined;
+  private reader: StreamReader | undefined;
+  private relay: Relay | undefined;
+  private endStream: ((end: StreamEnd) => void) | undefined;
+  private readonly watchdog: Watchdog;
+  private readonly forgetClient: () => void;
+  private readonly startedAt: number;
+  private readonly options: ExchangeOptions;
+
+  constructor(options: ExchangeOptions) {
+    const { call, candidate, clock } = options;
+    const { timeouts, minThroughput } = candidate.route;
+    this.options = options;
+    this.startedAt = clock.monotonic();
+    this.watchdog = createWatchdog({
+      clock,
+      timeouts,
+      minThroughput,
+      beforeCommitMs: call.peek.stream ? timeouts.firstContent : timeouts.wholeAnswer,
+      callDeadline: call.startedAt + timeouts.total,
+      onLapse: (lapse) => this.onLapse(lapse),
+    });
+    this.forgetClient = call.client.onGone(() => this.onClientGone());
+  }
+
+  /** Hands over the transport's handle; an exchange that is over by then closes it. */
+  attach(upstream: UpstreamCall): void {
+    this.upstream = upstream;
+    if (this.phase === 'over') upstream.abort();
+  }
+
+  onHead(status: number, headers: UpstreamHeaders): void {
+    if (this.phase !== 'head') return;
+    this.status = status;
+    this.headers = headers;
+    if (status < 200 || status > 299) this.phase = 'error';
+    else if (!this.options.call.peek.stream) this.phase = 'answer';
+    else if (!isEventStream(headers)) this.phase = 'error';
+    else {
+      this.phase = 'stream';
+      this.reader = this.options.call.protocol.createStream(this.streamOptions());
+    }
+  }
+
+  onData(chunk: Buffer): void {
+    this.watchdog.fed(chunk.length);
+    if (this.phase === 'stream') return this.hold(chunk);
+    if (this.phase === 'committed') return this.forward(chunk);
+    if (this.phase === 'error' || this.phase === 'answer') this.gather(chunk);
+  }
+
+  onEnd(): void {
+    switch (this.phase) {
+      case 'error':
+        return this.fail(this.errorAnswer());
+      case 'answer':
+        return this.finishAnswer();
+      case 'stream':
+      case 'committed':
+        return this.finishStream();
+      case 'head':
+      case 'over':
+    }
+  }
+
+  onError(error: UpstreamError): void {
+    if (this.phase === 'over') return;
+    if (this.phase === 'error' && this.status >= 400) return this.fail(this.errorAnswer());
+    this.fail(transportFailure(error, this.options.call.repeatable));
+  }
+
+  private streamOptions(): Parameters<Call['protocol']['createStream']>[0] {
+    const { call, candidate } = this.options;
+    const logical = candidate.route.responseModel === 'logical';
+    return { peek: call.peek, ...(logical ? { logicalModel: call.peek.model } : {}) };
+  }
+
+  private gather(chunk: Buffer): void {
+    this.chunks.push(chunk);
+    this.size += chunk.length;
+    if (this.phase === 'error' && this.size > MAX_ERROR_BYTES) return this.fail(this.errorAnswer());
+    if (this.size > this.options.maxAnswerBytes) this.fail(invalidAnswerFailure('too_large', this.status));
+  }
+
+  private errorAnswer(): AttemptFailure {
+    const { candidate, clock } = this.options;
+    if (this.status < 300) return invalidAnswerFailure('not_a_stream', this.status);
+    const body = Buffer.concat(this.chunks).toString('utf8');
+    return statusFailure({ status: this.status, headers: this.headers, body }, candidate.route, clock.now());
+  }
+
+  private finishAnswer(): void {
+    const body = this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks);
+    const { call, candidate } = this.options;
+    const logical = candidate.route.responseModel === 'logical' ? call.peek.model : undefined;
+    const answer = call.protocol.readAnswer(body, { logicalModel: logical });
+    if (!answer) return this.fail(invalidAnswerFailure('invalid_answer', this.status));
+    this.noteContent();
+    this.close();
+    this.options.resolve({ type: 'answer', answer, headers: this.headers });
+  }
+
+  private hold(chunk: Buffer): void {
+    const reader = this.reader as StreamReader;
+    const ready = reader.push(chunk);
+    if (ready) {
+      this.chunks.push(ready);
+      this.size += ready.length;
+    }
+    if (reader.contentSeen || reader.events > MAX_HELD_EVENTS || this.size > MAX_HELD_BYTES) this.commit();
+    else if (reader.failure) this.fail(streamFailure(reader.failure, this.options.candidate.route));
+  }
+
+  private commit(): void {
+    const { clock, call } = this.options;
+    const reader = this.reader as StreamReader;
+    const relay = createRelay({
+      clock,
+      keepAlive: call.protocol.keepAlive,
+      onDrain: () => {
+        this.watchdog.paused(false);
+        this.upstream?.resume();
+      },
+    });
+    this.relay = relay;
+    this.phase = 'committed';
+    this.watchdog.committed();
+    this.noteContent();
+    const ended = new Promise<StreamEnd>((resolve) => {
+      this.endStream = resolve;
+    });
+    this.send(this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks));
+    this.chunks.length = 0;
+    const abort = (): void => this.onClientGone();
+    this.options.resolve({ type: 'stream', headers: this.headers, reader, relay, ended, abort });
+    this.afterPush(reader);
+  }
+
+  private forward(chunk: Buffer): void {
+    const reader = this.reader as StreamReader;
+    this.send(reader.push(chunk) ?? EMPTY);
+    this.afterPush(reader);
+  }
+
+  private send(bytes: Buffer): void {
+    if (this.relay?.write(bytes) !== false) return;
+    this.watchdog.paused(true);
+    this.upstream?.pause();
+  }
+
+  private afterPush(reader: StreamReader): void {
+    if (reader.failure) this.fail(streamFailure(reader.failure, this.options.candidate.route));
+    else if (reader.ended) this.finishStream();
+  }
+
+  private finishStream(): void {
+    const reader = this.reader as StreamReader;
+    const rest = reader.ended ? undefined : reader.end();
+    if (this.phase === 'stream') {
+      if (rest) this.chunks.push(rest);
+      if (!reader.contentSeen) {
+        return this.fail(streamFailure(reader.failure ?? { kind: 'truncated', message: '' }, this.options.candidate.route));
+      }
+      return this.commit();
+    }
+    if (rest) this.send(rest);
+    if (reader.failure) return this.fail(streamFailure(reader.failure, this.options.candidate.route));
+    this.close();
+    this.relay?.end();
+    this.endStream?.({ failure: undefined, clientGone: false });
+  }
+
+  /** Before the commit the next candidate takes over; after it the client is told in its own protocol. */
+  private fail(failure: AttemptFailure): void {
+    const wasCommitted = this.phase === 'committed';
+    this.close();
+    this.upstream?.abort();
+    if (failure.fault) this.options.health.fault(failure.fault, failure.retryAfterMs);
+    else this.options.health.abandon();
+    if (!wasCommitted) return this.options.resolve(failure);
+    this.relay?.end(this.options.call.protocol.errorFrame(this.inBandError(failure)));
+    this.endStream?.({ failure, clientGone: false });
+  }
+
+  private inBandError(failure: AttemptFailure): { message: string; type: string; code: string } {
+    if (failure.reason === 'timeout_idle' || failure.reason === 'timeout_total') {
+      return { message: 'the provider stopped sending', type: 'timeout_error', code: 'upstream_timeout' };
+    }
+    return { message: 'the provider failed during the stream', type: 'api_error', code: 'upstream_interrupted' };
+  }
+
+  private onLapse(lapse: Lapse): void {
+    if (this.phase !== 'over') this.fail(lapseFailure(lapse));
+  }
+
+  private onClientGone(): void {
+    if (this.phase === 'over') return;
+    const wasCommitted = this.phase === 'committed';
+    this.close();
+    this.upstream?.abort();
+    this.options.health.abandon();
+    if (!wasCommitted) return this.options.resolve(abortedFailure());
+    this.relay?.body.destroy();
+    this.endStream?.({ failure: undefined, clientGone: true });
+  }
+
+  private noteContent(): void {
+    const now = this.options.clock.monotonic();
+    this.options.call.record.firstContentAt ??= now;
+    this.options.health.success(now - this.startedAt);
+  }
+
+  private close(): void {
+    this.phase = 'over';
+    this.watchdog.stop();
+    this.forgetClient();
+  }
+}
+
+function isEventStream(headers: UpstreamHeaders): boolean {
+  const type = headers['content-type'];
+  return typeof type === 'string' && type.toLowerCase().startsWith('text/event-stream');
+}

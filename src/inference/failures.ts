@@ -1,0 +1,119 @@
+import { GatewayError } from '../core/errors.ts';
+import { redactProviderText } from '../core/redact.ts';
+import type { StreamFailure } from '../protocols/protocol.ts';
+import type { Route } from '../routing/catalog.ts';
+import { classifyStatus } from '../upstream/classify.ts';
+import { retryAfterMs } from '../upstream/retry-after.ts';
+import { UpstreamError } from '../upstream/transport.ts';
+import type { UpstreamHeaders } from '../upstream/transport.ts';
+import type { AttemptFailure } from './types.ts';
+import type { Lapse } from './watchdog.ts';
+
+const NO_DETAIL = { type: 'failed', upstreamStatus: null, retryAfterMs: undefined } as const;
+
+/** The client went away: nobody is told anything and the candidate is not to blame. */
+export function abortedFailure(): AttemptFailure {
+  return {
+    ...NO_DETAIL,
+    action: 'fatal',
+    reason: 'client_gone',
+    error: new GatewayError('upstream_interrupted', { message: 'the client closed the connection' }),
+    fault: undefined,
+  };
+}
+
+export function lapseFailure(lapse: Lapse): AttemptFailure {
+  const total = lapse === 'timeout_total';
+  return {
+    ...NO_DETAIL,
+    action: total ? 'fatal' : 'next-candidate',
+    reason: lapse,
+    error: new GatewayError(total ? 'upstream_timeout' : 'no_route_succeeded', { retry: total ? false : undefined }),
+    fault: 'server',
+  };
+}
+
+/** A connection that could not be made may be tried again here; a broken one may have acted. */
+export function transportFailure(error: UpstreamError, repeatable: boolean): AttemptFailure {
+  const mayHaveActed = error.kind === 'reset' || error.kind === 'protocol';
+  return {
+    ...NO_DETAIL,
+    action: error.kind === 'connect' ? 'retry-here' : mayHaveActed && !repeatable ? 'fatal' : 'next-candidate',
+    reason: error.kind,
+    error: new GatewayError(mayHaveActed && !repeatable ? 'upstream_interrupted' : 'no_route_succeeded', {
+      cause: error,
+      retry: mayHaveActed ? false : undefined,
+    }),
+    fault: 'server',
+  };
+}
+
+/** A 2xx whose body is not an answer of the protocol. */
+export function invalidAnswerFailure(reason: string, status: number): AttemptFailure {
+  return {
+    ...NO_DETAIL,
+    action: 'next-candidate',
+    reason,
+    upstreamStatus: status,
+    error: new GatewayError('invalid_upstream_response', { retry: false }),
+    fault: 'server',
+  };
+}
+
+export interface UpstreamAnswer {
+  status: number;
+  headers: UpstreamHeaders;
+  body: string;
+}
+
+/** An HTTP error of the provider. */
+export function statusFailure(answer: UpstreamAnswer, route: Route, now: number): AttemptFailure {
+  const { status } = answer;
+  const verdict = classifyStatus(status, answer.body, route.provider.definition);
+  const fatal = verdict.class === 'fatal';
+  return {
+    type: 'failed',
+    action: verdict.class,
+    reason: verdict.reason,
+    upstreamStatus: status,
+    error: fatal
+      ? new GatewayError('upstream_rejected', { status, message: providerMessage(answer.body, route) })
+      : new GatewayError('no_route_succeeded'),
+    fault: fatal ? undefined : verdict.cool ? 'credential' : status === 429 ? 'rate' : faultOfStatus(status),
+    retryAfterMs: retryAfterMs(answer.headers, now),
+  };
+}
+
+/** A stream that announced its own failure, broke off or made no sense before its first content. */
+export function streamFailure(failure: StreamFailure, route: Route): AttemptFailure {
+  if (failure.kind !== 'error') return invalidAnswerFailure(`stream_${failure.kind}`, 200);
+  const status = failure.status ?? 500;
+  const answer = { status, headers: {}, body: JSON.stringify({ error: { message: failure.message } }) };
+  return { ...statusFailure(answer, route, 0), reason: 'stream_error', upstreamStatus: 200, retryAfterMs: undefined };
+}
+
+/** The provider's own words about a rejected request, without anything of ours or of its insides. */
+export function providerMessage(body: string, route: Route): string {
+  const { credential, baseUrl } = route.provider;
+  const text = messageOf(body) ?? new GatewayError('upstream_rejected').message;
+  return redactProviderText(text, credential === undefined ? [baseUrl] : [credential, baseUrl]);
+}
+
+function faultOfStatus(status: number): 'server' | undefined {
+  return status >= 500 || status === 408 ? 'server' : undefined;
+}
+
+function messageOf(body: string): string | undefined {
+  try {
+    const parsed = JSON.parse(body) as { error?: unknown; message?: unknown; detail?: unknown };
+    const error = parsed.error;
+    const found =
+      typeof error === 'object' && error !== null ? (error as { message?: unknown }).message : error;
+    for (const candidate of [found, parsed.message, parsed.detail]) {
+      if (typeof candidate === 'string' && candidate.trim() !== '') return candidate;
+    }
+  } catch {
+    // A body that is not JSON is the provider's own page: nothing in it is meant for the client.
+  }
+  return undefined;
+}

@@ -1,0 +1,67 @@
+import type { ServerResponse } from 'node:http';
+import type { GatewayError } from '../core/errors.ts';
+import type { RequestPeek, WireProtocol } from '../protocols/protocol.ts';
+import type { Candidate, SkippedRoute } from '../routing/plan.ts';
+import type { Model } from '../routing/catalog.ts';
+import type { FaultKind } from '../routing/health.ts';
+import type { LedgerEntry, RequestOutcome } from '../usage/ledger.ts';
+
+/** The client's side of one call. */
+export interface ClientConnection {
+  /** True once the client went away before the answer was complete. */
+  readonly gone: boolean;
+  /** Calls `listener` at most once, when the client goes away; returns the function that forgets it. */
+  onGone(listener: () => void): () => void;
+}
+
+/** One call on its way through the pipeline. */
+export interface Call {
+  readonly id: string;
+  /** Clock.monotonic() at arrival. */
+  readonly startedAt: number;
+  readonly protocol: WireProtocol;
+  readonly peek: RequestPeek;
+  readonly model: Model;
+  readonly client: ClientConnection;
+  readonly entry: LedgerEntry;
+  /** False for calls that may act upstream more than once if repeated (images, videos, passthrough). */
+  readonly repeatable: boolean;
+  /** What the record will say; filled in as the call goes. */
+  readonly record: CallRecord;
+}
+
+export interface CallRecord extends Pick<RequestOutcome, 'attempts' | 'losses'> {
+  /** Clock.monotonic() when the first upstream request was sent. */
+  sentAt: number | undefined;
+  firstContentAt: number | undefined;
+  answeredBy: Candidate | undefined;
+  skipped: readonly SkippedRoute[];
+}
+
+export type ResponseHeaders = Record<string, string>;
+
+/** Something that writes itself to the client's response, as srvx accepts it for a body. */
+export interface PipeableBody {
+  pipe(response: ServerResponse): void;
+  destroy(): void;
+}
+
+/** What the client gets. */
+export type CallResult =
+  | { readonly type: 'body'; readonly status: number; readonly headers: ResponseHeaders; readonly body: Buffer }
+  | { readonly type: 'stream'; readonly status: number; readonly headers: ResponseHeaders; readonly body: PipeableBody };
+
+/** How one candidate failed before anything reached the client. */
+export interface AttemptFailure {
+  readonly type: 'failed';
+  /** `retry-here` once, `next-candidate`, or `fatal`: the client's own fault, answered at once. */
+  readonly action: 'retry-here' | 'next-candidate' | 'fatal';
+  /** For the record: `status_503`, `timeout_first_content`, `connect` … */
+  readonly reason: string;
+  readonly upstreamStatus: number | null;
+  /** What the client is told if no candidate is left. */
+  readonly error: GatewayError;
+  /** Undefined: says nothing about the candidate's health. */
+  readonly fault: FaultKind | undefined;
+  readonly retryAfterMs: number | undefined;
+}

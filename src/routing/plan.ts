@@ -1,0 +1,128 @@
+import type { Protocol } from '../core/protocol-id.ts';
+import type { Catalog, Model, Route } from './catalog.ts';
+import type { Health } from './health.ts';
+
+export interface Candidate {
+  /** The logical model that the route belongs to; another than the one asked for after a fallback. */
+  readonly model: Model;
+  readonly route: Route;
+}
+
+export interface SkippedRoute {
+  readonly model: Model;
+  readonly route: Route;
+  /** `protocol`: does not speak it; `cooldown`, `probing`: not tried while another is available. */
+  readonly reason: 'protocol' | 'cooldown' | 'probing';
+}
+
+export interface Plan {
+  /** In the order in which they are tried. */
+  readonly candidates: readonly Candidate[];
+  /** What is not at the front of the order, and why. */
+  readonly skipped: readonly SkippedRoute[];
+}
+
+export interface PlanRequest {
+  catalog: Catalog;
+  model: Model;
+  protocol: Protocol;
+  health: Pick<Health, 'look'>;
+  /** Uniform in [0, 1). */
+  random: () => number;
+  /** What a sticky model keeps together, for example the end user or the key. */
+  affinity: string;
+}
+
+/**
+ * Orders the candidates of a model: by priority, within one priority by the model's strategy, then
+ * those of its fallback models. Cooled candidates go last: they get no traffic while another is left.
+ */
+export function planCandidates(request: PlanRequest): Plan {
+  const ready: Candidate[] = [];
+  const cooled: Candidate[] = [];
+  const skipped: SkippedRoute[] = [];
+  for (const model of withFallbacks(request.catalog, request.model)) {
+    for (const route of orderRoutes(model, request)) {
+      if (!speaks(route, request.protocol)) {
+        skipped.push({ model, route, reason: 'protocol' });
+        continue;
+      }
+      const { state } = request.health.look(route);
+      if (state === 'available') ready.push({ model, route });
+      else {
+        cooled.push({ model, route });
+        skipped.push({ model, route, reason: state === 'cooled' ? 'cooldown' : 'probing' });
+      }
+    }
+  }
+  return { candidates: cooled.length === 0 ? ready : [...ready, ...cooled], skipped };
+}
+
+function speaks(route: Route, protocol: Protocol): boolean {
+  return route.mapping === 'native' && route.protocols.has(protocol);
+}
+
+/** The model, then its fallbacks depth first, each once. */
+function withFallbacks(catalog: Catalog, model: Model): Iterable<Model> {
+  if (model.fallbacks.length === 0) return [model];
+  const found = new Set<Model>();
+  const visit = (next: Model): void => {
+    if (found.has(next)) return;
+    found.add(next);
+    for (const name of next.fallbacks) {
+      const fallback = catalog.models.get(name);
+      if (fallback) visit(fallback);
+    }
+  };
+  visit(model);
+  return found;
+}
+
+function orderRoutes(model: Model, request: PlanRequest): readonly Route[] {
+  if (model.routes.length < 2) return model.routes;
+  const byPriority = new Map<number, Route[]>();
+  for (const route of model.routes) {
+    const group = byPriority.get(route.priority);
+    if (group) group.push(route);
+    else byPriority.set(route.priority, [route]);
+  }
+  const priorities = [...byPriority.keys()].sort((a, b) => a - b);
+  return priorities.flatMap((priority) => orderGroup(byPriority.get(priority) ?? [], model, request));
+}
+
+function orderGroup(group: Route[], model: Model, request: PlanRequest): Route[] {
+  if (group.length < 2) return group;
+  switch (model.strategy) {
+    case 'priority':
+      return byRank(group, (route) => weightedRank(request.random(), route.weight));
+    case 'sticky':
+      return byRank(group, (route) => weightedRank(unitHash(`${request.affinity}\n${route.id}`), route.weight));
+    case 'least_latency':
+      // A candidate that was never measured goes first, so that it gets measured.
+      return byRank(group, (route) => -(request.health.look(route).latencyMs ?? -1));
+  }
+}
+
+function byRank(group: Route[], rank: (route: Route) => number): Route[] {
+  return group
+    .map((route) => ({ route, rank: rank(route) }))
+    .sort((a, b) => b.rank - a.rank)
+    .map(({ route }) => route);
+}
+
+/**
+ * Efraimidis-Spirakis: sorting by u^(1/w) draws without replacement in proportion to the weights;
+ * with a hash for u it is weighted rendezvous hashing.
+ */
+function weightedRank(uniform: number, weight: number): number {
+  return Math.log(Math.max(uniform, Number.MIN_VALUE)) / weight;
+}
+
+/** FNV-1a with a final avalanche (murmur3), as a fraction in [0, 1). */
+function unitHash(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+}

@@ -1,0 +1,110 @@
+import type { ErrorCode, GatewayError } from '../core/errors.ts';
+
+/** The shapes of error bodies (contract: Errors). */
+export type Envelope = 'flat' | 'resource' | 'chat' | 'messages' | 'google';
+
+type Renderer = (error: GatewayError, requestId: string) => object;
+
+/** Failures of the shared checks are flat on every Bearer-only endpoint (requirement errors.flat.which). */
+const MIDDLEWARE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'missing_api_key',
+  'invalid_api_key',
+  'api_key_revoked',
+  'api_key_expired',
+  'insufficient_scope',
+  'organization_disabled',
+  'host_not_allowed',
+  'key_rate_limited',
+  'global_rate_limited',
+  'key_concurrency_exceeded',
+  'key_spending_limit',
+  'organization_spending_limit',
+]);
+
+const RENDERERS: Record<Envelope, Renderer> = {
+  flat: (error) => ({ error: error.message }),
+  resource: (error, requestId) => ({
+    type: 'error',
+    error: { type: error.type ?? resourceType(error.status), message: error.message, ...param(error) },
+    request_id: requestId,
+  }),
+  chat: (error) => ({
+    error: { message: error.message, type: chatType(error.status), param: error.param ?? null, code: error.code },
+  }),
+  messages: (error, requestId) => ({
+    type: 'error',
+    error: { type: messagesType(error.status), message: error.message },
+    request_id: requestId,
+  }),
+  google: (error) => ({
+    error: { code: error.status, message: error.message, status: googleStatus(error.status) },
+  }),
+};
+
+/** The body that tells `error` in the family's shape; `envelope` is the family's own one. */
+export function errorBody(error: GatewayError, envelope: Envelope, requestId: string): object {
+  const own = envelope === 'messages' || envelope === 'google';
+  return RENDERERS[!own && MIDDLEWARE.has(error.code) ? 'flat' : envelope](error, requestId);
+}
+
+/** Headers that every error answer carries beside the request id. */
+export function errorHeaders(error: GatewayError): Record<string, string> {
+  return {
+    ...error.headers,
+    ...(error.retry === undefined ? {} : { 'x-should-retry': String(error.retry) }),
+  };
+}
+
+function param(error: GatewayError): { param?: string } {
+  return error.param === undefined ? {} : { param: error.param };
+}
+
+function resourceType(status: number): string {
+  const byStatus: Record<number, string> = {
+    400: 'invalid_request',
+    404: 'not_found',
+    405: 'method_not_allowed',
+    408: 'timeout',
+    409: 'conflict',
+    413: 'request_too_large',
+    422: 'unprocessable',
+    502: 'upstream_error',
+    503: 'unavailable',
+  };
+  return byStatus[status] ?? (status < 500 ? 'invalid_request' : 'internal_error');
+}
+
+function chatType(status: number): string {
+  const byStatus: Record<number, string> = {
+    401: 'authentication_error',
+    402: 'billing_error',
+    403: 'permission_error',
+    404: 'not_found_error',
+    409: 'conflict_error',
+    429: 'rate_limit_error',
+    504: 'timeout_error',
+  };
+  return byStatus[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+}
+
+function messagesType(status: number): string {
+  if (status === 413) return 'request_too_large';
+  return status === 529 ? 'overloaded_error' : chatType(status);
+}
+
+function googleStatus(status: number): string {
+  const byStatus: Record<number, string> = {
+    401: 'UNAUTHENTICATED',
+    402: 'PERMISSION_DENIED',
+    403: 'PERMISSION_DENIED',
+    404: 'NOT_FOUND',
+    409: 'ABORTED',
+    429: 'RESOURCE_EXHAUSTED',
+    499: 'CANCELLED',
+    501: 'UNIMPLEMENTED',
+    502: 'UNAVAILABLE',
+    503: 'UNAVAILABLE',
+    504: 'DEADLINE_EXCEEDED',
+  };
+  return byStatus[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL');
+}
