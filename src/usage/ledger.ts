@@ -71,6 +71,12 @@ export interface LedgerEntry {
 export interface Ledger {
   /** Throws `persistence_failed` at once while the store is known to fail. */
   begin(start: RequestStart): LedgerEntry;
+  /**
+   * Refuses a principal whose key or organization has already spent its limit, before the body is
+   * read: throws (or rejects with) `key_spending_limit` or `organization_spending_limit`. Without a
+   * limit it returns at once.
+   */
+  checkFunds(principal: Principal): void | Promise<void>;
   /** Resolves when every settled entry is durable. */
   drain(): Promise<void>;
 }

@@ -1,0 +1,103 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { FastResponse } from 'srvx';
+import type { Clock } from '../core/clock.ts';
+import { toGatewayError } from '../core/errors.ts';
+import type { IdSource } from '../core/ids.ts';
+import type { CallResult, ClientConnection } from '../inference/types.ts';
+import { errorBody, errorHeaders } from './envelopes.ts';
+import type { Envelope } from './envelopes.ts';
+
+/** One HTTP exchange with a client, as handlers see it. */
+export interface Exchange {
+  /** `req_…`; told in `x-request-id` and `request-id` of every answer. */
+  readonly id: string;
+  /** Milliseconds since epoch at arrival. */
+  readonly at: number;
+  /** Clock.monotonic() at arrival. */
+  readonly startedAt: number;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Path as sent, without the query, still percent-encoded. */
+  readonly path: string;
+  /** Query with its `?`, or empty. */
+  readonly search: string;
+}
+
+/** What a handler answers; bytes are sent as they are, objects as JSON. */
+export interface Reply {
+  status: number;
+  headers?: Record<string, string>;
+  body?: object | Buffer;
+}
+
+export type Handler = (exchange: HttpExchange) => Promise<Reply | CallResult>;
+
+export interface ExchangeDeps {
+  clock: Clock;
+  ids: IdSource;
+  /** Called with what no row of the error table foresaw. */
+  onBug(thrown: unknown, requestId: string): void;
+}
+
+/** Runs a handler and turns whatever comes of it into a response with the request's id. */
+export async function serveExchange(
+  { request, response, envelope }: { request: IncomingMessage; response: ServerResponse; envelope: Envelope },
+  handler: Handler,
+  deps: ExchangeDeps,
+): Promise<Response> {
+  const exchange = toExchange(request, response, deps);
+  try {
+    return toResponse(await handler(exchange), exchange.id);
+  } catch (thrown) {
+    const error = toGatewayError(thrown);
+    if (error.code === 'internal_error') deps.onBug(error.cause ?? error, exchange.id);
+    const body = errorBody(error, envelope, exchange.id);
+    return toResponse({ status: error.status, headers: errorHeaders(error), body }, exchange.id);
+  }
+}
+
+function toExchange(request: IncomingMessage, response: ServerResponse, deps: ExchangeDeps): Exchange {
+  const url = request.url ?? '/';
+  const query = url.indexOf('?');
+  return {
+    id: deps.ids.next('req'),
+    at: deps.clock.now(),
+    startedAt: deps.clock.monotonic(),
+    request,
+    response,
+    path: query < 0 ? url : url.slice(0, query),
+    search: query < 0 ? '' : url.slice(query),
+  };
+}
+
+function toResponse(reply: Reply | CallResult, requestId: string): Response {
+  const headers: Record<string, string> = { ...reply.headers, 'x-request-id': requestId, 'request-id': requestId };
+  if ('type' in reply && reply.type === 'stream') {
+    // srvx pipes a body that has `pipe` straight into the Node response; the web types do not know it.
+    return new FastResponse(reply.body as unknown as BodyInit, { status: reply.status, headers });
+  }
+  const { body } = reply;
+  if (body === undefined) return new FastResponse(null, { status: reply.status, headers });
+  if (Buffer.isBuffer(body)) return new FastResponse(body as unknown as BodyInit, { status: reply.status, headers });
+  headers['content-type'] ??= 'application/json';
+  return new FastResponse(JSON.stringify(body), { status: reply.status, headers });
+}
+
+/** Watches the socket of a response for a client that leaves early. */
+export function watchClient(response: ServerResponse): ClientConnection {
+  const listeners = new Set<() => void>();
+  const connection = {
+    gone: response.destroyed,
+    onGone(listener: () => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+  response.once('close', () => {
+    if (response.writableFinished) return;
+    connection.gone = true;
+    for (const listener of listeners) listener();
+    listeners.clear();
+  });
+  return connection;
+}

@@ -1,0 +1,115 @@
+import { GatewayError } from '../core/errors.ts';
+import { fromNanos } from '../core/money.ts';
+import type { Catalog, Model } from '../routing/catalog.ts';
+import { matchesModel } from '../routing/model-patterns.ts';
+import type { Pricing } from '../usage/usage.ts';
+import type { Principal } from '../usage/principal.ts';
+import { readKey } from './carriers.ts';
+import type { Handler } from './http-exchange.ts';
+import { admit } from './gate.ts';
+import type { GateDeps } from './gate.ts';
+
+export interface ModelsDeps extends GateDeps {
+  catalog(): Catalog;
+}
+
+type Order = (a: Model, b: Model) => number;
+
+const byId: Order = (a, b) => (a.id < b.id ? -1 : Number(a.id > b.id));
+
+const ORDERS: ReadonlyMap<string, Order> = new Map<string, Order>([
+  ['asc', byId],
+  ['desc', (a, b) => byId(b, a)],
+  ['newest', (a, b) => b.created - a.created || byId(a, b)],
+  ['oldest', (a, b) => a.created - b.created || byId(a, b)],
+]);
+
+/** `GET /v1/models` (contract: Model catalog): `q`, `vendor`, `type` (default `llm`, empty = all), `order`. */
+export function createModelsList(deps: ModelsDeps): Handler {
+  return async ({ request, search }) => {
+    const { principal, leave } = await admit(readKey(['bearer'], request.headers, search), 'models', deps);
+    leave();
+    const query = new URLSearchParams(search);
+    const order = ORDERS.get(query.get('order') || 'asc');
+    if (!order) {
+      const message = `order must be one of ${[...ORDERS.keys()].join(', ')}`;
+      throw new GatewayError('invalid_request', { message, param: 'order' });
+    }
+    const data = [...deps.catalog().models.values()]
+      .filter((model) => isVisible(model, principal) && matches(model, query))
+      .sort(order)
+      .map(toItem);
+    return { status: 200, body: { object: 'list', data, has_more: false } };
+  };
+}
+
+/** `GET /v1/models/{id_or_name}`: slashes of the name as they are or percent-encoded. */
+export function createModelGet(deps: ModelsDeps): Handler {
+  return async ({ request, search, path }) => {
+    const { principal, leave } = await admit(readKey(['bearer'], request.headers, search), 'models', deps);
+    leave();
+    const name = decode(path.slice('/v1/models/'.length));
+    const model = deps.catalog().models.get(name);
+    if (!model || !isVisible(model, principal)) throw new GatewayError('model_not_found');
+    return { status: 200, body: toDetail(model) };
+  };
+}
+
+function isVisible(model: Model, { allowedModels }: Principal): boolean {
+  return allowedModels === null || matchesModel(allowedModels, model.id);
+}
+
+function matches(model: Model, query: URLSearchParams): boolean {
+  const type = query.get('type') ?? 'llm';
+  const vendor = query.get('vendor');
+  const needle = query.get('q')?.toLowerCase();
+  if (type !== '' && model.type !== type) return false;
+  if (vendor && model.vendor !== vendor) return false;
+  return !needle || model.id.toLowerCase().includes(needle) || model.displayName.toLowerCase().includes(needle);
+}
+
+function toItem(model: Model): object {
+  return { id: model.id, object: 'model', created: model.created, owned_by: model.vendor };
+}
+
+function toDetail(model: Model): object {
+  return {
+    ...toItem(model),
+    display_name: model.displayName,
+    description: model.description,
+    type: model.type,
+    capabilities: model.capabilities,
+    max_output_tokens: model.maxOutputTokens ?? null,
+    schema: model.schema ?? { type: 'object' },
+    pricing: toPublicPricing(model.pricing),
+  };
+}
+
+const PER_MILLION = 1_000_000;
+
+/** USD as decimal strings: token classes per million tokens, the rest per unit. */
+function toPublicPricing(pricing: Pricing): object {
+  const perMillion = (price: number | undefined): string | null =>
+    price === undefined ? null : fromNanos(Math.round(price * PER_MILLION));
+  const perUnit = (price: number | undefined): string | null => (price === undefined ? null : fromNanos(price));
+  return {
+    currency: 'USD',
+    input: perMillion(pricing.input),
+    output: perMillion(pricing.output),
+    cache_read: perMillion(pricing.cacheRead),
+    cache_write_5m: perMillion(pricing.cacheWrite5m),
+    cache_write_1h: perMillion(pricing.cacheWrite1h),
+    reasoning: perMillion(pricing.reasoning),
+    per_call: perUnit(pricing.perCall),
+    per_image: perUnit(pricing.perImage),
+    per_second: perUnit(pricing.perSecond),
+  };
+}
+
+function decode(segments: string): string {
+  try {
+    return decodeURIComponent(segments);
+  } catch {
+    throw new GatewayError('model_not_found');
+  }
+}
