@@ -8,7 +8,7 @@ import { errorBody, errorHeaders } from './envelopes.ts';
 import type { Envelope } from './envelopes.ts';
 
 /** One HTTP exchange with a client, as handlers see it. */
-export interface Exchange {
+export interface HttpExchange {
   /** `req_…`; told in `x-request-id` and `request-id` of every answer. */
   readonly id: string;
   /** Milliseconds since epoch at arrival. */
@@ -39,6 +39,8 @@ export interface ExchangeDeps {
   onBug(thrown: unknown, requestId: string): void;
 }
 
+type ResponseBody = ConstructorParameters<typeof FastResponse>[0];
+
 /** Runs a handler and turns whatever comes of it into a response with the request's id. */
 export async function serveExchange(
   { request, response, envelope }: { request: IncomingMessage; response: ServerResponse; envelope: Envelope },
@@ -56,7 +58,7 @@ export async function serveExchange(
   }
 }
 
-function toExchange(request: IncomingMessage, response: ServerResponse, deps: ExchangeDeps): Exchange {
+function toExchange(request: IncomingMessage, response: ServerResponse, deps: ExchangeDeps): HttpExchange {
   const url = request.url ?? '/';
   const query = url.indexOf('?');
   return {
@@ -74,11 +76,11 @@ function toResponse(reply: Reply | CallResult, requestId: string): Response {
   const headers: Record<string, string> = { ...reply.headers, 'x-request-id': requestId, 'request-id': requestId };
   if ('type' in reply && reply.type === 'stream') {
     // srvx pipes a body that has `pipe` straight into the Node response; the web types do not know it.
-    return new FastResponse(reply.body as unknown as BodyInit, { status: reply.status, headers });
+    return new FastResponse(reply.body as unknown as ResponseBody, { status: reply.status, headers });
   }
   const { body } = reply;
   if (body === undefined) return new FastResponse(null, { status: reply.status, headers });
-  if (Buffer.isBuffer(body)) return new FastResponse(body as unknown as BodyInit, { status: reply.status, headers });
+  if (Buffer.isBuffer(body)) return new FastResponse(body as unknown as ResponseBody, { status: reply.status, headers });
   headers['content-type'] ??= 'application/json';
   return new FastResponse(JSON.stringify(body), { status: reply.status, headers });
 }
