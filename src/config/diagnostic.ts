@@ -1,0 +1,75 @@
+/** Where something stands in the configuration; line and column count from 1. */
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One problem of the configuration (design: Config as code). Never carries a secret value. */
+export interface Diagnostic extends Place {
+  /** The value's path (`models[0].routes[1].provider`), empty for the whole file. */
+  readonly path: string;
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  /** What to write instead. */
+  readonly hint?: string;
+}
+
+export type DiagnosticFormat = 'text' | 'github' | 'json';
+
+export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
+  return diagnostics.some((diagnostic) => diagnostic.severity === 'error');
+}
+
+/** By file, line and column, so that the output does not depend on the order of the checks. */
+export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return diagnostics.toSorted(
+    (a, b) =>
+      compareText(a.file, b.file) ||
+      a.line - b.line ||
+      a.column - b.column ||
+      compareText(a.path, b.path) ||
+      compareText(a.message, b.message),
+  );
+}
+
+/**
+ * `text`: one line per problem with its hint below; `github`: workflow annotations; `json`: the
+ * array itself. All three carry the same positions.
+ */
+export function formatDiagnostics(
+  diagnostics: readonly Diagnostic[],
+  format: DiagnosticFormat,
+): string {
+  const sorted = sortDiagnostics(diagnostics);
+  if (format === 'json') return JSON.stringify(sorted, null, 2);
+  return sorted.map(format === 'github' ? toAnnotation : toText).join('\n');
+}
+
+function toText(diagnostic: Diagnostic): string {
+  const { file, line, column, severity, path, message, hint } = diagnostic;
+  const subject = path === '' ? '' : `${path}: `;
+  const first = printable(`${file}:${line}:${column}: ${severity}: ${subject}${message}`);
+  return hint === undefined ? first : `${first}\n  hint: ${printable(hint)}`;
+}
+
+function toAnnotation(diagnostic: Diagnostic): string {
+  const { file, line, column, severity, path, message, hint } = diagnostic;
+  const text = [path === '' ? message : `${path}: ${message}`, hint].filter(Boolean).join('\n');
+  const property = (value: string) =>
+    escapeData(value).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  return `::${severity} file=${property(file)},line=${line},col=${column}::${escapeData(text)}`;
+}
+
+function escapeData(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+/** Names come from files of others: control characters must not reach a terminal. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu, '\uFFFD');
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
