@@ -37,15 +37,17 @@ function comparePart(a: KeyPart, b: KeyPart): number {
   if (typeof b === 'number') return 1;
   const left = Array.from(a, (c) => c.codePointAt(0)!);
   const right = Array.from(b, (c) => c.codePointAt(0)!);
-  for (let i = 0; i < Math.min(left.length, right.length); i++) {
-    if (left[i] !== right[i]) return left[i]! - right[i]!;
+  for (const [i, point] of left.entries()) {
+    const other = right[i];
+    if (other !== undefined && point !== other) return point - other;
   }
   return left.length - right.length;
 }
 
 function compareKey(a: Key, b: Key): number {
-  for (let i = 0; i < Math.min(a.length, b.length); i++) {
-    const order = comparePart(a[i]!, b[i]!);
+  for (const [i, segment] of a.entries()) {
+    const other = b[i];
+    const order = other === undefined ? 0 : comparePart(segment, other);
     if (order !== 0) return order;
   }
   return a.length - b.length;
