@@ -139,7 +139,8 @@ export class Exchange implements UpstreamSink {
   private streamOptions(): Parameters<Call['protocol']['createStream']>[0] {
     const { call, candidate } = this.options;
     const logical = candidate.route.responseModel === 'logical';
-    return { peek: call.peek, ...(logical ? { logicalModel: call.peek.model } : {}) };
+    const { keepUsage, choices, model } = call.peek;
+    return { keepUsage, choices, logicalModel: logical ? model : undefined };
   }
 
   private gather(chunk: Buffer): void {
@@ -159,12 +160,13 @@ export class Exchange implements UpstreamSink {
   private finishAnswer(): void {
     const body = this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks);
     const { call, candidate } = this.options;
-    const logical = candidate.route.responseModel === 'logical' ? call.peek.model : undefined;
-    const answer = call.protocol.readAnswer(body, { logicalModel: logical });
+    const answer = call.protocol.readAnswer(body);
     if (!answer) return this.fail(invalidAnswerFailure('invalid_answer', this.status));
     this.noteContent();
     this.close();
-    this.options.resolve({ type: 'answer', answer, headers: this.headers });
+    const renamed = candidate.route.responseModel === 'logical';
+    const shown = renamed ? call.protocol.rewriteModel(answer.body, call.peek.model) : answer.body;
+    this.options.resolve({ type: 'answer', answer: { ...answer, body: shown }, headers: this.headers });
   }
 
   private hold(chunk: Buffer): void {
@@ -179,11 +181,10 @@ export class Exchange implements UpstreamSink {
   }
 
   private commit(): void {
-    const { clock, call } = this.options;
+    const { clock } = this.options;
     const reader = this.reader as StreamReader;
     const relay = createRelay({
       clock,
-      keepAlive: call.protocol.keepAlive,
       onDrain: () => {
         this.watchdog.paused(false);
         this.upstream?.resume();

@@ -1,5 +1,5 @@
-import { GatewayError } from '../core/errors.ts';
-import { redactProviderText } from '../core/redact.ts';
+import { ERRORS, GatewayError } from '../core/errors.ts';
+import { toPublicMessage } from '../core/redact.ts';
 import type { StreamFailure } from '../protocols/protocol.ts';
 import type { Route } from '../routing/catalog.ts';
 import { classifyStatus } from '../upstream/classify.ts';
@@ -94,9 +94,9 @@ export function streamFailure(failure: StreamFailure, route: Route): AttemptFail
 
 /** The provider's own words about a rejected request, without anything of ours or of its insides. */
 export function providerMessage(body: string, route: Route): string {
-  const { credential, baseUrl } = route.provider;
-  const text = messageOf(body) ?? new GatewayError('upstream_rejected').message;
-  return redactProviderText(text, credential === undefined ? [baseUrl] : [credential, baseUrl]);
+  const { credential } = route.provider;
+  const secrets = credential === undefined ? [] : [credential];
+  return toPublicMessage(messageOf(body) ?? '', { secrets }) || ERRORS.upstream_rejected.message;
 }
 
 function faultOfStatus(status: number): 'server' | undefined {

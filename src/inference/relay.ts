@@ -5,11 +5,11 @@ import type { PipeableBody } from './types.ts';
 /** What may wait for a client that has not taken its response yet. */
 const MAX_QUEUED_BYTES = 256 * 1024;
 const KEEP_ALIVE_MS = 15_000;
+/** A comment, which every SSE client skips, sent in silence (requirement stream.sse.no-buffering). */
+const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
 
 export interface RelayOptions {
   clock: Clock;
-  /** A whole frame that tells nothing, sent in silence (requirement stream.sse.no-buffering). */
-  keepAlive: Buffer;
   /** The client has room again. */
   onDrain(): void;
 }
@@ -23,7 +23,7 @@ export interface Relay {
 }
 
 export function createRelay(options: RelayOptions): Relay {
-  const { clock, keepAlive, onDrain } = options;
+  const { clock, onDrain } = options;
   let response: ServerResponse | undefined;
   let queue: Buffer[] = [];
   let queued = 0;
@@ -34,7 +34,7 @@ export function createRelay(options: RelayOptions): Relay {
   const stayAlive = (): void => {
     if (ended || !response) return;
     const silent = clock.monotonic() - lastWrite;
-    if (silent >= KEEP_ALIVE_MS && !response.writableNeedDrain) send(keepAlive);
+    if (silent >= KEEP_ALIVE_MS && !response.writableNeedDrain) send(KEEP_ALIVE);
     timer = clock.setTimeout(stayAlive, Math.max(1, KEEP_ALIVE_MS - Math.min(silent, KEEP_ALIVE_MS - 1)));
   };
 
