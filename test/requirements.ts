@@ -10,9 +10,9 @@ export interface Requirement {
 }
 
 export const REQUIREMENTS: ReadonlyMap<string, Requirement> = new Map(
-  (parse(readFileSync(new URL('./requirements.yaml', import.meta.url), 'utf8')) as Requirement[]).map(
-    (requirement) => [requirement.id, requirement],
-  ),
+  (
+    parse(readFileSync(new URL('./requirements.yaml', import.meta.url), 'utf8')) as Requirement[]
+  ).map((requirement) => [requirement.id, requirement]),
 );
 
 /**

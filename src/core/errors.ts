@@ -75,5 +75,7 @@ export class GatewayError extends Error {
 
 /** Wraps what a bug threw; a {@link GatewayError} passes through. */
 export function toGatewayError(thrown: unknown): GatewayError {
-  return thrown instanceof GatewayError ? thrown : new GatewayError('internal_error', { cause: thrown });
+  return thrown instanceof GatewayError
+    ? thrown
+    : new GatewayError('internal_error', { cause: thrown });
 }

@@ -14,8 +14,13 @@ export interface IdSource {
  * Ids sort by creation time (millisecond), then at random: 80 random bits make a clash within one
  * millisecond practically impossible without any coordination between workers.
  */
-export function createIdSource(clock: Clock, random: (size: number) => Buffer = pooledRandom()): IdSource {
-  return { next: (prefix) => `${prefix}_${encodeTime(clock.now())}${encodeRandom(random(RANDOM_DIGITS))}` };
+export function createIdSource(
+  clock: Clock,
+  random: (size: number) => Buffer = pooledRandom(),
+): IdSource {
+  return {
+    next: (prefix) => `${prefix}_${encodeTime(clock.now())}${encodeRandom(random(RANDOM_DIGITS))}`,
+  };
 }
 
 /** The creation instant (ms since epoch) that an id of {@link createIdSource} carries, or undefined. */

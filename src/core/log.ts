@@ -72,7 +72,10 @@ function toTextLine({ time, level, message, fields }: Line): string {
   const clockTime = new Date(time).toISOString().slice(11, 23);
   const rest = Object.entries(fields)
     .filter(([, value]) => value !== undefined && value !== null)
-    .map(([name, value]) => ` ${name}=${typeof value === 'string' ? quoteIfNeeded(value) : JSON.stringify(value)}`);
+    .map(
+      ([name, value]) =>
+        ` ${name}=${typeof value === 'string' ? quoteIfNeeded(value) : JSON.stringify(value)}`,
+    );
   return `${clockTime} ${level.padEnd(5)} ${message}${rest.join('')}\n`;
 }
 

@@ -3,7 +3,12 @@ import type { Clock } from '../core/clock.ts';
 import type { Answer, StreamReader } from '../protocols/protocol.ts';
 import type { Candidate } from '../routing/plan.ts';
 import type { HealthReport } from '../routing/health.ts';
-import type { UpstreamCall, UpstreamError, UpstreamHeaders, UpstreamSink } from '../upstream/transport.ts';
+import type {
+  UpstreamCall,
+  UpstreamError,
+  UpstreamHeaders,
+  UpstreamSink,
+} from '../upstream/transport.ts';
 import {
   abortedFailure,
   invalidAnswerFailure,
@@ -147,14 +152,19 @@ export class Exchange implements UpstreamSink {
     this.chunks.push(chunk);
     this.size += chunk.length;
     if (this.phase === 'error' && this.size > MAX_ERROR_BYTES) return this.fail(this.errorAnswer());
-    if (this.size > this.options.maxAnswerBytes) this.fail(invalidAnswerFailure('too_large', this.status));
+    if (this.size > this.options.maxAnswerBytes)
+      this.fail(invalidAnswerFailure('too_large', this.status));
   }
 
   private errorAnswer(): AttemptFailure {
     const { candidate, clock } = this.options;
     if (this.status < 300) return invalidAnswerFailure('not_a_stream', this.status);
     const body = Buffer.concat(this.chunks).toString('utf8');
-    return statusFailure({ status: this.status, headers: this.headers, body }, candidate.route, clock.now());
+    return statusFailure(
+      { status: this.status, headers: this.headers, body },
+      candidate.route,
+      clock.now(),
+    );
   }
 
   private finishAnswer(): void {
@@ -166,7 +176,11 @@ export class Exchange implements UpstreamSink {
     this.close();
     const renamed = candidate.route.responseModel === 'logical';
     const shown = renamed ? call.protocol.rewriteModel(answer.body, call.peek.model) : answer.body;
-    this.options.resolve({ type: 'answer', answer: { ...answer, body: shown }, headers: this.headers });
+    this.options.resolve({
+      type: 'answer',
+      answer: { ...answer, body: shown },
+      headers: this.headers,
+    });
   }
 
   private hold(chunk: Buffer): void {
@@ -176,7 +190,8 @@ export class Exchange implements UpstreamSink {
       this.chunks.push(ready);
       this.size += ready.length;
     }
-    if (reader.contentSeen || reader.events > MAX_HELD_EVENTS || this.size > MAX_HELD_BYTES) this.commit();
+    if (reader.contentSeen || reader.events > MAX_HELD_EVENTS || this.size > MAX_HELD_BYTES)
+      this.commit();
     else if (reader.failure) this.fail(streamFailure(reader.failure, this.options.candidate.route));
   }
 
@@ -227,12 +242,18 @@ export class Exchange implements UpstreamSink {
     if (this.phase === 'stream') {
       if (rest) this.chunks.push(rest);
       if (!reader.contentSeen) {
-        return this.fail(streamFailure(reader.failure ?? { kind: 'truncated', message: '' }, this.options.candidate.route));
+        return this.fail(
+          streamFailure(
+            reader.failure ?? { kind: 'truncated', message: '' },
+            this.options.candidate.route,
+          ),
+        );
       }
       return this.commit();
     }
     if (rest) this.send(rest);
-    if (reader.failure) return this.fail(streamFailure(reader.failure, this.options.candidate.route));
+    if (reader.failure)
+      return this.fail(streamFailure(reader.failure, this.options.candidate.route));
     this.close();
     this.relay?.end();
     this.endStream?.({ failure: undefined, clientGone: false });
@@ -252,9 +273,17 @@ export class Exchange implements UpstreamSink {
 
   private inBandError(failure: AttemptFailure): { message: string; type: string; code: string } {
     if (failure.reason === 'timeout_idle' || failure.reason === 'timeout_total') {
-      return { message: 'the provider stopped sending', type: 'timeout_error', code: 'upstream_timeout' };
+      return {
+        message: 'the provider stopped sending',
+        type: 'timeout_error',
+        code: 'upstream_timeout',
+      };
     }
-    return { message: 'the provider failed during the stream', type: 'api_error', code: 'upstream_interrupted' };
+    return {
+      message: 'the provider failed during the stream',
+      type: 'api_error',
+      code: 'upstream_interrupted',
+    };
   }
 
   private onLapse(lapse: Lapse): void {

@@ -17,7 +17,9 @@ export function abortedFailure(): AttemptFailure {
     ...NO_DETAIL,
     action: 'fatal',
     reason: 'client_gone',
-    error: new GatewayError('upstream_interrupted', { message: 'the client closed the connection' }),
+    error: new GatewayError('upstream_interrupted', {
+      message: 'the client closed the connection',
+    }),
     fault: undefined,
   };
 }
@@ -28,7 +30,9 @@ export function lapseFailure(lapse: Lapse): AttemptFailure {
     ...NO_DETAIL,
     action: total ? 'fatal' : 'next-candidate',
     reason: lapse,
-    error: new GatewayError(total ? 'upstream_timeout' : 'no_route_succeeded', { retry: total ? false : undefined }),
+    error: new GatewayError(total ? 'upstream_timeout' : 'no_route_succeeded', {
+      retry: total ? false : undefined,
+    }),
     fault: 'server',
   };
 }
@@ -38,12 +42,20 @@ export function transportFailure(error: UpstreamError, repeatable: boolean): Att
   const mayHaveActed = error.kind === 'reset' || error.kind === 'protocol';
   return {
     ...NO_DETAIL,
-    action: error.kind === 'connect' ? 'retry-here' : mayHaveActed && !repeatable ? 'fatal' : 'next-candidate',
+    action:
+      error.kind === 'connect'
+        ? 'retry-here'
+        : mayHaveActed && !repeatable
+          ? 'fatal'
+          : 'next-candidate',
     reason: error.kind,
-    error: new GatewayError(mayHaveActed && !repeatable ? 'upstream_interrupted' : 'no_route_succeeded', {
-      cause: error,
-      retry: mayHaveActed ? false : undefined,
-    }),
+    error: new GatewayError(
+      mayHaveActed && !repeatable ? 'upstream_interrupted' : 'no_route_succeeded',
+      {
+        cause: error,
+        retry: mayHaveActed ? false : undefined,
+      },
+    ),
     fault: 'server',
   };
 }
@@ -77,9 +89,18 @@ export function statusFailure(answer: UpstreamAnswer, route: Route, now: number)
     reason: verdict.reason,
     upstreamStatus: status,
     error: fatal
-      ? new GatewayError('upstream_rejected', { status, message: providerMessage(answer.body, route) })
+      ? new GatewayError('upstream_rejected', {
+          status,
+          message: providerMessage(answer.body, route),
+        })
       : new GatewayError('no_route_succeeded'),
-    fault: fatal ? undefined : verdict.cool ? 'credential' : status === 429 ? 'rate' : faultOfStatus(status),
+    fault: fatal
+      ? undefined
+      : verdict.cool
+        ? 'credential'
+        : status === 429
+          ? 'rate'
+          : faultOfStatus(status),
     retryAfterMs: retryAfterMs(answer.headers, now),
   };
 }
@@ -88,8 +109,17 @@ export function statusFailure(answer: UpstreamAnswer, route: Route, now: number)
 export function streamFailure(failure: StreamFailure, route: Route): AttemptFailure {
   if (failure.kind !== 'error') return invalidAnswerFailure(`stream_${failure.kind}`, 200);
   const status = failure.status ?? 500;
-  const answer = { status, headers: {}, body: JSON.stringify({ error: { message: failure.message } }) };
-  return { ...statusFailure(answer, route, 0), reason: 'stream_error', upstreamStatus: 200, retryAfterMs: undefined };
+  const answer = {
+    status,
+    headers: {},
+    body: JSON.stringify({ error: { message: failure.message } }),
+  };
+  return {
+    ...statusFailure(answer, route, 0),
+    reason: 'stream_error',
+    upstreamStatus: 200,
+    retryAfterMs: undefined,
+  };
 }
 
 /** The provider's own words about a rejected request, without anything of ours or of its insides. */
@@ -108,7 +138,9 @@ function messageOf(body: string): string | undefined {
     const parsed = JSON.parse(body) as { error?: unknown; message?: unknown; detail?: unknown };
     const error = parsed.error;
     const found =
-      typeof error === 'object' && error !== null ? (error as { message?: unknown }).message : error;
+      typeof error === 'object' && error !== null
+        ? (error as { message?: unknown }).message
+        : error;
     for (const candidate of [found, parsed.message, parsed.detail]) {
       if (typeof candidate === 'string' && candidate.trim() !== '') return candidate;
     }

@@ -35,7 +35,10 @@ export function createRelay(options: RelayOptions): Relay {
     if (ended || !response) return;
     const silent = clock.monotonic() - lastWrite;
     if (silent >= KEEP_ALIVE_MS && !response.writableNeedDrain) send(KEEP_ALIVE);
-    timer = clock.setTimeout(stayAlive, Math.max(1, KEEP_ALIVE_MS - Math.min(silent, KEEP_ALIVE_MS - 1)));
+    timer = clock.setTimeout(
+      stayAlive,
+      Math.max(1, KEEP_ALIVE_MS - Math.min(silent, KEEP_ALIVE_MS - 1)),
+    );
   };
 
   const send = (bytes: Buffer): boolean => {
@@ -67,7 +70,9 @@ export function createRelay(options: RelayOptions): Relay {
       pipe(target) {
         response = target;
         target.on('drain', onDrain);
-        const room = queue.length === 0 || send(queue.length === 1 ? (queue[0] as Buffer) : Buffer.concat(queue));
+        const room =
+          queue.length === 0 ||
+          send(queue.length === 1 ? (queue[0] as Buffer) : Buffer.concat(queue));
         queue = [];
         if (ended) return close();
         timer = clock.setTimeout(stayAlive, KEEP_ALIVE_MS);

@@ -40,7 +40,11 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
 }
 
 /** One candidate, once more when its first connection could not be made. */
-async function tryCandidate(call: Call, candidate: Candidate, deps: CallDeps): Promise<AttemptResult> {
+async function tryCandidate(
+  call: Call,
+  candidate: Candidate,
+  deps: CallDeps,
+): Promise<AttemptResult> {
   const first = await attempt(call, candidate, deps);
   if (first.type !== 'failed' || first.action !== 'retry-here') return first;
   return attempt(call, candidate, deps);

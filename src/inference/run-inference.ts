@@ -41,7 +41,10 @@ export interface InferenceRequest {
  *
  * @throws GatewayError for everything that is answered with an error of the surface
  */
-export async function runInference(request: InferenceRequest, deps: InferenceDeps): Promise<CallResult> {
+export async function runInference(
+  request: InferenceRequest,
+  deps: InferenceDeps,
+): Promise<CallResult> {
   const peek = request.protocol.peek(request.body);
   const model = findModel(request.catalog, peek.model, request.principal);
   const plan = planFor(request, model, deps);
@@ -124,7 +127,11 @@ function begin(
 }
 
 /** The record must be durable before the client sees anything of the answer (design: inference, step 7). */
-async function deliver(call: Call, committed: CommittedResult, deps: InferenceDeps): Promise<CallResult> {
+async function deliver(
+  call: Call,
+  committed: CommittedResult,
+  deps: InferenceDeps,
+): Promise<CallResult> {
   try {
     await call.entry.durable;
   } catch (error) {
@@ -150,7 +157,11 @@ async function deliver(call: Call, committed: CommittedResult, deps: InferenceDe
   };
 }
 
-function settleAtEnd(call: Call, stream: Extract<CommittedResult, { type: 'stream' }>, deps: InferenceDeps): void {
+function settleAtEnd(
+  call: Call,
+  stream: Extract<CommittedResult, { type: 'stream' }>,
+  deps: InferenceDeps,
+): void {
   void stream.ended.then(({ failure, clientGone }) => {
     const { usage, outputChars } = stream.reader;
     settleCall(

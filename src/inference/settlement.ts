@@ -50,7 +50,8 @@ export function settleCall(call: Call, ending: Ending, clock: Clock): void {
     cost: ending.consumption && answeredBy ? costOf(billed, answeredBy.route.pricing) : 0,
     losses: record.losses,
     overheadUs: Math.round(((record.sentAt ?? now) - startedAt) * 1000),
-    firstContentMs: record.firstContentAt === undefined ? null : Math.round(record.firstContentAt - startedAt),
+    firstContentMs:
+      record.firstContentAt === undefined ? null : Math.round(record.firstContentAt - startedAt),
     totalMs: Math.round(now - startedAt),
   });
 }

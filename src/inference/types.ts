@@ -48,8 +48,18 @@ export interface PipeableBody {
 
 /** What the client gets. */
 export type CallResult =
-  | { readonly type: 'body'; readonly status: number; readonly headers: ResponseHeaders; readonly body: Buffer }
-  | { readonly type: 'stream'; readonly status: number; readonly headers: ResponseHeaders; readonly body: PipeableBody };
+  | {
+      readonly type: 'body';
+      readonly status: number;
+      readonly headers: ResponseHeaders;
+      readonly body: Buffer;
+    }
+  | {
+      readonly type: 'stream';
+      readonly status: number;
+      readonly headers: ResponseHeaders;
+      readonly body: PipeableBody;
+    };
 
 /** How one candidate failed before anything reached the client. */
 export interface AttemptFailure {

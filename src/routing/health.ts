@@ -67,7 +67,14 @@ export function createHealth(options: HealthOptions): Health {
   const breaker = (key: string): Breaker => {
     let found = breakers.get(key);
     if (!found) {
-      found = { faults: 0, until: 0, openings: 0, tripped: false, probing: false, latencyMs: undefined };
+      found = {
+        faults: 0,
+        until: 0,
+        openings: 0,
+        tripped: false,
+        probing: false,
+        latencyMs: undefined,
+      };
       breakers.set(key, found);
     }
     return found;
@@ -90,7 +97,8 @@ export function createHealth(options: HealthOptions): Health {
   };
 
   return {
-    look: (route) => lookAt(clock.now(), breakers.get(routeKey(route)), breakers.get(accountKey(route))),
+    look: (route) =>
+      lookAt(clock.now(), breakers.get(routeKey(route)), breakers.get(accountKey(route))),
 
     begin(route) {
       const parts = [breaker(routeKey(route)), breaker(accountKey(route))];

@@ -87,7 +87,9 @@ function orderRoutes(model: Model, request: PlanRequest): readonly Route[] {
     else byPriority.set(route.priority, [route]);
   }
   const priorities = [...byPriority.keys()].sort((a, b) => a - b);
-  return priorities.flatMap((priority) => orderGroup(byPriority.get(priority) ?? [], model, request));
+  return priorities.flatMap((priority) =>
+    orderGroup(byPriority.get(priority) ?? [], model, request),
+  );
 }
 
 function orderGroup(group: Route[], model: Model, request: PlanRequest): Route[] {
@@ -96,7 +98,9 @@ function orderGroup(group: Route[], model: Model, request: PlanRequest): Route[]
     case 'priority':
       return byRank(group, (route) => weightedRank(request.random(), route.weight));
     case 'sticky':
-      return byRank(group, (route) => weightedRank(unitHash(`${request.affinity}\n${route.id}`), route.weight));
+      return byRank(group, (route) =>
+        weightedRank(unitHash(`${request.affinity}\n${route.id}`), route.weight),
+      );
     case 'least_latency':
       // A candidate that was never measured goes first, so that it gets measured.
       return byRank(group, (route) => -(request.health.look(route).latencyMs ?? -1));

@@ -26,7 +26,8 @@ type Reader = (headers: IncomingHttpHeaders, search: string) => string | undefin
 const READERS: Record<Carrier, Reader> = {
   bearer: ({ authorization }) => (authorization ? BEARER.exec(authorization)?.[1] : undefined),
   'x-api-key': (headers) => first(headers['x-api-key']),
-  'google-header': (headers) => first(headers['x-native-api-key']) || first(headers['x-goog-api-key']),
+  'google-header': (headers) =>
+    first(headers['x-native-api-key']) || first(headers['x-goog-api-key']),
   'query-key': (_headers, search) => new URLSearchParams(search).get('key') ?? undefined,
 };
 

@@ -25,11 +25,20 @@ const RENDERERS: Record<Envelope, Renderer> = {
   flat: (error) => ({ error: error.message }),
   resource: (error, requestId) => ({
     type: 'error',
-    error: { type: error.type ?? resourceType(error.status), message: error.message, ...param(error) },
+    error: {
+      type: error.type ?? resourceType(error.status),
+      message: error.message,
+      ...param(error),
+    },
     request_id: requestId,
   }),
   chat: (error) => ({
-    error: { message: error.message, type: chatType(error.status), param: error.param ?? null, code: error.code },
+    error: {
+      message: error.message,
+      type: chatType(error.status),
+      param: error.param ?? null,
+      code: error.code,
+    },
   }),
   messages: (error, requestId) => ({
     type: 'error',

@@ -44,7 +44,11 @@ const NOTHING_HELD = (): void => undefined;
  * The checks that every public request passes, in the order of requirement auth.check-order; the first
  * that fails answers. Spending and the body come after, where the model and its price are known.
  */
-export async function admit(key: string | undefined, scope: Scope, deps: GateDeps): Promise<Admitted> {
+export async function admit(
+  key: string | undefined,
+  scope: Scope,
+  deps: GateDeps,
+): Promise<Admitted> {
   const platform = deps.rates.admitPlatform();
   if (platform !== true && !(await platform)) throw new GatewayError('global_rate_limited');
   if (key === undefined) throw new GatewayError('missing_api_key');

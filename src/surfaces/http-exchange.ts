@@ -43,7 +43,11 @@ type ResponseBody = ConstructorParameters<typeof FastResponse>[0];
 
 /** Runs a handler and turns whatever comes of it into a response with the request's id. */
 export async function serveExchange(
-  { request, response, envelope }: { request: IncomingMessage; response: ServerResponse; envelope: Envelope },
+  {
+    request,
+    response,
+    envelope,
+  }: { request: IncomingMessage; response: ServerResponse; envelope: Envelope },
   handler: Handler,
   deps: ExchangeDeps,
 ): Promise<Response> {
@@ -58,7 +62,11 @@ export async function serveExchange(
   }
 }
 
-function toExchange(request: IncomingMessage, response: ServerResponse, deps: ExchangeDeps): HttpExchange {
+function toExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  deps: ExchangeDeps,
+): HttpExchange {
   const url = request.url ?? '/';
   const query = url.indexOf('?');
   return {
@@ -73,14 +81,22 @@ function toExchange(request: IncomingMessage, response: ServerResponse, deps: Ex
 }
 
 function toResponse(reply: Reply | CallResult, requestId: string): Response {
-  const headers: Record<string, string> = { ...reply.headers, 'x-request-id': requestId, 'request-id': requestId };
+  const headers: Record<string, string> = {
+    ...reply.headers,
+    'x-request-id': requestId,
+    'request-id': requestId,
+  };
   if ('type' in reply && reply.type === 'stream') {
     // srvx pipes a body that has `pipe` straight into the Node response; the web types do not know it.
-    return new FastResponse(reply.body as unknown as ResponseBody, { status: reply.status, headers });
+    return new FastResponse(reply.body as unknown as ResponseBody, {
+      status: reply.status,
+      headers,
+    });
   }
   const { body } = reply;
   if (body === undefined) return new FastResponse(null, { status: reply.status, headers });
-  if (Buffer.isBuffer(body)) return new FastResponse(body as unknown as ResponseBody, { status: reply.status, headers });
+  if (Buffer.isBuffer(body))
+    return new FastResponse(body as unknown as ResponseBody, { status: reply.status, headers });
   headers['content-type'] ??= 'application/json';
   return new FastResponse(JSON.stringify(body), { status: reply.status, headers });
 }

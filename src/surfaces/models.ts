@@ -27,7 +27,11 @@ const ORDERS: ReadonlyMap<string, Order> = new Map<string, Order>([
 /** `GET /v1/models` (contract: Model catalog): `q`, `vendor`, `type` (default `llm`, empty = all), `order`. */
 export function createModelsList(deps: ModelsDeps): Handler {
   return async ({ request, search }) => {
-    const { principal, leave } = await admit(readKey(['bearer'], request.headers, search), 'models', deps);
+    const { principal, leave } = await admit(
+      readKey(['bearer'], request.headers, search),
+      'models',
+      deps,
+    );
     leave();
     const query = new URLSearchParams(search);
     const order = ORDERS.get(query.get('order') || 'asc');
@@ -46,7 +50,11 @@ export function createModelsList(deps: ModelsDeps): Handler {
 /** `GET /v1/models/{id_or_name}`: slashes of the name as they are or percent-encoded. */
 export function createModelGet(deps: ModelsDeps): Handler {
   return async ({ request, search, path }) => {
-    const { principal, leave } = await admit(readKey(['bearer'], request.headers, search), 'models', deps);
+    const { principal, leave } = await admit(
+      readKey(['bearer'], request.headers, search),
+      'models',
+      deps,
+    );
     leave();
     const name = decode(path.slice('/v1/models/'.length));
     const model = deps.catalog().models.get(name);
@@ -65,7 +73,11 @@ function matches(model: Model, query: URLSearchParams): boolean {
   const needle = query.get('q')?.toLowerCase();
   if (type !== '' && model.type !== type) return false;
   if (vendor && model.vendor !== vendor) return false;
-  return !needle || model.id.toLowerCase().includes(needle) || model.displayName.toLowerCase().includes(needle);
+  return (
+    !needle ||
+    model.id.toLowerCase().includes(needle) ||
+    model.displayName.toLowerCase().includes(needle)
+  );
 }
 
 function toItem(model: Model): object {
@@ -91,7 +103,8 @@ const PER_MILLION = 1_000_000;
 function toPublicPricing(pricing: Pricing): object {
   const perMillion = (price: number | undefined): string | null =>
     price === undefined ? null : fromNanos(Math.round(price * PER_MILLION));
-  const perUnit = (price: number | undefined): string | null => (price === undefined ? null : fromNanos(price));
+  const perUnit = (price: number | undefined): string | null =>
+    price === undefined ? null : fromNanos(price);
   return {
     currency: 'USD',
     input: perMillion(pricing.input),

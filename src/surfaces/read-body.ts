@@ -25,9 +25,12 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
       reject(refuse(request, size, limit));
     };
     request.on('data', onData);
-    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    request.on('end', () =>
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
+    );
     request.on('close', () => {
-      if (!request.complete) reject(new GatewayError('invalid_request', { message: 'the request body was cut off' }));
+      if (!request.complete)
+        reject(new GatewayError('invalid_request', { message: 'the request body was cut off' }));
     });
     request.on('error', (error) => reject(new GatewayError('invalid_request', { cause: error })));
   });

@@ -12,17 +12,23 @@ describe('createHealth', () => {
     return { clock, health, route, state: () => health.look(route).state };
   };
 
-  it(verifies('routing.cooldown', 'opens after N consecutive server faults, and a success in between starts the count again'), () => {
-    const { health, route, state } = setup();
-    health.begin(route).fault('server');
-    health.begin(route).fault('server');
-    health.begin(route).success(10);
-    health.begin(route).fault('server');
-    health.begin(route).fault('server');
-    expect(state()).toBe('available');
-    health.begin(route).fault('server');
-    expect(state()).toBe('cooled');
-  });
+  it(
+    verifies(
+      'routing.cooldown',
+      'opens after N consecutive server faults, and a success in between starts the count again',
+    ),
+    () => {
+      const { health, route, state } = setup();
+      health.begin(route).fault('server');
+      health.begin(route).fault('server');
+      health.begin(route).success(10);
+      health.begin(route).fault('server');
+      health.begin(route).fault('server');
+      expect(state()).toBe('available');
+      health.begin(route).fault('server');
+      expect(state()).toBe('cooled');
+    },
+  );
 
   it(verifies('routing.cooldown', 'never counts what says nothing about the candidate'), () => {
     const { health, route, state } = setup();
@@ -31,27 +37,36 @@ describe('createHealth', () => {
     expect(health.look(route).consecutiveFaults).toBe(0);
   });
 
-  it(verifies('routing.cooldown', 'keeps the later of two deadlines, whichever comes first'), () => {
-    const { clock, health, route } = setup();
-    const start = clock.now();
-    const [long, short] = [health.begin(route), health.begin(route)];
-    long.fault('rate', 60_000);
-    short.fault('rate', 1_000);
-    expect(health.look(route).until).toBe(start + 60_000);
-  });
+  it(
+    verifies('routing.cooldown', 'keeps the later of two deadlines, whichever comes first'),
+    () => {
+      const { clock, health, route } = setup();
+      const start = clock.now();
+      const [long, short] = [health.begin(route), health.begin(route)];
+      long.fault('rate', 60_000);
+      short.fault('rate', 1_000);
+      expect(health.look(route).until).toBe(start + 60_000);
+    },
+  );
 
-  it(verifies('routing.cooldown', 'lets one probe through after the deadline and closes on its success'), () => {
-    const { clock, health, route, state } = setup();
-    for (let i = 0; i < 3; i++) health.begin(route).fault('server');
-    clock.advance(1_000);
-    expect(state()).toBe('available');
-    const probe = health.begin(route);
-    expect(state()).toBe('probing');
-    probe.success(5);
-    expect(state()).toBe('available');
-    health.begin(route);
-    expect(state()).toBe('available');
-  });
+  it(
+    verifies(
+      'routing.cooldown',
+      'lets one probe through after the deadline and closes on its success',
+    ),
+    () => {
+      const { clock, health, route, state } = setup();
+      for (let i = 0; i < 3; i++) health.begin(route).fault('server');
+      clock.advance(1_000);
+      expect(state()).toBe('available');
+      const probe = health.begin(route);
+      expect(state()).toBe('probing');
+      probe.success(5);
+      expect(state()).toBe('available');
+      health.begin(route);
+      expect(state()).toBe('available');
+    },
+  );
 
   it('opens again for longer when the probe fails, up to the bound', () => {
     const { clock, health, route, state } = setup();

@@ -36,52 +36,87 @@ function setup(model: Model, others: Model[] = []) {
 }
 
 describe('planCandidates', () => {
-  it(verifies('routing.weights', 'shares traffic of one priority by weight within 5 percent over 1000 requests'), () => {
-    const { order } = setup(fakeModel('m', [fakeRoute('a', { weight: 7 }), fakeRoute('b', { weight: 3 })]));
-    let first = 0;
-    for (let i = 0; i < 1000; i++) if (order()[0] === 'a') first += 1;
-    expect(Math.abs(first - 700)).toBeLessThanOrEqual(50);
-  });
+  it(
+    verifies(
+      'routing.weights',
+      'shares traffic of one priority by weight within 5 percent over 1000 requests',
+    ),
+    () => {
+      const { order } = setup(
+        fakeModel('m', [fakeRoute('a', { weight: 7 }), fakeRoute('b', { weight: 3 })]),
+      );
+      let first = 0;
+      for (let i = 0; i < 1000; i++) if (order()[0] === 'a') first += 1;
+      expect(Math.abs(first - 700)).toBeLessThanOrEqual(50);
+    },
+  );
 
-  it(verifies('routing.weights', 'puts a lower priority behind every higher one, and uses it alone when those are cooled'), () => {
-    const [a, b, c] = [fakeRoute('a'), fakeRoute('b'), fakeRoute('c', { priority: 1, weight: 1000 })];
-    const { order, health } = setup(fakeModel('m', [c, a, b]));
-    for (let i = 0; i < 50; i++) expect(order()[2]).toBe('c');
-    health.begin(a).fault('rate', 1000);
-    health.begin(b).fault('rate', 1000);
-    expect(order()[0]).toBe('c');
-  });
+  it(
+    verifies(
+      'routing.weights',
+      'puts a lower priority behind every higher one, and uses it alone when those are cooled',
+    ),
+    () => {
+      const [a, b, c] = [
+        fakeRoute('a'),
+        fakeRoute('b'),
+        fakeRoute('c', { priority: 1, weight: 1000 }),
+      ];
+      const { order, health } = setup(fakeModel('m', [c, a, b]));
+      for (let i = 0; i < 50; i++) expect(order()[2]).toBe('c');
+      health.begin(a).fault('rate', 1000);
+      health.begin(b).fault('rate', 1000);
+      expect(order()[0]).toBe('c');
+    },
+  );
 
-  it(verifies('routing.cooldown', 'gives a cooled candidate no traffic while another is available, and says why'), () => {
-    const [a, b] = [fakeRoute('a'), fakeRoute('b', { priority: 5 })];
-    const { plan, health, clock } = setup(fakeModel('m', [a, b]));
-    health.begin(a).fault('rate', 1000);
-    expect(plan().candidates.map(({ route }) => route.provider.name)).toEqual(['b', 'a']);
-    expect(plan().skipped).toMatchObject([{ route: { id: 'a/model' }, reason: 'cooldown' }]);
-    clock.advance(1000);
-    expect(plan().candidates[0]?.route.provider.name).toBe('a');
-  });
+  it(
+    verifies(
+      'routing.cooldown',
+      'gives a cooled candidate no traffic while another is available, and says why',
+    ),
+    () => {
+      const [a, b] = [fakeRoute('a'), fakeRoute('b', { priority: 5 })];
+      const { plan, health, clock } = setup(fakeModel('m', [a, b]));
+      health.begin(a).fault('rate', 1000);
+      expect(plan().candidates.map(({ route }) => route.provider.name)).toEqual(['b', 'a']);
+      expect(plan().skipped).toMatchObject([{ route: { id: 'a/model' }, reason: 'cooldown' }]);
+      clock.advance(1000);
+      expect(plan().candidates[0]?.route.provider.name).toBe('a');
+    },
+  );
 
   it('leaves out routes that do not speak the protocol', () => {
-    const { plan } = setup(fakeModel('m', [fakeRoute('a', { protocols: new Set(['messages']) }), fakeRoute('b')]));
+    const { plan } = setup(
+      fakeModel('m', [fakeRoute('a', { protocols: new Set(['messages']) }), fakeRoute('b')]),
+    );
     expect(plan().candidates).toHaveLength(1);
     expect(plan().skipped).toMatchObject([{ route: { id: 'a/model' }, reason: 'protocol' }]);
   });
 
-  it(verifies('routing.model-fallback', 'tries the fallback models behind all candidates of the model, each once, cycles included'), () => {
-    const first = fakeModel('first', [fakeRoute('a'), fakeRoute('b', { priority: 9 })], { fallbacks: ['second', 'gone'] });
-    const second = fakeModel('second', [fakeRoute('c')], { fallbacks: ['first', 'third'] });
-    const third = fakeModel('third', [fakeRoute('d')]);
-    const { order } = setup(first, [second, third]);
-    expect(order()).toEqual(['a', 'b', 'c', 'd']);
-  });
+  it(
+    verifies(
+      'routing.model-fallback',
+      'tries the fallback models behind all candidates of the model, each once, cycles included',
+    ),
+    () => {
+      const first = fakeModel('first', [fakeRoute('a'), fakeRoute('b', { priority: 9 })], {
+        fallbacks: ['second', 'gone'],
+      });
+      const second = fakeModel('second', [fakeRoute('c')], { fallbacks: ['first', 'third'] });
+      const third = fakeModel('third', [fakeRoute('d')]);
+      const { order } = setup(first, [second, third]);
+      expect(order()).toEqual(['a', 'b', 'c', 'd']);
+    },
+  );
 
   it('a sticky model keeps one end user on one candidate and spreads users by weight', () => {
     const routes = [fakeRoute('a', { weight: 3 }), fakeRoute('b', { weight: 1 })];
     const { order } = setup(fakeModel('m', routes, { strategy: 'sticky' }));
     expect(new Set(Array.from({ length: 20 }, () => order({ affinity: 'same' })[0])).size).toBe(1);
     let first = 0;
-    for (let user = 0; user < 2000; user++) if (order({ affinity: `user-${user}` })[0] === 'a') first += 1;
+    for (let user = 0; user < 2000; user++)
+      if (order({ affinity: `user-${user}` })[0] === 'a') first += 1;
     expect(first / 2000).toBeGreaterThan(0.7);
     expect(first / 2000).toBeLessThan(0.8);
   });

@@ -2,7 +2,10 @@ import type { ProviderAccount } from '../../src/providers/account.ts';
 import { defineProvider } from '../../src/providers/define-provider.ts';
 import type { Catalog, Model, Route } from '../../src/routing/catalog.ts';
 
-export function fakeAccount(name: string, overrides: Partial<ProviderAccount> = {}): ProviderAccount {
+export function fakeAccount(
+  name: string,
+  overrides: Partial<ProviderAccount> = {},
+): ProviderAccount {
   const definition = defineProvider({
     id: 'custom',
     displayName: name,

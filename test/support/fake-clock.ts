@@ -21,7 +21,8 @@ export function createFakeClock(startMs = Date.UTC(2026, 10, 21)): FakeClock {
 
   const nextDue = (until: number): Waiting | undefined => {
     let found: Waiting | undefined;
-    for (const timer of waiting) if (timer.at <= until && (!found || timer.at < found.at)) found = timer;
+    for (const timer of waiting)
+      if (timer.at <= until && (!found || timer.at < found.at)) found = timer;
     return found;
   };
 

@@ -1,0 +1,137 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const src = fileURLToPath(new URL('../src/', import.meta.url));
+
+/** A folder may import itself and folders of an earlier row, never one of its own or a later row. */
+const ROWS = [
+  ['core'],
+  ['protocols', 'store', 'upstream'],
+  ['providers'],
+  ['jobs'],
+  ['usage', 'routing'],
+  ['inference'],
+  ['surfaces', 'resources'],
+  ['sessions'],
+  ['runtime', 'scheduler'],
+  ['client'],
+  ['config'],
+  ['server'],
+  ['cli'],
+];
+
+/** Routes carry prices, so routing may know what usage calls them; the other way round it may not. */
+const ALSO_ALLOWED = new Set(['routing -> usage']);
+
+/** Folders whose children stand for themselves: none may import another. */
+const INDEPENDENT = ['protocols/', 'store/backends/', 'resources/kinds/'];
+
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .sort();
+
+interface Import {
+  from: string;
+  to: string;
+  /** `import type`: gone after compilation. */
+  typeOnly: boolean;
+}
+
+const imports: Import[] = files.flatMap((file) => {
+  const text = readFileSync(join(src, file), 'utf8');
+  const fixed = [...text.matchAll(/^(?:import|export)\s+(type\s)?[^;]*?from\s+'(\.[^']+)'/gm)];
+  const dynamic = [...text.matchAll(/\bimport\((')(\.[^']+)'\)/g)];
+  return [...fixed, ...dynamic].map((match) => ({
+    from: file,
+    to: relative(src, join(src, dirname(file), match[2] as string)),
+    typeOnly: match[1]?.startsWith('type') ?? false,
+  }));
+});
+
+const roomOf = (file: string): string => file.split('/')[0] as string;
+const rowOf = (room: string): number => ROWS.findIndex((row) => row.includes(room));
+
+describe('the house', () => {
+  it('knows every room', () => {
+    const rooms = new Set(files.filter((file) => file.includes('/')).map(roomOf));
+    expect([...rooms].filter((room) => rowOf(room) < 0)).toEqual([]);
+  });
+
+  it('imports only downwards', () => {
+    const wrong = imports
+      .filter(({ from, to }) => from.includes('/') && roomOf(from) !== roomOf(to))
+      .filter(({ from, to }) => !ALSO_ALLOWED.has(`${roomOf(from)} -> ${roomOf(to)}`))
+      .filter(({ from, to }) => rowOf(roomOf(to)) >= rowOf(roomOf(from)))
+      .map(({ from, to }) => `${from} -> ${to}`);
+    expect(wrong).toEqual([]);
+  });
+
+  it('keeps siblings apart', () => {
+    const childOf = (file: string, parent: string): string | undefined =>
+      file.startsWith(parent) ? file.slice(parent.length).split('/')[0] : undefined;
+    const wrong = imports.filter(({ from, to }) =>
+      INDEPENDENT.some((parent) => {
+        const [a, b] = [childOf(from, parent), childOf(to, parent)];
+        const shared = b?.endsWith('.ts') && parent === 'protocols/';
+        return a !== undefined && b !== undefined && a !== b && !shared;
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('has no cycles at run time', () => {
+    const graph = new Map<string, string[]>();
+    for (const { from, to, typeOnly } of imports)
+      if (!typeOnly) graph.set(from, [...(graph.get(from) ?? []), to]);
+    const done = new Set<string>();
+    const cycles: string[] = [];
+    const visit = (file: string, path: string[]): void => {
+      const at = path.indexOf(file);
+      if (at >= 0) {
+        cycles.push([...path.slice(at), file].join(' -> '));
+        return;
+      }
+      if (done.has(file)) return;
+      for (const next of graph.get(file) ?? []) visit(next, [...path, file]);
+      done.add(file);
+    };
+    for (const file of files) visit(file, []);
+    expect(cycles).toEqual([]);
+  });
+
+  it('reaches the server from the command line only by a lazy import', () => {
+    const eager = files
+      .filter((file) => roomOf(file) === 'cli')
+      .filter((file) =>
+        /^import (?!type)[^;]*from '\.\.\/(?:\.\.\/)?server\//m.test(
+          readFileSync(join(src, file), 'utf8'),
+        ),
+      );
+    expect(eager).toEqual([]);
+  });
+
+  it('reads the environment in the configuration alone', () => {
+    const reading = files
+      .filter((file) => roomOf(file) !== 'config')
+      .filter((file) => /\bprocess\.env\b/.test(readFileSync(join(src, file), 'utf8')));
+    expect(reading).toEqual([]);
+  });
+
+  it('keeps files small: none over 400 lines, 95 of 100 within 250, half within 90', () => {
+    const lines = files
+      .map((file) => readFileSync(join(src, file), 'utf8').split('\n').length)
+      .sort((a, b) => a - b);
+    const percentile = (share: number): number =>
+      lines[Math.floor((lines.length - 1) * share)] as number;
+    expect(percentile(1)).toBeLessThanOrEqual(400);
+    expect(percentile(0.95)).toBeLessThanOrEqual(250);
+    expect(percentile(0.5)).toBeLessThanOrEqual(90);
+  });
+
+  it('has no barrels but the public one', () => {
+    const barrels = files.filter((file) => file.endsWith('index.ts') && file !== 'index.ts');
+    expect(barrels).toEqual([]);
+  });
+});

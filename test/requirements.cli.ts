@@ -1,0 +1,84 @@
+// Reports which requirements are proven by a test: `npm run requirements [-- --pending | --sample SEED]`.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { REQUIREMENTS } from './requirements.ts';
+
+interface Proof {
+  file: string;
+  title: string;
+}
+
+const testRoot = fileURLToPath(new URL('.', import.meta.url));
+const CALL =
+  /\bverifies\(((?:\s*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)\s*,?)+)\)/g;
+const LITERAL = /'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`/g;
+
+function findProofs(): { proofs: Map<string, Proof[]>; unknown: string[] } {
+  const proofs = new Map<string, Proof[]>();
+  const unknown: string[] = [];
+  for (const name of readdirSync(testRoot, { recursive: true, encoding: 'utf8' }).sort()) {
+    if (!name.endsWith('.ts') || name.startsWith('requirements.')) continue;
+    for (const call of readFileSync(join(testRoot, name), 'utf8').matchAll(CALL)) {
+      const literals = [...(call[1] as string).matchAll(LITERAL)].map(
+        (m) => m[1] ?? m[2] ?? m[3] ?? '',
+      );
+      const title = literals.pop() ?? '';
+      for (const id of literals) {
+        if (!REQUIREMENTS.has(id)) unknown.push(`${id} (test/${name})`);
+        proofs.set(id, [...(proofs.get(id) ?? []), { file: `test/${relative('.', name)}`, title }]);
+      }
+    }
+  }
+  return { proofs, unknown };
+}
+
+function byArea(verified: ReadonlySet<string>): string[] {
+  const areas = new Map<string, { done: number; total: number }>();
+  for (const { id, area } of REQUIREMENTS.values()) {
+    const row = areas.get(area) ?? { done: 0, total: 0 };
+    row.total += 1;
+    if (verified.has(id)) row.done += 1;
+    areas.set(area, row);
+  }
+  return [...areas].map(
+    ([area, { done, total }]) => `${area.padEnd(16)} ${String(done).padStart(4)} / ${total}`,
+  );
+}
+
+/** Draws without replacement, the same for the same seed. */
+function sample(ids: string[], seed: number, count: number): string[] {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const pool = [...ids];
+  return Array.from(
+    { length: Math.min(count, pool.length) },
+    () => pool.splice(Math.floor(next() * pool.length), 1)[0] as string,
+  );
+}
+
+const { values } = parseArgs({
+  options: { pending: { type: 'boolean' }, sample: { type: 'string' } },
+});
+const { proofs, unknown } = findProofs();
+const verified = new Set([...proofs.keys()].filter((id) => REQUIREMENTS.has(id)));
+const pending = [...REQUIREMENTS.keys()].filter((id) => !verified.has(id));
+
+if (values.sample !== undefined) {
+  for (const id of sample([...verified].sort(), Number(values.sample), 20)) {
+    console.log(id);
+    for (const { file, title } of proofs.get(id) ?? []) console.log(`    ${file}: ${title}`);
+  }
+} else {
+  if (values.pending) for (const id of pending) console.log(id);
+  for (const line of byArea(verified)) console.log(line);
+  console.log(
+    `${verified.size} of ${REQUIREMENTS.size} requirements verified, ${pending.length} pending`,
+  );
+}
+for (const id of unknown) console.error(`unknown requirement: ${id}`);
+if (unknown.length > 0) process.exitCode = 1;
