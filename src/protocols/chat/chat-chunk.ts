@@ -1,0 +1,88 @@
+import { isJsonObject } from '../../core/json-value.ts';
+import type { StreamFailure } from '../protocol.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * True when a member of this name stands in the JSON text with a value that begins with one of
+ * `starts`. Quotes inside JSON strings are escaped, so the quoted name can only be a name or a whole
+ * string; a few native searches replace a parse of every chunk.
+ */
+export function hasMember(text: string, quotedName: string, starts: string): boolean {
+  let at = text.indexOf(quotedName);
+  while (at >= 0) {
+    at = skipBlank(text, at + quotedName.length);
+    if (text[at] === ':' && starts.includes(text[skipBlank(text, at + 1)] ?? '\0')) return true;
+    at = text.indexOf(quotedName, at);
+  }
+  return false;
+}
+
+function skipBlank(text: string, from: number): number {
+  let at = from;
+  while (text.charCodeAt(at) <= 32) at++;
+  return at;
+}
+
+/**
+ * True when a chunk commits: a delta that holds anything but its role, or a finish reason. Members that
+ * are not known yet count, so new kinds of content do.
+ */
+export function hasContent(chunk: Members): boolean {
+  return choicesOf(chunk).some(
+    (choice) => isFilled(choice['finish_reason']) || deltaOf(choice).some(isContent),
+  );
+}
+
+/** The indexes of the choices that the chunk finishes. */
+export function finishedChoices(chunk: Members): number[] {
+  return choicesOf(chunk)
+    .filter((choice) => isFilled(choice['finish_reason']))
+    .map((choice) => (typeof choice['index'] === 'number' ? choice['index'] : 0));
+}
+
+/** The provider's own error in a chunk: an `error` member, an error object, or a finish reason that says so. */
+export function toChunkFailure(chunk: Members): StreamFailure | undefined {
+  const error = chunk['error'];
+  if (isFilled(error)) return toFailure(error);
+  if (chunk['object'] === 'error' || chunk['type'] === 'error') return toFailure(chunk);
+  return choicesOf(chunk).some((choice) => choice['finish_reason'] === 'error')
+    ? toFailure(undefined)
+    : undefined;
+}
+
+/** What the provider tells of its failure, in whichever of the usual shapes. */
+export function toFailure(error: unknown): StreamFailure {
+  const fields = isJsonObject(error) ? error : { message: error };
+  const { message, code, type, status = code } = fields;
+  return {
+    kind: 'error',
+    message: typeof message === 'string' ? message : '',
+    ...(typeof code === 'string' || typeof code === 'number' ? { code: String(code) } : {}),
+    ...(typeof type === 'string' ? { type } : {}),
+    ...(isHttpError(status) ? { status } : {}),
+  };
+}
+
+function isHttpError(status: unknown): status is number {
+  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599;
+}
+
+function choicesOf(value: Members): Members[] {
+  return Array.isArray(value['choices']) ? value['choices'].filter(isJsonObject) : [];
+}
+
+function deltaOf(choice: Members): [string, unknown][] {
+  const delta = choice['delta'] ?? choice['message'];
+  return isJsonObject(delta) ? Object.entries(delta) : [];
+}
+
+function isContent([name, value]: [string, unknown]): boolean {
+  return name !== 'role' && isFilled(value);
+}
+
+function isFilled(value: unknown): boolean {
+  if (value === undefined || value === null || value === '' || value === false) return false;
+  if (Array.isArray(value)) return value.length > 0;
+  return !isJsonObject(value) || Object.keys(value).length > 0;
+}

@@ -1,0 +1,63 @@
+import { skipString } from '../../core/json-scan.ts';
+
+const QUOTE = 34;
+/** What is not generated text in a message. */
+const NOT_TEXT: ReadonlySet<string> = new Set([
+  '"role"',
+  '"id"',
+  '"type"',
+  '"data"',
+  '"url"',
+  '"signature"',
+]);
+
+/**
+ * How much text, reasoning and tool arguments the members of this name (`"delta"`, `"message"`) hold,
+ * in bytes of JSON. Takes a latin1 view of valid JSON and walks those members only, for this runs for
+ * every chunk of every stream.
+ */
+export function measureOutput(json: string, quotedName: '"delta"' | '"message"'): number {
+  let size = 0;
+  let at = json.indexOf(quotedName);
+  while (at >= 0) {
+    const start = skipTo(json, at + quotedName.length);
+    const object = measureObject(json, start);
+    size += object.size;
+    at = json.indexOf(quotedName, object.end);
+  }
+  return size;
+}
+
+function measureObject(json: string, start: number): { size: number; end: number } {
+  let size = 0;
+  let depth = 0;
+  let name = '';
+  let at = start;
+  while (at < json.length) {
+    const char = json.charCodeAt(at);
+    if (char === QUOTE) {
+      const end = skipString(json, at);
+      if (json[skipBlank(json, end)] === ':') name = json.slice(at, end);
+      else if (!NOT_TEXT.has(name)) size += end - at - 2;
+      at = end;
+    } else {
+      at++;
+      if (char === 123 || char === 91) depth++;
+      else if (char === 125 || char === 93) depth--;
+    }
+    if (depth <= 0) break;
+  }
+  return { size, end: at };
+}
+
+/** The offset of the value behind a member's name. */
+function skipTo(json: string, nameEnd: number): number {
+  const colon = skipBlank(json, nameEnd);
+  return json[colon] === ':' ? skipBlank(json, colon + 1) : colon;
+}
+
+function skipBlank(json: string, from: number): number {
+  let at = from;
+  while (json.charCodeAt(at) <= 32) at++;
+  return at;
+}

@@ -1,0 +1,17 @@
+import { formatSse } from '../../core/sse-frame.ts';
+import type { WireProtocol } from '../protocol.ts';
+import { readChatAnswer, rewriteChatModel } from './chat-answer.ts';
+import { encodeChat, peekChat } from './chat-request.ts';
+import { createChatStream } from './chat-stream.ts';
+
+/** Chat completions (contract: Chat completions, Events). */
+export const chatProtocol: WireProtocol = {
+  id: 'chat',
+  peek: peekChat,
+  encode: encodeChat,
+  readAnswer: readChatAnswer,
+  createStream: createChatStream,
+  errorFrame: ({ message, type, code }) =>
+    formatSse({ data: JSON.stringify({ error: { message, type, code } }) }),
+  rewriteModel: rewriteChatModel,
+};

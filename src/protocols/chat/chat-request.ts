@@ -1,0 +1,78 @@
+import type { Buffer } from 'node:buffer';
+import { GatewayError } from '../../core/errors.ts';
+import { quirkEdits } from '../../core/json-quirks.ts';
+import { scanJson } from '../../core/json-scan.ts';
+import { spliceJson } from '../../core/json-splice.ts';
+import type { JsonEdit } from '../../core/json-splice.ts';
+import { isJsonObject } from '../../core/json-value.ts';
+import type { EncodeOptions, RequestPeek } from '../protocol.ts';
+
+/** What the gateway reads from a chat request; other members are the provider's business. */
+const GUARDED = ['model', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n'];
+
+/** Throws `invalid_json` or `invalid_request` (contract: Chat completions). */
+export function peekChat(body: Buffer): RequestPeek {
+  const { value, members } = scanJson(body, GUARDED);
+  const choices = isPositive(value['n']) ? value['n'] : 1;
+  const outputLimit = value['max_completion_tokens'] ?? value['max_tokens'];
+  return {
+    model: readModel(value['model']),
+    stream: readStream(value['stream']),
+    body,
+    members,
+    value,
+    keepUsage: asksUsage(value['stream_options']),
+    choices,
+    // No tokenizer makes more tokens than there are bytes.
+    inputBound: body.length,
+    outputBound: isPositive(outputLimit) ? outputLimit * choices : undefined,
+  };
+}
+
+/** The provider's body: the client's bytes with the model replaced, usage asked for and quirks applied. */
+export function encodeChat(peek: RequestPeek, { model, quirks, askUsage }: EncodeOptions): Buffer {
+  const edits: JsonEdit[] = [];
+  if (model !== peek.model) edits.push({ op: 'set', key: 'model', json: JSON.stringify(model) });
+  if (askUsage && peek.stream && !peek.keepUsage) edits.push(...usageEdits(peek));
+  if (quirks !== undefined) edits.push(...quirkEdits(peek.members, quirks));
+  return spliceJson(peek.body, peek.members, edits);
+}
+
+function readModel(model: unknown): string {
+  if (typeof model === 'string' && model !== '') return model;
+  const message =
+    model === undefined ? '`model` is required' : '`model` must be a non-empty string';
+  throw new GatewayError('invalid_request', { message, param: 'model' });
+}
+
+function readStream(stream: unknown): boolean {
+  if (stream === undefined || stream === null) return false;
+  if (typeof stream === 'boolean') return stream;
+  throw new GatewayError('invalid_request', {
+    message: '`stream` must be a boolean',
+    param: 'stream',
+  });
+}
+
+function asksUsage(options: unknown): boolean {
+  return isJsonObject(options) && options['include_usage'] === true;
+}
+
+/** Sets `include_usage` among the client's own stream options; options of a wrong type are left to the provider. */
+function usageEdits({ body, members, value }: RequestPeek): JsonEdit[] {
+  const key = 'stream_options';
+  const options = value[key];
+  if (options === undefined || options === null)
+    return [{ op: 'set', key, json: '{"include_usage":true}' }];
+  const member = members.find((candidate) => candidate.key === key);
+  if (!isJsonObject(options) || member === undefined) return [];
+  const inner = body.subarray(member.valueStart, member.valueEnd);
+  const edit: JsonEdit = { op: 'set', key: 'include_usage', json: 'true' };
+  return [
+    { op: 'set', key, json: spliceJson(inner, scanJson(inner).members, [edit]).toString('utf8') },
+  ];
+}
+
+function isPositive(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+}

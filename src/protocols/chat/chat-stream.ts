@@ -1,0 +1,161 @@
+import { Buffer } from 'node:buffer';
+import { parseJsonObject } from '../../core/json-value.ts';
+import { SseBatch } from '../../core/sse-batch.ts';
+import { createSseFramer } from '../../core/sse.ts';
+import { formatSse } from '../../core/sse-frame.ts';
+import type { SseFrame } from '../../core/sse-frame.ts';
+import type { Usage } from '../../core/usage.ts';
+import type { StreamFailure, StreamOptions, StreamReader } from '../protocol.ts';
+import { rewriteChatModel } from './chat-answer.ts';
+import { finishedChoices, hasContent, hasMember, toChunkFailure, toFailure } from './chat-chunk.ts';
+import { measureOutput } from './chat-output.ts';
+import { usageOf } from './chat-usage.ts';
+
+const DONE = '[DONE]';
+const NOT_JSON = 'an event of the provider is not JSON';
+const DONE_FRAME = formatSse({ data: DONE });
+
+/**
+ * Reads a chat completions stream. Chunks are parsed in full until the first content and where their
+ * bytes name an error, a usage object or a finish reason; the others are only checked to begin and
+ * end as an object does, and go on as they came.
+ */
+export function createChatStream(options: StreamOptions): StreamReader {
+  return new ChatStream(options);
+}
+
+class ChatStream implements StreamReader {
+  contentSeen = false;
+  events = 0;
+  ended = false;
+  failure: StreamFailure | undefined;
+  usage: Usage | undefined;
+  outputChars = 0;
+  readonly #options: StreamOptions;
+  readonly #framer = createSseFramer();
+  readonly #finished = new Set<number>();
+
+  constructor(options: StreamOptions) {
+    this.#options = options;
+  }
+
+  push(chunk: Buffer): Buffer | undefined {
+    if (this.#isOver()) return undefined;
+    const out = new SseBatch();
+    for (const frame of this.#framer.push(chunk)) {
+      this.#read(frame, out);
+      if (this.#isOver()) return out.bytes();
+    }
+    if (this.#framer.overflowed) this.#fail('too_large', 'an event of the provider is too large');
+    return out.bytes();
+  }
+
+  end(): Buffer | undefined {
+    if (this.#isOver()) return undefined;
+    const out = new SseBatch();
+    const last = this.#framer.end();
+    // Servers forget the blank line behind the last event; what was cut in the middle does not parse.
+    if (last !== undefined && isWhole(last)) this.#read(last, out);
+    if (this.#isOver()) return out.bytes();
+    if (this.#finished.size >= (this.#options.choices ?? 1)) {
+      this.ended = true;
+      out.addBytes(DONE_FRAME);
+    } else this.#fail('truncated', 'the stream of the provider ended early');
+    return out.bytes();
+  }
+
+  #isOver(): boolean {
+    return this.ended || this.failure !== undefined;
+  }
+
+  #fail(kind: StreamFailure['kind'], message: string): void {
+    this.failure = { kind, message };
+  }
+
+  #read(frame: SseFrame, out: SseBatch): void {
+    this.events++;
+    if (frame.event === 'error') {
+      const told = parseJsonObject(frame.data ?? '');
+      this.failure = toFailure(told?.['error'] ?? told ?? frame.data);
+    } else if (frame.payload === undefined) out.add(frame);
+    else {
+      const text = frame.payload.trim();
+      if (text === DONE) this.#finish(frame, out);
+      else if (text !== '') this.#readChunk(frame, text, out);
+    }
+  }
+
+  #finish(frame: SseFrame, out: SseBatch): void {
+    if (!this.contentSeen) {
+      this.#fail('truncated', 'the stream of the provider ended without an answer');
+      return;
+    }
+    this.ended = true;
+    if (frame.payload === DONE && frame.event === undefined) out.add(frame);
+    else out.addBytes(DONE_FRAME);
+  }
+
+  #readChunk(frame: SseFrame, text: string, out: SseBatch): void {
+    if (!text.startsWith('{') || !text.endsWith('}')) {
+      this.#fail('malformed', NOT_JSON);
+      return;
+    }
+    let forward = true;
+    if (!this.contentSeen || isNotable(text)) {
+      forward = this.#readValue(parseJsonObject(frame.data ?? ''));
+      if (this.failure !== undefined) return;
+    }
+    this.outputChars += measureOutput(text, '"delta"');
+    if (forward) this.#forward(frame, out);
+  }
+
+  /** False when the chunk is not for the client. */
+  #readValue(value: Record<string, unknown> | undefined): boolean {
+    if (value === undefined) {
+      this.#fail('malformed', NOT_JSON);
+      return false;
+    }
+    this.failure = toChunkFailure(value);
+    if (this.failure !== undefined) return false;
+    const usage = usageOf(value);
+    this.usage = usage ?? this.usage;
+    this.contentSeen ||= hasContent(value);
+    for (const index of finishedChoices(value)) this.#finished.add(index);
+    return usage === undefined || this.#options.keepUsage || !isUsageChunk(value);
+  }
+
+  #forward(frame: SseFrame, out: SseBatch): void {
+    const { logicalModel } = this.#options;
+    if (logicalModel === undefined) {
+      out.add(frame);
+      return;
+    }
+    try {
+      const renamed = rewriteChatModel(Buffer.from(frame.payload ?? '', 'latin1'), logicalModel);
+      out.addBytes(formatSse({ event: frame.event, data: renamed.toString('utf8') }));
+    } catch {
+      this.#fail('malformed', NOT_JSON);
+    }
+  }
+}
+
+function isWhole(frame: SseFrame): boolean {
+  return frame.payload?.trim() === DONE || parseJsonObject(frame.data ?? '') !== undefined;
+}
+
+/** A chunk that must be parsed wherever it stands. */
+function isNotable(text: string): boolean {
+  return (
+    text.includes('"error"') ||
+    hasMember(text, '"finish_reason"', '"') ||
+    hasMember(text, '"usage"', '{')
+  );
+}
+
+/** The extra chunk of `stream_options.include_usage`; usage beside choices is part of an ordinary chunk. */
+function isUsageChunk(value: Readonly<Record<string, unknown>>): boolean {
+  const choices = value['choices'];
+  return (
+    choices === undefined || choices === null || (Array.isArray(choices) && choices.length === 0)
+  );
+}
