@@ -1,0 +1,74 @@
+import type { Protocol } from '../../core/protocol-id.ts';
+import { lastUserText, toConversation, turnNumber } from './conversation.ts';
+import type { Turn } from './conversation.ts';
+import { toEmbeddingInputs } from './embedding.ts';
+import { parseForm } from './form.ts';
+import { parseJsonObject } from './json.ts';
+import type { JsonObject } from './json.ts';
+import type { MockRoute } from './mock-route.ts';
+import { countInput, countTurns } from './tokens.ts';
+
+/** A call as it arrived; `path` may carry a query. Header names are in lower case. */
+export interface MockHttpRequest {
+  method: string;
+  path: string;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  body: Buffer | undefined;
+}
+
+/** What the mock knows of a request that asks for an answer. */
+export interface MockRequest {
+  protocol: Protocol;
+  model: string;
+  stream: boolean;
+  /** Stream as Server-Sent Events; false for the JSON array of generate-content. */
+  sse: boolean;
+  body: JsonObject;
+  turns: Turn[];
+  turn: number;
+  userText: string;
+  /** Estimated, the same in every protocol. */
+  inputTokens: number;
+}
+
+/** Reads a request, or says what a provider would refuse in it. */
+export function toMockRequest(
+  http: MockHttpRequest,
+  route: MockRoute,
+): MockRequest | { invalid: string } {
+  const body = readBody(http);
+  if (!body) return { invalid: 'the body is not a JSON object' };
+  const model = route.model ?? body.model;
+  if (typeof model !== 'string' || model === '') return { invalid: 'model is required' };
+  const { protocol } = route;
+  if (
+    protocol === 'messages' &&
+    route.operation === 'create' &&
+    typeof body.max_tokens !== 'number'
+  ) {
+    return { invalid: 'max_tokens: Field required' };
+  }
+  const turns = toConversation(protocol, body);
+  return {
+    protocol,
+    model,
+    stream: route.stream ?? body.stream === true,
+    sse: protocol !== 'generate-content' || route.sse,
+    body,
+    turns,
+    turn: turnNumber(turns),
+    userText: lastUserText(turns),
+    inputTokens:
+      protocol === 'embeddings'
+        ? toEmbeddingInputs(body.input).reduce((sum, input) => sum + countInput(input), 0)
+        : countTurns(turns),
+  };
+}
+
+function readBody({ headers, body }: MockHttpRequest): JsonObject | undefined {
+  if (!body) return undefined;
+  const type = String(headers['content-type'] ?? '');
+  return type.startsWith('multipart/')
+    ? parseForm(type, body)
+    : parseJsonObject(body.toString('utf8'));
+}

@@ -1,0 +1,33 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Transport, UpstreamCall, UpstreamRequest } from '../../upstream/transport.ts';
+import type { MockEngine } from './engine.ts';
+import type { MockHttpRequest } from './mock-request.ts';
+import { Playback } from './playback.ts';
+
+/**
+ * Plays the engine's scripts in process, with the call order of HTTP: the sink is never called from
+ * within `send`, `abort` or `resume`; a cut is an `onError` of kind `reset`. A content coding of the
+ * cassette shows no effect here, since a transport delivers decoded bodies. `close` aborts what is open.
+ */
+export function createMockTransport(engine: MockEngine, clock: Clock): Transport {
+  const open = new Set<UpstreamCall>();
+  return {
+    send(request, sink) {
+      const script = engine.handle(toHttpRequest(request));
+      const playback = new Playback({ script, sink, clock, onClose: () => open.delete(playback) });
+      open.add(playback);
+      playback.resume();
+      return playback;
+    },
+    close() {
+      for (const call of open) call.abort();
+      return Promise.resolve();
+    },
+  };
+}
+
+function toHttpRequest({ url, method, headers, body }: UpstreamRequest): MockHttpRequest {
+  const named: Record<string, string> = {};
+  for (let i = 0; i + 1 < headers.length; i += 2) named[headers[i] ?? ''] = headers[i + 1] ?? '';
+  return { method, path: url.pathname + url.search, headers: named, body };
+}
