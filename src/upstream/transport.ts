@@ -17,6 +17,8 @@ export interface UpstreamRequest {
  * times, then exactly one of `onEnd` and `onError`; `onError` may also come first. Nothing is
  * called after `abort()` but for one final `onError` with kind `aborted`. Bodies arrive decoded
  * (gzip, deflate, br, zstd), and `content-encoding` and `content-length` are then removed from the head.
+ * Nothing is called before `send` returned; `abort()` calls `onError` before it returns. After
+ * `pause()` one more chunk may come.
  */
 export interface UpstreamSink {
   onHead(status: number, headers: UpstreamHeaders): void;

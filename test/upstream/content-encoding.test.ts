@@ -1,0 +1,180 @@
+import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createHttpTransport } from '../../src/upstream/http-transport.ts';
+import type { Transport } from '../../src/upstream/transport.ts';
+import { verifies } from '../requirements.ts';
+import { exchange, Upstreams } from './exchange-log.ts';
+
+const TEXT = '{"text":"grüße, wörld"}'.repeat(200);
+
+/** A frame of one stored block each (RFC 8878): Node 20 cannot compress zstd itself. */
+function zstdStored(content: Buffer, repeat?: { times: number }): Buffer {
+  const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58]);
+  if (!repeat) return Buffer.concat([header, block(content.length, 0, true), content]);
+  const blocks = Array.from({ length: repeat.times }, (_, index) =>
+    Buffer.concat([block(128 * 1024, 1, index === repeat.times - 1), content.subarray(0, 1)]),
+  );
+  return Buffer.concat([header, ...blocks]);
+}
+
+function block(size: number, type: 0 | 1, last: boolean): Buffer {
+  const value = (size << 3) | (type << 1) | (last ? 1 : 0);
+  return Buffer.from([value & 0xff, (value >> 8) & 0xff, (value >> 16) & 0xff]);
+}
+
+const ENCODED: Array<[coding: string, body: Buffer]> = [
+  ['gzip', gzipSync(TEXT)],
+  ['GZIP', gzipSync(TEXT)],
+  ['x-gzip', gzipSync(TEXT)],
+  ['deflate', deflateSync(TEXT)],
+  ['deflate', deflateRawSync(TEXT)],
+  ['br', brotliCompressSync(TEXT)],
+  ['zstd', zstdStored(Buffer.from(TEXT))],
+];
+
+let upstreams: Upstreams;
+let transport: Transport;
+
+beforeEach(() => {
+  upstreams = new Upstreams();
+  transport = createHttpTransport({ maxDecodedBytes: 1024 * 1024 });
+});
+
+afterEach(async () => {
+  await transport.close();
+  await upstreams.closeAll();
+});
+
+async function answer(status: number, headers: OutgoingHttpHeaders, body: Buffer): Promise<string> {
+  const upstream = await upstreams.http((_request, response) => {
+    response.writeHead(status, { 'content-length': body.length, ...headers }).end(body);
+  });
+  return upstream.url;
+}
+
+describe('a compressed answer', () => {
+  it.each(
+    ENCODED.flatMap(([coding, body]) => [200, 404].map((status) => ({ coding, body, status }))),
+  )(
+    verifies('routing.content-encoding', 'of coding $coding and status $status arrives decoded'),
+    async ({ coding, body, status }) => {
+      const log = exchange(
+        transport,
+        await answer(status, { 'content-encoding': coding, etag: 'x' }, body),
+      );
+      await log.finished;
+      expect(log.events).toEqual(['head', 'data', 'end']);
+      expect(log.status).toBe(status);
+      expect(log.text()).toBe(TEXT);
+      expect(log.headers).not.toHaveProperty('content-encoding');
+      expect(log.headers).not.toHaveProperty('content-length');
+      expect(log.headers['etag']).toBe('x');
+    },
+  );
+
+  it(
+    verifies('routing.content-encoding', 'that is an event stream is decoded event by event'),
+    async () => {
+      let send: (event: string) => void = () => undefined;
+      const upstream = await upstreams.http((_request, response) => {
+        response.writeHead(200, {
+          'content-type': 'text/event-stream',
+          'content-encoding': 'gzip',
+        });
+        const gzip = createGzip();
+        gzip.pipe(response);
+        send = (event) => {
+          gzip.write(`data: ${event}\n\n`);
+          gzip.flush();
+          if (event === 'three') gzip.end();
+        };
+        send('one');
+      });
+      const log = exchange(transport, upstream.url);
+      const next = ['two', 'three'];
+      // The next event is only sent once the one before has come out of the decoder.
+      log.onChunk = () => {
+        const event = next.shift();
+        if (event) send(event);
+      };
+      await log.finished;
+      expect(log.text()).toBe('data: one\n\ndata: two\n\ndata: three\n\n');
+    },
+  );
+
+  it('with a coding that we do not know is passed on as it is', async () => {
+    const log = exchange(
+      transport,
+      await answer(200, { 'content-encoding': 'gzip, br' }, Buffer.from('raw')),
+    );
+    await log.finished;
+    expect(log.text()).toBe('raw');
+    expect(log.headers['content-encoding']).toBe('gzip, br');
+    expect(log.headers['content-length']).toBe('3');
+  });
+
+  it('without a body ends', async () => {
+    const log = exchange(
+      transport,
+      await answer(200, { 'content-encoding': 'gzip' }, Buffer.alloc(0)),
+    );
+    await log.finished;
+    expect(log.events).toEqual(['head', 'end']);
+  });
+
+  it.each([
+    ['gzip', Buffer.from('not gzip at all')],
+    ['gzip', gzipSync(TEXT).subarray(0, 40)],
+    ['br', Buffer.from('not brotli at all')],
+    ['zstd', Buffer.from('not zstandard at all')],
+    ['zstd', zstdStored(Buffer.from(TEXT)).subarray(0, 100)],
+  ])('that is not valid %s fails as protocol', async (coding, body) => {
+    const log = exchange(transport, await answer(200, { 'content-encoding': coding }, body));
+    await log.finished;
+    expect(log.error?.kind).toBe('protocol');
+    expect(log.ended).toBe(false);
+  });
+
+  it.each([
+    ['gzip', gzipSync(Buffer.alloc(8 * 1024 * 1024))],
+    ['br', brotliCompressSync(Buffer.alloc(8 * 1024 * 1024))],
+    ['zstd', zstdStored(Buffer.from('x'), { times: 64 })],
+  ])('of a few bytes of %s cannot decode to more than the bound', async (coding, body) => {
+    expect(body.length).toBeLessThan(16 * 1024);
+    const log = exchange(transport, await answer(200, { 'content-encoding': coding }, body));
+    await log.finished;
+    expect(log.error?.kind).toBe('protocol');
+    expect(log.error?.message).toContain('1048576');
+    expect(Buffer.concat(log.chunks).length).toBeLessThanOrEqual(1024 * 1024);
+  });
+
+  it('holds back the server while it is paused, and goes on afterwards', async () => {
+    const log = exchange(
+      transport,
+      await answer(200, { 'content-encoding': 'gzip' }, gzipSync(TEXT)),
+    );
+    log.call.pause();
+    await log.head;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(log.events).toEqual(['head']);
+    log.call.resume();
+    await log.finished;
+    expect(log.text()).toBe(TEXT);
+  });
+});
+
+describe('accept-encoding', () => {
+  it.each([
+    ['is identity by default', [], 'identity'],
+    ['is what the caller set', ['accept-encoding', 'gzip'], 'gzip'],
+  ])('%s', async (_name, headers, expected) => {
+    let seen: IncomingHttpHeaders = {};
+    const upstream = await upstreams.http((request, response) => {
+      seen = request.headers;
+      response.end();
+    });
+    await exchange(transport, upstream.url, { headers }).finished;
+    expect(seen['accept-encoding']).toBe(expected);
+  });
+});
