@@ -23,8 +23,11 @@ export function toEnvelope(value: Value): Buffer {
   return envelope;
 }
 
-/** The value that {@link toEnvelope} made these bytes of; a fresh copy each time. */
-export function fromEnvelope(envelope: Buffer): Value {
+/**
+ * The value that {@link toEnvelope} made these bytes of, a fresh copy each time. Like `JSON.parse`
+ * it has whatever type its receiver says: the store takes the caller's word on what a key holds.
+ */
+export function fromEnvelope(envelope: Buffer) {
   const tag = String.fromCharCode(envelope[0] ?? 0);
   if (tag === BYTES_TAG) return Uint8Array.from(envelope.subarray(TAG_SIZE));
   if (tag === JSON_TAG) return JSON.parse(envelope.toString('utf8', TAG_SIZE));

@@ -1,0 +1,17 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Store } from '../store.ts';
+import { createTableStore } from '../table-store.ts';
+import { createTable } from '../table.ts';
+
+/** A store at process scope that ends with the process: for tests, mocks and throwaway runs. */
+export function openMemoryStore(clock: Clock): Store {
+  return createTableStore({
+    driver: 'memory',
+    clock,
+    table: createTable(clock),
+    lastVersion: 0,
+    persist: () => undefined,
+    ping: async () => undefined,
+    close: async () => undefined,
+  });
+}

@@ -1,0 +1,81 @@
+import { encodeKey } from './key-codec.ts';
+import { StoreError, type Key, type Op, type Version } from './store.ts';
+import { toEnvelope } from './value-codec.ts';
+
+export const MAX_OPS = 1_000;
+/** Bounds what one commit holds in memory, in bytes of values. */
+export const MAX_COMMIT_BYTES = 64 * 1024 * 1024;
+
+/** An operation whose key and value are checked and encoded. */
+export interface PreparedOp {
+  readonly type: Op['type'];
+  readonly key: Key;
+  readonly bytes: Buffer;
+  /** The same bytes as a string, one character each: orders and compares like them. */
+  readonly id: string;
+  /** Empty unless `type` is `put`. */
+  readonly envelope: Buffer;
+  /** Milliseconds since epoch; infinity for what stays. */
+  readonly expiresAt: number;
+  readonly ifVersion: Version | undefined;
+  readonly ifAbsent: boolean;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * Checks and encodes a commit. Throws `StoreError`: `invalid_commit` (too many operations, two on
+ * one key, contradicting or missing conditions, a bad ttl), `invalid_key`, `invalid_value`,
+ * `too_large`.
+ */
+export function prepareCommit(ops: readonly Op[], now: number): PreparedOp[] {
+  if (ops.length > MAX_OPS) throw invalid(`more than ${MAX_OPS} operations`);
+  let size = 0;
+  const prepared = ops.map((op) => {
+    const result = prepareOp(op, now);
+    size += result.envelope.length;
+    return result;
+  });
+  if (size > MAX_COMMIT_BYTES) {
+    throw new StoreError('too_large', `a commit may carry at most ${MAX_COMMIT_BYTES} bytes`);
+  }
+  if (ops.length > 1 && new Set(prepared.map((op) => op.id)).size < ops.length) {
+    throw invalid('two operations on one key');
+  }
+  return prepared;
+}
+
+/** Throws `invalid_commit` unless `ttlMs` is a positive number of milliseconds. */
+export function expiryOf(ttlMs: number | undefined, now: number): number {
+  if (ttlMs === undefined) return Infinity;
+  if (!(ttlMs > 0) || !Number.isFinite(now + ttlMs)) throw invalid('a ttl that is not positive');
+  return now + ttlMs;
+}
+
+/** The encoded key as a string of one character per byte. */
+export function toId(bytes: Buffer): string {
+  return bytes.toString('latin1');
+}
+
+function prepareOp(op: Op, now: number): PreparedOp {
+  const ifAbsent = op.type !== 'delete' && op.ifAbsent === true;
+  if (ifAbsent && op.ifVersion !== undefined) throw invalid('both ifVersion and ifAbsent');
+  if (op.type === 'check' && !ifAbsent && op.ifVersion === undefined) {
+    throw invalid('a check without a condition');
+  }
+  const bytes = encodeKey(op.key);
+  return {
+    type: op.type,
+    key: op.key,
+    bytes,
+    id: toId(bytes),
+    envelope: op.type === 'put' ? toEnvelope(op.value) : NOTHING,
+    expiresAt: op.type === 'put' ? expiryOf(op.ttlMs, now) : Infinity,
+    ifVersion: op.ifVersion,
+    ifAbsent,
+  };
+}
+
+function invalid(what: string): StoreError {
+  return new StoreError('invalid_commit', `a commit cannot have ${what}`);
+}

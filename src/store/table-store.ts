@@ -1,0 +1,110 @@
+import type { Clock } from '../core/clock.ts';
+import { addToCounter } from './counter.ts';
+import { encodeKey } from './key-codec.ts';
+import { expiryOf, prepareCommit, toId, type PreparedOp } from './prepare-commit.ts';
+import { StoreError, type CommitResult, type Entry, type Key, type ListOptions } from './store.ts';
+import type { Store } from './store.ts';
+import { startSweeper } from './sweeper.ts';
+import { createTableWriter, type Stage, type TableWriterOptions } from './table-writer.ts';
+import { toEntry, type Row } from './table.ts';
+import { fromEnvelope, toEnvelope } from './value-codec.ts';
+import { createWatchers } from './watchers.ts';
+
+export interface TableStoreOptions extends Omit<TableWriterOptions, 'onChanged'> {
+  driver: string;
+  clock: Clock;
+  ping: () => Promise<void>;
+  /** Runs after the last group is done. */
+  close: () => Promise<void>;
+}
+
+/** A store at process scope over rows in memory; `persist` decides whether it outlives the process. */
+export function createTableStore(options: TableStoreOptions): Store {
+  const { clock, table, driver } = options;
+  const watchers = createWatchers();
+  const stopSweeper = startSweeper(clock, table.sweep);
+  let closing: Promise<void> | undefined;
+
+  const writer = createTableWriter({
+    ...options,
+    onChanged(changes) {
+      if (watchers.size > 0) for (const id of changes.keys()) watchers.changed(id);
+    },
+  });
+
+  function assertOpen(): void {
+    if (closing) throw new StoreError('closed', 'the store is closed');
+  }
+
+  async function shutDown(): Promise<void> {
+    stopSweeper();
+    watchers.close();
+    await writer.idle();
+    await options.close();
+  }
+
+  return {
+    scope: 'process',
+    driver,
+    async get<T>(key: Key): Promise<Entry<T> | undefined> {
+      assertOpen();
+      const id = toId(encodeKey(key));
+      const row = table.get(id);
+      return row && toEntry<T>(id, row);
+    },
+    async list<T>(options: ListOptions): Promise<Entry<T>[]> {
+      assertOpen();
+      return table.list<T>(options);
+    },
+    async commit(ops) {
+      assertOpen();
+      const prepared = prepareCommit(ops, clock.now());
+      return writer.write((stage) => runCommit(prepared, stage));
+    },
+    async increment(key, by, { ttlMs } = {}) {
+      assertOpen();
+      const id = toId(encodeKey(key));
+      const expiresAt = expiryOf(ttlMs, clock.now());
+      return writer.write((stage) => runIncrement(stage, { id, by, expiresAt }));
+    },
+    watch(prefix, listener) {
+      assertOpen();
+      return watchers.add(prefix, listener);
+    },
+    async ping() {
+      assertOpen();
+      await options.ping();
+    },
+    close: () => (closing ??= shutDown()),
+  };
+}
+
+function runCommit(ops: readonly PreparedOp[], stage: Stage): CommitResult {
+  const failed = ops.find((op) => !holds(op, stage.look(op.id)));
+  if (failed) return { ok: false, conflict: failed.key };
+  const version = stage.nextVersion();
+  for (const { type, id, envelope, expiresAt } of ops) {
+    if (type === 'delete') stage.set(id, undefined);
+    else if (type === 'put') stage.set(id, { envelope, version, expiresAt });
+  }
+  return { ok: true, version: String(version) };
+}
+
+function holds(op: PreparedOp, row: Row | undefined): boolean {
+  if (op.ifAbsent) return row === undefined;
+  return op.ifVersion === undefined || (row !== undefined && String(row.version) === op.ifVersion);
+}
+
+function runIncrement(
+  stage: Stage,
+  { id, by, expiresAt }: { id: string; by: number; expiresAt: number },
+): number {
+  const row = stage.look(id);
+  const sum = addToCounter(row && fromEnvelope(row.envelope), by);
+  stage.set(id, {
+    envelope: toEnvelope(sum),
+    version: stage.nextVersion(),
+    expiresAt: row ? row.expiresAt : expiresAt,
+  });
+  return sum;
+}
