@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 
 export const DATA_PREFIX = 'data: ';
+const EVENT_PREFIX = 'event: ';
 
 /** The bytes of one frame: `text` is the latin1 view of `source`, so offsets fit both. LF line ends only. */
 export interface FrameBytes {
@@ -42,13 +43,22 @@ export class SseFrame {
   }
 }
 
-/** A frame of the one line `data: …`, the usual case: nothing is copied. */
+/** A frame of the one line `data: …`, the usual case. */
 export function toDataFrame(bytes: FrameBytes): SseFrame {
-  return new SseFrame(
-    bytes,
-    bytes.text.slice(bytes.start + DATA_PREFIX.length, bytes.end - 2),
-    undefined,
-  );
+  const payload = bytes.text.slice(bytes.start + DATA_PREFIX.length, bytes.end - 2);
+  return new SseFrame(bytes, payload, undefined);
+}
+
+/** A frame of the two lines `event: …` and `data: …`, the other usual case; undefined for other frames. */
+export function toNamedFrame(bytes: FrameBytes): SseFrame | undefined {
+  const { text, start, end } = bytes;
+  if (!text.startsWith(EVENT_PREFIX, start)) return undefined;
+  const line = text.indexOf('\n', start);
+  if (!text.startsWith(DATA_PREFIX, line + 1) || text.indexOf('\n', line + 1) !== end - 2)
+    return undefined;
+  const event = text.slice(start + EVENT_PREFIX.length, line);
+  if (!/^[\w.-]+$/.test(event)) return undefined;
+  return new SseFrame(bytes, text.slice(line + 1 + DATA_PREFIX.length, end - 2), event);
 }
 
 interface Fields {
@@ -98,7 +108,7 @@ function readFields(text: string): Fields {
 function writeFields({ comments, event, id, retry, data }: Fields): string {
   let text = '';
   for (const comment of comments) text += `${comment}\n`;
-  if (event !== undefined) text += `event: ${event}\n`;
+  if (event !== undefined) text += `${EVENT_PREFIX}${event}\n`;
   if (id !== undefined) text += `id: ${id}\n`;
   if (retry !== undefined) text += `retry: ${retry}\n`;
   for (const line of data) text += `${DATA_PREFIX}${line}\n`;

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { DATA_PREFIX, toDataFrame, toFrame } from './sse-frame.ts';
+import { DATA_PREFIX, toDataFrame, toFrame, toNamedFrame } from './sse-frame.ts';
 import type { FrameBytes, SseFrame } from './sse-frame.ts';
 
 export interface SseFramerOptions {
@@ -124,7 +124,7 @@ class Framer implements SseFramer {
 
 function emit(frames: SseFrame[], bytes: FrameBytes, singleLine: boolean): void {
   const usual = singleLine && bytes.text.startsWith(DATA_PREFIX, bytes.start);
-  const frame = usual ? toDataFrame(bytes) : toFrame(bytes);
+  const frame = usual ? toDataFrame(bytes) : (toNamedFrame(bytes) ?? toFrame(bytes));
   if (frame !== undefined) frames.push(frame);
 }
 

@@ -16,7 +16,7 @@ export function readChatAnswer(body: Buffer): Answer | undefined {
   if (isJsonObject(value['error'])) return undefined;
   if (value['object'] !== undefined && value['object'] !== 'chat.completion') return undefined;
   const usage = usageOf(value);
-  return { body, usage, outputChars: measureOutput(body.toString('latin1'), '"message"') };
+  return { body, usage, outputChars: measureOutput(body.toString('latin1'), 'message') };
 }
 
 /** The same answer or chunk under another model name; one without a model is left as it is. */

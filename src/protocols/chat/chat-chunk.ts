@@ -5,15 +5,18 @@ type Members = Readonly<Record<string, unknown>>;
 
 /**
  * True when a member of this name stands in the JSON text with a value that begins with one of
- * `starts`. Quotes inside JSON strings are escaped, so the quoted name can only be a name or a whole
- * string; a few native searches replace a parse of every chunk.
+ * `starts`. Quotes inside JSON strings are escaped, so the name with its quotes can only be a name or a
+ * whole string; a few native searches replace a parse of every chunk. `tail` is the name with its
+ * closing quote: without the frequent opening quote the search is several times faster.
  */
-export function hasMember(text: string, quotedName: string, starts: string): boolean {
-  let at = text.indexOf(quotedName);
+export function hasMember(text: string, tail: `${string}"`, starts: string): boolean {
+  let at = text.indexOf(tail);
   while (at >= 0) {
-    at = skipBlank(text, at + quotedName.length);
-    if (text[at] === ':' && starts.includes(text[skipBlank(text, at + 1)] ?? '\0')) return true;
-    at = text.indexOf(quotedName, at);
+    const colon = skipBlank(text, at + tail.length);
+    if (text[at - 1] === '"' && text[colon] === ':') {
+      if (starts.includes(text.charAt(skipBlank(text, colon + 1)) || '\0')) return true;
+    }
+    at = text.indexOf(tail, colon);
   }
   return false;
 }

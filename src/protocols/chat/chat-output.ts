@@ -12,18 +12,20 @@ const NOT_TEXT: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * How much text, reasoning and tool arguments the members of this name (`"delta"`, `"message"`) hold,
+ * How much text, reasoning and tool arguments the members of this name (`delta`, `message`) hold,
  * in bytes of JSON. Takes a latin1 view of valid JSON and walks those members only, for this runs for
  * every chunk of every stream.
  */
-export function measureOutput(json: string, quotedName: '"delta"' | '"message"'): number {
+export function measureOutput(json: string, name: 'delta' | 'message'): number {
+  // Without the frequent opening quote the search is several times faster.
+  const tail = `${name}"`;
   let size = 0;
-  let at = json.indexOf(quotedName);
+  let at = json.indexOf(tail);
   while (at >= 0) {
-    const start = skipTo(json, at + quotedName.length);
-    const object = measureObject(json, start);
+    const start = skipTo(json, at + tail.length);
+    const object = json[at - 1] === '"' ? measureObject(json, start) : { size: 0, end: start };
     size += object.size;
-    at = json.indexOf(quotedName, object.end);
+    at = json.indexOf(tail, object.end);
   }
   return size;
 }

@@ -105,7 +105,7 @@ class ChatStream implements StreamReader {
       forward = this.#readValue(parseJsonObject(frame.data ?? ''));
       if (this.failure !== undefined) return;
     }
-    this.outputChars += measureOutput(text, '"delta"');
+    this.outputChars += measureOutput(text, 'delta');
     if (forward) this.#forward(frame, out);
   }
 
@@ -147,8 +147,8 @@ function isWhole(frame: SseFrame): boolean {
 function isNotable(text: string): boolean {
   return (
     text.includes('"error"') ||
-    hasMember(text, '"finish_reason"', '"') ||
-    hasMember(text, '"usage"', '{')
+    hasMember(text, 'finish_reason"', '"') ||
+    hasMember(text, 'usage"', '{')
   );
 }
 
