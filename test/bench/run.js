@@ -1,0 +1,165 @@
+// `npm run bench`: the gateway beside the provider alone and beside a minimal Node proxy, in one run and
+// alternating, because on a shared machine only ratios of one run mean something. Bounded to minutes.
+// Options: --seconds N (per measurement), --rounds N, --only non-stream|stream|prompt|startup|memory
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { percentile, runLoad } from './load.js';
+import { cpuMicros, rssMiB, startServer } from './processes.js';
+import { measureStartup } from './startup.js';
+
+const here = (name) => fileURLToPath(new URL(name, import.meta.url));
+const root = here('../..');
+const { values: options } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '5' },
+    only: { type: 'string' },
+  },
+});
+const ms = Number(options.seconds) * 1000;
+const rounds = Number(options.rounds);
+
+const chat = (text, stream) =>
+  JSON.stringify({ model: 'bench/model', messages: [{ role: 'user', content: text }], stream });
+const SCENARIOS = [
+  { name: 'non-stream', title: 'non-stream, 1 KB', body: chat('hello '.repeat(150), false) },
+  { name: 'stream', title: 'stream of 100 chunks', body: chat('hello', true) },
+  {
+    name: 'prompt',
+    title: 'non-stream, 32 KB prompt',
+    body: chat('hello world '.repeat(2700), false),
+  },
+].filter(({ name }) => !options.only || options.only === name);
+
+const directory = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
+process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+
+const upstream = await startServer([here('upstream.js')]);
+const proxy = await startServer([here('minimal-proxy.js'), upstream.url]);
+const gateway = await startGateway();
+const targets = [
+  { name: 'provider', url: upstream.url, path: '/v1/chat/completions', server: undefined },
+  { name: 'minimal proxy', url: proxy.url, path: '/v1/chat/completions', server: proxy },
+  {
+    name: 'gateway',
+    url: gateway.url,
+    path: '/v1/chat/completions',
+    key: gateway.key,
+    server: gateway,
+  },
+];
+
+for (const scenario of SCENARIOS) await compare(scenario);
+if (!options.only || options.only === 'memory') await measureMemory();
+if (!options.only || options.only === 'startup') await measureStartup(root);
+for (const { stop } of [gateway, proxy, upstream]) await stop();
+
+/** The shipped binary with the shipped defaults; only the provider is the benchmark's own. */
+async function startGateway() {
+  const config = join(directory, 'gateway.yaml');
+  writeFileSync(
+    config,
+    `version: 1
+server:
+  listen: { port: 0 }
+providers:
+  - { name: bench, type: custom, base_url: ${upstream.url}/v1, protocols: { chat: { path: /chat/completions } }, auth: { type: none } }
+models:
+  - name: bench/model
+    pricing: { input: 0.15, output: 0.6 }
+    routes: [{ provider: bench, upstream_model: bench }]
+`,
+  );
+  const server = await startServer([join(root, 'bin/gateway.js'), 'start', '--config', config], {
+    cwd: directory,
+  });
+  server.child.stdout.resume();
+  server.child.stderr.resume();
+  return { ...server, key: readFileSync(join(directory, '.gateway', 'admin.key'), 'utf8').trim() };
+}
+
+async function measure(target, scenario, connections) {
+  const before = target.server ? cpuMicros(target.server.pid) : 0;
+  const load = await runLoad({ ...target, body: scenario.body, connections, ms });
+  if (load.failures > 0)
+    throw new Error(`${target.name}: ${load.failures} of ${load.requests} requests failed`);
+  return {
+    rps: load.requests / load.seconds,
+    p50: percentile(load.latencies, 0.5),
+    p99: percentile(load.latencies, 0.99),
+    firstByte: percentile(load.firstBytes, 0.5),
+    firstByte99: percentile(load.firstBytes, 0.99),
+    cpu: target.server ? (cpuMicros(target.server.pid) - before) / load.requests : Number.NaN,
+  };
+}
+
+async function compare(scenario) {
+  const rows = new Map(targets.map(({ name }) => [name, { busy: [], alone: [] }]));
+  for (const target of targets)
+    await runLoad({ ...target, body: scenario.body, connections: 16, ms: 1000 });
+  for (let round = 0; round < rounds; round++) {
+    for (const target of targets) {
+      rows.get(target.name).busy.push(await measure(target, scenario, 32));
+      rows.get(target.name).alone.push(await measure(target, scenario, 1));
+    }
+  }
+  print(scenario, rows);
+}
+
+function print({ title }, rows) {
+  const median = (list, figure) =>
+    percentile(
+      list.map((one) => one[figure]),
+      0.5,
+    );
+  const direct = rows.get('provider');
+  console.log(`\n${title} (medians of ${rounds} rounds)`);
+  console.table(
+    Object.fromEntries(
+      [...rows].map(([name, { busy, alone }]) => [
+        name,
+        {
+          'requests/s': Math.round(median(busy, 'rps')),
+          'CPU us/request': Math.round(median(busy, 'cpu')),
+          'p99 ms (32 connections)': round(median(busy, 'p99')),
+          'added p50 ms (1 connection)': round(median(alone, 'p50') - median(direct.alone, 'p50')),
+          'added p99 ms': round(median(alone, 'p99') - median(direct.alone, 'p99')),
+          'added first byte p50 ms': round(
+            median(alone, 'firstByte') - median(direct.alone, 'firstByte'),
+          ),
+          'added first byte p99 ms': round(
+            median(alone, 'firstByte99') - median(direct.alone, 'firstByte99'),
+          ),
+        },
+      ]),
+    ),
+  );
+  const ratios = rows
+    .get('gateway')
+    .busy.map(({ rps }, i) => rps / rows.get('minimal proxy').busy[i].rps);
+  const cpu = rows
+    .get('gateway')
+    .busy.map((one, i) => one.cpu / rows.get('minimal proxy').busy[i].cpu);
+  console.log(
+    `gateway / minimal proxy: throughput ${round(percentile(ratios, 0.5))}, CPU ${round(percentile(cpu, 0.5))}`,
+  );
+}
+
+async function measureMemory() {
+  const body = SCENARIOS[0]?.body ?? chat('hello', false);
+  const target = targets[2];
+  await runLoad({ ...target, body, connections: 32, requests: 20_000 });
+  const warm = rssMiB(gateway.pid);
+  await runLoad({ ...target, body, connections: 32, requests: 100_000 });
+  const after = rssMiB(gateway.pid);
+  console.log(
+    `\nresident memory: ${round(warm)} MiB warm, ${round(after)} MiB after 100,000 more requests (x ${round(after / warm)})`,
+  );
+}
+
+function round(value) {
+  return Number(value.toFixed(3));
+}
