@@ -1,5 +1,6 @@
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Quirks } from '../core/quirks.ts';
+import type { FailureClass } from '../upstream/classify.ts';
 
 /** How the provider wants its credential. */
 export type ProviderAuth =
@@ -10,14 +11,13 @@ export type ProviderAuth =
 
 export interface ProtocolEndpoint {
   /**
-   * Path below the base URL. `{model}` is the upstream model name, percent-encoded;
-   * `{method}` the generate-content method.
+   * Path below the base URL. `{model}` is the upstream model name, percent-encoded; `{method}` the
+   * generate-content method. For `images` it is the path of generations, edits are beside it.
    */
   path: string;
+  /** Where this endpoint wants the credential otherwise than the rest of the provider. */
+  auth?: ProviderAuth;
 }
-
-/** What an upstream failure means for the request. */
-export type FailureClass = 'retry-here' | 'next-candidate' | 'fatal';
 
 /** A kind of provider, as data (design: Providers). The same members can be written in `gateway.yaml`. */
 export interface ProviderDefinition {
@@ -31,6 +31,8 @@ export interface ProviderDefinition {
   protocols: Partial<Record<Protocol, ProtocolEndpoint>>;
   /** Sent with every request. */
   headers?: Readonly<Record<string, string>>;
+  /** Beta identifiers (`native-beta`) that are kept from this provider; `*` for all. */
+  dropBetas?: readonly string[];
   /** Quirks by protocol. */
   quirks?: Partial<Record<Protocol, Quirks>>;
   /** Environment variables in which people keep this vendor's key, most usual first. */
