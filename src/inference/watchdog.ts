@@ -84,8 +84,11 @@ export function createWatchdog(options: WatchdogOptions): Watchdog {
       if (timeouts.idle < options.beforeCommitMs) rearm();
     },
     paused(on) {
+      if (isPaused === on) return;
       isPaused = on;
       lastFed = clock.monotonic();
+      // While paused the timer may have been set far ahead.
+      if (!on) rearm();
     },
     stop: () => timer?.cancel(),
   };

@@ -1,0 +1,217 @@
+import { createHash } from 'node:crypto';
+import { parseDuration } from '../core/duration.ts';
+import type { Duration } from '../core/duration.ts';
+import { perMillionToNanos, toNanos } from '../core/money.ts';
+import type { Protocol } from '../core/protocol-id.ts';
+import type { ProviderAccount } from '../providers/account.ts';
+import type { Pricing } from '../usage/usage.ts';
+import type {
+  Catalog,
+  MinThroughput,
+  Model,
+  ModelType,
+  Route,
+  Strategy,
+  Timeouts,
+} from './catalog.ts';
+
+/** Decimal USD, as resources carry it. */
+type Money = string | number;
+
+export interface PricingRecord {
+  input?: Money | null | undefined;
+  output?: Money | null | undefined;
+  cache_read?: Money | null | undefined;
+  cache_write_5m?: Money | null | undefined;
+  cache_write_1h?: Money | null | undefined;
+  reasoning?: Money | null | undefined;
+  per_call?: Money | null | undefined;
+  per_image?: Money | null | undefined;
+  per_second?: Money | null | undefined;
+}
+
+export interface TimeoutsRecord {
+  first_content?: Duration | null | undefined;
+  idle?: Duration | null | undefined;
+  total?: Duration | null | undefined;
+}
+
+export interface RouteRecord {
+  provider: string;
+  upstream_model: string;
+  protocols?: readonly Protocol[] | null | undefined;
+  mapping: 'native' | 'translated';
+  priority: number;
+  weight: number;
+  pricing?: PricingRecord | null | undefined;
+  timeouts?: TimeoutsRecord | null | undefined;
+  min_throughput?: { bytes_per_second: number; over: Duration } | null | undefined;
+  response_model: 'provider' | 'logical';
+  enabled: boolean;
+}
+
+export interface ModelRecord {
+  name: string;
+  model_type: ModelType;
+  display_name: string | null;
+  description: string | null;
+  enabled: boolean;
+  capabilities: readonly string[];
+  schema: unknown;
+  max_output_tokens: number | null;
+  pricing?: PricingRecord | null | undefined;
+  timeouts?: TimeoutsRecord | null | undefined;
+  strategy: Strategy;
+  fallbacks: readonly string[];
+  routes: readonly RouteRecord[];
+  version: number;
+  created_at: string;
+}
+
+/** An account with what only its resource knows. */
+export interface AccountRecord {
+  account: ProviderAccount;
+  enabled: boolean;
+  timeouts?: TimeoutsRecord | null | undefined;
+  version: number;
+}
+
+export interface CatalogInput {
+  models: readonly ModelRecord[];
+  /** By provider name. */
+  accounts: ReadonlyMap<string, AccountRecord>;
+  /** Milliseconds, of the server. */
+  defaults: { firstContent: number; idle: number; total: number };
+  /** True when the operator set the server's `first_content`, which then also bounds whole answers. */
+  firstContentSet: boolean;
+}
+
+/** The models that requests can name: enabled ones, with the enabled routes of enabled providers. */
+export function buildCatalog(input: CatalogInput): Catalog {
+  const models = input.models
+    .filter((model) => model.enabled)
+    .map((model) => toModel(model, input));
+  return {
+    fingerprint: fingerprint(input),
+    models: new Map(models.map((model) => [model.id, model])),
+  };
+}
+
+function toModel(record: ModelRecord, input: CatalogInput): Model {
+  const routes = record.routes.flatMap((route, index) => {
+    const provider = input.accounts.get(route.provider);
+    if (!route.enabled || !provider?.enabled) return [];
+    return [toRoute(route, { index, record, provider, input })];
+  });
+  return {
+    id: record.name,
+    type: record.model_type,
+    displayName: record.display_name ?? record.name,
+    description: record.description,
+    vendor: record.name.includes('/') ? (record.name.split('/')[0] as string) : 'gateway',
+    created: Math.floor(Date.parse(record.created_at) / 1000),
+    capabilities: record.capabilities,
+    schema: record.schema,
+    pricing: toPricing(record.pricing),
+    maxOutputTokens: record.max_output_tokens ?? undefined,
+    strategy: record.strategy,
+    fallbacks: record.fallbacks,
+    routes,
+  };
+}
+
+interface RouteContext {
+  index: number;
+  record: ModelRecord;
+  provider: AccountRecord;
+  input: CatalogInput;
+}
+
+function toRoute(route: RouteRecord, { index, record, provider, input }: RouteContext): Route {
+  const { account } = provider;
+  const spoken = Object.keys(account.protocols) as Protocol[];
+  return {
+    id: `${account.name}/${route.upstream_model}#${index}`,
+    provider: account,
+    upstreamModel: route.upstream_model,
+    protocols: new Set(
+      route.protocols ? route.protocols.filter((one) => spoken.includes(one)) : spoken,
+    ),
+    mapping: route.mapping,
+    priority: route.priority,
+    weight: route.weight,
+    pricing: { ...toPricing(record.pricing), ...toPricing(route.pricing) },
+    timeouts: toTimeouts([route.timeouts, record.timeouts, provider.timeouts], input),
+    minThroughput: toMinThroughput(route),
+    responseModel: route.response_model,
+  };
+}
+
+/** The nearest declaration wins: route, model, provider, server. */
+function toTimeouts(
+  levels: readonly (TimeoutsRecord | null | undefined)[],
+  input: CatalogInput,
+): Timeouts {
+  const declared = (name: keyof TimeoutsRecord): number | undefined => {
+    const found = levels
+      .map((level) => level?.[name])
+      .find((value) => value !== null && value !== undefined);
+    return found === undefined || found === null ? undefined : parseDuration(found);
+  };
+  const total = declared('total') ?? input.defaults.total;
+  const firstContent = declared('first_content');
+  const bound = firstContent ?? (input.firstContentSet ? input.defaults.firstContent : undefined);
+  return {
+    firstContent: firstContent ?? input.defaults.firstContent,
+    wholeAnswer: bound ?? total,
+    idle: declared('idle') ?? input.defaults.idle,
+    total,
+  };
+}
+
+function toMinThroughput({ min_throughput: rule }: RouteRecord): MinThroughput | undefined {
+  return rule
+    ? { bytesPerSecond: rule.bytes_per_second, over: parseDuration(rule.over) }
+    : undefined;
+}
+
+const TOKEN_CLASSES = {
+  input: 'input',
+  output: 'output',
+  cache_read: 'cacheRead',
+  cache_write_5m: 'cacheWrite5m',
+  cache_write_1h: 'cacheWrite1h',
+  reasoning: 'reasoning',
+} as const satisfies Partial<Record<keyof PricingRecord, keyof Pricing>>;
+
+const UNITS = {
+  per_call: 'perCall',
+  per_image: 'perImage',
+  per_second: 'perSecond',
+} as const satisfies Partial<Record<keyof PricingRecord, keyof Pricing>>;
+
+function toPricing(record: PricingRecord | null | undefined): Pricing {
+  const pricing: { -readonly [K in keyof Pricing]: number } = {};
+  for (const [name, target] of Object.entries(TOKEN_CLASSES) as [
+    keyof typeof TOKEN_CLASSES,
+    keyof Pricing,
+  ][]) {
+    const price = record?.[name];
+    if (price !== null && price !== undefined) pricing[target] = perMillionToNanos(price);
+  }
+  for (const [name, target] of Object.entries(UNITS) as [keyof typeof UNITS, keyof Pricing][]) {
+    const price = record?.[name];
+    if (price !== null && price !== undefined) pricing[target] = toNanos(price);
+  }
+  return pricing;
+}
+
+/** Versions change with every update, so names and versions tell two states apart. */
+function fingerprint({ models, accounts, defaults }: CatalogInput): string {
+  const state = [
+    models.map(({ name, version }) => [name, version]),
+    [...accounts].map(([name, { account, version }]) => [name, account.id, version]),
+    defaults,
+  ];
+  return createHash('sha256').update(JSON.stringify(state)).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { H3 } from 'h3';
+import type { H3Event } from 'h3';
+import { GatewayError } from '../core/errors.ts';
+import type { Envelope } from '../surfaces/envelopes.ts';
+import { serveExchange } from '../surfaces/http-exchange.ts';
+import type { ExchangeDeps, Handler } from '../surfaces/http-exchange.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** One served path, in the router's notation (`:name` a segment, `**` the rest). */
+export interface RouteSpec {
+  path: string;
+  /** Shape of error bodies. */
+  envelope: Envelope;
+  methods: Partial<Record<Method, Handler>>;
+}
+
+export interface RoutesOptions extends ExchangeDeps {
+  routes: readonly RouteSpec[];
+  /** Refuses a request before anything else is looked at; used against DNS rebinding. */
+  guard(request: IncomingMessage): void;
+}
+
+/** The HTTP application: every route, 405 with `Allow` beside them, 404 for the rest. */
+export function createApp(options: RoutesOptions): H3 {
+  const app = new H3({ silent: true });
+  for (const { path, envelope, methods } of options.routes) {
+    for (const [method, handler] of Object.entries(methods)) {
+      app.on(method as Method, path, (event) => serve(event, envelope, guarded(handler, options)));
+    }
+    const allow = Object.keys(methods).join(', ');
+    app.all(path, (event) => serve(event, 'flat', () => refuseMethod(allow)));
+  }
+  app.all('/**', (event) => serve(event, 'flat', refusePath));
+
+  function serve(event: H3Event, envelope: Envelope, handler: Handler): Promise<Response> {
+    // The listener speaks HTTP/1.1 on Node alone, so these are never another runtime's or HTTP/2's.
+    const { req, res } = event.runtime?.node as { req: IncomingMessage; res: ServerResponse };
+    return serveExchange({ request: req, response: res, envelope }, handler, options);
+  }
+  return app;
+}
+
+function guarded(handler: Handler, { guard }: RoutesOptions): Handler {
+  return (exchange) => {
+    guard(exchange.request);
+    return handler(exchange);
+  };
+}
+
+async function refuseMethod(allow: string): Promise<never> {
+  throw new GatewayError('method_not_allowed', { headers: { allow } });
+}
+
+async function refusePath(): Promise<never> {
+  throw new GatewayError('not_found', { message: 'no such path' });
+}

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { createWatchdog } from '../../src/inference/watchdog.ts';
+import type { Lapse, WatchdogOptions } from '../../src/inference/watchdog.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { verifies } from '../requirements.ts';
+
+function setup(overrides: Partial<WatchdogOptions> = {}) {
+  const clock = createFakeClock();
+  const lapses: [Lapse, number][] = [];
+  const watchdog = createWatchdog({
+    clock,
+    timeouts: { firstContent: 300, wholeAnswer: 5000, idle: 200, total: 5000 },
+    beforeCommitMs: 300,
+    callDeadline: 5000,
+    minThroughput: undefined,
+    onLapse: (lapse) => lapses.push([lapse, clock.monotonic()]),
+    ...overrides,
+  });
+  return { clock, watchdog, lapses };
+}
+
+describe('createWatchdog', () => {
+  it(
+    verifies('routing.timeouts', 'bytes without content do not put off the first-content timeout'),
+    () => {
+      const { clock, watchdog, lapses } = setup();
+      for (let i = 0; i < 40; i++) {
+        watchdog.fed(10);
+        clock.advance(10);
+      }
+      expect(lapses).toEqual([['timeout_first_content', 300]]);
+    },
+  );
+
+  it(
+    verifies(
+      'routing.timeouts',
+      'after the commit only silence counts, measured from the last byte',
+    ),
+    () => {
+      const { clock, watchdog, lapses } = setup();
+      watchdog.committed();
+      for (let i = 0; i < 10; i++) {
+        clock.advance(150);
+        watchdog.fed(1);
+      }
+      expect(lapses).toEqual([]);
+      clock.advance(250);
+      expect(lapses).toEqual([['timeout_idle', 1700]]);
+    },
+  );
+
+  it('does not count silence that a slow client causes', () => {
+    const { clock, watchdog, lapses } = setup();
+    watchdog.committed();
+    watchdog.paused(true);
+    clock.advance(1000);
+    watchdog.paused(false);
+    clock.advance(190);
+    expect(lapses).toEqual([]);
+    clock.advance(20);
+    expect(lapses.map(([lapse]) => lapse)).toEqual(['timeout_idle']);
+  });
+
+  it('ends the call at its deadline, committed or not', () => {
+    const { clock, watchdog, lapses } = setup({ callDeadline: 250 });
+    watchdog.committed();
+    for (let i = 0; i < 5; i++) {
+      clock.advance(60);
+      watchdog.fed(1);
+    }
+    expect(lapses).toEqual([['timeout_total', 250]]);
+  });
+
+  it(
+    verifies(
+      'routing.min-throughput',
+      'gives up a candidate that trickles, although every byte resets the silence',
+    ),
+    () => {
+      const { clock, watchdog, lapses } = setup({
+        beforeCommitMs: 4000,
+        minThroughput: { bytesPerSecond: 100, over: 1000 },
+      });
+      for (let i = 0; i < 15; i++) {
+        watchdog.fed(5);
+        clock.advance(100);
+      }
+      expect(lapses.map(([lapse]) => lapse)).toEqual(['min_throughput']);
+    },
+  );
+
+  it(verifies('routing.min-throughput', 'leaves a candidate alone that is fast enough'), () => {
+    const { clock, watchdog, lapses } = setup({
+      beforeCommitMs: 4000,
+      minThroughput: { bytesPerSecond: 100, over: 1000 },
+    });
+    for (let i = 0; i < 15; i++) {
+      watchdog.fed(20);
+      clock.advance(100);
+    }
+    expect(lapses).toEqual([]);
+  });
+
+  it('leaves no timer behind', () => {
+    const { clock, watchdog } = setup();
+    watchdog.committed();
+    watchdog.stop();
+    expect(clock.pending).toBe(0);
+  });
+});
