@@ -1,0 +1,93 @@
+import { StoreError } from '../store/store.ts';
+import type { Key, Store } from '../store/store.ts';
+import { createFence } from './fence.ts';
+import type { Fence } from './fence.ts';
+import type { Job, LedgerCall } from './ledger-call.ts';
+import type { Scope } from './ledger-keys.ts';
+import type { LedgerState, Plan } from './ledger-plan.ts';
+
+/** Conflicts in a row; each means that another worker's commit went through. */
+const MAX_ATTEMPTS = 200;
+
+export interface Work {
+  /** The counters that the plan needs. */
+  scopes(): Iterable<Scope>;
+  /** Made anew for every attempt. */
+  plan(): Plan;
+}
+
+export interface LedgerCommitterOptions {
+  readonly store: Store;
+  readonly state: LedgerState;
+  /** A begin that was refused to the caller is in the store after all. */
+  readonly onLanded: (call: LedgerCall) => void;
+}
+
+/** Commits one plan at a time, again and again until no other worker was faster. */
+export class LedgerCommitter {
+  readonly #options: LedgerCommitterOptions;
+  readonly #fence: Fence;
+
+  constructor(options: LedgerCommitterOptions) {
+    this.#options = options;
+    this.#fence = createFence(options.store, options.state.worker);
+  }
+
+  /** Rejects with `StoreError`. */
+  async commit(work: Work): Promise<void> {
+    const { store, state } = this.#options;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      await state.counters.load(work.scopes());
+      const plan = work.plan();
+      if (plan.ops.length === 0) return;
+      const result = await store
+        .commit([this.#fence.next(), ...plan.ops])
+        .catch((error: unknown) => {
+          if (!isRefused(error)) this.#fence.uncertain(plan);
+          throw error;
+        });
+      if (result.ok) {
+        this.#fence.succeeded(result.version);
+        plan.keep(result.version);
+        return;
+      }
+      await this.#onConflict(result.conflict, plan.jobs);
+    }
+    throw new StoreError('unavailable', 'other workers kept changing the same counters');
+  }
+
+  /** Finds out what became of the commits whose outcome is unknown. */
+  async reconcile(): Promise<void> {
+    const { state, onLanded } = this.#options;
+    const { landed, version, takenOver } = await this.#fence.reconcile();
+    if (landed && version !== undefined) {
+      landed.keep(version);
+      for (const { type, call } of landed.jobs) if (type === 'begin') onLanded(call);
+    }
+    if (takenOver) state.unfolded.renew();
+  }
+
+  async #onConflict(key: Key, jobs: readonly Job[]): Promise<void> {
+    const [room, kind, id] = key;
+    if (room === 'fence') {
+      await this.reconcile();
+    } else if (room === 'spend') {
+      const scope = { kind: kind === 'key' ? 'key' : 'organization', id: String(id) } as const;
+      this.#options.state.counters.forget(scope);
+    } else {
+      // Another worker took this one for dead and released the reservation; the cost still counts.
+      for (const { call } of jobs) if (call.start.id === id) call.hold = undefined;
+    }
+  }
+}
+
+/** The store did not take it, for what it is; every other failure leaves the outcome unknown. */
+export function isRefused(error: unknown): boolean {
+  return (
+    error instanceof StoreError &&
+    (error.code === 'too_large' ||
+      error.code === 'invalid_key' ||
+      error.code === 'invalid_value' ||
+      error.code === 'invalid_commit')
+  );
+}

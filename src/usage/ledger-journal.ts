@@ -1,0 +1,197 @@
+import type { Clock } from '../core/clock.ts';
+import { GatewayError } from '../core/errors.ts';
+import { createBatch, createDeferred, limitedScopes } from './ledger-call.ts';
+import type { Batch, Deferred, Job } from './ledger-call.ts';
+import { isRefused, LedgerCommitter } from './ledger-committer.ts';
+import type { LedgerCommitterOptions } from './ledger-committer.ts';
+import { planFold, planJobs } from './ledger-plan.ts';
+
+/** Operations per commit; the store takes 1,000. */
+const MAX_WEIGHT = 950;
+/** A begin: record, reservation, two counters. A settle: these and the totals. */
+const WEIGHT = { begin: 4, settle: 5 };
+/** Batches that may wait; a store that falls behind so far takes no more requests. */
+const MAX_WAITING = 250;
+const HEAL_MS = 1_000;
+const FOLD_MS = 1_000;
+/** Unfolded rows that make a fold due at once, and the most that one fold takes. */
+const MAX_UNFOLDED = 256;
+const MAX_TOTALS = 10_000;
+
+export interface LedgerJournalOptions extends LedgerCommitterOptions {
+  readonly clock: Clock;
+  /** Told what made the ledger fail, and of records that no store would take. */
+  readonly report: (error: unknown) => void;
+}
+
+/** Commits jobs in order, everything of one event-loop turn at once and one commit at a time. */
+export class LedgerJournal {
+  readonly #options: LedgerJournalOptions;
+  readonly #committer: LedgerCommitter;
+  readonly #drains: Deferred[] = [];
+  #queue: Batch[] = [];
+  #running = false;
+  #scheduled = false;
+  #failing = false;
+  #foldDue = false;
+  #foldTimer = false;
+
+  constructor(options: LedgerJournalOptions) {
+    this.#options = options;
+    this.#committer = new LedgerCommitter(options);
+  }
+
+  /** False while the store is known to fail, or when it has fallen far behind. */
+  get accepting(): boolean {
+    return !this.#failing && this.#queue.length < MAX_WAITING;
+  }
+
+  /** The batch that the job became part of. */
+  push(job: Job): Batch {
+    const batch = this.#add(job);
+    if (!this.#running && !this.#scheduled && !this.#failing) {
+      this.#scheduled = true;
+      setImmediate(() => {
+        this.#scheduled = false;
+        void this.#run();
+      });
+    }
+    return batch;
+  }
+
+  /** Resolves when all jobs are durable and the counters have everything. */
+  drain(): Promise<void> {
+    const drained = createDeferred();
+    this.#drains.push(drained);
+    this.#foldDue = true;
+    void this.#run();
+    return drained.promise;
+  }
+
+  #add(job: Job): Batch {
+    let batch = this.#queue.at(-1);
+    if (batch === undefined || batch.weight + WEIGHT[job.type] > MAX_WEIGHT) {
+      batch = createBatch();
+      this.#queue.push(batch);
+    }
+    batch.jobs.push(job);
+    batch.weight += WEIGHT[job.type];
+    return batch;
+  }
+
+  async #run(): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    while (await this.#step());
+    this.#running = false;
+    if (this.#failing) return;
+    for (const drained of this.#drains.splice(0)) drained.resolve();
+  }
+
+  /** False when there is nothing left that could be done. */
+  async #step(): Promise<boolean> {
+    if (this.#failing) return false;
+    if (this.#foldDue && this.#options.state.unfolded.size > 0) {
+      await this.#fold().catch((error: unknown) => this.#fail(createBatch(), error));
+      return true;
+    }
+    this.#foldDue = false;
+    const batch = this.#queue.shift();
+    if (batch === undefined) return false;
+    await this.#commit(batch).catch((error: unknown) => {
+      if (isRefused(error)) this.#isolate(batch, error);
+      else this.#fail(batch, error);
+    });
+    return true;
+  }
+
+  async #commit(batch: Batch): Promise<void> {
+    const { state } = this.#options;
+    const jobs = (): Job[] => batch.jobs.filter(({ call }) => !call.done);
+    await this.#committer.commit({
+      scopes: () => jobs().flatMap(({ call }) => limitedScopes(call)),
+      plan: () => planJobs(state, jobs()),
+    });
+    for (const { type, call } of batch.jobs) {
+      if (type === 'settle' || call.admitted === undefined) continue;
+      if (call.refusal) call.admitted.reject(call.refusal);
+      else call.admitted.resolve();
+    }
+    batch.durable.resolve();
+    if (state.totals.size > MAX_TOTALS) state.renewTotals();
+    this.#scheduleFold();
+  }
+
+  async #fold(): Promise<void> {
+    const { state } = this.#options;
+    const { unfolded } = state;
+    this.#foldDue = false;
+    await this.#committer.commit({
+      scopes: () => unfolded.take(MAX_UNFOLDED).map(({ scope }) => scope),
+      plan: () => planFold(state, unfolded.take(MAX_UNFOLDED)),
+    });
+    this.#scheduleFold();
+  }
+
+  #scheduleFold(): void {
+    const { size } = this.#options.state.unfolded;
+    if (size === 0) return;
+    if (size > MAX_UNFOLDED || this.#drains.length > 0) this.#foldDue = true;
+    if (this.#foldTimer) return;
+    this.#foldTimer = true;
+    this.#options.clock.setTimeout(() => {
+      this.#foldTimer = false;
+      this.#foldDue = true;
+      void this.#run();
+    }, FOLD_MS);
+  }
+
+  /** One job that no store takes must not hold up its neighbours. */
+  #isolate(batch: Batch, error: unknown): void {
+    if (batch.jobs.length > 1) {
+      const singles = batch.jobs.map((job) => createBatch([job]));
+      this.#queue.unshift(...singles);
+      void Promise.all(singles.map(({ durable }) => durable.promise)).then(
+        () => batch.durable.resolve(),
+        (reason: unknown) => batch.durable.reject(reason),
+      );
+      return;
+    }
+    this.#options.report(error);
+    rejectBegins(batch, error);
+    for (const { type, call } of batch.jobs) call.done ||= type === 'settle';
+  }
+
+  /** Nothing more is begun until the store is well again; what has ended waits for it. */
+  #fail(batch: Batch, error: unknown): void {
+    this.#failing = true;
+    this.#options.report(error);
+    const waiting = [batch, ...this.#queue];
+    this.#queue = [];
+    for (const { jobs } of waiting) {
+      for (const job of jobs) if (job.type === 'settle') this.#add(job);
+    }
+    for (const each of waiting) rejectBegins(each, error);
+    this.#scheduleHeal();
+  }
+
+  #scheduleHeal(): void {
+    this.#options.clock.setTimeout(() => {
+      this.#heal().catch(() => this.#scheduleHeal());
+    }, HEAL_MS);
+  }
+
+  async #heal(): Promise<void> {
+    await this.#options.store.ping();
+    await this.#committer.reconcile();
+    this.#failing = false;
+    this.#foldDue = true;
+    void this.#run();
+  }
+}
+
+function rejectBegins(batch: Batch, cause: unknown): void {
+  const error = new GatewayError('persistence_failed', { cause });
+  for (const { type, call } of batch.jobs) if (type === 'begin') call.admitted?.reject(error);
+  batch.durable.reject(error);
+}

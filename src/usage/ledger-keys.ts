@@ -1,0 +1,32 @@
+import type { Key } from '../store/store.ts';
+
+/** Whose money it is: a key's or an organization's. */
+export interface Scope {
+  readonly kind: 'key' | 'organization';
+  readonly id: string;
+}
+
+/** Request records; ids sort by time, so the listing is in order of arrival. */
+export const REQUESTS: Key = ['req'];
+/** Reservations of calls that have not ended: `open, worker, request`. */
+export const OPEN: Key = ['open'];
+/** Settled money that its worker has not yet added to the scope's counter. */
+export const UNFOLDED: Key = ['unfolded'];
+/** Sums per day: `usage, organization, day, key, model, writer`. */
+export const USAGE: Key = ['usage'];
+/** Workers that live; the entries expire. */
+export const LEASES: Key = ['worker'];
+/** Workers that started and were not yet cleaned up after. */
+export const ROSTER: Key = ['roster'];
+
+export const requestKey = (id: string): Key => ['req', id];
+export const openKey = (worker: string, id: string): Key => ['open', worker, id];
+export const spendKey = (scope: Scope): Key => ['spend', scope.kind, scope.id];
+export const unfoldedPrefix = (scope: Scope): Key => ['unfolded', scope.kind, scope.id];
+export const leaseKey = (worker: string): Key => ['worker', worker];
+export const rosterKey = (worker: string): Key => ['roster', worker];
+/** Rewritten by every commit of a worker's ledger; deleted by whoever declares the worker dead. */
+export const fenceKey = (worker: string): Key => ['fence', worker];
+
+/** A text that identifies a scope within this process. */
+export const scopeName = (scope: Scope): string => `${scope.kind}\0${scope.id}`;

@@ -1,0 +1,163 @@
+import { GatewayError } from '../core/errors.ts';
+import type { Op, Version } from '../store/store.ts';
+import type { Job, LedgerCall } from './ledger-call.ts';
+import { limitedScopes } from './ledger-call.ts';
+import { openKey, requestKey, USAGE } from './ledger-keys.ts';
+import type { Scope } from './ledger-keys.ts';
+import type { RequestOutcome } from './ledger.ts';
+import { toEndedRow, toStartedRow, usageSums } from './request-row.ts';
+import type { SpendCounters, SpendDraft } from './spend-counters.ts';
+import { windowsOfDay } from './spend.ts';
+import type { SumDraft, SumRows } from './sum-rows.ts';
+import type { OwnRow, UnfoldedDraft, UnfoldedSpend } from './unfolded-spend.ts';
+
+/** What the ledger of one worker knows between commits. */
+export interface LedgerState {
+  readonly worker: string;
+  readonly logContent: boolean;
+  readonly counters: SpendCounters;
+  readonly unfolded: UnfoldedSpend;
+  /** requests, errors, estimated, cost, then the usage classes of {@link usageSums}. */
+  readonly totals: SumRows;
+  /** Distinguishes the totals' rows from those of any other process. */
+  readonly totalsWriter: string;
+  /** Starts new totals rows, so that memory stays bounded. */
+  renewTotals(): void;
+}
+
+/** One commit: its operations, and what to remember once it is durable. */
+export interface Plan {
+  readonly ops: Op[];
+  readonly jobs: readonly Job[];
+  keep(version: Version): void;
+}
+
+/** An open reservation, for whoever has to release it. */
+export interface OpenRow {
+  readonly at: number;
+  readonly bound: number;
+  readonly scopes: readonly Scope[];
+}
+
+const MAX_MODEL = 200;
+
+/** A plan in the making. */
+interface Draft {
+  readonly state: LedgerState;
+  readonly ops: Op[];
+  readonly spend: SpendDraft;
+  readonly unfolded: UnfoldedDraft;
+  readonly totals: SumDraft;
+  readonly held: LedgerCall[];
+  readonly ending: Set<LedgerCall>;
+}
+
+/**
+ * Turns jobs into one commit, in their order. Refusals are part of the plan: the counters that were
+ * looked at are checked, so a decision is only ever taken on the state that is committed upon.
+ */
+export function planJobs(state: LedgerState, jobs: readonly Job[]): Plan {
+  const draft: Draft = {
+    state,
+    ops: [],
+    spend: state.counters.draft(),
+    unfolded: state.unfolded.draft(),
+    totals: state.totals.draft(),
+    held: [],
+    ending: new Set(),
+  };
+  const { ops, spend, unfolded, totals, held, ending } = draft;
+  for (const { type, call } of jobs) if (type === 'settle') ending.add(call);
+  for (const { type, call } of jobs) {
+    if (type === 'begin') planBegin(draft, call);
+    else if (call.outcome) planSettle(draft, call, call.outcome);
+  }
+  ops.push(...spend.ops(), ...unfolded.ops(), ...totals.ops());
+  return {
+    ops,
+    jobs,
+    keep(version) {
+      spend.keep(version);
+      unfolded.keep();
+      totals.keep();
+      for (const call of held) call.hold = version;
+      for (const call of ending) call.done = true;
+    },
+  };
+}
+
+function planBegin({ state, ops, spend, held, ending }: Draft, call: LedgerCall): void {
+  call.refusal = refusalOf(call, spend);
+  // A call that ends in the commit that begins it needs no reservation and has one row.
+  if (call.refusal !== undefined || ending.has(call)) return;
+  const { at, bound, id } = call.start;
+  ops.push({ type: 'put', key: requestKey(id), value: toStartedRow(call.start, state.worker) });
+  const scopes = limitedScopes(call);
+  if (scopes.length === 0) return;
+  const open: OpenRow = { at, bound, scopes };
+  ops.push({ type: 'put', key: openKey(state.worker, id), value: open });
+  for (const scope of scopes) spend.add(scope, call.windows, { settled: 0, reserved: bound });
+  held.push(call);
+}
+
+function planSettle(draft: Draft, call: LedgerCall, outcome: RequestOutcome): void {
+  const { state, ops, spend, unfolded } = draft;
+  const { start, hold, windows } = call;
+  const { cost } = outcome;
+  if (hold !== undefined) {
+    ops.push({ type: 'delete', key: openKey(state.worker, start.id), ifVersion: hold });
+  }
+  const reserved = hold === undefined ? 0 : -start.bound;
+  for (const { scope, limits } of [call.key, call.organization]) {
+    if (limits && (cost !== 0 || reserved !== 0)) {
+      spend.add(scope, windows, { settled: cost, reserved });
+    } else if (!limits && cost !== 0) {
+      unfolded.add(scope, windows.day, cost);
+    }
+  }
+  const row = toEndedRow(toStartedRow(start, state.worker), outcome, state.logContent);
+  ops.push({ type: 'put', key: requestKey(start.id), value: row });
+  addTotals(draft, call, outcome);
+}
+
+function addTotals(
+  { state, totals }: Draft,
+  { start, windows }: LedgerCall,
+  outcome: RequestOutcome,
+): void {
+  const { organizationId, keyId } = start.principal;
+  const model = start.model.slice(0, MAX_MODEL);
+  const name = `${organizationId}\0${windows.day}\0${keyId}\0${model}`;
+  const key = [...USAGE, organizationId, windows.day, keyId, model, state.totalsWriter];
+  const failed = outcome.result === 'error' || outcome.result === 'interrupted' ? 1 : 0;
+  const sums = [1, failed, outcome.estimated ? 1 : 0, outcome.cost, ...usageSums(outcome)];
+  totals.add(name, key, sums);
+}
+
+function refusalOf(call: LedgerCall, spend: SpendDraft): GatewayError | undefined {
+  const { windows, key, organization } = call;
+  const question = { windows, bound: call.start.bound };
+  if (key.limits && spend.exceeds(key.scope, key.limits, question)) {
+    return new GatewayError('key_spending_limit');
+  }
+  if (organization.limits && spend.exceeds(organization.scope, organization.limits, question)) {
+    return new GatewayError('organization_spending_limit');
+  }
+  return undefined;
+}
+
+/** Adds what this worker settled without a limit to the shared counters. */
+export function planFold({ counters, unfolded }: LedgerState, rows: readonly OwnRow[]): Plan {
+  const spend = counters.draft();
+  for (const { scope, day, amount } of rows) {
+    spend.add(scope, windowsOfDay(day), { settled: amount, reserved: 0 });
+  }
+  return {
+    ops: [...unfolded.deletions(rows), ...spend.ops()],
+    jobs: [],
+    keep(version) {
+      spend.keep(version);
+      unfolded.folded(rows);
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import type { Clock } from '../core/clock.ts';
+import { GatewayError } from '../core/errors.ts';
+import { NO_USAGE } from '../core/usage.ts';
+import type { Store } from '../store/store.ts';
+import { checkFunds } from './check-funds.ts';
+import { createDeferred, payersOf } from './ledger-call.ts';
+import type { LedgerCall } from './ledger-call.ts';
+import { LedgerJournal } from './ledger-journal.ts';
+import type { LedgerState } from './ledger-plan.ts';
+import type { Ledger, LedgerEntry, RequestOutcome, RequestStart } from './ledger.ts';
+import { createSpendCounters } from './spend-counters.ts';
+import { DAY_MS, windowsOf } from './spend.ts';
+import type { Windows } from './spend.ts';
+import { createSumRows } from './sum-rows.ts';
+import { createUnfoldedSpend } from './unfolded-spend.ts';
+
+/**
+ * When the start of a record must be durable (config: `server.ledger`). `before_call`: before anything
+ * is sent. `auto` and `during_call`: before the call where a spending limit applies, since only then a
+ * limit holds, else at the same time as the call.
+ */
+export type LedgerMode = 'auto' | 'before_call' | 'during_call';
+
+export interface LedgerOptions {
+  store: Store;
+  clock: Clock;
+  /** Unique for every start of a process; its lease is held by {@link createWorkerLease}. */
+  worker: string;
+  /** Default `auto`. */
+  mode?: LedgerMode;
+  /** Keep prompts and answers in the records. Default false. */
+  logContent?: boolean;
+  /** Told why the ledger fails, and of records that no store would take. Default: nobody. */
+  report?: (error: unknown) => void;
+}
+
+/** The record of a call whose caller was told that it could not be recorded, but that was. */
+const NOT_SENT: RequestOutcome = {
+  status: 500,
+  result: 'error',
+  errorCode: 'persistence_failed',
+  attempts: [],
+  usage: NO_USAGE,
+  estimated: false,
+  cost: 0,
+  losses: [],
+  overheadUs: 0,
+  firstContentMs: null,
+  totalMs: 0,
+};
+
+/**
+ * Request records, spending limits and usage sums on a store (contract: Limits; design: inference 6
+ * and 7). All requests of one event-loop turn share one commit. Reservations are exact over every
+ * process on the store, and each call is charged exactly once, also when the store or a worker fails.
+ */
+export function createLedger(options: LedgerOptions): Ledger {
+  const { store, clock, mode = 'auto', report = () => undefined } = options;
+  const toWindows = createWindowsOf();
+  const state = createState(options);
+  const settle = (call: LedgerCall, outcome: RequestOutcome): void => {
+    if (call.outcome !== undefined) return;
+    call.outcome = outcome;
+    journal.push({ type: 'settle', call });
+  };
+  const onLanded = (call: LedgerCall): void => settle(call, NOT_SENT);
+  const journal = new LedgerJournal({ store, clock, state, report, onLanded });
+
+  return {
+    begin(start): LedgerEntry {
+      if (!journal.accepting) throw new GatewayError('persistence_failed');
+      const call = toCall(start, toWindows(start.at));
+      const batch = journal.push({ type: 'begin', call });
+      const durable = call.admitted?.promise ?? batch.durable.promise;
+      return {
+        admitted: call.admitted || mode === 'before_call' ? durable : undefined,
+        durable,
+        settle: (outcome) => settle(call, outcome),
+      };
+    },
+    checkFunds: (principal) => checkFunds(state.counters, principal, toWindows(clock.now())),
+    drain: () => journal.drain(),
+  };
+}
+
+function createState({ store, clock, worker, logContent = false }: LedgerOptions): LedgerState {
+  let writers = 0;
+  const nextWriter = (): string => `${worker}-${clock.now().toString(36)}-${++writers}`;
+  const unfolded = createUnfoldedSpend(worker, nextWriter);
+  const totals = createSumRows();
+  let totalsWriter = nextWriter();
+  return {
+    worker,
+    logContent,
+    unfolded,
+    totals,
+    counters: createSpendCounters({ store, isOwn: unfolded.isOwn, own: unfolded.own }),
+    get totalsWriter() {
+      return totalsWriter;
+    },
+    renewTotals() {
+      totals.clear();
+      totalsWriter = nextWriter();
+    },
+  };
+}
+
+function toCall(start: RequestStart, windows: Windows): LedgerCall {
+  const { key, organization } = payersOf(start.principal);
+  return {
+    start,
+    windows,
+    key,
+    organization,
+    admitted: key.limits || organization.limits ? createDeferred() : undefined,
+    hold: undefined,
+    refusal: undefined,
+    outcome: undefined,
+    done: false,
+  };
+}
+
+/** Remembers the windows of the last day asked for: formatting a date per request would be felt. */
+function createWindowsOf(): (at: number) => Windows {
+  let day = Number.NaN;
+  let windows = windowsOf(0);
+  return (at) => {
+    const asked = Math.floor(at / DAY_MS);
+    if (asked !== day) {
+      day = asked;
+      windows = windowsOf(at);
+    }
+    return windows;
+  };
+}
