@@ -14,7 +14,7 @@ export function splitInto(text: string, count: number): string[] {
 
 /** Words with the space that follows them, in at most `max` pieces. */
 export function splitWords(text: string, max: number): string[] {
-  const words = text.match(/\s*\S+\s*/g) ?? (text ? [text] : []);
+  const words = text.match(/^\s+|\S+\s*/g) ?? [];
   return words.length <= max ? words : splitInto(text, max);
 }
 
