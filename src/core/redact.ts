@@ -1,8 +1,11 @@
 import { Buffer } from 'node:buffer';
 
 const MASK = '[redacted]';
-/** Longest input that is looked at; keeps the patterns below cheap whatever a provider sends. */
+/** How much is searched for secrets, and how much of the rest for patterns; keeps both cheap. */
+const MAX_RAW = 65_536;
 const MAX_INPUT = 4096;
+/** Longer runs without a blank may be cut. */
+const MAX_TOKEN = 2048;
 const MAX_PUBLIC_MESSAGE = 2000;
 /** Shorter secrets would mask ordinary words. */
 const MIN_SECRET = 6;
@@ -31,7 +34,7 @@ const LONE_SURROGATE = /[\ud800-\udbff]$/;
 
 /** From here on a text is a stack trace. */
 const STACK_START =
-  /Traceback \(most recent call last\)|\bFile "[^"\n]*", line \d+|\bgoroutine \d+ \[|(?:^|[\n\s])at \S[^\n]{0,200}?[(\s]\S+:\d+(?::\d+)?\)?|\n\s*\d+: 0x[0-9a-f]+/;
+  /Traceback \(most recent call last\)|\bFile "[^"\n]*", line \d+|\bgoroutine \d+ \[|(?:^|\s)at \S[^\n]{0,200}?[(\s](?:\S+:\d+:\d+|[\w$]+\.(?:java|kt|scala):\d+\))|\n {0,8}\d+: 0x[0-9a-f]+/;
 
 /** What must not leave the gateway, with what stands in its place; the order matters. */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
@@ -39,17 +42,20 @@ const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=*-]{6,}/gi, `$1 ${MASK}`],
   [/\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g, MASK],
   [
-    /\b(?:sk|pk|rk|gsk|xai|hf|nvapi|pplx|r8|tgp|fw|csk|ghp|gho|glpat|key|api[_-]?key)[-_][\w*.…-]{6,}/gi,
+    /\b(?:sk|pk|rk|gsk|xai|hf|nvapi|pplx|r8|tgp|fw|csk|ghp|gho|glpat|key|api[_-]?key)[-_](?=[\w.…-]*[\d*])[\w*.…-]{6,}/gi,
     MASK,
   ],
   [/\b(?:AIza|AKIA|ASIA|ya29\.)[\w*.-]{8,}/g, MASK],
   [
-    /\b(api[_ -]?key|token|secret|password|credential)(["']?\s*[:=]\s*["']?)[^\s"',;]{6,}/gi,
+    /\b(api[_ -]?key|token|secret|password|credential)(["']?\s*[:=]\s*["']?)(?=[^\s"',;]*[\d*])[^\s"',;]{6,}/gi,
     `$1$2${MASK}`,
   ],
   [/(?<![\w*])[\w-]{0,12}\*{4,}[\w-]{0,12}/g, MASK],
   [/\barn:aws[\w:/.-]+/gi, '[account]'],
-  [/\b(?:org|proj|user|acct|account|team|workspace)[-_][A-Za-z0-9]{8,}\b/g, '[account]'],
+  [
+    /\b(?:org|proj|user|acct|account|team|workspace)[-_](?=[a-z]*[\dA-Z])[A-Za-z0-9]{8,}\b/g,
+    '[account]',
+  ],
   [/\b(projects|organizations|accounts|subscriptions|workspaces)\/[\w.:-]+/gi, '$1/[account]'],
   [/(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '[account]'],
   [/\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ECONNRESET)\s+[\w.:[\]-]+/g, '$1'],
@@ -82,17 +88,21 @@ export function toPublicMessage(
     maxChars = MAX_PUBLIC_MESSAGE,
   }: { secrets?: Iterable<string>; maxChars?: number } = {},
 ): string {
-  const stack = text.search(STACK_START);
-  let result = redactSecrets(stack < 0 ? text : text.slice(0, stack), secrets);
-  if (result.length > MAX_INPUT) {
-    // A token that is cut in two would not be recognised.
-    const cut = result.slice(0, MAX_INPUT);
-    result = cut.slice(0, Math.max(0, cut.search(/\s\S{0,512}$/)));
-  }
+  let result = cutAtBlank(redactSecrets(cutAtBlank(text, MAX_RAW), secrets), MAX_INPUT);
+  const stack = result.search(STACK_START);
+  if (stack >= 0) result = result.slice(0, stack);
   for (const [pattern, replacement] of PATTERNS) result = result.replace(pattern, replacement);
   // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   result = result.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim();
   return result.length <= maxChars
     ? result
     : `${result.slice(0, maxChars - 1).replace(LONE_SURROGATE, '')}…`;
+}
+
+/** A token that is cut in two would not be recognised any more. */
+function cutAtBlank(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const cut = text.slice(0, max);
+  const blank = Math.max(cut.lastIndexOf(' '), cut.lastIndexOf('\n'));
+  return cut.slice(0, max - blank > MAX_TOKEN ? max - MAX_TOKEN : blank);
 }

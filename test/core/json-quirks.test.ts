@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { quirkEdits } from '../../src/core/json-quirks.ts';
 import { scanJson } from '../../src/core/json-scan.ts';

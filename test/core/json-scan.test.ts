@@ -1,4 +1,5 @@
-import fc from 'fast-check';
+import { Buffer } from 'node:buffer';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.ts';
 import { MAX_JSON_DEPTH, MAX_JSON_MEMBERS, scanJson } from '../../src/core/json-scan.ts';
@@ -24,7 +25,7 @@ describe('scanJson', () => {
       fc.property(jsonObjectText, (text) => {
         const body = Buffer.from(text);
         const { value, members } = scanJson(body);
-        const parsed = JSON.parse(text) as Record<string, unknown>;
+        const parsed: Record<string, unknown> = JSON.parse(text);
         expect(value).toEqual(parsed);
         expect(members.map(({ key }) => key).sort()).toEqual(Object.keys(parsed).sort());
         for (const member of members) {

@@ -1,4 +1,5 @@
-import fc from 'fast-check';
+import { Buffer } from 'node:buffer';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { scanJson } from '../../src/core/json-scan.ts';
 import { spliceJson } from '../../src/core/json-splice.ts';
@@ -51,7 +52,7 @@ describe('spliceJson', () => {
         const edits: JsonEdit[] = [];
         const expected: [string, string][] = [];
         for (const [index, [quoted, value]] of memberTexts(text).entries()) {
-          const key = JSON.parse(quoted) as string;
+          const key: string = JSON.parse(quoted);
           const op = chosen[index] ?? 'keep';
           if (op === 'set') edits.push({ op, key, json: '[1.0]' });
           if (op === 'remove') edits.push({ op, key });

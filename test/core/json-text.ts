@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 const blank = fc.stringMatching(/^[ \t\r\n]{0,2}$/);
 const number = fc.constantFrom(

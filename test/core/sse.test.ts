@@ -1,4 +1,5 @@
-import fc from 'fast-check';
+import { Buffer } from 'node:buffer';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SseBatch } from '../../src/core/sse-batch.ts';
 import { formatSse } from '../../src/core/sse-frame.ts';
