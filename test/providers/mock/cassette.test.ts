@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
@@ -54,6 +55,22 @@ describe('cassette', () => {
     expect(fault({ rules: [{ reply: { delay: 3 } }] }).message).toContain('"delay"');
     const { message } = fault({ rules: [{ reply: { text: 1 } }, { reply: { chunks: 0 } }] });
     expect(message).toMatch(/rules\[0\]\.reply\.text.*rules\[1\]\.reply\.chunks/);
+  });
+
+  it('accepts every example of the documentation', () => {
+    const page = readFileSync(new URL('../../../docs/mock.md', import.meta.url), 'utf8');
+    const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = '']) =>
+      parse(yaml),
+    );
+    const cassettes = blocks.filter((block) => 'rules' in block);
+    expect(cassettes.map((block) => parseCassette(block).rules.length)).toEqual([4]);
+  });
+
+  it('is documented in full', () => {
+    const page = readFileSync(new URL('../../../docs/mock.md', import.meta.url), 'utf8');
+    const rule = cassetteSchema.shape.rules.unwrap().element.shape;
+    const members = [...Object.keys(rule.match.unwrap().shape), ...Object.keys(rule.reply.shape)];
+    expect(members.filter((name) => !new RegExp(`\`${name}\\b`).test(page))).toEqual([]);
   });
 
   it('has a JSON Schema for editors', () => {
