@@ -1,0 +1,4 @@
+import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { storeConformance } from '../conformance/store.ts';
+
+storeConformance('memory', async (clock) => ({ store: openMemoryStore(clock) }));
