@@ -36,7 +36,7 @@ export interface Answer {
   body: Buffer;
   /** Undefined when the provider gave none. */
   usage: Usage | undefined;
-  /** Characters of generated text, arguments and reasoning; the basis of an estimate without usage. */
+  /** Generated text, arguments and reasoning in bytes of JSON; the basis of an estimate without usage. */
   outputChars: number;
 }
 
@@ -72,7 +72,7 @@ export interface StreamReader {
   readonly failure: StreamFailure | undefined;
   /** The last usage seen. */
   readonly usage: Usage | undefined;
-  /** Characters of generated text so far; the basis of an estimate without usage. */
+  /** Like {@link Answer.outputChars}, so far. */
   readonly outputChars: number;
 }
 

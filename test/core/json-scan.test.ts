@@ -7,7 +7,7 @@ import { verifies } from '../requirements.ts';
 import { jsonObjectText, jsonText } from './json-text.ts';
 
 function refusal(
-  body: string | Buffer,
+  body: string | Uint8Array,
   guarded: string[] = [],
 ): { code: string; param: string | undefined } {
   try {

@@ -11,7 +11,7 @@ interface Seen {
   event: string | undefined;
 }
 
-function frames(chunks: readonly (string | Buffer)[], maxFrameBytes?: number): Seen[] {
+function frames(chunks: readonly (string | Uint8Array)[], maxFrameBytes?: number): Seen[] {
   const framer = createSseFramer(maxFrameBytes === undefined ? {} : { maxFrameBytes });
   const seen = chunks.flatMap((chunk) => framer.push(Buffer.from(chunk)));
   return seen.map(({ raw, data, event }) => ({ raw: raw.toString(), data, event }));

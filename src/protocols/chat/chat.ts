@@ -5,7 +5,7 @@ import { encodeChat, peekChat } from './chat-request.ts';
 import { createChatStream } from './chat-stream.ts';
 
 /** Chat completions (contract: Chat completions, Events). */
-export const chatProtocol: WireProtocol = {
+export const chat: WireProtocol = {
   id: 'chat',
   peek: peekChat,
   encode: encodeChat,

@@ -1,0 +1,60 @@
+import { Buffer } from 'node:buffer';
+import { describe, expect, it } from 'vitest';
+import { chat } from '../../../src/protocols/chat/chat.ts';
+import type { Answer } from '../../../src/protocols/protocol.ts';
+import { verifies } from '../../requirements.ts';
+import { usage } from './chat-fixtures.ts';
+
+function read(value: unknown): Answer | undefined {
+  return chat.readAnswer(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)));
+}
+
+const choices = [
+  { index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' },
+];
+
+describe('a chat answer', () => {
+  it.each([
+    ['not JSON', '{"choices":[]'],
+    ['not an object', '[]'],
+    ['empty', ''],
+    ['HTML', '<html></html>'],
+    ['an error', { error: { message: 'm' }, choices }],
+    ['without choices', { object: 'chat.completion' }],
+    ['another kind of object', { object: 'list', choices }],
+    ['a chunk', { object: 'chat.completion.chunk', choices }],
+  ])(verifies('chat.status.502-invalid-response', 'is refused when it is %s'), (_, value) => {
+    expect(read(value)).toBeUndefined();
+  });
+
+  it('keeps the bytes and reads usage and size', () => {
+    const body = Buffer.from(JSON.stringify({ object: 'chat.completion', choices, usage }));
+    const answer = chat.readAnswer(body);
+    expect(answer?.body).toBe(body);
+    expect(answer).toMatchObject({ usage: { input: 15, cacheRead: 5, output: 9 }, outputChars: 5 });
+    expect(read({ choices, error: null })).toMatchObject({ usage: undefined, outputChars: 5 });
+  });
+
+  it('takes another model name and stays as it was otherwise', () => {
+    const body = Buffer.from('{ "choices":[{"model":"x"}], "model" : "x" , "a":1.0}');
+    expect(chat.rewriteModel(body, 'y').toString()).toBe(
+      '{ "choices":[{"model":"x"}], "model" : "y" , "a":1.0}',
+    );
+    const none = Buffer.from('{"choices":[]}');
+    expect(chat.rewriteModel(none, 'y')).toBe(none);
+  });
+
+  it(
+    verifies('chat.stream.error-in-band', 'has an error frame with message, type and code'),
+    () => {
+      const frame = chat.errorFrame({
+        message: 'a\n"b"',
+        type: 'server_error',
+        code: 'upstream_interrupted',
+      });
+      expect(frame.toString()).toBe(
+        'data: {"error":{"message":"a\\n\\"b\\"","type":"server_error","code":"upstream_interrupted"}}\n\n',
+      );
+    },
+  );
+});
