@@ -126,7 +126,8 @@ function ambiguous(name: string, spelled: string): GatewayError {
   return new GatewayError('invalid_request', { message: `\`${name}\` is ${why}`, param: name });
 }
 
-function skipBlank(text: string, from: number): number {
+/** The offset of the first character at or behind `from` that is not JSON whitespace. */
+export function skipBlank(text: string, from: number): number {
   let at = from;
   for (;;) {
     const code = text.charCodeAt(at);

@@ -85,7 +85,7 @@ export interface StreamOptions {
   logicalModel?: string | undefined;
 }
 
-export interface InBandError {
+interface InBandError {
   message: string;
   type: string;
   code: string;

@@ -1,3 +1,4 @@
+import { skipBlank } from '../../core/json-scan.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import type { StreamFailure } from '../protocol.ts';
 
@@ -19,12 +20,6 @@ export function hasMember(text: string, tail: `${string}"`, starts: string): boo
     at = text.indexOf(tail, colon);
   }
   return false;
-}
-
-function skipBlank(text: string, from: number): number {
-  let at = from;
-  while (text.charCodeAt(at) <= 32) at++;
-  return at;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { skipString } from '../../core/json-scan.ts';
+import { skipBlank, skipString } from '../../core/json-scan.ts';
 
 const QUOTE = 34;
 /** What is not generated text in a message. */
@@ -56,10 +56,4 @@ function measureObject(json: string, start: number): { size: number; end: number
 function skipTo(json: string, nameEnd: number): number {
   const colon = skipBlank(json, nameEnd);
   return json[colon] === ':' ? skipBlank(json, colon + 1) : colon;
-}
-
-function skipBlank(json: string, from: number): number {
-  let at = from;
-  while (json.charCodeAt(at) <= 32) at++;
-  return at;
 }

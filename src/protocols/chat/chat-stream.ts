@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { parseJsonObject } from '../../core/json-value.ts';
+import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
 import { SseBatch } from '../../core/sse-batch.ts';
 import { createSseFramer } from '../../core/sse.ts';
 import { formatSse } from '../../core/sse-frame.ts';
@@ -117,11 +117,10 @@ class ChatStream implements StreamReader {
     }
     this.failure = toChunkFailure(value);
     if (this.failure !== undefined) return false;
-    const usage = usageOf(value);
-    this.usage = usage ?? this.usage;
+    this.usage = usageOf(value) ?? this.usage;
     this.contentSeen ||= hasContent(value);
     for (const index of finishedChoices(value)) this.#finished.add(index);
-    return usage === undefined || this.#options.keepUsage || !isUsageChunk(value);
+    return this.#options.keepUsage || !isUsageChunk(value);
   }
 
   #forward(frame: SseFrame, out: SseBatch): void {
@@ -153,9 +152,6 @@ function isNotable(text: string): boolean {
 }
 
 /** The extra chunk of `stream_options.include_usage`; usage beside choices is part of an ordinary chunk. */
-function isUsageChunk(value: Readonly<Record<string, unknown>>): boolean {
-  const choices = value['choices'];
-  return (
-    choices === undefined || choices === null || (Array.isArray(choices) && choices.length === 0)
-  );
+function isUsageChunk({ choices, usage }: Readonly<Record<string, unknown>>): boolean {
+  return isJsonObject(usage) && (Array.isArray(choices) ? choices.length === 0 : !choices);
 }

@@ -123,6 +123,11 @@ describe('a chat stream', () => {
     },
   );
 
+  it('drops a usage chunk also when its numbers make no sense', () => {
+    const odd = JSON.stringify({ choices: [], usage: {} });
+    expect(run([frames([role, stop, odd, DONE])]).output).toBe(frames([role, stop, DONE]));
+  });
+
   it('forwards usage that stands beside choices as it came', () => {
     const { output, reader } = run([frames(tools)]);
     expect(output).toBe(frames(tools));
