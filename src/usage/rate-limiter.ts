@@ -1,0 +1,49 @@
+import type { Clock } from '../core/clock.ts';
+import type { Key, Store } from '../store/store.ts';
+import type { RateLimiter } from './limiter.ts';
+import { RateWindow } from './rate-window.ts';
+
+/** Keys whose window is remembered; beyond, those without requests in it are forgotten. */
+const MAX_KEYS = 10_000;
+
+export interface RateLimiterOptions {
+  store: Store;
+  clock: Clock;
+  /** Accepted requests in any 60 seconds over all keys; null for no cap. */
+  platformCap: () => number | null;
+}
+
+/**
+ * Rolling 60-second caps, exact over all processes on the store: in any 60 seconds at most as many
+ * requests as the cap are accepted, and a place comes back 60 seconds after the request that took it
+ * (contract: Limits). Without a cap nothing is counted and the store is not asked.
+ *
+ * @throws GatewayError `persistence_failed` when the store cannot tell
+ */
+export function createRateLimiter({ store, clock, platformCap }: RateLimiterOptions): RateLimiter {
+  const platform = new RateWindow({ store, clock, name: ['rpm', 'platform'] });
+  const keys = new Map<string, RateWindow>();
+
+  const windowOf = (keyId: string): RateWindow => {
+    let window = keys.get(keyId);
+    if (window === undefined) {
+      if (keys.size >= MAX_KEYS) forgetIdle(keys);
+      const name: Key = ['rpm', 'key', keyId];
+      window = new RateWindow({ store, clock, name });
+      keys.set(keyId, window);
+    }
+    return window;
+  };
+
+  return {
+    admitPlatform() {
+      const cap = platformCap();
+      return cap === null || platform.claim(cap);
+    },
+    admitKey: ({ keyId, rpmCap }) => rpmCap === null || windowOf(keyId).claim(rpmCap),
+  };
+}
+
+function forgetIdle(keys: Map<string, RateWindow>): void {
+  for (const [keyId, window] of keys) if (window.idle) keys.delete(keyId);
+}
