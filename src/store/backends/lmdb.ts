@@ -1,0 +1,160 @@
+import type { Clock } from '../../core/clock.ts';
+import { decodeKey, encodeKey } from '../key-codec.ts';
+import { toListPlan } from '../list-options.ts';
+import { openChangeFeed } from '../lmdb/change-feed.ts';
+import { createCommitUnit, type UnitContext } from '../lmdb/commit-unit.ts';
+import { openEnvironment, type LmdbEnvironment } from '../lmdb/environment.ts';
+import { createGroupWriter, type GroupWriter } from '../lmdb/group-writer.ts';
+import { createIncrementUnit, type IncrementUnit } from '../lmdb/increment-unit.ts';
+import { fromRowBytes, type StoredRow } from '../lmdb/rows.ts';
+import { createSweepUnit, findExpired } from '../lmdb/sweep.ts';
+import { toStoreError } from '../lmdb/to-store-error.ts';
+import { createVersionSource } from '../lmdb/version-source.ts';
+import { expiryOf, prepareCommit, toId } from '../prepare-commit.ts';
+import { StoreError, type Entry, type Key, type ListOptions, type Store } from '../store.ts';
+import { startSweeper } from '../sweeper.ts';
+import { fromEnvelope } from '../value-codec.ts';
+import { createWatchers } from '../watchers.ts';
+
+/**
+ * The embedded store: a directory that several processes of one host may open at once. A commit is
+ * on the disk when it resolves. Rejects with `StoreError` `unavailable`, `newer_format`, `corrupt`,
+ * `full` or `read_only`.
+ */
+export async function openLmdbStore(directory: string, clock: Clock): Promise<Store> {
+  const environment = openEnvironment(directory);
+  const { lastTransaction } = environment;
+  const watchers = createWatchers();
+  const feed = openChangeFeed({ directory, clock, watchers, lastTransaction });
+  const writer = createGroupWriter({
+    environment,
+    versions: createVersionSource(environment),
+    onWritten: feed.publish,
+  });
+  const context = { environment, clock };
+  const stopSweeper = startSweeper(clock, (limit) => sweep(context, writer, limit));
+  const increment = createIncrementer(context, writer);
+  let closing: Promise<void> | undefined;
+
+  function assertOpen(): void {
+    if (closing) throw new StoreError('closed', 'the store is closed');
+  }
+
+  async function shutDown(): Promise<void> {
+    stopSweeper();
+    watchers.close();
+    feed.close();
+    await writer.idle();
+    await environment.root.close();
+  }
+
+  return {
+    scope: 'host',
+    driver: 'lmdb',
+    async get<T>(key: Key): Promise<Entry<T> | undefined> {
+      assertOpen();
+      const bytes = encodeKey(key);
+      const row = await reading(() => environment.peek(bytes));
+      return row && row.expiresAt > clock.now() ? toEntry<T>(key, row) : undefined;
+    },
+    async list<T>(options: ListOptions): Promise<Entry<T>[]> {
+      assertOpen();
+      return reading(() => listRows<T>(context, options));
+    },
+    async commit(ops) {
+      assertOpen();
+      const prepared = prepareCommit(ops, clock.now());
+      return new Promise((resolve, reject) => {
+        writer.add(createCommitUnit(context, prepared, { resolve, reject }));
+      });
+    },
+    async increment(key, by, options) {
+      assertOpen();
+      return increment(encodeKey(key), by, expiryOf(options?.ttlMs, clock.now()));
+    },
+    watch(prefix, listener) {
+      assertOpen();
+      return watchers.add(prefix, listener);
+    },
+    async ping() {
+      assertOpen();
+      await ping(environment, writer);
+    },
+    close: () => (closing ??= shutDown()),
+  };
+}
+
+async function reading<R>(read: () => R): Promise<R> {
+  try {
+    return read();
+  } catch (thrown) {
+    throw await toStoreError(thrown);
+  }
+}
+
+function toEntry<T>(key: Key, row: StoredRow): Entry<T> {
+  return { key, value: fromEnvelope(row.envelope), version: String(row.version) };
+}
+
+function listRows<T>({ environment, clock }: UnitContext, options: ListOptions): Entry<T>[] {
+  const { lower, upper, limit, reverse } = toListPlan(options);
+  const now = clock.now();
+  const entries: Entry<T>[] = [];
+  const range = environment.data.getRange({
+    start: reverse ? upper : lower,
+    end: reverse ? lower : upper,
+    exclusiveStart: true,
+    reverse,
+    versions: true,
+  });
+  for (const { key, value, version } of range) {
+    const row = fromRowBytes(value, version ?? 0);
+    if (row.expiresAt <= now) continue;
+    entries.push(toEntry(decodeKey(Buffer.from(key.buffer, key.byteOffset, key.byteLength)), row));
+    if (entries.length === limit) break;
+  }
+  return entries;
+}
+
+/** Increments of one counter that are asked for in one turn share one write. */
+function createIncrementer(context: UnitContext, writer: GroupWriter) {
+  const joinable = new Map<string, IncrementUnit>();
+  return (bytes: Buffer, by: number, expiresAt: number): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const id = toId(bytes);
+      let unit = joinable.get(id);
+      if (!unit) {
+        unit = createIncrementUnit(context, { bytes, id, onIssued: () => joinable.delete(id) });
+        writer.add(unit);
+        joinable.set(id, unit);
+      }
+      unit.add({ by, expiresAt, resolve, reject });
+    });
+}
+
+async function sweep(context: UnitContext, writer: GroupWriter, limit: number): Promise<number> {
+  const due = findExpired(context, limit);
+  if (due.length > 0) {
+    await new Promise<void>((resolve, reject) => {
+      writer.add(createSweepUnit(context, due, { resolve, reject }));
+    });
+  }
+  return due.length;
+}
+
+function ping({ meta }: LmdbEnvironment, writer: GroupWriter): Promise<void> {
+  return new Promise((resolve, reject) => {
+    writer.add({
+      size: 0,
+      issue(version) {
+        void meta.put('lastPing', version);
+        return [];
+      },
+      done() {
+        resolve();
+        return [];
+      },
+      fail: reject,
+    });
+  });
+}

@@ -1,0 +1,137 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, realpathSync, unlinkSync } from 'node:fs';
+import { createConnection, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** What one group of commits tells the other processes. */
+export interface Ring {
+  transaction: number;
+  /** Heads of the keys that changed, as encoded strings; absent when they are too many to name. */
+  heads?: readonly string[];
+}
+
+/** Tells the other processes that share a directory of changes, as fast as a socket; best effort. */
+export interface Doorbell {
+  /** Other processes that are connected now. */
+  readonly peers: number;
+  ring(ring: Ring): void;
+  close(): void;
+}
+
+const SOCKET_NAME = /^watch-(\d+)-[0-9a-f]+\.sock$/;
+const LONGEST_NAME = 'watch-4194304-00000000.sock';
+/** The shortest limit that a system sets on the path of a socket, less its final NUL. */
+const MAX_SOCKET_PATH = 103;
+const MAX_BUFFERED = 256 * 1024;
+
+/**
+ * Listens on a socket of its own and connects to those that are there; connections serve both ways,
+ * so whoever comes later finds everybody. What cannot be connected is left to the caller's polling.
+ */
+export function openDoorbell(directory: string, onRing: (ring: Ring) => void): Doorbell {
+  const folder = socketFolder(directory);
+  const own = `watch-${process.pid}-${randomBytes(4).toString('hex')}.sock`;
+  const sockets = new Set<Socket>();
+
+  function adopt(socket: Socket): void {
+    socket.unref();
+    socket.setEncoding('utf8');
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => sockets.delete(socket));
+    receiveLines(socket, onRing);
+    sockets.add(socket);
+  }
+
+  const server = createServer(adopt);
+  server.on('error', () => server.close());
+  server.listen(join(folder, own), () => {
+    for (const name of othersIn(folder, own)) connect(join(folder, name), adopt);
+  });
+  server.unref();
+
+  return {
+    get peers() {
+      return sockets.size;
+    },
+    ring(ring) {
+      if (sockets.size === 0) return;
+      const line = `${JSON.stringify(ring)}\n`;
+      for (const socket of sockets) {
+        if (socket.writableLength < MAX_BUFFERED) socket.write(line);
+      }
+    },
+    close: () => closeAll(server, sockets),
+  };
+}
+
+/** Every process must come to the same place, so it follows from the directory alone. */
+function socketFolder(directory: string): string {
+  const real = realpathSync(directory);
+  if (Buffer.byteLength(join(real, LONGEST_NAME)) <= MAX_SOCKET_PATH) return real;
+  const name = createHash('sha256').update(real).digest('hex').slice(0, 16);
+  const folder = join(tmpdir(), `gateway-${name}`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
+function othersIn(folder: string, own: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => name !== own && SOCKET_NAME.test(name));
+  } catch {
+    return [];
+  }
+}
+
+function connect(path: string, adopt: (socket: Socket) => void): void {
+  const socket = createConnection(path);
+  socket.once('error', (error) => {
+    if ('code' in error && error.code === 'ECONNREFUSED') removeStale(path);
+  });
+  socket.once('connect', () => adopt(socket));
+  socket.unref();
+}
+
+/** A socket that nobody answers belongs to a process that was killed, unless it lives after all. */
+function removeStale(path: string): void {
+  const pid = Number(SOCKET_NAME.exec(path.slice(path.lastIndexOf('watch-')))?.[1]);
+  try {
+    process.kill(pid, 0);
+  } catch {
+    try {
+      unlinkSync(path);
+    } catch {
+      // Another process was faster.
+    }
+  }
+}
+
+function receiveLines(socket: Socket, onRing: (ring: Ring) => void): void {
+  let rest = '';
+  socket.on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > MAX_BUFFERED) socket.destroy();
+    for (const line of lines) {
+      const ring = parseRing(line);
+      if (ring) onRing(ring);
+    }
+  });
+}
+
+function parseRing(line: string): Ring | undefined {
+  try {
+    const ring: Partial<Ring> | null = JSON.parse(line);
+    if (typeof ring?.transaction !== 'number') return undefined;
+    const { transaction, heads } = ring;
+    return Array.isArray(heads) ? { transaction, heads: heads.map(String) } : { transaction };
+  } catch {
+    return undefined;
+  }
+}
+
+function closeAll(server: Server, sockets: Set<Socket>): void {
+  // Closing the server removes its socket file.
+  server.close();
+  for (const socket of sockets) socket.destroy();
+}

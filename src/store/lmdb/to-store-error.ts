@@ -1,0 +1,41 @@
+import { StoreError, type StoreErrorCode } from '../store.ts';
+
+/** lmdb reports system errors by number and its own by negative numbers. */
+const CODES: Readonly<Record<string, readonly [StoreErrorCode, string]>> = {
+  28: ['full', 'the disk of the store is full'],
+  122: ['full', 'the disk quota of the store is used up'],
+  27: ['full', 'the data file of the store may not grow further'],
+  '-30792': ['full', 'the store has reached its size limit'],
+  5: ['unavailable', 'the disk refused a write of the store: it is full or failing'],
+  30: ['read_only', 'the disk of the store is mounted read-only'],
+  13: ['read_only', 'this user may not write to the store'],
+  1: ['read_only', 'this user may not write to the store'],
+  '-30793': ['corrupt', 'the data file is not a store'],
+  '-30796': ['corrupt', 'the data file of the store is damaged'],
+  '-30797': ['corrupt', 'the data file of the store is damaged'],
+  '-30794': ['newer_format', 'the data file was written by another version of lmdb'],
+  '-30790': ['unavailable', 'too many processes read the store at once'],
+};
+
+/** What lmdb threw or rejected with, as the one error type of stores. */
+export async function toStoreError(thrown: unknown): Promise<StoreError> {
+  if (thrown instanceof StoreError) return thrown;
+  return fromLmdbError(await causeOf(thrown));
+}
+
+export function fromLmdbError(cause: unknown): StoreError {
+  const number = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const [code, message] = CODES[number] ?? ['unavailable', `the store failed: ${String(cause)}`];
+  return new StoreError(code, message, { cause });
+}
+
+/** A rejected commit of lmdb carries its reason as a promise that rejects with it. */
+async function causeOf(thrown: unknown): Promise<unknown> {
+  if (!(thrown instanceof Error && 'commitError' in thrown)) return thrown;
+  try {
+    await thrown.commitError;
+  } catch (reason) {
+    return reason;
+  }
+  return thrown;
+}
