@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+// Nothing newer than dynamic import before the version is known: an old Node must get a sentence.
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(`gateway needs Node.js 20.19 or newer; this is ${process.versions.node}\n`);
+  process.exit(1);
+}
+
+const io = {
+  argv: process.argv.slice(2),
+  env: process.env,
+  cwd: process.cwd(),
+  // Opening stdin costs a millisecond, so only commands that read it do.
+  get stdin() {
+    return process.stdin;
+  },
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signals: process,
+  exit: (code) => process.exit(code),
+};
+
+// The exit code is set, not forced, so that everything that was written arrives.
+import('../dist/cli/main.js').then(
+  async ({ main }) => {
+    process.exitCode = await main(io);
+  },
+  (error) => {
+    const unbuilt = error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes('dist');
+    process.stderr.write(
+      unbuilt ? 'gateway is not built: run `npm run build`\n' : `${error.stack}\n`,
+    );
+    process.exitCode = 1;
+  },
+);

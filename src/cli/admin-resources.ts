@@ -1,0 +1,22 @@
+import type { AdminKind, Client } from '../client/create-client.ts';
+import { collect } from '../client/pages.ts';
+import type { ResourceClient } from '../config/apply.ts';
+
+/** Where the admin API keeps a kind. */
+const PATHS = {
+  organization: 'organizations',
+  key: 'keys',
+  provider: 'providers',
+  model: 'models',
+} as const satisfies Record<Parameters<ResourceClient['list']>[0], AdminKind>;
+
+/** What plan and apply work on, over HTTP. Interrupting stops before the next call, not in the middle. */
+export function toResourceClient(client: Client): ResourceClient {
+  return {
+    list: (kind) => collect(client.admin(PATHS[kind]).list()),
+    create: (kind, body) => client.admin(PATHS[kind]).create(body),
+    update: (kind, id, { body, expectedVersion }) =>
+      client.admin(PATHS[kind]).update(id, { ...body, expected_version: expectedVersion }),
+    delete: (kind, id) => client.admin(PATHS[kind]).delete(id),
+  };
+}

@@ -1,0 +1,131 @@
+import type { CommandContext } from './context.ts';
+import type { Failure } from './output.ts';
+import type { Style } from './style.ts';
+
+export interface FlagSpec {
+  /** Long name without dashes; a name that starts with `no-` is a switch that turns something off. */
+  name: string;
+  short?: string;
+  /** Durations are seconds or `300ms | 2s | 5m | 1h`. */
+  type: 'boolean' | 'string' | 'integer' | 'duration';
+  /** What help shows for the value, `FILE`. */
+  value?: string;
+  /** The environment variable that sets it; default derived from command and name. */
+  env?: `GATEWAY_${string}`;
+  default?: string | number;
+  choices?: readonly string[];
+  /** May be given several times, each time with one value; in the environment separated by commas. */
+  repeatable?: boolean;
+  /** Smallest number allowed. */
+  min?: number;
+  max?: number;
+  description: string;
+}
+
+export interface ArgSpec {
+  name: string;
+  description: string;
+  required?: boolean;
+  /** Takes all that follow; only the last one may. */
+  variadic?: boolean;
+}
+
+export interface ExampleSpec {
+  command: string;
+  note: string;
+}
+
+/** The values of a command's flags: command line before environment before default. */
+export interface Flags {
+  on(name: string): boolean;
+  text(name: string): string | undefined;
+  /** Integers, and durations in milliseconds. */
+  number(name: string): number | undefined;
+  list(name: string): readonly string[];
+}
+
+export interface CommandInput {
+  /** Positional arguments by name; absent ones are missing. */
+  args: Readonly<Record<string, string>>;
+  /** The values of a variadic argument. */
+  rest: readonly string[];
+  flags: Flags;
+  context: CommandContext;
+}
+
+/** What a command found or did; the output room renders it. */
+export interface CommandResult {
+  data: unknown;
+  /** The command wrote its own output already, as a stream. */
+  streamed?: boolean;
+  /** The same for people; absent: `data` as indented JSON. */
+  text?: string | ((style: Style) => string | Promise<string>);
+  /** A result that is a failure too (diagnostics of an invalid file). */
+  failure?: Failure;
+  /** Default: 0, or the failure's. */
+  exitCode?: number;
+}
+
+export type CommandRun = (input: CommandInput) => Promise<CommandResult>;
+
+/** One command; the same table makes the parser, help, completion and docs/cli.md. */
+export interface CommandSpec {
+  /** The words that call it, `keys create`. */
+  name: string;
+  /** Other spellings of the last word. */
+  aliases?: readonly string[];
+  summary: string;
+  description?: string;
+  examples: readonly ExampleSpec[];
+  args?: readonly ArgSpec[];
+  flags?: readonly FlagSpec[];
+  /** Not in help and completion. */
+  hidden?: boolean;
+  /** Formats of --output beside text and json. */
+  formats?: readonly string[];
+  /** A quick answer without the parser, when the words behind the command carry no flag. */
+  light?: () => Promise<{ answer: (words: readonly string[]) => CommandResult | undefined }>;
+  /** Handles SIGINT and SIGTERM itself. */
+  ownsSignals?: boolean;
+  /** Loads the code; absent for a group of commands. */
+  load?: () => Promise<{ run: CommandRun }>;
+}
+
+/** Names the shape of a command's JSON document, `gateway.keys.list/v1`. */
+export function schemaOf(command: CommandSpec): string {
+  return `gateway.${command.name.replaceAll(' ', '.')}/v1`;
+}
+
+/** The environment variable of a flag, `GATEWAY_KEYS_CREATE_SCOPE` unless the table names another. */
+export function flagEnv(flag: FlagSpec, command?: CommandSpec): string {
+  const words = command === undefined ? flag.name : `${command.name}-${flag.name}`;
+  return flag.env ?? `GATEWAY_${words.replace(/[^a-z0-9]+/gi, '_').toUpperCase()}`;
+}
+
+/** The command that words call, aliases included: the longest one and how many words it took. */
+export function findCommand(
+  commands: readonly CommandSpec[],
+  words: readonly string[],
+): { command: CommandSpec; used: number } | undefined {
+  let found: { command: CommandSpec; used: number } | undefined;
+  let path = '';
+  for (const [index, word] of words.entries()) {
+    const command = commands.find(
+      ({ name, aliases }) =>
+        name === join(path, word) || (aliases?.includes(word) === true && parentOf(name) === path),
+    );
+    if (command === undefined) break;
+    path = command.name;
+    found = { command, used: index + 1 };
+  }
+  return found;
+}
+
+/** The words in front of a command's last one; '' at the top. */
+export function parentOf(name: string): string {
+  return name.includes(' ') ? name.slice(0, name.lastIndexOf(' ')) : '';
+}
+
+function join(path: string, word: string): string {
+  return path === '' ? word : `${path} ${word}`;
+}

@@ -1,0 +1,62 @@
+import type { CommandSpec } from './command.ts';
+import { LOCAL_COMMANDS } from './tables/local-commands.ts';
+import { REMOTE_COMMANDS } from './tables/remote-commands.ts';
+
+/**
+ * Every command of the binary, in the order of help and docs. The table is loaded at every start, so
+ * it is few files; what a command does is loaded when it runs.
+ */
+export const COMMANDS: readonly CommandSpec[] = [
+  ...LOCAL_COMMANDS,
+  ...REMOTE_COMMANDS,
+  {
+    name: 'version',
+    summary: 'Print the version',
+    examples: [{ command: 'gateway version -o json', note: 'With Node.js and platform' }],
+    light: () => import('./commands/version.ts'),
+    load: () => import('./commands/version.ts'),
+  },
+  {
+    name: 'completion',
+    summary: 'Print a completion script for a shell',
+    examples: [
+      { command: 'source <(gateway completion bash)', note: 'bash, in ~/.bashrc' },
+      { command: 'gateway completion fish | source', note: 'fish' },
+    ],
+    args: [{ name: 'shell', required: true, description: 'bash, zsh, fish or powershell' }],
+    load: () => import('./commands/completion.ts'),
+  },
+  {
+    name: 'complete-words',
+    summary: 'Print what may follow the words of a command line',
+    examples: [],
+    args: [
+      {
+        name: 'words',
+        variadic: true,
+        description: 'The words so far; the last one is being written',
+      },
+    ],
+    hidden: true,
+    light: () => import('./commands/complete-words.ts'),
+    load: () => import('./commands/complete-words.ts'),
+  },
+  {
+    name: 'help',
+    summary: 'Show help on a command, exit-codes, env or config',
+    examples: [
+      { command: 'gateway help keys create', note: 'One command' },
+      { command: 'gateway help exit-codes', note: 'What an exit code says' },
+      { command: 'gateway help env', note: 'Every environment variable' },
+    ],
+    args: [
+      {
+        name: 'topic',
+        variadic: true,
+        description: 'Words of a command, or exit-codes, env, config',
+      },
+    ],
+    light: () => import('./commands/help.ts'),
+    load: () => import('./commands/help.ts'),
+  },
+];

@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import { createClient } from '../../client/create-client.ts';
+import { formatDiagnostics, hasErrors } from '../../config/diagnostic.ts';
+import { loadConfig, type GatewayConfig } from '../../config/load-config.ts';
+import { nodeConfigFiles } from '../../config/load.ts';
+import { resolveAllSecrets } from '../../config/secrets.ts';
+import { checkProviders } from '../check-providers.ts';
+import type { CommandContext } from '../context.ts';
+import type { CommandInput, CommandRun } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import {
+  checkDirectory,
+  checkKeyFile,
+  checkNode,
+  checkPort,
+  type Finding,
+} from '../health-checks.ts';
+import { DEFAULT_CONFIG } from '../project.ts';
+import { printable } from '../printable.ts';
+import type { Style } from '../style.ts';
+
+export const run: CommandRun = async (input) => {
+  const findings: Finding[] = [checkNode(process.versions.node)];
+  const { config, finding } = await checkConfig(input);
+  findings.push(finding);
+  if (config !== undefined) findings.push(...(await checkMachine(config, input)));
+  const bad = findings.filter(({ state }) => state === 'bad').length;
+  return {
+    data: { findings },
+    text: (style) => findings.map((one) => renderFinding(one, style)).join('\n'),
+    ...(bad > 0 && {
+      failure: {
+        code: 'unhealthy',
+        message: `${bad} of ${findings.length} checks failed`,
+        exitCode: EXIT.failed.code,
+      },
+    }),
+  };
+};
+
+async function checkConfig({
+  flags,
+  context,
+}: CommandInput): Promise<{ config: GatewayConfig | undefined; finding: Finding }> {
+  const given = flags.list('config');
+  const paths = given.length === 0 ? [DEFAULT_CONFIG] : given;
+  const { cwd, env } = context.io;
+  const { config, diagnostics } = await loadConfig({ paths, cwd, env });
+  const name = 'configuration';
+  if (hasErrors(diagnostics) || config === undefined) {
+    const message = formatDiagnostics(diagnostics, 'text');
+    return {
+      config,
+      finding: { name, state: 'bad', message, hint: '`gateway init` writes a first file' },
+    };
+  }
+  return { config, finding: { name, state: 'ok', message: `${config.files.join(', ')}: valid` } };
+}
+
+async function checkMachine(config: GatewayConfig, input: CommandInput): Promise<Finding[]> {
+  const { flags, context } = input;
+  const { server, desired } = config;
+  const keys = [join(server.dataDir, 'admin.key'), server.secrets.masterKeyFile];
+  const keyFiles = await Promise.all(keys.map((path) => checkKeyFile(path)));
+  return [
+    await checkSecrets(config, context),
+    await checkDirectory('data directory', server.dataDir),
+    ...keyFiles.filter((finding) => finding !== undefined),
+    await checkGateway(config, context),
+    ...(flags.on('offline') ? [] : await checkProviders(desired, context)),
+  ];
+}
+
+async function checkSecrets({ desired }: GatewayConfig, { io }: CommandContext): Promise<Finding> {
+  const sources = { env: io.env, files: nodeConfigFiles };
+  const { secrets, diagnostics } = await resolveAllSecrets(desired, sources);
+  const name = 'secrets';
+  if (diagnostics.length === 0)
+    return { name, state: 'ok', message: `${secrets.size} can be read` };
+  const hint = 'set the variable or write the file that the reference names';
+  return { name, state: 'bad', message: formatDiagnostics(diagnostics, 'text'), hint };
+}
+
+/** A gateway that answers holds its own port; otherwise the port must be free. */
+async function checkGateway({ server }: GatewayConfig, context: CommandContext): Promise<Finding> {
+  const { host, port } = server.listen;
+  const baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const { clock, signal, io } = context;
+  const client = createClient({
+    baseUrl,
+    clock,
+    fetch: io.fetch,
+    timeoutMs: 2000,
+    retry: { maxAttempts: 1 },
+  });
+  try {
+    if (port !== 0) {
+      await client.raw({ method: 'GET', path: '/healthz', signal });
+      return { name: 'gateway', state: 'ok', message: `a gateway answers at ${baseUrl}` };
+    }
+  } catch {
+    // Nobody, or somebody else, is there: the port itself tells which.
+  }
+  return checkPort(host, port);
+}
+
+function renderFinding({ name, state, message, hint }: Finding, style: Style): string {
+  const marks = { ok: style.green('ok  '), warn: style.yellow('warn'), bad: style.red('bad ') };
+  const lines = message.split('\n').map((line) => printable(line));
+  const text = [`${marks[state]} ${name}: ${lines.join('\n       ')}`];
+  if (hint !== undefined && state !== 'ok') text.push(`       ${style.dim(hint)}`);
+  return text.join('\n');
+}

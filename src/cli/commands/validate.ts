@@ -1,0 +1,24 @@
+import { formatDiagnostics } from '../../config/diagnostic.ts';
+import type { CommandRun } from '../command.ts';
+import { invalidConfig, loadProject } from '../project.ts';
+
+/** Here the diagnostics are the result, so they go to stdout. */
+export const run: CommandRun = async (input) => {
+  const { config, diagnostics } = await loadProject(input);
+  const github = input.context.format === 'github';
+  const text = formatDiagnostics(diagnostics, github ? 'github' : 'text');
+  if (config !== undefined) {
+    const files = config.files.join(', ');
+    const verdict = github ? '' : `${files}: valid`;
+    return {
+      data: { files: config.files, diagnostics },
+      text: [text, verdict].filter(Boolean).join('\n'),
+    };
+  }
+  const invalid = invalidConfig(diagnostics);
+  return {
+    ...invalid,
+    text,
+    failure: invalid.failure && { ...invalid.failure, details: undefined },
+  };
+};

@@ -1,0 +1,121 @@
+import type { Client } from '../client/create-client.ts';
+import type { Clock } from '../core/clock.ts';
+import { CliError, usageError } from './cli-error.ts';
+import type { Flags } from './command.ts';
+import type { Connection } from './connection.ts';
+import type { CliIo } from './io.ts';
+import type { Output } from './output.ts';
+
+export interface ConnectOptions {
+  /** A file of the project; its directory is searched for `.gateway` too. */
+  near?: string | undefined;
+  /** False for calls that need no key; default true. */
+  keyRequired?: boolean;
+}
+
+/** What a command works with beside its own arguments. */
+export interface CommandContext {
+  readonly io: CliIo;
+  readonly output: Output;
+  /** Aborted by the first SIGINT or SIGTERM. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** The value of --output: `text`, `json`, or a format of the command's own. */
+  readonly format: string;
+  /** Where server and key come from; throws `no_api_key` (exit 4) without a key. */
+  connection(options?: ConnectOptions): Promise<Connection>;
+  connect(options?: ConnectOptions): Promise<Client>;
+  /**
+   * Asks on a terminal; throws when the answer is no (`declined`, exit 1) and when nobody can be asked
+   * and --yes is missing (exit 64).
+   */
+  confirm(question: string): Promise<void>;
+  /** All of stdin as text; at most 32 MiB. */
+  readStdin(): Promise<string>;
+}
+
+export interface ContextOptions {
+  io: CliIo;
+  output: Output;
+  globals: Flags;
+  signal: AbortSignal;
+  format: string;
+}
+
+const MAX_STDIN = 32 * 1024 * 1024;
+
+export function createContext({
+  io,
+  output,
+  globals,
+  signal,
+  format,
+}: ContextOptions): CommandContext {
+  const connection = async ({ near, keyRequired = true }: ConnectOptions = {}) => {
+    const { findConnection } = await import('./connection.ts');
+    const found = findConnection({
+      server: globals.text('server'),
+      apiKeyFile: globals.text('api-key-file'),
+      env: io.env,
+      cwd: io.cwd,
+      near,
+      keyRequired,
+    });
+    output.debug(`server ${found.server} (${found.serverOrigin}), key from ${found.keyOrigin}`);
+    return found;
+  };
+  return {
+    io,
+    output,
+    signal,
+    format,
+    clock: processClock,
+    connection,
+    async connect(options) {
+      const { server, apiKey } = await connection(options);
+      const { createClient } = await import('../client/create-client.ts');
+      return createClient({
+        baseUrl: server,
+        apiKey,
+        clock: processClock,
+        fetch: io.fetch,
+        timeoutMs: globals.number('timeout'),
+        userAgent: 'gateway-cli',
+        trace: (line) => output.debug(line),
+      });
+    },
+    async confirm(question) {
+      if (globals.on('yes')) return;
+      if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) {
+        throw usageError(`${question} Nobody can be asked here`, 'add --yes to go on');
+      }
+      const { ask } = await import('./ask.ts');
+      if (!(await ask(`${question} [y/N] `, signal))) {
+        throw new CliError({ code: 'declined', message: 'nothing was changed' });
+      }
+    },
+    readStdin: () => readAll(io.stdin),
+  };
+}
+
+/** Unlike the server's clock its timers keep the process alive: a pause must not end the command. */
+const processClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimeout(fn, ms) {
+    const handle = setTimeout(fn, ms);
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
+async function readAll(stdin: CliIo['stdin']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stdin) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > MAX_STDIN) throw usageError('stdin holds more than 32 MiB');
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,38 @@
+import { ClientError } from '../client/client-error.ts';
+import { CliError } from './cli-error.ts';
+import { EXIT, exitOf } from './exit-codes.ts';
+import type { Failure } from './output.ts';
+
+const HINTS: Readonly<Record<string, string>> = {
+  unreachable:
+    'is the gateway running? start one with `gateway start`, or name another with --server',
+  missing_api_key: 'set GATEWAY_API_KEY or pass --api-key-file',
+  invalid_api_key:
+    'check GATEWAY_API_KEY or --api-key-file; `gateway whoami` shows which key is used',
+  insufficient_scope:
+    'the key lacks the scope for this; use an admin key (`.gateway/admin.key` of the server)',
+  timeout: 'the call may have taken effect; look before you repeat it, or raise --timeout',
+  connection_lost: 'the call may have taken effect; look before you repeat it',
+};
+
+/** Anything that a command threw, as what the user is told and the code to exit with. */
+export function toFailure(thrown: unknown): Failure {
+  if (thrown instanceof CliError) {
+    const { code, message, hint, status, exitCode } = thrown;
+    return { code, message, hint, status, exitCode };
+  }
+  if (thrown instanceof ClientError) {
+    const { code, message, status } = thrown;
+    const request = thrown.requestId === undefined ? '' : ` (request ${thrown.requestId})`;
+    const exitCode = EXIT[exitOf(thrown)].code;
+    return { code, message: message + request, hint: HINTS[code], status, exitCode };
+  }
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return { code: codeOf(thrown), message, exitCode: EXIT.failed.code };
+}
+
+/** System errors (`ENOENT`) and errors of the rooms below carry a code of their own. */
+function codeOf(thrown: unknown): string {
+  const named = thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string';
+  return named ? String(thrown.code) : 'internal_error';
+}

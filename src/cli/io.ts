@@ -1,0 +1,25 @@
+import type { Sink } from './output.ts';
+
+export interface Signals {
+  on(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
+  off(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
+}
+
+export interface ErrorSource {
+  on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;
+}
+
+/** The process as the command line sees it; tests hand in their own. */
+export interface CliIo {
+  /** The words behind `gateway`. */
+  argv: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean | undefined };
+  stdout: Sink & ErrorSource;
+  stderr: Sink & ErrorSource;
+  signals: Signals;
+  /** Ends the process at once. */
+  exit(code: number): void;
+  fetch?: typeof globalThis.fetch | undefined;
+}

@@ -1,0 +1,72 @@
+import { readActual, type ResourceClient } from '../config/apply.ts';
+import type { GatewayConfig } from '../config/load-config.ts';
+import { plan, type Plan, type PlanOptions } from '../config/plan.ts';
+import { CliError } from './cli-error.ts';
+import type { Flags } from './command.ts';
+import { EXIT } from './exit-codes.ts';
+
+export interface PlanSources {
+  config: GatewayConfig;
+  resources: ResourceClient;
+  server: string;
+}
+
+export interface PlanChoice {
+  prune: boolean;
+  adopt: boolean;
+  writeSecrets: readonly string[];
+}
+
+/** The options of plan and apply that decide what is changed. */
+export function planChoice(flags: Flags): PlanChoice {
+  return {
+    prune: flags.on('prune'),
+    adopt: flags.on('adopt'),
+    writeSecrets: flags.list('write-secret'),
+  };
+}
+
+/**
+ * Reads the gateway and compares. Throws `ambiguous_name` and `owned_elsewhere` (exit 5), since what
+ * the files say could not become true.
+ */
+export async function makePlan(
+  { config, resources, server }: PlanSources,
+  choice: PlanChoice,
+): Promise<{ options: PlanOptions; plan: Plan }> {
+  const options: PlanOptions = {
+    desired: config.desired,
+    actual: await readActual(resources),
+    mode: choice.prune ? 'prune' : 'apply',
+    target: { server, organization: '*' },
+    adopt: choice.adopt,
+    writeSecrets: new Set(choice.writeSecrets),
+  };
+  const made = plan(options);
+  refuse(made);
+  return { options, plan: made };
+}
+
+function refuse({ ambiguous, conflicts }: Plan): void {
+  if (ambiguous.length > 0) {
+    const names = ambiguous.map(
+      ({ kind, identity, ids }) => `${kind} ${identity} (${ids.join(', ')})`,
+    );
+    const message = `several objects have one declared name: ${names.join('; ')}`;
+    throw new CliError({ code: 'ambiguous_name', message, exit: 'conflict' });
+  }
+  if (conflicts.length > 0) {
+    const names = conflicts.map(({ kind, identity, owner }) => `${kind} ${identity} (of ${owner})`);
+    throw new CliError({
+      code: 'owned_elsewhere',
+      message: `declared here but managed elsewhere: ${names.join('; ')}`,
+      hint: 'declare each object in one place only',
+      exit: 'conflict',
+    });
+  }
+}
+
+/** Exit 2 for changes, when --exit-code asks for it. */
+export function changesExit(made: Plan, flags: Flags): number {
+  return made.summary.total > 0 && flags.on('exit-code') ? EXIT.changes.code : EXIT.ok.code;
+}

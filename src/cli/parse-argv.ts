@@ -1,0 +1,117 @@
+import { Command, CommanderError, Option } from 'commander';
+import { usageError } from './cli-error.ts';
+import { parentOf, type CommandSpec, type FlagSpec } from './command.ts';
+import type { RawFlags } from './flags.ts';
+
+export interface ParsedArgv {
+  command: CommandSpec;
+  args: Record<string, string>;
+  rest: string[];
+  flags: RawFlags;
+  globals: RawFlags;
+}
+
+export interface Grammar {
+  commands: readonly CommandSpec[];
+  globals: readonly FlagSpec[];
+}
+
+/**
+ * Finds command, arguments and flags in the words behind `gateway`. Unknown and missing ones are
+ * usage errors (exit 64) with a suggestion where a name is close. Flags of a command end at `--`.
+ */
+export function parseArgv(grammar: Grammar, argv: readonly string[]): ParsedArgv {
+  let parsed: ParsedArgv | undefined;
+  const program = createProgram(grammar, (found) => (parsed = found));
+  try {
+    program.parse([...argv], { from: 'user' });
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) throw toUsageError(thrown);
+    throw thrown;
+  }
+  if (parsed === undefined) throw usageError('a command is missing', SEE_HELP);
+  return parsed;
+}
+
+const SEE_HELP = 'see `gateway --help`';
+
+function createProgram(grammar: Grammar, found: (parsed: ParsedArgv) => void): Command {
+  const program = new Command('gateway')
+    .exitOverride()
+    // Errors are told by our own output, which knows about -o json.
+    .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
+    .enablePositionalOptions()
+    .helpOption(false)
+    .helpCommand(false)
+    .allowExcessArguments(false);
+  addFlags(program, grammar.globals);
+  const nodes = new Map<string, Command>([['', program]]);
+  for (const spec of grammar.commands) {
+    const parent = nodes.get(parentOf(spec.name));
+    if (parent === undefined) throw new Error(`the table lacks the group of "${spec.name}"`);
+    const node = parent.command(spec.name.slice(parentOf(spec.name).length).trim(), {
+      hidden: spec.hidden ?? false,
+    });
+    node.aliases(spec.aliases ?? []).allowExcessArguments(false);
+    addFlags(node, [...(spec.flags ?? []), ...grammar.globals]);
+    nodes.set(spec.name, node);
+    if (spec.load !== undefined) addAction(node, { spec, grammar, found });
+  }
+  return program;
+}
+
+interface Action {
+  spec: CommandSpec;
+  grammar: Grammar;
+  found: (parsed: ParsedArgv) => void;
+}
+
+function addAction(node: Command, { spec, grammar, found }: Action): void {
+  for (const { name, required, variadic } of spec.args ?? []) {
+    const word = variadic ? `${name}...` : name;
+    node.argument(required ? `<${word}>` : `[${word}]`);
+  }
+  node.action(() => {
+    const args: Record<string, string> = {};
+    let rest: string[] = [];
+    for (const [index, { name, variadic }] of (spec.args ?? []).entries()) {
+      const value = node.args[index];
+      if (variadic) rest = node.args.slice(index);
+      else if (value !== undefined) args[name] = value;
+    }
+    const globals: Record<string, RawFlags[string]> = {};
+    for (let at: Command | null = node; at !== null; at = at.parent) {
+      Object.assign(globals, { ...rawFlags(at, grammar.globals), ...globals });
+    }
+    found({ command: spec, args, rest, flags: rawFlags(node, spec.flags ?? []), globals });
+  });
+}
+
+function addFlags(node: Command, flags: readonly FlagSpec[]): void {
+  for (const { name, short, type, repeatable } of flags) {
+    const value = type === 'boolean' ? '' : ' <value>';
+    const option = new Option(`${short === undefined ? '' : `-${short}, `}--${name}${value}`);
+    // One value per repetition: a variadic option would swallow the arguments behind it.
+    if (repeatable) {
+      option.argParser((item: string, before: string[] | undefined) => [...(before ?? []), item]);
+    }
+    node.addOption(option);
+  }
+}
+
+function rawFlags(node: Command, flags: readonly FlagSpec[]): RawFlags {
+  const raw: Record<string, RawFlags[string]> = {};
+  for (const { name, type } of flags) {
+    const key = new Option(`--${name}`).attributeName();
+    if (node.getOptionValueSource(key) !== 'cli') continue;
+    const value: RawFlags[string] = node.getOptionValue(key);
+    raw[name] = type === 'boolean' ? true : value;
+  }
+  return raw;
+}
+
+function toUsageError(error: CommanderError) {
+  if (error.code === 'commander.help') return usageError('a subcommand is missing', SEE_HELP);
+  const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+  return usageError(message, suggestion?.replace(/^\(|\)$/g, '') ?? SEE_HELP);
+}

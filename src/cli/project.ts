@@ -1,0 +1,56 @@
+import { formatDiagnostics, type Diagnostic } from '../config/diagnostic.ts';
+import { loadConfig, type GatewayConfig, type LoadedConfig } from '../config/load-config.ts';
+import { EXIT } from './exit-codes.ts';
+import type { CommandInput, CommandResult } from './command.ts';
+
+export const DEFAULT_CONFIG = 'gateway.yaml';
+
+/** Loads what -f names, or gateway.yaml; `-` is stdin. */
+export async function loadProject({
+  flags,
+  context,
+}: Pick<CommandInput, 'flags' | 'context'>): Promise<LoadedConfig> {
+  const given = flags.list('file');
+  const paths = given.length === 0 ? [DEFAULT_CONFIG] : given;
+  const { cwd, env } = context.io;
+  return loadConfig({
+    paths,
+    cwd,
+    env,
+    unknownFields: flags.text('unknown-fields') === 'warn' ? 'warn' : 'error',
+    ...(paths.includes('-') && { stdin: await context.readStdin() }),
+  });
+}
+
+/** Runs `use` on a valid project and tells its warnings; an invalid one is the result (exit 3). */
+export async function withProject(
+  input: CommandInput,
+  use: (config: GatewayConfig) => Promise<CommandResult>,
+): Promise<CommandResult> {
+  const { config, diagnostics } = await loadProject(input);
+  if (config === undefined) return invalidConfig(diagnostics);
+  for (const text of formatDiagnostics(diagnostics, 'text').split('\n')) {
+    if (text !== '') input.context.output.warn(text);
+  }
+  return use(config);
+}
+
+/** Every problem at once, on stderr since the command has no result; exit 3. */
+export function invalidConfig(diagnostics: readonly Diagnostic[]): CommandResult {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  return {
+    data: { diagnostics },
+    text: '',
+    failure: {
+      code: 'invalid_config',
+      message: `the configuration has ${errors} ${errors === 1 ? 'error' : 'errors'}`,
+      details: formatDiagnostics(diagnostics, 'text'),
+      exitCode: EXIT.invalid_config.code,
+    },
+  };
+}
+
+/** The file that decides where `.gateway` is looked for. */
+export function projectFile({ flags }: Pick<CommandInput, 'flags'>): string | undefined {
+  return flags.list('file').find((path) => path !== '-');
+}

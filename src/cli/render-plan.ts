@@ -1,0 +1,61 @@
+import type { ApplyReport } from '../config/apply.ts';
+import type { Plan, PlanAction } from '../config/plan.ts';
+import { printable } from './printable.ts';
+import type { Style } from './style.ts';
+
+type Mark = (style: Style, text: string) => string;
+
+const MARKS: Readonly<Record<PlanAction['action'], Mark>> = {
+  create: (style, text) => style.green(`+ create ${text}`),
+  update: (style, text) => style.yellow(`~ update ${text}`),
+  delete: (style, text) => style.red(`- delete ${text}`),
+  disable: (style, text) => style.red(`- disable ${text}`),
+  revoke: (style, text) => style.red(`- revoke ${text}`),
+  none: (style, text) => style.dim(`  same   ${text}`),
+};
+
+/** A plan for people: one line per object, its changed leaves below, true counts at the end. */
+export function renderPlan(plan: Plan, style: Style, { all }: { all: boolean }): string {
+  const actions = plan.actions.filter(({ action }) => all || action !== 'none');
+  const lines = actions.flatMap((action) => renderAction(action, style));
+  const { create, update, remove, none } = plan.summary;
+  const left =
+    plan.mode === 'apply' && plan.prunable.length > 0
+      ? [`${plan.prunable.length} no longer declared; --prune removes them`]
+      : [];
+  const counts = `${create} to create, ${update} to update, ${remove} to remove, ${none} the same`;
+  return [...lines, ...left, plan.summary.total === 0 ? `no changes (${counts})` : counts].join(
+    '\n',
+  );
+}
+
+function renderAction(
+  { kind, identity, action, reason, changes }: PlanAction,
+  style: Style,
+): string[] {
+  const title = MARKS[action](style, printable(`${kind} ${identity}`));
+  const because = action === 'create' || action === 'none' ? '' : style.dim(`  (${reason})`);
+  const leaves = changes.map((change) => {
+    const before = action === 'create' ? '' : `${valueText(change.old)} → `;
+    return `    ${printable(change.path)}: ${before}${valueText(change.new)}`;
+  });
+  return [title + because, ...leaves];
+}
+
+function valueText(value: unknown): string {
+  return value === undefined ? '(unset)' : printable(JSON.stringify(value));
+}
+
+/** What an apply did: one line per object in the order of execution, then the counts. */
+export function renderReport(report: ApplyReport, style: Style): string {
+  const { applied, failed, blocked, notRun } = report;
+  const line = (mark: string, { kind, identity, action, reason }: ApplyReport['failed'][number]) =>
+    `${mark} ${action} ${printable(`${kind} ${identity}`)}${reason ? `: ${printable(reason)}` : ''}`;
+  return [
+    ...applied.map((outcome) => line(style.green('done   '), outcome)),
+    ...failed.map((outcome) => line(style.red('failed '), outcome)),
+    ...blocked.map((outcome) => line(style.yellow('blocked'), outcome)),
+    ...notRun.map((outcome) => line(style.yellow('not run'), outcome)),
+    `${applied.length} applied, ${failed.length} failed, ${blocked.length} blocked, ${notRun.length} not run`,
+  ].join('\n');
+}

@@ -1,0 +1,35 @@
+import { styleText } from 'node:util';
+
+/** Marks up text for a terminal; without colour every function gives its text back unchanged. */
+export interface Style {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  green(text: string): string;
+  yellow(text: string): string;
+}
+
+export interface ColorQuestion {
+  isTTY: boolean;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The flag --no-color. */
+  off: boolean;
+}
+
+/** Colour belongs on a terminal that nobody asked to stay plain (no-color.org). */
+export function wantsColor({ isTTY, env, off }: ColorQuestion): boolean {
+  return isTTY && !off && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+}
+
+export function createStyle(color: boolean): Style {
+  // Whether there is a terminal was judged already, so styleText must not judge by process.stdout.
+  const mark = (format: 'bold' | 'dim' | 'red' | 'green' | 'yellow') => (text: string) =>
+    color ? styleText(format, text, { validateStream: false }) : text;
+  return {
+    bold: mark('bold'),
+    dim: mark('dim'),
+    red: mark('red'),
+    green: mark('green'),
+    yellow: mark('yellow'),
+  };
+}

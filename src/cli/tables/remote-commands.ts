@@ -1,0 +1,336 @@
+import type { ArgSpec, CommandSpec, FlagSpec } from '../command.ts';
+
+const ID: ArgSpec = { name: 'id', required: true, description: 'Id or name' };
+
+const IGNORE_NOT_FOUND: FlagSpec = {
+  name: 'ignore-not-found',
+  type: 'boolean',
+  description: 'Exit 0 when it does not exist',
+};
+
+const ORGANIZATION: FlagSpec = {
+  name: 'organization',
+  type: 'string',
+  value: 'NAME',
+  env: 'GATEWAY_ORGANIZATION',
+  description: 'Id or name of the organization',
+};
+
+const RANGE: readonly FlagSpec[] = [
+  {
+    name: 'from',
+    type: 'string',
+    value: 'TIME',
+    description: 'Earliest, 2026-11-21 or 2026-11-21T10:00:00Z',
+  },
+  { name: 'to', type: 'string', value: 'TIME', description: 'Latest, in the same form' },
+];
+
+const KEYS_CREATE_FLAGS: readonly FlagSpec[] = [
+  {
+    name: 'name',
+    type: 'string',
+    value: 'NAME',
+    description: 'Name of the key, when not given as argument',
+  },
+  ORGANIZATION,
+  {
+    name: 'scope',
+    type: 'string',
+    value: 'SCOPE',
+    repeatable: true,
+    description: 'Allow only this; none given: everything but admin',
+  },
+  {
+    name: 'rpm-cap',
+    type: 'integer',
+    value: 'N',
+    min: 1,
+    description: 'Requests in any 60 seconds',
+  },
+  { name: 'concurrency-cap', type: 'integer', value: 'N', min: 1, description: 'Requests at once' },
+  {
+    name: 'spending-limit',
+    type: 'string',
+    value: 'USD',
+    description: 'Most that the key may spend in all',
+  },
+  {
+    name: 'spending-limit-day',
+    type: 'string',
+    value: 'USD',
+    description: 'The same per day (UTC)',
+  },
+  {
+    name: 'spending-limit-month',
+    type: 'string',
+    value: 'USD',
+    description: 'The same per month (UTC)',
+  },
+  {
+    name: 'expires-at',
+    type: 'string',
+    value: 'TIME',
+    description: 'When it stops working, RFC 3339',
+  },
+  {
+    name: 'expires-in',
+    type: 'duration',
+    value: 'DURATION',
+    min: 1,
+    description: 'The same from now, 12h or 30d',
+  },
+  {
+    name: 'allowed-model',
+    type: 'string',
+    value: 'PATTERN',
+    repeatable: true,
+    description: 'Model that it may use, * matches anything; none given: all',
+  },
+];
+
+/** Commands that call a gateway. */
+export const REMOTE_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'chat',
+    summary: 'Ask a model',
+    description:
+      'Sends one message and prints the answer while it arrives. Without a prompt, or with -, the prompt is read from stdin. With -o json the stream is NDJSON.',
+    examples: [
+      { command: 'gateway chat mock/echo "hello"', note: 'One question' },
+      {
+        command: 'git diff | gateway chat acme/fast --system "Review this"',
+        note: 'The prompt from a pipe',
+      },
+    ],
+    args: [
+      {
+        name: 'model',
+        required: true,
+        description: 'Name of the model, as `gateway models list` shows it',
+      },
+      { name: 'prompt', description: 'What to say; - reads stdin' },
+    ],
+    flags: [
+      {
+        name: 'system',
+        short: 's',
+        type: 'string',
+        value: 'TEXT',
+        description: 'System message in front',
+      },
+      { name: 'no-stream', type: 'boolean', description: 'Wait for the whole answer' },
+    ],
+    load: () => import('../commands/chat.ts'),
+  },
+  {
+    name: 'models',
+    summary: 'Look at the model catalog',
+    examples: [{ command: 'gateway models list', note: 'What the key may use' }],
+  },
+  {
+    name: 'models list',
+    aliases: ['ls'],
+    summary: 'List the models that the key may use',
+    examples: [
+      { command: 'gateway models list', note: 'Every model' },
+      { command: 'gateway models list -q --vendor acme', note: 'Only the names of one vendor' },
+    ],
+    flags: [
+      { name: 'vendor', type: 'string', value: 'NAME', description: 'Only models of this vendor' },
+      {
+        name: 'type',
+        type: 'string',
+        value: 'TYPE',
+        description: 'Only llm, embedding, image, video, audio or api',
+      },
+      {
+        name: 'search',
+        type: 'string',
+        value: 'TEXT',
+        description: 'Only names that contain this',
+      },
+    ],
+    load: () => import('../commands/models-list.ts'),
+  },
+  {
+    name: 'models get',
+    summary: 'Show one model',
+    examples: [
+      { command: 'gateway models get acme/fast', note: 'Capabilities, schema and prices' },
+    ],
+    args: [{ name: 'name', required: true, description: 'Name of the model' }],
+    flags: [IGNORE_NOT_FOUND],
+    load: () => import('../commands/models-get.ts'),
+  },
+  {
+    name: 'keys',
+    summary: 'Manage API keys',
+    examples: [{ command: 'gateway keys create my-app', note: 'A new key' }],
+  },
+  {
+    name: 'keys create',
+    summary: 'Create an API key and print its value once',
+    description:
+      'The value is printed on stdout now and never again; only a hint of it stays visible.',
+    examples: [
+      { command: 'gateway keys create my-app', note: 'A key for everything but admin' },
+      {
+        command: 'gateway keys create ci --scope inference --spending-limit-day 5 --expires-in 30d',
+        note: 'A key with limits',
+      },
+    ],
+    args: [{ name: 'name', description: 'Name of the key' }],
+    flags: KEYS_CREATE_FLAGS,
+    load: () => import('../commands/keys-create.ts'),
+  },
+  {
+    name: 'keys list',
+    aliases: ['ls'],
+    summary: 'List API keys',
+    examples: [{ command: 'gateway keys list', note: 'Every key, without its value' }],
+    flags: [ORGANIZATION],
+    load: () => import('../commands/keys-list.ts'),
+  },
+  {
+    name: 'keys get',
+    summary: 'Show one API key',
+    examples: [{ command: 'gateway keys get my-app', note: 'Limits and state' }],
+    args: [ID],
+    flags: [IGNORE_NOT_FOUND],
+    load: () => import('../commands/keys-get.ts'),
+  },
+  {
+    name: 'keys revoke',
+    summary: 'Revoke an API key for ever',
+    description: 'The key stops working within a second. This cannot be undone.',
+    examples: [{ command: 'gateway keys revoke my-app --yes', note: 'Without being asked' }],
+    args: [ID],
+    load: () => import('../commands/keys-revoke.ts'),
+  },
+  {
+    name: 'providers',
+    summary: 'Look at providers',
+    examples: [{ command: 'gateway providers list', note: 'All of them' }],
+  },
+  {
+    name: 'providers list',
+    aliases: ['ls'],
+    summary: 'List providers',
+    examples: [{ command: 'gateway providers list -o json', note: 'As JSON' }],
+    load: () => import('../commands/providers-list.ts'),
+  },
+  {
+    name: 'providers get',
+    summary: 'Show one provider',
+    examples: [
+      { command: 'gateway providers get openai', note: 'Its address and settings, no secret' },
+    ],
+    args: [ID],
+    flags: [IGNORE_NOT_FOUND],
+    load: () => import('../commands/providers-get.ts'),
+  },
+  {
+    name: 'organizations',
+    aliases: ['orgs'],
+    summary: 'Look at organizations',
+    examples: [{ command: 'gateway organizations list', note: 'All of them' }],
+  },
+  {
+    name: 'organizations list',
+    aliases: ['ls'],
+    summary: 'List organizations',
+    examples: [{ command: 'gateway organizations list -o json', note: 'As JSON' }],
+    load: () => import('../commands/organizations-list.ts'),
+  },
+  {
+    name: 'organizations get',
+    summary: 'Show one organization',
+    examples: [{ command: 'gateway organizations get default', note: 'State and spending limit' }],
+    args: [ID],
+    flags: [IGNORE_NOT_FOUND],
+    load: () => import('../commands/organizations-get.ts'),
+  },
+  {
+    name: 'usage',
+    summary: 'Show requests, tokens and cost',
+    examples: [
+      { command: 'gateway usage', note: 'By model' },
+      { command: 'gateway usage --by key --by day --from 2026-11-01', note: 'By key and day' },
+    ],
+    flags: [
+      {
+        name: 'by',
+        type: 'string',
+        value: 'GROUP',
+        choices: ['key', 'model', 'day', 'organization'],
+        repeatable: true,
+        description: 'What makes a row (default: model)',
+      },
+      ...RANGE,
+      ORGANIZATION,
+    ],
+    load: () => import('../commands/usage.ts'),
+  },
+  {
+    name: 'logs',
+    summary: 'Show request records',
+    description: 'Newest first; with an id, everything that is known of one request.',
+    examples: [
+      { command: 'gateway logs --limit 50 --model acme/fast', note: 'The last 50 of a model' },
+      { command: 'gateway logs req_01', note: 'One request: attempts, losses, cost' },
+    ],
+    args: [{ name: 'request', description: 'Id of one request, the x-request-id of its answer' }],
+    flags: [
+      {
+        name: 'limit',
+        short: 'n',
+        type: 'integer',
+        value: 'N',
+        min: 1,
+        default: 20,
+        description: 'How many',
+      },
+      { name: 'key', type: 'string', value: 'KEY', description: 'Only of this key' },
+      { name: 'model', type: 'string', value: 'MODEL', description: 'Only of this model' },
+      {
+        name: 'status',
+        type: 'string',
+        value: 'STATUS',
+        description: 'Only with this HTTP status',
+      },
+      ...RANGE,
+      ORGANIZATION,
+    ],
+    load: () => import('../commands/logs.ts'),
+  },
+  {
+    name: 'api',
+    summary: 'Call any path of the gateway',
+    description: 'Makes one authenticated call and prints the body of the answer as it is.',
+    examples: [
+      { command: 'gateway api GET /v1/models', note: 'A plain call' },
+      { command: 'gateway api POST /v1/embeddings -d @body.json', note: 'With a body from a file' },
+    ],
+    args: [
+      { name: 'method', required: true, description: 'GET, POST, PATCH, PUT or DELETE' },
+      { name: 'path', required: true, description: 'Path with its query' },
+    ],
+    flags: [
+      {
+        name: 'data',
+        short: 'd',
+        type: 'string',
+        value: 'JSON',
+        description: 'Body: JSON, @FILE, or - for stdin',
+      },
+    ],
+    load: () => import('../commands/api.ts'),
+  },
+  {
+    name: 'whoami',
+    summary: 'Show server, organization and key in use',
+    examples: [{ command: 'gateway whoami', note: 'Before a change' }],
+    load: () => import('../commands/whoami.ts'),
+  },
+];

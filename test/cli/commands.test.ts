@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { findCommand, flagEnv, parentOf } from '../../src/cli/command.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { GLOBAL_FLAGS } from '../../src/cli/global-flags.ts';
+import { flagRow, usageOf } from '../../src/cli/help.ts';
+import { renderDocs } from '../../src/cli/render-docs.ts';
+import { verifies } from '../requirements.ts';
+import { runCli } from './run-cli.ts';
+
+const surface = COMMANDS.map((command) =>
+  [
+    usageOf(command) + (command.aliases?.length ? `  (also ${command.aliases.join(', ')})` : ''),
+    ...(command.flags ?? []).map((flag) => `    ${flagRow(flag, command).join('  ')}`),
+  ].join('\n'),
+).join('\n');
+
+describe('command table', () => {
+  it('is the surface that was published', async () => {
+    await expect(`${surface}\n`).toMatchFileSnapshot('./commands.snapshot');
+  });
+
+  it('is what docs/cli.md says', async () => {
+    await expect(renderDocs(COMMANDS)).toMatchFileSnapshot('../../docs/cli.md');
+  });
+
+  it('has a group for every subcommand, and an example for every command', () => {
+    for (const { name, examples, hidden } of COMMANDS) {
+      const parent = parentOf(name);
+      if (parent !== '') expect(COMMANDS.some((command) => command.name === parent)).toBe(true);
+      if (!hidden) expect(examples.length, name).toBeGreaterThan(0);
+    }
+  });
+
+  it(
+    verifies(
+      'cli.binary',
+      'gives every flag an environment variable, no two the same for one command',
+    ),
+    () => {
+      for (const command of COMMANDS) {
+        const flags = command.flags ?? [];
+        const variables = [
+          ...flags.map((flag) => flagEnv(flag, command)),
+          ...GLOBAL_FLAGS.map((flag) => flagEnv(flag)),
+        ];
+        expect(new Set(variables).size, command.name).toBe(variables.length);
+        for (const variable of variables) expect(variable).toMatch(/^GATEWAY_[A-Z0-9_]+$/);
+      }
+    },
+  );
+
+  it(
+    verifies(
+      'cli.binary',
+      'answers --help of every command with usage, examples and flags, exit 0',
+    ),
+    async () => {
+      for (const command of COMMANDS) {
+        const run = await runCli([...command.name.split(' '), '--help']);
+        expect(run.code, command.name).toBe(0);
+        expect(run.stdout).toContain(usageOf(command));
+        for (const example of command.examples) expect(run.stdout).toContain(example.command);
+        for (const flag of command.flags ?? []) {
+          expect(run.stdout).toContain(`--${flag.name}`);
+          expect(run.stdout).toContain(flagEnv(flag, command));
+        }
+      }
+    },
+  );
+
+  it(verifies('cli.no-secret-flags', 'has no flag that takes a secret as its value'), () => {
+    const suspicious = /key|secret|token|password|credential/;
+    const harmless = new Set(['api-key-file', 'write-secret', 'key']);
+    for (const { name, flags = [] } of [...COMMANDS, { name: 'global', flags: GLOBAL_FLAGS }]) {
+      for (const flag of flags.filter(({ type }) => type !== 'boolean')) {
+        if (suspicious.test(flag.name))
+          expect(harmless, `${name} --${flag.name}`).toContain(flag.name);
+      }
+    }
+  });
+
+  it('has commands that can be loaded', async () => {
+    for (const { name, load } of COMMANDS) {
+      if (name === 'start') continue;
+      if (load !== undefined) expect((await load()).run, name).toBeTypeOf('function');
+    }
+  });
+
+  it('finds the longest command that words call, aliases included', () => {
+    const nameOf = (...words: string[]) => findCommand(COMMANDS, words)?.command.name;
+    expect(nameOf('serve')).toBe('start');
+    expect(nameOf('keys', 'ls', 'x')).toBe('keys list');
+    expect(nameOf('orgs', 'get', 'x')).toBe('organizations get');
+    expect(nameOf('keys', 'x')).toBe('keys');
+    expect(nameOf('nothing')).toBeUndefined();
+  });
+});

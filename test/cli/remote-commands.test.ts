@@ -1,0 +1,448 @@
+import { EventEmitter } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startFakeServer, type FakeServer, type Handler } from '../client/fake-server.ts';
+import { verifies } from '../requirements.ts';
+import { emptyDirectory, runCli, type CliOptions } from './run-cli.ts';
+
+let server: FakeServer;
+afterEach(() => server?.close());
+
+const KEY = {
+  id: 'key_1',
+  type: 'api_key',
+  name: 'app',
+  organization: 'org_1',
+  enabled: true,
+  hint: 'sk-tes…0123',
+  expires_at: null,
+  rpm_cap: 60,
+  spending_limit: { lifetime: '10.00', day: null, month: null },
+  version: 1,
+};
+const MODEL = { id: 'acme/fast', object: 'model', created: 1_790_000_000, owned_by: 'acme' };
+const RECORD = {
+  id: 'req_1',
+  created_at: '2026-11-21T10:00:00.000Z',
+  model: 'acme/fast',
+  surface: 'chat',
+  status: 200,
+  result: 'ok',
+  cost: '0.01',
+  total_ms: 12,
+};
+
+async function run(handler: Handler, argv: string[], options: CliOptions = {}) {
+  server = await startFakeServer(handler);
+  const env = {
+    GATEWAY_SERVER: server.url,
+    GATEWAY_API_KEY: 'sk-test-0000000000000123',
+    ...options.env,
+  };
+  return { ...(await runCli(argv, { ...options, env })), calls: server.calls };
+}
+const answer =
+  (body: unknown, status = 200): Handler =>
+  () => ({ status, body });
+const list = (...data: unknown[]) => answer({ data, next_page: null });
+
+describe('keys', () => {
+  it(verifies('cli.keys', 'create prints the value once, alone on stdout'), async () => {
+    const value = `sk-${'ab'.repeat(32)}`;
+    const created = await run(answer({ ...KEY, value }, 201), [
+      ...['keys', 'create', 'app', '--scope', 'inference', '--scope', 'models', '--rpm-cap', '60'],
+      ...['--spending-limit', '10', '--spending-limit-day', '0.5', '--allowed-model', 'acme/*'],
+    ]);
+    expect(created.code).toBe(0);
+    expect(created.stdout).toBe(`${value}\n`);
+    expect(created.stderr).not.toContain(value);
+    expect(created.calls[0]).toMatchObject({
+      method: 'POST',
+      path: '/admin/v1/keys',
+      body: {
+        name: 'app',
+        scopes: ['inference', 'models'],
+        rpm_cap: 60,
+        spending_limit: { lifetime: '10', day: '0.5' },
+        allowed_models: ['acme/*'],
+      },
+    });
+  });
+
+  it('create sends nothing that was not asked for', async () => {
+    const { calls } = await run(answer({ ...KEY, value: 'v' }, 201), [
+      'keys',
+      'create',
+      '--name',
+      'app',
+    ]);
+    expect(calls[0]?.body).toEqual({ name: 'app' });
+  });
+
+  it('create turns a lifetime into an instant', async () => {
+    const { calls } = await run(answer({ ...KEY, value: 'v' }, 201), [
+      'keys',
+      'create',
+      'a',
+      '--expires-in',
+      '1h',
+    ]);
+    const left = Date.parse(calls[0]?.body.expires_at) - Date.now();
+    expect(left).toBeGreaterThan(3_500_000);
+    expect(left).toBeLessThanOrEqual(3_600_000);
+  });
+
+  it.each([
+    [[]],
+    [['a', '--spending-limit', 'lots']],
+    [['a', '--expires-at', 'soon']],
+    [['a', '--expires-at', '2030-01-01', '--expires-in', '1h']],
+  ])('create refuses %j without a call', async (words) => {
+    const refused = await run(answer({}), ['keys', 'create', ...words]);
+    expect(refused.code).toBe(64);
+    expect(refused.calls).toEqual([]);
+  });
+
+  it('list shows hints and never a value', async () => {
+    const shown = await run(list(KEY), ['keys', 'list']);
+    expect(shown.stdout).toContain('sk-tes…0123');
+    expect(shown.stdout).toContain('10.00 in all');
+    expect(shown.stdout.split('\n').every((line) => line === line.trimEnd())).toBe(true);
+    expect((await run(list(KEY), ['keys', 'list', '-q'])).stdout).toBe('app\n');
+    expect((await run(list(KEY), ['keys', 'list', '--json'])).json().data).toEqual([KEY]);
+  });
+
+  it(
+    verifies(
+      'cli.keys',
+      'revoke needs --yes where nobody can be asked, and says it cannot be undone',
+    ),
+    async () => {
+      const refused = await run(answer(KEY), ['keys', 'revoke', 'app']);
+      expect(refused.code).toBe(64);
+      expect(refused.stderr).toContain('cannot be undone');
+      expect(refused.calls.every(({ method }) => method === 'GET')).toBe(true);
+      const revoked = await run(answer({ ...KEY, enabled: false }), [
+        'keys',
+        'revoke',
+        'app',
+        '--yes',
+      ]);
+      expect(revoked.code).toBe(0);
+      expect(revoked.stdout).toContain('cannot be undone');
+      expect(revoked.calls.at(-1)).toMatchObject({
+        method: 'POST',
+        path: '/admin/v1/keys/key_1/revoke',
+      });
+    },
+  );
+});
+
+describe('models', () => {
+  it(verifies('cli.models', 'list and get show the catalog in text and JSON'), async () => {
+    const shown = await run(list(MODEL), ['models', 'list', '--vendor', 'acme', '--type', 'llm']);
+    expect(shown.stdout).toMatch(/^MODEL +VENDOR +SINCE\nacme\/fast +acme +2026-09-2\d\n$/);
+    expect(Object.fromEntries(shown.calls[0]?.query ?? [])).toEqual({
+      vendor: 'acme',
+      type: 'llm',
+    });
+    expect((await run(list(MODEL), ['models', 'list', '-q'])).stdout).toBe('acme/fast\n');
+    expect((await run(list(MODEL), ['models', 'list', '-o', 'json'])).json().data).toEqual([MODEL]);
+    const one = await run(answer(MODEL), ['models', 'get', 'acme/fast']);
+    expect(one.stdout).toContain('acme');
+    expect(one.calls[0]?.url).toBe('/v1/models/acme%2Ffast');
+  });
+
+  it('list asks for every type unless one is named', async () => {
+    const { calls } = await run(list(), ['models', 'list']);
+    expect(calls[0]?.url).toBe('/v1/models?type=');
+  });
+
+  it('get of a missing one fails, unless that is fine', async () => {
+    const missing = answer({ error: 'model not found' }, 404);
+    expect((await run(missing, ['models', 'get', 'x'])).code).toBe(1);
+    const fine = await run(missing, ['models', 'get', 'x', '--ignore-not-found']);
+    expect(fine).toMatchObject({ code: 0, stdout: '' });
+  });
+});
+
+describe('chat', () => {
+  const events = [
+    { choices: [{ delta: { content: 'hel' } }] },
+    { choices: [{ delta: { content: 'lo' } }], x: 1.5 },
+  ];
+  const stream =
+    (...tail: string[]): Handler =>
+    (_call, res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const event of events) res.write(`data: ${JSON.stringify(event)}\n\n`);
+      for (const text of tail) res.write(text);
+      res.end();
+      return undefined;
+    };
+  const done = 'data: [DONE]\n\n';
+
+  it('prints the answer and sends prompt and system message', async () => {
+    const said = await run(stream(done), ['chat', 'm', 'hi', '--system', 'be kind']);
+    expect(said).toMatchObject({ code: 0, stdout: 'hello\n', stderr: '' });
+    expect(said.calls[0]?.body).toMatchObject({
+      model: 'm',
+      stream: true,
+      messages: [
+        { role: 'system', content: 'be kind' },
+        { role: 'user', content: 'hi' },
+      ],
+    });
+  });
+
+  it.each([[['-']], [[]]])('reads the prompt from a pipe with %j', async (words) => {
+    const { calls } = await run(stream(done), ['chat', 'm', ...words], { stdin: 'from a pipe\n' });
+    expect(calls[0]?.body.messages).toEqual([{ role: 'user', content: 'from a pipe' }]);
+  });
+
+  it('asks for a prompt on a terminal', async () => {
+    expect((await run(stream(done), ['chat', 'm'], { tty: true })).code).toBe(64);
+  });
+
+  it(
+    verifies('cli.output.ndjson', 'with -o json is NDJSON with the events of the server untouched'),
+    async () => {
+      const { stdout } = await run(stream(done), ['chat', 'm', 'hi', '-o', 'json']);
+      const lines = stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(lines).toEqual([
+        { type: 'version', version: 1 },
+        ...events.map((event) => ({ type: 'event', event })),
+        { type: 'end', reason: 'done' },
+      ]);
+    },
+  );
+
+  it('fails when the answer is cut, keeping what arrived', async () => {
+    const cut = await run(stream(), ['chat', 'm', 'hi']);
+    expect(cut).toMatchObject({ code: 8, stdout: 'hello\n' });
+    expect(cut.stderr).toContain('cut off');
+  });
+
+  it('fails with the error that the server tells in the stream', async () => {
+    const error = `data: ${JSON.stringify({ error: { message: 'provider lost', code: 'upstream_interrupted' } })}\n\n`;
+    const failed = await run(stream(error), ['chat', 'm', 'hi', '--json']);
+    expect(failed.code).toBe(1);
+    expect(JSON.parse(failed.stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+      type: 'end',
+      reason: 'error',
+      error: { code: 'upstream_interrupted', message: 'provider lost' },
+    });
+  });
+
+  it('waits for the whole answer with --no-stream', async () => {
+    const body = { id: 'c', choices: [{ message: { content: 'hello' } }] };
+    const whole = await run(answer(body), ['chat', 'm', 'hi', '--no-stream', '--json']);
+    expect(whole.json().data).toEqual(body);
+    expect(whole.calls[0]?.body.stream).toBeUndefined();
+  });
+});
+
+describe('records', () => {
+  it('logs lists as many as asked and shows one by its id', async () => {
+    const many = await run(list(RECORD, RECORD, RECORD), [
+      'logs',
+      '-n',
+      '2',
+      '--model',
+      'acme/fast',
+      '-q',
+    ]);
+    expect(many.stdout).toBe('req_1\nreq_1\n');
+    expect(Object.fromEntries(many.calls[0]?.query ?? [])).toEqual({
+      limit: '2',
+      model: 'acme/fast',
+    });
+    const one = await run(answer(RECORD), ['logs', 'req_1']);
+    expect(one.calls[0]?.path).toBe('/admin/v1/requests/req_1');
+    expect(one.stdout).toMatch(/^cost +0\.01$/m);
+  });
+
+  it('usage groups as asked', async () => {
+    const row = {
+      model: 'acme/fast',
+      day: '2026-11-21',
+      requests: 3,
+      errors: 0,
+      cost: '0.03',
+      input: 5,
+    };
+    const shown = await run(list(row), [
+      'usage',
+      '--by',
+      'model',
+      '--by',
+      'day',
+      '--from',
+      '2026-11-01',
+    ]);
+    expect(Object.fromEntries(shown.calls[0]?.query ?? [])).toEqual({
+      group_by: 'model,day',
+      from: '2026-11-01',
+    });
+    expect(shown.stdout).toMatch(/^MODEL +DAY +REQUESTS/);
+    expect(shown.stdout).toContain('acme/fast  2026-11-21  3');
+  });
+
+  it.each(['providers', 'organizations'])('%s list and get', async (kind) => {
+    const one = { id: 'x_1', type: kind, name: 'one', enabled: true };
+    expect((await run(list(one), [kind, 'list'])).stdout).toContain('one');
+    expect((await run(answer(one), [kind, 'get', 'one'])).calls[0]?.path).toBe(
+      `/admin/v1/${kind}/one`,
+    );
+  });
+});
+
+describe('api', () => {
+  it(
+    verifies('cli.misc-commands', 'makes a raw authenticated call and prints the body as it is'),
+    async () => {
+      const called = await run(answer({ b: 1, a: 2 }), [
+        'api',
+        'post',
+        '/v1/x?y=1',
+        '-d',
+        '{"n":1.0}',
+      ]);
+      expect(called.stdout).toBe('{"b":1,"a":2}\n');
+      expect(called.calls[0]).toMatchObject({ method: 'POST', url: '/v1/x?y=1', body: { n: 1 } });
+      expect(called.calls[0]?.headers.authorization).toBe('Bearer sk-test-0000000000000123');
+      for (const argv of [
+        ['version', '-o', 'json'],
+        ['completion', 'bash'],
+        ['completion', 'zsh'],
+        ['completion', 'fish'],
+      ]) {
+        expect((await runCli(argv)).code).toBe(0);
+      }
+      expect((await runCli(['version', '-o', 'json'])).json().data.version).toMatch(
+        /^\d+\.\d+\.\d+/,
+      );
+    },
+  );
+
+  it('takes the body from a file or stdin', async () => {
+    const cwd = await emptyDirectory();
+    await writeFile(join(cwd, 'body.json'), '{"from":"file"}');
+    const file = await run(answer({}), ['api', 'POST', '/x', '-d', '@body.json'], { cwd });
+    expect(file.calls[0]?.body).toEqual({ from: 'file' });
+    const piped = await run(answer({}), ['api', 'POST', '/x', '-d', '-'], {
+      stdin: '{"from":"stdin"}',
+    });
+    expect(piped.calls[0]?.body).toEqual({ from: 'stdin' });
+  });
+
+  it.each([
+    [['FETCH', '/x']],
+    [['GET', 'x']],
+    [['POST', '/x', '-d', '{']],
+    [['POST', '/x', '-d', '@none']],
+  ])('refuses %j', async (words) => {
+    const refused = await run(answer({}), ['api', ...words]);
+    expect(refused.code).toBe(64);
+    expect(refused.calls).toEqual([]);
+  });
+});
+
+describe('every remote command', () => {
+  const commands = [
+    ['keys', 'list'],
+    ['keys', 'create', 'a'],
+    ['keys', 'revoke', 'a', '--yes'],
+    ['models', 'list'],
+    ['models', 'get', 'a'],
+    ['chat', 'm', 'hi'],
+    ['usage'],
+    ['logs'],
+    ['api', 'GET', '/x'],
+    ['whoami'],
+    ['providers', 'list'],
+  ];
+  const failures: [number, string, number][] = [
+    [401, 'invalid API key', 4],
+    [404, 'not found', 1],
+    [409, 'conflict', 5],
+    [422, 'unprocessable value', 1],
+  ];
+
+  it(
+    verifies(
+      'cli.exit.same-with-json',
+      'fails with the same code with and without -o json, one document',
+    ),
+    async () => {
+      for (const [status, message, code] of failures) {
+        for (const argv of commands) {
+          const text = await run(answer({ error: message }, status), argv);
+          await server.close();
+          const json = await run(answer({ error: message }, status), [...argv, '-o', 'json']);
+          await server.close();
+          expect([text.code, json.code], argv.join(' ')).toEqual([code, code]);
+          expect(text.stdout).toBe('');
+          expect(json.json()).toMatchObject({ ok: false, data: null, error: { status } });
+          expect(Object.keys(json.json())).toEqual(['schema', 'ok', 'data', 'warnings', 'error']);
+        }
+      }
+    },
+  );
+
+  it('prints a result that is one JSON document with -o json', async () => {
+    const ok = await run(list(KEY), ['keys', 'list', '-o', 'json']);
+    expect(ok.json()).toMatchObject({ schema: 'gateway.keys.list/v1', ok: true, error: null });
+  });
+
+  it('shows the key nowhere, not even with --debug', async () => {
+    const debug = await run(list(KEY), ['keys', 'list', '--debug']);
+    expect(debug.stderr).toContain('GET /admin/v1/keys → 200');
+    expect(debug.stdout + debug.stderr).not.toContain('sk-test-0000000000000123');
+  });
+
+  it('whoami names server, organization and key', async () => {
+    const me = await run(list({ ...KEY, hint: 'sk-tes…0123' }), ['whoami', '--json']);
+    expect(me.json().data).toMatchObject({
+      server: server.url,
+      organization: 'org_1',
+      key_name: 'app',
+    });
+    expect(me.stdout).not.toContain('sk-test-0000000000000123');
+  });
+});
+
+describe('signals and pipes', () => {
+  it(
+    verifies('cli.signal.sigint', 'the first Ctrl-C ends the call with 130, the second at once'),
+    async () => {
+      const signals = new EventEmitter();
+      const exits: number[] = [];
+      const interrupted = await run(
+        () => {
+          signals.emit('SIGINT');
+          signals.emit('SIGINT');
+          return undefined;
+        },
+        ['keys', 'list'],
+        { signals, onExit: (code) => exits.push(code) },
+      );
+      expect(interrupted.code).toBe(130);
+      expect(exits).toEqual([130]);
+      expect(signals.listenerCount('SIGINT')).toBe(0);
+    },
+  );
+
+  it('SIGTERM is 143', async () => {
+    const signals = new EventEmitter();
+    const handler: Handler = () => {
+      signals.emit('SIGTERM');
+      return undefined;
+    };
+    expect((await run(handler, ['models', 'list'], { signals })).code).toBe(143);
+  });
+});

@@ -1,0 +1,72 @@
+import { EventEmitter } from 'node:events';
+import { mkdtemp, realpath } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { main } from '../../src/cli/main.ts';
+
+export interface CliRun {
+  code: number;
+  stdout: string;
+  stderr: string;
+  /** The JSON document on stdout; throws when there is not exactly one. */
+  json(): any;
+}
+
+export interface CliOptions {
+  env?: Record<string, string>;
+  cwd?: string;
+  stdin?: string;
+  /** Streams that say they are terminals. */
+  tty?: boolean;
+  signals?: EventEmitter;
+  onExit?: (code: number) => void;
+  onStdout?: (text: string) => void;
+}
+
+/** An empty directory of the test's own, so that no `.gateway` of the machine is found. */
+export async function emptyDirectory(): Promise<string> {
+  return realpath(await mkdtemp(join(tmpdir(), 'gateway-cli-')));
+}
+
+class TextSink extends EventEmitter {
+  text = '';
+  readonly isTTY: boolean;
+  readonly #tell: ((text: string) => void) | undefined;
+  constructor(isTTY: boolean, tell?: (text: string) => void) {
+    super();
+    this.isTTY = isTTY;
+    this.#tell = tell;
+  }
+  write(text: string): boolean {
+    this.text += text;
+    this.#tell?.(text);
+    return true;
+  }
+}
+
+/** Runs a command line in this process, on streams of its own. */
+export async function runCli(argv: string[], options: CliOptions = {}): Promise<CliRun> {
+  const { tty = false } = options;
+  const stdout = new TextSink(tty, options.onStdout);
+  const stderr = new TextSink(tty);
+  const stdin = Object.assign(Readable.from(options.stdin === undefined ? [] : [options.stdin]), {
+    isTTY: tty,
+  });
+  const code = await main({
+    argv,
+    env: options.env ?? {},
+    cwd: options.cwd ?? (await emptyDirectory()),
+    stdin,
+    stdout,
+    stderr,
+    signals: options.signals ?? new EventEmitter(),
+    exit: options.onExit ?? (() => undefined),
+  });
+  return {
+    code,
+    stdout: stdout.text,
+    stderr: stderr.text,
+    json: () => JSON.parse(stdout.text),
+  };
+}
