@@ -1,0 +1,105 @@
+import type { z } from 'zod';
+import type { Op } from '../store/store.ts';
+
+/** A resource as the store holds it. */
+export interface Stored {
+  id: string;
+  kind: string;
+  /** Owner of an organization's resource; null for the platform's own. */
+  organization: string | null;
+  /** The declared fields, normalised, without secrets. */
+  spec: Spec;
+  /** Sealed secrets by field. */
+  sealed: Record<string, string>;
+  /** What the gateway itself knows of it; never declared by anyone. */
+  state: Record<string, unknown>;
+  version: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export type Spec = Record<string, unknown> & { name: string; labels: Record<string, string> };
+
+/** A field that names another resource. */
+export interface Reference {
+  /** Kind of what is named. */
+  kind: string;
+  /** Its id or name. */
+  target: string;
+  /** Where it is named, for error messages: `routes[0].provider`. */
+  path: string;
+}
+
+/** What a kind does beyond storing its declared fields when one is made. */
+export interface Creation {
+  state: Record<string, unknown>;
+  /** Further writes of the same commit. */
+  ops: Op[];
+  /** Members of the create answer alone; shown once. */
+  reveal: Record<string, unknown>;
+}
+
+export interface CreationInput {
+  id: string;
+  spec: Spec;
+  /** Write-only values as given. */
+  secrets: Readonly<Record<string, string>>;
+}
+
+/**
+ * A kind of resource, declared once (design: Resources). Handlers, lists, versions, the schema of
+ * `gateway.yaml`, plan and apply, OpenAPI and commands are derived from it.
+ */
+export interface ResourceDefinition {
+  /** `type` of its views. */
+  readonly kind: string;
+  /** Section of `gateway.yaml` and last segment of `path`. */
+  readonly collection: string;
+  readonly path: string;
+  readonly idPrefix: string;
+  readonly description: string;
+  /** True when each belongs to one organization and names are unique within it. */
+  readonly organizationScoped: boolean;
+  /** Declared fields as create takes them, defaults included; `name` is the natural key. */
+  readonly fields: z.ZodObject;
+  /** Other spellings of a field that views use because `type` names the kind there. */
+  readonly aliases: Readonly<Record<string, string>>;
+  /** Write-only fields: sealed at rest, shown as `<field>_configured`. */
+  readonly secrets: readonly string[];
+  /** Fields that an update refuses. */
+  readonly immutable: readonly string[];
+  /** False: ended by an action instead. */
+  readonly deletable: boolean;
+  /** Fields by which lists can be filtered, beside `name` and `q`. */
+  readonly filters: readonly string[];
+  refs(spec: Spec): Reference[];
+  /** Extra members of the view, from state and sealed secrets. */
+  view(stored: Stored): Record<string, unknown>;
+  /** Absent: nothing beyond the declared fields. */
+  create?: (input: CreationInput) => Creation;
+}
+
+export function defineResource(definition: ResourceDefinition): ResourceDefinition {
+  return definition;
+}
+
+/** How the API shows a resource: secrets never, absent optional values as null. */
+export function toView(definition: ResourceDefinition, stored: Stored): Record<string, unknown> {
+  const declared: Record<string, unknown> = {};
+  const shownAs = new Map(Object.entries(definition.aliases).map(([alias, field]) => [field, alias]));
+  for (const field of Object.keys(definition.fields.shape)) {
+    if (definition.secrets.includes(field)) continue;
+    declared[shownAs.get(field) ?? field] = stored.spec[field] ?? null;
+  }
+  const { labels, ...fields } = declared;
+  return {
+    id: stored.id,
+    type: definition.kind,
+    ...fields,
+    ...definition.view(stored),
+    labels,
+    version: stored.version,
+    created_at: stored.createdAt,
+    updated_at: stored.updatedAt,
+  };
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import { parseDuration } from '../core/duration.ts';
+import { fromNanos, toNanos } from '../core/money.ts';
+
+/**
+ * A value that has the right type but no meaning (contract: Errors, 422). Everything else that zod
+ * finds wrong is a malformed request (400).
+ */
+export function meaningless(context: z.core.$RefinementCtx, message: string): never {
+  context.addIssue({ code: 'custom', message, params: { unprocessable: true } });
+  return z.NEVER;
+}
+
+/** Unchanged when it is read again, so that what is stored can be merged with a patch and parsed anew. */
+export const dollars = z.union([z.string(), z.number()]).transform((value, context): string => {
+  try {
+    return fromNanos(toNanos(value));
+  } catch {
+    return meaningless(context, 'expected an amount in USD such as 10 or "10.50"');
+  }
+});
+
+/** As declared: `300ms`, `2s`, `5m`, `1h`, or a number of seconds. */
+export const duration = z.union([z.string(), z.number()]).transform((value, context): string => {
+  try {
+    parseDuration(value);
+    return typeof value === 'number' ? `${value}s` : value.trim();
+  } catch {
+    return meaningless(context, 'expected a duration such as 500ms, 30s, 5m or 1h');
+  }
+});
+
+export const instant = z.string().transform((value, context): string => {
+  const ms = Date.parse(value);
+  if (Number.isNaN(ms)) return meaningless(context, 'expected an RFC 3339 time such as 2026-12-31T00:00:00Z');
+  return new Date(ms).toISOString();
+});
+
+export const labels = z
+  .record(z.string().min(1).max(128), z.string().max(512))
+  .refine((value) => Object.keys(value).length <= 64, 'at most 64 labels')
+  .default({})
+  .describe('Free names and values; names that begin with `gateway/` are kept by the gateway.');
+
+export const name = z.string().trim().min(1).max(256).describe('Unique name.');
+
+const limitWindows = z.object({
+  lifetime: dollars.optional().describe('USD that may ever be spent.'),
+  day: dollars.optional().describe('USD per calendar day (UTC).'),
+  month: dollars.optional().describe('USD per calendar month (UTC).'),
+});
+
+/** An amount alone is a lifetime limit. */
+export const spendingLimit = z
+  .union([dollars.transform((lifetime) => ({ lifetime })), limitWindows])
+  .nullable()
+  .default(null)
+  .describe('Most that may be spent, in USD: an amount for the lifetime, or {lifetime?, day?, month?}.');
+
+export const timeouts = z
+  .object({
+    first_content: duration.optional().describe('To the first content of an answer.'),
+    idle: duration.optional().describe('Silence between two chunks of a stream.'),
+    total: duration.optional().describe('The whole call over all candidates.'),
+  })
+  .nullable()
+  .default(null)
+  .describe('Overrides of the timeouts of the server.');
+
+const perMillion = (what: string) => dollars.optional().describe(`USD per million ${what}.`);
+
+export const pricing = z
+  .object({
+    input: perMillion('input tokens'),
+    output: perMillion('output tokens'),
+    cache_read: perMillion('tokens read from the cache; default: as input'),
+    cache_write_5m: perMillion('tokens written to the 5-minute cache; default: as input'),
+    cache_write_1h: perMillion('tokens written to the 1-hour cache; default: as the 5-minute cache'),
+    reasoning: perMillion('reasoning tokens; default: as output'),
+    per_call: dollars.optional().describe('USD per call.'),
+    per_image: dollars.optional().describe('USD per image.'),
+    per_second: dollars.optional().describe('USD per second of media.'),
+  })
+  .nullable()
+  .default(null)
+  .describe('What a call costs, in USD.');

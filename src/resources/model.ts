@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { PROTOCOLS } from '../core/protocol-id.ts';
+import { defineResource } from './define-resource.ts';
+import type { Reference } from './define-resource.ts';
+import { duration, labels, name, pricing, timeouts } from './fields.ts';
+
+const route = z.object({
+  provider: z.string().trim().min(1).describe('Name of the provider.'),
+  upstream_model: z
+    .string()
+    .trim()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe("The provider's own name of the model; default: what follows the first / of the name."),
+  protocols: z.array(z.enum(PROTOCOLS)).nullable().default(null).describe('Wire formats; default: all it speaks.'),
+  mapping: z
+    .enum(['native', 'translated'])
+    .default('native')
+    .describe('translated lets generate-content requests be served in another protocol.'),
+  priority: z.int().min(0).max(1_000_000).default(0).describe('Lower is tried first.'),
+  weight: z.number().positive().max(1_000_000).default(1).describe('Share of traffic among equal priorities.'),
+  pricing,
+  timeouts,
+  min_throughput: z
+    .object({
+      bytes_per_second: z.number().positive().describe('Least bytes per second before the first content.'),
+      over: duration.describe('Span over which it is judged.'),
+    })
+    .nullable()
+    .default(null)
+    .describe('Give up the candidate when it trickles.'),
+  response_model: z
+    .enum(['provider', 'logical'])
+    .default('provider')
+    .describe("Which name answers carry in `model`: the provider's bytes, or the logical name."),
+  enabled: z.boolean().default(true).describe('False takes this route out of service.'),
+});
+
+/** A logical model: the name that clients ask for, and the routes that serve it. */
+export const model = defineResource({
+  kind: 'model',
+  collection: 'models',
+  path: '/admin/v1/models',
+  idPrefix: 'model',
+  description: 'Logical models and their routes.',
+  organizationScoped: false,
+  fields: z.object({
+    name: name.regex(/^[^\s?#%]+$/, 'no blanks, ?, # or %').describe('Logical name, such as acme/fast.'),
+    type: z
+      .enum(['llm', 'embedding', 'image', 'video', 'audio', 'api'])
+      .default('llm')
+      .describe('What it does; the catalog lists llm by default.'),
+    display_name: z.string().max(256).nullable().default(null).describe('Shown to people.'),
+    description: z.string().max(4096).nullable().default(null).describe('What it is good for.'),
+    enabled: z.boolean().default(true).describe('False makes it unknown to clients.'),
+    capabilities: z.array(z.string().min(1).max(64)).max(64).default([]).describe('Such as tools, vision, reasoning.'),
+    schema: z.record(z.string(), z.unknown()).nullable().default(null).describe('JSON Schema of the input.'),
+    max_output_tokens: z.int().positive().nullable().default(null).describe('Most tokens that it can produce.'),
+    pricing,
+    timeouts,
+    strategy: z
+      .enum(['priority', 'least_latency', 'sticky'])
+      .default('priority')
+      .describe('How routes of equal priority are ordered.'),
+    fallbacks: z.array(z.string().min(1)).max(16).default([]).describe('Models tried when every route failed.'),
+    routes: z.array(route).max(64).default([]).describe('Where requests are sent.'),
+    labels,
+  }),
+  aliases: { model_type: 'type' },
+  secrets: [],
+  immutable: [],
+  deletable: true,
+  filters: ['enabled', 'model_type'],
+  refs: (spec): Reference[] => [
+    ...(spec['routes'] as z.output<typeof route>[]).map(({ provider }, index) => ({
+      kind: 'provider',
+      target: provider,
+      path: `routes[${index}].provider`,
+    })),
+    ...(spec['fallbacks'] as string[]).map((target, index) => ({ kind: 'model', target, path: `fallbacks[${index}]` })),
+  ],
+  view: () => ({}),
+});

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { defineResource } from './define-resource.ts';
+import { labels, name, spendingLimit } from './fields.ts';
+
+/** Who owns keys and usage; spending limits apply to all of its keys together. */
+export const organization = defineResource({
+  kind: 'organization',
+  collection: 'organizations',
+  path: '/admin/v1/organizations',
+  idPrefix: 'org',
+  description: 'Owners of keys and usage.',
+  organizationScoped: false,
+  fields: z.object({
+    name,
+    display_name: z.string().max(256).nullable().default(null).describe('Shown to people.'),
+    enabled: z.boolean().default(true).describe('False refuses every request of its keys with 403.'),
+    spending_limit: spendingLimit,
+    labels,
+  }),
+  aliases: {},
+  secrets: [],
+  immutable: [],
+  deletable: true,
+  filters: ['enabled'],
+  refs: () => [],
+  view: () => ({}),
+});
