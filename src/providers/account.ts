@@ -2,6 +2,22 @@ import type { Protocol } from '../core/protocol-id.ts';
 import type { Quirks } from '../core/quirks.ts';
 import type { ProviderAuth, ProviderDefinition } from './define-provider.ts';
 
+/** What requests of one protocol have in common; made once per account. */
+export interface PreparedEndpoint {
+  /** Base URL and path; `{model}` and `{method}` may still be in it. */
+  readonly address: string;
+  /** Empty, or the query from the base URL and the credential, with its `?`. */
+  readonly search: string;
+  /** Present when the address has no placeholder: shared by all requests, not to be changed. */
+  readonly url: URL | undefined;
+  /** Flat name, value list: the account's own headers, then the credential, once. */
+  readonly headers: readonly string[];
+  /** All headers of a JSON request for an answer that is not a stream; shared, not to be changed. */
+  readonly jsonHeaders: string[];
+  /** The same for one that is. */
+  readonly streamHeaders: string[];
+}
+
 /** A provider account that requests can be sent to: a definition and what the operator set on top. */
 export interface ProviderAccount {
   readonly id: string;
@@ -17,6 +33,8 @@ export interface ProviderAccount {
   readonly quirks: Partial<Record<Protocol, Quirks>>;
   readonly headerSpelling: 'vendor' | 'native';
   readonly noStreamUsage: boolean;
+  /** Filled by `resolveAccount`; without it an endpoint is prepared anew for every request. */
+  readonly endpoints?: ReadonlyMap<Protocol, PreparedEndpoint>;
   /** What `type: mock` scripts; undefined elsewhere. */
   readonly mock: unknown;
 }

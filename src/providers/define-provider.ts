@@ -27,6 +27,8 @@ export interface ProviderDefinition {
   /** Absent: the resource must give `base_url`. */
   baseUrl?: string;
   auth: ProviderAuth;
+  /** True when it may be called without a key; one that is set is sent. Default false. */
+  keyOptional?: boolean;
   /** A protocol that is absent is not supported. */
   protocols: Partial<Record<Protocol, ProtocolEndpoint>>;
   /** Sent with every request. */

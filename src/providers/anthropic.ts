@@ -1,0 +1,14 @@
+import { defineProvider } from './define-provider.ts';
+import type { ProviderDefinition } from './define-provider.ts';
+
+/** The reference of the Messages protocol (platform.claude.com/docs/en/api). Its chat layer is for trials only. */
+export const anthropic: ProviderDefinition = defineProvider({
+  id: 'anthropic',
+  displayName: 'Anthropic',
+  baseUrl: 'https://api.anthropic.com',
+  auth: { type: 'header', name: 'x-api-key' },
+  protocols: {
+    messages: { path: '/v1/messages' },
+  },
+  envKeys: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
+});

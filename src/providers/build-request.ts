@@ -1,0 +1,96 @@
+import type { Buffer } from 'node:buffer';
+import { GatewayError } from '../core/errors.ts';
+import type { Protocol } from '../core/protocol-id.ts';
+import type { UpstreamRequest } from '../upstream/transport.ts';
+import type { PreparedEndpoint, ProviderAccount } from './account.ts';
+import { MESSAGES_HEADERS, messagesHeaders } from './messages-headers.ts';
+import type { ClientHeaders } from './messages-headers.ts';
+import { prepareEndpoint } from './prepare-endpoint.ts';
+
+export interface UpstreamRequestOptions {
+  account: ProviderAccount;
+  protocol: Protocol;
+  upstreamModel: string;
+  body: Buffer | undefined;
+  stream: boolean;
+  /** Default POST. */
+  method?: UpstreamRequest['method'];
+  /**
+   * The operation of a protocol that has several: of `generate-content` a method, by default
+   * `streamGenerateContent` or `generateContent`; of `images` `generations` (default) or `edits`.
+   */
+  operation?: string;
+  /** Segments after the path, not encoded: `['count_tokens']`, `[id, 'content']`. */
+  below?: readonly string[];
+  /** Query without `?`. A stream of `generate-content` asks for `alt=sse` by itself. */
+  query?: string;
+  /** Default `application/json` where there is a body. */
+  contentType?: string;
+  /** The client's own; only the version and beta headers of `messages` are taken from them. */
+  clientHeaders?: ClientHeaders;
+}
+
+/**
+ * The request that goes to a provider: its address, its credential once, and of the client nothing
+ * but the body and what the contract forwards (requirement
+ * auth.upstream.client-credential-not-forwarded). Throws `unsupported_feature` when the account does
+ * not speak the protocol, `invalid_request` for a segment that would leave the path.
+ */
+export function buildUpstreamRequest(options: UpstreamRequestOptions): UpstreamRequest {
+  const { account, protocol, method = 'POST', body } = options;
+  const endpoint = account.endpoints?.get(protocol) ?? prepareEndpoint(account, protocol);
+  return {
+    url: urlOf(endpoint, options),
+    method,
+    headers: headersOf(endpoint, options),
+    body,
+  };
+}
+
+function urlOf(endpoint: PreparedEndpoint, options: UpstreamRequestOptions): URL {
+  const { protocol, operation, below, query, upstreamModel } = options;
+  if (endpoint.url && operation === undefined && !below && query === undefined) return endpoint.url;
+  let address = endpoint.address;
+  if (protocol === 'images' && operation !== undefined) {
+    address = address.replace(/\/[^/]*$/, `/${operation}`);
+  }
+  address = address
+    .replace('{model}', () => segment(upstreamModel))
+    .replace('{method}', () => segment(operation ?? generateMethod(options)));
+  for (const part of below ?? []) address += `/${segment(part)}`;
+  return new URL(address + joinSearch(endpoint.search, query ?? defaultQuery(options)));
+}
+
+function generateMethod({ stream }: UpstreamRequestOptions): string {
+  return stream ? 'streamGenerateContent' : 'generateContent';
+}
+
+function defaultQuery({ protocol, stream }: UpstreamRequestOptions): string {
+  return protocol === 'generate-content' && stream ? 'alt=sse' : '';
+}
+
+function joinSearch(search: string, query: string): string {
+  if (query === '') return search;
+  return search === '' ? `?${query}` : `${search}&${query}`;
+}
+
+function segment(text: string): string {
+  // URL parsing takes these for steps through the path even when they are percent-encoded.
+  if (text === '.' || text === '..' || text === '') {
+    throw new GatewayError('invalid_request', { message: 'not a valid name or id' });
+  }
+  return encodeURIComponent(text);
+}
+
+function headersOf(endpoint: PreparedEndpoint, options: UpstreamRequestOptions): string[] {
+  const { account, protocol, body, stream, contentType, clientHeaders = {} } = options;
+  const isOwn = protocol === 'messages' && MESSAGES_HEADERS.some((name) => clientHeaders[name]);
+  if (body && contentType === undefined && !isOwn) {
+    return stream ? endpoint.streamHeaders : endpoint.jsonHeaders;
+  }
+  const headers = [...endpoint.headers, 'accept-encoding', 'identity'];
+  headers.push('accept', stream ? 'text/event-stream' : 'application/json');
+  if (body) headers.push('content-type', contentType ?? 'application/json');
+  if (protocol === 'messages') headers.push(...messagesHeaders(account, clientHeaders));
+  return headers;
+}

@@ -1,0 +1,15 @@
+import { defineProvider } from './define-provider.ts';
+import type { ProviderDefinition } from './define-provider.ts';
+
+/** Cohere's compatibility API (docs.cohere.com/docs/compatibility-api). */
+export const cohere: ProviderDefinition = defineProvider({
+  id: 'cohere',
+  displayName: 'Cohere',
+  baseUrl: 'https://api.cohere.ai/compatibility/v1',
+  auth: { type: 'bearer' },
+  protocols: {
+    chat: { path: '/chat/completions' },
+    embeddings: { path: '/embeddings' },
+  },
+  envKeys: ['COHERE_API_KEY', 'CO_API_KEY'],
+});

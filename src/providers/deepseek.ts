@@ -1,0 +1,15 @@
+import { defineProvider } from './define-provider.ts';
+import type { ProviderDefinition } from './define-provider.ts';
+
+/** See api-docs.deepseek.com; the Messages layer lives under a path of its own. */
+export const deepseek: ProviderDefinition = defineProvider({
+  id: 'deepseek',
+  displayName: 'DeepSeek',
+  baseUrl: 'https://api.deepseek.com',
+  auth: { type: 'bearer' },
+  protocols: {
+    chat: { path: '/chat/completions' },
+    messages: { path: '/anthropic/v1/messages', auth: { type: 'header', name: 'x-api-key' } },
+  },
+  envKeys: ['DEEPSEEK_API_KEY'],
+});

@@ -1,0 +1,17 @@
+import { defineProvider } from './define-provider.ts';
+import type { ProviderDefinition } from './define-provider.ts';
+
+/** See docs.fireworks.ai; its Messages layer takes the same bearer token. */
+export const fireworks: ProviderDefinition = defineProvider({
+  id: 'fireworks',
+  displayName: 'Fireworks AI',
+  baseUrl: 'https://api.fireworks.ai/inference/v1',
+  auth: { type: 'bearer' },
+  protocols: {
+    chat: { path: '/chat/completions' },
+    responses: { path: '/responses' },
+    messages: { path: '/messages' },
+    embeddings: { path: '/embeddings' },
+  },
+  envKeys: ['FIREWORKS_API_KEY'],
+});

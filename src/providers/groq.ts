@@ -1,0 +1,15 @@
+import { defineProvider } from './define-provider.ts';
+import type { ProviderDefinition } from './define-provider.ts';
+
+/** See console.groq.com/docs/openai. */
+export const groq: ProviderDefinition = defineProvider({
+  id: 'groq',
+  displayName: 'Groq',
+  baseUrl: 'https://api.groq.com/openai/v1',
+  auth: { type: 'bearer' },
+  protocols: {
+    chat: { path: '/chat/completions' },
+    responses: { path: '/responses' },
+  },
+  envKeys: ['GROQ_API_KEY'],
+});

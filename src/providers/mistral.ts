@@ -1,0 +1,20 @@
+import { defineProvider } from './define-provider.ts';
+import type { ProviderDefinition } from './define-provider.ts';
+
+/** See docs.mistral.ai/api. */
+export const mistral: ProviderDefinition = defineProvider({
+  id: 'mistral',
+  displayName: 'Mistral AI',
+  baseUrl: 'https://api.mistral.ai/v1',
+  auth: { type: 'bearer' },
+  protocols: {
+    chat: { path: '/chat/completions' },
+    embeddings: { path: '/embeddings' },
+  },
+  // Unknown members are refused with 422; usage comes with every stream.
+  quirks: {
+    chat: { drop: ['stream_options'], rename: { max_completion_tokens: 'max_tokens' } },
+  },
+  noStreamUsage: true,
+  envKeys: ['MISTRAL_API_KEY'],
+});

@@ -1,0 +1,18 @@
+import { defineProvider } from './define-provider.ts';
+import type { ProviderDefinition } from './define-provider.ts';
+
+/** Models on this machine (docs.ollama.com/api/openai-compatibility); a key is only needed for its cloud. */
+export const ollama: ProviderDefinition = defineProvider({
+  id: 'ollama',
+  displayName: 'Ollama',
+  baseUrl: 'http://127.0.0.1:11434/v1',
+  auth: { type: 'bearer' },
+  keyOptional: true,
+  protocols: {
+    chat: { path: '/chat/completions' },
+    responses: { path: '/responses' },
+    messages: { path: '/messages' },
+    embeddings: { path: '/embeddings' },
+  },
+  envKeys: ['OLLAMA_API_KEY'],
+});

@@ -1,0 +1,17 @@
+import { defineProvider } from './define-provider.ts';
+import type { ProviderDefinition } from './define-provider.ts';
+
+/**
+ * Any other server. `base_url` includes the version (`https://host/v1`); what it speaks besides chat
+ * and embeddings, and where, is said in `protocols`, how it wants its key in `auth`.
+ */
+export const custom: ProviderDefinition = defineProvider({
+  id: 'custom',
+  displayName: 'Compatible server',
+  auth: { type: 'bearer' },
+  keyOptional: true,
+  protocols: {
+    chat: { path: '/chat/completions' },
+    embeddings: { path: '/embeddings' },
+  },
+});

@@ -1,0 +1,17 @@
+import { defineProvider } from './define-provider.ts';
+import type { ProviderDefinition } from './define-provider.ts';
+
+/** One key for many vendors (openrouter.ai/docs/api). */
+export const openrouter: ProviderDefinition = defineProvider({
+  id: 'openrouter',
+  displayName: 'OpenRouter',
+  baseUrl: 'https://openrouter.ai/api/v1',
+  auth: { type: 'bearer' },
+  protocols: {
+    chat: { path: '/chat/completions' },
+    responses: { path: '/responses' },
+    messages: { path: '/messages' },
+    embeddings: { path: '/embeddings' },
+  },
+  envKeys: ['OPENROUTER_API_KEY'],
+});

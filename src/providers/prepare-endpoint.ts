@@ -1,0 +1,63 @@
+import { GatewayError } from '../core/errors.ts';
+import type { Protocol } from '../core/protocol-id.ts';
+import type { PreparedEndpoint, ProviderAccount } from './account.ts';
+import type { ProviderAuth } from './define-provider.ts';
+import { MESSAGES_HEADERS, messagesHeaders } from './messages-headers.ts';
+
+/** Decided per request, whatever the account says. */
+const PER_REQUEST: ReadonlySet<string> = new Set([
+  'content-type',
+  'accept',
+  'accept-encoding',
+  ...MESSAGES_HEADERS,
+]);
+
+/**
+ * Joins base URL, path, headers and credential of one protocol of an account. The credential goes in
+ * exactly once: a header of the account with the same name gives way. Throws `unsupported_feature`
+ * when the account does not speak the protocol.
+ */
+export function prepareEndpoint(account: ProviderAccount, protocol: Protocol): PreparedEndpoint {
+  const endpoint = account.protocols[protocol];
+  if (!endpoint) {
+    throw new GatewayError('unsupported_feature', {
+      message: `provider ${account.name} does not speak ${protocol}`,
+    });
+  }
+  const auth = endpoint.auth ?? account.auth;
+  const base = new URL(account.baseUrl);
+  if (auth.type === 'query' && account.credential !== undefined) {
+    base.searchParams.set(auth.name, account.credential);
+  }
+  const address = `${base.protocol}//${base.host}${base.pathname.replace(/\/$/, '')}${endpoint.path}`;
+  const headers = accountHeaders(account, auth);
+  const common = [...headers, 'content-type', 'application/json', 'accept-encoding', 'identity'];
+  if (protocol === 'messages') common.push(...messagesHeaders(account, {}));
+  return {
+    address,
+    search: base.search,
+    url: address.includes('{') ? undefined : new URL(address + base.search),
+    headers,
+    jsonHeaders: [...common, 'accept', 'application/json'],
+    streamHeaders: [...common, 'accept', 'text/event-stream'],
+  };
+}
+
+function accountHeaders(account: ProviderAccount, auth: ProviderAuth): string[] {
+  const credential = credentialHeader(auth, account.credential);
+  const own = { ...account.definition.headers, ...account.headers };
+  const kept = Object.entries(own).filter(
+    ([name]) => !PER_REQUEST.has(name) && name !== credential?.[0],
+  );
+  return [...kept.flat(), ...(credential ?? [])];
+}
+
+function credentialHeader(
+  auth: ProviderAuth,
+  credential: string | undefined,
+): [name: string, value: string] | undefined {
+  if (credential === undefined) return undefined;
+  if (auth.type === 'bearer') return ['authorization', `Bearer ${credential}`];
+  if (auth.type !== 'header') return undefined;
+  return [auth.name.toLowerCase(), (auth.prefix ?? '') + credential];
+}

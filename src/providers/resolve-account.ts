@@ -1,0 +1,176 @@
+import leven from 'leven';
+import { GatewayError } from '../core/errors.ts';
+import { PROTOCOLS } from '../core/protocol-id.ts';
+import type { Protocol } from '../core/protocol-id.ts';
+import type { Quirks } from '../core/quirks.ts';
+import type { ProviderAccount } from './account.ts';
+import type { ProtocolEndpoint, ProviderAuth, ProviderDefinition } from './define-provider.ts';
+import { prepareEndpoint } from './prepare-endpoint.ts';
+import { PROVIDERS } from './registry.ts';
+import { STANDARD_ENDPOINTS } from './standard-endpoints.ts';
+
+/** The fields of a provider resource that say how to reach it. */
+export interface ProviderSettings {
+  id: string;
+  name: string;
+  provider_type: string;
+  base_url?: string | null | undefined;
+  headers?: Readonly<Record<string, string>> | null | undefined;
+  auth?: ProviderAuth | null | undefined;
+  /** What the provider speaks, instead of what its type says; `true` for the usual path. */
+  protocols?: Partial<Record<Protocol, true | { path: string }>> | null | undefined;
+  /** Added to the quirks of its type. */
+  quirks?: Partial<Record<Protocol, Quirks>> | null | undefined;
+  header_spelling?: 'vendor' | 'native' | null | undefined;
+  /** False: `stream_options.include_usage` must not be sent. */
+  stream_usage?: boolean | null | undefined;
+  mock?: unknown;
+}
+
+/** The transport's own, and what would let a request be read in two ways. */
+const RESERVED_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/**
+ * Makes an account of a provider resource and its unsealed key. Throws `invalid_request` with `param`
+ * for an unknown type (with a suggestion), a missing or unusable `base_url`, a missing key, and
+ * headers or paths that cannot be sent. No message contains the key.
+ */
+export function resolveAccount(
+  settings: ProviderSettings,
+  credential: string | undefined,
+): ProviderAccount {
+  const definition = findDefinition(settings.provider_type);
+  const account: ProviderAccount = {
+    id: settings.id,
+    name: settings.name,
+    definition,
+    baseUrl: readBaseUrl(settings, definition),
+    auth: settings.auth ?? definition.auth,
+    credential: credential === '' ? undefined : credential,
+    protocols: readProtocols(settings, definition),
+    headers: readHeaders(settings.headers ?? {}),
+    quirks: joinQuirks(definition.quirks ?? {}, settings.quirks ?? {}),
+    headerSpelling: settings.header_spelling ?? 'vendor',
+    noStreamUsage: definition.noStreamUsage === true || settings.stream_usage === false,
+    mock: settings.mock ?? undefined,
+  };
+  checkCredential(account);
+  const endpoints = PROTOCOLS.filter((protocol) => account.protocols[protocol]).map(
+    (protocol) => [protocol, prepareEndpoint(account, protocol)] as const,
+  );
+  return { ...account, endpoints: new Map(endpoints) };
+}
+
+function invalid(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', { param, message });
+}
+
+function findDefinition(type: string): ProviderDefinition {
+  const definition = PROVIDERS.get(type);
+  if (definition) return definition;
+  const known = [...PROVIDERS.keys()];
+  const near = known.find((id) => leven(id, type.toLowerCase(), { maxDistance: 3 }) < 3);
+  const hint = near ? `did you mean ${near}?` : `known types: ${known.join(', ')}`;
+  throw invalid('type', `unknown provider type ${JSON.stringify(type.slice(0, 64))}; ${hint}`);
+}
+
+function readBaseUrl(settings: ProviderSettings, definition: ProviderDefinition): string {
+  const text = settings.base_url ?? definition.baseUrl;
+  if (text === undefined) {
+    throw invalid('base_url', `a provider of type ${definition.id} needs base_url`);
+  }
+  // The definition's own may have a scheme of its own (`mock://`).
+  if (text === definition.baseUrl) return text;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw invalid('base_url', 'base_url must be an absolute http or https URL');
+  }
+  if (url.username || url.password || url.hash) {
+    throw invalid('base_url', 'base_url must not contain a user name, a password or a fragment');
+  }
+  return url.href.replace(/\/(?=$|\?)/, '');
+}
+
+function readProtocols(
+  settings: ProviderSettings,
+  definition: ProviderDefinition,
+): ProviderAccount['protocols'] {
+  if (!settings.protocols) return settings.auth ? withoutAuth(definition) : definition.protocols;
+  const protocols: Partial<Record<Protocol, ProtocolEndpoint>> = {};
+  for (const protocol of PROTOCOLS) {
+    const wanted = settings.protocols[protocol];
+    if (wanted === undefined) continue;
+    const usual = definition.protocols[protocol];
+    const { path } = wanted === true ? (usual ?? STANDARD_ENDPOINTS[protocol]) : wanted;
+    if (!/^\/[^?#\s]*$/.test(path)) {
+      throw invalid(`protocols.${protocol}.path`, 'a path begins with / and has no query');
+    }
+    const auth = settings.auth ? undefined : usual?.auth;
+    protocols[protocol] = auth ? { path, auth } : { path };
+  }
+  return protocols;
+}
+
+/** An operator who says how to authenticate means it for every protocol. */
+function withoutAuth({ protocols }: ProviderDefinition): ProviderAccount['protocols'] {
+  const entries = Object.entries(protocols).map(([protocol, { path }]) => [protocol, { path }]);
+  return Object.fromEntries(entries);
+}
+
+function readHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]) => {
+    const lower = name.toLowerCase();
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || RESERVED_HEADERS.has(lower)) {
+      throw invalid('headers', `the header ${JSON.stringify(name.slice(0, 64))} cannot be set`);
+    }
+    if (!isHeaderValue(value)) {
+      throw invalid('headers', `the value of ${lower} contains characters that cannot be sent`);
+    }
+    return [lower, value] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function checkCredential({ auth, credential, definition }: ProviderAccount): void {
+  if (credential === undefined) {
+    if (auth.type === 'none' || definition.keyOptional) return;
+    const usual = definition.envKeys?.[0];
+    const where = usual ? `, for example \${secret:env:${usual}}` : '';
+    throw invalid('api_key', `a provider of type ${definition.id} needs api_key${where}`);
+  }
+  if (!isHeaderValue(credential)) {
+    throw invalid('api_key', 'api_key contains characters that cannot be sent');
+  }
+}
+
+/** Visible characters, spaces between them and Latin-1 (RFC 9110, 5.5). */
+function isHeaderValue(value: string): boolean {
+  return /^[\x21-\x7e\x80-\xff]([\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?$/.test(value);
+}
+
+function joinQuirks(
+  usual: Partial<Record<Protocol, Quirks>>,
+  own: Partial<Record<Protocol, Quirks>>,
+): Partial<Record<Protocol, Quirks>> {
+  const joined: Partial<Record<Protocol, Quirks>> = { ...usual };
+  for (const protocol of PROTOCOLS) {
+    const [ours, theirs] = [own[protocol], usual[protocol]];
+    if (!ours) continue;
+    joined[protocol] = {
+      drop: [...new Set([...(theirs?.drop ?? []), ...(ours.drop ?? [])])],
+      rename: { ...theirs?.rename, ...ours.rename },
+      default: { ...theirs?.default, ...ours.default },
+    };
+  }
+  return joined;
+}

@@ -1,0 +1,16 @@
+import { defineProvider } from './define-provider.ts';
+import type { ProviderDefinition } from './define-provider.ts';
+
+/** See docs.together.ai/docs/inference/openai-compatibility. */
+export const together: ProviderDefinition = defineProvider({
+  id: 'together',
+  displayName: 'Together AI',
+  baseUrl: 'https://api.together.ai/v1',
+  auth: { type: 'bearer' },
+  protocols: {
+    chat: { path: '/chat/completions' },
+    embeddings: { path: '/embeddings' },
+    images: { path: '/images/generations' },
+  },
+  envKeys: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],
+});

@@ -1,0 +1,18 @@
+import { defineProvider } from './define-provider.ts';
+import type { ProviderDefinition } from './define-provider.ts';
+
+/** A `vllm serve` on this machine (docs.vllm.ai, Online Serving); a key only when it was started with one. */
+export const vllm: ProviderDefinition = defineProvider({
+  id: 'vllm',
+  displayName: 'vLLM',
+  baseUrl: 'http://127.0.0.1:8000/v1',
+  auth: { type: 'bearer' },
+  keyOptional: true,
+  protocols: {
+    chat: { path: '/chat/completions' },
+    responses: { path: '/responses' },
+    messages: { path: '/messages' },
+    embeddings: { path: '/embeddings' },
+  },
+  envKeys: ['VLLM_API_KEY'],
+});

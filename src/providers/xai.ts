@@ -1,0 +1,16 @@
+import { defineProvider } from './define-provider.ts';
+import type { ProviderDefinition } from './define-provider.ts';
+
+/** See docs.x.ai; its Messages layer is deprecated and left out. */
+export const xai: ProviderDefinition = defineProvider({
+  id: 'xai',
+  displayName: 'xAI',
+  baseUrl: 'https://api.x.ai/v1',
+  auth: { type: 'bearer' },
+  protocols: {
+    chat: { path: '/chat/completions' },
+    responses: { path: '/responses' },
+    images: { path: '/images/generations' },
+  },
+  envKeys: ['XAI_API_KEY'],
+});
