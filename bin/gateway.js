@@ -20,16 +20,17 @@ const io = {
   exit: (code) => process.exit(code),
 };
 
-// The exit code is set, not forced, so that everything that was written arrives.
-import('../dist/cli/main.js').then(
-  async ({ main }) => {
-    process.exitCode = await main(io);
-  },
-  (error) => {
-    const unbuilt = error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes('dist');
-    process.stderr.write(
-      unbuilt ? 'gateway is not built: run `npm run build`\n' : `${error.stack}\n`,
-    );
-    process.exitCode = 1;
-  },
-);
+async function start() {
+  const { main } = await import('../dist/cli/main.js');
+  // Set, not forced, so that everything that was written arrives.
+  process.exitCode = await main(io);
+}
+
+start().catch((error) => {
+  const unbuilt =
+    error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes('dist/cli/main.js');
+  process.stderr.write(
+    unbuilt ? 'gateway is not built: run `npm run build`\n' : `${error.stack}\n`,
+  );
+  process.exitCode = 1;
+});

@@ -24,7 +24,8 @@ async function checkProvider(
 ): Promise<Finding> {
   const name = `provider ${identity}`;
   const type = String(body['type'] ?? body['provider_type']);
-  const url = String(body['base_url'] ?? PROVIDERS.get(type)?.baseUrl ?? '');
+  const declared = body['base_url'];
+  const url = typeof declared === 'string' ? declared : (PROVIDERS.get(type)?.baseUrl ?? '');
   if (type === 'mock') return { name, state: 'ok', message: 'needs no network' };
   if (!URL.canParse(url)) return { name, state: 'warn', message: 'has no address to check' };
   const { origin } = new URL(url);

@@ -1,3 +1,4 @@
+import { parseDuration } from '../core/duration.ts';
 import { usageError } from './cli-error.ts';
 import { flagEnv, type CommandSpec, type Flags, type FlagSpec } from './command.ts';
 
@@ -73,7 +74,7 @@ function toItem(spec: FlagSpec, text: string, source: string): string | number {
     throw usageError(`${source} must be one of ${spec.choices.join(', ')}, not "${text}"`);
   }
   if (spec.type === 'string' || spec.type === 'boolean') return text;
-  const number = spec.type === 'duration' ? parseDuration(text) : parseInteger(text);
+  const number = spec.type === 'duration' ? parseMilliseconds(text) : parseInteger(text);
   const { min = 0, max = Number.MAX_SAFE_INTEGER } = spec;
   if (number === undefined || number < min || number > max) {
     throw usageError(`${source} must be ${expectation(spec, min, max)}, not "${text}"`);
@@ -92,15 +93,10 @@ function parseInteger(text: string): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Milliseconds of `300ms | 2s | 5m | 1h | 7d`, or of a bare number of seconds. */
-export function parseDuration(text: string): number | undefined {
-  const [, digits, unit = 's'] = /^(\d{1,9}(?:\.\d{1,3})?)(ms|s|m|h|d)?$/.exec(text) ?? [];
-  if (digits === undefined || !isUnit(unit)) return undefined;
-  return Math.round(Number(digits) * UNIT_MS[unit]);
-}
-
-function isUnit(text: string): text is keyof typeof UNIT_MS {
-  return Object.hasOwn(UNIT_MS, text);
+function parseMilliseconds(text: string): number | undefined {
+  try {
+    return parseDuration(text);
+  } catch {
+    return undefined;
+  }
 }

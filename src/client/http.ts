@@ -78,7 +78,7 @@ export function createHttp(options: HttpOptions): Http {
       return { ...answer, body: parseJson(answer, guard) };
     },
     stream: (call) =>
-      send(call, { attempt: 1, read: async (response) => response.body ?? new Blob().stream() }),
+      send(call, { attempt: 1, read: async (response) => response.body ?? new Blob([]).stream() }),
   };
 }
 

@@ -50,10 +50,10 @@ const list = (...data: unknown[]) => answer({ data, next_page: null });
 describe('keys', () => {
   it(verifies('cli.keys', 'create prints the value once, alone on stdout'), async () => {
     const value = `sk-${'ab'.repeat(32)}`;
-    const created = await run(answer({ ...KEY, value }, 201), [
-      ...['keys', 'create', 'app', '--scope', 'inference', '--scope', 'models', '--rpm-cap', '60'],
-      ...['--spending-limit', '10', '--spending-limit-day', '0.5', '--allowed-model', 'acme/*'],
-    ]);
+    const flags =
+      '--rpm-cap 60 --spending-limit 10 --spending-limit-day 0.5 --allowed-model acme/*';
+    const words = `keys create app --scope inference --scope models ${flags}`;
+    const created = await run(answer({ ...KEY, value }, 201), words.split(' '));
     expect(created.code).toBe(0);
     expect(created.stdout).toBe(`${value}\n`);
     expect(created.stderr).not.toContain(value);
