@@ -9,7 +9,6 @@ const TEXTS: Record<UpstreamErrorKind, string> = {
   connect: 'could not connect to the provider',
   reset: 'the provider closed the connection',
   protocol: 'the provider did not answer in HTTP',
-  blocked: 'the address is not allowed',
   aborted: 'the request was aborted',
 };
 

@@ -50,8 +50,6 @@ export type UpstreamErrorKind =
   | 'reset'
   /** The answer was not HTTP or its encoding was corrupt. */
   | 'protocol'
-  /** The URL guard refused the address. */
-  | 'blocked'
   /** `abort()` was called. */
   | 'aborted';
 

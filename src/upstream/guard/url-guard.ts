@@ -90,7 +90,7 @@ function parse(text: string): URL {
   return url;
 }
 
-export function portOf(url: URL): number {
+function portOf(url: URL): number {
   return url.port ? Number(url.port) : url.protocol === 'https:' ? 443 : 80;
 }
 
