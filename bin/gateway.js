@@ -6,6 +6,9 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(1);
 }
 
+// Node.js 22 keeps compiled modules between runs; 20 has no such cache.
+process.getBuiltinModule?.('node:module').enableCompileCache?.();
+
 const io = {
   argv: process.argv.slice(2),
   env: process.env,

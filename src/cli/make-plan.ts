@@ -38,6 +38,7 @@ export async function makePlan(
     desired: config.desired,
     actual: await readActual(resources),
     mode: choice.prune ? 'prune' : 'apply',
+    // The admin API sees every organization, so the plan is bound to none of them.
     target: { server, organization: '*' },
     adopt: choice.adopt,
     writeSecrets: new Set(choice.writeSecrets),

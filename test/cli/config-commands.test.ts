@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -209,7 +210,7 @@ describe('plan, diff and apply', () => {
       const { run, writes } = await against();
       const refused = await run('apply');
       expect(refused.code).toBe(64);
-      expect(refused.stderr).toContain(server?.url);
+      expect(refused.stderr).toContain(`target: ${server?.url} (all organizations)`);
       expect(writes()).toEqual([]);
     },
   );
@@ -312,6 +313,50 @@ describe('plan, diff and apply', () => {
       expect(writes()).toEqual([]);
     },
   );
+});
+
+describe('interrupted apply', () => {
+  it(
+    verifies(
+      'cli.signal.sigint',
+      'finishes the write in flight, tells applied and pending, exits 130',
+    ),
+    async () => {
+      await project();
+      const signals = new EventEmitter();
+      const admin = createFakeAdmin();
+      server = await startFakeServer((call, res) => {
+        if (call.method === 'POST') signals.emit('SIGINT');
+        return admin.handler(call, res);
+      });
+      const env = { GATEWAY_SERVER: server.url, GATEWAY_API_KEY: 'sk-x', UPSTREAM_KEY: CANARY };
+      const exits: number[] = [];
+      const onExit = (code: number) => exits.push(code);
+      const run = await runCli(['apply', '--yes'], { cwd, env, signals, onExit });
+      expect(run.code).toBe(130);
+      expect(run.stdout).toMatch(
+        /done +create provider upstream\nnot run create model acme\/fast\n1 applied/,
+      );
+      expect(admin.resources['models']).toEqual([]);
+      expect(exits).toEqual([]);
+      const again = await runCli(['apply', '--yes'], { cwd, env });
+      expect(again.code).toBe(0);
+    },
+  );
+
+  it('a second signal ends it at once', async () => {
+    await project();
+    const signals = new EventEmitter();
+    const admin = createFakeAdmin();
+    server = await startFakeServer((call, res) => {
+      if (call.method === 'POST') for (const _ of [1, 2]) signals.emit('SIGINT');
+      return admin.handler(call, res);
+    });
+    const env = { GATEWAY_SERVER: server.url, GATEWAY_API_KEY: 'sk-x', UPSTREAM_KEY: CANARY };
+    const exits: number[] = [];
+    await runCli(['apply', '--yes'], { cwd, env, signals, onExit: (code) => exits.push(code) });
+    expect(exits[0]).toBe(130);
+  });
 });
 
 describe('init', () => {

@@ -29,6 +29,7 @@ async function applyProject(input: CommandInput, config: GatewayConfig): Promise
     return { data: made.plan, text: (style) => renderPlan(made.plan, style, { all: false }) };
   }
   requirePruneCount(made.plan, flags.number('confirm-prune'));
+  context.output.note(`target: ${client.baseUrl} (all organizations)`);
   context.output.note(renderPlan(made.plan, createStyle(false), { all: false }));
   await context.confirm(`Apply ${made.plan.summary.total} changes to ${client.baseUrl}?`);
   try {
