@@ -1,19 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
-import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { storeSurvivesKill, temporaryDirectory } from '../conformance/store-kill.ts';
 import { storeConformance, type StoreSite } from '../conformance/store.ts';
 
 storeConformance('lmdb', async (clock) => {
-  const directory = await mkdtemp(join(tmpdir(), 'store-'));
-  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const path = await temporaryDirectory();
+  const open = () => openStore({ driver: 'lmdb', path }, { clock });
   const site: StoreSite = {
-    store: await openLmdbStore(directory, clock),
+    store: await open(),
     async reopen() {
       await site.store.close();
-      return (site.store = await openLmdbStore(directory, clock));
+      return (site.store = await open());
     },
   };
   return site;
 });
+
+storeSurvivesKill('lmdb');

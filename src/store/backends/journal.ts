@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto';
+import type { Driver } from 'unstorage';
+import type { Clock } from '../../core/clock.ts';
+import { blobName, createBlobs, type Blobs } from '../journal/blobs.ts';
+import { acquireLease, type Lease } from '../journal/lease.ts';
+import { replay, type JournalHead, type Tip } from '../journal/replay.ts';
+import { toLine } from '../journal/rows.ts';
+import { writeSnapshot } from '../journal/snapshot.ts';
+import type { Store } from '../store.ts';
+import { createTableStore } from '../table-store.ts';
+import { createTable, type Changes, type Table } from '../table.ts';
+
+const SNAPSHOT_BLOBS = 500;
+const SNAPSHOT_CHARS = 4 * 1024 * 1024;
+
+/**
+ * A store at process scope on any unstorage driver: rows in memory, every group of commits one new
+ * blob of an append-only journal, now and then a snapshot. It is as durable as the driver's writes
+ * (`fs` survives the end of the process, not of the power). Rejects with `StoreError` `locked` while
+ * another process holds the store, `corrupt`, `newer_format`, `read_only`, `unavailable`.
+ */
+export async function openJournalStore(driver: Driver, clock: Clock): Promise<Store> {
+  const owner = randomBytes(4).toString('hex');
+  const blobs = createBlobs(driver);
+  const lease = await acquireLease(blobs, clock, owner);
+  const table = createTable(clock);
+  let tip: Tip;
+  try {
+    tip = await replay(blobs, table);
+  } catch (error) {
+    await lease.release();
+    throw error;
+  }
+  const journal = createJournal({ blobs, lease, table, owner, tip });
+  return createTableStore({
+    driver: driver.name ?? 'unstorage',
+    clock,
+    table,
+    lastVersion: tip.lastVersion,
+    persist: journal.append,
+    ping: lease.renew,
+    async close() {
+      await journal.settled();
+      await lease.release();
+      await blobs.dispose();
+    },
+  });
+}
+
+interface JournalOptions {
+  blobs: Blobs;
+  lease: Lease;
+  table: Table;
+  owner: string;
+  tip: Tip;
+}
+
+function createJournal({ blobs, lease, table, owner, tip }: JournalOptions) {
+  let { last, nextNumber } = tip;
+  let blobsSince = 0;
+  let charsSince = 0;
+  let snapshot: Promise<void> | undefined;
+
+  /** The table stands exactly where the journal does: the group before is applied, the next not. */
+  function startSnapshot(lastVersion: number): void {
+    const rows = table.rows();
+    const options = { owner, number: nextNumber++, rows, last, lastVersion };
+    blobsSince = 0;
+    charsSince = 0;
+    // The journal holds everything as well; the next round tries again.
+    snapshot = writeSnapshot(blobs, options)
+      .catch(() => undefined)
+      .finally(() => (snapshot = undefined));
+  }
+
+  return {
+    append: async (changes: Changes, lastVersion: number): Promise<void> => {
+      await lease.ensure();
+      if (!snapshot && (blobsSince >= SNAPSHOT_BLOBS || charsSince >= SNAPSHOT_CHARS)) {
+        startSnapshot(lastVersion);
+      }
+      const head: JournalHead = { previous: last, lastVersion };
+      const lines = Array.from(changes, ([id, row]) => toLine(id, row));
+      const body = [JSON.stringify(head), ...lines].join('\n');
+      const name = blobName('journal', nextNumber++, owner);
+      await blobs.write(name, body);
+      // A write that took longer than the lease may have landed behind a successor's back.
+      await lease.ensure();
+      last = name;
+      blobsSince++;
+      charsSince += body.length;
+    },
+    settled: async () => snapshot,
+  };
+}

@@ -1,0 +1,119 @@
+import { StoreError } from '../store.ts';
+import type { Row, Table } from '../table.ts';
+import type { BlobName, Blobs } from './blobs.ts';
+import { fromLine } from './rows.ts';
+
+/** First line of a journal blob; each names its predecessor, so a failed write can be passed over. */
+export interface JournalHead {
+  previous: string;
+  lastVersion: number;
+}
+
+/** The whole of a snapshot blob; written last, it makes its parts count. */
+export interface SnapshotHead {
+  /** The journal blob whose changes are the last in it. */
+  last: string;
+  lastVersion: number;
+  parts: readonly string[];
+}
+
+/** Where a journal stands after it was read. */
+export interface Tip {
+  /** The last blob that counts; empty at the beginning. */
+  last: string;
+  lastVersion: number;
+  /** Numbers from here on were never used for a blob. */
+  nextNumber: number;
+}
+
+interface JournalBlob {
+  head: JournalHead;
+  lines: string[];
+}
+
+const READ_AHEAD = 8;
+
+/**
+ * Rebuilds the table from the newest whole snapshot and the chain of journal blobs behind it. A torn
+ * blob at the end, or one that was passed over, was never acknowledged. Rejects with `corrupt` when
+ * the chain has a hole.
+ */
+export async function replay(blobs: Blobs, table: Table): Promise<Tip> {
+  const names = await blobs.list();
+  const snapshot = await loadSnapshot(blobs, names, table);
+  const last = snapshot?.last ?? '';
+  const journals = await readJournals(
+    blobs,
+    names.filter(({ kind, name }) => kind === 'journal' && name > last),
+  );
+  const chain = chainOf(journals, last);
+  for (const { lines } of chain) table.apply(new Map(lines.map(fromLine)));
+  const numbers = names.filter(({ kind }) => kind !== 'lock').map(({ number }) => number);
+  return {
+    last: [...journals.keys()].at(-1) ?? last,
+    lastVersion: Math.max(snapshot?.lastVersion ?? 0, ...chain.map(({ head }) => head.lastVersion)),
+    nextNumber: Math.max(0, ...numbers) + 1,
+  };
+}
+
+async function loadSnapshot(
+  blobs: Blobs,
+  names: BlobName[],
+  table: Table,
+): Promise<SnapshotHead | undefined> {
+  for (const { name } of names.filter(({ kind }) => kind === 'snapshot').toReversed()) {
+    const body = await blobs.read(name);
+    if (body === undefined) continue;
+    const head: SnapshotHead = JSON.parse(body);
+    const rows = await readParts(blobs, head.parts);
+    if (!rows) continue;
+    table.apply(rows);
+    return head;
+  }
+  return undefined;
+}
+
+async function readParts(
+  blobs: Blobs,
+  parts: readonly string[],
+): Promise<Map<string, Row | undefined> | undefined> {
+  const rows = new Map<string, Row | undefined>();
+  for (const part of parts) {
+    const body = await blobs.read(part);
+    if (body === undefined) return undefined;
+    for (const line of body.split('\n')) rows.set(...fromLine(line));
+  }
+  return rows;
+}
+
+/** The blobs that are whole, in ascending order. */
+async function readJournals(blobs: Blobs, names: BlobName[]): Promise<Map<string, JournalBlob>> {
+  const journals = new Map<string, JournalBlob>();
+  for (let i = 0; i < names.length; i += READ_AHEAD) {
+    const some = names.slice(i, i + READ_AHEAD).map(({ name }) => name);
+    const bodies = await Promise.all(some.map((name) => blobs.read(name)));
+    for (const [n, body] of bodies.entries()) {
+      if (body === undefined) continue;
+      const [head = '', ...lines] = body.split('\n');
+      journals.set(some[n]!, { head: JSON.parse(head), lines });
+    }
+  }
+  return journals;
+}
+
+function chainOf(journals: Map<string, JournalBlob>, last: string): JournalBlob[] {
+  const chain: JournalBlob[] = [];
+  let name = [...journals.keys()].at(-1) ?? last;
+  while (name !== last) {
+    const blob = journals.get(name);
+    if (!blob) {
+      throw new StoreError(
+        'corrupt',
+        `the journal has a hole: ${name || 'its beginning'} is missing`,
+      );
+    }
+    chain.push(blob);
+    name = blob.head.previous;
+  }
+  return chain.toReversed();
+}
