@@ -4,8 +4,7 @@ import type { StreamFailure } from '../protocols/protocol.ts';
 import type { Route } from '../routing/catalog.ts';
 import { classifyStatus } from '../upstream/classify.ts';
 import { retryAfterMs } from '../upstream/retry-after.ts';
-import { UpstreamError } from '../upstream/transport.ts';
-import type { UpstreamHeaders } from '../upstream/transport.ts';
+import type { UpstreamError, UpstreamHeaders } from '../upstream/transport.ts';
 import type { AttemptFailure } from './types.ts';
 import type { Lapse } from './watchdog.ts';
 

@@ -143,7 +143,7 @@ async function deliver(
     settleCall(call, { status: 200, result: 'ok', consumption: answer }, deps.clock);
     return { type: 'body', status: 200, headers: clientHeaders(headers), body: answer.body };
   }
-  settleAtEnd(call, committed, deps);
+  void settleAtEnd(call, committed, deps);
   return {
     type: 'stream',
     status: 200,
@@ -157,22 +157,21 @@ async function deliver(
   };
 }
 
-function settleAtEnd(
+async function settleAtEnd(
   call: Call,
   stream: Extract<CommittedResult, { type: 'stream' }>,
   deps: InferenceDeps,
-): void {
-  void stream.ended.then(({ failure, clientGone }) => {
-    const { usage, outputChars } = stream.reader;
-    settleCall(
-      call,
-      {
-        status: clientGone ? 499 : 200,
-        result: clientGone ? 'aborted' : failure ? 'interrupted' : 'ok',
-        errorCode: failure?.reason,
-        consumption: { usage, outputChars },
-      },
-      deps.clock,
-    );
-  });
+): Promise<void> {
+  const { failure, clientGone } = await stream.ended;
+  const { usage, outputChars } = stream.reader;
+  settleCall(
+    call,
+    {
+      status: clientGone ? 499 : 200,
+      result: clientGone ? 'aborted' : failure ? 'interrupted' : 'ok',
+      errorCode: failure?.reason,
+      consumption: { usage, outputChars },
+    },
+    deps.clock,
+  );
 }

@@ -12,7 +12,7 @@ export interface Stored {
   /** Sealed secrets by field. */
   sealed: Record<string, string>;
   /** What the gateway itself knows of it; never declared by anyone. */
-  state: Record<string, unknown>;
+  state: State;
   version: number;
   createdAt: string;
   updatedAt: string;
@@ -77,7 +77,20 @@ export interface ResourceDefinition {
   view(stored: Stored): Record<string, unknown>;
   /** Absent: nothing beyond the declared fields. */
   create?: (input: CreationInput) => Creation;
+  /**
+   * Changes of state that a body may ask for beside the declared fields (`enabled: false` on a key).
+   * Gives the members to change, or undefined; throws `conflict` for a change that cannot be.
+   */
+  transition?: (
+    stored: Stored,
+    body: Readonly<Record<string, unknown>>,
+    now: string,
+  ) => State | undefined;
+  /** `POST {path}/{id}/{action}`; gives the members of state to change, or undefined for no change. */
+  readonly actions?: Readonly<Record<string, (stored: Stored, now: string) => State | undefined>>;
 }
+
+export type State = Record<string, unknown>;
 
 export function defineResource(definition: ResourceDefinition): ResourceDefinition {
   return definition;
@@ -86,7 +99,9 @@ export function defineResource(definition: ResourceDefinition): ResourceDefiniti
 /** How the API shows a resource: secrets never, absent optional values as null. */
 export function toView(definition: ResourceDefinition, stored: Stored): Record<string, unknown> {
   const declared: Record<string, unknown> = {};
-  const shownAs = new Map(Object.entries(definition.aliases).map(([alias, field]) => [field, alias]));
+  const shownAs = new Map(
+    Object.entries(definition.aliases).map(([alias, field]) => [field, alias]),
+  );
   for (const field of Object.keys(definition.fields.shape)) {
     if (definition.secrets.includes(field)) continue;
     declared[shownAs.get(field) ?? field] = stored.spec[field] ?? null;

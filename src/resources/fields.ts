@@ -32,7 +32,8 @@ export const duration = z.union([z.string(), z.number()]).transform((value, cont
 
 export const instant = z.string().transform((value, context): string => {
   const ms = Date.parse(value);
-  if (Number.isNaN(ms)) return meaningless(context, 'expected an RFC 3339 time such as 2026-12-31T00:00:00Z');
+  if (Number.isNaN(ms))
+    return meaningless(context, 'expected an RFC 3339 time such as 2026-12-31T00:00:00Z');
   return new Date(ms).toISOString();
 });
 
@@ -55,7 +56,9 @@ export const spendingLimit = z
   .union([dollars.transform((lifetime) => ({ lifetime })), limitWindows])
   .nullable()
   .default(null)
-  .describe('Most that may be spent, in USD: an amount for the lifetime, or {lifetime?, day?, month?}.');
+  .describe(
+    'Most that may be spent, in USD: an amount for the lifetime, or {lifetime?, day?, month?}.',
+  );
 
 export const timeouts = z
   .object({
@@ -75,7 +78,9 @@ export const pricing = z
     output: perMillion('output tokens'),
     cache_read: perMillion('tokens read from the cache; default: as input'),
     cache_write_5m: perMillion('tokens written to the 5-minute cache; default: as input'),
-    cache_write_1h: perMillion('tokens written to the 1-hour cache; default: as the 5-minute cache'),
+    cache_write_1h: perMillion(
+      'tokens written to the 1-hour cache; default: as the 5-minute cache',
+    ),
     reasoning: perMillion('reasoning tokens; default: as output'),
     per_call: dollars.optional().describe('USD per call.'),
     per_image: dollars.optional().describe('USD per image.'),

@@ -12,19 +12,33 @@ const route = z.object({
     .min(1)
     .max(256)
     .optional()
-    .describe("The provider's own name of the model; default: what follows the first / of the name."),
-  protocols: z.array(z.enum(PROTOCOLS)).nullable().default(null).describe('Wire formats; default: all it speaks.'),
+    .describe(
+      "The provider's own name of the model; default: what follows the first / of the name.",
+    ),
+  protocols: z
+    .array(z.enum(PROTOCOLS))
+    .nullable()
+    .default(null)
+    .describe('Wire formats; default: all it speaks.'),
   mapping: z
     .enum(['native', 'translated'])
     .default('native')
     .describe('translated lets generate-content requests be served in another protocol.'),
   priority: z.int().min(0).max(1_000_000).default(0).describe('Lower is tried first.'),
-  weight: z.number().positive().max(1_000_000).default(1).describe('Share of traffic among equal priorities.'),
+  weight: z
+    .number()
+    .positive()
+    .max(1_000_000)
+    .default(1)
+    .describe('Share of traffic among equal priorities.'),
   pricing,
   timeouts,
   min_throughput: z
     .object({
-      bytes_per_second: z.number().positive().describe('Least bytes per second before the first content.'),
+      bytes_per_second: z
+        .number()
+        .positive()
+        .describe('Least bytes per second before the first content.'),
       over: duration.describe('Span over which it is judged.'),
     })
     .nullable()
@@ -46,7 +60,9 @@ export const model = defineResource({
   description: 'Logical models and their routes.',
   organizationScoped: false,
   fields: z.object({
-    name: name.regex(/^[^\s?#%]+$/, 'no blanks, ?, # or %').describe('Logical name, such as acme/fast.'),
+    name: name
+      .regex(/^[^\s?#%]+$/, 'no blanks, ?, # or %')
+      .describe('Logical name, such as acme/fast.'),
     type: z
       .enum(['llm', 'embedding', 'image', 'video', 'audio', 'api'])
       .default('llm')
@@ -54,16 +70,33 @@ export const model = defineResource({
     display_name: z.string().max(256).nullable().default(null).describe('Shown to people.'),
     description: z.string().max(4096).nullable().default(null).describe('What it is good for.'),
     enabled: z.boolean().default(true).describe('False makes it unknown to clients.'),
-    capabilities: z.array(z.string().min(1).max(64)).max(64).default([]).describe('Such as tools, vision, reasoning.'),
-    schema: z.record(z.string(), z.unknown()).nullable().default(null).describe('JSON Schema of the input.'),
-    max_output_tokens: z.int().positive().nullable().default(null).describe('Most tokens that it can produce.'),
+    capabilities: z
+      .array(z.string().min(1).max(64))
+      .max(64)
+      .default([])
+      .describe('Such as tools, vision, reasoning.'),
+    schema: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .default(null)
+      .describe('JSON Schema of the input.'),
+    max_output_tokens: z
+      .int()
+      .positive()
+      .nullable()
+      .default(null)
+      .describe('Most tokens that it can produce.'),
     pricing,
     timeouts,
     strategy: z
       .enum(['priority', 'least_latency', 'sticky'])
       .default('priority')
       .describe('How routes of equal priority are ordered.'),
-    fallbacks: z.array(z.string().min(1)).max(16).default([]).describe('Models tried when every route failed.'),
+    fallbacks: z
+      .array(z.string().min(1))
+      .max(16)
+      .default([])
+      .describe('Models tried when every route failed.'),
     routes: z.array(route).max(64).default([]).describe('Where requests are sent.'),
     labels,
   }),
@@ -78,7 +111,11 @@ export const model = defineResource({
       target: provider,
       path: `routes[${index}].provider`,
     })),
-    ...(spec['fallbacks'] as string[]).map((target, index) => ({ kind: 'model', target, path: `fallbacks[${index}]` })),
+    ...(spec['fallbacks'] as string[]).map((target, index) => ({
+      kind: 'model',
+      target,
+      path: `fallbacks[${index}]`,
+    })),
   ],
   view: () => ({}),
 });

@@ -13,7 +13,10 @@ export const organization = defineResource({
   fields: z.object({
     name,
     display_name: z.string().max(256).nullable().default(null).describe('Shown to people.'),
-    enabled: z.boolean().default(true).describe('False refuses every request of its keys with 403.'),
+    enabled: z
+      .boolean()
+      .default(true)
+      .describe('False refuses every request of its keys with 403.'),
     spending_limit: spendingLimit,
     labels,
   }),

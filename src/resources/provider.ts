@@ -15,8 +15,14 @@ const auth = z.discriminatedUnion('type', [
 
 const quirks = z.object({
   drop: z.array(z.string().min(1)).optional().describe('Members of the body to remove.'),
-  rename: z.record(z.string().min(1), z.string().min(1)).optional().describe('Members to rename, old to new.'),
-  default: z.record(z.string().min(1), z.unknown()).optional().describe('Members to add when absent.'),
+  rename: z
+    .record(z.string().min(1), z.string().min(1))
+    .optional()
+    .describe('Members to rename, old to new.'),
+  default: z
+    .record(z.string().min(1), z.unknown())
+    .optional()
+    .describe('Members to add when absent.'),
 });
 
 /** An account at a provider that routes can send requests to. */
@@ -29,31 +35,58 @@ export const provider = defineResource({
   organizationScoped: false,
   fields: z.object({
     name,
-    type: z.string().trim().min(1).max(64).describe('What it is: openai, anthropic, google, …, custom or mock.'),
+    type: z
+      .string()
+      .trim()
+      .min(1)
+      .max(64)
+      .describe('What it is: openai, anthropic, google, …, custom or mock.'),
     base_url: z
       .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
       .nullable()
       .default(null)
       .describe('Address below which the paths of the protocols lie; required for type custom.'),
-    api_key: z.string().min(1).max(8192).nullable().optional().describe('The key of this account; write-only.'),
+    api_key: z
+      .string()
+      .min(1)
+      .max(8192)
+      .nullable()
+      .optional()
+      .describe('The key of this account; write-only.'),
     headers: z
       .record(headerName, z.string().max(4096))
       .default({})
       .describe('Headers sent with every request; not for secrets.'),
-    auth: auth.nullable().default(null).describe('How the key is sent; default: as the type does it.'),
+    auth: auth
+      .nullable()
+      .default(null)
+      .describe('How the key is sent; default: as the type does it.'),
     protocols: z
-      .partialRecord(protocol, z.union([z.literal(true), z.object({ path: z.string().startsWith('/').max(512) })]))
+      .partialRecord(
+        protocol,
+        z.union([z.literal(true), z.object({ path: z.string().startsWith('/').max(512) })]),
+      )
       .nullable()
       .default(null)
       .describe('Wire formats that it speaks, with their paths; default: those of the type.'),
-    quirks: z.partialRecord(protocol, quirks).default({}).describe('Changes to request bodies that it needs.'),
+    quirks: z
+      .partialRecord(protocol, quirks)
+      .default({})
+      .describe('Changes to request bodies that it needs.'),
     header_spelling: z
       .enum(['vendor', 'native'])
       .default('vendor')
       .describe('Spelling of version and beta headers on Messages.'),
-    stream_usage: z.boolean().default(true).describe('Whether it accepts stream_options.include_usage.'),
+    stream_usage: z
+      .boolean()
+      .default(true)
+      .describe('Whether it accepts stream_options.include_usage.'),
     enabled: z.boolean().default(true).describe('False takes all of its routes out of service.'),
-    mock: z.record(z.string(), z.unknown()).nullable().default(null).describe('What type mock answers (docs/mock.md).'),
+    mock: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .default(null)
+      .describe('What type mock answers (docs/mock.md).'),
     timeouts,
     labels,
   }),

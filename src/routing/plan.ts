@@ -1,5 +1,5 @@
 import type { Protocol } from '../core/protocol-id.ts';
-import type { Catalog, Model, Route } from './catalog.ts';
+import type { Catalog, Model, Route, Strategy } from './catalog.ts';
 import type { Health } from './health.ts';
 
 export interface Candidate {
@@ -94,18 +94,17 @@ function orderRoutes(model: Model, request: PlanRequest): readonly Route[] {
 
 function orderGroup(group: Route[], model: Model, request: PlanRequest): Route[] {
   if (group.length < 2) return group;
-  switch (model.strategy) {
-    case 'priority':
-      return byRank(group, (route) => weightedRank(request.random(), route.weight));
-    case 'sticky':
-      return byRank(group, (route) =>
-        weightedRank(unitHash(`${request.affinity}\n${route.id}`), route.weight),
-      );
-    case 'least_latency':
-      // A candidate that was never measured goes first, so that it gets measured.
-      return byRank(group, (route) => -(request.health.look(route).latencyMs ?? -1));
-  }
+  return byRank(group, RANKS[model.strategy](request));
 }
+
+/** Higher ranks are tried first. */
+const RANKS: Record<Strategy, (request: PlanRequest) => (route: Route) => number> = {
+  priority: (request) => (route) => weightedRank(request.random(), route.weight),
+  sticky: (request) => (route) =>
+    weightedRank(unitHash(`${request.affinity}\n${route.id}`), route.weight),
+  // A candidate that was never measured goes first, so that it gets measured.
+  least_latency: (request) => (route) => -(request.health.look(route).latencyMs ?? -1),
+};
 
 function byRank(group: Route[], rank: (route: Route) => number): Route[] {
   return group

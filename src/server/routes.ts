@@ -36,8 +36,10 @@ export function createApp(options: RoutesOptions): H3 {
 
   function serve(event: H3Event, envelope: Envelope, handler: Handler): Promise<Response> {
     // The listener speaks HTTP/1.1 on Node alone, so these are never another runtime's or HTTP/2's.
-    const { req, res } = event.runtime?.node as { req: IncomingMessage; res: ServerResponse };
-    return serveExchange({ request: req, response: res, envelope }, handler, options);
+    const node = event.runtime?.node;
+    const request = node?.req as IncomingMessage;
+    const response = node?.res as ServerResponse;
+    return serveExchange({ request, response, envelope }, handler, options);
   }
   return app;
 }

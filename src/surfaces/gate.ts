@@ -29,7 +29,7 @@ export interface GateDeps {
 export interface Admitted {
   principal: Principal;
   /** Gives the key's place in flight back; idempotent. */
-  leave(): void;
+  leave: () => void;
 }
 
 const REFUSALS = {

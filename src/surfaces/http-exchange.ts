@@ -95,8 +95,7 @@ function toResponse(reply: Reply | CallResult, requestId: string): Response {
   }
   const { body } = reply;
   if (body === undefined) return new FastResponse(null, { status: reply.status, headers });
-  if (Buffer.isBuffer(body))
-    return new FastResponse(body as unknown as ResponseBody, { status: reply.status, headers });
+  if (Buffer.isBuffer(body)) return new FastResponse(body, { status: reply.status, headers });
   headers['content-type'] ??= 'application/json';
   return new FastResponse(JSON.stringify(body), { status: reply.status, headers });
 }

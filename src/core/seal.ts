@@ -1,0 +1,90 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+
+const FORMAT = 'v1';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Seals secrets at rest with AES-256-GCM; what is sealed for one place does not open in another. */
+export interface Sealer {
+  /** `place` names where the secret belongs, for example `provider/prov_1/api_key`. */
+  seal(secret: string, place: string): string;
+  /** Throws SealError when no key opens it or it belongs elsewhere. */
+  open(sealed: string, place: string): string;
+}
+
+export class SealError extends Error {
+  override readonly name = 'SealError';
+}
+
+interface SubKey {
+  id: string;
+  key: Buffer;
+}
+
+/** @param masterKeys the first seals, all of them open, so that a key can be replaced while in use */
+export function createSealer(masterKeys: readonly Uint8Array[]): Sealer {
+  const keys = masterKeys.map((master): SubKey => ({
+    id: keyId(master),
+    key: subKey(master, 'seal'),
+  }));
+  const [current] = keys;
+  if (!current) throw new SealError('no master key is configured');
+  return {
+    seal(secret, place) {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', current.key, iv);
+      cipher.setAAD(Buffer.from(place));
+      const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+      return [
+        FORMAT,
+        current.id,
+        Buffer.concat([iv, cipher.getAuthTag(), text]).toString('base64'),
+      ].join('.');
+    },
+    open(sealed, place) {
+      const [format, id, payload] = sealed.split('.');
+      const found = keys.find((key) => key.id === id);
+      if (format !== FORMAT || !found || !payload) {
+        throw new SealError('a stored secret was sealed with another master key');
+      }
+      return decrypt(found.key, Buffer.from(payload, 'base64'), place);
+    },
+  };
+}
+
+function decrypt(key: Buffer, bytes: Buffer, place: string): string {
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES));
+    decipher.setAAD(Buffer.from(place));
+    decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+    const text = [decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()];
+    return Buffer.concat(text).toString('utf8');
+  } catch (cause) {
+    throw new SealError('a stored secret cannot be opened: it was changed or belongs elsewhere', {
+      cause,
+    });
+  }
+}
+
+/** Turns API keys into what may be stored of them. */
+export interface KeyHasher {
+  /** HMAC-SHA-256 under a key derived from the newest master key, then the older ones. */
+  hashes(apiKey: string): readonly string[];
+}
+
+/** With one master key a lookup costs one HMAC; each previous key adds one until it is removed. */
+export function createKeyHasher(masterKeys: readonly Uint8Array[]): KeyHasher {
+  const keys = masterKeys.map((master) => subKey(master, 'api-key'));
+  return {
+    hashes: (apiKey) =>
+      keys.map((key) => createHmac('sha256', key).update(apiKey).digest('base64url')),
+  };
+}
+
+function subKey(master: Uint8Array, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', master, 'agent-gateway', purpose, 32));
+}
+
+function keyId(master: Uint8Array): string {
+  return createHmac('sha256', subKey(master, 'id')).update('id').digest('hex').slice(0, 8);
+}

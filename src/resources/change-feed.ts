@@ -1,0 +1,73 @@
+import type { Clock, Timer } from '../core/clock.ts';
+import type { Store } from '../store/store.ts';
+import { EPOCH_KEY, EPOCH_PREFIX } from './storage-keys.ts';
+
+const POLL_MS = 500;
+
+/** Tells of changes of any resource, by any process on the store, within a second. */
+export interface ChangeFeed {
+  /** `onChange` runs after each change, one at a time, and again when something changed meanwhile. */
+  subscribe(onChange: () => Promise<void>): () => void;
+  close(): void;
+}
+
+export interface ChangeFeedDeps {
+  store: Store;
+  clock: Clock;
+  /** A subscriber that failed, or a store that could not be read; tried again at the next look. */
+  onError(error: unknown): void;
+}
+
+/** The store's watch rings at once; the poll makes up for a bell that was lost. */
+export function createChangeFeed({ store, clock, onError }: ChangeFeedDeps): ChangeFeed {
+  const subscribers = new Set<() => Promise<void>>();
+  let seen: string | undefined;
+  let looking: Promise<void> | undefined;
+  let again = false;
+  let closed = false;
+  let timer: Timer | undefined;
+
+  const look = async (): Promise<void> => {
+    try {
+      const epoch = (await store.get<string>(EPOCH_KEY))?.version;
+      if (epoch === seen) return;
+      await Promise.all([...subscribers].map((onChange) => onChange()));
+      seen = epoch;
+    } catch (error) {
+      if (!closed) onError(error);
+    }
+  };
+
+  const ring = (): void => {
+    if (looking) {
+      again = true;
+      return;
+    }
+    looking = look().finally(() => {
+      looking = undefined;
+      if (again && !closed) {
+        again = false;
+        ring();
+      }
+    });
+  };
+
+  const poll = (): void => {
+    ring();
+    timer = clock.setTimeout(poll, POLL_MS);
+  };
+
+  const unwatch = store.watch(EPOCH_PREFIX, ring);
+  timer = clock.setTimeout(poll, POLL_MS);
+  return {
+    subscribe(onChange) {
+      subscribers.add(onChange);
+      return () => void subscribers.delete(onChange);
+    },
+    close() {
+      closed = true;
+      timer?.cancel();
+      unwatch();
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { Clock } from '../core/clock.ts';
+import { toNanos } from '../core/money.ts';
+import type { KeyHasher } from '../core/seal.ts';
+import type { Principal, SpendLimits } from '../usage/principal.ts';
+import type { Stored } from './define-resource.ts';
+import { key as keyDefinition } from './key.ts';
+import { organization as organizationDefinition } from './organization.ts';
+import type { Repository } from './repository.ts';
+
+/** Finds the principal of a presented key in memory; the data plane never waits for the store. */
+export interface KeyDirectory {
+  lookup(presented: string): Principal | 'unknown' | 'revoked' | 'expired';
+  /** Reads all keys anew; what is served meanwhile is the former state. */
+  reload(): Promise<void>;
+}
+
+interface Listed {
+  principal: Principal;
+  revoked: boolean;
+  expiresAt: number;
+}
+
+export interface KeyDirectoryDeps {
+  repository: Repository;
+  hasher: KeyHasher;
+  clock: Clock;
+}
+
+const ALL = { organization: null, limit: Infinity, matches: () => true };
+
+export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDeps): KeyDirectory {
+  let byHash: ReadonlyMap<string, Listed> = new Map();
+  return {
+    lookup(presented) {
+      for (const hash of hasher.hashes(presented)) {
+        const found = byHash.get(hash);
+        if (!found) continue;
+        if (found.revoked) return 'revoked';
+        return found.expiresAt <= clock.now() ? 'expired' : found.principal;
+      }
+      return 'unknown';
+    },
+    async reload() {
+      const organizations = await repository.list(organizationDefinition, ALL);
+      const keys = await repository.list(keyDefinition, ALL);
+      const byId = new Map(organizations.map((stored) => [stored.id, stored]));
+      byHash = new Map(
+        keys.map((stored) => [
+          String(stored.state['hash']),
+          toListed(stored, byId.get(stored.organization ?? '')),
+        ]),
+      );
+    },
+  };
+}
+
+function toListed(stored: Stored, owner: Stored | undefined): Listed {
+  const { spec, state } = stored;
+  const expires = spec['expires_at'] as string | null;
+  const scopes = spec['scopes'] as string[] | null;
+  return {
+    revoked: state['revoked_at'] !== null,
+    expiresAt: expires === null ? Infinity : Date.parse(expires),
+    principal: {
+      keyId: stored.id,
+      keyName: spec.name,
+      organizationId: stored.organization ?? '',
+      organizationEnabled: owner?.spec['enabled'] === true,
+      scopes: scopes && new Set(scopes),
+      keySpend: toSpendLimits(spec['spending_limit']),
+      organizationSpend: toSpendLimits(owner?.spec['spending_limit']),
+      rpmCap: spec['rpm_cap'] as number | null,
+      concurrencyCap: spec['concurrency_cap'] as number | null,
+      allowedModels: spec['allowed_models'] as string[] | null,
+    },
+  };
+}
+
+function toSpendLimits(declared: unknown): SpendLimits | null {
+  const windows = Object.entries((declared ?? {}) as Record<string, string>);
+  if (windows.length === 0) return null;
+  return Object.fromEntries(windows.map(([window, amount]) => [window, toNanos(amount)]));
+}

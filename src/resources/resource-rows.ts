@@ -1,0 +1,141 @@
+import type { IdSource } from '../core/ids.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { Key, Op, Store, Version } from '../store/store.ts';
+import type { ResourceDefinition, Stored } from './define-resource.ts';
+import { EPOCH_KEY, kindPrefix, nameKey, resourceKey } from './storage-keys.ts';
+
+/** Attempts of a write that keeps meeting other writers. */
+const MAX_ATTEMPTS = 20;
+const PAGE = 500;
+
+export interface Scope {
+  /** Owner of organization-scoped resources; null for callers that see all organizations. */
+  organization: string | null;
+}
+
+export interface ListQuery extends Scope {
+  /** Behind this id. */
+  after?: string | undefined;
+  limit: number;
+  matches(stored: Stored): boolean;
+}
+
+export interface Target extends Scope {
+  definition: ResourceDefinition;
+  idOrName: string;
+  expectedVersion?: number | undefined;
+}
+
+export interface Row {
+  stored: Stored;
+  version: Version;
+}
+
+/** Resources as rows of the store: found by id or name, listed, written together with the epoch. */
+export class ResourceRows {
+  private readonly store: Store;
+  private readonly ids: IdSource;
+
+  constructor(store: Store, ids: IdSource) {
+    this.store = store;
+    this.ids = ids;
+  }
+
+  /** Undefined also for what belongs to another organization. */
+  async load(
+    definition: ResourceDefinition,
+    idOrName: string,
+    scope: Scope,
+  ): Promise<Row | undefined> {
+    const { kind, organizationScoped } = definition;
+    const byId = await this.store.get<Stored>(resourceKey(kind, idOrName));
+    const found = byId ?? (await this.loadByName(definition, idOrName, scope));
+    if (!found) return undefined;
+    const owner = scope.organization;
+    const foreign = organizationScoped && owner !== null && found.value.organization !== owner;
+    return foreign ? undefined : { stored: found.value, version: found.version };
+  }
+
+  /** @throws GatewayError `not_found`, or `conflict` when the version is not the expected one */
+  async mustLoad({ definition, idOrName, expectedVersion, organization }: Target): Promise<Row> {
+    const row = await this.load(definition, idOrName, { organization });
+    if (!row) throw new GatewayError('not_found', { message: `${definition.kind} not found` });
+    if (expectedVersion === undefined || expectedVersion === row.stored.version) return row;
+    throw new GatewayError('conflict', {
+      message: `version is ${row.stored.version}, not ${expectedVersion}: it was changed meanwhile`,
+      type: 'version_conflict',
+      param: 'expected_version',
+      retry: false,
+    });
+  }
+
+  async list(definition: ResourceDefinition, query: ListQuery): Promise<Stored[]> {
+    const found: Stored[] = [];
+    const { organization } = query;
+    let after = query.after === undefined ? undefined : resourceKey(definition.kind, query.after);
+    for (;;) {
+      const prefix = kindPrefix(definition.kind);
+      const page = await this.store.list<Stored>({ prefix, limit: PAGE, ...(after && { after }) });
+      for (const { value } of page) {
+        const foreign =
+          organization !== null &&
+          value.organization !== null &&
+          value.organization !== organization;
+        if (!foreign && query.matches(value)) found.push(value);
+        if (found.length >= query.limit) return found;
+      }
+      after = page.at(-1)?.key;
+      if (page.length < PAGE || !after) return found;
+    }
+  }
+
+  /** The version of the epoch row, to be held until a commit. */
+  async epoch(): Promise<Version | undefined> {
+    return (await this.store.get(EPOCH_KEY))?.version;
+  }
+
+  /** The key in whose way another writer came, or undefined when all is written. */
+  async commit(ops: readonly Op[], heldEpoch?: Version): Promise<Key | undefined> {
+    const held = heldEpoch === undefined ? {} : { ifVersion: heldEpoch };
+    const epoch: Op = { type: 'put', key: EPOCH_KEY, value: this.ids.next('epoch'), ...held };
+    const result = await this.store.commit([...ops, epoch]);
+    return result.ok ? undefined : result.conflict;
+  }
+
+  /** A name or key value that somebody else has will not become free by trying again. */
+  async refuseTaken({ kind, spec, organization }: Stored, conflict: Key): Promise<void> {
+    const taken = await this.store.get<string>(nameKey(kind, organization, spec.name));
+    if (taken) {
+      const message = `name: ${kind} \`${spec.name}\` exists already as ${taken.value}`;
+      throw new GatewayError('conflict', {
+        message,
+        type: 'name_taken',
+        param: 'name',
+        retry: false,
+      });
+    }
+    if (conflict[0] !== 'key-hash') return;
+    const message = 'value: this key exists already';
+    throw new GatewayError('conflict', {
+      message,
+      type: 'key_exists',
+      param: 'value',
+      retry: false,
+    });
+  }
+
+  private async loadByName(definition: ResourceDefinition, name: string, { organization }: Scope) {
+    const owner = definition.organizationScoped ? organization : null;
+    const index = await this.store.get<string>(nameKey(definition.kind, owner, name));
+    return index && this.store.get<Stored>(resourceKey(definition.kind, index.value));
+  }
+}
+
+/** Repeats what lost a race against another writer; undefined means lost. */
+export async function untilWon<T>(write: () => Promise<T | undefined>): Promise<T> {
+  for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
+    const done = await write();
+    if (done !== undefined) return done;
+  }
+  throw new GatewayError('conflict', { message: 'too many writers at once; try again' });
+}
