@@ -2,7 +2,6 @@ import type { Usage } from '../core/usage.ts';
 import type { Pricing } from './usage.ts';
 
 const CHARS_PER_TOKEN = 4;
-const NANOS_PER_DOLLAR = 1_000_000_000;
 
 /** The price of what was used, in whole nano-dollars; rounded half up once, at the end. */
 export function costOf(usage: Usage, pricing: Pricing): number {
@@ -62,15 +61,4 @@ export function boundOf({
 /** A guess at the tokens of a text, for calls whose provider reported no usage. */
 export function estimateTokens(chars: number): number {
   return Math.ceil(chars / CHARS_PER_TOKEN);
-}
-
-/** Nano-dollars as an exact decimal string in dollars, without trailing zeros: `450000000` → `0.45`. */
-export function toDollars(nanos: number): string {
-  const sign = nanos < 0 ? '-' : '';
-  const amount = Math.abs(nanos);
-  const whole = Math.floor(amount / NANOS_PER_DOLLAR);
-  const fraction = String(amount % NANOS_PER_DOLLAR)
-    .padStart(9, '0')
-    .replace(/0+$/, '');
-  return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`;
 }

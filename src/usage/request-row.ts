@@ -1,4 +1,4 @@
-import { toDollars } from './pricing.ts';
+import { fromNanos } from '../core/money.ts';
 import type { AttemptRecord, RequestOutcome, RequestStart } from './ledger.ts';
 
 /** How a request stands: `pending` until it ended, `interrupted` also when its worker died. */
@@ -200,7 +200,7 @@ export function toRequestRecord(id: string, row: RequestRow): RequestRecord {
     attempts: [...(ended?.attempts ?? [])],
     usage: toUsageRecord(ended?.usage ?? []),
     estimated: ended?.estimated ?? false,
-    cost: toDollars(ended?.cost ?? 0),
+    cost: fromNanos(ended?.cost ?? 0),
     losses: [...(ended?.losses ?? [])],
     overhead_us: ended?.overheadUs ?? null,
     first_content_ms: ended?.firstContentMs ?? null,

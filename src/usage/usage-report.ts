@@ -1,6 +1,6 @@
 import type { Entry, Key, Store } from '../store/store.ts';
 import { USAGE } from './ledger-keys.ts';
-import { toDollars } from './pricing.ts';
+import { fromNanos } from '../core/money.ts';
 import { toUsageRecord } from './request-row.ts';
 import type { UsageRecord } from './request-row.ts';
 import { windowsOf } from './spend.ts';
@@ -68,7 +68,7 @@ export async function usageReport(
 function toReportRow(members: Record<string, string>, sums: readonly number[]): UsageReportRow {
   const [requests = 0, errors = 0, estimated = 0, cost = 0] = sums;
   const usage = toUsageRecord(sums.slice(CLASSES));
-  return { ...members, requests, errors, estimated, usage, cost: toDollars(cost) };
+  return { ...members, requests, errors, estimated, usage, cost: fromNanos(cost) };
 }
 
 async function* rows(store: Store, prefix: Key): AsyncGenerator<Entry<number[]>> {

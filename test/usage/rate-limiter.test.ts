@@ -1,0 +1,199 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { createRateLimiter } from '../../src/usage/rate-limiter.ts';
+import { verifies } from '../requirements.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { all, codeOf, createFaultyStore, principal, nth } from './usage-fixtures.ts';
+
+function setUp(cap: number | null = null) {
+  const clock = createFakeClock();
+  const store = createFaultyStore(openMemoryStore(clock));
+  const limit = { cap };
+  const open = () => createRateLimiter({ store, clock, platformCap: () => limit.cap });
+  return { clock, store, limit, open, limiter: open() };
+}
+
+const capped = (rpmCap: number | null, keyId = 'key_1') => principal({ rpmCap, keyId });
+
+async function accepted(claims: (boolean | Promise<boolean>)[]): Promise<number> {
+  return (await all(claims)).filter(Boolean).length;
+}
+
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
+
+describe('rate limits', () => {
+  it(verifies('limits.rpm.no-defaults', 'do not exist by default and cost nothing'), () => {
+    const { store, limiter } = setUp();
+    expect(times(1_000, () => limiter.admitPlatform())).not.toContain(false);
+    expect(times(1_000, () => limiter.admitKey(capped(null)))).not.toContain(false);
+    expect(store.takeCommits()).toEqual([]);
+  });
+
+  it('bind a key without a cap by the platform alone', async () => {
+    const { limiter } = setUp(2);
+    const one = async () => (await limiter.admitPlatform()) && limiter.admitKey(capped(null));
+    expect([await one(), await one(), await one()]).toEqual([true, true, false]);
+  });
+
+  it(
+    verifies('limits.rpm.key-cap', 'accept as many requests of a key as its cap, each key apart'),
+    async () => {
+      const { limiter } = setUp();
+      expect(await accepted(times(10, () => limiter.admitKey(capped(3))))).toBe(3);
+      expect(await limiter.admitKey(capped(3))).toBe(false);
+      expect(await accepted(times(10, () => limiter.admitKey(capped(3, 'key_2'))))).toBe(3);
+    },
+  );
+
+  it(
+    verifies(
+      'limits.rpm.exact-across-workers',
+      'accept exactly 100 of 1000 requests at once on two workers',
+    ),
+    async () => {
+      const { open } = setUp();
+      const workers = [open(), open()];
+      const claims = times(1_000, (index) => nth(workers, index % 2).admitKey(capped(100)));
+      expect(await accepted(claims)).toBe(100);
+    },
+  );
+
+  it('hold over workers that take turns', async () => {
+    const { clock, open } = setUp();
+    const workers = [open(), open(), open()];
+    let count = 0;
+    for (let i = 0; i < 30; i++) {
+      if (await nth(workers, i % 3).admitKey(capped(10))) count++;
+      clock.advance(100);
+    }
+    expect(count).toBe(10);
+  });
+
+  it(
+    verifies(
+      'limits.rpm.rolling-window',
+      'give a place back exactly 60 seconds after it was taken',
+    ),
+    async () => {
+      const { clock, limiter } = setUp();
+      expect(await limiter.admitKey(capped(2))).toBe(true);
+      clock.advance(59_999);
+      expect(await limiter.admitKey(capped(2))).toBe(true);
+      expect(await limiter.admitKey(capped(2))).toBe(false);
+      clock.advance(1);
+      expect(await limiter.admitKey(capped(2))).toBe(true);
+      expect(await limiter.admitKey(capped(2))).toBe(false);
+      clock.advance(59_998);
+      expect(await limiter.admitKey(capped(2))).toBe(false);
+      clock.advance(1);
+      expect(await limiter.admitKey(capped(2))).toBe(true);
+    },
+  );
+
+  it(
+    verifies(
+      'limits.rpm.rolling-window',
+      'limits.rpm.exact-across-workers',
+      'never accept more than the cap in any 60 seconds, nor fewer than fit',
+    ),
+    async () => {
+      const arrivals = fc.array(
+        fc.record({
+          wait: fc.integer({ min: 0, max: 20_000 }),
+          worker: fc.nat(1),
+          count: fc.nat(5),
+        }),
+        { maxLength: 40 },
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.integer({ min: 0, max: 6 }), arrivals, async (cap, plan) => {
+          const { clock, open } = setUp();
+          const workers = [open(), open()];
+          const taken: number[] = [];
+          for (const { wait, worker, count } of plan) {
+            clock.advance(wait);
+            const now = clock.now();
+            const free = cap - taken.filter((at) => at > now - 60_000).length;
+            const yes = await accepted(
+              times(count, () => nth(workers, worker).admitKey(capped(cap))),
+            );
+            expect(yes).toBe(Math.min(count, Math.max(0, free)));
+            taken.push(...times(yes, () => now));
+          }
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+
+  it('do not count refused requests', async () => {
+    const { clock, limiter } = setUp();
+    await limiter.admitKey(capped(1));
+    clock.advance(30_000);
+    expect(await accepted(times(50, () => limiter.admitKey(capped(1))))).toBe(0);
+    clock.advance(30_000);
+    expect(await limiter.admitKey(capped(1))).toBe(true);
+  });
+
+  it('answer without the store once the window is known to be full', async () => {
+    const { store, limiter } = setUp();
+    await limiter.admitKey(capped(1));
+    store.takeCommits();
+    expect(limiter.admitKey(capped(1))).toBe(false);
+    expect(store.takeCommits()).toEqual([]);
+  });
+
+  it('commit all claims of one turn at once', async () => {
+    const { store, limiter } = setUp();
+    await all(times(200, () => limiter.admitKey(capped(1_000))));
+    expect(store.takeCommits()).toHaveLength(1);
+  });
+
+  it('follow a cap that changes', async () => {
+    const { limit, limiter } = setUp(1);
+    expect(await accepted(times(3, () => limiter.admitPlatform()))).toBe(1);
+    limit.cap = 3;
+    expect(await accepted(times(3, () => limiter.admitPlatform()))).toBe(2);
+    limit.cap = null;
+    expect(limiter.admitPlatform()).toBe(true);
+  });
+
+  it(
+    verifies('limits.rpm.platform', 'accept as many requests as the platform cap over all keys'),
+    async () => {
+      const { limiter } = setUp(5);
+      const one = async (index: number) =>
+        (await limiter.admitPlatform()) && limiter.admitKey(capped(100, `key_${index}`));
+      expect(await accepted(times(20, one))).toBe(5);
+    },
+  );
+
+  it('refuse with persistence_failed while the store fails, and count what it kept all the same', async () => {
+    const { store, open, limiter } = setUp();
+    store.fail('after');
+    expect(await codeOf(limiter.admitKey(capped(2)))).toBe('persistence_failed');
+    store.fail(undefined);
+    expect(await accepted(times(3, () => limiter.admitKey(capped(2))))).toBe(1);
+    expect(await open().admitKey(capped(2))).toBe(false);
+  });
+
+  it('take entries of a clock that runs ahead for as old as they can be', async () => {
+    const { clock, store, limiter } = setUp();
+    const ahead = createFakeClock(clock.now() + 3_600_000);
+    const other = createRateLimiter({ store, clock: ahead, platformCap: () => null });
+    expect(await other.admitKey(capped(1))).toBe(true);
+    expect(await limiter.admitKey(capped(1))).toBe(false);
+    clock.advance(60_000);
+    expect(await limiter.admitKey(capped(1))).toBe(true);
+  });
+
+  it('leave nothing in the store once it no longer counts', async () => {
+    const { clock, store, limiter } = setUp();
+    await limiter.admitKey(capped(5));
+    clock.advance(11 * 60_000);
+    expect(await store.list({ prefix: ['rpm'] })).toEqual([]);
+    expect(await limiter.admitKey(capped(5))).toBe(true);
+  });
+});

@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest';
+import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { createLedger } from '../../src/usage/ledger-store.ts';
+import { readSpend } from '../../src/usage/read-spend.ts';
+import { recoverOpen } from '../../src/usage/recover-open.ts';
+import { getRequest } from '../../src/usage/request-log.ts';
+import { createWorkerLease } from '../../src/usage/worker-lease.ts';
+import { verifies } from '../requirements.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import {
+  createFaultyStore,
+  createStarts,
+  fateOf,
+  outcome,
+  principal,
+  turns,
+} from './usage-fixtures.ts';
+
+const KEY = { kind: 'key', id: 'key_1' } as const;
+const limited = principal({ keySpend: { lifetime: 1_000 } });
+
+async function setUp() {
+  const clock = createFakeClock();
+  const store = openMemoryStore(clock);
+  /** A worker that dies (or sleeps) when its beats fail. */
+  const open = async (worker: string) => {
+    const beats = createFaultyStore(store);
+    const lease = createWorkerLease({ store: beats, clock, worker });
+    await lease.start();
+    const ledger = createLedger({ store, clock, worker });
+    return { lease, ledger, sleep: () => beats.fail('before'), wake: () => beats.fail(undefined) };
+  };
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 1_000) {
+      clock.advance(1_000);
+      await turns(2);
+    }
+  };
+  const spend = async () => (await readSpend({ store }, KEY, clock.now())).lifetime;
+  const recover = () => recoverOpen({ store, clock });
+  return { clock, store, open, pass, spend, recover, start: createStarts(clock) };
+}
+
+describe('recovering after a worker that died', () => {
+  it(
+    verifies(
+      'store.ledger.release-on-restart',
+      'releases what it had reserved and marks the record',
+    ),
+    async () => {
+      const { store, open, pass, spend, recover, start } = await setUp();
+      const dead = await open('dead');
+      const living = await open('living');
+      const request = start({ principal: limited, bound: 700 });
+      await dead.ledger.begin(request).admitted;
+      dead.sleep();
+      expect(await fateOf(living.ledger.begin(start({ principal: limited, bound: 700 })))).toBe(
+        'key_spending_limit',
+      );
+      await pass(16_000);
+      expect(await recover()).toEqual({ released: 1, interrupted: 1 });
+      expect(await spend()).toEqual({ settled: 0, reserved: 0 });
+      expect(await getRequest({ store }, request.id)).toMatchObject({
+        result: 'interrupted',
+        error_code: 'worker_lost',
+        status: null,
+        cost: '0.00',
+      });
+      expect(await fateOf(living.ledger.begin(start({ principal: limited, bound: 700 })))).toBe(
+        'admitted',
+      );
+      expect(await recover()).toEqual({ released: 0, interrupted: 0 });
+    },
+  );
+
+  it('marks the records of calls that had no reservation', async () => {
+    const { store, open, pass, recover, start } = await setUp();
+    const dead = await open('dead');
+    const [ended, pending] = [start(), start()];
+    const entry = dead.ledger.begin(ended);
+    await Promise.all([entry.durable, dead.ledger.begin(pending).durable]);
+    entry.settle(outcome());
+    await turns();
+    dead.sleep();
+    await pass(16_000);
+    expect(await recover()).toEqual({ released: 0, interrupted: 1 });
+    expect(await getRequest({ store }, ended.id)).toMatchObject({ result: 'ok' });
+    expect(await getRequest({ store }, pending.id)).toMatchObject({ result: 'interrupted' });
+  });
+
+  it('releases each reservation once, whoever else recovers at the same time', async () => {
+    const { open, pass, spend, recover, start } = await setUp();
+    const dead = await open('dead');
+    const living = await open('living');
+    for (let i = 0; i < 5; i++)
+      await dead.ledger.begin(start({ principal: limited, bound: 100 })).admitted;
+    const open5 = living.ledger.begin(start({ principal: limited, bound: 500 }));
+    await open5.admitted;
+    dead.sleep();
+    await pass(16_000);
+    const results = await Promise.all([recover(), recover(), recover()]);
+    expect(results.reduce((sum, { released }) => sum + released, 0)).toBe(5);
+    expect(await spend()).toEqual({ settled: 0, reserved: 500 });
+  });
+
+  it('leaves the living and those that left in good order alone', async () => {
+    const { store, open, pass, spend, recover, start } = await setUp();
+    const living = await open('living');
+    const leaving = await open('leaving');
+    await living.ledger.begin(start({ principal: limited, bound: 100 })).admitted;
+    await leaving.ledger.drain();
+    await leaving.lease.release();
+    await pass(60_000);
+    expect(await recover()).toEqual({ released: 0, interrupted: 0 });
+    expect(await spend()).toEqual({ settled: 0, reserved: 100 });
+    expect((await store.list({ prefix: ['roster'] })).map(({ key }) => key[1])).toEqual(['living']);
+  });
+});
+
+describe('a worker that only slept', () => {
+  it(
+    verifies(
+      'store.ledger.exactly-once',
+      'still charges its calls, whose reservations others released',
+    ),
+    async () => {
+      const { store, open, pass, spend, recover, start } = await setUp();
+      const sleeper = await open('sleeper');
+      const request = start({ principal: limited, bound: 700 });
+      const entry = sleeper.ledger.begin(request);
+      await entry.admitted;
+      sleeper.sleep();
+      await pass(16_000);
+      await recover();
+      sleeper.wake();
+      entry.settle(outcome({ cost: 300 }));
+      await sleeper.ledger.drain();
+      expect(await spend()).toEqual({ settled: 300, reserved: 0 });
+      expect(await getRequest({ store }, request.id)).toMatchObject({
+        result: 'ok',
+        cost: '0.0000003',
+      });
+    },
+  );
+
+  it(
+    verifies('store.ledger.exactly-once', 'does not count again what others folded in its stead'),
+    async () => {
+      const { clock, store, open, pass, spend, recover, start } = await setUp();
+      const sleeper = await open('sleeper');
+      const settle = async (cost: number) => {
+        const entry = sleeper.ledger.begin(start());
+        await entry.durable;
+        entry.settle(outcome({ cost }));
+        await turns();
+      };
+      await settle(40);
+      expect(await store.list({ prefix: ['unfolded'] })).toHaveLength(2);
+      // The lease ends while the worker's own timers stand still.
+      await store.commit([{ type: 'delete', key: ['worker', 'sleeper'] }]);
+      await recover();
+      expect(await store.list({ prefix: ['unfolded'] })).toEqual([]);
+      expect(await spend()).toEqual({ settled: 40, reserved: 0 });
+      await settle(10);
+      await pass(2_000);
+      expect(clock.now()).toBeGreaterThan(0);
+      expect(await spend()).toEqual({ settled: 50, reserved: 0 });
+    },
+  );
+
+  it('is cleaned up after once more when it dies later', async () => {
+    const { open, pass, spend, recover, start } = await setUp();
+    const sleeper = await open('sleeper');
+    sleeper.sleep();
+    await pass(16_000);
+    await recover();
+    sleeper.wake();
+    await pass(6_000);
+    await sleeper.ledger.begin(start({ principal: limited, bound: 700 })).admitted;
+    sleeper.sleep();
+    await pass(16_000);
+    expect(await recover()).toEqual({ released: 1, interrupted: 1 });
+    expect(await spend()).toEqual({ settled: 0, reserved: 0 });
+  });
+});
+
+describe('a worker lease', () => {
+  it('runs as long as it is renewed, and ends 15 seconds after the last beat', async () => {
+    const { open, pass } = await setUp();
+    const one = await open('one');
+    const two = await open('two');
+    await pass(60_000);
+    expect([...(await two.lease.alive())].sort()).toEqual(['one', 'two']);
+    one.sleep();
+    await pass(10_000);
+    expect((await two.lease.alive()).has('one')).toBe(true);
+    await pass(6_000);
+    expect([...(await two.lease.alive())]).toEqual(['two']);
+  });
+
+  it('is gone at once when it is released', async () => {
+    const { open } = await setUp();
+    const one = await open('one');
+    const two = await open('two');
+    await one.lease.release();
+    expect([...(await two.lease.alive())]).toEqual(['two']);
+  });
+});
