@@ -61,7 +61,7 @@ async function resolveText(text: string, path: Path, resolution: Resolution): Pr
   const whole = used.find((part) => typeof part !== 'string');
   if (whole === undefined) return used.join('');
   if (used.length > 1) {
-    report(resolution, path, `${whole.toString()} must be the whole value`);
+    report(resolution, path, { message: `${whole.toString()} must be the whole value` });
   }
   return whole;
 }
@@ -76,7 +76,7 @@ async function resolveMatch(
   const unknown = () => {
     const hint =
       'use ${env:NAME}, ${file:PATH}, ${ref:KIND.NAME.FIELD}, ${secret:env:NAME}; $${ is a plain ${';
-    report(resolution, path, `unknown reference ${match[0]}`, hint);
+    report(resolution, path, { message: `unknown reference ${match[0]}`, hint });
     return '';
   };
   if (expression === undefined) return unknown();
@@ -111,7 +111,7 @@ function resolveVariable(argument: string, path: Path, resolution: Resolution): 
   if (split >= 0) return value === undefined || value === '' ? argument.slice(split + 2) : value;
   if (value !== undefined) return value;
   const hint = `set it, or give a default: \${env:${name}:-value}`;
-  report(resolution, path, `the environment variable ${name} is not set`, hint);
+  report(resolution, path, { message: `the environment variable ${name} is not set`, hint });
   return '';
 }
 
@@ -128,13 +128,16 @@ async function resolveFile(name: string, path: Path, resolution: Resolution): Pr
     const bytes = await files.read(target, MAX_INCLUDED_BYTES);
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '');
   } catch {
-    report(resolution, path, `the file ${name} cannot be read`);
+    report(resolution, path, { message: `the file ${name} cannot be read` });
     return '';
   }
 
   function outside(): string {
     const hint = 'move it below the directory of the configuration file';
-    report(resolution, path, `the file ${name} lies outside of the configuration directory`, hint);
+    report(resolution, path, {
+      message: `the file ${name} lies outside of the configuration directory`,
+      hint,
+    });
     return '';
   }
 }
@@ -149,14 +152,11 @@ function isBelow(directory: string, path: string): boolean {
   );
 }
 
-function report(resolution: Resolution, path: Path, message: string, hint?: string): void {
+/** Members of a diagnostic that only its check knows. */
+type Problem = Pick<Diagnostic, 'message' | 'hint'>;
+
+function report(resolution: Resolution, path: Path, problem: Problem): void {
   const { document, places, diagnostics } = resolution;
   const place = places.find(document.value, path);
-  diagnostics.push({
-    ...place,
-    path: formatPath(path),
-    severity: 'error',
-    message,
-    ...(hint !== undefined && { hint }),
-  });
+  diagnostics.push({ ...place, path: formatPath(path), severity: 'error', ...problem });
 }

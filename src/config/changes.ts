@@ -1,0 +1,171 @@
+import type { z } from 'zod';
+import type { ActualState, View } from './actual.ts';
+import type { DesiredObject } from './desired.ts';
+import { kindOf } from './kinds.ts';
+import { labelsOf } from './ownership.ts';
+import { canonicalJson, isRecord } from './record.ts';
+import { ObjectRef, SecretRef } from './references.ts';
+
+/** Lists without order. */
+const SET_FIELDS: ReadonlySet<string> = new Set([
+  'allowed_models',
+  'capabilities',
+  'protocols',
+  'scopes',
+]);
+/** Fields in which null is a value of its own. */
+const OPAQUE_FIELDS: ReadonlySet<string> = new Set(['mock', 'schema']);
+
+/** One leaf that an apply changes. */
+export interface Change {
+  /** `routes[0].weight`. */
+  readonly path: string;
+  /** The field that is sent whole. */
+  readonly field: string;
+  readonly old: unknown;
+  readonly new: unknown;
+  /** The values are names and states, never the secret. */
+  readonly secret?: true;
+}
+
+export interface ChangesOptions {
+  object: DesiredObject;
+  /** Undefined: the object is to be created. */
+  view: View | undefined;
+  actual?: ActualState;
+  /** `kind/identity#field` of secrets to write; `all` on creation. */
+  secrets: 'all' | ReadonlySet<string>;
+}
+
+/**
+ * The declared leaves that differ from the object. Both sides go through the resource's own schema
+ * first (money, durations, trimmed texts, defaults of lists) and sets are compared without order, so
+ * what the API made of a declaration is equal to it. Fields that are not declared are not looked at.
+ */
+export function changesOf(options: ChangesOptions): Change[] {
+  const { object, view, actual } = options;
+  const { secrets } = kindOf(object.kind);
+  const changes: Change[] = [];
+  for (const [field, declared] of Object.entries(object.body)) {
+    if (secrets.includes(field)) {
+      changes.push(...secretChange(field, declared, options));
+    } else if (view === undefined) {
+      if (declared !== undefined)
+        changes.push({ path: field, field, old: null, new: shown(declared) });
+    } else if (!(object.kind === 'key' && field === 'organization')) {
+      const next = canonical(object, field, known(declared, actual));
+      const old = canonical(object, field, view[viewField(object.kind, field)]);
+      changes.push(...leafChanges({ field, path: field, old, next }));
+    }
+  }
+  const labels = view === undefined ? {} : labelsOf(view);
+  for (const [name, value] of Object.entries(object.labels)) {
+    if (labels[name] === value) continue;
+    const path = `labels[${JSON.stringify(name)}]`;
+    changes.push({ path, field: 'labels', old: labels[name] ?? null, new: value });
+  }
+  return changes;
+}
+
+/** Secrets cannot be read back: only whether there is one tells a difference by itself. */
+function secretChange(field: string, declared: unknown, options: ChangesOptions): Change[] {
+  const { object, view, secrets } = options;
+  const change = (old: string | null): Change[] => [
+    {
+      path: field,
+      field,
+      old,
+      new: declared instanceof SecretRef ? declared.toString() : null,
+      secret: true,
+    },
+  ];
+  if (view === undefined) return declared === null ? [] : change(null);
+  const signal = view[`${field}_configured`];
+  // A key's value is imported once; a view without the signal says nothing to compare.
+  if (typeof signal !== 'boolean') return [];
+  if (declared === null) return signal ? change('configured') : [];
+  if (!signal) return change(null);
+  const name = `${object.kind}/${object.identity}#${field}`;
+  return secrets === 'all' || secrets.has(name) ? change('configured') : [];
+}
+
+/** What a reference stands for when its object exists already. */
+export function known(value: unknown, actual: ActualState | undefined): unknown {
+  if (value instanceof ObjectRef) {
+    const views = actual?.[value.kind as keyof ActualState];
+    return views?.find(({ name }) => name === value.name)?.[value.field] ?? value.toString();
+  }
+  if (Array.isArray(value)) return value.map((member) => known(member, actual));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, known(one, actual)]));
+}
+
+/** Views call a field otherwise where its own name is taken. */
+function viewField(kind: DesiredObject['kind'], field: string): string {
+  const aliases = Object.entries(kindOf(kind).definition.aliases);
+  return aliases.find(([, name]) => name === field)?.[0] ?? field;
+}
+
+function canonical({ kind, name }: DesiredObject, field: string, value: unknown): unknown {
+  const schema: z.ZodType | undefined = kindOf(kind).definition.fields.shape[field];
+  const parsed = schema?.safeParse(value ?? null);
+  const read = parsed?.success === true ? parsed.data : value;
+  if (OPAQUE_FIELDS.has(field)) return read ?? null;
+  const filled = kind === 'model' && field === 'routes' ? withUpstreamNames(read, name) : read;
+  return withoutNulls(SET_FIELDS.has(field) ? sorted(filled) : filled);
+}
+
+/** What a route leaves out comes from the logical name. */
+function withUpstreamNames(routes: unknown, name: string): unknown {
+  if (!Array.isArray(routes)) return routes;
+  const standard = name.slice(name.indexOf('/') + 1);
+  return routes.map((route) =>
+    isRecord(route) ? { ...route, upstream_model: route['upstream_model'] ?? standard } : route,
+  );
+}
+
+/** An absent member and null mean the same within a field. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((member) => withoutNulls(member));
+  if (!isRecord(value)) return value ?? null;
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== null && member !== undefined)
+    .map(([key, member]) => {
+      return [key, withoutNulls(SET_FIELDS.has(key) ? sorted(member) : member)] as const;
+    });
+  return Object.fromEntries(members);
+}
+
+function sorted(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  return [...new Set(value)].sort((a, b) => (String(a) < String(b) ? -1 : 1));
+}
+
+interface Sides {
+  field: string;
+  path: string;
+  old: unknown;
+  next: unknown;
+}
+
+function leafChanges({ field, path, old, next }: Sides): Change[] {
+  if (canonicalJson(old) === canonicalJson(next)) return [];
+  if (isRecord(old) && isRecord(next)) {
+    const names = [...new Set([...Object.keys(old), ...Object.keys(next)])].sort();
+    return names.flatMap((name) =>
+      leafChanges({ field, path: `${path}.${name}`, old: old[name], next: next[name] }),
+    );
+  }
+  if (Array.isArray(old) && Array.isArray(next) && old.length === next.length) {
+    return old.flatMap((member, index) =>
+      leafChanges({ field, path: `${path}[${index}]`, old: member, next: next[index] }),
+    );
+  }
+  return [{ path, field, old: old ?? null, new: next ?? null }];
+}
+
+function shown(value: unknown): unknown {
+  return value instanceof SecretRef || value instanceof ObjectRef
+    ? value.toString()
+    : (JSON.parse(JSON.stringify(value)) as unknown);
+}

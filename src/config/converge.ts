@@ -1,0 +1,93 @@
+import { apply, type ApplyReport, readActual, type ResourceClient } from './apply.ts';
+import type { DesiredState } from './desired.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import { type KindName, kindOf } from './kinds.ts';
+import { findActual } from './actual.ts';
+import { ownerFor, type Plan, plan } from './plan.ts';
+import { type ReferenceSources, SecretRef } from './references.ts';
+import { resolveAllSecrets } from './secrets.ts';
+
+export interface ConvergeOptions {
+  desired: DesiredState;
+  /** The resource repository behind the client interface. */
+  client: ResourceClient;
+  sources: ReferenceSources;
+  /** Whether the sealed secret of an object is this value; only the process itself can tell. */
+  secretMatches: (secret: {
+    kind: KindName;
+    id: string;
+    field: string;
+    value: string;
+  }) => boolean | Promise<boolean>;
+}
+
+export interface ConvergeResult {
+  /** Undefined when a secret is missing: nothing was read or written. */
+  readonly plan: Plan | undefined;
+  readonly report: ApplyReport | undefined;
+  /** Errors (a missing secret, an object that could not be written) and warnings. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Makes the stored resources what a valid file declares, at start and at every reload: creates and
+ * updates what the file owns and removes the models and providers that an earlier version of the
+ * file made. Objects of `apply` or of the API are left alone, with a warning when the file declares
+ * them too. A missing secret changes nothing at all (requirement ops.reload.atomic).
+ */
+export async function converge(options: ConvergeOptions): Promise<ConvergeResult> {
+  const { desired, client, sources } = options;
+  const { secrets, diagnostics } = await resolveAllSecrets(desired, sources);
+  if (diagnostics.length > 0) return { plan: undefined, report: undefined, diagnostics };
+  const actual = await readActual(client);
+  const writeSecrets = new Set<string>();
+  for (const { kind, identity, body } of desired.objects) {
+    const [view] = findActual(kind, identity, actual);
+    if (view === undefined) continue;
+    for (const field of kindOf(kind).secrets) {
+      const ref = body[field];
+      const value = ref instanceof SecretRef ? secrets.get(ref) : undefined;
+      if (value === undefined) continue;
+      const isSame = await options.secretMatches({ kind, id: view.id, field, value });
+      if (!isSame) writeSecrets.add(`${kind}/${identity}#${field}`);
+    }
+  }
+  const planning = { desired, actual, mode: 'converge' as const, writeSecrets };
+  const planned = plan(planning);
+  const report = await apply({
+    plan: planned,
+    desired,
+    owner: ownerFor(planning),
+    client,
+    secrets,
+  });
+  return {
+    plan: planned,
+    report,
+    diagnostics: [...warningsOf(planned, desired), ...errorsOf(report, desired)],
+  };
+}
+
+function warningsOf({ conflicts }: Plan, desired: DesiredState): Diagnostic[] {
+  return conflicts.map(({ kind, identity, owner }) => ({
+    ...placeOf(desired, kind, identity),
+    path: `${kind} ${identity}`,
+    severity: 'warning',
+    message: `exists already and belongs to ${owner}; left as it is`,
+    hint: 'rename it here, or delete the other one',
+  }));
+}
+
+function errorsOf({ failed, blocked }: ApplyReport, desired: DesiredState): Diagnostic[] {
+  return [...failed, ...blocked].map(({ kind, identity, reason }) => ({
+    ...placeOf(desired, kind, identity),
+    path: `${kind} ${identity}`,
+    severity: 'error',
+    message: reason ?? 'could not be written',
+  }));
+}
+
+function placeOf(desired: DesiredState, kind: KindName, identity: string) {
+  const object = desired.objects.find((one) => one.kind === kind && one.identity === identity);
+  return object?.place ?? { file: '', line: 1, column: 1 };
+}

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto';
+import type { Place } from './diagnostic.ts';
+import { CONFIG_KINDS, type KindName } from './kinds.ts';
+import type { Path } from './locate.ts';
+import { canonicalJson, isRecord } from './record.ts';
+import { ObjectRef } from './references.ts';
+
+/** What happens to the object when it disappears from the configuration. */
+export interface Lifecycle {
+  protected?: boolean;
+  prune?: 'delete' | 'disable';
+}
+
+/** One declared object: exactly the fields that were written, references unresolved. */
+export interface DesiredObject {
+  readonly kind: KindName;
+  /** Unique within its kind; a key's is `organization/name`. */
+  readonly identity: string;
+  readonly name: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly lifecycle: Lifecycle;
+  readonly place: Place;
+}
+
+export interface DesiredState {
+  readonly namespace: string;
+  /** The collections that are present; an absent one is unmanaged. */
+  readonly managed: ReadonlySet<KindName>;
+  /** In reference order: what an object refers to comes before it. */
+  readonly objects: readonly DesiredObject[];
+}
+
+/** The organization that a key belongs to when it names none. */
+export const DEFAULT_ORGANIZATION = 'default';
+
+/** Reads the desired state out of a checked configuration tree. */
+export function toDesired(
+  tree: Record<string, unknown>,
+  locate: (path: Path) => Place,
+): DesiredState {
+  const managed = new Set<KindName>();
+  const objects: DesiredObject[] = [];
+  for (const { kind, collection } of CONFIG_KINDS) {
+    const declared = tree[collection];
+    if (!Array.isArray(declared)) continue;
+    managed.add(kind);
+    const ofKind = declared
+      .filter(isRecord)
+      .map((entry, index) => toObject(kind, entry, locate([collection, index])));
+    objects.push(...(kind === 'model' ? byFallbacks(ofKind) : ofKind.sort(byIdentity)));
+  }
+  const namespace = typeof tree['namespace'] === 'string' ? tree['namespace'] : 'default';
+  return { namespace, managed, objects };
+}
+
+function toObject(kind: KindName, entry: Record<string, unknown>, place: Place): DesiredObject {
+  const { labels, lifecycle, ...body } = entry;
+  const name = String(entry['name']).trim();
+  return {
+    kind,
+    name,
+    identity: kind === 'key' ? keyIdentity(entry['organization'], name) : name,
+    body:
+      kind === 'key' ? { organization: DEFAULT_ORGANIZATION, ...body, name } : { ...body, name },
+    labels: (labels ?? {}) as Record<string, string>,
+    lifecycle: lifecycle ?? {},
+    place,
+  };
+}
+
+/** `organization/name`; names are unique within an organization. */
+export function keyIdentity(organization: unknown, name: string): string {
+  if (organization instanceof ObjectRef) return `${organization.name}/${name}`;
+  return `${typeof organization === 'string' ? organization : DEFAULT_ORGANIZATION}/${name}`;
+}
+
+/** Names what was declared, with secrets as names, so that drift is told from a changed file. */
+export function digestOf({ body, labels, lifecycle }: DesiredObject): string {
+  const text = canonicalJson({
+    body: JSON.parse(JSON.stringify(body)) as unknown,
+    labels,
+    lifecycle,
+  });
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+interface Named {
+  readonly name: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Fallbacks first; of models that do not depend on each other the name decides. */
+export function byFallbacks<T extends Named>(models: readonly T[]): T[] {
+  const byName = new Map(models.toSorted(byNames).map((model) => [model.name, model]));
+  const ordered = new Set<T>();
+  const above = new Set<T>();
+  const visit = (model: T) => {
+    if (ordered.has(model) || above.has(model)) return;
+    above.add(model);
+    for (const name of fallbacksOf(model.body)) {
+      const next = byName.get(name);
+      if (next !== undefined) visit(next);
+    }
+    above.delete(model);
+    ordered.add(model);
+  };
+  for (const model of byName.values()) visit(model);
+  return [...ordered];
+}
+
+export function fallbacksOf(body: Readonly<Record<string, unknown>>): string[] {
+  const { fallbacks } = body;
+  return Array.isArray(fallbacks) ? fallbacks.filter((name) => typeof name === 'string') : [];
+}
+
+function byNames(a: Named, b: Named): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+function byIdentity(a: DesiredObject, b: DesiredObject): number {
+  return a.identity < b.identity ? -1 : a.identity > b.identity ? 1 : 0;
+}

@@ -1,0 +1,111 @@
+import { checkReferences } from './check-references.ts';
+import { checkSecrets } from './check-secrets.ts';
+import { type DesiredState, toDesired } from './desired.ts';
+import { type Diagnostic, hasErrors, type Place, sortDiagnostics } from './diagnostic.ts';
+import { type ConfigFiles, type ConfigSource, nodeConfigFiles, readSources } from './load.ts';
+import { createPlaces } from './locate.ts';
+import { mergeDocuments } from './merge.ts';
+import { parseYaml } from './parse-yaml.ts';
+import { resolveDocument } from './resolve.ts';
+import { checkSections } from './schema.ts';
+import { resolveServerConfig, type ServerConfig, type SettingOrigin } from './server-config.ts';
+
+export interface LoadConfigOptions {
+  /** Files, directories, `-` (see `readSources`). */
+  paths: readonly string[];
+  stdin?: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** Settings of the `server` section by path (`listen.port`), as given on the command line. */
+  flags?: Readonly<Record<string, unknown>>;
+  /** Default `error`. */
+  unknownFields?: 'error' | 'warn';
+  cwd: string;
+  /** Default: the real file system. */
+  files?: ConfigFiles;
+}
+
+export interface GatewayConfig {
+  readonly server: ServerConfig;
+  /** Where each server setting came from; what is absent is a default. */
+  readonly origins: ReadonlyMap<string, SettingOrigin>;
+  readonly desired: DesiredState;
+  /** Every file that was read, as given. */
+  readonly files: readonly string[];
+}
+
+export interface LoadedConfig {
+  /** Undefined when any diagnostic is an error. */
+  readonly config: GatewayConfig | undefined;
+  /** In the order of files and lines. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Loads, resolves and validates the configuration without network: every problem at once, each with
+ * its file, line and column. Secrets stay references. Touches nothing but `files`.
+ */
+export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
+  const files = options.files ?? nodeConfigFiles;
+  const unknownFields = options.unknownFields ?? 'error';
+  const places = createPlaces();
+  const read = await readSources({ ...options, files });
+  const diagnostics = [...read.diagnostics];
+
+  const values: unknown[] = [];
+  for (const source of read.sources) {
+    const parsed = parseYaml(source, places);
+    diagnostics.push(...parsed.diagnostics);
+    for (const document of parsed.documents) {
+      const resolved = await resolveDocument(document, {
+        places,
+        sources: { env: options.env, files },
+      });
+      diagnostics.push(...resolved.diagnostics);
+      values.push(resolved.value);
+    }
+  }
+  const { tree, diagnostics: merging } = mergeDocuments(values, places);
+  const server = resolveServerConfig({
+    file: { root: tree, places },
+    directory: baseDirectory(read.sources, places.find(tree, ['server']), options.cwd),
+    env: options.env,
+    ...(options.flags && { flags: options.flags }),
+    unknownFields,
+  });
+  const sections = checkSections(tree, { places, unknownFields });
+  diagnostics.push(
+    ...merging,
+    ...server.diagnostics,
+    ...sections.diagnostics,
+    ...checkSecrets(tree, places),
+    ...checkReferences(tree, places),
+  );
+  const sorted = withoutRepeats(sortDiagnostics(diagnostics));
+  if (hasErrors(sorted) || server.config === undefined) {
+    return { config: undefined, diagnostics: sorted };
+  }
+  return {
+    config: {
+      server: server.config,
+      origins: server.origins,
+      desired: toDesired(sections.tree, (path) => places.find(tree, path)),
+      files: read.sources.map(({ file }) => file),
+    },
+    diagnostics: sorted,
+  };
+}
+
+/** Relative paths start at the file that has the `server` section, else at the first file. */
+function baseDirectory(sources: readonly ConfigSource[], place: Place, cwd: string): string {
+  const source = sources.find(({ file }) => file === place.file) ?? sources[0];
+  return source?.directory ?? cwd;
+}
+
+/** One place and one message is one problem, whichever checks saw it. */
+function withoutRepeats(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const seen = new Set<string>();
+  return diagnostics.filter(({ file, line, column, message }) => {
+    const key = `${file}:${line}:${column}:${message}`;
+    return !seen.has(key) && seen.add(key);
+  });
+}

@@ -1,0 +1,39 @@
+import { isRecord } from './record.ts';
+
+export const NAMESPACE_LABEL = 'gateway/namespace';
+export const OWNER_LABEL = 'gateway/owner';
+export const LAST_APPLIED_LABEL = 'gateway/last-applied';
+export const PROTECTED_LABEL = 'gateway/protected';
+export const PRUNE_LABEL = 'gateway/prune';
+
+/** The label that says who manages an object: `apply` by namespace, `start` by file. */
+export interface Owner {
+  readonly label: typeof NAMESPACE_LABEL | typeof OWNER_LABEL;
+  readonly value: string;
+}
+
+export type Ownership = 'own' | 'other' | 'none';
+
+export function labelsOf(view: Readonly<Record<string, unknown>>): Record<string, string> {
+  const { labels } = view;
+  if (!isRecord(labels)) return {};
+  return Object.fromEntries(
+    Object.entries(labels).flatMap(([key, value]) =>
+      typeof value === 'string' ? [[key, value]] : [],
+    ),
+  );
+}
+
+/** An object of the API carries no owner; of the two labels the one it has decides. */
+export function ownershipOf(view: Readonly<Record<string, unknown>>, owner: Owner): Ownership {
+  const labels = labelsOf(view);
+  if (labels[owner.label] === owner.value) return 'own';
+  return OWNER_LABEL in labels || NAMESPACE_LABEL in labels ? 'other' : 'none';
+}
+
+/** Who owns an object, in words. */
+export function ownerName(view: Readonly<Record<string, unknown>>): string {
+  const labels = labelsOf(view);
+  const namespace = labels[NAMESPACE_LABEL];
+  return labels[OWNER_LABEL] ?? (namespace === undefined ? 'the API' : `namespace ${namespace}`);
+}

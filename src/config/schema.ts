@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { checkAccounts } from './check-accounts.ts';
+import { checkTree } from './check-tree.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import { COLLECTIONS, CONFIG_KINDS, FUTURE_SECTIONS } from './kinds.ts';
+import { formatPath, type Places } from './locate.ts';
+import { serverSchema } from './server-schema.ts';
+import { suggest } from './unknown-fields.ts';
+
+const namespace = z
+  .string()
+  .regex(/^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/, 'expected lower-case letters, digits, . _ and -')
+  .describe('Marks what apply creates. Default: default.');
+
+const version = z.literal(1).describe('Version of this format.');
+
+const collections = Object.fromEntries(
+  CONFIG_KINDS.map(({ collection, entry, description }) => [
+    collection,
+    z.array(entry).optional().describe(description),
+  ]),
+);
+
+/** The whole file, as `gateway schema` prints it and as validation reads it. */
+export const fileSchema = z
+  .strictObject({
+    version: version.optional(),
+    namespace: namespace.optional(),
+    server: serverSchema.optional(),
+    ...collections,
+  })
+  .describe('gateway.yaml');
+
+interface CheckContext {
+  places: Places;
+  unknownFields: 'error' | 'warn';
+}
+
+/**
+ * Checks every section but `server` against the schema. The tree given back is the declared one,
+ * with texts from outside converted to the types that the schema wants and without unknown fields
+ * that were only warned about.
+ */
+export function checkSections(
+  tree: Record<string, unknown>,
+  context: CheckContext,
+): { tree: Record<string, unknown>; diagnostics: Diagnostic[] } {
+  const { places } = context;
+  const diagnostics: Diagnostic[] = checkNames(tree, context);
+  const declared: Record<string, unknown> = {};
+  const check = (name: string, schema: z.ZodType) => {
+    const checked = checkTree(schema, { ...context, root: tree, at: [name] });
+    declared[name] = checked.declared;
+    diagnostics.push(...checked.diagnostics);
+  };
+  if (tree['version'] === undefined && Object.keys(tree).length > 0) {
+    const message = 'no version is given; 1 is assumed';
+    diagnostics.push({
+      ...places.find(tree, []),
+      path: '',
+      severity: 'warning',
+      message,
+      hint: 'add version: 1',
+    });
+  } else if (tree['version'] !== undefined) check('version', version);
+  if (tree['namespace'] !== undefined) check('namespace', namespace);
+  for (const { collection, entry } of CONFIG_KINDS) {
+    if (tree[collection] !== undefined) check(collection, z.array(entry));
+  }
+  diagnostics.push(...checkAccounts(tree, context));
+  return { tree: declared, diagnostics };
+}
+
+function checkNames(tree: Record<string, unknown>, context: CheckContext): Diagnostic[] {
+  const known = ['version', 'namespace', 'server', ...COLLECTIONS];
+  return Object.keys(tree)
+    .filter((name) => !known.includes(name))
+    .map((name) => {
+      const isFuture = FUTURE_SECTIONS.includes(name);
+      const isWarning = !isFuture && context.unknownFields === 'warn';
+      const hint = isFuture ? 'remove it, or use a newer version' : suggest(name, known);
+      return {
+        ...context.places.find(tree, [name], 'key'),
+        path: formatPath([name]),
+        severity: isWarning ? ('warning' as const) : ('error' as const),
+        message: isFuture ? `${name} is not supported by this version` : `unknown section ${name}`,
+        ...(hint !== undefined && { hint }),
+      };
+    });
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { parseDuration } from '../core/duration.ts';
+import { parseSize } from './size.ts';
+
+const port = z.int().min(0).max(65_535);
+const listen = z.object({
+  host: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
+  port: port.default(8787).describe('Port; 0 takes a free one and prints it.'),
+});
+
+/** Milliseconds from `500ms`, `2s`, `5m`, `1h` or a number of seconds. */
+const duration = z.union([z.string(), z.number()]).transform((value, context) => {
+  try {
+    return parseDuration(value);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'expected a duration as 500ms, 30s, 5m or 1h' });
+    return z.NEVER;
+  }
+});
+
+const size = z.union([z.string(), z.number()]).transform((value, context) => {
+  const bytes = parseSize(value);
+  if (bytes !== undefined && bytes > 0) return bytes;
+  context.addIssue({ code: 'custom', message: 'expected a size as 32MiB or a number of bytes' });
+  return z.NEVER;
+});
+
+const secret = z.string().min(1);
+const texts = z.array(z.string().min(1));
+
+const store = z.object({
+  driver: z
+    .string()
+    .min(1)
+    .default('lmdb')
+    .describe('lmdb, memory, or the name of an unstorage driver.'),
+  path: z.string().min(1).optional().describe('Where the store lies. Default <data_dir>/store.'),
+  options: z.record(z.string(), z.unknown()).default({}).describe("The driver's own options."),
+});
+
+const limits = z.object({
+  rpm: z.int().min(1).nullable().default(null).describe('Requests per minute of the platform.'),
+  body: size.prefault('32MiB').describe('Largest request body.'),
+  header_bytes: z.int().min(1024).default(16_384).describe('Largest request head.'),
+  url_bytes: z.int().min(256).default(8192).describe('Longest request target.'),
+  request_timeout: duration.prefault('30s').describe('Time to receive a whole request body.'),
+  output_tokens_bound: z
+    .int()
+    .min(1)
+    .default(16_384)
+    .describe('Output tokens reserved when neither request nor model bounds them.'),
+  max_connections: z.int().min(1).default(10_000).describe('Client connections of one worker.'),
+});
+
+const timeouts = z.object({
+  first_content: duration.prefault('120s').describe('To the first content of an answer.'),
+  idle: duration.prefault('120s').describe('Between two pieces of a stream.'),
+  total: duration.prefault('600s').describe('A whole inference call.'),
+});
+
+const log = z.object({
+  level: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('Least severe line.'),
+  format: z.enum(['json', 'text']).default('text').describe('Form of a line.'),
+  content: z.boolean().default(false).describe('Keep prompts and answers in request records.'),
+});
+
+const secrets = z.object({
+  master_key: secret.optional().describe('Key that seals stored secrets, as a secret reference.'),
+  previous_keys: z.array(secret).default([]).describe('Former master keys, which still open.'),
+  master_key_file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Where a generated master key lies. Default <data_dir>/master.key.'),
+});
+
+/** The `server` section: read by `start`, never sent (design: Config as code). */
+export const serverSchema = z
+  .object({
+    listen: listen.prefault({}).describe('The address of the gateway.'),
+    data_dir: z
+      .string()
+      .min(1)
+      .default('.gateway')
+      .describe('Directory of everything kept; relative to the configuration file.'),
+    store: store.prefault({}).describe('Where durable state lives.'),
+    limits: limits.prefault({}).describe('Bounds of requests.'),
+    timeouts: timeouts.prefault({}).describe('Defaults for providers and models.'),
+    drain: duration.prefault('30s').describe('How long a stop waits for open requests.'),
+    ledger: z
+      .enum(['auto', 'before_call', 'during_call'])
+      .default('auto')
+      .describe('When the request record is committed.'),
+    log: log.prefault({}).describe('What is logged, and how.'),
+    url_guard: z
+      .object({ allow: texts.default([]).describe('Hosts or CIDR ranges that are not refused.') })
+      .prefault({})
+      .describe('The guard of URLs that callers supply.'),
+    compat: z
+      .object({
+        resource_x_api_key: z
+          .boolean()
+          .default(false)
+          .describe('Accept x-api-key on resource paths as well.'),
+      })
+      .prefault({})
+      .describe('Switches for older clients.'),
+    secrets: secrets.prefault({}).describe('The master key.'),
+    cors: z
+      .object({ origins: texts.default([]).describe('Origins of browsers that may call.') })
+      .prefault({})
+      .describe('Calls from browsers.'),
+    allowed_hosts: texts
+      .default([])
+      .describe('Accepted Host headers beside loopback; empty accepts all.'),
+    metrics: z
+      .object({
+        listen: z
+          .object({ host: z.string().min(1).default('127.0.0.1'), port })
+          .nullable()
+          .default(null)
+          .describe('A separate address for metrics, or null.'),
+      })
+      .prefault({})
+      .describe('Prometheus metrics.'),
+    workers: z.int().min(1).max(256).default(1).describe('Processes that serve the address.'),
+  })
+  .describe('Settings of the process itself.');
+
+export type ServerSettings = z.output<typeof serverSchema>;
