@@ -16,36 +16,26 @@ import { startSweeper } from '../sweeper.ts';
 import { fromEnvelope } from '../value-codec.ts';
 import { createWatchers } from '../watchers.ts';
 
+/** For tests, which cannot fill a disk. */
+export type LmdbOverrides = Partial<Pick<LmdbEnvironment, 'freeBytes'>>;
+
 /**
  * The embedded store: a directory that several processes of one host may open at once. A commit is
  * on the disk when it resolves. Rejects with `StoreError` `unavailable`, `newer_format`, `corrupt`,
  * `full` or `read_only`.
  */
-export async function openLmdbStore(directory: string, clock: Clock): Promise<Store> {
-  const environment = openEnvironment(directory);
-  const { lastTransaction } = environment;
-  const watchers = createWatchers();
-  const feed = openChangeFeed({ directory, clock, watchers, lastTransaction });
-  const writer = createGroupWriter({
-    environment,
-    versions: createVersionSource(environment),
-    onWritten: feed.publish,
-  });
-  const context = { environment, clock };
-  const stopSweeper = startSweeper(clock, (limit) => sweep(context, writer, limit));
+export async function openLmdbStore(
+  directory: string,
+  clock: Clock,
+  overrides: LmdbOverrides = {},
+): Promise<Store> {
+  const environment = { ...openEnvironment(directory), ...overrides };
+  const { watchers, writer, context, stop } = startParts(environment, directory, clock);
   const increment = createIncrementer(context, writer);
   let closing: Promise<void> | undefined;
 
   function assertOpen(): void {
     if (closing) throw new StoreError('closed', 'the store is closed');
-  }
-
-  async function shutDown(): Promise<void> {
-    stopSweeper();
-    watchers.close();
-    feed.close();
-    await writer.idle();
-    await environment.root.close();
   }
 
   return {
@@ -80,8 +70,26 @@ export async function openLmdbStore(directory: string, clock: Clock): Promise<St
       assertOpen();
       await ping(environment, writer);
     },
-    close: () => (closing ??= shutDown()),
+    close: () => (closing ??= stop()),
   };
+}
+
+function startParts(environment: LmdbEnvironment, directory: string, clock: Clock) {
+  const { lastTransaction, root } = environment;
+  const context = { environment, clock };
+  const watchers = createWatchers();
+  const versions = createVersionSource(environment);
+  const feed = openChangeFeed({ directory, clock, watchers, lastTransaction });
+  const writer = createGroupWriter({ environment, versions, onWritten: feed.publish });
+  const stopSweeper = startSweeper(clock, (limit) => sweep(context, writer, limit));
+  const stop = async (): Promise<void> => {
+    stopSweeper();
+    watchers.close();
+    feed.close();
+    await writer.idle();
+    await root.close();
+  };
+  return { watchers, writer, context, stop };
 }
 
 async function reading<R>(read: () => R): Promise<R> {

@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs';
+import { statfsSync } from 'node:fs';
 import { open, type Database, type RootDatabase } from 'lmdb';
 import { StoreError } from '../store.ts';
+import { prepareDirectory, unusable } from './prepare-directory.ts';
 import { fromRowBytes, type StoredRow } from './rows.ts';
 import { fromLmdbError } from './to-store-error.ts';
 
@@ -20,6 +21,8 @@ export interface LmdbEnvironment {
   leaseVersions(): { first: number; count: number };
   /** The number of the last transaction that any process committed. */
   lastTransaction: () => number;
+  /** Bytes that this user may still write to the disk. */
+  freeBytes: () => number;
 }
 
 /**
@@ -27,11 +30,7 @@ export interface LmdbEnvironment {
  * directory cannot be used, `newer_format`, `corrupt`, `full`, `read_only`.
  */
 export function openEnvironment(directory: string): LmdbEnvironment {
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw unusable(directory, cause);
-  }
+  prepareDirectory(directory);
   try {
     return openTables(directory);
   } catch (cause) {
@@ -77,6 +76,10 @@ function openTables(directory: string): LmdbEnvironment {
         return { first, count: VERSION_BLOCK };
       }),
     lastTransaction: () => transactionOf(root),
+    freeBytes() {
+      const { bavail, bsize } = statfsSync(directory);
+      return bavail * bsize;
+    },
   };
 }
 
@@ -94,15 +97,6 @@ function assertFormat(root: RootDatabase<Buffer, Buffer>, directory: string): vo
   throw new StoreError(
     'newer_format',
     `the store in ${directory} has format ${format}, this release knows up to ${FORMAT}; use the release that wrote it`,
-  );
-}
-
-function unusable(directory: string, cause: unknown): StoreError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new StoreError(
-    'unavailable',
-    `cannot use ${directory} as the store: ${reason}; name a directory on a local disk that this user may write to (server.store.path)`,
-    { cause },
   );
 }
 

@@ -8,6 +8,11 @@ const MAX_GROUP = 2_000;
 const MAX_WAITING = 50_000;
 const MAX_WAITING_BYTES = 256 * 1024 * 1024;
 const STALL_MS = 30_000;
+/**
+ * Nothing is written into the last bytes of the disk: there is room to delete and to open, and
+ * lmdb never meets a disk that is really full, where its error path damages memory (3.5.6).
+ */
+const RESERVED_BYTES = 64 * 1024 * 1024;
 
 /** Something that is written whole or not at all, together with others of its turn. */
 export interface WriteUnit {
@@ -70,6 +75,7 @@ export function createGroupWriter(options: GroupWriterOptions): GroupWriter {
     // In real time whatever the store's clock says: this is about the disk.
     const timer = systemClock.setTimeout(() => stall(units), STALL_MS);
     try {
+      assertRoom(environment.freeBytes(), units);
       versions.reserve(units.length);
       const { issued, durable } = issueAll(units, environment, versions);
       settleAll(issued, await outcomesOf(issued, durable));
@@ -163,6 +169,17 @@ async function outcomesOf(
   const outcomes = Promise.all(issued.map(({ outcomes }) => Promise.all(outcomes)));
   const [, all] = await Promise.all([durable, outcomes]);
   return all;
+}
+
+/** A page is written anew for every change in it, so a group takes more room than its values. */
+function assertRoom(freeBytes: number, units: readonly WriteUnit[]): void {
+  const needed = units.reduce((sum, unit) => sum + unit.size, 0) * 2;
+  if (freeBytes >= RESERVED_BYTES + needed) return;
+  const left = Math.floor(freeBytes / (1024 * 1024));
+  throw new StoreError(
+    'full',
+    `the disk of the store is full: ${left} MiB are left, nothing is written into the last 64`,
+  );
 }
 
 function notAnswering(): StoreError {
