@@ -1,6 +1,6 @@
 const CHUNK = 512;
 
-export interface WalkOptions {
+interface WalkOptions {
   /** Exclusive lower bound. */
   lower: string;
   /** Exclusive upper bound. */

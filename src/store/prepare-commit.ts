@@ -2,9 +2,9 @@ import { encodeKey } from './key-codec.ts';
 import { StoreError, type Key, type Op, type Version } from './store.ts';
 import { toEnvelope } from './value-codec.ts';
 
-export const MAX_OPS = 1_000;
+const MAX_OPS = 1_000;
 /** Bounds what one commit holds in memory, in bytes of values. */
-export const MAX_COMMIT_BYTES = 64 * 1024 * 1024;
+const MAX_COMMIT_BYTES = 64 * 1024 * 1024;
 
 /** An operation whose key and value are checked and encoded. */
 export interface PreparedOp {

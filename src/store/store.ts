@@ -1,8 +1,14 @@
-/** A key is a non-empty list of segments; order is segment by segment, numbers before strings. */
+/**
+ * A key is a non-empty list of segments; order is segment by segment, numbers before strings. At
+ * most 1,900 bytes: 9 per number, UTF-8 and 2 per string.
+ */
 export type KeyPart = string | number;
 export type Key = readonly KeyPart[];
 
-/** What the store can hold: JSON values (no `undefined`, no bigint) or raw bytes. */
+/**
+ * What the store can hold: JSON values (no bigint, no NaN, no `undefined` but as a left-out member)
+ * or raw bytes; at most 16 MiB.
+ */
 export type Value = unknown;
 
 /** Opaque stamp of one write to one key; never repeats for that key, also after delete and re-create. */
@@ -50,11 +56,16 @@ export interface Store {
   list<T = Value>(options: ListOptions): Promise<Entry<T>[]>;
   /** At most 1,000 operations; two operations on one key are refused (`invalid_commit`). */
   commit(ops: readonly Op[]): Promise<CommitResult>;
-  /** Atomically adds to a counter (absent counts as 0) and returns the new value. */
+  /**
+   * Atomically adds to a counter (absent counts as 0) and returns the new value. `ttlMs` counts from
+   * when the counter appears; later increments do not extend it. Rejects with `invalid_value` when
+   * the key holds something else than a number.
+   */
   increment(key: Key, by: number, options?: { ttlMs?: number }): Promise<number>;
   /**
-   * Calls `listener` after commits of any process in scope that touched a key below `prefix`:
-   * at least once per burst, without payload. Returns the function that stops it.
+   * Calls `listener` after commits of any process in scope that touched `prefix` or a key below it:
+   * at least once per burst, in a later turn, without payload; for other processes' commits within a
+   * second and sometimes for nothing. Expiry is no commit. Returns the function that stops it.
    */
   watch(prefix: Key, listener: () => void): () => void;
   /** Rejects with `StoreError` when a durable write is not possible now. */

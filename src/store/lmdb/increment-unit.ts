@@ -6,7 +6,7 @@ import type { WriteUnit } from './group-writer.ts';
 
 const MAX_TRIES = 1_000;
 
-export interface Increment extends Settle<number> {
+interface Increment extends Settle<number> {
   by: number;
   /** Where the counter's time ends if this increment makes it appear. */
   expiresAt: number;
