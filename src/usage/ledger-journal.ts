@@ -82,27 +82,30 @@ export class LedgerJournal {
   async #run(): Promise<void> {
     if (this.#running) return;
     this.#running = true;
-    while (await this.#step());
+    while (this.#hasWork()) await this.#step();
     this.#running = false;
     if (this.#failing) return;
     for (const drained of this.#drains.splice(0)) drained.resolve();
   }
 
-  /** False when there is nothing left that could be done. */
-  async #step(): Promise<boolean> {
+  /** Asked in the same breath as the loop ends: a job that comes a moment later starts it anew. */
+  #hasWork(): boolean {
     if (this.#failing) return false;
-    if (this.#foldDue && this.#options.state.unfolded.size > 0) {
+    this.#foldDue &&= this.#options.state.unfolded.size > 0;
+    return this.#foldDue || this.#queue.length > 0;
+  }
+
+  async #step(): Promise<void> {
+    if (this.#foldDue) {
       await this.#fold().catch((error: unknown) => this.#fail(createBatch(), error));
-      return true;
+      return;
     }
-    this.#foldDue = false;
     const batch = this.#queue.shift();
-    if (batch === undefined) return false;
+    if (batch === undefined) return;
     await this.#commit(batch).catch((error: unknown) => {
       if (isRefused(error)) this.#isolate(batch, error);
       else this.#fail(batch, error);
     });
-    return true;
   }
 
   async #commit(batch: Batch): Promise<void> {

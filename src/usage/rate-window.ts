@@ -3,14 +3,13 @@ import { GatewayError } from '../core/errors.ts';
 import { StoreError } from '../store/store.ts';
 import type { Entry, Key, Op, Store } from '../store/store.ts';
 
-export const WINDOW_MS = 60_000;
+const WINDOW_MS = 60_000;
 const ENTRY_TTL_MS = 2 * WINDOW_MS;
+/** The head numbers the entries, so it outlasts them all. */
 const HEAD_TTL_MS = 10 * WINDOW_MS;
 const PAGE = 10_000;
 const MAX_ATTEMPTS = 200;
 const MAX_WAITING = 50_000;
-/** A head that is made anew starts above every number that an expired one can have reached. */
-const NUMBERS_PER_MS = 1_000;
 
 /** Requests accepted at one instant; `total` numbers the last of them. */
 interface Accepted {
@@ -99,7 +98,7 @@ export class RateWindow {
   }
 
   async #append({ at, count }: { at: number; count: number }): Promise<boolean> {
-    const total = (this.#head?.value ?? at * NUMBERS_PER_MS) + count;
+    const total = (this.#head?.value ?? 0) + count;
     const condition = this.#head ? { ifVersion: this.#head.version } : { ifAbsent: true as const };
     const head: Op = {
       type: 'put',

@@ -1,6 +1,6 @@
+import { fromNanos } from '../core/money.ts';
 import type { Entry, Key, Store } from '../store/store.ts';
 import { USAGE } from './ledger-keys.ts';
-import { fromNanos } from '../core/money.ts';
 import { toUsageRecord } from './request-row.ts';
 import type { UsageRecord } from './request-row.ts';
 import { windowsOf } from './spend.ts';

@@ -261,6 +261,32 @@ describe('a ledger with limits', () => {
     },
   );
 
+  it(
+    verifies(
+      'store.ledger.missing-usage',
+      'charges an estimate and marks it so, and restores everything when the call failed',
+    ),
+    async () => {
+      const { store, clock, ledger, start } = setUp();
+      const requests = [0, 1].map(() => start({ principal: limited, bound: 1_000 }));
+      const [estimated, failed] = requests.map((request) => ledger.begin(request));
+      await Promise.all([estimated?.admitted, failed?.admitted]);
+      estimated?.settle(outcome({ estimated: true, cost: 400 }));
+      failed?.settle(outcome({ status: 502, result: 'error', cost: 0 }));
+      await ledger.drain();
+      expect((await readSpend({ store }, KEY, clock.now())).lifetime).toEqual({
+        settled: 400,
+        reserved: 0,
+      });
+      const records = (await listRequests({ store })).data.map(({ estimated, cost }) => [
+        estimated,
+        cost,
+      ]);
+      expect(records).toContainEqual([true, '0.0000004']);
+      expect(records).toContainEqual([false, '0.00']);
+    },
+  );
+
   it('replaces what was reserved by what it cost', async () => {
     const { store, clock, ledger, start } = setUp();
     const entry = ledger.begin(start({ principal: limited, bound: 1_000 }));
@@ -288,6 +314,19 @@ describe('a ledger with limits', () => {
       reserved: 0,
     });
     expect(await store.list({ prefix: ['open'] })).toEqual([]);
+  });
+
+  it('charges a call whenever it ends, also just when the last commit is over', async () => {
+    for (let moments = 0; moments < 30; moments++) {
+      const { store, clock, ledger, start } = setUp();
+      const entry = ledger.begin(start({ principal: limited, bound: 1_000 }));
+      await entry.admitted;
+      for (let moment = 0; moment < moments; moment++) await Promise.resolve();
+      entry.settle(outcome({ cost: 300 }));
+      await ledger.drain();
+      const { lifetime } = await readSpend({ store }, KEY, clock.now());
+      expect({ moments, ...lifetime }).toEqual({ moments, settled: 300, reserved: 0 });
+    }
   });
 
   it('keeps the record of a refused call', async () => {
@@ -465,6 +504,7 @@ describe('a ledger whose store fails', () => {
       expect((await readSpend({ store }, ORGANIZATION, clock.now())).lifetime.settled).toBe(200);
       expect(await usageReport({ store }, {})).toMatchObject([{ requests: 2, cost: '0.0000002' }]);
       expect(await store.list({ prefix: ['open'] })).toEqual([]);
+      expect(await store.list({ prefix: ['unfolded'] })).toEqual([]);
       expect((await listRequests({ store })).data.map(({ result }) => result)).toEqual([
         'ok',
         'ok',

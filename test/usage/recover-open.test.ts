@@ -4,6 +4,7 @@ import { createLedger } from '../../src/usage/ledger-store.ts';
 import { readSpend } from '../../src/usage/read-spend.ts';
 import { recoverOpen } from '../../src/usage/recover-open.ts';
 import { getRequest } from '../../src/usage/request-log.ts';
+import { startRecovery } from '../../src/usage/start-recovery.ts';
 import { createWorkerLease } from '../../src/usage/worker-lease.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -181,6 +182,35 @@ describe('a worker that only slept', () => {
     await pass(16_000);
     expect(await recover()).toEqual({ released: 1, interrupted: 1 });
     expect(await spend()).toEqual({ settled: 0, reserved: 0 });
+  });
+});
+
+describe('recovery in the background', () => {
+  it('frees what a worker held at most 30 seconds after it died', async () => {
+    const { clock, store, open, pass, spend, start } = await setUp();
+    const reports: unknown[] = [];
+    const stop = startRecovery({ store, clock, report: (result) => reports.push(result) });
+    const dead = await open('dead');
+    await dead.ledger.begin(start({ principal: limited, bound: 700 })).admitted;
+    dead.sleep();
+    await pass(30_000);
+    expect(await spend()).toEqual({ settled: 0, reserved: 0 });
+    expect(reports).toEqual([{ recovered: { released: 1, interrupted: 1 } }]);
+    stop();
+  });
+
+  it('goes on after a pass that failed', async () => {
+    const { clock, store, pass } = await setUp();
+    const results: string[] = [];
+    let failures = 2;
+    const list: typeof store.list = (options) =>
+      failures-- > 0 ? Promise.reject(new Error('unavailable')) : store.list(options);
+    const report = (result: object) => void results.push(Object.keys(result).join());
+    const stop = startRecovery({ store: { ...store, list }, clock, report });
+    await pass(30_000);
+    expect(results).toEqual(['error', 'error']);
+    stop();
+    expect(failures).toBeLessThan(0);
   });
 });
 
