@@ -6,7 +6,6 @@ import { type CheckOptions, checkTree } from './check-tree.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { kindOf } from './kinds.ts';
 import { formatPath } from './locate.ts';
-import { SecretRef } from './references.ts';
 
 /**
  * Checks that each declared provider makes an account: a known type, an address, a key or none
@@ -35,7 +34,7 @@ function checkAccount(value: Record<string, unknown>, options: CheckOptions): Di
   const { api_key: key, name, type, ...rest } = value;
   const settings = { ...rest, id: '', name, provider_type: type } as ProviderSettings;
   try {
-    resolveAccount(settings, key instanceof SecretRef ? 'configured' : undefined);
+    resolveAccount(settings, key === undefined || key === null ? undefined : 'configured');
     return [];
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

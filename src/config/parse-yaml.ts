@@ -84,12 +84,13 @@ function deepToken(tokens: readonly unknown[]): number | undefined {
   return undefined;
 }
 
-/** One error per line: what follows the first is its consequence. */
+/** One error per line, and one where the parser lost its way: the rest are consequences. */
 function reportSyntax(document: Document, text: string, report: Report): void {
   const seen = new Set<number>();
   for (const { pos, message } of [...document.errors, ...document.warnings]) {
     const start = text.lastIndexOf('\n', pos[0] - 1) + 1;
-    if (seen.has(start)) continue;
+    const isAstray = message.includes('in YAML stream');
+    if (seen.has(start) || (isAstray && seen.size > 0)) continue;
     seen.add(start);
     const line = text.slice(start, (text.indexOf('\n', pos[0]) + 1 || text.length + 1) - 1);
     const star = /^[^'"#]*?(?:[:-]\s+|^\s*)(?=\*)/.exec(line);

@@ -3,8 +3,9 @@ import { parseDuration } from '../core/duration.ts';
 import { parseSize } from './size.ts';
 
 const port = z.int().min(0).max(65_535);
+const host = z.string().min(1).default('127.0.0.1');
 const listen = z.object({
-  host: z.string().min(1).default('127.0.0.1').describe('Address to listen on.'),
+  host: host.describe('Address to listen on.'),
   port: port.default(8787).describe('Port; 0 takes a free one and prints it.'),
 });
 
@@ -119,7 +120,10 @@ export const serverSchema = z
     metrics: z
       .object({
         listen: z
-          .object({ host: z.string().min(1).default('127.0.0.1'), port })
+          .object({
+            host: host.describe('Address of the metrics.'),
+            port: port.describe('Port of the metrics.'),
+          })
           .nullable()
           .default(null)
           .describe('A separate address for metrics, or null.'),

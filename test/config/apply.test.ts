@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { apply, readActual, StalePlanError } from '../../src/config/apply.ts';
 import { formatDiagnostics } from '../../src/config/diagnostic.ts';
@@ -72,10 +72,9 @@ async function run(server: FakeServer, text: string, options: Partial<PlanOption
 async function execute(
   server: FakeServer,
   planned: Plan,
-  planning: PlanOptions,
-  signal?: AbortSignal,
+  planning: PlanOptions & { signal?: AbortSignal },
 ) {
-  const { desired } = planning;
+  const { desired, signal } = planning;
   const { secrets } = await resolveAllSecrets(desired, { env, files: memoryFiles({}) });
   const owner = ownerFor(planning);
   return apply({
@@ -385,7 +384,7 @@ keys: [{ name: k }]
   it('stop between two writes when asked to', async () => {
     const server = new FakeServer();
     const { planned, planning } = await planFor(server, FULL);
-    const report = await execute(server, planned, planning, AbortSignal.abort());
+    const report = await execute(server, planned, { ...planning, signal: AbortSignal.abort() });
     expect(names(report.notRun)).toHaveLength(6);
     expect(server.writes).toEqual([]);
   });
@@ -507,8 +506,8 @@ describe('plan and apply, for any two configurations', () => {
         const { planned } = await planFor(server, JSON.stringify(after), { mode: 'prune' });
         expect(planned.summary.total).toBe(0);
         expect(await untouched()).toBe(kept);
-        const present = (await server.list('model')).map(({ name }) => name).sort();
-        expect(present).toEqual(['un/owned', ...after.models.map(({ name }) => name)].sort());
+        const present = (await server.list('model')).map(({ name }) => String(name)).toSorted();
+        expect(present).toEqual(['un/owned', ...after.models.map(({ name }) => name)].toSorted());
       }),
       { numRuns: 60 },
     );

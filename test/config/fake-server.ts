@@ -34,7 +34,7 @@ export class FakeServer implements ResourceClient {
 
   async create(kind: KindName, body: Body): Promise<View> {
     this.#record('create', kind, body);
-    const lost = this.#misbehave('create', String(body['name']));
+    const lost = this.#misbehave('create', nameOf(body));
     const names = this.#objects.filter(
       ({ kind: other, stored }) =>
         other === kind &&
@@ -118,7 +118,7 @@ export class FakeServer implements ResourceClient {
   }
 
   #record(verb: string, kind: KindName, body: Body): void {
-    this.writes.push(`${verb} ${kind} ${String(body['name'] ?? Object.keys(body).join())}`);
+    this.writes.push(`${verb} ${kind} ${nameOf(body)}`);
     this.bodies.push(structuredClone(body));
   }
 
@@ -130,6 +130,11 @@ export class FakeServer implements ResourceClient {
     this.fault = undefined;
     return true;
   }
+}
+
+/** A patch has no name: then the fields that it sends. */
+function nameOf({ name, ...rest }: Body): string {
+  return typeof name === 'string' ? name : Object.keys(rest).join();
 }
 
 function refusal(status: number, message: string): Error {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPlaces } from '../../src/config/locate.ts';
 import { parseYaml } from '../../src/config/parse-yaml.ts';

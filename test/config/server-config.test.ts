@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { SecretRef } from '../../src/config/references.ts';
+import { resolveServerConfig, serverSettings } from '../../src/config/server-config.ts';
+import { parseSize } from '../../src/config/size.ts';
+import { verifies } from '../requirements.ts';
+import { memoryFiles } from './memory-files.ts';
+
+function load(text: string, env: Record<string, string> = {}, flags: Record<string, unknown> = {}) {
+  const files = memoryFiles({ '/etc/gw/gateway.yaml': text });
+  return loadConfig({ paths: ['gw/gateway.yaml'], cwd: '/etc', env, flags, files });
+}
+
+describe('resolveServerConfig', () => {
+  it('has a default for everything', () => {
+    const { config, origins, diagnostics } = resolveServerConfig({ directory: '/gw', env: {} });
+    expect(diagnostics).toEqual([]);
+    expect(origins.size).toBe(0);
+    expect(config).toEqual({
+      listen: { host: '127.0.0.1', port: 8787 },
+      dataDir: '/gw/.gateway',
+      store: { driver: 'lmdb', path: '/gw/.gateway/store', options: {} },
+      limits: {
+        rpm: null,
+        bodyBytes: 33_554_432,
+        headerBytes: 16_384,
+        urlBytes: 8192,
+        requestTimeoutMs: 30_000,
+        outputTokensBound: 16_384,
+        maxConnections: 10_000,
+      },
+      timeouts: { firstContent: 120_000, idle: 120_000, total: 600_000 },
+      drainMs: 30_000,
+      ledger: 'auto',
+      log: { level: 'info', format: 'text', content: false },
+      urlGuard: { allow: [] },
+      compat: { resourceXApiKey: false },
+      secrets: {
+        masterKey: undefined,
+        previousKeys: [],
+        masterKeyFile: '/gw/.gateway/master.key',
+      },
+      cors: { origins: [] },
+      allowedHosts: [],
+      metrics: { listen: null },
+      workers: 1,
+    });
+  });
+
+  it(
+    verifies(
+      'config.precedence',
+      'lets flags win over GATEWAY_* variables, those over the file, and the file over defaults',
+    ),
+    async () => {
+      const { config } = await load(
+        'version: 1\nserver:\n  listen: { host: 10.0.0.1, port: 1 }\n  workers: 2\n  drain: 5s\n',
+        { GATEWAY_PORT: '2', GATEWAY_WORKERS: '3', GATEWAY_LOG_CONTENT: 'true' },
+        { 'listen.port': 4 },
+      );
+      expect(config?.server).toMatchObject({
+        listen: { host: '10.0.0.1', port: 4 },
+        workers: 3,
+        drainMs: 5000,
+        log: { content: true, level: 'info' },
+      });
+      expect(Object.fromEntries(config?.origins ?? [])).toEqual({
+        'listen.host': 'file',
+        'listen.port': 'flag',
+        workers: 'env',
+        drain: 'file',
+        'log.content': 'env',
+      });
+    },
+  );
+
+  it('starts relative paths at the file and reads lists and secrets from variables', async () => {
+    const { config } = await load('version: 1\nserver: {data_dir: ../var}\n', {
+      GATEWAY_CORS_ORIGINS: 'https://a.example, https://b.example',
+      GATEWAY_MASTER_KEY: 'hex',
+      GATEWAY_METRICS_LISTEN_PORT: '9090',
+    });
+    expect(config?.server).toMatchObject({
+      dataDir: '/etc/var',
+      store: { path: '/etc/var/store' },
+      cors: { origins: ['https://a.example', 'https://b.example'] },
+      secrets: { masterKey: new SecretRef('env', 'GATEWAY_MASTER_KEY', '') },
+      metrics: { listen: { host: '127.0.0.1', port: 9090 } },
+    });
+    expect(JSON.stringify(config)).not.toContain('hex');
+  });
+
+  it('names the variable or flag of a bad value', async () => {
+    const { diagnostics } = await load(
+      'version: 1\n',
+      { GATEWAY_PORT: 'http', GATEWAY_LEDGER: 'never' },
+      { 'limits.body': 'much' },
+    );
+    expect(diagnostics.map(({ file, path, message }) => `${file}: ${path}: ${message}`)).toEqual([
+      expect.stringMatching(/^GATEWAY_LEDGER: server\.ledger: expected one of /),
+      'GATEWAY_PORT: server.listen.port: expected number, received string',
+      'flag limits.body: server.limits.body: expected a size as 32MiB or a number of bytes',
+    ]);
+  });
+
+  it('gives every setting one variable', () => {
+    const variables = serverSettings().map(({ env }) => env);
+    expect(new Set(variables).size).toBe(variables.length);
+    expect(variables).toContain('GATEWAY_HOST');
+    expect(variables).toContain('GATEWAY_LIMITS_REQUEST_TIMEOUT');
+    expect(serverSettings().every(({ description }) => description !== '')).toBe(true);
+  });
+});
+
+describe('parseSize', () => {
+  it.each([
+    ['32MiB', 33_554_432],
+    ['1.5 KiB', 1536],
+    ['64KB', 64_000],
+    ['7B', 7],
+    [12, 12],
+    ['12', undefined],
+    ['1 furlong', undefined],
+    [-1, undefined],
+    [1.5, undefined],
+    ['99999999GiB', undefined],
+  ])('reads %j', (text, bytes) => {
+    expect(parseSize(text)).toBe(bytes);
+  });
+});

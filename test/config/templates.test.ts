@@ -1,0 +1,150 @@
+import { readFile } from 'node:fs/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { findVendorKeys, renderInit, TEMPLATES } from '../../src/config/init-template.ts';
+import { configJsonSchema } from '../../src/config/json-schema.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { serverSettings } from '../../src/config/server-config.ts';
+import { PROVIDERS } from '../../src/providers/registry.ts';
+import { verifies } from '../requirements.ts';
+import { memoryFiles } from './memory-files.ts';
+
+const root = new URL('../../', import.meta.url);
+const read = (path: string) => readFile(new URL(path, root), 'utf8');
+
+const validate = new Ajv2020({ strict: false, allErrors: true, logger: false }).compile(
+  configJsonSchema(),
+);
+
+async function expectValid(text: string) {
+  const files = memoryFiles({ '/gw/gateway.yaml': text });
+  const { diagnostics, config } = await loadConfig({
+    paths: ['gateway.yaml'],
+    env: {},
+    cwd: '/gw',
+    files,
+  });
+  expect(diagnostics).toEqual([]);
+  for (const document of parseAllDocuments(text)) {
+    validate(document.toJS());
+    expect(validate.errors ?? []).toEqual([]);
+  }
+  return config!;
+}
+
+/** Takes the comment signs off the examples that the text keeps switched off. */
+function uncommented(text: string): string {
+  const [head, ...body] = text.split(/^(?=server:)/m);
+  const example = /^( *)# ((?:- name:|keys:| {2}|(?:log|limits): \{).*)$/gm;
+  return head + body.join('').replace(example, '$1$2');
+}
+
+describe('templates and examples', () => {
+  it.each(TEMPLATES)('%s is valid without any variable', async (template) => {
+    const files = await renderInit({ template, foundEnvKeys: [] });
+    expect(Object.keys(files).sort()).toEqual(
+      [
+        '.github/workflows/gateway.yml',
+        '.gateway/schema.json',
+        '.gitignore',
+        'README.md',
+        'gateway.yaml',
+      ].sort(),
+    );
+    const config = await expectValid(files['gateway.yaml']!);
+    expect(config.desired.objects.map(({ identity }) => identity)).toContain('mock/echo');
+    expect(files['gateway.yaml']).toMatch(
+      /^# yaml-language-server: \$schema=\.\/\.gateway\/schema\.json\n/,
+    );
+    expect(JSON.parse(files['.gateway/schema.json']!)).toEqual(configJsonSchema());
+  });
+
+  it('env adds a provider and a model for each vendor key, by name', async () => {
+    const env = {
+      ANTHROPIC_API_KEY: 'sk-canary',
+      GEMINI_API_KEY: 'sk-canary',
+      GOOGLE_API_KEY: 'sk-canary',
+      OPENAI_API_KEY: '',
+      XAI_API_KEY: 'sk-canary',
+    };
+    const foundEnvKeys = findVendorKeys(env, [...PROVIDERS.values()]);
+    expect(foundEnvKeys).toEqual([
+      { provider: 'anthropic', variable: 'ANTHROPIC_API_KEY' },
+      { provider: 'google', variable: 'GEMINI_API_KEY' },
+      { provider: 'xai', variable: 'XAI_API_KEY' },
+    ]);
+    const files = await renderInit({ template: 'env', foundEnvKeys });
+    expect(JSON.stringify(files)).not.toContain('canary');
+    const { desired } = await expectValid(files['gateway.yaml']!);
+    expect(desired.objects.filter(({ kind }) => kind === 'provider')).toHaveLength(4);
+    expect(desired.objects.filter(({ kind }) => kind === 'model')).toHaveLength(4);
+  });
+
+  it('the example is valid, and so is everything that it keeps commented out', async () => {
+    const example = await read('gateway.yaml.example');
+    await expectValid(example);
+    const { desired } = await expectValid(uncommented(example));
+    expect(desired.objects.map(({ identity }) => identity)).toEqual(
+      expect.arrayContaining(['openai', 'local', 'openai/gpt-5', 'mock/failover', 'default/ci']),
+    );
+  });
+
+  it(
+    verifies('cli.schema', 'the JSON Schema takes every example of the documentation'),
+    async () => {
+      const page = await read('docs/configuration.md');
+      const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text!);
+      expect(examples.length).toBeGreaterThan(1);
+      for (const text of examples) {
+        validate(parseAllDocuments(text)[0]!.toJS());
+        expect(validate.errors ?? []).toEqual([]);
+      }
+    },
+  );
+
+  it('the documentation lists every server setting with its variable', async () => {
+    const page = await read('docs/configuration.md');
+    const [, table = ''] = /<!-- settings -->([\s\S]*)<!-- \/settings -->/.exec(page) ?? [];
+    const rows = table.split('\n').filter((line) => line.startsWith('| `'));
+    expect(rows.map((row) => row.replace(/ +\|/g, ' |').replace(/\| +/g, '| '))).toEqual(
+      serverSettings().map(
+        ({ path, env, description }) => `| \`${path}\` | \`${env}\` | ${description} |`,
+      ),
+    );
+  });
+});
+
+describe('configJsonSchema', () => {
+  it.each([
+    [{ version: 1, modles: [] }, '', 'additionalProperties'],
+    [{ version: 1, providers: [{ name: 'p' }] }, '/providers/0', 'required'],
+    [
+      { providers: [{ name: 'p', type: 'openai', api_key: 'sk-1' }] },
+      '/providers/0/api_key',
+      'pattern',
+    ],
+    [
+      { models: [{ name: 'a', routes: [{ provider: 'p', wieght: 1 }] }] },
+      '/models/0/routes/0',
+      'additionalProperties',
+    ],
+    [{ server: { listen: { port: 'x' } } }, '/server/listen/port', 'pattern'],
+    [{ models: null }, '/models', 'type'],
+  ])('refuses %j', (value, path, keyword) => {
+    expect(validate(value)).toBe(false);
+    expect(validate.errors).toContainEqual(
+      expect.objectContaining({ instancePath: path, keyword }),
+    );
+  });
+
+  it('takes references where numbers, booleans and secrets stand', () => {
+    const value = {
+      server: { listen: { port: '${env:PORT}' }, log: { content: '${env:KEEP:-false}' } },
+      providers: [{ name: 'p', type: 'openai', api_key: '${secret:env:KEY}' }],
+      keys: [{ name: 'k', value: '${secret:file:/run/key}', rpm_cap: '${env:CAP}' }],
+    };
+    validate(value);
+    expect(validate.errors ?? []).toEqual([]);
+  });
+});
