@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, realpathSync, unlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, statSync, unlinkSync } from 'node:fs';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,7 +72,8 @@ function socketFolder(directory: string): string {
   const name = createHash('sha256').update(real).digest('hex').slice(0, 16);
   const folder = join(tmpdir(), `gateway-${name}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return folder;
+  // Somebody else's folder is no place to talk in; no socket can be made in the long one.
+  return statSync(folder).uid === process.getuid?.() ? folder : real;
 }
 
 function othersIn(folder: string, own: string): string[] {

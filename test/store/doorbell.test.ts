@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openDoorbell, type Doorbell, type Ring } from '../../src/store/doorbell.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { until } from '../conformance/store.ts';
@@ -35,7 +35,10 @@ describe('doorbell', () => {
   });
 
   it('works in a directory whose path is too long for a socket', async () => {
-    const directory = join(await temporaryDirectory(), 'x'.repeat(120));
+    const parent = await temporaryDirectory();
+    vi.stubEnv('TMPDIR', parent);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const directory = join(parent, 'x'.repeat(120));
     await mkdir(directory);
     const heard: Ring[] = [];
     open(directory, heard);
