@@ -4,7 +4,7 @@ import { StoreError } from '../store/store.ts';
 import type { Key, Op, Store, Version } from '../store/store.ts';
 
 /** Requests in flight by worker. */
-export type InFlight = Record<string, number>;
+type InFlight = Record<string, number>;
 
 const MAX_ATTEMPTS = 200;
 const MAX_WAITING = 50_000;
@@ -16,7 +16,7 @@ interface Entrance {
   readonly reject: (error: unknown) => void;
 }
 
-export interface ConcurrencyGaugeOptions {
+interface ConcurrencyGaugeOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly worker: string;

@@ -25,7 +25,7 @@ export function createDeferred(): Deferred {
 }
 
 /** One of the two that a call is charged to. With a limit, the call reserves in the shared counter. */
-export interface Payer {
+interface Payer {
   readonly scope: Scope;
   readonly limits: SpendLimits | undefined;
 }

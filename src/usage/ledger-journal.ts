@@ -18,7 +18,7 @@ const FOLD_MS = 1_000;
 const MAX_UNFOLDED = 256;
 const MAX_TOTALS = 10_000;
 
-export interface LedgerJournalOptions extends LedgerCommitterOptions {
+interface LedgerJournalOptions extends LedgerCommitterOptions {
   readonly clock: Clock;
   /** Told what made the ledger fail, and of records that no store would take. */
   readonly report: (error: unknown) => void;

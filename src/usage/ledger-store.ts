@@ -60,7 +60,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   const state = createState(options);
   const settle = (call: LedgerCall, outcome: RequestOutcome): void => {
     if (call.outcome !== undefined) return;
-    call.outcome = outcome;
+    call.outcome = withSoundCost(outcome, call.start.bound);
     journal.push({ type: 'settle', call });
   };
   const onLanded = (call: LedgerCall): void => settle(call, NOT_SENT);
@@ -81,6 +81,12 @@ export function createLedger(options: LedgerOptions): Ledger {
     checkFunds: (principal) => checkFunds(state.counters, principal, toWindows(clock.now())),
     drain: () => journal.drain(),
   };
+}
+
+/** A provider that reports nonsense must neither be believed nor cost the record its place in the store. */
+function withSoundCost(outcome: RequestOutcome, bound: number): RequestOutcome {
+  if (outcome.cost >= 0 && Number.isSafeInteger(outcome.cost)) return outcome;
+  return { ...outcome, cost: bound, estimated: true };
 }
 
 function createState({ store, clock, worker, logContent = false }: LedgerOptions): LedgerState {

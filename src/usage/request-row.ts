@@ -11,7 +11,7 @@ const MAX_TEXT = 500;
 const MAX_CONTENT = 256 * 1024;
 
 /** What is stored when a request starts. */
-export interface StartedRow {
+interface StartedRow {
   readonly at: number;
   readonly worker: string;
   readonly organization: string;
@@ -23,7 +23,7 @@ export interface StartedRow {
 }
 
 /** What is added when it has ended. */
-export interface EndedRow extends StartedRow {
+interface EndedRow extends StartedRow {
   readonly status: number | null;
   readonly result: RequestOutcome['result'];
   readonly errorCode: string | null;
@@ -157,10 +157,20 @@ export function toInterruptedRow(started: StartedRow): EndedRow {
 export const isEnded = (row: RequestRow): row is EndedRow => 'result' in row;
 
 export function usageSums({ usage }: Pick<RequestOutcome, 'usage'>): number[] {
-  const { input, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning, images, seconds } =
-    usage;
-  return [input, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning, images, seconds];
+  return [
+    sound(usage.input),
+    sound(usage.cacheRead),
+    sound(usage.cacheWrite5m),
+    sound(usage.cacheWrite1h),
+    sound(usage.output),
+    sound(usage.reasoning),
+    sound(usage.images),
+    sound(usage.seconds),
+  ];
 }
+
+/** JSON can say `1e999` and `-5`. */
+const sound = (amount: number): number => (amount > 0 && amount < Infinity ? amount : 0);
 
 export function toUsageRecord(sums: readonly number[]): UsageRecord {
   const at = (index: number): number => sums[index] ?? 0;

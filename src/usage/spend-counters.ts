@@ -45,7 +45,7 @@ export interface SpendCounters {
   forget(scope: Scope): void;
 }
 
-export interface SpendCountersOptions {
+interface SpendCountersOptions {
   readonly store: Store;
   /** This worker's own unfolded rows are counted from memory, by `own`. */
   readonly isOwn: (writer: string) => boolean;
@@ -107,7 +107,7 @@ function spendOf(
   };
 }
 
-export interface UnfoldedRow {
+interface UnfoldedRow {
   readonly scope: Scope;
   readonly day: string;
   readonly worker: string;

@@ -287,6 +287,22 @@ describe('a ledger with limits', () => {
     },
   );
 
+  it.each([Number.NaN, Infinity, -5, 0.5])(
+    'charges the bound, as an estimate, when the cost is %s',
+    async (cost) => {
+      const { store, clock, ledger, start } = setUp();
+      const request = start({ principal: limited, bound: 700 });
+      const usage = { ...outcome().usage, input: cost };
+      ledger.begin(request).settle(outcome({ cost, usage }));
+      await ledger.drain();
+      expect((await readSpend({ store }, KEY, clock.now())).lifetime.settled).toBe(700);
+      expect(await getRequest({ store }, request.id)).toMatchObject({
+        estimated: true,
+        result: 'ok',
+      });
+    },
+  );
+
   it('replaces what was reserved by what it cost', async () => {
     const { store, clock, ledger, start } = setUp();
     const entry = ledger.begin(start({ principal: limited, bound: 1_000 }));
