@@ -25,7 +25,7 @@ export interface ResourceClient {
   delete(kind: KindName, id: string): Promise<void>;
 }
 
-export interface ApplyOutcome {
+interface ApplyOutcome {
   readonly kind: KindName;
   readonly identity: string;
   readonly action: PlanAction['action'];
@@ -262,7 +262,7 @@ function dependenciesOf({ kind, body }: DesiredObject): string[] {
   return [...references, ...providers, ...fallbacks];
 }
 
-export function objectRefs(value: unknown): ObjectRef[] {
+function objectRefs(value: unknown): ObjectRef[] {
   if (value instanceof ObjectRef) return [value];
   if (Array.isArray(value)) return value.flatMap((member) => objectRefs(member));
   return isRecord(value) ? Object.values(value).flatMap((member) => objectRefs(member)) : [];

@@ -129,7 +129,7 @@ function flatten(issue: Issue): Issue[] {
   const best = branches.filter((branch) => depth(branch) === deepest);
   if (deepest === 0 && best.length > 1) return [joined(issue, best.flat())];
   return (best[0] ?? []).flatMap((inner) =>
-    flatten({ ...inner, path: [...issue.path, ...inner.path] } as Issue),
+    flatten({ ...inner, path: [...issue.path, ...inner.path] }),
   );
 }
 

@@ -1,8 +1,8 @@
+import { type ActualState, findActual } from './actual.ts';
 import { apply, type ApplyReport, readActual, type ResourceClient } from './apply.ts';
-import type { DesiredState } from './desired.ts';
+import type { DesiredObject, DesiredState } from './desired.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { type KindName, kindOf } from './kinds.ts';
-import { findActual } from './actual.ts';
 import { ownerFor, type Plan, plan } from './plan.ts';
 import { type ReferenceSources, SecretRef } from './references.ts';
 import { resolveAllSecrets } from './secrets.ts';
@@ -12,13 +12,15 @@ export interface ConvergeOptions {
   /** The resource repository behind the client interface. */
   client: ResourceClient;
   sources: ReferenceSources;
-  /** Whether the sealed secret of an object is this value; only the process itself can tell. */
-  secretMatches: (secret: {
-    kind: KindName;
-    id: string;
-    field: string;
-    value: string;
-  }) => boolean | Promise<boolean>;
+  /** Whether the stored secret of an object is this value; only the process itself can tell. */
+  secretMatches: (secret: StoredSecret) => boolean | Promise<boolean>;
+}
+
+export interface StoredSecret {
+  kind: KindName;
+  id: string;
+  field: string;
+  value: string;
 }
 
 export interface ConvergeResult {
@@ -40,18 +42,8 @@ export async function converge(options: ConvergeOptions): Promise<ConvergeResult
   const { secrets, diagnostics } = await resolveAllSecrets(desired, sources);
   if (diagnostics.length > 0) return { plan: undefined, report: undefined, diagnostics };
   const actual = await readActual(client);
-  const writeSecrets = new Set<string>();
-  for (const { kind, identity, body } of desired.objects) {
-    const [view] = findActual(kind, identity, actual);
-    if (view === undefined) continue;
-    for (const field of kindOf(kind).secrets) {
-      const ref = body[field];
-      const value = ref instanceof SecretRef ? secrets.get(ref) : undefined;
-      if (value === undefined) continue;
-      const isSame = await options.secretMatches({ kind, id: view.id, field, value });
-      if (!isSame) writeSecrets.add(`${kind}/${identity}#${field}`);
-    }
-  }
+  const changed = await changedSecrets(options, { actual, secrets });
+  const writeSecrets = new Set(changed.map(({ name }) => name));
   const planning = { desired, actual, mode: 'converge' as const, writeSecrets };
   const planned = plan(planning);
   const report = await apply({
@@ -64,7 +56,50 @@ export async function converge(options: ConvergeOptions): Promise<ConvergeResult
   return {
     plan: planned,
     report,
-    diagnostics: [...warningsOf(planned, desired), ...errorsOf(report, desired)],
+    diagnostics: [
+      ...warningsOf(planned, desired),
+      ...changed.filter(({ isFixed }) => isFixed).map(({ object }) => fixedWarning(object)),
+      ...errorsOf(report, desired),
+    ],
+  };
+}
+
+interface ChangedSecret {
+  /** `kind/identity#field`. */
+  name: string;
+  object: DesiredObject;
+  /** The field takes a value at creation only. */
+  isFixed: boolean;
+}
+
+async function changedSecrets(
+  { desired, secretMatches }: ConvergeOptions,
+  { actual, secrets }: { actual: ActualState; secrets: ReadonlyMap<SecretRef, string> },
+): Promise<ChangedSecret[]> {
+  const changed: ChangedSecret[] = [];
+  for (const object of desired.objects) {
+    const { kind, identity, body } = object;
+    const [view] = findActual(kind, identity, actual);
+    if (view === undefined) continue;
+    for (const field of kindOf(kind).secrets) {
+      const ref = body[field];
+      const value = ref instanceof SecretRef ? secrets.get(ref) : undefined;
+      if (value === undefined) continue;
+      if (await secretMatches({ kind, id: view.id, field, value })) continue;
+      const isFixed = kindOf(kind).definition.immutable.includes(field);
+      changed.push({ name: `${kind}/${identity}#${field}`, object, isFixed });
+    }
+  }
+  return changed;
+}
+
+function fixedWarning({ kind, identity, place }: DesiredObject): Diagnostic {
+  return {
+    ...place,
+    path: `${kind} ${identity}`,
+    severity: 'warning',
+    message: 'has another value by now; the stored one stays',
+    hint: 'declare a new key with the new value, then revoke this one',
   };
 }
 

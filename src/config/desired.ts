@@ -6,7 +6,7 @@ import { canonicalJson, isRecord } from './record.ts';
 import { ObjectRef } from './references.ts';
 
 /** What happens to the object when it disappears from the configuration. */
-export interface Lifecycle {
+interface Lifecycle {
   protected?: boolean;
   prune?: 'delete' | 'disable';
 }

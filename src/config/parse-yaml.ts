@@ -152,7 +152,7 @@ class Converter {
       return this.#guarded(target);
     }
     if (isMap(node) || isSeq(node)) return this.#guarded(node);
-    return this.#scalar(node as Scalar);
+    return this.#scalar(node);
   }
 
   #guarded(node: Node): unknown {

@@ -19,9 +19,9 @@ import {
  * `apply` removes nothing, `prune` removes what carries our namespace and is no longer declared,
  * `converge` (start and reload) does so for the models and providers of this file.
  */
-export type PlanMode = 'apply' | 'prune' | 'converge';
+type PlanMode = 'apply' | 'prune' | 'converge';
 
-export type ActionName = 'create' | 'update' | 'delete' | 'disable' | 'revoke' | 'none';
+type ActionName = 'create' | 'update' | 'delete' | 'disable' | 'revoke' | 'none';
 
 export interface PlanAction {
   readonly kind: KindName;

@@ -159,10 +159,10 @@ describe('plan and apply', () => {
   it('tell a change on the server from a change of the file', async () => {
     const server = new FakeServer();
     await run(server, FULL);
-    const [model] = await server.list('model');
-    await server.update('model', model!.id, {
+    const model = (await server.list('model')).at(0)!;
+    await server.update('model', model.id, {
       body: { routes: [] },
-      expectedVersion: model!.version,
+      expectedVersion: model.version,
     });
     const { planned } = await planFor(server, FULL);
     const [update] = planned.actions.filter(({ action }) => action === 'update');
@@ -415,7 +415,7 @@ keys: [{ name: k }]
   it('report two objects of one declared identity instead of choosing', async () => {
     const server = new FakeServer();
     await server.create('provider', { name: 'spare', type: 'mock' });
-    const twin = { ...(await server.list('provider'))[0]!, id: 'prov_twin' };
+    const twin = { ...(await server.list('provider')).at(0)!, id: 'prov_twin' };
     const actual = await readActual(server);
     const { desired } = await load(FULL);
     const planned = plan({

@@ -123,6 +123,16 @@ describe('converge', () => {
     expect(server.writes).toEqual([]);
   });
 
+  it('warns when the value of a key that exists has changed', async () => {
+    const server = await bootstrapped();
+    await run(server, FILE);
+    const { problems } = await run(server, FILE, { ...ENV, CLIENT_KEY: 'sk-canary-other-client' });
+    expect(problems).toEqual([
+      'warning 10 key default/client: has another value by now; the stored one stays',
+    ]);
+    expect(server.writes).toEqual([]);
+  });
+
   it('reports what could not be written, with its place', async () => {
     const server = await bootstrapped();
     server.fault = { on: 'create', name: 'spare', how: 'refused' };

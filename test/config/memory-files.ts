@@ -20,7 +20,7 @@ export function memoryFiles(entries: Readonly<Record<string, string>>): ConfigFi
       if (entries[path] !== undefined) return undefined;
       const names = Object.keys(entries)
         .filter((name) => name.startsWith(`${path}/`))
-        .map((name) => name.slice(path.length + 1).split('/')[0]!);
+        .map((name) => name.slice(path.length + 1).replace(/\/.*$/, ''));
       if (names.length === 0) throw missing(path);
       return [...new Set(names)].reverse();
     },

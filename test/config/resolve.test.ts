@@ -24,7 +24,7 @@ async function resolve(text: string, variables: Record<string, string> = env) {
   const places = createPlaces();
   const { documents } = parseYaml({ file: 'f.yaml', directory: '/etc/gw', text }, places);
   const sources = { env: variables, files };
-  const { value, diagnostics } = await resolveDocument(documents[0]!, { places, sources });
+  const { value, diagnostics } = await resolveDocument(documents.at(0)!, { places, sources });
   const problems = diagnostics.map(
     ({ line, column, path, message }) => `${line}:${column} ${path} ${message}`,
   );

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { findVendorKeys, renderInit, TEMPLATES } from '../../src/config/init-template.ts';
 import { configJsonSchema } from '../../src/config/json-schema.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
@@ -52,12 +52,12 @@ describe('templates and examples', () => {
         'gateway.yaml',
       ].sort(),
     );
-    const config = await expectValid(files['gateway.yaml']!);
+    const config = await expectValid(files['gateway.yaml'] ?? '');
     expect(config.desired.objects.map(({ identity }) => identity)).toContain('mock/echo');
     expect(files['gateway.yaml']).toMatch(
       /^# yaml-language-server: \$schema=\.\/\.gateway\/schema\.json\n/,
     );
-    expect(JSON.parse(files['.gateway/schema.json']!)).toEqual(configJsonSchema());
+    expect(JSON.parse(files['.gateway/schema.json'] ?? '')).toEqual(configJsonSchema());
   });
 
   it('env adds a provider and a model for each vendor key, by name', async () => {
@@ -76,7 +76,7 @@ describe('templates and examples', () => {
     ]);
     const files = await renderInit({ template: 'env', foundEnvKeys });
     expect(JSON.stringify(files)).not.toContain('canary');
-    const { desired } = await expectValid(files['gateway.yaml']!);
+    const { desired } = await expectValid(files['gateway.yaml'] ?? '');
     expect(desired.objects.filter(({ kind }) => kind === 'provider')).toHaveLength(4);
     expect(desired.objects.filter(({ kind }) => kind === 'model')).toHaveLength(4);
   });
@@ -97,7 +97,7 @@ describe('templates and examples', () => {
       const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text!);
       expect(examples.length).toBeGreaterThan(1);
       for (const text of examples) {
-        validate(parseAllDocuments(text)[0]!.toJS());
+        validate(parse(text));
         expect(validate.errors ?? []).toEqual([]);
       }
     },
