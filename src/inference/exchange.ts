@@ -13,6 +13,7 @@ import {
   abortedFailure,
   invalidAnswerFailure,
   lapseFailure,
+  shutdownFailure,
   statusFailure,
   streamFailure,
   transportFailure,
@@ -55,6 +56,7 @@ export interface ExchangeOptions {
   candidate: Candidate;
   health: HealthReport;
   maxAnswerBytes: number;
+  active: Set<{ shutDown(): void }>;
   resolve(result: AttemptResult): void;
 }
 
@@ -93,6 +95,7 @@ export class Exchange implements UpstreamSink {
       onLapse: (lapse) => this.onLapse(lapse),
     });
     this.forgetClient = call.client.onGone(() => this.onClientGone());
+    options.active.add(this);
   }
 
   /** Hands over the transport's handle; an exchange that is over by then closes it. */
@@ -139,6 +142,11 @@ export class Exchange implements UpstreamSink {
     if (this.phase === 'over') return;
     if (this.phase === 'error' && this.status >= 400) return this.fail(this.errorAnswer());
     this.fail(transportFailure(error, this.options.call.repeatable));
+  }
+
+  /** The gateway stops: the client is told, in the stream if it has begun. */
+  shutDown(): void {
+    if (this.phase !== 'over') this.fail(shutdownFailure());
   }
 
   private streamOptions(): Parameters<Call['protocol']['createStream']>[0] {
@@ -309,6 +317,7 @@ export class Exchange implements UpstreamSink {
 
   private close(): void {
     this.phase = 'over';
+    this.options.active.delete(this);
     this.watchdog.stop();
     this.forgetClient();
   }

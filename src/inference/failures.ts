@@ -23,6 +23,17 @@ export function abortedFailure(): AttemptFailure {
   };
 }
 
+/** The gateway is stopping and the drain time is over. */
+export function shutdownFailure(): AttemptFailure {
+  return {
+    ...NO_DETAIL,
+    action: 'fatal',
+    reason: 'shutting_down',
+    error: new GatewayError('shutting_down'),
+    fault: undefined,
+  };
+}
+
 export function lapseFailure(lapse: Lapse): AttemptFailure {
   const total = lapse === 'timeout_total';
   return {

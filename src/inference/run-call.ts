@@ -14,6 +14,8 @@ export interface CallDeps {
   health: Health;
   transportFor(account: ProviderAccount): Transport;
   maxAnswerBytes: number;
+  /** What is under way, so that a stop can end it in its own protocol. */
+  active: Set<{ shutDown(): void }>;
 }
 
 export type CommittedResult = Exclude<AttemptResult, AttemptFailure>;
@@ -72,6 +74,7 @@ async function attempt(call: Call, candidate: Candidate, deps: CallDeps): Promis
       candidate,
       health: deps.health.begin(route),
       maxAnswerBytes: deps.maxAnswerBytes,
+      active: deps.active,
       resolve,
     });
     call.record.sentAt ??= startedAt;

@@ -1,0 +1,102 @@
+import { GatewayError } from '../core/errors.ts';
+import { createResourceHandler } from '../resources/handlers.ts';
+import type { Repository } from '../resources/repository.ts';
+import type { Store } from '../store/store.ts';
+import { readKey } from '../surfaces/carriers.ts';
+import { admit } from '../surfaces/gate.ts';
+import type { GateDeps } from '../surfaces/gate.ts';
+import type { Handler, HttpExchange } from '../surfaces/http-exchange.ts';
+import { readBody } from '../surfaces/read-body.ts';
+import { getRequest, listRequests } from '../usage/request-log.ts';
+import { usageReport } from '../usage/usage-report.ts';
+import { toRequestQuery, toUsageQuery } from './report-queries.ts';
+import type { Method, RouteSpec } from './routes.ts';
+
+export interface AdminDeps extends GateDeps {
+  repository: Repository;
+  store: Store;
+  /** Bytes. */
+  maxBodyBytes: number;
+}
+
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** Everything under `/admin/v1`, for keys with the scope `admin` (requirement keys.admin.separate-surface). */
+export function adminRoutes(deps: AdminDeps): RouteSpec[] {
+  const { store, repository } = deps;
+  const kinds = repository.definitions.flatMap((definition): RouteSpec[] => {
+    const handle = createResourceHandler(definition, repository);
+    const handler = asAdmin(deps, async (exchange, organization) => ({
+      ...(await handle({
+        method: exchange.request.method ?? 'GET',
+        segments: segmentsBelow(definition.path, exchange.path),
+        query: new URLSearchParams(exchange.search),
+        body: () => readBody(exchange.request, deps.maxBodyBytes),
+        organization,
+        platform: true,
+      })),
+    }));
+    const methods = Object.fromEntries(METHODS.map((method) => [method, handler]));
+    return [definition.path, `${definition.path}/**`].map((path) => ({
+      path,
+      envelope: 'resource',
+      methods,
+    }));
+  });
+  return [
+    ...kinds,
+    report('/admin/v1/usage', deps, async ({ search }) => ({
+      data: await usageReport({ store }, toUsageQuery(search)),
+      next_page: null,
+    })),
+    report('/admin/v1/requests', deps, ({ search }) =>
+      listRequests({ store }, toRequestQuery(search)),
+    ),
+    report('/admin/v1/requests/:id', deps, async ({ path }) => {
+      const [id = ''] = segmentsBelow('/admin/v1/requests', path);
+      const record = await getRequest({ store }, id);
+      if (!record) throw new GatewayError('not_found', { message: `no request ${id}` });
+      return record;
+    }),
+  ];
+}
+
+function report(
+  path: string,
+  deps: AdminDeps,
+  answer: (exchange: HttpExchange) => Promise<object>,
+): RouteSpec {
+  const handler = asAdmin(deps, async (exchange) => ({
+    status: 200,
+    body: await answer(exchange),
+  }));
+  return { path, envelope: 'resource', methods: { GET: handler } };
+}
+
+function asAdmin(
+  deps: AdminDeps,
+  handle: (exchange: HttpExchange, organization: string) => ReturnType<Handler>,
+): Handler {
+  return async (exchange) => {
+    const key = readKey(['bearer'], exchange.request.headers, exchange.search);
+    const { principal, leave } = await admit(key, 'admin', deps);
+    try {
+      return await handle(exchange, principal.organizationId);
+    } finally {
+      leave();
+    }
+  };
+}
+
+/** Decoded path segments; an id or name may hold an encoded slash. */
+function segmentsBelow(base: string, path: string): string[] {
+  try {
+    return path
+      .slice(base.length)
+      .split('/')
+      .filter((segment) => segment !== '')
+      .map(decodeURIComponent);
+  } catch {
+    throw new GatewayError('not_found', { message: 'no such path' });
+  }
+}

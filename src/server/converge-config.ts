@@ -1,0 +1,29 @@
+import { converge } from '../config/converge.ts';
+import type { Diagnostic } from '../config/diagnostic.ts';
+import type { GatewayConfig } from '../config/load-config.ts';
+import type { ReferenceSources } from '../config/references.ts';
+import type { Gateway } from './open-gateway.ts';
+import { createResourceClient } from './resource-client.ts';
+
+/** Makes the stored resources what the file declares, and the data plane see it. */
+export async function convergeConfig(
+  gateway: Pick<Gateway, 'repository' | 'hasher' | 'refresh'>,
+  config: GatewayConfig,
+  sources: ReferenceSources,
+): Promise<readonly Diagnostic[]> {
+  const { repository, hasher } = gateway;
+  const { diagnostics } = await converge({
+    desired: config.desired,
+    client: createResourceClient(repository),
+    sources,
+    async secretMatches({ kind, id, field, value }) {
+      const definition = repository.definitionOf(kind === 'key' ? 'api_key' : kind);
+      const stored = await repository.find(definition, id, { organization: null });
+      if (!stored) return false;
+      if (kind !== 'key') return repository.reveal(stored, field) === value;
+      return hasher.hashes(value).includes(String(stored.state['hash']));
+    },
+  });
+  await gateway.refresh();
+  return diagnostics;
+}

@@ -1,0 +1,87 @@
+import type { Server } from 'node:http';
+import { serve } from 'h3';
+import type { H3 } from 'h3';
+import type { ServerConfig } from '../config/server-config.ts';
+
+/** An address that is being served. */
+export interface Listener {
+  /** `http://127.0.0.1:8787`. */
+  readonly url: string;
+  /** Takes no new connection; resolves when every response is complete. */
+  drain(): Promise<void>;
+  /** Cuts what is still open. */
+  cut(): void;
+}
+
+export interface ListenOptions {
+  host: string;
+  port: number;
+  limits: ServerConfig['limits'];
+}
+
+/** A request head must arrive faster than a body may. */
+const HEADERS_TIMEOUT_MS = 15_000;
+const KEEP_ALIVE_MS = 65_000;
+
+/**
+ * Serves the application. srvx neither logs nor handles signals nor drains: that is ours to decide.
+ *
+ * @throws Error with a sentence that says what to do when the address cannot be had
+ */
+export async function listen(app: H3, { host, port, limits }: ListenOptions): Promise<Listener> {
+  const served = serve(app, {
+    hostname: host,
+    port,
+    silent: true,
+    manual: true,
+    gracefulShutdown: false,
+    reusePort: true,
+    node: {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: limits.requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(5_000, limits.requestTimeoutMs),
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
+  });
+  const server = served.node?.server as Server;
+  server.maxConnections = limits.maxConnections;
+  try {
+    await served.serve();
+  } catch (error) {
+    throw new Error(explain(error as NodeJS.ErrnoException, { host, port }), { cause: error });
+  }
+  return {
+    url: addressOf(server, host),
+    drain: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      }),
+    cut: () => server.closeAllConnections(),
+  };
+}
+
+function addressOf(server: Server, host: string): string {
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  const name = host.includes(':') ? `[${host}]` : host;
+  return `http://${name === '0.0.0.0' || name === '[::]' ? 'localhost' : name}:${port}`;
+}
+
+function explain(
+  error: NodeJS.ErrnoException,
+  { host, port }: { host: string; port: number },
+): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `port ${port} of ${host} is in use; stop what uses it, or choose another with --port (0 takes a free one)`;
+    case 'EACCES':
+      return `port ${port} needs more rights than this user has; choose one from 1024 with --port`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${host} is not an address of this machine; choose another with --host`;
+    default:
+      return `cannot listen on ${host}:${port}: ${error.message}`;
+  }
+}

@@ -1,0 +1,91 @@
+import { buildCatalog } from '../routing/build-catalog.ts';
+import type { AccountRecord, CatalogInput, ModelRecord } from '../routing/build-catalog.ts';
+import type { Catalog } from '../routing/catalog.ts';
+import { resolveAccount } from '../providers/resolve-account.ts';
+import type { ProviderSettings } from '../providers/resolve-account.ts';
+import { toView } from '../resources/define-resource.ts';
+import type { Stored } from '../resources/define-resource.ts';
+import type { Repository } from '../resources/repository.ts';
+
+/** The catalog of the moment, built anew from the resources and swapped whole. */
+export interface LiveCatalog {
+  current(): Catalog;
+  reload(): Promise<void>;
+}
+
+export interface LiveCatalogDeps {
+  repository: Repository;
+  defaults: CatalogInput['defaults'];
+  firstContentSet: boolean;
+  /** A provider that cannot be used as it is stored; its routes are left out. */
+  onBadProvider(name: string, error: unknown): void;
+}
+
+interface Resolved {
+  version: number;
+  record: AccountRecord;
+}
+
+const EVERYTHING = { organization: null, limit: Infinity, matches: () => true };
+
+export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
+  const { repository, defaults, firstContentSet } = deps;
+  let catalog: Catalog = { fingerprint: '', models: new Map() };
+  /** An unchanged provider keeps its account object, and with it connections and mock counters. */
+  let resolved = new Map<string, Resolved>();
+
+  const resolve = (stored: Stored): Resolved | undefined => {
+    const known = resolved.get(stored.id);
+    if (known?.version === stored.version) return known;
+    try {
+      return { version: stored.version, record: toAccountRecord(stored, repository) };
+    } catch (error) {
+      deps.onBadProvider(stored.spec.name, error);
+      return undefined;
+    }
+  };
+
+  return {
+    current: () => catalog,
+    async reload() {
+      const providers = await repository.list(repository.definitionOf('provider'), EVERYTHING);
+      const models = await repository.list(repository.definitionOf('model'), EVERYTHING);
+      const next = new Map<string, Resolved>();
+      const accounts = new Map<string, AccountRecord>();
+      for (const stored of providers) {
+        const account = resolve(stored);
+        if (!account) continue;
+        next.set(stored.id, account);
+        accounts.set(stored.spec.name, account.record);
+        accounts.set(stored.id, account.record);
+      }
+      resolved = next;
+      const records = models.map((stored) => toModelRecord(stored, repository));
+      catalog = buildCatalog({ models: records, accounts, defaults, firstContentSet });
+    },
+  };
+}
+
+function toAccountRecord(stored: Stored, repository: Repository): AccountRecord {
+  const view = toView(repository.definitionOf('provider'), stored);
+  const settings = view as unknown as ProviderSettings;
+  return {
+    account: resolveAccount(settings, repository.reveal(stored, 'api_key')),
+    enabled: view['enabled'] === true,
+    timeouts: view['timeouts'] as AccountRecord['timeouts'],
+    version: stored.version,
+  };
+}
+
+/** A route without an upstream name uses what follows the vendor in the logical one. */
+function toModelRecord(stored: Stored, repository: Repository): ModelRecord {
+  const record = toView(repository.definitionOf('model'), stored) as unknown as ModelRecord;
+  const own = record.name.slice(record.name.indexOf('/') + 1);
+  return {
+    ...record,
+    routes: record.routes.map((route) => ({
+      ...route,
+      upstream_model: route.upstream_model ?? own,
+    })),
+  };
+}

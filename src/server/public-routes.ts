@@ -1,0 +1,20 @@
+import { chatSurface } from '../surfaces/chat.ts';
+import { createInferenceHandler } from '../surfaces/inference-surface.ts';
+import type { InferenceSurface, SurfaceDeps } from '../surfaces/inference-surface.ts';
+import { createModelGet, createModelsList } from '../surfaces/models.ts';
+import type { RouteSpec } from './routes.ts';
+
+const SURFACES: readonly InferenceSurface[] = [chatSurface];
+
+/** What clients call with their keys. */
+export function publicRoutes(deps: SurfaceDeps): RouteSpec[] {
+  return [
+    { path: '/v1/models', envelope: 'flat', methods: { GET: createModelsList(deps) } },
+    { path: '/v1/models/**', envelope: 'flat', methods: { GET: createModelGet(deps) } },
+    ...SURFACES.map((surface): RouteSpec => ({
+      path: surface.path,
+      envelope: surface.envelope,
+      methods: { POST: createInferenceHandler(surface, deps) },
+    })),
+  ];
+}

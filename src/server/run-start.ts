@@ -1,0 +1,197 @@
+import cluster from 'node:cluster';
+import { join } from 'node:path';
+import { formatDiagnostics, hasErrors } from '../config/diagnostic.ts';
+import type { Diagnostic } from '../config/diagnostic.ts';
+import { loadConfig } from '../config/load-config.ts';
+import type { GatewayConfig } from '../config/load-config.ts';
+import { nodeConfigFiles } from '../config/load.ts';
+import { systemClock } from '../core/clock.ts';
+import { createLog } from '../core/log.ts';
+import type { Log } from '../core/log.ts';
+import { convergeConfig } from './converge-config.ts';
+import { firstStart, writeRuntime } from './first-start.ts';
+import type { Gateway } from './open-gateway.ts';
+import { openConfigured, serveGateway } from './serve-gateway.ts';
+import type { ServeDeps } from './serve-gateway.ts';
+import { watchFiles } from './watch-files.ts';
+import { welcome } from './welcome.ts';
+import { runWorkers } from './workers.ts';
+
+export interface StartOptions {
+  configPaths: readonly string[];
+  host?: string | undefined;
+  port?: number | undefined;
+  workers?: number | undefined;
+  /** Reload when a configuration file changes. */
+  watch: boolean;
+  /** Only check the configuration. */
+  check: boolean;
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+}
+
+/** Exit codes of the published table. */
+const OK = 0;
+const FAILED = 1;
+const INVALID_CONFIGURATION = 3;
+
+const say = (text: string): void => void process.stderr.write(text);
+
+/**
+ * `gateway start`: runs until it is told to stop and gives the exit code. SIGTERM and SIGINT drain,
+ * SIGHUP reloads; a second SIGINT ends at once.
+ */
+export async function runStart(options: StartOptions): Promise<number> {
+  const config = await load(options);
+  if (!config) return INVALID_CONFIGURATION;
+  if (options.check) {
+    say('configuration is valid\n');
+    return OK;
+  }
+  const log = createLog({ clock: systemClock, ...config.server.log, write: say });
+  try {
+    return await start(config, options, log);
+  } catch (error) {
+    log.flush();
+    say(`gateway: ${error instanceof Error ? error.message : String(error)}\n`);
+    return FAILED;
+  }
+}
+
+async function start(config: GatewayConfig, options: StartOptions, log: Log): Promise<number> {
+  const sources = { env: options.env, files: nodeConfigFiles };
+  const deps: ServeDeps = { clock: systemClock, log, sources };
+  const gateway = await openConfigured(config, deps);
+  if (cluster.isWorker) return serveUntilStopped(gateway, config, { log });
+
+  const { dataDir } = config.server;
+  const made = await firstStart(gateway.repository, dataDir);
+  const problems = await convergeConfig(gateway, config, sources);
+  tell(problems);
+  if (hasErrors(problems)) {
+    await gateway.close();
+    return INVALID_CONFIGURATION;
+  }
+  const onListening = async (url: string): Promise<void> => {
+    await writeRuntime(dataDir, url);
+    const adminKeyFile = join(dataDir, 'admin.key');
+    say(welcome({ url, adminKeyFile, made, model: modelToTry(config) }));
+  };
+  const reload = (): Promise<void> => reloadConfig(gateway, config, { options, log });
+  const stopWatching = listenForReload(config, options, reload);
+  try {
+    if (config.server.workers > 1)
+      return await runWorkers(gateway, config.server, { log, onListening });
+    return await serveUntilStopped(gateway, config, { log, onListening });
+  } finally {
+    stopWatching();
+    log.flush();
+  }
+}
+
+async function load(options: StartOptions): Promise<GatewayConfig | undefined> {
+  const { host, port, workers } = options;
+  const { config, diagnostics } = await loadConfig({
+    paths: options.configPaths,
+    env: options.env,
+    cwd: options.cwd,
+    flags: {
+      ...(host === undefined ? {} : { 'listen.host': host }),
+      ...(port === undefined ? {} : { 'listen.port': port }),
+      ...(workers === undefined ? {} : { workers }),
+    },
+  });
+  tell(diagnostics);
+  return config;
+}
+
+async function serveUntilStopped(
+  gateway: Gateway,
+  config: GatewayConfig,
+  { log, onListening }: { log: Log; onListening?: (url: string) => Promise<void> },
+): Promise<number> {
+  const serving = await serveGateway(gateway, config.server, systemClock).catch(
+    async (error: unknown) => {
+      await gateway.close();
+      throw error;
+    },
+  );
+  await onListening?.(serving.url);
+  await untilSignal();
+  log.info('stopping', { drain_ms: config.server.drainMs });
+  await serving.stop();
+  log.flush();
+  return OK;
+}
+
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      if (asked && signal === 'SIGINT') process.exit(130);
+      asked = true;
+      resolve();
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+  });
+}
+
+function listenForReload(
+  config: GatewayConfig,
+  options: StartOptions,
+  reload: () => Promise<void>,
+): () => void {
+  let running = Promise.resolve();
+  const queue = (): void => {
+    running = running.then(reload);
+  };
+  process.on('SIGHUP', queue);
+  const watching = options.watch
+    ? watchFiles(config.files, { cwd: options.cwd, clock: systemClock, onChange: queue })
+    : undefined;
+  return () => {
+    process.off('SIGHUP', queue);
+    watching?.close();
+  };
+}
+
+/** All or nothing: an invalid file leaves everything as it was and says so (requirement ops.reload.atomic). */
+async function reloadConfig(
+  gateway: Gateway,
+  before: GatewayConfig,
+  { options, log }: { options: StartOptions; log: Log },
+): Promise<void> {
+  const refuse = (reason: string): void => {
+    gateway.condition.reloadError = reason;
+    log.error('the configuration was not reloaded; the former one serves on', { reason });
+  };
+  try {
+    const config = await load(options);
+    if (!config) return refuse('the configuration is invalid');
+    const problems = await convergeConfig(gateway, config, {
+      env: options.env,
+      files: nodeConfigFiles,
+    });
+    tell(problems);
+    if (hasErrors(problems)) return refuse('not everything could be applied');
+    gateway.condition.reloadError = null;
+    if (JSON.stringify(config.server) !== JSON.stringify(before.server)) {
+      log.warn('changes of the server section take effect at the next start');
+    }
+    log.info('configuration reloaded');
+  } catch (error) {
+    refuse(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function tell(diagnostics: readonly Diagnostic[]): void {
+  if (diagnostics.length > 0) say(`${formatDiagnostics(diagnostics, 'text')}\n`);
+}
+
+function modelToTry(config: GatewayConfig): string | undefined {
+  return config.desired.objects.find(
+    ({ kind, body }) =>
+      kind === 'model' && (body['type'] ?? 'llm') === 'llm' && body['enabled'] !== false,
+  )?.name;
+}

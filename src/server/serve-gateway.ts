@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import type { GatewayConfig } from '../config/load-config.ts';
+import type { ReferenceSources } from '../config/references.ts';
+import { resolveSecret } from '../config/references.ts';
+import type { ServerConfig } from '../config/server-config.ts';
+import type { Clock } from '../core/clock.ts';
+import { createIdSource } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import { listen } from './listen.ts';
+import type { Listener } from './listen.ts';
+import { loadMasterKeys } from './master-key.ts';
+import { openGateway } from './open-gateway.ts';
+import type { Gateway } from './open-gateway.ts';
+
+export interface ServeDeps {
+  clock: Clock;
+  log: Log;
+  sources: ReferenceSources;
+}
+
+/** Opens the gateway of a configuration; nothing listens yet. */
+export async function openConfigured(
+  { server, origins }: Pick<GatewayConfig, 'server' | 'origins'>,
+  { clock, log, sources }: ServeDeps,
+): Promise<Gateway> {
+  await mkdir(server.dataDir, { recursive: true, mode: 0o700 });
+  const masterKeys = await loadMasterKeys({
+    secrets: server.secrets,
+    resolve: (reference) => resolveSecret(reference, sources),
+  });
+  return openGateway({
+    config: server,
+    firstContentSet: origins.has('timeouts.first_content'),
+    masterKeys,
+    clock,
+    ids: createIdSource(clock, randomBytes),
+    log,
+    random: Math.random,
+  });
+}
+
+export interface Serving {
+  readonly url: string;
+  /** Drains within the configured time, ends what is left in-band, and settles everything. */
+  stop(): Promise<void>;
+}
+
+/** How long streams get to carry their last words to the client. */
+const FAREWELL_MS = 1_000;
+
+/** Listens; `stop` is requirement ops.shutdown.drain. */
+export async function serveGateway(
+  gateway: Gateway,
+  config: ServerConfig,
+  clock: Clock,
+): Promise<Serving> {
+  const listener = await listen(gateway.app, { ...config.listen, limits: config.limits });
+  let stopping: Promise<void> | undefined;
+  return {
+    url: listener.url,
+    stop: () => (stopping ??= drainAndClose(gateway, { listener, drainMs: config.drainMs, clock })),
+  };
+}
+
+async function drainAndClose(
+  gateway: Gateway,
+  { listener, drainMs, clock }: { listener: Listener; drainMs: number; clock: Clock },
+): Promise<void> {
+  gateway.condition.draining = true;
+  const drained = listener.drain();
+  if (!(await within(drained, drainMs, clock))) {
+    gateway.endStreams();
+    if (!(await within(drained, FAREWELL_MS, clock))) listener.cut();
+  }
+  await gateway.close();
+}
+
+function within(done: Promise<void>, ms: number, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = clock.setTimeout(() => resolve(false), ms);
+    void done.then(() => {
+      timer.cancel();
+      resolve(true);
+    });
+  });
+}
