@@ -54,7 +54,9 @@ export function createSealer(masterKeys: readonly Uint8Array[]): Sealer {
 
 function decrypt(key: Buffer, bytes: Buffer, place: string): string {
   try {
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES));
+    // A fixed length, or a shortened tag would be accepted and could be guessed.
+    const options = { authTagLength: TAG_BYTES };
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), options);
     decipher.setAAD(Buffer.from(place));
     decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
     const text = [decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()];
