@@ -1,3 +1,4 @@
+import { GatewayError } from '../core/errors.ts';
 import { SCOPES } from './key.ts';
 import type { Repository } from './repository.ts';
 
@@ -7,28 +8,37 @@ export interface FirstStart {
   clientKey: string;
 }
 
+const EVERYWHERE = { organization: null };
+const NAME = 'default';
+
 /**
- * On an empty store makes the organization `default`, an admin key and a client key, and gives the
- * values of the keys this one time. Undefined when there is an organization already (requirement
- * console-free-bootstrap).
+ * On a store without any key makes the organization `default`, an admin key and a client key, and
+ * gives the values of the keys this one time. Undefined when there are keys already or another
+ * process makes them at the same time (requirement console-free-bootstrap).
  */
 export async function bootstrap(repository: Repository): Promise<FirstStart | undefined> {
-  const organizations = repository.definitionOf('organization');
   const keys = repository.definitionOf('api_key');
-  const everywhere = { organization: null };
-  const any = await repository.list(organizations, {
-    ...everywhere,
-    limit: 1,
-    matches: () => true,
-  });
-  if (any.length > 0) return undefined;
-  const { stored } = await repository.create(organizations, { name: 'default' }, everywhere);
-  const owner = { organization: stored.id };
-  const admin = await repository.create(keys, { name: 'admin', scopes: [...SCOPES] }, owner);
-  const client = await repository.create(keys, { name: 'default' }, owner);
-  return {
-    organization: stored.id,
-    adminKey: String(admin.reveal['value']),
-    clientKey: String(client.reveal['value']),
-  };
+  const [any] = await repository.list(keys, { ...EVERYWHERE, limit: 1, matches: () => true });
+  if (any) return undefined;
+  try {
+    const owner = { organization: await organizationId(repository) };
+    const admin = await repository.create(keys, { name: 'admin', scopes: [...SCOPES] }, owner);
+    const client = await repository.create(keys, { name: NAME }, owner);
+    return {
+      organization: owner.organization,
+      adminKey: String(admin.reveal['value']),
+      clientKey: String(client.reveal['value']),
+    };
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'conflict') return undefined;
+    throw error;
+  }
+}
+
+/** A start that ended half-way may have left it. */
+async function organizationId(repository: Repository): Promise<string> {
+  const organizations = repository.definitionOf('organization');
+  const found = await repository.find(organizations, NAME, EVERYWHERE);
+  if (found) return found.id;
+  return (await repository.create(organizations, { name: NAME }, EVERYWHERE)).stored.id;
 }

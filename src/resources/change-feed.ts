@@ -30,8 +30,11 @@ export function createChangeFeed({ store, clock, onError }: ChangeFeedDeps): Cha
   const look = async (): Promise<void> => {
     try {
       const epoch = (await store.get<string>(EPOCH_KEY))?.version;
-      if (epoch === seen) return;
-      await Promise.all([...subscribers].map((onChange) => onChange()));
+      if (closed || epoch === seen) return;
+      // All of them, so that none still runs when the next look begins.
+      const results = await Promise.allSettled([...subscribers].map(async (run) => run()));
+      const failed = results.find((result) => result.status === 'rejected');
+      if (failed) throw failed.reason;
       seen = epoch;
     } catch (error) {
       if (!closed) onError(error);

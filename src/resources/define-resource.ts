@@ -75,11 +75,17 @@ export interface ResourceDefinition {
   refs(spec: Spec): Reference[];
   /** Extra members of the view, from state and sealed secrets. */
   view(stored: Stored): Record<string, unknown>;
+  /**
+   * Judges the fields together; `secrets` are those that the body gave. Throws `invalid_request` or
+   * `unprocessable`.
+   */
+  check?: (spec: Spec, secrets: Readonly<Record<string, unknown>>) => void;
   /** Absent: nothing beyond the declared fields. */
   create?: (input: CreationInput) => Creation;
   /**
    * Changes of state that a body may ask for beside the declared fields (`enabled: false` on a key).
-   * Gives the members to change, or undefined; throws `conflict` for a change that cannot be.
+   * Gives the members to change, or undefined; throws `invalid_request` for a wrong type and
+   * `conflict` for a change that cannot be.
    */
   transition?: (
     stored: Stored,

@@ -11,30 +11,39 @@ export function meaningless(context: z.core.$RefinementCtx, message: string): ne
   return z.NEVER;
 }
 
+const AMOUNT = 'expected an amount in USD such as 10 or "10.50"';
+const DURATION = 'expected a duration such as 500ms, 30s, 5m or 1h';
+
 /** Unchanged when it is read again, so that what is stored can be merged with a patch and parsed anew. */
-export const dollars = z.union([z.string(), z.number()]).transform((value, context): string => {
-  try {
-    return fromNanos(toNanos(value));
-  } catch {
-    return meaningless(context, 'expected an amount in USD such as 10 or "10.50"');
-  }
-});
+export const dollars = z
+  .union([z.string(), z.number()], { error: AMOUNT })
+  .transform((value, context): string => {
+    try {
+      return fromNanos(toNanos(value));
+    } catch {
+      return meaningless(context, AMOUNT);
+    }
+  });
 
 /** As declared: `300ms`, `2s`, `5m`, `1h`, or a number of seconds. */
-export const duration = z.union([z.string(), z.number()]).transform((value, context): string => {
-  try {
-    parseDuration(value);
-    return typeof value === 'number' ? `${value}s` : value.trim();
-  } catch {
-    return meaningless(context, 'expected a duration such as 500ms, 30s, 5m or 1h');
-  }
-});
+export const duration = z
+  .union([z.string(), z.number()], { error: DURATION })
+  .transform((value, context): string => {
+    try {
+      parseDuration(value);
+      return typeof value === 'number' ? `${value}s` : value.trim();
+    } catch {
+      return meaningless(context, DURATION);
+    }
+  });
 
+const timestamp = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+
+/** An RFC 3339 time; a date alone is its midnight in UTC. */
 export const instant = z.string().transform((value, context): string => {
-  const ms = Date.parse(value);
-  if (Number.isNaN(ms))
-    return meaningless(context, 'expected an RFC 3339 time such as 2026-12-31T00:00:00Z');
-  return new Date(ms).toISOString();
+  const text = value.trim();
+  if (timestamp.safeParse(text).success) return new Date(text).toISOString();
+  return meaningless(context, 'expected an RFC 3339 time such as 2026-12-31T00:00:00Z');
 });
 
 export const labels = z
@@ -43,7 +52,22 @@ export const labels = z
   .default({})
   .describe('Free names and values; names that begin with `gateway/` are kept by the gateway.');
 
-export const name = z.string().trim().min(1).max(256).describe('Unique name.');
+/** Characters that no one sees make two names look like one. */
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+
+/** Longest name, in UTF-16 units. */
+export const MAX_NAME_LENGTH = 256;
+
+export const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(MAX_NAME_LENGTH)
+  .refine((value) => !CONTROL.test(value), {
+    error: 'control characters are not allowed',
+    params: { unprocessable: true },
+  })
+  .describe('Unique name.');
 
 const limitWindows = z.object({
   lifetime: dollars.optional().describe('USD that may ever be spent.'),
@@ -53,7 +77,9 @@ const limitWindows = z.object({
 
 /** An amount alone is a lifetime limit. */
 export const spendingLimit = z
-  .union([dollars.transform((lifetime) => ({ lifetime })), limitWindows])
+  .union([dollars.transform((lifetime) => ({ lifetime })), limitWindows], {
+    error: 'expected an amount in USD, or {lifetime?, day?, month?}',
+  })
   .nullable()
   .default(null)
   .describe(

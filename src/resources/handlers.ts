@@ -31,7 +31,7 @@ export function createResourceHandler(
   definition: ResourceDefinition,
   repository: Repository,
 ): ResourceHandler {
-  return (request) => {
+  return async (request) => {
     const [id, action, ...rest] = request.segments;
     const { method } = request;
     if (rest.length > 0) throw new GatewayError('not_found', { message: 'no such path' });
@@ -56,7 +56,8 @@ async function list(
   repository: Repository,
   request: ResourceRequest,
 ): Promise<ResourceReply> {
-  const { limit, after, matches, cursorAfter } = parseListQuery(definition, request.query);
+  const query = await withOwnerIds(request.query, repository);
+  const { limit, after, matches, cursorAfter } = parseListQuery(definition, query);
   // One more than asked for tells whether there is a next page.
   const found = await repository.list(definition, {
     ...scopeOf(request),
@@ -73,6 +74,24 @@ async function list(
       next_page: found.length > limit && last ? cursorAfter(last) : null,
     },
   };
+}
+
+/** Filters may name an organization; views carry its id. */
+async function withOwnerIds(
+  query: URLSearchParams,
+  repository: Repository,
+): Promise<URLSearchParams> {
+  const organizations = repository.definitionOf('organization');
+  const result = new URLSearchParams();
+  for (const [param, value] of query) {
+    const isOwner = /^organization(\[\])?$/.test(param);
+    for (const named of isOwner ? value.split(',') : []) {
+      const owner = await repository.find(organizations, named, { organization: null });
+      result.append('organization', owner?.id ?? named);
+    }
+    if (!isOwner) result.append(param, value);
+  }
+  return result;
 }
 
 async function create(
@@ -122,7 +141,7 @@ async function act(
   action: string,
   { repository, method }: { repository: Repository; method: string },
 ): Promise<ResourceReply> {
-  if (!target.definition.actions?.[action])
+  if (!Object.hasOwn(target.definition.actions ?? {}, action))
     throw new GatewayError('not_found', { message: 'no such path' });
   if (method !== 'POST') throw refuseMethod(['POST']);
   return answer(target, await repository.act(target, action));
@@ -133,7 +152,7 @@ function answer({ definition }: Target, stored: Stored): ResourceReply {
 }
 
 function scopeOf({ platform, organization }: ResourceRequest): Scope {
-  return { organization: platform ? null : organization };
+  return { organization: platform ? null : organization, home: organization };
 }
 
 async function readObject({ body }: ResourceRequest): Promise<Body> {

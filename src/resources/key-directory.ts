@@ -30,6 +30,8 @@ const ALL = { organization: null, limit: Infinity, matches: () => true };
 
 export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDeps): KeyDirectory {
   let byHash: ReadonlyMap<string, Listed> = new Map();
+  let begun = 0;
+  let shown = 0;
   return {
     lookup(presented) {
       for (const hash of hasher.hashes(presented)) {
@@ -41,8 +43,12 @@ export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDe
       return 'unknown';
     },
     async reload() {
+      const turn = ++begun;
       const organizations = await repository.list(organizationDefinition, ALL);
       const keys = await repository.list(keyDefinition, ALL);
+      // One that began later has read later, and may have been done first.
+      if (turn < shown) return;
+      shown = turn;
       const byId = new Map(organizations.map((stored) => [stored.id, stored]));
       byHash = new Map(
         keys.map((stored) => [

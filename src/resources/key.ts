@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { KeyHasher } from '../core/seal.ts';
 import { GatewayError } from '../core/errors.ts';
+import type { Op } from '../store/store.ts';
 import { defineResource } from './define-resource.ts';
 import type { Creation, ResourceDefinition, State, Stored } from './define-resource.ts';
 import { instant, labels, name, spendingLimit } from './fields.ts';
@@ -68,13 +69,19 @@ export const key: ResourceDefinition = defineResource({
   immutable: ['organization', 'value'],
   deletable: false,
   filters: ['organization', 'enabled'],
-  refs: () => [],
+  refs: ({ organization }) => [
+    { kind: 'organization', target: String(organization), path: 'organization' },
+  ],
   view: ({ state }) => ({
     enabled: state['revoked_at'] === null,
     hint: state['hint'],
     revoked_at: state['revoked_at'],
   }),
   transition: (stored, { enabled }, now) => {
+    if (enabled !== undefined && typeof enabled !== 'boolean') {
+      const message = 'enabled: expected true or false';
+      throw new GatewayError('invalid_request', { message, param: 'enabled' });
+    }
     if (enabled === false) return revoke(stored, now);
     if (enabled !== true || stored.state['revoked_at'] === null) return undefined;
     const message = 'a revoked key is never enabled again; create a new one';
@@ -102,11 +109,14 @@ export function keyHint(value: string): string {
 export function defineKey(hasher: KeyHasher): ResourceDefinition {
   const create: ResourceDefinition['create'] = ({ id, secrets }): Creation => {
     const value = secrets['value'] ?? newKeyValue();
-    const [hash] = hasher.hashes(value);
+    const [hash, ...former] = hasher.hashes(value);
     if (hash === undefined) throw new GatewayError('internal_error');
     return {
       state: { hint: keyHint(value), revoked_at: null, hash },
-      ops: [{ type: 'put', key: keyHashKey(hash), value: id, ifAbsent: true }],
+      ops: [
+        { type: 'put', key: keyHashKey(hash), value: id, ifAbsent: true },
+        ...former.map((old): Op => ({ type: 'check', key: keyHashKey(old), ifAbsent: true })),
+      ],
       reveal: { value },
     };
   };

@@ -1,11 +1,12 @@
 import { GatewayError } from '../core/errors.ts';
+import { idTime } from '../core/ids.ts';
 import type { ResourceDefinition, Stored } from './define-resource.ts';
 import { toView } from './define-resource.ts';
+import { instant } from './fields.ts';
 import { fingerprint } from './fingerprint.ts';
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
-const PAGING = new Set(['limit', 'page']);
 
 export interface ListRequest {
   limit: number;
@@ -15,56 +16,84 @@ export interface ListRequest {
   cursorAfter(stored: Stored): string;
 }
 
+/** What a list keeps: a value among those of each field, and times within bounds. */
+interface Filters {
+  fields: [field: string, values: string[]][];
+  times: [bound: string, time: string][];
+  needle: string;
+}
+
 /**
- * Reads the query of a list: `limit` (default 20, capped at 100), `page`, `q`, `name` and the filters
- * of the kind; lists of values repeated, bracketed or with commas (requirement resource.query-and-time).
+ * Reads the query of a list: `limit` (default 20, capped at 100), `page`, `q`, `name`, the filters of
+ * the kind and `created_at[gt|gte|lt|lte]`; lists of values repeated, bracketed or with commas
+ * (requirement resource.query-and-time).
  *
- * @throws GatewayError `invalid_request` for a bad limit and for a cursor that is malformed or of
- *   another list
+ * @throws GatewayError `invalid_request` for a bad limit or time and for a cursor that is malformed
+ *   or of another list
  */
 export function parseListQuery(
   definition: ResourceDefinition,
   query: URLSearchParams,
 ): ListRequest {
-  const wanted = readFilters(definition, query);
-  const needle = query.get('q')?.toLowerCase() ?? '';
-  const list = fingerprint([definition.kind, [...wanted], needle]).slice(0, 8);
+  const filters = readFilters(definition, query);
+  const list = fingerprint([definition.kind, filters]).slice(0, 8);
   return {
     limit: readLimit(query.get('limit')),
-    after: readCursor(query.get('page'), list),
-    matches: (stored) => isMatch(toView(definition, stored), wanted, needle),
-    cursorAfter: ({ id }) => Buffer.from(`${list}.${id}`).toString('base64url'),
+    after: readCursor(query.get('page'), { list, prefix: definition.idPrefix }),
+    matches: (stored) => isMatch(toView(definition, stored), filters),
+    cursorAfter: ({ id }) => toCursor(list, id),
   };
 }
 
-function readFilters(
-  { filters }: ResourceDefinition,
-  query: URLSearchParams,
-): Map<string, string[]> {
-  const wanted = new Map<string, string[]>();
+/** Sorted, so that the order in which they are written makes no other list. */
+function readFilters(definition: ResourceDefinition, query: URLSearchParams): Filters {
+  const wanted = new Map<string, Set<string>>();
+  const times: Filters['times'] = [];
   for (const [raw, value] of query) {
+    const bound = /^created_at\[(gte?|lte?)\]$/.exec(raw)?.[1];
+    if (bound !== undefined) times.push([bound, readTime(raw, value)]);
     const field = raw.replace(/\[\]$/, '');
-    if (PAGING.has(field) || (field !== 'name' && !filters.includes(field))) continue;
+    if (field !== 'name' && !definition.filters.includes(field)) continue;
     // A name may hold a comma; the other filters are words.
     const values = field === 'name' ? [value] : value.split(',');
-    wanted.set(field, [...(wanted.get(field) ?? []), ...values]);
+    wanted.set(field, new Set([...(wanted.get(field) ?? []), ...values]));
   }
-  return wanted;
+  const fields = [...wanted].map(([field, values]): [string, string[]] => [
+    field,
+    [...values].sort(),
+  ]);
+  const needle = query.get('q')?.toLowerCase() ?? '';
+  return { fields: fields.sort(byText), times: times.sort(byText), needle };
 }
 
-function isMatch(
-  view: Record<string, unknown>,
-  wanted: Map<string, string[]>,
-  needle: string,
-): boolean {
-  for (const [field, values] of wanted) if (!values.includes(String(view[field]))) return false;
+function isMatch(view: Record<string, unknown>, { fields, times, needle }: Filters): boolean {
+  for (const [field, values] of fields) if (!values.includes(String(view[field]))) return false;
+  const at = String(view['created_at']);
+  if (!times.every(([bound, time]) => isWithin(at, bound, time))) return false;
   if (needle === '') return true;
   return [view['id'], view['name']].some((text) => String(text).toLowerCase().includes(needle));
 }
 
+function byText([a, one]: [string, unknown], [b, other]: [string, unknown]): number {
+  return `${a} ${String(one)}` < `${b} ${String(other)}` ? -1 : 1;
+}
+
+/** Times in one and the same form sort as texts. */
+function isWithin(at: string, bound: string, time: string): boolean {
+  if (at === time) return bound.endsWith('e');
+  return bound.startsWith('g') ? at > time : at < time;
+}
+
+function readTime(param: string, value: string): string {
+  const read = instant.safeParse(value);
+  if (read.success) return read.data;
+  const message = `${param}: ${read.error.issues[0]?.message ?? 'expected a time'}`;
+  throw new GatewayError('invalid_request', { message, param });
+}
+
 function readLimit(value: string | null): number {
   if (value === null || value === '') return DEFAULT_LIMIT;
-  const limit = /^\d{1,9}$/.test(value) ? Number(value) : 0;
+  const limit = /^\d+$/.test(value) ? Number(value) : 0;
   if (limit > 0) return Math.min(limit, MAX_LIMIT);
   throw new GatewayError('invalid_request', {
     message: 'limit: expected a whole number of at least 1',
@@ -72,10 +101,20 @@ function readLimit(value: string | null): number {
   });
 }
 
-function readCursor(value: string | null, list: string): string | undefined {
+function toCursor(list: string, id: string): string {
+  return Buffer.from(`${list}.${id}`).toString('base64url');
+}
+
+function readCursor(
+  value: string | null,
+  { list, prefix }: { list: string; prefix: string },
+): string | undefined {
   if (value === null || value === '') return undefined;
-  const [owner, id, ...rest] = Buffer.from(value, 'base64url').toString('utf8').split('.');
-  if (owner === list && id && rest.length === 0) return id;
+  const id = Buffer.from(value, 'base64url')
+    .toString('utf8')
+    .slice(list.length + 1);
+  const isId = id.startsWith(`${prefix}_`) && idTime(id) !== undefined;
+  if (isId && value === toCursor(list, id)) return id;
   throw new GatewayError('invalid_request', {
     message: 'page: not a cursor of this list',
     param: 'page',

@@ -25,7 +25,7 @@ export function withoutAliases({ aliases, kind }: ResourceDefinition, body: Body
 export function parseSpec({ fields }: ResourceDefinition, body: Body): Spec {
   const parsed = fields.safeParse(body);
   if (parsed.success) return parsed.data as Spec;
-  const issues = parsed.error.issues;
+  const issues = parsed.error.issues.map(nearest);
   const first = issues.find((issue) => !isMeaningless(issue)) ?? issues[0]!;
   const param = formatPath(first.path);
   throw new GatewayError(isMeaningless(first) ? 'unprocessable' : 'invalid_request', {
@@ -34,8 +34,19 @@ export function parseSpec({ fields }: ResourceDefinition, body: Body): Spec {
   });
 }
 
+/** Of the alternatives of a union, the fault of the one that the value came closest to. */
+function nearest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== 'invalid_union') return issue;
+  const faults = issue.errors.flatMap((alternative) => alternative.slice(0, 1).map(nearest));
+  const found = faults.find(isMeaningless) ?? faults.find(({ path }) => path.length > 0);
+  return found ? { ...found, path: [...issue.path, ...found.path] } : issue;
+}
+
+/** Numbers out of range and text in a wrong form have the right type, but no meaning. */
 function isMeaningless(issue: z.core.$ZodIssue): boolean {
-  return issue.code === 'custom' && issue.params?.['unprocessable'] === true;
+  if (issue.code === 'custom') return issue.params?.['unprocessable'] === true;
+  if (issue.code === 'invalid_format') return true;
+  return (issue.code === 'too_small' || issue.code === 'too_big') && issue.origin === 'number';
 }
 
 function formatPath(path: readonly PropertyKey[]): string {

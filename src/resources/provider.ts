@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { PROTOCOLS } from '../core/protocol-id.ts';
+import { resolveAccount } from '../providers/resolve-account.ts';
+import type { ProviderSettings } from '../providers/resolve-account.ts';
 import { defineResource } from './define-resource.ts';
 import { labels, name, timeouts } from './fields.ts';
 
@@ -96,5 +98,10 @@ export const provider = defineResource({
   deletable: true,
   filters: ['enabled', 'provider_type'],
   refs: () => [],
+  /** A provider that requests could not reach is refused; its key may come later. */
+  check: ({ type, ...spec }, { api_key: key }) => {
+    const settings = { ...spec, id: '', provider_type: type } as unknown as ProviderSettings;
+    resolveAccount(settings, typeof key === 'string' ? key : 'given later');
+  },
   view: ({ sealed }) => ({ api_key_configured: sealed['api_key'] !== undefined }),
 });

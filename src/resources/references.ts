@@ -5,10 +5,12 @@ import { resourceKey } from './storage-keys.ts';
 
 export interface ReferenceDeps {
   definitionOf(kind: string): ResourceDefinition;
-  load(
-    definition: ResourceDefinition,
-    idOrName: string,
-  ): Promise<{ stored: Stored; version: Version } | undefined>;
+  load(definition: ResourceDefinition, idOrName: string): Promise<Seen | undefined>;
+}
+
+interface Seen {
+  stored: Stored;
+  version: Version;
 }
 
 interface Referrer {
@@ -18,69 +20,63 @@ interface Referrer {
 
 /**
  * Makes sure that everything a resource names exists and that no chain of names of its own kind leads
- * back to it; the operations hold what was seen until the commit.
+ * back to it; the operations hold all that was seen until the commit.
  *
  * @throws GatewayError `not_found` (decisions: unknown reference in a body), `unprocessable` for a cycle
  */
-export async function checkReferences(
-  { definition, stored }: Referrer,
-  deps: ReferenceDeps,
-): Promise<Op[]> {
-  const ops = new Map<string, Op>();
+export async function checkReferences(referrer: Referrer, deps: ReferenceDeps): Promise<Op[]> {
+  const { definition, stored } = referrer;
+  const held = new Map<string, Seen>();
   for (const { kind, target, path } of definition.refs(stored.spec)) {
     const isSelf = kind === stored.kind && (target === stored.spec.name || target === stored.id);
-    const found = isSelf ? undefined : await deps.load(deps.definitionOf(kind), target);
     if (isSelf) throw cycle(path, [stored.spec.name, stored.spec.name]);
-    if (!found)
-      throw new GatewayError('not_found', {
-        message: `${path}: no ${kind} \`${target}\``,
-        param: path,
-      });
-    if (kind === stored.kind)
-      await refuseCycle({ definition, stored }, { found: found.stored, path }, deps);
-    const key = resourceKey(kind, found.stored.id);
-    ops.set(found.stored.id, { type: 'check', key, ifVersion: found.version });
+    const found = await deps.load(deps.definitionOf(kind), target);
+    if (!found) {
+      const message = `${path}: no ${kind} \`${target}\``;
+      throw new GatewayError('not_found', { message, param: path });
+    }
+    if (kind === stored.kind) await refuseCycle(referrer, { start: found, path, held }, deps);
+    else held.set(found.stored.id, found);
   }
-  return [...ops.values()];
+  return [...held.values()].map(({ stored: { kind, id }, version }) => ({
+    type: 'check',
+    key: resourceKey(kind, id),
+    ifVersion: version,
+  }));
 }
 
-/** Resources that name `stored`. */
+/** Resources that refer to one of `kind` by one of `names`. */
 export async function findUsers(
-  stored: Stored,
+  kind: string,
+  names: readonly string[],
   deps: { definitions: readonly ResourceDefinition[]; list(kind: string): Promise<Stored[]> },
 ): Promise<Stored[]> {
   const users: Stored[] = [];
   for (const definition of deps.definitions) {
     for (const other of await deps.list(definition.kind)) {
-      const names = definition
-        .refs(other.spec)
-        .some(
-          ({ kind, target }) =>
-            kind === stored.kind && (target === stored.spec.name || target === stored.id),
-        );
-      const owns = other.organization !== null && other.organization === stored.id;
-      if (names || owns) users.push(other);
+      const refs = definition.refs(other.spec);
+      if (refs.some((ref) => ref.kind === kind && names.includes(ref.target))) users.push(other);
     }
   }
   return users;
 }
 
+/** Holds every link of the chain: two changes that close a cycle together must not both pass. */
 async function refuseCycle(
   { definition, stored }: Referrer,
-  { found, path }: { found: Stored; path: string },
+  { start, path, held }: { start: Seen; path: string; held: Map<string, Seen> },
   deps: ReferenceDeps,
 ): Promise<void> {
-  const seen = new Set<string>();
-  const visit = async (current: Stored, trail: string[]): Promise<void> => {
-    if (current.id === stored.id) throw cycle(path, trail);
-    if (seen.has(current.id)) return;
-    seen.add(current.id);
-    for (const { kind, target } of definition.refs(current.spec)) {
+  const visit = async (current: Seen, trail: string[]): Promise<void> => {
+    if (current.stored.id === stored.id) throw cycle(path, trail);
+    if (held.has(current.stored.id)) return;
+    held.set(current.stored.id, current);
+    for (const { kind, target } of definition.refs(current.stored.spec)) {
       const next = kind === stored.kind ? await deps.load(definition, target) : undefined;
-      if (next) await visit(next.stored, [...trail, next.stored.spec.name]);
+      if (next) await visit(next, [...trail, next.stored.spec.name]);
     }
   };
-  await visit(found, [stored.spec.name, found.spec.name]);
+  await visit(start, [stored.spec.name, start.stored.spec.name]);
 }
 
 function cycle(path: string, trail: readonly string[]): GatewayError {

@@ -1,8 +1,9 @@
 import type { Clock } from '../core/clock.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
+import { SealError } from '../core/seal.ts';
 import type { Sealer } from '../core/seal.ts';
-import type { Op, Store } from '../store/store.ts';
+import type { Op, Store, Version } from '../store/store.ts';
 import type { ResourceDefinition, Spec, Stored } from './define-resource.ts';
 import { parseSpec, withoutAliases } from './parse-body.ts';
 import type { Body } from './parse-body.ts';
@@ -26,6 +27,8 @@ export interface Created {
   reveal: Record<string, unknown>;
 }
 
+/** Users of a resource that a message names. */
+const MAX_NAMED = 10;
 const EVERYWHERE: Scope = { organization: null };
 
 /**
@@ -56,14 +59,16 @@ export class Repository {
   async create(definition: ResourceDefinition, body: Body, scope: Scope): Promise<Created> {
     const parsed = parseSpec(definition, withoutAliases(definition, body));
     const { spec, secrets } = split(definition, parsed);
+    definition.check?.(spec, secrets);
     const stored = await this.fresh(definition, spec, scope);
     const made = definition.create?.({
       id: stored.id,
       spec,
       secrets: secrets as Record<string, string>,
     });
-    if (made) stored.state = made.state;
+    if (made) stored.state = { ...made.state };
     else this.seal(stored, secrets);
+    Object.assign(stored.state, definition.transition?.(stored, body, stored.createdAt));
     const { id, kind, organization } = stored;
     return untilWon(async () => {
       const conflict = await this.rows.commit([
@@ -109,12 +114,12 @@ export class Repository {
     return untilWon(async () => {
       const epoch = await this.rows.epoch();
       const { stored, version } = await this.rows.mustLoad(target);
-      await this.refuseInUse(stored, 'deleted');
+      await this.refuseInUse(stored, { named: [stored.spec.name, stored.id], what: 'deleted' });
       const ops: Op[] = [
         { type: 'delete', key: resourceKey(stored.kind, stored.id), ifVersion: version },
         { type: 'delete', key: nameKey(stored.kind, stored.organization, stored.spec.name) },
       ];
-      // Nothing may come to refer to it between the look and the commit: the epoch must stand still.
+      // Nothing may come to refer to it between the look and the commit: the epoch stands still.
       return (await this.rows.commit(ops, epoch)) ? undefined : stored;
     });
   }
@@ -165,31 +170,43 @@ export class Repository {
     throw new GatewayError('not_found', { message, param: 'organization' });
   }
 
+  /** An owner that is named by its name is the same owner. */
+  private async withOwnerId(definition: ResourceDefinition, body: Body): Promise<Body> {
+    const { organization: named } = body;
+    if (!definition.organizationScoped || typeof named !== 'string') return body;
+    const owner = await this.find(this.definitionOf('organization'), named, EVERYWHERE);
+    return owner ? { ...body, organization: owner.id } : body;
+  }
+
   /** Writes what `change` makes of the resource; undefined leaves it as it is. */
   private async rewrite(
     target: Target,
     change: (stored: Stored) => Promise<Stored | undefined>,
   ): Promise<Stored> {
     return untilWon(async () => {
+      const epoch = await this.rows.epoch();
       const row = await this.rows.mustLoad(target);
       const changed = await change(row.stored);
-      return changed ? this.replace(target.definition, row, changed) : row.stored;
+      return changed ? this.replace(target.definition, { row, epoch }, changed) : row.stored;
     });
   }
 
   private async replace(
     definition: ResourceDefinition,
-    row: Row,
+    { row, epoch }: { row: Row; epoch: Version | undefined },
     changed: Stored,
   ): Promise<Stored | undefined> {
     const next = { ...changed, version: row.stored.version + 1, updatedAt: this.now() };
-    const conflict = await this.rows.commit([
+    const isRenamed = next.spec.name !== row.stored.spec.name;
+    const ops: Op[] = [
       { type: 'put', key: resourceKey(next.kind, next.id), value: next, ifVersion: row.version },
-      ...renaming(row.stored, next),
+      ...(isRenamed ? renaming(row.stored, next) : []),
       ...(await this.checkReferences(definition, next)),
-    ]);
+    ];
+    // As with a removal, nothing may come to refer to the former name meanwhile.
+    const conflict = await this.rows.commit(ops, isRenamed ? epoch : undefined);
     if (!conflict) return next;
-    if (next.spec.name !== row.stored.spec.name) await this.rows.refuseTaken(next, conflict);
+    if (isRenamed) await this.rows.refuseTaken(next, conflict);
     return undefined;
   }
 
@@ -198,18 +215,20 @@ export class Repository {
     stored: Stored,
     body: Body,
   ): Promise<Stored | undefined> {
-    const patch = withoutAliases(definition, body);
+    const patch = await this.withOwnerId(definition, withoutAliases(definition, body));
     refuseImmutable(definition, stored, patch);
     const { spec, secrets } = split(
       definition,
       parseSpec(definition, { ...stored.spec, ...patch }),
     );
+    definition.check?.(spec, secrets);
     if (stored.organization !== null) spec['organization'] = stored.organization;
     const state = { ...stored.state, ...definition.transition?.(stored, patch, this.now()) };
     const next: Stored = { ...stored, spec, state, sealed: { ...stored.sealed } };
     this.seal(next, secrets);
     if (sameJson(next, stored)) return undefined;
-    if (spec.name !== stored.spec.name) await this.refuseInUse(stored, 'renamed');
+    if (spec.name !== stored.spec.name)
+      await this.refuseInUse(stored, { named: [stored.spec.name], what: 'renamed' });
     return next;
   }
 
@@ -217,9 +236,19 @@ export class Repository {
   private seal(stored: Stored, secrets: Readonly<Record<string, unknown>>): void {
     for (const [field, value] of Object.entries(secrets)) {
       if (value === null) delete stored.sealed[field];
-      else if (typeof value === 'string' && this.reveal(stored, field) !== value) {
+      else if (typeof value === 'string' && !this.isSealed(stored, field, value)) {
         stored.sealed[field] = this.deps.sealer.seal(value, place(stored, field));
       }
+    }
+  }
+
+  /** False for one that no master key opens any more, so that it can be replaced. */
+  private isSealed(stored: Stored, field: string, value: string): boolean {
+    try {
+      return this.reveal(stored, field) === value;
+    } catch (error) {
+      if (error instanceof SealError) return false;
+      throw error;
     }
   }
 
@@ -233,15 +262,19 @@ export class Repository {
     );
   }
 
-  private async refuseInUse(stored: Stored, what: string): Promise<void> {
-    const users = await findUsers(stored, {
+  private async refuseInUse(
+    { kind, spec }: Stored,
+    { named, what }: { named: readonly string[]; what: string },
+  ): Promise<void> {
+    const users = await findUsers(kind, named, {
       definitions: this.definitions,
       list: (kind) =>
         this.list(this.definitionOf(kind), { ...EVERYWHERE, limit: Infinity, matches: () => true }),
     });
     if (users.length === 0) return;
-    const names = users.map((user) => `${user.kind} ${user.spec.name}`).join(', ');
-    const message = `${stored.kind} \`${stored.spec.name}\` cannot be ${what}: it is used by ${names}`;
+    const shown = users.slice(0, MAX_NAMED).map((user) => `${user.kind} ${user.spec.name}`);
+    if (users.length > MAX_NAMED) shown.push(`${users.length - MAX_NAMED} more`);
+    const message = `${kind} \`${spec.name}\` cannot be ${what}: it is used by ${shown.join(', ')}`;
     throw new GatewayError('conflict', { message, type: 'in_use', retry: false });
   }
 }
@@ -270,7 +303,6 @@ function refuseImmutable(definition: ResourceDefinition, stored: Stored, patch: 
 }
 
 function renaming(before: Stored, next: Stored): Op[] {
-  if (before.spec.name === next.spec.name) return [];
   return [
     { type: 'delete', key: nameKey(before.kind, before.organization, before.spec.name) },
     {

@@ -2,15 +2,18 @@ import type { IdSource } from '../core/ids.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Key, Op, Store, Version } from '../store/store.ts';
 import type { ResourceDefinition, Stored } from './define-resource.ts';
+import { MAX_NAME_LENGTH } from './fields.ts';
 import { EPOCH_KEY, kindPrefix, nameKey, resourceKey } from './storage-keys.ts';
 
-/** Attempts of a write that keeps meeting other writers. */
-const MAX_ATTEMPTS = 20;
+/** Attempts of a write that keeps meeting other writers; each time one of them got through. */
+const MAX_ATTEMPTS = 100;
 const PAGE = 500;
 
 export interface Scope {
   /** Owner of organization-scoped resources; null for callers that see all organizations. */
   organization: string | null;
+  /** Where names of organization-scoped resources are looked up when `organization` is null. */
+  home?: string | undefined;
 }
 
 export interface ListQuery extends Scope {
@@ -48,6 +51,7 @@ export class ResourceRows {
     scope: Scope,
   ): Promise<Row | undefined> {
     const { kind, organizationScoped } = definition;
+    if (idOrName.length > MAX_NAME_LENGTH) return undefined;
     const byId = await this.store.get<Stored>(resourceKey(kind, idOrName));
     const found = byId ?? (await this.loadByName(definition, idOrName, scope));
     if (!found) return undefined;
@@ -57,8 +61,8 @@ export class ResourceRows {
   }
 
   /** @throws GatewayError `not_found`, or `conflict` when the version is not the expected one */
-  async mustLoad({ definition, idOrName, expectedVersion, organization }: Target): Promise<Row> {
-    const row = await this.load(definition, idOrName, { organization });
+  async mustLoad({ definition, idOrName, expectedVersion, ...scope }: Target): Promise<Row> {
+    const row = await this.load(definition, idOrName, scope);
     if (!row) throw new GatewayError('not_found', { message: `${definition.kind} not found` });
     if (expectedVersion === undefined || expectedVersion === row.stored.version) return row;
     throw new GatewayError('conflict', {
@@ -103,9 +107,9 @@ export class ResourceRows {
   }
 
   /** A name or key value that somebody else has will not become free by trying again. */
-  async refuseTaken({ kind, spec, organization }: Stored, conflict: Key): Promise<void> {
+  async refuseTaken({ id, kind, spec, organization }: Stored, conflict: Key): Promise<void> {
     const taken = await this.store.get<string>(nameKey(kind, organization, spec.name));
-    if (taken) {
+    if (taken && taken.value !== id) {
       const message = `name: ${kind} \`${spec.name}\` exists already as ${taken.value}`;
       throw new GatewayError('conflict', {
         message,
@@ -124,8 +128,8 @@ export class ResourceRows {
     });
   }
 
-  private async loadByName(definition: ResourceDefinition, name: string, { organization }: Scope) {
-    const owner = definition.organizationScoped ? organization : null;
+  private async loadByName(definition: ResourceDefinition, name: string, scope: Scope) {
+    const owner = definition.organizationScoped ? (scope.organization ?? scope.home ?? null) : null;
     const index = await this.store.get<string>(nameKey(definition.kind, owner, name));
     return index && this.store.get<Stored>(resourceKey(definition.kind, index.value));
   }

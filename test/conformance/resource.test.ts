@@ -1,0 +1,362 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { RESOURCES } from '../../src/resources/registry.ts';
+import { verifies } from '../requirements.ts';
+import { dump, makeResources } from '../resources/make-resources.ts';
+import type { Resources } from '../resources/make-resources.ts';
+
+interface Sample {
+  /** The least that a create needs. */
+  body(name: string): Record<string, unknown>;
+  /** A declared field, its default and another value. */
+  field: { name: string; initial: unknown; next: unknown; wrongType: unknown };
+  /** A write-only field with a value that must be found nowhere. */
+  secret?: { field: string; value: string };
+}
+
+const SAMPLES: Record<string, Sample> = {
+  organization: {
+    body: (name) => ({ name }),
+    field: { name: 'display_name', initial: null, next: 'Acme', wrongType: 7 },
+  },
+  provider: {
+    body: (name) => ({ name, type: 'mock' }),
+    field: { name: 'stream_usage', initial: true, next: false, wrongType: 'yes' },
+    secret: { field: 'api_key', value: 'canary-3b9d2f6c8e51' },
+  },
+  model: {
+    body: (name) => ({ name }),
+    field: { name: 'strategy', initial: 'priority', next: 'sticky', wrongType: 'random' },
+  },
+  api_key: {
+    body: (name) => ({ name, organization: 'home' }),
+    field: { name: 'rpm_cap', initial: null, next: 5, wrongType: '5' },
+    secret: { field: 'value', value: 'sk-sb-canary-3b9d2f6c8e51' },
+  },
+};
+
+function sampleOf(kind: string): Sample {
+  const sample = SAMPLES[kind];
+  if (!sample) throw new Error(`no sample of the kind ${kind}`);
+  return sample;
+}
+
+describe.each(RESOURCES.map((definition) => [definition.collection, definition] as const))(
+  'the resource kind %s',
+  (collection, definition) => {
+    const sample = sampleOf(definition.kind);
+    const { field } = sample;
+    let resources: Resources;
+    let call: Resources['call'];
+
+    beforeEach(async () => {
+      resources = makeResources();
+      call = resources.call;
+      await call('POST organizations', { body: { name: 'home' } });
+    });
+
+    const make = async (name = 'acme') =>
+      (await call(`POST ${collection}`, { body: sample.body(name) })).body;
+
+    it(
+      verifies('resource.create.201', 'admin.models.crud', 'creates with 201 and reads with 200'),
+      async () => {
+        const created = await call(`POST ${collection}`, { body: sample.body('acme') });
+        expect(created.status).toBe(201);
+        expect(created.body).toMatchObject({
+          type: definition.kind,
+          name: 'acme',
+          version: 1,
+          labels: {},
+          [field.name]: field.initial,
+        });
+        expect(created.body['id']).toMatch(new RegExp(`^${definition.idPrefix}_[0-9a-z]{26}$`));
+        expect(created.body['created_at']).toBe('2026-11-21T00:00:00.000Z');
+        const got = await call(`GET ${collection}/${created.body['id']}`);
+        const { value: _shownOnce, ...view } = created.body;
+        expect(got).toMatchObject({ status: 200, body: view });
+        expect(Object.keys(got.body).sort()).toEqual(Object.keys(view).sort());
+      },
+    );
+
+    it('is listed, and found by its exact name in the list and in the path', async () => {
+      const { id } = await make('acme');
+      await make('acme-2');
+      const list = await call(`GET ${collection}`, { query: 'name=acme' });
+      expect(list.status).toBe(200);
+      expect(list.body['data'].map((one: { id: string }) => one.id)).toEqual([id]);
+      expect(list.body['next_page']).toBeNull();
+      const home = (await call('GET organizations/home')).body['id'];
+      expect((await call(`GET ${collection}/acme`, { organization: home })).body['id']).toBe(id);
+    });
+
+    it(
+      verifies(
+        'admin.models.crud',
+        'changes with PATCH and with its alias POST, each one version on',
+      ),
+      async () => {
+        const { id } = await make();
+        resources.clock.advance(1000);
+        const patched = await call(`PATCH ${collection}/${id}`, {
+          body: { [field.name]: field.next, expected_version: 1 },
+        });
+        expect(patched.status).toBe(200);
+        expect(patched.body).toMatchObject({ [field.name]: field.next, version: 2, name: 'acme' });
+        expect(patched.body['updated_at']).toBe('2026-11-21T00:00:01.000Z');
+        expect(patched.body['created_at']).toBe('2026-11-21T00:00:00.000Z');
+        const posted = await call(`POST ${collection}/${id}`, {
+          body: { labels: { team: 'a/b' } },
+        });
+        expect(posted).toMatchObject({
+          status: 200,
+          body: { labels: { team: 'a/b' }, version: 3, [field.name]: field.next },
+        });
+      },
+    );
+
+    it('leaves version and time alone when an update changes nothing', async () => {
+      const created = await make();
+      resources.clock.advance(5000);
+      const { value: _shownOnce, ...view } = created;
+      const same = await call(`PATCH ${collection}/${created['id']}`, { body: view });
+      expect(same.body).toEqual(view);
+    });
+
+    it(
+      verifies('admin.models.crud', 'refuses a change of another version than the one expected'),
+      async () => {
+        const { id } = await make();
+        const body = { [field.name]: field.next, expected_version: 2 };
+        const refused = await call(`PATCH ${collection}/${id}`, { body });
+        expect(refused).toMatchObject({ status: 409, body: { code: 'conflict', retry: false } });
+        expect((await call(`GET ${collection}/${id}`)).body['version']).toBe(1);
+        const malformed = { ...body, expected_version: '1' };
+        expect((await call(`PATCH ${collection}/${id}`, { body: malformed })).status).toBe(400);
+      },
+    );
+
+    it('loses no update of many that are made at once', async () => {
+      const { id } = await make();
+      const other = resources.other();
+      const names = Array.from({ length: 8 }, (_, index) => `label-${index}`);
+      const writes = names.map((label, index) =>
+        (index % 2 ? other : resources).call(`PATCH ${collection}/${id}`, {
+          body: { labels: { [label]: 'x' } },
+        }),
+      );
+      for (const { status } of await Promise.all(writes)) expect(status).toBe(200);
+      expect((await call(`GET ${collection}/${id}`)).body['version']).toBe(9);
+    });
+
+    it('gives one name to one of them only, whoever asks at the same time', async () => {
+      const other = resources.other();
+      const replies = await Promise.all(
+        [resources, other, resources, other].map((process) =>
+          process.call(`POST ${collection}`, { body: sample.body('acme') }),
+        ),
+      );
+      const made = replies.filter(({ status }) => status === 201);
+      const refused = replies.filter(({ status }) => status === 409);
+      expect([made.length, refused.length]).toEqual([1, 3]);
+      for (const { body } of refused) {
+        expect(body['message']).toContain(made[0]?.body['id']);
+        expect(body['retry']).toBe(false);
+      }
+    });
+
+    it('refuses a rename to a name that is taken and frees the former name on a rename', async () => {
+      const { id } = await make('one');
+      await make('two');
+      const taken = await call(`PATCH ${collection}/${id}`, { body: { name: 'two' } });
+      expect(taken).toMatchObject({ status: 409, body: { param: 'name' } });
+      const renamed = await call(`PATCH ${collection}/${id}`, { body: { name: 'three' } });
+      expect(renamed).toMatchObject({ status: 200, body: { id, name: 'three' } });
+      expect((await make('one'))['id']).toMatch(new RegExp(`^${definition.idPrefix}_`));
+    });
+
+    it(
+      verifies(
+        'resource.body.unknown-fields',
+        'ignores members that it does not know, and never shows them',
+      ),
+      async () => {
+        const created = await call(`POST ${collection}`, {
+          body: { ...sample.body('acme'), from_the_future: 1 },
+        });
+        expect(created.status).toBe(201);
+        const patched = await call(`PATCH ${collection}/${created.body['id']}`, {
+          body: { from_the_future: 2 },
+        });
+        expect(patched).toMatchObject({ status: 200, body: { version: 1 } });
+        expect(JSON.stringify([created, patched])).not.toContain('from_the_future');
+      },
+    );
+
+    it(
+      verifies(
+        'resource.error.400-vs-422',
+        'answers 400 to wrong types and missing fields, naming the field',
+      ),
+      async () => {
+        const wrong = { ...sample.body('acme'), [field.name]: field.wrongType };
+        expect(await call(`POST ${collection}`, { body: wrong })).toMatchObject({
+          status: 400,
+          body: { code: 'invalid_request', param: field.name },
+        });
+        const { name: _name, ...nameless } = sample.body('acme');
+        for (const body of [nameless, { ...nameless, name: '  ' }, { ...nameless, name: 7 }]) {
+          expect(await call(`POST ${collection}`, { body })).toMatchObject({
+            status: 400,
+            body: { param: 'name' },
+          });
+        }
+        for (const text of ['', '{', '[]', '"x"', 'null']) {
+          expect((await call(`POST ${collection}`, { body: Buffer.from(text) })).status).toBe(400);
+        }
+        expect((await call(`GET ${collection}`, { query: 'name=acme' })).body['data']).toEqual([]);
+      },
+    );
+
+    it(
+      verifies('resource.error.400-vs-422', 'answers 422 to a name with control characters'),
+      async () => {
+        const body = sample.body('ac\u0007me');
+        expect(await call(`POST ${collection}`, { body })).toMatchObject({
+          status: 422,
+          body: { code: 'unprocessable', param: 'name' },
+        });
+      },
+    );
+
+    it('answers 404 to what does not exist, however it is spelled', async () => {
+      for (const id of [`${definition.idPrefix}_00`, 'nobody', '%00', 'x'.repeat(5000)]) {
+        for (const method of ['GET', 'PATCH', ...(definition.deletable ? ['DELETE'] : [])]) {
+          expect((await call(`${method} ${collection}/${id}`)).status, `${method} ${id}`).toBe(404);
+        }
+      }
+      const { id } = await make();
+      expect((await call(`POST ${collection}/${id}/no-such-action`)).status).toBe(404);
+      expect((await call(`GET ${collection}/${id}/a/b`)).status).toBe(404);
+    });
+
+    it('answers 405 with the methods that there are', async () => {
+      const { id } = await make();
+      expect(await call(`DELETE ${collection}`)).toMatchObject({
+        status: 405,
+        headers: { allow: 'GET, POST' },
+      });
+      const one = ['GET', 'PATCH', 'POST', ...(definition.deletable ? ['DELETE'] : [])].join(', ');
+      expect(await call(`PUT ${collection}/${id}`)).toMatchObject({
+        status: 405,
+        headers: { allow: one },
+      });
+    });
+
+    it.runIf(definition.deletable)(
+      verifies('admin.models.crud', 'deletes with a receipt and frees the name'),
+      async () => {
+        const { id } = await make();
+        expect(await call(`DELETE ${collection}/${id}`)).toMatchObject({
+          status: 200,
+          body: { id, type: `${definition.kind}_deleted`, deleted: true },
+        });
+        expect((await call(`GET ${collection}/${id}`)).status).toBe(404);
+        expect((await call(`DELETE ${collection}/${id}`)).status).toBe(404);
+        expect((await make())['id']).not.toBe(id);
+      },
+    );
+
+    it(
+      verifies(
+        'resource.pagination.envelope',
+        'resource.pagination.complete',
+        'lists 250 objects each exactly once while others come and go',
+      ),
+      async () => {
+        const kept = new Set<string>();
+        for (let i = 0; i < 250; i++) {
+          kept.add((await make(`kept-${i}`))['id'] as string);
+          if (i % 25 === 0) resources.clock.advance(1);
+        }
+        const seen: string[] = [];
+        const gone = new Set<string>();
+        let page: string | null = '';
+        for (let i = 0; page !== null; i++) {
+          const { body } = await resources.other().call(`GET ${collection}`, {
+            query: `limit=17&page=${encodeURIComponent(page)}`,
+          });
+          expect(Object.keys(body).sort()).toEqual(['data', 'next_page']);
+          seen.push(...body['data'].map((one: { id: string }) => one.id));
+          page = body['next_page'];
+          resources.clock.advance(1);
+          await make(`later-${i}`);
+          const passing = [...kept].find((id) => seen.includes(id) && !gone.has(id));
+          if (!definition.deletable || !passing) continue;
+          gone.add(passing);
+          await call(`DELETE ${collection}/${passing}`);
+        }
+        expect(new Set(seen).size).toBe(seen.length);
+        expect([...kept].filter((id) => !seen.includes(id))).toEqual([]);
+        expect(seen).toEqual([...seen].sort());
+      },
+    );
+
+    it(
+      verifies(
+        'resource.pagination.params',
+        'takes 20 by default, caps at 100 and refuses what is no limit or cursor of it',
+      ),
+      async () => {
+        for (let i = 0; i < 101; i++) await make(`n-${i}`);
+        const count = async (query: string) =>
+          (await call(`GET ${collection}`, { query })).body['data'].length as number;
+        expect(await count('')).toBe(20);
+        expect(await count('limit=3')).toBe(3);
+        expect(await count('limit=100000')).toBe(100);
+        for (const limit of ['0', '-1', '1.5', 'ten', '1e2']) {
+          expect((await call(`GET ${collection}`, { query: `limit=${limit}` })).status, limit).toBe(
+            400,
+          );
+        }
+        const page = (await call(`GET ${collection}`, { query: 'limit=1' })).body['next_page'];
+        const elsewhere = collection === 'models' ? 'providers' : 'models';
+        const foreign = await call(`GET ${elsewhere}`, { query: `page=${page}` });
+        expect(foreign).toMatchObject({ status: 400, body: { param: 'page' } });
+        const otherQuery = await call(`GET ${collection}`, { query: `page=${page}&q=n-1` });
+        expect(otherQuery.status).toBe(400);
+        const long = Buffer.from(`${Buffer.from(page, 'base64url')}${'x'.repeat(4000)}`);
+        for (const bad of ['x', '%%%', page.slice(2), long.toString('base64url')]) {
+          const query = new URLSearchParams({ page: bad }).toString();
+          expect((await call(`GET ${collection}`, { query })).status, bad.slice(0, 20)).toBe(400);
+        }
+      },
+    );
+
+    it.runIf(sample.secret)(
+      verifies(
+        'store.secrets.encrypted',
+        'store.keys.hashed',
+        'keeps what is write-only out of every view, list and stored value',
+      ),
+      async () => {
+        const { field: secret, value } = sample.secret!;
+        const body = { ...sample.body('acme'), [secret]: value };
+        const created = await call(`POST ${collection}`, { body });
+        expect(created.status).toBe(201);
+        const views = [
+          await call(`GET ${collection}/${created.body['id']}`),
+          await call(`GET ${collection}`),
+          await call(`PATCH ${collection}/${created.body['id']}`, {
+            body: { [field.name]: field.next },
+          }),
+        ];
+        expect(JSON.stringify(views)).not.toContain(value);
+        const stored = await dump(resources.store);
+        expect(stored).toContain('acme');
+        for (const encoded of [value, Buffer.from(value).toString('base64url').slice(0, -2)]) {
+          expect(stored).not.toContain(encoded);
+        }
+      },
+    );
+  },
+);
