@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PROTOCOLS } from '../core/protocol-id.ts';
+import { parseCassette } from '../providers/mock/cassette.ts';
 import { resolveAccount } from '../providers/resolve-account.ts';
 import type { ProviderSettings } from '../providers/resolve-account.ts';
 import { defineResource } from './define-resource.ts';
@@ -100,6 +101,7 @@ export const provider = defineResource({
   refs: () => [],
   /** A provider that requests could not reach is refused; its key may come later. */
   check: ({ type, ...spec }, { api_key: key }) => {
+    if (type === 'mock' && spec['mock'] !== null) parseCassette(spec['mock']);
     const settings = { ...spec, id: '', provider_type: type } as unknown as ProviderSettings;
     resolveAccount(settings, typeof key === 'string' ? key : 'given later');
   },
