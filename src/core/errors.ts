@@ -24,6 +24,7 @@ export const ERRORS = {
   request_timeout: { status: 408, message: 'request body was not received in time' },
   conflict: { status: 409, message: 'conflict' },
   body_too_large: { status: 413, message: 'request body is too large' },
+  url_too_long: { status: 414, message: 'request URL is too long' },
   unprocessable: { status: 422, message: 'unprocessable value' },
   persistence_failed: { status: 500, message: 'the request could not be recorded' },
   internal_error: { status: 500, message: 'internal error' },

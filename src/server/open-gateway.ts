@@ -18,9 +18,10 @@ import { createRateLimiter } from '../usage/rate-limiter.ts';
 import { createWorkerLease } from '../usage/worker-lease.ts';
 import { adminRoutes } from './admin-routes.ts';
 import { checkMasterKey } from './check-master-key.ts';
+import { createCors } from './cors.ts';
 import { healthRoutes } from './health-routes.ts';
 import type { Condition } from './health-routes.ts';
-import { createHostGuard } from './host-guard.ts';
+import { createRequestGuard } from './request-guard.ts';
 import { createLiveCatalog } from './live-catalog.ts';
 import { logRequests } from './log-requests.ts';
 import { publicRoutes } from './public-routes.ts';
@@ -142,11 +143,13 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
       ...publicRoutes({ ...shared, inference }),
       ...adminRoutes({ ...shared, repository, store }),
     ],
-    guard: createHostGuard({
+    guard: createRequestGuard({
       listenHost: config.listen.host,
       allowedHosts: config.allowedHosts,
       origins: config.cors.origins,
+      urlBytes: config.limits.urlBytes,
     }),
+    cors: createCors(config.cors.origins),
     onBug: (thrown, request) =>
       log.error('internal error', {
         request_id: request,

@@ -5,6 +5,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { Envelope } from '../surfaces/envelopes.ts';
 import { serveExchange } from '../surfaces/http-exchange.ts';
 import type { ExchangeDeps, Handler } from '../surfaces/http-exchange.ts';
+import type { Cors } from './cors.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -20,17 +21,24 @@ export interface RoutesOptions extends ExchangeDeps {
   routes: readonly RouteSpec[];
   /** Refuses a request before anything else is looked at; used against DNS rebinding. */
   guard(request: IncomingMessage): void;
+  /** Absent: no browser of another origin may read an answer. */
+  cors?: Cors | undefined;
 }
 
 /** The HTTP application: every route, 405 with `Allow` beside them, 404 for the rest. */
 export function createApp(options: RoutesOptions): H3 {
-  const app = new H3({ silent: true });
+  // Handlers decode the parts of a path that they use, and answer in their own shape.
+  const app = new H3({ silent: true, allowMalformedURL: true });
   for (const { path, envelope, methods } of options.routes) {
+    const cors = isForBrowsers(path) ? options.cors : undefined;
     for (const [method, handler] of Object.entries(methods)) {
-      app.on(method as Method, path, (event) => serve(event, envelope, guarded(handler, options)));
+      const safe = cors ? cors.shared(guarded(handler, options)) : guarded(handler, options);
+      app.on(method as Method, path, (event) => serve(event, envelope, safe));
     }
     const allow = Object.keys(methods).join(', ');
-    app.all(path, (event) => serve(event, 'flat', () => refuseMethod(allow)));
+    const refuse: Handler = () => refuseMethod(allow);
+    const rest = cors ? cors.preflight(allow, refuse) : refuse;
+    app.all(path, (event) => serve(event, 'flat', rest));
   }
   app.all('/**', (event) => serve(event, 'flat', refusePath));
 
@@ -42,6 +50,11 @@ export function createApp(options: RoutesOptions): H3 {
     return serveExchange({ request, response, envelope }, handler, options);
   }
   return app;
+}
+
+/** Secrets and the control of the gateway are never a web page's business (requirement ops.cors-and-host). */
+function isForBrowsers(path: string): boolean {
+  return !path.startsWith('/admin/') && !path.startsWith('/v1/credentials');
 }
 
 function guarded(handler: Handler, { guard }: RoutesOptions): Handler {

@@ -14,6 +14,7 @@ const MIDDLEWARE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'insufficient_scope',
   'organization_disabled',
   'host_not_allowed',
+  'url_too_long',
   'key_rate_limited',
   'global_rate_limited',
   'key_concurrency_exceeded',
