@@ -69,14 +69,18 @@ function toJsonLine({ time, level, message, fields }: Line): string {
 }
 
 function toTextLine({ time, level, message, fields }: Line): string {
-  const clockTime = new Date(time).toISOString().slice(11, 23);
-  const rest = Object.entries(fields)
-    .filter(([, value]) => value !== undefined && value !== null)
-    .map(
-      ([name, value]) =>
-        ` ${name}=${typeof value === 'string' ? quoteIfNeeded(value) : JSON.stringify(value)}`,
-    );
-  return `${clockTime} ${level.padEnd(5)} ${message}${rest.join('')}\n`;
+  let line = `${new Date(time).toISOString().slice(11, 23)} ${level.padEnd(5)} ${message}`;
+  for (const name in fields) {
+    const value = fields[name];
+    if (value === undefined || value === null) continue;
+    line += ` ${name}=${toTextValue(value)}`;
+  }
+  return `${line}\n`;
+}
+
+function toTextValue(value: unknown): string {
+  if (typeof value === 'string') return quoteIfNeeded(value);
+  return typeof value === 'number' ? String(value) : JSON.stringify(value);
 }
 
 /** A value with blanks, quotes or line breaks is quoted, so that one event stays one line. */

@@ -21,8 +21,8 @@ import {
 import { createRelay } from './relay.ts';
 import type { Relay } from './relay.ts';
 import type { AttemptFailure, Call } from './types.ts';
-import { createWatchdog } from './watchdog.ts';
-import type { Lapse, Watchdog } from './watchdog.ts';
+import { Watchdog } from './watchdog.ts';
+import type { Lapse } from './watchdog.ts';
 
 /** Lifecycle frames held back until the first content (requirement routing.commit-gate). */
 const MAX_HELD_EVENTS = 64;
@@ -86,7 +86,7 @@ export class Exchange implements UpstreamSink {
     const { timeouts, minThroughput } = candidate.route;
     this.options = options;
     this.startedAt = clock.monotonic();
-    this.watchdog = createWatchdog({
+    this.watchdog = new Watchdog({
       clock,
       timeouts,
       minThroughput,

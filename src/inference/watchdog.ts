@@ -15,81 +15,88 @@ export interface WatchdogOptions {
 }
 
 /** Watches one attempt with a single timer: chunks only note a number, they never touch a timer. */
-export interface Watchdog {
+export class Watchdog {
+  private readonly options: WatchdogOptions;
+  private readonly startedAt: number;
+  private lastFed: number;
+  private windowStart: number | undefined;
+  private windowBytes = 0;
+  private isCommitted = false;
+  private isPaused = false;
+  private timer: Timer | undefined;
+
+  constructor(options: WatchdogOptions) {
+    this.options = options;
+    this.startedAt = options.clock.monotonic();
+    this.lastFed = this.startedAt;
+    this.arm(this.startedAt);
+  }
+
   /** Bytes arrived. */
-  fed(bytes: number): void;
+  fed(bytes: number): void {
+    this.lastFed = this.options.clock.monotonic();
+    this.windowStart ??= this.lastFed;
+    this.windowBytes += bytes;
+  }
+
   /** Content reached the client's side: from now on only silence and the call's deadline count. */
-  committed(): void;
+  committed(): void {
+    const { clock, timeouts, beforeCommitMs } = this.options;
+    this.isCommitted = true;
+    this.lastFed = clock.monotonic();
+    if (timeouts.idle < beforeCommitMs) this.rearm();
+  }
+
   /** The client is slow: silence upstream is our own doing and does not count. */
-  paused(on: boolean): void;
-  stop(): void;
-}
+  paused(on: boolean): void {
+    if (this.isPaused === on) return;
+    this.isPaused = on;
+    this.lastFed = this.options.clock.monotonic();
+    // While paused the timer may have been set far ahead.
+    if (!on) this.rearm();
+  }
 
-export function createWatchdog(options: WatchdogOptions): Watchdog {
-  const { clock, timeouts, minThroughput, callDeadline, onLapse } = options;
-  const startedAt = clock.monotonic();
-  let lastFed = startedAt;
-  let windowStart: number | undefined;
-  let windowBytes = 0;
-  let isCommitted = false;
-  let isPaused = false;
-  let timer: Timer | undefined;
+  stop(): void {
+    this.timer?.cancel();
+  }
 
-  /** The lapses that can happen now, each with the instant at which it will have. */
-  const pending = (): [Lapse, number][] => {
-    const list: [Lapse, number][] = [['timeout_total', callDeadline]];
-    if (!isCommitted) list.push(['timeout_first_content', startedAt + options.beforeCommitMs]);
-    else if (!isPaused) list.push(['timeout_idle', lastFed + timeouts.idle]);
-    return list;
+  private readonly check = (): void => {
+    const now = this.options.clock.monotonic();
+    const { callDeadline, onLapse } = this.options;
+    if (callDeadline <= now) onLapse('timeout_total');
+    else if (this.quietUntil() <= now) {
+      onLapse(this.isCommitted ? 'timeout_idle' : 'timeout_first_content');
+    } else if (this.isTooSlow(now)) onLapse('min_throughput');
+    else this.arm(now);
   };
 
-  const isTooSlow = (now: number): boolean => {
-    if (!minThroughput || isCommitted || windowStart === undefined) return false;
-    if (now - windowStart < minThroughput.over) return false;
-    const slow = windowBytes * 1000 < minThroughput.bytesPerSecond * (now - windowStart);
-    windowStart = now;
-    windowBytes = 0;
+  /** The instant at which the attempt will have been without content, or silent, for too long. */
+  private quietUntil(): number {
+    const { timeouts, beforeCommitMs } = this.options;
+    if (!this.isCommitted) return this.startedAt + beforeCommitMs;
+    return this.isPaused ? Infinity : this.lastFed + timeouts.idle;
+  }
+
+  private isTooSlow(now: number): boolean {
+    const { minThroughput: rule } = this.options;
+    if (!rule || this.isCommitted || this.windowStart === undefined) return false;
+    const span = now - this.windowStart;
+    if (span < rule.over) return false;
+    const slow = this.windowBytes * 1000 < rule.bytesPerSecond * span;
+    this.windowStart = now;
+    this.windowBytes = 0;
     return slow;
-  };
+  }
 
-  const check = (): void => {
-    const now = clock.monotonic();
-    const lapsed = pending().find(([, at]) => at <= now);
-    if (lapsed) return onLapse(lapsed[0]);
-    if (isTooSlow(now)) return onLapse('min_throughput');
-    arm(now);
-  };
+  private arm(now: number): void {
+    const { callDeadline, minThroughput, clock } = this.options;
+    let next = Math.min(callDeadline, this.quietUntil()) - now;
+    if (minThroughput && !this.isCommitted) next = Math.min(next, minThroughput.over);
+    this.timer = clock.setTimeout(this.check, Math.max(1, Math.ceil(next)));
+  }
 
-  const arm = (now: number): void => {
-    let next = Math.min(...pending().map(([, at]) => at - now));
-    if (minThroughput && !isCommitted) next = Math.min(next, minThroughput.over);
-    timer = clock.setTimeout(check, Math.max(1, Math.ceil(next)));
-  };
-
-  const rearm = (): void => {
-    timer?.cancel();
-    arm(clock.monotonic());
-  };
-
-  arm(startedAt);
-  return {
-    fed(bytes) {
-      lastFed = clock.monotonic();
-      windowStart ??= lastFed;
-      windowBytes += bytes;
-    },
-    committed() {
-      isCommitted = true;
-      lastFed = clock.monotonic();
-      if (timeouts.idle < options.beforeCommitMs) rearm();
-    },
-    paused(on) {
-      if (isPaused === on) return;
-      isPaused = on;
-      lastFed = clock.monotonic();
-      // While paused the timer may have been set far ahead.
-      if (!on) rearm();
-    },
-    stop: () => timer?.cancel(),
-  };
+  private rearm(): void {
+    this.timer?.cancel();
+    this.arm(this.options.clock.monotonic());
+  }
 }

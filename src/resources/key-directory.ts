@@ -26,21 +26,35 @@ export interface KeyDirectoryDeps {
   clock: Clock;
 }
 
+/** Presented keys whose listing is remembered, so that most requests cost no HMAC. */
+const MAX_REMEMBERED = 10_000;
+
 const ALL = { organization: null, limit: Infinity, matches: () => true };
 
 export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDeps): KeyDirectory {
   let byHash: ReadonlyMap<string, Listed> = new Map();
+  let remembered = new Map<string, Listed>();
   let begun = 0;
   let shown = 0;
+
+  const find = (presented: string): Listed | undefined => {
+    for (const hash of hasher.hashes(presented)) {
+      const found = byHash.get(hash);
+      if (!found) continue;
+      // Only keys that exist: nobody can fill this with guesses.
+      if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+      remembered.set(presented, found);
+      return found;
+    }
+    return undefined;
+  };
+
   return {
     lookup(presented) {
-      for (const hash of hasher.hashes(presented)) {
-        const found = byHash.get(hash);
-        if (!found) continue;
-        if (found.revoked) return 'revoked';
-        return found.expiresAt <= clock.now() ? 'expired' : found.principal;
-      }
-      return 'unknown';
+      const found = remembered.get(presented) ?? find(presented);
+      if (!found) return 'unknown';
+      if (found.revoked) return 'revoked';
+      return found.expiresAt <= clock.now() ? 'expired' : found.principal;
     },
     async reload() {
       const turn = ++begun;
@@ -50,6 +64,7 @@ export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDe
       if (turn < shown) return;
       shown = turn;
       const byId = new Map(organizations.map((stored) => [stored.id, stored]));
+      remembered = new Map();
       byHash = new Map(
         keys.map((stored) => [
           String(stored.state['hash']),

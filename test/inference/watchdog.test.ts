@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createWatchdog } from '../../src/inference/watchdog.ts';
+import { Watchdog } from '../../src/inference/watchdog.ts';
 import type { Lapse, WatchdogOptions } from '../../src/inference/watchdog.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { verifies } from '../requirements.ts';
@@ -7,7 +7,7 @@ import { verifies } from '../requirements.ts';
 function setup(overrides: Partial<WatchdogOptions> = {}) {
   const clock = createFakeClock();
   const lapses: [Lapse, number][] = [];
-  const watchdog = createWatchdog({
+  const watchdog = new Watchdog({
     clock,
     timeouts: { firstContent: 300, wholeAnswer: 5000, idle: 200, total: 5000 },
     beforeCommitMs: 300,
@@ -19,7 +19,7 @@ function setup(overrides: Partial<WatchdogOptions> = {}) {
   return { clock, watchdog, lapses };
 }
 
-describe('createWatchdog', () => {
+describe('Watchdog', () => {
   it(
     verifies('routing.timeouts', 'bytes without content do not put off the first-content timeout'),
     () => {
