@@ -71,6 +71,35 @@ describe('createChangeFeed', () => {
     feed.close();
   });
 
+  it('goes on looking every half second', async () => {
+    const { feed, change, clock } = setUp({ watch: () => () => undefined });
+    const seen = vi.fn(async () => undefined);
+    feed.subscribe(seen);
+    for (let times = 1; times <= 3; times++) {
+      await change();
+      clock.advance(500);
+      await vi.waitFor(() => expect(seen).toHaveBeenCalledTimes(times));
+      await settle();
+    }
+    feed.close();
+  });
+
+  it('waits for the slow subscriber although another one failed', async () => {
+    const { feed, change, clock, errors } = setUp();
+    let finish: () => void = () => undefined;
+    const slow = vi.fn(() => new Promise<void>((resolve) => (finish = resolve)));
+    feed.subscribe(slow);
+    feed.subscribe(async () => Promise.reject(new Error('not now')));
+    await change();
+    await vi.waitFor(() => expect(slow).toHaveBeenCalledTimes(1));
+    clock.advance(2000);
+    await settle();
+    expect(slow).toHaveBeenCalledTimes(1);
+    finish();
+    await vi.waitFor(() => expect(errors.length).toBeGreaterThan(0));
+    feed.close();
+  });
+
   it('reports a subscriber that fails and runs it again at the next look', async () => {
     const { feed, change, clock, errors } = setUp();
     const seen = vi.fn(async () => undefined).mockRejectedValueOnce(new Error('not now'));
