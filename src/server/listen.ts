@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { serve } from 'h3';
 import type { H3 } from 'h3';
 import type { ServerConfig } from '../config/server-config.ts';
@@ -46,6 +47,7 @@ export async function listen(app: H3, { host, port, limits }: ListenOptions): Pr
   });
   const server = served.node?.server as Server;
   server.maxConnections = limits.maxConnections;
+  const unused = trackUnused(server);
   try {
     await served.serve();
   } catch (error) {
@@ -57,9 +59,21 @@ export async function listen(app: H3, { host, port, limits }: ListenOptions): Pr
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeIdleConnections();
+        for (const socket of unused) socket.destroy();
       }),
     cut: () => server.closeAllConnections(),
   };
+}
+
+/** Connections that have not sent a request yet. Node does not count them as idle: browsers open such. */
+function trackUnused(server: Server): ReadonlySet<Socket> {
+  const unused = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    unused.add(socket);
+    socket.once('close', () => unused.delete(socket));
+  });
+  server.on('request', ({ socket }) => unused.delete(socket));
+  return unused;
 }
 
 function addressOf(server: Server, host: string): string {
