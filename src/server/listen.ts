@@ -39,7 +39,7 @@ export async function listen(app: H3, { host, port, limits }: ListenOptions): Pr
     reusePort: true,
     node: {
       maxHeaderSize: limits.headerBytes,
-      headersTimeout: HEADERS_TIMEOUT_MS,
+      headersTimeout: Math.min(HEADERS_TIMEOUT_MS, limits.requestTimeoutMs),
       requestTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(5_000, limits.requestTimeoutMs),
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -87,7 +87,8 @@ function explain(
   error: NodeJS.ErrnoException,
   { host, port }: { host: string; port: number },
 ): string {
-  switch (error.code) {
+  const { code = 'unknown' } = error;
+  switch (code) {
     case 'EADDRINUSE':
       return `port ${port} of ${host} is in use; stop what uses it, or choose another with --port (0 takes a free one)`;
     case 'EACCES':
