@@ -96,22 +96,20 @@ describe('requests per minute', () => {
     ),
     async () => {
       const { gateway, clock } = await startWithClock({ server: { limits: { rpm: 6 } } });
-      const keys = [
-        await createKey(gateway, { name: 'one' }),
-        await createKey(gateway, { name: 'two' }),
-      ];
+      const one = await createKey(gateway, { name: 'one' });
+      const two = await createKey(gateway, { name: 'two' });
       clock.advance(60_000);
       const statuses = [
         (await models(gateway, '')).status,
         (await models(gateway, 'sk-unknown')).status,
-        (await gateway.chat('acme/free', { key: keys[0] })).status,
-        (await models(gateway, keys[1])).status,
+        (await gateway.chat('acme/free', { key: one })).status,
+        (await models(gateway, two)).status,
         (await gateway.admin('GET', '/admin/v1/keys')).status,
         (await gateway.admin('POST', '/admin/v1/keys', { name: 'three' })).status,
       ];
       expect(statuses).toEqual([401, 401, 200, 200, 200, 201]);
       expect(await models(gateway, '')).toMatchObject(PLATFORM_RPM);
-      expect(await gateway.chat('acme/free', { key: keys[1] })).toMatchObject(PLATFORM_RPM);
+      expect(await gateway.chat('acme/free', { key: two })).toMatchObject(PLATFORM_RPM);
       expect(await gateway.admin('GET', '/admin/v1/keys')).toMatchObject(PLATFORM_RPM);
       for (const path of ['/healthz', '/readyz'])
         expect((await gateway.call('GET', path, { key: '' })).status).toBe(200);
@@ -195,15 +193,14 @@ describe('spending limits', () => {
 
       const owner = { name: 'poor', spending_limit: '0.15' };
       const { body } = await gateway.admin('POST', '/admin/v1/organizations', owner);
-      const keys = [
-        await createKey(gateway, { name: 'a', organization: body.id }),
-        await createKey(gateway, { name: 'b', organization: body.id }),
-      ];
-      expect((await call(keys[0], false)).status).toBe(200);
-      for (const poor of keys) expect(await call(poor, false)).toMatchObject(ORGANIZATION_SPENT);
+      const one = await createKey(gateway, { name: 'a', organization: body.id });
+      const two = await createKey(gateway, { name: 'b', organization: body.id });
+      expect((await call(one, false)).status).toBe(200);
+      for (const poor of [one, two])
+        expect(await call(poor, false)).toMatchObject(ORGANIZATION_SPENT);
       expect(upstream.engine.calls()).toHaveLength(3);
       // The rest of the gateway stays usable.
-      expect((await models(gateway, keys[1])).status).toBe(200);
+      expect((await models(gateway, two)).status).toBe(200);
       expect((await call(gateway.clientKey, false)).status).toBe(200);
     },
   );
@@ -250,8 +247,10 @@ describe('spending limits', () => {
         for (const gateway of gateways)
           await eventually(async () => (await models(gateway, key)).status === 200);
         const answers = await Promise.all(
-          Array.from({ length: 20 }, (_, index) =>
-            gateways[index % gateways.length].chat('acme/priced', { key }),
+          gateways.flatMap((gateway) =>
+            Array.from({ length: 20 / gateways.length }, () =>
+              gateway.chat('acme/priced', { key }),
+            ),
           ),
         );
         for (const answer of answers.filter(({ status }) => status !== 200))
