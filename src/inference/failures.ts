@@ -34,6 +34,7 @@ export function shutdownFailure(): AttemptFailure {
   };
 }
 
+/** The provider may be at work still, and charge for it. */
 export function lapseFailure(lapse: Lapse): AttemptFailure {
   const total = lapse === 'timeout_total';
   return {
@@ -41,7 +42,7 @@ export function lapseFailure(lapse: Lapse): AttemptFailure {
     action: total ? 'fatal' : 'next-candidate',
     reason: lapse,
     error: new GatewayError(total ? 'upstream_timeout' : 'no_route_succeeded', {
-      retry: total ? false : undefined,
+      retry: false,
     }),
     fault: 'server',
   };

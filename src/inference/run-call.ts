@@ -7,6 +7,7 @@ import type { Candidate, Plan } from '../routing/plan.ts';
 import type { Transport } from '../upstream/transport.ts';
 import { Exchange } from './exchange.ts';
 import type { AttemptResult } from './exchange.ts';
+import { abortedFailure } from './failures.ts';
 import type { AttemptFailure, Call } from './types.ts';
 
 export interface CallDeps {
@@ -29,16 +30,28 @@ export type CommittedResult = Exclude<AttemptResult, AttemptFailure>;
  */
 export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<CommittedResult> {
   let last: AttemptFailure | undefined;
+  let mayHaveActed = false;
   for (const candidate of plan.candidates) {
+    // It may have left while the call waited to be admitted, before any exchange listened for it.
+    if (call.client.gone) throw abortedFailure().error;
     const result = await tryCandidate(call, candidate, deps);
     if (result.type !== 'failed') {
       call.record.answeredBy = candidate;
       return result;
     }
     if (result.action === 'fatal') throw result.error;
+    mayHaveActed ||= result.error.retry === false;
     last = result;
   }
-  throw last?.error ?? new GatewayError('no_route_succeeded');
+  const error = last?.error ?? new GatewayError('no_route_succeeded');
+  throw mayHaveActed ? withoutRetry(error) : error;
+}
+
+/** One of the candidates may have done its work, whatever the last one says. */
+function withoutRetry(error: GatewayError): GatewayError {
+  if (error.retry === false) return error;
+  const { code, message, status, cause } = error;
+  return new GatewayError(code, { message, status, retry: false, cause });
 }
 
 /** One candidate, once more when its first connection could not be made. */
