@@ -141,7 +141,7 @@ export class Exchange implements UpstreamSink {
   onError(error: UpstreamError): void {
     if (this.phase === 'over') return;
     if (this.phase === 'error' && this.status >= 400) return this.fail(this.errorAnswer());
-    this.fail(transportFailure(error, this.options.call.repeatable));
+    this.fail(this.seen(transportFailure(error, this.options.call.repeatable)));
   }
 
   /** The gateway stops: the client is told, in the stream if it has begun. */
@@ -234,6 +234,7 @@ export class Exchange implements UpstreamSink {
   }
 
   private send(bytes: Buffer): void {
+    this.options.call.content?.add(bytes);
     if (this.relay?.write(bytes) !== false) return;
     this.watchdog.paused(true);
     this.upstream?.pause();
@@ -295,7 +296,12 @@ export class Exchange implements UpstreamSink {
   }
 
   private onLapse(lapse: Lapse): void {
-    if (this.phase !== 'over') this.fail(lapseFailure(lapse));
+    if (this.phase !== 'over') this.fail(this.seen(lapseFailure(lapse)));
+  }
+
+  /** With the status of a head that had arrived before. */
+  private seen(failure: AttemptFailure): AttemptFailure {
+    return this.phase === 'head' ? failure : { ...failure, upstreamStatus: this.status };
   }
 
   private onClientGone(): void {

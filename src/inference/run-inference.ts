@@ -8,6 +8,7 @@ import { clientHeaders } from '../upstream/response-headers.ts';
 import type { Ledger } from '../usage/ledger.ts';
 import { boundOf } from '../usage/pricing.ts';
 import type { Principal } from '../usage/principal.ts';
+import { createContentRecorder } from './content-recorder.ts';
 import { runCall } from './run-call.ts';
 import type { CallDeps, CommittedResult } from './run-call.ts';
 import { settleCall, settleError } from './settlement.ts';
@@ -18,6 +19,8 @@ export interface InferenceDeps extends CallDeps {
   random(): number;
   /** Output tokens that a request without a limit of its own may cost (config: limits.output_tokens_bound). */
   outputBound: number;
+  /** Keep prompts and answers in the records (config: log.content). */
+  keepContent: boolean;
 }
 
 export interface InferenceRequest {
@@ -114,6 +117,7 @@ function begin(
     model,
     client: request.client,
     entry,
+    content: deps.keepContent ? createContentRecorder() : undefined,
     repeatable: request.repeatable,
     record: {
       attempts: [],
@@ -140,6 +144,7 @@ async function deliver(
   }
   if (committed.type === 'answer') {
     const { answer, headers } = committed;
+    call.content?.add(answer.body);
     settleCall(call, { status: 200, result: 'ok', consumption: answer }, deps.clock);
     return { type: 'body', status: 200, headers: clientHeaders(headers), body: answer.body };
   }

@@ -53,6 +53,7 @@ export function settleCall(call: Call, ending: Ending, clock: Clock): void {
     firstContentMs:
       record.firstContentAt === undefined ? null : Math.round(record.firstContentAt - startedAt),
     totalMs: Math.round(now - startedAt),
+    ...(call.content ? { content: call.content.take(call.peek.body) } : {}),
   });
 }
 

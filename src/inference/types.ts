@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { GatewayError } from '../core/errors.ts';
+import type { ContentRecorder } from './content-recorder.ts';
 import type { RequestPeek, WireProtocol } from '../protocols/protocol.ts';
 import type { Candidate, SkippedRoute } from '../routing/plan.ts';
 import type { Model } from '../routing/catalog.ts';
@@ -24,6 +25,8 @@ export interface Call {
   readonly model: Model;
   readonly client: ClientConnection;
   readonly entry: LedgerEntry;
+  /** Absent unless content is kept. */
+  readonly content: ContentRecorder | undefined;
   /** False for calls that may act upstream more than once if repeated (images, videos, passthrough). */
   readonly repeatable: boolean;
   /** What the record will say; filled in as the call goes. */

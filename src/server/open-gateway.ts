@@ -1,42 +1,27 @@
 import type { H3 } from 'h3';
 import type { ServerConfig } from '../config/server-config.ts';
-import type { Clock } from '../core/clock.ts';
-import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
-import { createKeyHasher, createSealer } from '../core/seal.ts';
 import type { KeyHasher } from '../core/seal.ts';
-import { createChangeFeed } from '../resources/change-feed.ts';
-import { createKeyDirectory } from '../resources/key-directory.ts';
-import { bindResources } from '../resources/registry.ts';
-import { Repository } from '../resources/repository.ts';
+import type { Repository } from '../resources/repository.ts';
 import { createHealth } from '../routing/health.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
-import { createConcurrencyLimiter } from '../usage/concurrency-limiter.ts';
-import { createLedger } from '../usage/ledger-store.ts';
-import { createRateLimiter } from '../usage/rate-limiter.ts';
-import { createWorkerLease } from '../usage/worker-lease.ts';
 import { adminRoutes } from './admin-routes.ts';
-import { checkMasterKey } from './check-master-key.ts';
 import { createCors } from './cors.ts';
 import { healthRoutes } from './health-routes.ts';
 import type { Condition } from './health-routes.ts';
-import { createRequestGuard } from './request-guard.ts';
-import { createLiveCatalog } from './live-catalog.ts';
-import { logRequests } from './log-requests.ts';
+import { openResources } from './open-resources.ts';
+import type { ResourcesOptions } from './open-resources.ts';
+import { openUsage } from './open-usage.ts';
 import { publicRoutes } from './public-routes.ts';
-import { startRecovery } from './recovery.ts';
+import { reasonOf } from './reason-of.ts';
+import { createRequestGuard } from './request-guard.ts';
 import { createApp } from './routes.ts';
+import type { RoutesOptions } from './routes.ts';
 import { createTransports } from './transports.ts';
 
-export interface GatewayOptions {
-  config: ServerConfig;
-  /** True when the operator set `timeouts.first_content`. */
-  firstContentSet: boolean;
-  masterKeys: readonly Uint8Array[];
-  clock: Clock;
-  ids: IdSource;
-  log: Log;
+export interface GatewayOptions extends ResourcesOptions {
+  /** Uniform in [0, 1). */
   random(): number;
 }
 
@@ -69,123 +54,80 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 async function compose(store: Store, options: GatewayOptions): Promise<Gateway> {
-  const { config, clock, ids, log, masterKeys } = options;
-  const sealer = createSealer(masterKeys);
-  await checkMasterKey(store, sealer);
-  const hasher = createKeyHasher(masterKeys);
-  const repository = new Repository({
-    store,
-    clock,
-    ids,
-    sealer,
-    definitions: bindResources(hasher),
-  });
-  const keys = createKeyDirectory({ repository, hasher, clock });
-  const catalog = createLiveCatalog({
-    repository,
-    defaults: config.timeouts,
-    firstContentSet: options.firstContentSet,
-    onBadProvider: (name, error) =>
-      log.error('provider left out', { provider: name, reason: messageOf(error) }),
-  });
-  const refresh = async (): Promise<void> => {
-    await Promise.all([keys.reload(), catalog.reload()]);
-  };
-  const feed = createChangeFeed({
-    store,
-    clock,
-    onError: (error) => log.error('changes could not be read', { reason: messageOf(error) }),
-  });
-  feed.subscribe(refresh);
-  await refresh();
-
-  const worker = ids.next('worker');
-  const lease = createWorkerLease({ store, clock, worker });
-  await lease.start();
-  const recovery = startRecovery({ store, clock, log });
-  const ledger = createLedger({
-    store,
-    clock,
-    worker,
-    mode: config.ledger,
-    logContent: config.log.content,
-    report: (error) => log.error('the ledger cannot write', { reason: messageOf(error) }),
-  });
+  const { config, clock, log } = options;
+  const resources = await openResources(store, options);
+  const usage = await openUsage(store, options);
   const transports = createTransports(clock);
   const active = new Set<{ shutDown(): void }>();
   const condition = { draining: false, reloadError: null as string | null };
-  const gate = {
-    lookup: (key: string) => keys.lookup(key),
-    rates: createRateLimiter({ store, clock, platformCap: () => config.limits.rpm }),
-    concurrency: createConcurrencyLimiter({ store, clock, worker, alive: () => lease.alive() }),
+  const shared = {
+    lookup: (key: string) => resources.keys.lookup(key),
+    rates: usage.rates,
+    concurrency: usage.concurrency,
+    maxBodyBytes: config.limits.bodyBytes,
+    catalog: () => resources.catalog.current(),
   };
   const inference = {
     clock,
     health: createHealth({ clock }),
     transportFor: transports.transportFor,
     maxAnswerBytes: MAX_ANSWER_BYTES,
-    ledger: logRequests(ledger, log),
+    ledger: usage.ledger,
     random: options.random,
     outputBound: config.limits.outputTokensBound,
+    keepContent: config.log.content,
     active,
   };
-  const shared = {
-    ...gate,
-    maxBodyBytes: config.limits.bodyBytes,
-    catalog: () => catalog.current(),
-  };
-  const told = (): Condition => ({ ...condition, configuration: catalog.current().fingerprint });
-  const app = createApp({
-    clock,
-    ids,
-    routes: [
-      ...healthRoutes(store, told),
-      ...publicRoutes({ ...shared, inference }),
-      ...adminRoutes({ ...shared, repository, store }),
-    ],
-    guard: createRequestGuard({
-      listenHost: config.listen.host,
-      allowedHosts: config.allowedHosts,
-      origins: config.cors.origins,
-      urlBytes: config.limits.urlBytes,
-    }),
-    cors: createCors(config.cors.origins),
-    onBug: (thrown, request) =>
-      log.error('internal error', {
-        request_id: request,
-        reason: messageOf(thrown),
-        stack: stackOf(thrown),
-      }),
-  });
-
+  const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
+  const routes = [
+    ...healthRoutes(store, told),
+    ...publicRoutes({ ...shared, inference }),
+    ...adminRoutes({ ...shared, repository: resources.repository, store }),
+  ];
   return {
-    app,
+    app: createApp({ ...options, routes, ...protections(config), onBug: reportTo(log) }),
     store,
-    repository,
-    hasher,
+    repository: resources.repository,
+    hasher: resources.hasher,
     condition,
-    refresh,
+    refresh: resources.refresh,
     endStreams() {
       for (const exchange of active) exchange.shutDown();
     },
     async close() {
-      feed.close();
-      recovery.stop();
-      await ledger.drain();
+      resources.close();
+      await usage.close();
       await transports.close();
-      await lease.release();
       await store.close();
     },
   };
 }
 
+function protections({
+  listen,
+  allowedHosts,
+  cors,
+  limits,
+}: ServerConfig): Pick<RoutesOptions, 'guard' | 'cors'> {
+  return {
+    guard: createRequestGuard({
+      listenHost: listen.host,
+      allowedHosts,
+      origins: cors.origins,
+      urlBytes: limits.urlBytes,
+    }),
+    cors: createCors(cors.origins),
+  };
+}
+
+function reportTo(log: Log): RoutesOptions['onBug'] {
+  return (thrown, requestId) =>
+    log.error('internal error', {
+      request_id: requestId,
+      reason: reasonOf(thrown),
+      stack: thrown instanceof Error ? thrown.stack : undefined,
+    });
+}
+
 /** An answer that is not a stream is held whole; larger ones are refused as invalid. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function stackOf(error: unknown): string | undefined {
-  return error instanceof Error ? error.stack : undefined;
-}

@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import type { GatewayConfig } from '../config/load-config.ts';
 import type { ReferenceSources } from '../config/references.ts';
 import { resolveSecret } from '../config/references.ts';
 import type { ServerConfig } from '../config/server-config.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock, Timer } from '../core/clock.ts';
 import { createIdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import { listen } from './listen.ts';
@@ -34,7 +33,7 @@ export async function openConfigured(
     firstContentSet: origins.has('timeouts.first_content'),
     masterKeys,
     clock,
-    ids: createIdSource(clock, randomBytes),
+    ids: createIdSource(clock),
     log,
     random: Math.random,
   });
@@ -76,12 +75,12 @@ async function drainAndClose(
   await gateway.close();
 }
 
-function within(done: Promise<void>, ms: number, clock: Clock): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = clock.setTimeout(() => resolve(false), ms);
-    void done.then(() => {
-      timer.cancel();
-      resolve(true);
-    });
+async function within(done: Promise<void>, ms: number, clock: Clock): Promise<boolean> {
+  let timer: Timer | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = clock.setTimeout(() => resolve(false), ms);
   });
+  const inTime = await Promise.race([done.then(() => true), late]);
+  timer?.cancel();
+  return inTime;
 }

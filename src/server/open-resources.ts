@@ -1,0 +1,68 @@
+import type { ServerConfig } from '../config/server-config.ts';
+import type { Clock } from '../core/clock.ts';
+import type { IdSource } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import { createKeyHasher, createSealer } from '../core/seal.ts';
+import type { KeyHasher } from '../core/seal.ts';
+import { createChangeFeed } from '../resources/change-feed.ts';
+import { createKeyDirectory } from '../resources/key-directory.ts';
+import type { KeyDirectory } from '../resources/key-directory.ts';
+import { bindResources } from '../resources/registry.ts';
+import { Repository } from '../resources/repository.ts';
+import type { Store } from '../store/store.ts';
+import { checkMasterKey } from './check-master-key.ts';
+import { createLiveCatalog } from './live-catalog.ts';
+import type { LiveCatalog } from './live-catalog.ts';
+import { reasonOf } from './reason-of.ts';
+
+export interface ResourcesOptions {
+  config: ServerConfig;
+  /** True when the operator set `timeouts.first_content`. */
+  firstContentSet: boolean;
+  masterKeys: readonly Uint8Array[];
+  clock: Clock;
+  ids: IdSource;
+  log: Log;
+}
+
+/** The resources on a store, and what the data plane keeps of them in memory. */
+export interface LiveResources {
+  readonly repository: Repository;
+  readonly hasher: KeyHasher;
+  readonly keys: KeyDirectory;
+  readonly catalog: LiveCatalog;
+  /** Sees every change that was committed before. */
+  refresh(): Promise<void>;
+  close(): void;
+}
+
+export async function openResources(
+  store: Store,
+  options: ResourcesOptions,
+): Promise<LiveResources> {
+  const { config, clock, ids, log, masterKeys } = options;
+  const sealer = createSealer(masterKeys);
+  await checkMasterKey(store, sealer);
+  const hasher = createKeyHasher(masterKeys);
+  const definitions = bindResources(hasher);
+  const repository = new Repository({ store, clock, ids, sealer, definitions });
+  const keys = createKeyDirectory({ repository, hasher, clock });
+  const catalog = createLiveCatalog({
+    repository,
+    defaults: config.timeouts,
+    firstContentSet: options.firstContentSet,
+    onBadProvider: (provider, error) =>
+      log.error('provider left out', { provider, reason: reasonOf(error) }),
+  });
+  const refresh = async (): Promise<void> => {
+    await Promise.all([keys.reload(), catalog.reload()]);
+  };
+  const feed = createChangeFeed({
+    store,
+    clock,
+    onError: (error) => log.error('changes could not be read', { reason: reasonOf(error) }),
+  });
+  feed.subscribe(refresh);
+  await refresh();
+  return { repository, hasher, keys, catalog, refresh, close: () => feed.close() };
+}
