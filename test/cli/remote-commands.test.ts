@@ -266,6 +266,55 @@ describe('records', () => {
     expect(one.stdout).toMatch(/^cost +0\.01$/m);
   });
 
+  it('logs names the key of a request and says who was asked', async () => {
+    const record = {
+      ...RECORD,
+      key: { id: 'key_1', name: 'my-app' },
+      attempts: [
+        { provider: 'first', outcome: 'status_503', ms: 3 },
+        { provider: 'second', outcome: 'ok', ms: 2 },
+      ],
+    };
+    expect((await run(list(record), ['logs'])).stdout).toContain('my-app');
+    expect((await run(answer(record), ['logs', 'req_1'])).stdout).toMatch(
+      /^attempts +first: status_503 in 3 ms, second: ok in 2 ms$/m,
+    );
+  });
+
+  it('logs finds a key and an organization by name', async () => {
+    const found = await run(
+      ({ path }) =>
+        path === '/admin/v1/requests'
+          ? { body: { data: [], next_page: null } }
+          : { body: { id: `id-of-${path.split('/').at(-1)}`, type: 'x', name: 'x' } },
+      ['logs', '--key', 'my-app', '--organization', 'team'],
+    );
+    expect(Object.fromEntries(found.calls.at(-1)?.query ?? [])).toMatchObject({
+      key: 'id-of-my-app',
+      organization: 'id-of-team',
+    });
+  });
+
+  it('usage shows names of keys, and tokens by class', async () => {
+    const usage = {
+      input_tokens: 5,
+      cache_read_tokens: 6,
+      cache_write_5m_tokens: 1,
+      output_tokens: 9,
+    };
+    const row = { key: 'key_1', requests: 3, errors: 0, cost: '0.03', usage };
+    const shown = await run(
+      ({ path }) => ({
+        body: {
+          data: path === '/admin/v1/usage' ? [row] : [{ id: 'key_1', type: 'k', name: 'my-app' }],
+          next_page: null,
+        },
+      }),
+      ['usage', '--by', 'key'],
+    );
+    expect(shown.stdout).toMatch(/^my-app +3 +0 +5 +7 +9 +0\.03$/m);
+  });
+
   it('usage groups as asked', async () => {
     const row = {
       model: 'acme/fast',
@@ -273,7 +322,6 @@ describe('records', () => {
       requests: 3,
       errors: 0,
       cost: '0.03',
-      input: 5,
     };
     const shown = await run(list(row), [
       'usage',

@@ -1,6 +1,8 @@
+import { isRecord } from '../../client/guards.ts';
 import { collect } from '../../client/pages.ts';
 import type { RequestRecord } from '../../client/requests.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
+import { toId } from '../resource-ids.ts';
 import { renderFields, renderTable, type Column } from '../table.ts';
 
 export const run: CommandRun = async (input) => {
@@ -10,6 +12,7 @@ export const run: CommandRun = async (input) => {
 
 const COLUMNS: readonly Column<RequestRecord>[] = [
   { title: 'TIME', value: ({ created_at }) => created_at },
+  { title: 'KEY', value: ({ key }) => (isRecord(key) ? key['name'] : key) },
   { title: 'MODEL', value: ({ model }) => model },
   { title: 'API', value: ({ surface }) => surface },
   { title: 'STATUS', value: ({ status }) => status },
@@ -20,18 +23,21 @@ const COLUMNS: readonly Column<RequestRecord>[] = [
 ];
 
 async function listRequests({ flags, context }: CommandInput): Promise<CommandResult> {
+  const { signal } = context;
   const limit = flags.number('limit') ?? 20;
+  const client = await context.connect();
+  const idOf = (kind: 'keys' | 'organizations', given: string | undefined) =>
+    toId(client, { kind, given, signal });
   const query = {
     limit: Math.min(limit, 100),
-    key: flags.text('key'),
+    key: await idOf('keys', flags.text('key')),
     model: flags.text('model'),
     status: flags.text('status'),
-    organization: flags.text('organization'),
+    organization: await idOf('organizations', flags.text('organization')),
     from: flags.text('from'),
     to: flags.text('to'),
   };
-  const client = await context.connect();
-  const rows = await collect(client.requests.list(query, context.signal), limit);
+  const rows = await collect(client.requests.list(query, signal), limit);
   return {
     data: rows,
     text: (style) =>
@@ -44,5 +50,14 @@ async function listRequests({ flags, context }: CommandInput): Promise<CommandRe
 async function showRequest({ context }: CommandInput, id: string): Promise<CommandResult> {
   const client = await context.connect();
   const record = await client.requests.get(id, context.signal);
-  return { data: record, text: (style) => renderFields(record, style) };
+  const shown = { ...record, attempts: attemptsText(record['attempts']) };
+  return { data: record, text: (style) => renderFields(shown, style) };
+}
+
+/** `backup: status_503 in 3 ms, main: ok in 210 ms`: in which order who was asked, and what came of it. */
+function attemptsText(attempts: unknown): unknown {
+  if (!Array.isArray(attempts) || !attempts.every(isRecord)) return attempts;
+  return attempts
+    .map(({ provider, outcome, ms }) => `${provider}: ${outcome} in ${ms} ms`)
+    .join(', ');
 }

@@ -1,9 +1,12 @@
-import type { UsageRow } from '../../client/usage.ts';
 import { isRecord } from '../../client/guards.ts';
+import type { AdminKind, Client } from '../../client/create-client.ts';
+import type { UsageRow } from '../../client/usage.ts';
 import type { CommandRun } from '../command.ts';
-import { renderTable } from '../table.ts';
+import { namesById, toId } from '../resource-ids.ts';
+import { renderTable, type Column } from '../table.ts';
 
 export const run: CommandRun = async ({ flags, context }) => {
+  const { signal } = context;
   const chosen = flags.list('by');
   const groupBy = chosen.length === 0 ? ['model'] : [...new Set(chosen)];
   const client = await context.connect();
@@ -12,35 +15,49 @@ export const run: CommandRun = async ({ flags, context }) => {
       groupBy,
       from: flags.text('from'),
       to: flags.text('to'),
-      organization: flags.text('organization'),
+      organization: await toId(client, {
+        kind: 'organizations',
+        given: flags.text('organization'),
+        signal,
+      }),
     },
-    context.signal,
+    signal,
   );
-  const count = (name: string) => (row: UsageRow) =>
-    row[name] ?? (isRecord(row['usage']) ? row['usage'][name] : undefined);
   return {
     data: rows,
-    text: (style) =>
-      renderTable(
-        rows,
-        [
-          ...groupBy.map((name) => ({
-            title: name.toUpperCase(),
-            value: (row: UsageRow) => nameOf(row[name]),
-          })),
-          { title: 'REQUESTS', value: ({ requests }) => requests },
-          { title: 'ERRORS', value: ({ errors }) => errors },
-          { title: 'INPUT', value: count('input') },
-          { title: 'CACHED', value: count('cache_read') },
-          { title: 'OUTPUT', value: count('output') },
-          { title: 'COST USD', value: ({ cost }) => cost },
-        ],
-        { style, empty: 'no usage in this time' },
-      ),
+    text: async (style) => {
+      const groups = await Promise.all(groupBy.map((name) => groupColumn(client, name, signal)));
+      return renderTable(rows, [...groups, ...SUMS], { style, empty: 'no usage in this time' });
+    },
   };
 };
 
-/** A group is named by a string, or by an object that carries its name. */
-function nameOf(group: unknown): unknown {
-  return isRecord(group) ? (group['name'] ?? group['id']) : group;
+const CACHED = ['cache_read_tokens', 'cache_write_5m_tokens', 'cache_write_1h_tokens'];
+
+const SUMS: readonly Column<UsageRow>[] = [
+  { title: 'REQUESTS', value: ({ requests }) => requests },
+  { title: 'ERRORS', value: ({ errors }) => errors },
+  { title: 'INPUT', value: (row) => count(row, ['input_tokens']) },
+  { title: 'CACHED', value: (row) => count(row, CACHED) },
+  { title: 'OUTPUT', value: (row) => count(row, ['output_tokens']) },
+  { title: 'COST USD', value: ({ cost }) => cost },
+];
+
+function count({ usage }: UsageRow, names: readonly string[]): number | undefined {
+  if (!isRecord(usage)) return undefined;
+  return names.reduce((sum, name) => sum + Number(usage[name] ?? 0), 0);
+}
+
+/** Groups that the server tells by id; people know their names. */
+const NAMED: Readonly<Record<string, AdminKind>> = { key: 'keys', organization: 'organizations' };
+
+async function groupColumn(
+  client: Client,
+  group: string,
+  signal: AbortSignal,
+): Promise<Column<UsageRow>> {
+  const kind = NAMED[group];
+  const names = kind && (await namesById(client, kind, signal));
+  const nameOf = (id: unknown): unknown => names?.get(String(id)) ?? id;
+  return { title: group.toUpperCase(), value: (row) => nameOf(row[group]) };
 }
