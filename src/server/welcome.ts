@@ -10,13 +10,18 @@ export interface WelcomeFacts {
 
 /** What a person sees when the gateway is up: the address, the keys and something to paste. */
 export function welcome({ url, adminKeyFile, made, model }: WelcomeFacts): string {
-  const lines = [`gateway listening on ${url}`];
-  if (!made) return `${lines[0]}\n`;
-  lines.push(
+  const lines = [
+    `gateway listening on ${url}`,
     '',
     `  admin key   kept in ${adminKeyFile} (the gateway command finds it by itself)`,
+  ];
+  if (!made) {
+    lines.push('  client key  shown when it was made; for another: gateway keys create NAME');
+    return `${lines.join('\n')}\n\n`;
+  }
+  lines.push(
     `  client key  ${made.clientKey}`,
-    '              shown only now; make more with: gateway keys create NAME',
+    '              shown only now; for another: gateway keys create NAME',
   );
   if (model !== undefined) lines.push('', ...snippets(url, made.clientKey, model));
   return `${lines.join('\n')}\n\n`;
@@ -26,16 +31,21 @@ function snippets(url: string, key: string, model: string): string[] {
   return [
     'Try it with curl:',
     '',
-    `  curl -s ${url}/v1/chat/completions -H 'authorization: Bearer ${key}' \\`,
-    `    -H 'content-type: application/json' \\`,
+    `  curl ${url}/v1/chat/completions \\`,
+    `    -H 'authorization: Bearer ${key}' -H 'content-type: application/json' \\`,
     `    -d '{"model":"${model}","messages":[{"role":"user","content":"Hello!"}]}'`,
     '',
-    'or with the OpenAI client:',
+    'Or with the OpenAI client (npm install openai):',
     '',
     `  import OpenAI from 'openai';`,
-    `  const client = new OpenAI({ baseURL: '${url}/v1', apiKey: '${key}' });`,
+    `  const client = new OpenAI({`,
+    `    baseURL: '${url}/v1',`,
+    `    apiKey: '${key}',`,
+    `  });`,
     `  const stream = await client.chat.completions.create({`,
-    `    model: '${model}', stream: true, messages: [{ role: 'user', content: 'Hello!' }],`,
+    `    model: '${model}',`,
+    `    messages: [{ role: 'user', content: 'Hello!' }],`,
+    `    stream: true,`,
     `  });`,
     `  for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta?.content ?? '');`,
   ];
