@@ -16,7 +16,9 @@ export function welcome({ url, adminKeyFile, made, model }: WelcomeFacts): strin
     `  admin key   kept in ${adminKeyFile} (the gateway command finds it by itself)`,
   ];
   if (!made) {
-    lines.push('  client key  shown when it was made; for another: gateway keys create NAME');
+    lines.push(
+      '  client keys were shown when they were made; for another: gateway keys create NAME',
+    );
     return `${lines.join('\n')}\n\n`;
   }
   lines.push(
