@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ServerConfig } from '../config/server-config.ts';
 
@@ -13,7 +13,7 @@ export interface MasterKeyInput {
  * The keys that seal secrets at rest: the first seals, all of them open. They come from the
  * configuration, or from a file that the first start makes with mode 0600; never from the store.
  *
- * @throws Error when the file can be read by others
+ * @throws Error that says what to do when the file can be read by others or holds no key
  */
 export async function loadMasterKeys({ secrets, resolve }: MasterKeyInput): Promise<Uint8Array[]> {
   const current = secrets.masterKey
@@ -29,23 +29,25 @@ async function readOrCreate(path: string): Promise<string> {
     if ((mode & 0o077) !== 0) {
       throw new Error(`${path} can be read by other users; run: chmod 600 ${path}`);
     }
-    return (await readFile(path, 'utf8')).trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    await create(path);
   }
-  return create(path);
+  const key = (await readFile(path, 'utf8')).trim();
+  if (key !== '') return key;
+  throw new Error(`${path} is empty; put the master key of this store back, or remove the file`);
 }
 
-/** `wx`: of two processes that start at once, one makes the key and the other reads it. */
-async function create(path: string): Promise<string> {
+/** Linked into place whole: of two processes that start at once, both read the key of one. */
+async function create(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const key = randomBytes(32).toString('hex');
+  const draft = `${path}.${process.pid}`;
+  await writeFile(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true });
   try {
-    await writeFile(path, `${key}\n`, { mode: 0o600, flag: 'wx' });
-    await chmod(path, 0o600);
-    return key;
+    await link(draft, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return (await readFile(path, 'utf8')).trim();
+  } finally {
+    await rm(draft, { force: true });
   }
 }

@@ -23,7 +23,7 @@ export async function openConfigured(
   { server, origins }: Pick<GatewayConfig, 'server' | 'origins'>,
   { clock, log, sources }: ServeDeps,
 ): Promise<Gateway> {
-  await mkdir(server.dataDir, { recursive: true, mode: 0o700 });
+  await makeDataDirectory(server.dataDir);
   const masterKeys = await loadMasterKeys({
     secrets: server.secrets,
     resolve: (reference) => resolveSecret(reference, sources),
@@ -37,6 +37,19 @@ export async function openConfigured(
     log,
     random: Math.random,
   });
+}
+
+async function makeDataDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === 'EEXIST' ? 'a file of that name is in the way' : message;
+    throw new Error(
+      `cannot use ${path} as the data directory: ${reason}; name another with server.data_dir`,
+      { cause: error },
+    );
+  }
 }
 
 export interface Serving {
