@@ -288,6 +288,9 @@ export class Exchange implements UpstreamSink {
         code: 'upstream_timeout',
       };
     }
+    if (failure.reason === 'shutting_down') {
+      return { message: failure.error.message, type: 'api_error', code: failure.error.code };
+    }
     return {
       message: 'the provider failed during the stream',
       type: 'api_error',
