@@ -58,6 +58,8 @@ export async function listen(app: H3, { host, port, limits }: ListenOptions): Pr
     drain: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
+        // A connection that is busy now would stay open after its answer: close does not touch it.
+        server.keepAliveTimeout = 1;
         server.closeIdleConnections();
         for (const socket of unused) socket.destroy();
       }),
