@@ -37,8 +37,6 @@ export interface ServerConfig {
   drainMs: number;
   ledger: 'auto' | 'before_call' | 'during_call';
   log: ServerSettings['log'];
-  urlGuard: { allow: string[] };
-  compat: { resourceXApiKey: boolean };
   secrets: {
     masterKey: SecretRef | undefined;
     previousKeys: SecretRef[];
@@ -205,8 +203,6 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     drainMs: settings.drain,
     ledger: settings.ledger,
     log: settings.log,
-    urlGuard: settings.url_guard,
-    compat: { resourceXApiKey: settings.compat.resource_x_api_key },
     secrets: {
       masterKey: secrets.master_key as SecretRef | undefined,
       previousKeys: secrets.previous_keys as unknown as SecretRef[],

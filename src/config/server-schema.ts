@@ -96,19 +96,6 @@ export const serverSchema = z
       .default('auto')
       .describe('When the request record is committed.'),
     log: log.prefault({}).describe('What is logged, and how.'),
-    url_guard: z
-      .object({ allow: texts.default([]).describe('Hosts or CIDR ranges that are not refused.') })
-      .prefault({})
-      .describe('The guard of URLs that callers supply.'),
-    compat: z
-      .object({
-        resource_x_api_key: z
-          .boolean()
-          .default(false)
-          .describe('Accept x-api-key on resource paths as well.'),
-      })
-      .prefault({})
-      .describe('Switches for older clients.'),
     secrets: secrets.prefault({}).describe('The master key.'),
     cors: z
       .object({ origins: texts.default([]).describe('Origins of browsers that may call.') })

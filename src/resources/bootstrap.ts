@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
-import { SCOPES } from './key.ts';
+import { newKeyValue, SCOPES } from './key.ts';
 import type { Repository } from './repository.ts';
 
 export interface FirstStart {
@@ -15,18 +15,25 @@ const NAME = 'default';
  * On a store without any key makes the organization `default`, an admin key and a client key, and
  * gives the values of the keys this one time. Undefined when there are keys already or another
  * process makes them at the same time (requirement console-free-bootstrap).
+ *
+ * @param adminKey gives the value of the admin key, by default a new one; whoever keeps it must have
+ *   done so by then, because a start that dies in between would lock everybody out
  */
-export async function bootstrap(repository: Repository): Promise<FirstStart | undefined> {
+export async function bootstrap(
+  repository: Repository,
+  adminKey: () => Promise<string> = async () => newKeyValue(),
+): Promise<FirstStart | undefined> {
   const keys = repository.definitionOf('api_key');
   const [any] = await repository.list(keys, { ...EVERYWHERE, limit: 1, matches: () => true });
   if (any) return undefined;
   try {
     const owner = { organization: await organizationId(repository) };
-    const admin = await repository.create(keys, { name: 'admin', scopes: [...SCOPES] }, owner);
+    const value = await adminKey();
+    await repository.create(keys, { name: 'admin', scopes: [...SCOPES], value }, owner);
     const client = await repository.create(keys, { name: NAME }, owner);
     return {
       organization: owner.organization,
-      adminKey: String(admin.reveal['value']),
+      adminKey: value,
       clientKey: String(client.reveal['value']),
     };
   } catch (error) {

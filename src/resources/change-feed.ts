@@ -8,6 +8,8 @@ const POLL_MS = 500;
 export interface ChangeFeed {
   /** `onChange` runs after each change, one at a time, and again when something changed meanwhile. */
   subscribe(onChange: () => Promise<void>): () => void;
+  /** Resolves when every change that was committed before has been told of. */
+  catchUp(): Promise<void>;
   close(): void;
 }
 
@@ -66,6 +68,12 @@ export function createChangeFeed({ store, clock, onError }: ChangeFeedDeps): Cha
     subscribe(onChange) {
       subscribers.add(onChange);
       return () => void subscribers.delete(onChange);
+    },
+    async catchUp() {
+      // The look that is under way may have read before the change.
+      await looking;
+      ring();
+      await looking;
     },
     close() {
       closed = true;

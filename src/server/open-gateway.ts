@@ -6,12 +6,15 @@ import type { Repository } from '../resources/repository.ts';
 import { createHealth } from '../routing/health.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
+import type { KeyFound, KeyLookup } from '../surfaces/gate.ts';
 import { adminRoutes } from './admin-routes.ts';
 import { createCors } from './cors.ts';
 import { healthRoutes } from './health-routes.ts';
 import type { Condition } from './health-routes.ts';
+import { createMetrics } from './metrics.ts';
+import { logRequests, observeRequests } from './observe-requests.ts';
 import { openResources } from './open-resources.ts';
-import type { ResourcesOptions } from './open-resources.ts';
+import type { LiveResources, ResourcesOptions } from './open-resources.ts';
 import { openUsage } from './open-usage.ts';
 import { publicRoutes } from './public-routes.ts';
 import { reasonOf } from './reason-of.ts';
@@ -61,18 +64,22 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   const active = new Set<{ shutDown(): void }>();
   const condition = { draining: false, reloadError: null as string | null };
   const shared = {
-    lookup: (key: string) => resources.keys.lookup(key),
+    lookup: createLookup(resources),
     rates: usage.rates,
     concurrency: usage.concurrency,
     maxBodyBytes: config.limits.bodyBytes,
     catalog: () => resources.catalog.current(),
   };
+  const health = createHealth({ clock });
+  const observers = [logRequests(log)];
+  if (config.metrics.listen)
+    observers.push(await createMetrics({ catalog: shared.catalog, health }));
   const inference = {
     clock,
-    health: createHealth({ clock }),
+    health,
     transportFor: transports.transportFor,
     maxAnswerBytes: MAX_ANSWER_BYTES,
-    ledger: usage.ledger,
+    ledger: observeRequests(usage.ledger, observers),
     random: options.random,
     outputBound: config.limits.outputTokensBound,
     keepContent: config.log.content,
@@ -127,6 +134,18 @@ function reportTo(log: Log): RoutesOptions['onBug'] {
       reason: reasonOf(thrown),
       stack: thrown instanceof Error ? thrown.stack : undefined,
     });
+}
+
+/** A key that was made a moment ago, perhaps by another process, is known before it is refused. */
+function createLookup({ keys, catchUp }: LiveResources): KeyLookup {
+  const again = async (key: string): Promise<KeyFound> => {
+    await catchUp();
+    return keys.lookup(key);
+  };
+  return (key) => {
+    const found = keys.lookup(key);
+    return found === 'unknown' ? again(key) : found;
+  };
 }
 
 /** An answer that is not a stream is held whole; larger ones are refused as invalid. */

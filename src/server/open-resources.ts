@@ -31,8 +31,10 @@ export interface LiveResources {
   readonly hasher: KeyHasher;
   readonly keys: KeyDirectory;
   readonly catalog: LiveCatalog;
-  /** Sees every change that was committed before. */
+  /** Reads everything anew. */
   refresh(): Promise<void>;
+  /** Sees every change that was committed before; costs one read when there is none. */
+  catchUp(): Promise<void>;
   close(): void;
 }
 
@@ -64,5 +66,13 @@ export async function openResources(
   });
   feed.subscribe(refresh);
   await refresh();
-  return { repository, hasher, keys, catalog, refresh, close: () => feed.close() };
+  return {
+    repository,
+    hasher,
+    keys,
+    catalog,
+    refresh,
+    catchUp: () => feed.catchUp(),
+    close: () => feed.close(),
+  };
 }

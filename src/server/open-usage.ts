@@ -10,7 +10,6 @@ import type { ConcurrencyLimiter, RateLimiter } from '../usage/limiter.ts';
 import { createRateLimiter } from '../usage/rate-limiter.ts';
 import { startRecovery } from '../usage/start-recovery.ts';
 import { createWorkerLease } from '../usage/worker-lease.ts';
-import { logRequests } from './log-requests.ts';
 import { reasonOf } from './reason-of.ts';
 
 /** Limits and records of this process on a store. */
@@ -51,7 +50,7 @@ export async function openUsage(store: Store, options: UsageOptions): Promise<Li
     report: (error) => log.error('the ledger cannot write', { reason: reasonOf(error) }),
   });
   return {
-    ledger: logRequests(ledger, log),
+    ledger,
     rates: createRateLimiter({ store, clock, platformCap: () => config.limits.rpm }),
     concurrency: createConcurrencyLimiter({ store, clock, worker, alive: () => lease.alive() }),
     async close() {

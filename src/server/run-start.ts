@@ -10,6 +10,8 @@ import { createLog } from '../core/log.ts';
 import type { Log } from '../core/log.ts';
 import { convergeConfig } from './converge-config.ts';
 import { firstStart, writeRuntime } from './first-start.ts';
+import { listenForMetrics } from './metrics-listener.ts';
+import type { MetricsListener } from './metrics-listener.ts';
 import type { Gateway } from './open-gateway.ts';
 import { openConfigured, serveGateway } from './serve-gateway.ts';
 import type { ServeDeps } from './serve-gateway.ts';
@@ -79,12 +81,14 @@ async function start(config: GatewayConfig, options: StartOptions, log: Log): Pr
   };
   const reload = (): Promise<void> => reloadConfig(gateway, config, { options, log });
   const stopWatching = listenForReload(config, options, reload);
+  const metrics = await openMetrics(config);
   try {
     if (config.server.workers > 1)
       return await runWorkers(gateway, config.server, { log, onListening });
     return await serveUntilStopped(gateway, config, { log, onListening });
   } finally {
     stopWatching();
+    metrics?.close();
     log.flush();
   }
 }
@@ -122,6 +126,14 @@ async function serveUntilStopped(
   await serving.stop();
   log.flush();
   return OK;
+}
+
+async function openMetrics({ server }: GatewayConfig): Promise<MetricsListener | undefined> {
+  const { listen } = server.metrics;
+  if (!listen) return undefined;
+  const listener = await listenForMetrics(listen, { ofWorkers: server.workers > 1 });
+  say(`metrics on ${listener.url}\n`);
+  return listener;
 }
 
 function untilSignal(): Promise<void> {

@@ -18,7 +18,9 @@ export type Scope =
   | 'account'
   | 'admin';
 
-export type KeyLookup = (key: string) => Principal | 'unknown' | 'revoked' | 'expired';
+export type KeyLookup = (key: string) => KeyFound | Promise<KeyFound>;
+
+export type KeyFound = Principal | 'unknown' | 'revoked' | 'expired';
 
 export interface GateDeps {
   lookup: KeyLookup;
@@ -52,7 +54,8 @@ export async function admit(
   const platform = deps.rates.admitPlatform();
   if (platform !== true && !(await platform)) throw new GatewayError('global_rate_limited');
   if (key === undefined) throw new GatewayError('missing_api_key');
-  const principal = deps.lookup(key);
+  const found = deps.lookup(key);
+  const principal = found instanceof Promise ? await found : found;
   if (typeof principal === 'string') throw new GatewayError(REFUSALS[principal]);
   const rate = deps.rates.admitKey(principal);
   if (rate !== true && !(await rate)) throw new GatewayError('key_rate_limited');

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FastResponse } from 'srvx';
 import type { Clock } from '../core/clock.ts';
-import { toGatewayError } from '../core/errors.ts';
+import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
-import type { CallResult, ClientConnection } from '../inference/types.ts';
+import { StoreError } from '../store/store.ts';
+import type { CallResult, ClientConnection, PipeableBody } from '../inference/types.ts';
 import { errorBody, errorHeaders } from './envelopes.ts';
 import type { Envelope } from './envelopes.ts';
 
@@ -55,11 +56,17 @@ export async function serveExchange(
   try {
     return toResponse(await handler(exchange), exchange.id);
   } catch (thrown) {
-    const error = toGatewayError(thrown);
+    const error = toGatewayError(fromStore(thrown));
     if (error.code === 'internal_error') deps.onBug(error.cause ?? error, exchange.id);
     const body = errorBody(error, envelope, exchange.id);
     return toResponse({ status: error.status, headers: errorHeaders(error), body }, exchange.id);
   }
+}
+
+/** A store that cannot be reached is no bug of ours and may be back in a moment. */
+function fromStore(thrown: unknown): unknown {
+  if (!(thrown instanceof StoreError)) return thrown;
+  return new GatewayError('store_unavailable', { cause: thrown, headers: { 'retry-after': '1' } });
 }
 
 function toExchange(
@@ -87,17 +94,19 @@ function toResponse(reply: Reply | CallResult, requestId: string): Response {
     'request-id': requestId,
   };
   if ('type' in reply && reply.type === 'stream') {
-    // srvx pipes a body that has `pipe` straight into the Node response; the web types do not know it.
-    return new FastResponse(reply.body as unknown as ResponseBody, {
-      status: reply.status,
-      headers,
-    });
+    return new FastResponse(toBody(reply.body), { status: reply.status, headers });
   }
   const { body } = reply;
   if (body === undefined) return new FastResponse(null, { status: reply.status, headers });
-  if (Buffer.isBuffer(body)) return new FastResponse(body, { status: reply.status, headers });
+  if (Buffer.isBuffer(body))
+    return new FastResponse(toBody(body), { status: reply.status, headers });
   headers['content-type'] ??= 'application/json';
   return new FastResponse(JSON.stringify(body), { status: reply.status, headers });
+}
+
+/** srvx writes buffers as they are and pipes what has `pipe`; the web types know neither. */
+function toBody(body: Buffer | PipeableBody): ResponseBody {
+  return body as unknown as ResponseBody;
 }
 
 /** Watches the socket of a response for a client that leaves early. */

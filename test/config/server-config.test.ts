@@ -33,8 +33,6 @@ describe('resolveServerConfig', () => {
       drainMs: 30_000,
       ledger: 'auto',
       log: { level: 'info', format: 'text', content: false },
-      urlGuard: { allow: [] },
-      compat: { resourceXApiKey: false },
       secrets: {
         masterKey: undefined,
         previousKeys: [],

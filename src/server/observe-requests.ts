@@ -1,8 +1,11 @@
 import type { Log } from '../core/log.ts';
 import type { Ledger, RequestOutcome, RequestStart } from '../usage/ledger.ts';
 
-/** One line for every request that has a record (requirement ops.log.content-off). */
-export function logRequests(ledger: Ledger, log: Log): Ledger {
+/** Told of each request that has a record, once, when it is over. */
+export type RequestObserver = (start: RequestStart, outcome: RequestOutcome) => void;
+
+/** A ledger that tells observers what it settles. */
+export function observeRequests(ledger: Ledger, observers: readonly RequestObserver[]): Ledger {
   return {
     begin(start) {
       const entry = ledger.begin(start);
@@ -11,15 +14,21 @@ export function logRequests(ledger: Ledger, log: Log): Ledger {
         admitted: entry.admitted,
         durable: entry.durable,
         settle(outcome) {
-          if (!settled) log.info('request', toFields(start, outcome));
+          if (settled) return;
           settled = true;
           entry.settle(outcome);
+          for (const observe of observers) observe(start, outcome);
         },
       };
     },
     checkFunds: (principal) => ledger.checkFunds(principal),
     drain: () => ledger.drain(),
   };
+}
+
+/** One line for every request (requirement ops.log.content-off). */
+export function logRequests(log: Log): RequestObserver {
+  return (start, outcome) => log.info('request', toFields(start, outcome));
 }
 
 function toFields(

@@ -1,0 +1,38 @@
+import { createServer } from 'node:http';
+import { metricsText } from './metrics.ts';
+
+export interface MetricsListener {
+  readonly url: string;
+  close(): void;
+}
+
+/**
+ * Serves `GET /metrics` on an address of its own: what it tells is for operators, and the public
+ * listener never carries it.
+ */
+export async function listenForMetrics(
+  { host, port }: { host: string; port: number },
+  { ofWorkers }: { ofWorkers: boolean },
+): Promise<MetricsListener> {
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    metricsText(ofWorkers).then(
+      ({ type, text }) => response.writeHead(200, { 'content-type': type }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => {
+      reject(
+        new Error(`metrics cannot listen on ${host}:${port}: ${error.message}`, { cause: error }),
+      );
+    });
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  const bound = typeof address === 'object' && address ? address.port : port;
+  return { url: `http://${host}:${bound}/metrics`, close: () => void server.close() };
+}

@@ -1,0 +1,107 @@
+import cluster from 'node:cluster';
+import type * as Prometheus from 'prom-client';
+import type { Catalog } from '../routing/catalog.ts';
+import type { Health } from '../routing/health.ts';
+import type { RequestObserver } from './observe-requests.ts';
+
+export interface MetricsOptions {
+  catalog(): Catalog;
+  health: Pick<Health, 'look'>;
+}
+
+const NANOS_PER_DOLLAR = 1e9;
+const STATES = { available: 0, probing: 1, cooled: 2 } as const;
+const OVERHEAD_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25];
+const SECONDS_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
+
+/**
+ * What requests and candidates tell an operator's monitoring (requirement ops.metrics). Labels are
+ * names of configured models and providers, so their number is bounded, and hold no key and no path.
+ */
+export async function createMetrics(options: MetricsOptions): Promise<RequestObserver> {
+  const prometheus = await import('prom-client');
+  prometheus.register.clear();
+  registerCandidates(prometheus, options);
+  // Its constructor makes a worker answer when the first process gathers the series of all.
+  if (cluster.isWorker) void new prometheus.AggregatorRegistry();
+  return observeSeries(prometheus);
+}
+
+function observeSeries({ Counter, Histogram }: typeof Prometheus): RequestObserver {
+  const requests = new Counter({
+    name: 'gateway_requests_total',
+    help: 'Inference requests by how they ended.',
+    labelNames: ['surface', 'model', 'provider', 'status', 'result'],
+  });
+  const tokens = new Counter({
+    name: 'gateway_tokens_total',
+    help: 'Tokens by the class they are priced in.',
+    labelNames: ['model', 'class'],
+  });
+  const cost = new Counter({
+    name: 'gateway_cost_dollars_total',
+    help: 'Cost in US dollars.',
+    labelNames: ['model'],
+  });
+  const overhead = new Histogram({
+    name: 'gateway_overhead_seconds',
+    help: 'Time spent in the gateway before the first upstream request was sent.',
+    labelNames: ['surface'],
+    buckets: OVERHEAD_BUCKETS,
+  });
+  const firstContent = new Histogram({
+    name: 'gateway_first_content_seconds',
+    help: 'Time to the first content.',
+    labelNames: ['model'],
+    buckets: SECONDS_BUCKETS,
+  });
+  return (
+    { surface, model },
+    { usage, status, result, answeredBy, firstContentMs, ...outcome },
+  ) => {
+    requests.inc({ surface, model, provider: answeredBy?.provider ?? '', status, result });
+    tokens.inc({ model, class: 'input' }, usage.input);
+    tokens.inc({ model, class: 'cache_read' }, usage.cacheRead);
+    tokens.inc({ model, class: 'cache_write' }, usage.cacheWrite5m + usage.cacheWrite1h);
+    tokens.inc({ model, class: 'output' }, usage.output);
+    cost.inc({ model }, outcome.cost / NANOS_PER_DOLLAR);
+    overhead.observe({ surface }, outcome.overheadUs / 1e6);
+    if (firstContentMs !== null) firstContent.observe({ model }, firstContentMs / 1000);
+  };
+}
+
+/** Read at each scrape, so that a removed model disappears. */
+function registerCandidates(
+  { Gauge, register }: typeof Prometheus,
+  { catalog, health }: MetricsOptions,
+): void {
+  const gauge = new Gauge({
+    name: 'gateway_candidate_state',
+    help: '0 available, 1 probing, 2 cooled.',
+    labelNames: ['model', 'provider', 'upstream_model'],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const model of catalog().models.values()) {
+        for (const route of model.routes) {
+          const { provider, upstreamModel } = route;
+          const labels = {
+            model: model.id,
+            provider: provider.name,
+            upstream_model: upstreamModel,
+          };
+          this.set(labels, STATES[health.look(route).state]);
+        }
+      }
+    },
+  });
+  register.registerMetric(gauge);
+}
+
+/** What a scrape gets: this process, or all workers together when it is their first process. */
+export async function metricsText(ofWorkers: boolean): Promise<{ type: string; text: string }> {
+  const { register, AggregatorRegistry } = await import('prom-client');
+  if (!ofWorkers) return { type: register.contentType, text: await register.metrics() };
+  const workers = new AggregatorRegistry();
+  return { type: workers.contentType, text: await workers.clusterMetrics() };
+}
