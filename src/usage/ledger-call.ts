@@ -1,8 +1,10 @@
 import type { Version } from '../store/store.ts';
 import type { GatewayError } from '../core/errors.ts';
+import type { Flight } from './flights.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { RequestOutcome, RequestStart } from './ledger.ts';
 import type { Principal, SpendLimits } from './principal.ts';
+import type { StartRow } from './request-row.ts';
 import { hasLimit } from './spend.ts';
 import type { Windows } from './spend.ts';
 
@@ -33,11 +35,15 @@ interface Payer {
 /** One request on its way through the ledger. */
 export interface LedgerCall {
   readonly start: RequestStart;
+  /** As it is stored. */
+  readonly startRow: StartRow;
   readonly windows: Windows;
   readonly key: Payer;
   readonly organization: Payer;
   /** Told apart from the batch only where a call can be refused on its own. */
   readonly admitted: Deferred | undefined;
+  /** Where its start is stored, once that is committed. */
+  flight: Flight | undefined;
   /** The stamp of the open reservation, once it is committed. */
   hold: Version | undefined;
   /** Why the last plan refused it. */

@@ -6,8 +6,10 @@ export interface Scope {
   readonly id: string;
 }
 
-/** Request records; ids sort by time, so the listing is in order of arrival. */
+/** Final request records; ids sort by time, so the listing is in order of arrival. */
 export const REQUESTS: Key = ['req'];
+/** Starts of calls that have not ended, together with those of their commit: `flight, worker, number`. */
+export const FLIGHT: Key = ['flight'];
 /** Reservations of calls that have not ended: `open, worker, request`. */
 export const OPEN: Key = ['open'];
 /** Settled money that its worker has not yet added to the scope's counter. */
@@ -21,6 +23,7 @@ export const ROSTER: Key = ['roster'];
 
 export const requestKey = (id: string): Key => ['req', id];
 export const openKey = (worker: string, id: string): Key => ['open', worker, id];
+export const flightKey = (worker: string, number: number): Key => ['flight', worker, number];
 export const spendKey = (scope: Scope): Key => ['spend', scope.kind, scope.id];
 export const unfoldedPrefix = (scope: Scope): Key => ['unfolded', scope.kind, scope.id];
 export const leaseKey = (worker: string): Key => ['worker', worker];

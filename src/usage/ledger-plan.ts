@@ -1,11 +1,13 @@
 import { GatewayError } from '../core/errors.ts';
 import type { Op, Version } from '../store/store.ts';
+import { createFlightDraft } from './flights.ts';
+import type { FlightDraft } from './flights.ts';
 import type { Job, LedgerCall } from './ledger-call.ts';
 import { limitedScopes } from './ledger-call.ts';
 import { openKey, requestKey, USAGE } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { RequestOutcome } from './ledger.ts';
-import { toEndedRow, toStartedRow, usageSums } from './request-row.ts';
+import { toEndRow, usageSums } from './request-row.ts';
 import type { SpendCounters, SpendDraft } from './spend-counters.ts';
 import { windowsOfDay } from './spend.ts';
 import type { SumDraft, SumRows } from './sum-rows.ts';
@@ -19,6 +21,8 @@ export interface LedgerState {
   readonly unfolded: UnfoldedSpend;
   /** requests, errors, estimated, cost, then the usage classes of {@link usageSums}. */
   readonly totals: SumRows;
+  /** The number of the next flight. */
+  nextFlight(): number;
   /** Distinguishes the totals' rows from those of any other process. */
   readonly totalsWriter: string;
   /** Starts new totals rows, so that memory stays bounded. */
@@ -45,6 +49,7 @@ const MAX_MODEL = 200;
 interface Draft {
   readonly state: LedgerState;
   readonly ops: Op[];
+  readonly flights: FlightDraft;
   readonly spend: SpendDraft;
   readonly unfolded: UnfoldedDraft;
   readonly totals: SumDraft;
@@ -60,23 +65,25 @@ export function planJobs(state: LedgerState, jobs: readonly Job[]): Plan {
   const draft: Draft = {
     state,
     ops: [],
+    flights: createFlightDraft(state.worker, state.nextFlight),
     spend: state.counters.draft(),
     unfolded: state.unfolded.draft(),
     totals: state.totals.draft(),
     held: [],
     ending: new Set(),
   };
-  const { ops, spend, unfolded, totals, held, ending } = draft;
+  const { ops, flights, spend, unfolded, totals, held, ending } = draft;
   for (const { type, call } of jobs) if (type === 'settle') ending.add(call);
   for (const { type, call } of jobs) {
     if (type === 'begin') planBegin(draft, call);
     else if (call.outcome) planSettle(draft, call, call.outcome);
   }
-  ops.push(...spend.ops(), ...unfolded.ops(), ...totals.ops());
+  ops.push(...flights.ops(), ...spend.ops(), ...unfolded.ops(), ...totals.ops());
   return {
     ops,
     jobs,
     keep(version) {
+      flights.keep();
       spend.keep(version);
       unfolded.keep();
       totals.keep();
@@ -86,12 +93,13 @@ export function planJobs(state: LedgerState, jobs: readonly Job[]): Plan {
   };
 }
 
-function planBegin({ state, ops, spend, held, ending }: Draft, call: LedgerCall): void {
+function planBegin(draft: Draft, call: LedgerCall): void {
+  const { state, ops, flights, spend, held, ending } = draft;
   call.refusal = refusalOf(call, spend);
-  // A call that ends in the commit that begins it needs no reservation and has one row.
+  // A call that ends in the commit that begins it needs no reservation, its final record says it all.
   if (call.refusal !== undefined || ending.has(call)) return;
   const { at, bound, id } = call.start;
-  ops.push({ type: 'put', key: requestKey(id), value: toStartedRow(call.start, state.worker) });
+  flights.begin(call);
   const scopes = limitedScopes(call);
   if (scopes.length === 0) return;
   const open: OpenRow = { at, bound, scopes };
@@ -101,8 +109,8 @@ function planBegin({ state, ops, spend, held, ending }: Draft, call: LedgerCall)
 }
 
 function planSettle(draft: Draft, call: LedgerCall, outcome: RequestOutcome): void {
-  const { state, ops, spend, unfolded } = draft;
-  const { start, hold, windows } = call;
+  const { state, ops, flights, spend, unfolded } = draft;
+  const { start, startRow, hold, windows } = call;
   const { cost } = outcome;
   if (hold !== undefined) {
     ops.push({ type: 'delete', key: openKey(state.worker, start.id), ifVersion: hold });
@@ -115,8 +123,9 @@ function planSettle(draft: Draft, call: LedgerCall, outcome: RequestOutcome): vo
       unfolded.add(scope, windows.day, cost);
     }
   }
-  const row = toEndedRow(toStartedRow(start, state.worker), outcome, state.logContent);
-  ops.push({ type: 'put', key: requestKey(start.id), value: row });
+  flights.end(call);
+  const value = toEndRow(startRow, outcome, state.logContent);
+  ops.push({ type: 'put', key: requestKey(start.id), value });
   addTotals(draft, call, outcome);
 }
 

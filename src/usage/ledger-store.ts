@@ -8,6 +8,7 @@ import type { LedgerCall } from './ledger-call.ts';
 import { LedgerJournal } from './ledger-journal.ts';
 import type { LedgerState } from './ledger-plan.ts';
 import type { Ledger, LedgerEntry, RequestOutcome, RequestStart } from './ledger.ts';
+import { toStartRow } from './request-row.ts';
 import { createSpendCounters } from './spend-counters.ts';
 import { DAY_MS, windowsOf } from './spend.ts';
 import type { Windows } from './spend.ts';
@@ -91,6 +92,7 @@ function withSoundCost(outcome: RequestOutcome, bound: number): RequestOutcome {
 
 function createState({ store, clock, worker, logContent = false }: LedgerOptions): LedgerState {
   let writers = 0;
+  let flights = 0;
   const nextWriter = (): string => `${worker}-${clock.now().toString(36)}-${++writers}`;
   const unfolded = createUnfoldedSpend(worker, nextWriter);
   const totals = createSumRows();
@@ -101,6 +103,7 @@ function createState({ store, clock, worker, logContent = false }: LedgerOptions
     unfolded,
     totals,
     counters: createSpendCounters({ store, isOwn: unfolded.isOwn, own: unfolded.own }),
+    nextFlight: () => ++flights,
     get totalsWriter() {
       return totalsWriter;
     },
@@ -115,10 +118,12 @@ function toCall(start: RequestStart, windows: Windows): LedgerCall {
   const { key, organization } = payersOf(start.principal);
   return {
     start,
+    startRow: toStartRow(start),
     windows,
     key,
     organization,
     admitted: key.limits || organization.limits ? createDeferred() : undefined,
+    flight: undefined,
     hold: undefined,
     refusal: undefined,
     outcome: undefined,

@@ -1,11 +1,10 @@
-import type { Clock } from '../core/clock.ts';
-import { idTime } from '../core/ids.ts';
-import type { Entry, Key, Op, Store } from '../store/store.ts';
+import type { Entry, Op, Store } from '../store/store.ts';
 import type { FenceRow } from './fence.ts';
+import type { FlightRow } from './flights.ts';
 import {
   fenceKey,
+  FLIGHT,
   OPEN,
-  REQUESTS,
   requestKey,
   ROSTER,
   rosterKey,
@@ -14,25 +13,16 @@ import {
 } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { OpenRow } from './ledger-plan.ts';
-import { isEnded, toInterruptedRow } from './request-row.ts';
-import type { RequestRow } from './request-row.ts';
+import { readRows } from './read-rows.ts';
+import { toInterruptedRow } from './request-row.ts';
 import { toUnfoldedRow } from './spend-counters.ts';
 import { addSpend, windowsOf, windowsOfDay, withoutPastWindows } from './spend.ts';
 import type { Spend, SpendRecord, Windows } from './spend.ts';
 import { aliveWorkers } from './worker-lease.ts';
 
-const PAGE = 1_000;
 const MAX_WORKERS = 10_000;
-/** Records are written when a call starts, and no call lasts longer. */
-const MAX_CALL_MS = 3_600_000;
-const MAX_SCANNED = 200_000;
 const MAX_ATTEMPTS = 50;
 const FENCE_TTL_MS = 24 * 3_600_000;
-
-export interface RecoverOptions {
-  store: Store;
-  clock: Clock;
-}
 
 export interface Recovered {
   /** Reservations released. */
@@ -46,29 +36,24 @@ export interface Recovered {
  * the counters and marks the records of their open calls `interrupted`. Any number of processes may do
  * it at once; each reservation is released by one. Rejects with `StoreError`.
  */
-export async function recoverOpen({ store, clock }: RecoverOptions): Promise<Recovered> {
-  const roster = await store.list<{ since: number }>({ prefix: ROSTER, limit: MAX_WORKERS });
+export async function recoverOpen({ store }: { store: Store }): Promise<Recovered> {
+  const roster = await store.list({ prefix: ROSTER, limit: MAX_WORKERS });
   const alive = await aliveWorkers(store);
-  const dead = new Map<string, number>();
-  for (const { key, value } of roster) {
-    const worker = String(key[1]);
-    if (!alive.has(worker)) dead.set(worker, value.since);
-  }
+  const dead = new Set(roster.map(({ key }) => String(key[1])).filter((name) => !alive.has(name)));
   const recovered = { released: 0, interrupted: 0 };
   if (dead.size === 0) return recovered;
   // From here on nothing of theirs is accepted any more, should one of them only have been asleep.
-  for (const worker of dead.keys()) await fenceOff(store, worker);
-  for (const worker of dead.keys()) {
-    for await (const entry of rows<OpenRow>(store, [...OPEN, worker])) {
-      const pending = await release(store, entry);
-      if (pending !== undefined) recovered.released++;
-      if (pending) recovered.interrupted++;
+  for (const worker of dead) await fenceOff(store, worker);
+  for (const worker of dead) {
+    for await (const entry of readRows<OpenRow>(store, [...OPEN, worker])) {
+      if (await release(store, entry)) recovered.released++;
+    }
+    for await (const entry of readRows<FlightRow>(store, [...FLIGHT, worker])) {
+      recovered.interrupted += await interrupt(store, entry);
     }
   }
-  for await (const entry of rows<number[]>(store, UNFOLDED)) await foldRow(store, entry, dead);
-  recovered.interrupted += await interruptPending(store, dead, clock.now());
-  for (const worker of dead.keys())
-    await store.commit([{ type: 'delete', key: rosterKey(worker) }]);
+  for await (const entry of readRows<number[]>(store, UNFOLDED)) await foldRow(store, entry, dead);
+  for (const worker of dead) await store.commit([{ type: 'delete', key: rosterKey(worker) }]);
   return recovered;
 }
 
@@ -84,25 +69,33 @@ async function fenceOff(store: Store, worker: string): Promise<void> {
   }
 }
 
-/** Undefined: somebody else was faster. Else whether the record was still pending. */
-async function release(store: Store, open: Entry<OpenRow>): Promise<boolean | undefined> {
-  const { at, bound, scopes } = open.value;
-  const key = requestKey(String(open.key[2]));
-  const row = await store.get<RequestRow>(key);
-  const ops: Op[] = [{ type: 'delete', key: open.key, ifVersion: open.version }];
-  const pending = row !== undefined && !isEnded(row.value);
-  if (pending)
-    ops.push({ type: 'put', key, value: toInterruptedRow(row.value), ifVersion: row.version });
-  const change = { settled: 0, reserved: -bound };
-  return (await commitSpend(store, { ops, scopes, windows: windowsOf(at), change }))
-    ? pending
-    : undefined;
+/** False when somebody else was faster. */
+async function release(store: Store, { key, version, value }: Entry<OpenRow>): Promise<boolean> {
+  const { at, bound, scopes } = value;
+  return commitSpend(store, {
+    ops: [{ type: 'delete', key, ifVersion: version }],
+    scopes,
+    windows: windowsOf(at),
+    change: { settled: 0, reserved: -bound },
+  });
+}
+
+/** Marks the calls of a flight that have no final record, and says how many there were. */
+async function interrupt(store: Store, { key, value }: Entry<FlightRow>): Promise<number> {
+  const marks = await Promise.all(
+    value.map(([id, start]) => {
+      const row = toInterruptedRow(start);
+      return store.commit([{ type: 'put', key: requestKey(id), value: row, ifAbsent: true }]);
+    }),
+  );
+  await store.commit([{ type: 'delete', key }]);
+  return marks.filter(({ ok }) => ok).length;
 }
 
 async function foldRow(
   store: Store,
   entry: Entry<number[]>,
-  dead: ReadonlyMap<string, number>,
+  dead: ReadonlySet<string>,
 ): Promise<void> {
   const { scope, day, worker, amount } = toUnfoldedRow(entry);
   if (!dead.has(worker)) return;
@@ -142,40 +135,4 @@ async function commitSpend(
     if (result.conflict[0] !== 'spend') return false;
   }
   return false;
-}
-
-/** Calls without a reservation have nothing but their record, so the newest records are looked through. */
-async function interruptPending(
-  store: Store,
-  dead: ReadonlyMap<string, number>,
-  now: number,
-): Promise<number> {
-  const since = Math.max(Math.min(...dead.values()), now - MAX_CALL_MS);
-  let interrupted = 0;
-  for await (const entry of rows<RequestRow>(store, REQUESTS, {
-    reverse: true,
-    most: MAX_SCANNED,
-  })) {
-    const { key, value, version } = entry;
-    if ((idTime(String(key[1])) ?? now) < since) break;
-    if (isEnded(value) || !dead.has(value.worker)) continue;
-    const put: Op = { type: 'put', key, value: toInterruptedRow(value), ifVersion: version };
-    if ((await store.commit([put])).ok) interrupted++;
-  }
-  return interrupted;
-}
-
-/** The entries below a prefix, page by page. */
-async function* rows<T>(
-  store: Store,
-  prefix: Key,
-  { reverse = false, most = Infinity }: { reverse?: boolean; most?: number } = {},
-): AsyncGenerator<Entry<T>> {
-  let after: Key | undefined;
-  for (let seen = 0; seen < most; seen += PAGE) {
-    const page = await store.list<T>({ prefix, limit: PAGE, reverse, ...(after ? { after } : {}) });
-    yield* page;
-    after = page.at(-1)?.key;
-    if (page.length < PAGE) return;
-  }
 }

@@ -4,12 +4,15 @@ import { createIdSource, idTime } from '../core/ids.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Key, Op, Store } from '../store/store.ts';
 import { REQUESTS, requestKey } from './ledger-keys.ts';
-import { isEnded, toRequestRecord } from './request-row.ts';
-import type { RequestRecord, RequestResult, RequestRow } from './request-row.ts';
+import { listStarts } from './flights.ts';
+import { readRows } from './read-rows.ts';
+import { toFinalRecord, toPendingRecord } from './request-record.ts';
+import type { RequestRecord, RequestResult } from './request-record.ts';
+import type { EndRow, StartRow } from './request-row.ts';
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1_000;
-const SCAN = 1_000;
+const MAX_SWEPT = 1_000;
 /** Records that one page looks at; a rare filter takes several pages, some of them empty. */
 const MAX_SCANNED = 20_000;
 
@@ -50,27 +53,17 @@ export async function listRequests(
 ): Promise<RequestPage> {
   const wanted = Math.min(Math.max(1, limit ?? DEFAULT_LIMIT), MAX_LIMIT);
   const data: RequestRecord[] = [];
-  let after = startOf(filter, page);
-  for (let scanned = 0; scanned < MAX_SCANNED; scanned += SCAN) {
-    const entries = await store.list<RequestRow>({
-      prefix: REQUESTS,
-      reverse: true,
-      limit: SCAN,
-      ...(after ? { after } : {}),
-    });
-    for (const { key, value } of entries) {
-      const id = String(key[1]);
-      if (filter.from !== undefined && (idTime(id) ?? value.at) < filter.from) {
-        return { data, next_page: null };
-      }
-      if (!matches(value, filter)) continue;
+  let scanned = 0;
+  for await (const stored of newestFirst(store, startOf(filter, page))) {
+    const { id, start } = stored;
+    if (filter.from !== undefined && (idTime(id) ?? start[0]) < filter.from) break;
+    if (matches(stored, filter)) {
       if (data.length === wanted) return { data, next_page: toPage(data.at(-1)?.id) };
-      data.push(toRequestRecord(id, value));
+      data.push(toRecord(stored));
     }
-    if (entries.length < SCAN) return { data, next_page: null };
-    after = entries.at(-1)?.key;
+    if (++scanned === MAX_SCANNED) return { data, next_page: toPage(id) };
   }
-  return { data, next_page: toPage(after && String(after[1])) };
+  return { data, next_page: null };
 }
 
 /** One record, or undefined. */
@@ -78,8 +71,16 @@ export async function getRequest(
   { store }: { store: Store },
   id: string,
 ): Promise<RequestRecord | undefined> {
-  const entry = await store.get<RequestRow>(requestKey(id));
-  return entry && toRequestRecord(id, entry.value);
+  const ended = await getEnded(store, id);
+  if (ended) return ended;
+  const start = (await listStarts(store)).get(id);
+  // Not in flight any more: it may have ended since the first look.
+  return start ? toPendingRecord(id, start) : getEnded(store, id);
+}
+
+async function getEnded(store: Store, id: string): Promise<RequestRecord | undefined> {
+  const entry = await store.get<EndRow>(requestKey(id));
+  return entry && toFinalRecord(id, entry.value);
 }
 
 export interface SweepOptions {
@@ -92,31 +93,62 @@ export interface SweepOptions {
 /** Deletes the oldest records, one bounded step; returns how many, less than the limit when done. */
 export async function sweepRequests(
   { store, clock }: { store: Store; clock: Clock },
-  { olderThanMs, limit = SCAN }: SweepOptions,
+  { olderThanMs, limit = MAX_SWEPT }: SweepOptions,
 ): Promise<number> {
   const before = clock.now() - olderThanMs;
-  const entries = await store.list<RequestRow>({ prefix: REQUESTS, limit: Math.min(limit, SCAN) });
+  const entries = await store.list<EndRow>({ prefix: REQUESTS, limit: Math.min(limit, MAX_SWEPT) });
   const ops: Op[] = [];
   for (const { key, value } of entries) {
-    if ((idTime(String(key[1])) ?? value.at) >= before) break;
+    if ((idTime(String(key[1])) ?? value[0][0]) >= before) break;
     ops.push({ type: 'delete', key });
   }
   if (ops.length > 0) await store.commit(ops);
   return ops.length;
 }
 
-function matches(row: RequestRow, { organization, key, model, status }: RequestFilter): boolean {
-  return (
-    (organization === undefined || row.organization === organization) &&
-    (key === undefined || row.key === key) &&
-    (model === undefined || row.model === model) &&
-    (status === undefined || statusOf(row, typeof status) === status)
-  );
+interface StoredRequest {
+  readonly id: string;
+  readonly start: StartRow;
+  /** Undefined while the call is in flight. */
+  readonly end: EndRow | undefined;
 }
 
-function statusOf(row: RequestRow, type: string): number | string | null {
-  if (type === 'number') return isEnded(row) ? row.status : null;
-  return isEnded(row) ? row.result : 'pending';
+/** All requests behind a key; those in flight stand in their place between the ended ones. */
+async function* newestFirst(store: Store, after: Key | undefined): AsyncGenerator<StoredRequest> {
+  const starts = await listStarts(store);
+  const behind = after && String(after[1]);
+  const open = [...starts.keys()].filter((id) => behind === undefined || id < behind).sort();
+  const pending = (id: string): StoredRequest[] => {
+    const start = starts.get(id);
+    return start ? [{ id, start, end: undefined }] : [];
+  };
+  for await (const { key, value } of readRows<EndRow>(store, REQUESTS, { reverse: true, after })) {
+    const id = String(key[1]);
+    for (let next = open.at(-1); next !== undefined && next >= id; next = open.at(-1)) {
+      open.pop();
+      if (next !== id) yield* pending(next);
+    }
+    yield { id, start: value[0], end: value };
+  }
+  for (const id of open.reverse()) yield* pending(id);
+}
+
+function toRecord({ id, start, end }: StoredRequest): RequestRecord {
+  return end ? toFinalRecord(id, end) : toPendingRecord(id, start);
+}
+
+function matches(
+  { start, end }: StoredRequest,
+  { organization, key, model, status }: RequestFilter,
+): boolean {
+  const [, ownOrganization, ownKey, , , ownModel] = start;
+  const [, ownStatus = null, ownResult = 'pending'] = end ?? [];
+  return (
+    (organization === undefined || ownOrganization === organization) &&
+    (key === undefined || ownKey === key) &&
+    (model === undefined || ownModel === model) &&
+    (status === undefined || (typeof status === 'number' ? ownStatus : ownResult) === status)
+  );
 }
 
 /** The key that the listing goes on behind: that of the page, or the first id of the instant `to`. */

@@ -1,10 +1,13 @@
-import type { Timer } from '../core/clock.ts';
+import type { Clock, Timer } from '../core/clock.ts';
+import type { Store } from '../store/store.ts';
 import { recoverOpen } from './recover-open.ts';
-import type { Recovered, RecoverOptions } from './recover-open.ts';
+import type { Recovered } from './recover-open.ts';
 
 const EVERY_MS = 10_000;
 
-export interface RecoveryOptions extends RecoverOptions {
+export interface RecoveryOptions {
+  store: Store;
+  clock: Clock;
   /** Told of every pass that recovered something, and of those that failed. Default: nobody. */
   report?: (result: { recovered: Recovered } | { error: unknown }) => void;
 }

@@ -1,11 +1,11 @@
 import { fromNanos } from '../core/money.ts';
-import type { Entry, Key, Store } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { USAGE } from './ledger-keys.ts';
-import { toUsageRecord } from './request-row.ts';
-import type { UsageRecord } from './request-row.ts';
+import { readRows } from './read-rows.ts';
+import { toUsageRecord } from './request-record.ts';
+import type { UsageRecord } from './request-record.ts';
 import { windowsOf } from './spend.ts';
 
-const PAGE = 1_000;
 /** Rows before the sums of the classes of use: requests, errors, estimated, cost. */
 const CLASSES = 4;
 
@@ -45,7 +45,7 @@ export async function usageReport(
   const last = to === undefined ? '9999-12-31' : windowsOf(to - 1).day;
   const groups = new Map<string, { members: Record<string, string>; sums: number[] }>();
   const prefix = organization === undefined ? USAGE : [...USAGE, organization];
-  for await (const { key, value } of rows(store, prefix)) {
+  for await (const { key, value } of readRows<number[]>(store, prefix)) {
     const [, org, day, keyId, model] = key.map(String);
     const row: Record<string, string> = {
       organization: org ?? '',
@@ -69,14 +69,4 @@ function toReportRow(members: Record<string, string>, sums: readonly number[]): 
   const [requests = 0, errors = 0, estimated = 0, cost = 0] = sums;
   const usage = toUsageRecord(sums.slice(CLASSES));
   return { ...members, requests, errors, estimated, usage, cost: fromNanos(cost) };
-}
-
-async function* rows(store: Store, prefix: Key): AsyncGenerator<Entry<number[]>> {
-  let after: Key | undefined;
-  for (;;) {
-    const page = await store.list<number[]>({ prefix, limit: PAGE, ...(after ? { after } : {}) });
-    yield* page;
-    after = page.at(-1)?.key;
-    if (page.length < PAGE) return;
-  }
 }

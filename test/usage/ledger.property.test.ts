@@ -6,8 +6,7 @@ import { createLedger } from '../../src/usage/ledger-store.ts';
 import type { Ledger, LedgerEntry } from '../../src/usage/ledger.ts';
 import { readSpend } from '../../src/usage/read-spend.ts';
 import { recoverOpen } from '../../src/usage/recover-open.ts';
-import { isEnded } from '../../src/usage/request-row.ts';
-import type { RequestRow } from '../../src/usage/request-row.ts';
+import type { EndRow } from '../../src/usage/request-row.ts';
 import { createWorkerLease } from '../../src/usage/worker-lease.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
@@ -114,7 +113,7 @@ class World {
         this.clock.advance(1_000);
         await turns(2);
       }
-      await recoverOpen({ store: this.store, clock: this.clock });
+      await recoverOpen({ store: this.store });
       return turns();
     }
     if (step.type === 'settle') {
@@ -173,8 +172,8 @@ class World {
   }
 
   async expectReplayed(): Promise<void> {
-    const rows = await this.store.list<RequestRow>({ prefix: ['req'], limit: 10_000 });
-    expect(rows.filter(({ value }) => !isEnded(value))).toEqual([]);
+    const rows = await this.store.list<EndRow>({ prefix: ['req'], limit: 10_000 });
+    expect(await this.store.list({ prefix: ['flight'] })).toEqual([]);
     expect(await this.store.list({ prefix: ['open'] })).toEqual([]);
     expect(await this.store.list({ prefix: ['unfolded'] })).toEqual([]);
     const sums = await this.store.list<number[]>({ prefix: ['usage'], limit: 10_000 });
@@ -184,9 +183,9 @@ class World {
     ] as const) {
       for (const id of ids) {
         const replayed = rows
-          .map(({ value }) => value)
-          .filter((row) => (kind === 'key' ? row.key : row.organization) === id)
-          .reduce((sum, row) => sum + (isEnded(row) ? row.cost : 0), 0);
+          .map(({ value: [start, , , , , , , , cost] }) => ({ start, cost }))
+          .filter(({ start: [, organization, key] }) => [organization, key].includes(id))
+          .reduce((sum, { cost }) => sum + cost, 0);
         const spend = (await readSpend({ store: this.store }, { kind, id }, this.clock.now()))
           .lifetime;
         expect({ id, ...spend }).toEqual({ id, settled: replayed, reserved: 0 });

@@ -3,7 +3,7 @@ import { openMemoryStore } from '../../src/store/backends/memory.ts';
 import { createLedger } from '../../src/usage/ledger-store.ts';
 import { readSpend } from '../../src/usage/read-spend.ts';
 import { recoverOpen } from '../../src/usage/recover-open.ts';
-import { getRequest } from '../../src/usage/request-log.ts';
+import { getRequest, listRequests } from '../../src/usage/request-log.ts';
 import { startRecovery } from '../../src/usage/start-recovery.ts';
 import { createWorkerLease } from '../../src/usage/worker-lease.ts';
 import { verifies } from '../requirements.ts';
@@ -38,7 +38,7 @@ async function setUp() {
     }
   };
   const spend = async () => (await readSpend({ store }, KEY, clock.now())).lifetime;
-  const recover = () => recoverOpen({ store, clock });
+  const recover = () => recoverOpen({ store });
   return { clock, store, open, pass, spend, recover, start: createStarts(clock) };
 }
 
@@ -87,6 +87,24 @@ describe('recovering after a worker that died', () => {
     expect(await recover()).toEqual({ released: 0, interrupted: 1 });
     expect(await getRequest({ store }, ended.id)).toMatchObject({ result: 'ok' });
     expect(await getRequest({ store }, pending.id)).toMatchObject({ result: 'interrupted' });
+    expect(await store.list({ prefix: ['flight'] })).toEqual([]);
+  });
+
+  it('marks every call that began in one commit once, whoever else recovers', async () => {
+    const { store, open, pass, recover, start } = await setUp();
+    const dead = await open('dead');
+    const living = await open('living');
+    const requests = Array.from({ length: 300 }, () => start());
+    await Promise.all(requests.map((request) => dead.ledger.begin(request).durable));
+    const kept = start();
+    await living.ledger.begin(kept).durable;
+    dead.sleep();
+    await pass(16_000);
+    const results = await Promise.all([recover(), recover()]);
+    expect(results.reduce((sum, { interrupted }) => sum + interrupted, 0)).toBe(300);
+    const { data } = await listRequests({ store }, { status: 'interrupted', limit: 1_000 });
+    expect(data).toHaveLength(300);
+    expect(await getRequest({ store }, kept.id)).toMatchObject({ result: 'pending' });
   });
 
   it('releases each reservation once, whoever else recovers at the same time', async () => {

@@ -64,6 +64,33 @@ describe('listRequests', () => {
     expect(await ids({ status: 'pending' })).toEqual([pending.id]);
   });
 
+  it('shows calls in flight in their place among those that ended, each once', async () => {
+    const { clock, store, ledger, start, record } = setUp();
+    const first = await record();
+    const together = [start(), start(), start()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    const entries = together.map((request) => ledger.begin(request));
+    await Promise.all(entries.map(({ durable }) => durable));
+    clock.advance(1_000);
+    const last = await record();
+    entries[1]?.settle(outcome());
+    await ledger.drain();
+    const seen: [string, string][] = [];
+    let page: string | undefined;
+    do {
+      const answer = await listRequests({ store }, { limit: 1, page });
+      seen.push(...answer.data.map(({ id, result }): [string, string] => [id, result]));
+      page = answer.next_page ?? undefined;
+    } while (page !== undefined);
+    const [one, two, three] = together.map(({ id }) => id);
+    expect(seen).toEqual([
+      [last, 'ok'],
+      [three, 'pending'],
+      [two, 'ok'],
+      [one, 'pending'],
+      [first, 'ok'],
+    ]);
+  });
+
   it('takes an instant as inclusive start and exclusive end', async () => {
     const { clock, store, record } = setUp();
     await record();
@@ -87,6 +114,49 @@ describe('getRequest', () => {
     const id = await record();
     expect(await getRequest({ store }, id)).toMatchObject({ id, result: 'ok' });
     expect(await getRequest({ store }, 'req_unknown')).toBeUndefined();
+  });
+});
+
+describe('a call in flight', () => {
+  it('is pending by id until it ended, and leaves nothing but its final record', async () => {
+    const { store, ledger, start } = setUp();
+    const requests = [start({ stream: true }), start()];
+    const entries = requests.map((request) => ledger.begin(request));
+    await Promise.all(entries.map(({ durable }) => durable));
+    const results = () =>
+      Promise.all(requests.map(async ({ id }) => (await getRequest({ store }, id))?.result));
+    expect(await results()).toEqual(['pending', 'pending']);
+    expect(await getRequest({ store }, requests[0]?.id ?? '')).toMatchObject({
+      organization: 'org_1',
+      key: { id: 'key_1', name: 'first' },
+      model: 'acme/one',
+      stream: true,
+      status: null,
+      cost: '0.00',
+    });
+    entries[1]?.settle(outcome());
+    await ledger.drain();
+    expect(await results()).toEqual(['pending', 'ok']);
+    expect(await store.list({ prefix: ['flight'] })).toHaveLength(1);
+    entries[0]?.settle(outcome());
+    await ledger.drain();
+    expect(await results()).toEqual(['ok', 'ok']);
+    expect(await store.list({ prefix: ['flight'] })).toEqual([]);
+  });
+
+  it('is found when it ends while it is looked for', async () => {
+    const { store, ledger, start } = setUp();
+    const request = start();
+    const entry = ledger.begin(request);
+    await entry.durable;
+    const list: typeof store.list = async (options) => {
+      entry.settle(outcome());
+      await ledger.drain();
+      return store.list(options);
+    };
+    const slow = { ...store, list };
+    expect(await getRequest({ store: slow }, request.id)).toMatchObject({ result: 'ok' });
+    expect((await listRequests({ store: slow })).data).toMatchObject([{ result: 'ok' }]);
   });
 });
 

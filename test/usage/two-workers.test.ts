@@ -79,7 +79,7 @@ describe('two worker processes on one store', () => {
       for (const worker of ['a', 'b'])
         await store.commit([{ type: 'delete', key: ['worker', worker] }]);
       const open = 30 - settled / TASK.bound;
-      expect(await recoverOpen({ store, clock: systemClock })).toEqual({
+      expect(await recoverOpen({ store })).toEqual({
         released: open,
         interrupted: open,
       });
