@@ -58,6 +58,8 @@ async function showRequest({ context }: CommandInput, id: string): Promise<Comma
 function attemptsText(attempts: unknown): unknown {
   if (!Array.isArray(attempts) || !attempts.every(isRecord)) return attempts;
   return attempts
-    .map(({ provider, outcome, ms }) => `${provider}: ${outcome} in ${ms} ms`)
+    .map(
+      ({ provider, outcome, ms }) => `${String(provider)}: ${String(outcome)} in ${String(ms)} ms`,
+    )
     .join(', ');
 }
