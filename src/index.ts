@@ -1,0 +1,22 @@
+/**
+ * The public API of the package: what it takes to call a gateway, to check its configuration, to stand
+ * in for its providers in tests, and to describe a provider or a store. The gateway itself is run by
+ * the `gateway` command.
+ */
+export { createClient } from './client/create-client.ts';
+export type { AdminKind, Client, ClientOptions } from './client/create-client.ts';
+export { ClientError } from './client/client-error.ts';
+export { formatDiagnostics } from './config/diagnostic.ts';
+export type { Diagnostic } from './config/diagnostic.ts';
+export { loadConfig } from './config/load-config.ts';
+export type { GatewayConfig, LoadConfigOptions, LoadedConfig } from './config/load-config.ts';
+export { systemClock } from './core/clock.ts';
+export type { Clock } from './core/clock.ts';
+export { defineProvider } from './providers/define-provider.ts';
+export type { ProviderDefinition } from './providers/define-provider.ts';
+export { startMockServer } from './providers/mock/mock-server.ts';
+export type { MockServer, MockServerOptions } from './providers/mock/mock-server.ts';
+export { openStore } from './store/open-store.ts';
+export type { StoreConfig } from './store/open-store.ts';
+export { StoreError } from './store/store.ts';
+export type { Store } from './store/store.ts';
