@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { formatDiagnostics } from '../../src/config/diagnostic.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import { STANDARD_ENDPOINTS } from '../../src/providers/standard-endpoints.ts';
+import { markedBlocks } from './code-blocks.ts';
+import { providersTable } from './providers-table.ts';
+
+const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
+const pages = (await readdir(DOCS)).filter((name) => name.endsWith('.md'));
+
+describe('docs', () => {
+  it('lists the types of provider that exist; `-u` writes the page again', async () => {
+    const page = await readFile(join(DOCS, 'providers.md'), 'utf8');
+    const fresh = page.replace(
+      /(<!-- providers -->)[\s\S]*(<!-- \/providers -->)/,
+      (_, start, end) => `${start}\n\n${providersTable()}\n\n${end}`,
+    );
+    expect(fresh).toContain('`mock`');
+    await expect(fresh).toMatchFileSnapshot(join(DOCS, 'providers.md'));
+    for (const [protocol, { path }] of Object.entries(STANDARD_ENDPOINTS)) {
+      expect(page).toContain(`${protocol} \`${path}\``);
+    }
+  });
+
+  it('names every series of the metrics', async () => {
+    const source = await readFile(join(DOCS, '../src/server/metrics.ts'), 'utf8');
+    const page = await readFile(join(DOCS, 'operations.md'), 'utf8');
+    const declared = [...source.matchAll(/name: '(gateway_\w+)'/g)].map(([, name]) => name);
+    const told = [...page.matchAll(/^\| `(gateway_\w+)`/gm)].map(([, name]) => name);
+    expect(declared.length).toBeGreaterThan(0);
+    expect(told.toSorted()).toEqual(declared.toSorted());
+  });
+
+  it.each(pages)('%s links only to what is there', async (name) => {
+    const page = await readFile(join(DOCS, name), 'utf8');
+    for (const [, target = ''] of page.matchAll(/\]\((?!https?:)([^)#]+)/g)) {
+      expect(existsSync(join(DOCS, dirname(name), target)), target).toBe(true);
+    }
+  });
+
+  it.each(pages)('%s shows configurations that are valid', async (name) => {
+    const page = await readFile(join(DOCS, name), 'utf8');
+    for (const { code, line } of markedBlocks(page).filter(({ mark }) => mark === 'validate')) {
+      const { diagnostics } = await loadConfig({ paths: ['-'], stdin: code, env: {}, cwd: DOCS });
+      expect(formatDiagnostics(diagnostics, 'text'), `${name}:${line}`).toBe('');
+    }
+  });
+});
