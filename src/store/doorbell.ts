@@ -45,7 +45,8 @@ export function openDoorbell(directory: string, onRing: (ring: Ring) => void): D
 
   const server = createServer(adopt);
   server.on('error', () => server.close());
-  server.listen(join(folder, own), () => {
+  // Exclusive: in a worker, the first process of the gateway would else listen in its place.
+  server.listen({ path: join(folder, own), exclusive: true }, () => {
     for (const name of othersIn(folder, own)) connect(join(folder, name), adopt);
   });
   server.unref();
