@@ -57,6 +57,9 @@ export async function runStart(options: StartOptions): Promise<number> {
     log.flush();
     say(`gateway: ${error instanceof Error ? error.message : String(error)}\n`);
     return FAILED;
+  } finally {
+    // The channel to the first process would keep a worker alive.
+    cluster.worker?.disconnect();
   }
 }
 
