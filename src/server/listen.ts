@@ -36,8 +36,10 @@ export async function listen(app: H3, { host, port, limits }: ListenOptions): Pr
     silent: true,
     manual: true,
     gracefulShutdown: false,
-    reusePort: true,
     node: {
+      // Workers share the first process's socket. Sharing the port (reusePort, Node.js 22) would hide
+      // a port in use and give every worker another free one.
+      exclusive: false,
       maxHeaderSize: limits.headerBytes,
       headersTimeout: Math.min(HEADERS_TIMEOUT_MS, limits.requestTimeoutMs),
       requestTimeout: limits.requestTimeoutMs,
