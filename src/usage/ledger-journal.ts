@@ -8,10 +8,13 @@ import { planFold, planJobs } from './ledger-plan.ts';
 
 /** Operations per commit; the store takes 1,000. */
 const MAX_WEIGHT = 950;
-/** A begin: record, reservation, two counters. A settle: these and the totals. */
-const WEIGHT = { begin: 4, settle: 5 };
+/** A begin: reservation, two counters. A settle: these, the record, its flight and the totals. */
+const WEIGHT = { begin: 3, settle: 6 };
 /** Batches that may wait; a store that falls behind so far takes no more requests. */
 const MAX_WAITING = 250;
+/** How long jobs that nobody waits for gather company, and how many of them are enough. */
+const LATER_MS = 5;
+const MAX_LATER = 100;
 const HEAL_MS = 1_000;
 const FOLD_MS = 1_000;
 /** Unfolded rows that make a fold due at once, and the most that one fold takes. */
@@ -30,6 +33,9 @@ export class LedgerJournal {
   readonly #committer: LedgerCommitter;
   readonly #drains: Deferred[] = [];
   #queue: Batch[] = [];
+  /** Jobs that nobody waits for, until they join the queue. */
+  #later: Job[] = [];
+  #laterTimer = false;
   #running = false;
   #scheduled = false;
   #failing = false;
@@ -46,26 +52,52 @@ export class LedgerJournal {
     return !this.#failing && this.#queue.length < MAX_WAITING;
   }
 
-  /** The batch that the job became part of. */
+  /** Commits the job as soon as possible; returns the batch that it became part of. */
   push(job: Job): Batch {
+    // What a limit is decided upon should hold all that has ended.
+    if (job.call.admitted) this.#joinLater();
     const batch = this.#add(job);
-    if (!this.#running && !this.#scheduled && !this.#failing) {
-      this.#scheduled = true;
-      setImmediate(() => {
-        this.#scheduled = false;
-        void this.#run();
-      });
-    }
+    this.#start();
     return batch;
+  }
+
+  /** Commits the job with others of its kind, at most {@link LATER_MS} later. */
+  pushLater(job: Job): void {
+    this.#later.push(job);
+    if (this.#later.length >= MAX_LATER || this.#drains.length > 0) {
+      this.#joinLater();
+      this.#start();
+    } else if (!this.#laterTimer) {
+      this.#laterTimer = true;
+      this.#options.clock.setTimeout(() => {
+        this.#laterTimer = false;
+        this.#joinLater();
+        void this.#run();
+      }, LATER_MS);
+    }
   }
 
   /** Resolves when all jobs are durable and the counters have everything. */
   drain(): Promise<void> {
     const drained = createDeferred();
     this.#drains.push(drained);
+    this.#joinLater();
     this.#foldDue = true;
     void this.#run();
     return drained.promise;
+  }
+
+  #joinLater(): void {
+    for (const job of this.#later.splice(0)) this.#add(job);
+  }
+
+  #start(): void {
+    if (this.#running || this.#scheduled || this.#failing) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      void this.#run();
+    });
   }
 
   #add(job: Job): Batch {

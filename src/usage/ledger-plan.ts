@@ -62,12 +62,13 @@ interface Draft {
  * looked at are checked, so a decision is only ever taken on the state that is committed upon.
  */
 export function planJobs(state: LedgerState, jobs: readonly Job[]): Plan {
+  const ownDraft = state.unfolded.draft();
   const draft: Draft = {
     state,
     ops: [],
     flights: createFlightDraft(state.worker, state.nextFlight),
-    spend: state.counters.draft(),
-    unfolded: state.unfolded.draft(),
+    spend: state.counters.draft(ownDraft.own),
+    unfolded: ownDraft,
     totals: state.totals.draft(),
     held: [],
     ending: new Set(),

@@ -62,7 +62,9 @@ export function createLedger(options: LedgerOptions): Ledger {
   const settle = (call: LedgerCall, outcome: RequestOutcome): void => {
     if (call.outcome !== undefined) return;
     call.outcome = withSoundCost(outcome, call.start.bound);
-    journal.push({ type: 'settle', call });
+    // Without a reservation nobody waits for what comes back.
+    if (call.admitted) journal.push({ type: 'settle', call });
+    else journal.pushLater({ type: 'settle', call });
   };
   const onLanded = (call: LedgerCall): void => settle(call, NOT_SENT);
   const journal = new LedgerJournal({ store, clock, state, report, onLanded });

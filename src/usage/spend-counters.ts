@@ -38,18 +38,22 @@ export interface SpendDraft {
 export interface SpendCounters {
   /** Reads the counters that are not known; needed before a draft uses them. */
   load(scopes: Iterable<Scope>): Promise<void>;
-  draft(): SpendDraft;
+  /** `own` includes what the same commit settles before; default: what is durable. */
+  draft(own?: OwnSpend): SpendDraft;
   /** Whether the limit was reached when last seen; undefined for a scope that is not known. */
   isSpent(scope: Scope, limits: SpendLimits, windows: Windows): boolean | undefined;
   /** Another worker changed it: the next `load` reads it again. */
   forget(scope: Scope): void;
 }
 
+/** This worker's unfolded money of a scope, by day. */
+export type OwnSpend = (scope: Scope) => Iterable<{ day: string; amount: number }>;
+
 interface SpendCountersOptions {
   readonly store: Store;
   /** This worker's own unfolded rows are counted from memory, by `own`. */
   readonly isOwn: (writer: string) => boolean;
-  readonly own: (scope: Scope) => Iterable<{ day: string; amount: number }>;
+  readonly own: OwnSpend;
 }
 
 export function createSpendCounters(options: SpendCountersOptions): SpendCounters {
@@ -67,7 +71,7 @@ export function createSpendCounters(options: SpendCountersOptions): SpendCounter
       };
       await Promise.all(Array.from(missing, read));
     },
-    draft: () => createDraft(known, options),
+    draft: (own = options.own) => createDraft(known, own),
     isSpent(scope, limits, windows) {
       const counter = known.get(scopeName(scope));
       return (
@@ -142,7 +146,7 @@ interface Touched {
   record: SpendRecord | undefined;
 }
 
-function createDraft(known: Map<string, Counter>, { own }: SpendCountersOptions): SpendDraft {
+function createDraft(known: Map<string, Counter>, own: OwnSpend): SpendDraft {
   const touched = new Map<string, Touched>();
   const touch = (scope: Scope): Touched => {
     const name = scopeName(scope);

@@ -9,6 +9,8 @@ interface Row {
 export interface SumDraft {
   /** `name` identifies the row in this process; `key` is where it is stored. */
   add(name: string, key: Key, amounts: readonly number[]): void;
+  /** The row as it will be. */
+  get(name: string): Row | undefined;
   /** One unconditional put per touched row. */
   ops(): Op[];
   /** The commit is durable. */
@@ -58,6 +60,7 @@ function createDraft(rows: Map<string, Row>): SumDraft {
       const { sums } = row;
       for (let i = 0; i < amounts.length; i++) sums[i] = (sums[i] ?? 0) + (amounts[i] ?? 0);
     },
+    get: (name) => touched.get(name) ?? rows.get(name),
     ops: () => Array.from(touched.values(), ({ key, sums }) => ({ type: 'put', key, value: sums })),
     keep() {
       for (const [name, row] of touched) rows.set(name, row);

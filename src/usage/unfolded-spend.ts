@@ -2,6 +2,7 @@ import type { Key, Op } from '../store/store.ts';
 import { scopeName, unfoldedPrefix } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import { createSumRows } from './sum-rows.ts';
+import type { SumDraft, SumRows } from './sum-rows.ts';
 
 interface Place {
   readonly scope: Scope;
@@ -15,6 +16,8 @@ export interface OwnRow extends Place {
 
 export interface UnfoldedDraft {
   add(scope: Scope, day: string, amount: number): void;
+  /** The rows of a scope as they will be. */
+  readonly own: (scope: Scope) => Iterable<OwnRow>;
   ops(): Op[];
   keep(): void;
 }
@@ -39,49 +42,27 @@ export interface UnfoldedSpend {
   renew(): void;
 }
 
+/** By scope, then by row. */
+type Places = Map<string, Map<string, Place>>;
+
 export function createUnfoldedSpend(worker: string, nextWriter: () => string): UnfoldedSpend {
   const sums = createSumRows();
-  /** By scope, then by row. */
-  const places = new Map<string, Map<string, Place>>();
+  const places: Places = new Map();
   let writer = nextWriter();
-
   const keyOf = ({ scope, day }: Place): Key => [...unfoldedPrefix(scope), day, worker, writer];
-  const toOwnRow = ([name, place]: [string, Place]): OwnRow => ({
-    name,
-    ...place,
-    amount: sums.get(name)?.sums[0] ?? 0,
-  });
 
   return {
     get size() {
       return sums.size;
     },
     isOwn: (name) => name === writer,
-    own: (scope) => Array.from(places.get(scopeName(scope)) ?? [], toOwnRow),
-    draft() {
-      const draft = sums.draft();
-      const added = new Map<string, Place>();
-      return {
-        add(scope, day, amount) {
-          const name = `${scopeName(scope)}\0${day}`;
-          draft.add(name, keyOf({ scope, day }), [amount]);
-          if (sums.get(name) === undefined) added.set(name, { scope, day });
-        },
-        ops: () => draft.ops(),
-        keep() {
-          draft.keep();
-          for (const [name, place] of added) {
-            const owner = scopeName(place.scope);
-            places.set(owner, (places.get(owner) ?? new Map<string, Place>()).set(name, place));
-          }
-        },
-      };
-    },
+    own: (scope) => toOwnRows(places.get(scopeName(scope)), sums),
+    draft: () => createDraft(sums, places, keyOf),
     take(limit) {
       const rows: OwnRow[] = [];
       for (const days of places.values()) {
         if (rows.length >= limit) break;
-        for (const day of days) rows.push(toOwnRow(day));
+        rows.push(...toOwnRows(days, sums));
       }
       return rows.slice(0, limit);
     },
@@ -99,4 +80,43 @@ export function createUnfoldedSpend(worker: string, nextWriter: () => string): U
       writer = nextWriter();
     },
   };
+}
+
+function createDraft(sums: SumRows, places: Places, keyOf: (place: Place) => Key): UnfoldedDraft {
+  const draft = sums.draft();
+  const added: Places = new Map();
+  return {
+    add(scope, day, amount) {
+      const name = rowName({ scope, day });
+      draft.add(name, keyOf({ scope, day }), [amount]);
+      if (sums.get(name) === undefined) enter(added, { scope, day });
+    },
+    own(scope) {
+      const owner = scopeName(scope);
+      const kept = toOwnRows(places.get(owner), draft);
+      return [...kept, ...toOwnRows(added.get(owner), draft)];
+    },
+    ops: () => draft.ops(),
+    keep() {
+      draft.keep();
+      for (const days of added.values()) for (const place of days.values()) enter(places, place);
+    },
+  };
+}
+
+const rowName = ({ scope, day }: Place): string => `${scopeName(scope)}\0${day}`;
+
+function enter(places: Places, place: Place): void {
+  const owner = scopeName(place.scope);
+  const days = places.get(owner) ?? new Map<string, Place>();
+  places.set(owner, days.set(rowName(place), place));
+}
+
+function toOwnRows(days: Map<string, Place> | undefined, sums: Pick<SumDraft, 'get'>): OwnRow[] {
+  return Array.from(days ?? [], ([name, { scope, day }]) => ({
+    name,
+    scope,
+    day,
+    amount: sums.get(name)?.sums[0] ?? 0,
+  }));
 }

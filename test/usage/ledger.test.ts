@@ -35,14 +35,29 @@ function setUp(options: Partial<LedgerOptions> = {}) {
 const limited = principal({ keySpend: { lifetime: 0.45 * DOLLAR } });
 
 describe('a ledger without limits', () => {
-  it('commits all begins of one turn at once, and all settles', async () => {
-    const { store, ledger, start } = setUp();
+  it('commits all begins of one turn at once, and all settles of a few milliseconds', async () => {
+    const { clock, store, ledger, start } = setUp();
     const entries = Array.from({ length: 50 }, () => ledger.begin(start()));
     await Promise.all(entries.map(({ durable }) => durable));
     expect(store.takeCommits()).toHaveLength(1);
-    for (const entry of entries) entry.settle(outcome());
+    for (const entry of entries) {
+      entry.settle(outcome());
+      await turns(1);
+    }
+    expect(store.takeCommits()).toEqual([]);
+    clock.advance(5);
     await turns();
     expect(store.takeCommits()).toHaveLength(1);
+    expect((await listRequests({ store }, { status: 'ok', limit: 50 })).data).toHaveLength(50);
+  });
+
+  it('commits settles at once when there are many of them', async () => {
+    const { store, ledger, start } = setUp();
+    const entries = Array.from({ length: 100 }, () => ledger.begin(start()));
+    await Promise.all(entries.map(({ durable }) => durable));
+    for (const entry of entries) entry.settle(outcome());
+    await turns();
+    expect((await listRequests({ store }, { status: 'ok', limit: 100 })).data).toHaveLength(100);
   });
 
   it('lets the call be sent while the start of its record is committed', async () => {
@@ -403,14 +418,25 @@ describe('a ledger with limits', () => {
     });
   });
 
+  it('counts what ended just before the first call with a limit begins', async () => {
+    const { ledger, start } = setUp();
+    ledger.begin(start()).settle(outcome({ cost: 80 }));
+    const who = principal({ keySpend: { lifetime: 100 } });
+    expect(await fateOf(ledger.begin(start({ principal: who, bound: 21 })))).toBe(
+      'key_spending_limit',
+    );
+    expect(await fateOf(ledger.begin(start({ principal: who, bound: 20 })))).toBe('admitted');
+  });
+
   it('counts what was spent before a limit was set, by any worker', async () => {
-    const { open, start } = setUp();
+    const { clock, open, start } = setUp();
     const [one, two] = [open('a'), open('b')];
     for (const ledger of [one, two]) {
       const entry = ledger.begin(start());
       await entry.durable;
       entry.settle(outcome({ cost: 40 }));
     }
+    clock.advance(5);
     await turns();
     const who = principal({ keySpend: { lifetime: 100 } });
     expect(await fateOf(one.begin(start({ principal: who, bound: 21 })))).toBe(

@@ -81,7 +81,7 @@ describe('recovering after a worker that died', () => {
     const entry = dead.ledger.begin(ended);
     await Promise.all([entry.durable, dead.ledger.begin(pending).durable]);
     entry.settle(outcome());
-    await turns();
+    await pass(1_000);
     dead.sleep();
     await pass(16_000);
     expect(await recover()).toEqual({ released: 0, interrupted: 1 });
@@ -171,6 +171,7 @@ describe('a worker that only slept', () => {
         const entry = sleeper.ledger.begin(start());
         await entry.durable;
         entry.settle(outcome({ cost }));
+        clock.advance(5);
         await turns();
       };
       await settle(40);
