@@ -42,7 +42,9 @@ export function cpuMicros(pid) {
   return (Number(fields[11]) + Number(fields[12])) * 10_000;
 }
 
-export function rssMiB(pid) {
-  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  return Number(line?.[1] ?? 0) / 1024;
+/** Memory of the process's own, and pages of files that the system may take back at any time. */
+export function memoryMiB(pid) {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const read = (name) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) / 1024;
+  return { own: read('RssAnon'), mapped: read('RssFile') };
 }
