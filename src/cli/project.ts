@@ -1,18 +1,32 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { formatDiagnostics, type Diagnostic } from '../config/diagnostic.ts';
 import { loadConfig, type GatewayConfig, type LoadedConfig } from '../config/load-config.ts';
+import { CliError } from './cli-error.ts';
 import { EXIT } from './exit-codes.ts';
 import type { CommandInput, CommandResult } from './command.ts';
 
 export const DEFAULT_CONFIG = 'gateway.yaml';
+
+/** What was named, else gateway.yaml of `cwd`; throws `no_configuration` (exit 3) when there is none. */
+export function configPaths(given: readonly string[], cwd: string): readonly string[] {
+  if (given.length > 0) return given;
+  if (existsSync(join(cwd, DEFAULT_CONFIG))) return [DEFAULT_CONFIG];
+  throw new CliError({
+    code: 'no_configuration',
+    message: `there is no ${DEFAULT_CONFIG} in ${cwd}`,
+    hint: '`gateway init` writes one that runs offline',
+    exit: 'invalid_config',
+  });
+}
 
 /** Loads what -f names, or gateway.yaml; `-` is stdin. */
 export async function loadProject({
   flags,
   context,
 }: Pick<CommandInput, 'flags' | 'context'>): Promise<LoadedConfig> {
-  const given = flags.list('file');
-  const paths = given.length === 0 ? [DEFAULT_CONFIG] : given;
   const { cwd, env } = context.io;
+  const paths = configPaths(flags.list('file'), cwd);
   return loadConfig({
     paths,
     cwd,

@@ -91,6 +91,16 @@ describe('validate', () => {
   });
 });
 
+describe('an empty directory', () => {
+  it.each(['start', 'validate', 'plan', 'apply'])('%s tells how to begin, exit 3', async (name) => {
+    const nothing = await runCli([name], { cwd });
+    expect(nothing).toMatchObject({ code: 3, stdout: '' });
+    expect(nothing.stderr).toBe(
+      `error: there is no gateway.yaml in ${cwd}\nhint: \`gateway init\` writes one that runs offline\n`,
+    );
+  });
+});
+
 describe('schema', () => {
   it('prints a JSON Schema', async () => {
     const schema = JSON.parse((await runCli(['schema'])).stdout);

@@ -1,11 +1,12 @@
 import type { CommandRun } from '../command.ts';
+import { configPaths } from '../project.ts';
 
 /** Ends when the gateway does; everything in between is the server's. */
 export const run: CommandRun = async ({ flags, context }) => {
-  const configPaths = flags.list('config');
+  const paths = configPaths(flags.list('config'), context.io.cwd);
   const { runStart } = await import('../../server/run-start.ts');
   const exitCode = await runStart({
-    configPaths: configPaths.length === 0 ? ['gateway.yaml'] : configPaths,
+    configPaths: paths,
     host: flags.text('host'),
     port: flags.number('port'),
     workers: flags.number('workers'),
