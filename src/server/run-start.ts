@@ -16,7 +16,7 @@ import type { Gateway } from './open-gateway.ts';
 import { openConfigured, serveGateway } from './serve-gateway.ts';
 import type { ServeDeps } from './serve-gateway.ts';
 import { watchFiles } from './watch-files.ts';
-import { welcome } from './welcome.ts';
+import { clientKeyNote, welcome } from './welcome.ts';
 import { runWorkers } from './workers.ts';
 
 export interface StartOptions {
@@ -30,6 +30,12 @@ export interface StartOptions {
   check: boolean;
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
+}
+
+interface ServeInput {
+  options: StartOptions;
+  log: Log;
+  onListening(url: string): Promise<void>;
 }
 
 /** Exit codes of the published table. */
@@ -71,17 +77,29 @@ async function start(config: GatewayConfig, options: StartOptions, log: Log): Pr
 
   const { dataDir } = config.server;
   const made = await firstStart(gateway.repository, dataDir);
-  const problems = await convergeConfig(gateway, config, sources);
-  tell(problems);
-  if (hasErrors(problems)) {
-    await gateway.close();
-    return INVALID_CONFIGURATION;
-  }
+  let untold = made;
   const onListening = async (url: string): Promise<void> => {
     await writeRuntime(dataDir, url);
     const adminKeyFile = join(dataDir, 'admin.key');
     say(welcome({ url, adminKeyFile, made, model: modelToTry(config) }));
+    untold = undefined;
   };
+  try {
+    const problems = await convergeConfig(gateway, config, sources);
+    tell(problems);
+    if (!hasErrors(problems)) return await serve(gateway, config, { options, log, onListening });
+    await gateway.close();
+    return INVALID_CONFIGURATION;
+  } finally {
+    if (untold) say(clientKeyNote(untold));
+  }
+}
+
+async function serve(
+  gateway: Gateway,
+  config: GatewayConfig,
+  { options, log, onListening }: ServeInput,
+): Promise<number> {
   const reload = (): Promise<void> => reloadConfig(gateway, config, { options, log });
   const stopWatching = listenForReload(config, options, reload);
   const metrics = await openMetrics(config);

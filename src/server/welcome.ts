@@ -21,12 +21,21 @@ export function welcome({ url, adminKeyFile, made, model }: WelcomeFacts): strin
     );
     return `${lines.join('\n')}\n\n`;
   }
-  lines.push(
-    `  client key  ${made.clientKey}`,
-    '              shown only now; for another: gateway keys create NAME',
-  );
+  lines.push(...clientKeyLines(made));
   if (model !== undefined) lines.push('', ...snippets(url, made.clientKey, model));
   return `${lines.join('\n')}\n\n`;
+}
+
+/** For a first start that made its keys and then failed: a later one does not show them again. */
+export function clientKeyNote(made: FirstStart): string {
+  return `${clientKeyLines(made).join('\n')}\n`;
+}
+
+function clientKeyLines({ clientKey }: FirstStart): string[] {
+  return [
+    `  client key  ${clientKey}`,
+    '              shown only now; for another: gateway keys create NAME',
+  ];
 }
 
 function snippets(url: string, key: string, model: string): string[] {
