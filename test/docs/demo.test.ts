@@ -1,0 +1,16 @@
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { expect, it } from 'vitest';
+
+const DEMO = fileURLToPath(new URL('../../scripts/demo.js', import.meta.url));
+
+it('the demo runs by itself, shows every step and exits 0', async () => {
+  const { exitCode, stdout, stderr } = await execa(process.execPath, [DEMO], {
+    reject: false,
+    stdin: 'ignore',
+  });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(stdout).toContain('asked broken: status_503');
+  expect(stdout).toContain('HTTP 402: {"error":"API key spending limit exceeded"}');
+  expect(stdout).toMatch(/^ +my-app +demo\/echo +1 +0 +\d+ +0 +\d+ +0\.\d+$/m);
+}, 60_000);
