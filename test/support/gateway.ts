@@ -261,6 +261,18 @@ export function spawnGateway(
   return Object.assign(child, { log: () => logged });
 }
 
+/** Runs the binary to its end. */
+export async function runGateway(
+  argv: readonly string[],
+  { cwd, env = {} }: { cwd: string; env?: Record<string, string> },
+): Promise<{ code: number | null; said: string }> {
+  const child = spawnGateway(argv, { cwd, env });
+  const overdue = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  const [code] = (await once(child, 'close')) as [number | null];
+  clearTimeout(overdue);
+  return { code, said: child.log() };
+}
+
 function jsonOr(text: string): unknown {
   try {
     return JSON.parse(text);
