@@ -28,7 +28,7 @@ export async function runWorkers(
     const { driver } = gateway.store;
     await gateway.close();
     throw new Error(
-      `the ${driver} store belongs to one process; use server.store.driver lmdb (several workers on one machine), redis or postgres (several machines), or workers: 1`,
+      `the ${driver} store belongs to one process; use server.store.driver lmdb, which the workers of one machine can share, or workers: 1`,
     );
   }
   let stopping = false;

@@ -124,7 +124,7 @@ async function assertFree(blobs: Blobs, locks: BlobName[], now: number): Promise
     throw new StoreError(
       'locked',
       `this store is in use by process ${lock.pid} on ${lock.host} and its driver serves one process at a time; ` +
-        'for several processes or replicas use lmdb (one host), redis or postgres',
+        'for several processes on one host use lmdb',
     );
   }
 }
