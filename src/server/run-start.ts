@@ -17,7 +17,7 @@ import { openConfigured, serveGateway } from './serve-gateway.ts';
 import type { ServeDeps } from './serve-gateway.ts';
 import { watchFiles } from './watch-files.ts';
 import { clientKeyNote, welcome } from './welcome.ts';
-import { runWorkers } from './workers.ts';
+import { checkScope, runWorkers } from './workers.ts';
 
 export interface StartOptions {
   configPaths: readonly string[];
@@ -74,6 +74,7 @@ async function start(config: GatewayConfig, options: StartOptions, log: Log): Pr
   const deps: ServeDeps = { clock: systemClock, log, sources };
   const gateway = await openConfigured(config, deps);
   if (cluster.isWorker) return serveUntilStopped(gateway, config, { log });
+  if (config.server.workers > 1) await mayShare(gateway);
 
   const { dataDir } = config.server;
   const made = await firstStart(gateway.repository, dataDir);
@@ -111,6 +112,16 @@ async function serve(
     stopWatching();
     metrics?.close();
     log.flush();
+  }
+}
+
+/** Before anything is made in a store that would be of no use. */
+async function mayShare(gateway: Gateway): Promise<void> {
+  try {
+    checkScope(gateway.store);
+  } catch (error) {
+    await gateway.close();
+    throw error;
   }
 }
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { ServerConfig } from '../config/server-config.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import type { Store } from '../store/store.ts';
 import type { Gateway } from './open-gateway.ts';
 
 const RESPAWN_MS = 1_000;
@@ -13,24 +14,23 @@ export interface WorkersOptions {
   onListening(url: string): Promise<void>;
 }
 
+/** @throws Error when the store does not allow several processes (requirement store.scope-refusal) */
+export function checkScope({ scope, driver }: Pick<Store, 'scope' | 'driver'>): void {
+  if (scope !== 'process') return;
+  throw new Error(
+    `the ${driver} store belongs to one process; use server.store.driver lmdb (several workers on one machine), redis or postgres (several machines), or workers: 1`,
+  );
+}
+
 /**
  * Serves one address with several processes. The first process keeps the store open to apply reloads,
  * starts a new worker for one that died, and passes stop signals on.
- *
- * @throws Error when the store does not allow several processes (requirement store.scope-refusal)
  */
 export async function runWorkers(
   gateway: Gateway,
   config: ServerConfig,
   options: WorkersOptions,
 ): Promise<number> {
-  if (gateway.store.scope === 'process') {
-    const { driver } = gateway.store;
-    await gateway.close();
-    throw new Error(
-      `the ${driver} store belongs to one process; use server.store.driver lmdb, which the workers of one machine can share, or workers: 1`,
-    );
-  }
   let stopping = false;
   let announced = false;
   const workers = new Set<Worker>();
