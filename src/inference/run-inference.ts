@@ -146,7 +146,13 @@ async function deliver(
     const { answer, headers } = committed;
     call.content?.add(answer.body);
     settleCall(call, { status: 200, result: 'ok', consumption: answer }, deps.clock);
-    return { type: 'body', status: 200, headers: clientHeaders(headers), body: answer.body };
+    return {
+      type: 'body',
+      status: 200,
+      // It was read as JSON, whatever the provider calls it; clients go by the name.
+      headers: { ...clientHeaders(headers), 'content-type': 'application/json' },
+      body: answer.body,
+    };
   }
   void settleAtEnd(call, committed, deps);
   return {

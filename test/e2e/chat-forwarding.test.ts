@@ -6,7 +6,14 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { CHAT_PATH, chatBody, COMPLETION, customProvider, orderedModel } from '../support/chat.ts';
+import {
+  CHAT_PATH,
+  chatBody,
+  COMPLETION,
+  customProvider,
+  openaiClient,
+  orderedModel,
+} from '../support/chat.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { askRaw } from '../support/raw-client.ts';
@@ -246,6 +253,15 @@ describe('the answer that the client gets', () => {
       other.close();
     },
   );
+
+  it('is called JSON, as official clients need it, when the provider calls it nothing or text', async () => {
+    for (const headers of [{}, { 'content-type': 'text/plain' }]) {
+      play = (response) => response.writeHead(200, headers).end(JSON.stringify(COMPLETION));
+      const client = openaiClient(gateway);
+      const answer = await client.chat.completions.create({ model: 'm/a', messages: [] });
+      expect(answer.choices[0]?.message.content).toBe('fine');
+    }
+  });
 
   // zstd frame of one raw block: Node 20 has no encoder.
   const zstd = (bytes: Buffer): Buffer => {
