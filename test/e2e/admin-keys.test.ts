@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { runCli } from '../cli/run-cli.ts';
-import { startGateway } from '../support/gateway.ts';
+import { eventually, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 
 const KEY = /^sk-[0-9a-f]{64}$/;
@@ -144,6 +144,11 @@ describe('API keys', () => {
           row['cost'],
         ]);
       };
+      // Final records are written behind the answers.
+      const requestsOf = async (id: string) => (await sums(`organization=${id}`))[0]?.[1];
+      await eventually(
+        async () => (await requestsOf(ours)) === 3 && (await requestsOf(theirs)) === 1,
+      );
       expect(await sums('group_by=organization')).toEqual(
         expect.arrayContaining([
           [ours, 3, '0.75'],

@@ -259,8 +259,10 @@ describe('spending limits', () => {
       };
       expect(await spend([a], 'one-process')).toBe(3);
       expect(await spend([a, b], 'two-processes')).toBe(3);
-      const { body } = await a.admin('GET', '/admin/v1/usage');
-      expect(body.data).toMatchObject([{ cost: '0.90' }]);
+      await eventually(async () => {
+        const { body } = await a.admin('GET', '/admin/v1/usage');
+        return body.data[0].cost === '0.90';
+      });
     },
   );
 });
