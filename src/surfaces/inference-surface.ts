@@ -65,7 +65,8 @@ export function createInferenceHandler(surface: InferenceSurface, deps: SurfaceD
   };
 }
 
-function leaveAtEnd(result: CallResult, exchange: HttpExchange, leave: () => void): void {
-  if (result.type === 'stream') exchange.response.once('close', leave);
+function leaveAtEnd(result: CallResult, { response }: HttpExchange, leave: () => void): void {
+  // A response that the client closed meanwhile does not say so again.
+  if (result.type === 'stream' && !response.closed) response.once('close', leave);
   else leave();
 }

@@ -12,6 +12,8 @@ const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
  *   client stops in the middle
  */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
+  // The client may have left while the checks before this waited: then no event would ever come.
+  if (request.destroyed) return Promise.reject(cutOff());
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > limit) return Promise.reject(refuse(request, declared, limit));
   return new Promise((resolve, reject) => {
@@ -29,11 +31,14 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
     );
     request.on('close', () => {
-      if (!request.complete)
-        reject(new GatewayError('invalid_request', { message: 'the request body was cut off' }));
+      if (!request.complete) reject(cutOff());
     });
     request.on('error', (error) => reject(new GatewayError('invalid_request', { cause: error })));
   });
+}
+
+function cutOff(): GatewayError {
+  return new GatewayError('invalid_request', { message: 'the request body was cut off' });
 }
 
 function refuse(request: IncomingMessage, size: number, limit: number): GatewayError {

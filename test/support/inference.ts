@@ -1,0 +1,63 @@
+import type { RequestOutcome } from '../../src/usage/ledger.ts';
+import type { InferenceDeps } from '../../src/inference/run-inference.ts';
+import { createHealth } from '../../src/routing/health.ts';
+import type { UpstreamCall, UpstreamRequest, UpstreamSink } from '../../src/upstream/transport.ts';
+import { createFakeClock } from './fake-clock.ts';
+import type { FakeClock } from './fake-clock.ts';
+
+/** One upstream request as the pipeline made it; the test plays the provider through `sink`. */
+export interface SentCall {
+  request: UpstreamRequest;
+  sink: UpstreamSink;
+  aborted: boolean;
+  paused: boolean;
+}
+
+export interface InferenceBench {
+  deps: InferenceDeps;
+  clock: FakeClock;
+  sent: SentCall[];
+  /** The final records, in the order in which they were settled. */
+  outcomes: RequestOutcome[];
+}
+
+/** What the pipeline stands on, with a transport and a ledger whose every move is the test's. */
+export function inferenceBench(
+  entry: { admitted?: Promise<void>; durable?: Promise<void> } = {},
+): InferenceBench {
+  const clock = createFakeClock();
+  const sent: SentCall[] = [];
+  const outcomes: RequestOutcome[] = [];
+  const deps: InferenceDeps = {
+    clock,
+    health: createHealth({ clock }),
+    transportFor: () => ({
+      send: (request, sink) => open(sent, { request, sink, aborted: false, paused: false }),
+      close: async () => undefined,
+    }),
+    maxAnswerBytes: 1024 * 1024,
+    active: new Set(),
+    ledger: {
+      begin: () => ({
+        admitted: entry.admitted,
+        durable: entry.durable ?? Promise.resolve(),
+        settle: (outcome) => void outcomes.push(outcome),
+      }),
+      checkFunds: () => undefined,
+      drain: async () => undefined,
+    },
+    random: () => 0.5,
+    outputBound: 1000,
+    keepContent: false,
+  };
+  return { deps, clock, sent, outcomes };
+}
+
+function open(sent: SentCall[], call: SentCall): UpstreamCall {
+  sent.push(call);
+  return {
+    abort: () => void (call.aborted = true),
+    pause: () => void (call.paused = true),
+    resume: () => void (call.paused = false),
+  };
+}
