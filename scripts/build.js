@@ -15,7 +15,9 @@ function newest(path) {
   return Math.max(stats.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
-const inputs = ['src', 'tsconfig.json', 'package.json'].map((name) => newest(join(root, name)));
+const inputs = ['src', 'tsconfig.build.json', 'package.json'].map((name) =>
+  newest(join(root, name)),
+);
 if (process.argv.includes('--if-stale') && newest(stamp) > Math.max(...inputs)) process.exit(0);
 
 process.stderr.write('building agent-gateway …\n');
@@ -26,7 +28,7 @@ const tsc = join(
   'bin',
   'tsc',
 );
-const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.json')], {
+const { status } = spawnSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.build.json')], {
   stdio: ['ignore', 2, 2],
 });
 if (status !== 0) process.exit(1);

@@ -324,7 +324,7 @@ describe.each(RESOURCES.map((definition) => [definition.collection, definition] 
         expect(foreign).toMatchObject({ status: 400, body: { param: 'page' } });
         const otherQuery = await call(`GET ${collection}`, { query: `page=${page}&q=n-1` });
         expect(otherQuery.status).toBe(400);
-        const long = Buffer.from(`${Buffer.from(page, 'base64url')}${'x'.repeat(4000)}`);
+        const long = Buffer.from(Buffer.from(page, 'base64url').toString() + 'x'.repeat(4000));
         for (const bad of ['x', '%%%', page.slice(2), long.toString('base64url')]) {
           const query = new URLSearchParams({ page: bad }).toString();
           expect((await call(`GET ${collection}`, { query })).status, bad.slice(0, 20)).toBe(400);

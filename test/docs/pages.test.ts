@@ -32,7 +32,7 @@ describe('docs', () => {
     const declared = [...source.matchAll(/name: '(gateway_\w+)'/g)].map(([, name]) => name);
     const told = [...page.matchAll(/^\| `(gateway_\w+)`/gm)].map(([, name]) => name);
     expect(declared.length).toBeGreaterThan(0);
-    expect(told.toSorted()).toEqual(declared.toSorted());
+    expect(new Set(told)).toEqual(new Set(declared));
   });
 
   it.each(pages)('%s links only to what is there', async (name) => {

@@ -103,7 +103,8 @@ function send(guard: UrlGuard, hop: Hop, signal: AbortSignal): Promise<Dispatche
 }
 
 function follow(hop: Hop, from: URL, { target, status }: { target: string; status: number }): Hop {
-  if (!URL.canParse(target, from.href)) throw new UrlGuardError('syntax', 'redirect to no valid URL');
+  if (!URL.canParse(target, from.href))
+    throw new UrlGuardError('syntax', 'redirect to no valid URL');
   const to = new URL(target, from);
   const keepsBody =
     status === 307 || status === 308 || hop.method === 'GET' || hop.method === 'HEAD';
