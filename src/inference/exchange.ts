@@ -11,6 +11,7 @@ import type {
 } from '../upstream/transport.ts';
 import {
   abortedFailure,
+  bugFailure,
   invalidAnswerFailure,
   lapseFailure,
   shutdownFailure,
@@ -57,6 +58,8 @@ export interface ExchangeOptions {
   health: HealthReport;
   maxAnswerBytes: number;
   active: Set<{ shutDown(): void }>;
+  /** A bug that no answer can tell of any more. */
+  onBug(thrown: unknown): void;
   resolve(result: AttemptResult): void;
 }
 
@@ -105,37 +108,16 @@ export class Exchange implements UpstreamSink {
   }
 
   onHead(status: number, headers: UpstreamHeaders): void {
-    if (this.phase !== 'head') return;
-    this.status = status;
-    this.headers = headers;
-    if (status < 200 || status > 299) this.phase = 'error';
-    else if (!this.options.call.peek.stream) this.phase = 'answer';
-    else if (!isEventStream(headers)) this.phase = 'error';
-    else {
-      this.phase = 'stream';
-      this.reader = this.options.call.protocol.createStream(this.streamOptions());
-    }
+    if (this.phase === 'head') this.safely(() => this.begin(status, headers));
   }
 
   onData(chunk: Buffer): void {
     this.watchdog.fed(chunk.length);
-    if (this.phase === 'stream') return this.hold(chunk);
-    if (this.phase === 'committed') return this.forward(chunk);
-    if (this.phase === 'error' || this.phase === 'answer') this.gather(chunk);
+    this.safely(() => this.take(chunk));
   }
 
   onEnd(): void {
-    switch (this.phase) {
-      case 'error':
-        return this.fail(this.errorAnswer());
-      case 'answer':
-        return this.finishAnswer();
-      case 'stream':
-      case 'committed':
-        return this.finishStream();
-      case 'head':
-      case 'over':
-    }
+    this.safely(() => this.finish());
   }
 
   onError(error: UpstreamError): void {
@@ -147,6 +129,49 @@ export class Exchange implements UpstreamSink {
   /** The gateway stops: the client is told, in the stream if it has begun. */
   shutDown(): void {
     if (this.phase !== 'over') this.fail(shutdownFailure());
+  }
+
+  /** Thrown into a transport, a bug would end the process instead of this one call. */
+  private safely(step: () => void): void {
+    try {
+      step();
+    } catch (thrown) {
+      if (this.phase === 'over') throw thrown;
+      if (this.phase === 'committed') this.options.onBug(thrown);
+      this.fail(bugFailure(thrown));
+    }
+  }
+
+  private begin(status: number, headers: UpstreamHeaders): void {
+    this.status = status;
+    this.headers = headers;
+    if (status < 200 || status > 299) this.phase = 'error';
+    else if (!this.options.call.peek.stream) this.phase = 'answer';
+    else if (!isEventStream(headers)) this.phase = 'error';
+    else {
+      this.phase = 'stream';
+      this.reader = this.options.call.protocol.createStream(this.streamOptions());
+    }
+  }
+
+  private take(chunk: Buffer): void {
+    if (this.phase === 'stream') return this.hold(chunk);
+    if (this.phase === 'committed') return this.forward(chunk);
+    if (this.phase === 'error' || this.phase === 'answer') this.gather(chunk);
+  }
+
+  private finish(): void {
+    switch (this.phase) {
+      case 'error':
+        return this.fail(this.errorAnswer());
+      case 'answer':
+        return this.finishAnswer();
+      case 'stream':
+      case 'committed':
+        return this.finishStream();
+      case 'head':
+      case 'over':
+    }
   }
 
   private streamOptions(): Parameters<Call['protocol']['createStream']>[0] {
@@ -180,10 +205,10 @@ export class Exchange implements UpstreamSink {
     const { call, candidate } = this.options;
     const answer = call.protocol.readAnswer(body);
     if (!answer) return this.fail(invalidAnswerFailure('invalid_answer', this.status));
-    this.noteContent();
-    this.close();
     const renamed = candidate.route.responseModel === 'logical';
     const shown = renamed ? call.protocol.rewriteModel(answer.body, call.peek.model) : answer.body;
+    this.noteContent();
+    this.close();
     this.options.resolve({
       type: 'answer',
       answer: { ...answer, body: shown },
@@ -198,9 +223,10 @@ export class Exchange implements UpstreamSink {
       this.chunks.push(ready);
       this.size += ready.length;
     }
+    if (reader.failure && !reader.contentSeen)
+      return this.fail(streamFailure(reader.failure, this.options.candidate.route));
     if (reader.contentSeen || reader.events > MAX_HELD_EVENTS || this.size > MAX_HELD_BYTES)
       this.commit();
-    else if (reader.failure) this.fail(streamFailure(reader.failure, this.options.candidate.route));
   }
 
   private commit(): void {
@@ -209,6 +235,7 @@ export class Exchange implements UpstreamSink {
     const relay = createRelay({
       clock,
       onDrain: () => {
+        if (this.phase === 'over') return;
         this.watchdog.paused(false);
         this.upstream?.resume();
       },
@@ -288,7 +315,7 @@ export class Exchange implements UpstreamSink {
         code: 'upstream_timeout',
       };
     }
-    if (failure.reason === 'shutting_down') {
+    if (failure.reason === 'shutting_down' || failure.reason === 'bug') {
       return { message: failure.error.message, type: 'api_error', code: failure.error.code };
     }
     return {

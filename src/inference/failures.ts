@@ -1,4 +1,4 @@
-import { ERRORS, GatewayError } from '../core/errors.ts';
+import { ERRORS, GatewayError, toGatewayError } from '../core/errors.ts';
 import { toPublicMessage } from '../core/redact.ts';
 import type { StreamFailure } from '../protocols/protocol.ts';
 import type { Route } from '../routing/catalog.ts';
@@ -30,6 +30,17 @@ export function shutdownFailure(): AttemptFailure {
     action: 'fatal',
     reason: 'shutting_down',
     error: new GatewayError('shutting_down'),
+    fault: undefined,
+  };
+}
+
+/** Something of ours threw: no other candidate would fare better. */
+export function bugFailure(thrown: unknown): AttemptFailure {
+  return {
+    ...NO_DETAIL,
+    action: 'fatal',
+    reason: 'bug',
+    error: toGatewayError(thrown),
     fault: undefined,
   };
 }

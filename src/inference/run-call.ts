@@ -17,6 +17,8 @@ export interface CallDeps {
   maxAnswerBytes: number;
   /** What is under way, so that a stop can end it in its own protocol. */
   active: Set<{ shutDown(): void }>;
+  /** Told of a bug that no answer can tell of any more. */
+  onBug(thrown: unknown, requestId: string): void;
 }
 
 export type CommittedResult = Exclude<AttemptResult, AttemptFailure>;
@@ -32,8 +34,6 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
   let last: AttemptFailure | undefined;
   let mayHaveActed = false;
   for (const candidate of plan.candidates) {
-    // It may have left while the call waited to be admitted, before any exchange listened for it.
-    if (call.client.gone) throw abortedFailure().error;
     const result = await tryCandidate(call, candidate, deps);
     if (result.type !== 'failed') {
       call.record.answeredBy = candidate;
@@ -66,8 +66,11 @@ async function tryCandidate(
 }
 
 async function attempt(call: Call, candidate: Candidate, deps: CallDeps): Promise<AttemptResult> {
+  // It may have left while no exchange listened for it: before it was admitted, or between two.
+  if (call.client.gone) return abortedFailure();
   const { clock } = deps;
   const { route } = candidate;
+  const transport = deps.transportFor(route.provider);
   const request = buildUpstreamRequest({
     account: route.provider,
     protocol: call.protocol.id,
@@ -88,10 +91,11 @@ async function attempt(call: Call, candidate: Candidate, deps: CallDeps): Promis
       health: deps.health.begin(route),
       maxAnswerBytes: deps.maxAnswerBytes,
       active: deps.active,
+      onBug: (thrown) => deps.onBug(thrown, call.id),
       resolve,
     });
     call.record.sentAt ??= startedAt;
-    exchange.attach(deps.transportFor(route.provider).send(request, exchange));
+    exchange.attach(transport.send(request, exchange));
   });
   const failed = result.type === 'failed';
   call.record.attempts.push({

@@ -154,7 +154,7 @@ async function deliver(
       body: answer.body,
     };
   }
-  void settleAtEnd(call, committed, deps);
+  settleAtEnd(call, committed, deps).catch((thrown: unknown) => deps.onBug(thrown, call.id));
   return {
     type: 'stream',
     status: 200,

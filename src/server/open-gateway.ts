@@ -71,6 +71,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     catalog: () => resources.catalog.current(),
   };
   const health = createHealth({ clock });
+  const onBug = reportTo(log);
   const observers = [logRequests(log)];
   if (config.metrics.listen)
     observers.push(await createMetrics({ catalog: shared.catalog, health }));
@@ -84,6 +85,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     outputBound: config.limits.outputTokensBound,
     keepContent: config.log.content,
     active,
+    onBug,
   };
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
   const routes = [
@@ -92,7 +94,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     ...adminRoutes({ ...shared, repository: resources.repository, store }),
   ];
   return {
-    app: createApp({ ...options, routes, ...protections(config), onBug: reportTo(log) }),
+    app: createApp({ ...options, routes, ...protections(config), onBug }),
     store,
     repository: resources.repository,
     hasher: resources.hasher,

@@ -37,6 +37,9 @@ export function inferenceBench(
     }),
     maxAnswerBytes: 1024 * 1024,
     active: new Set(),
+    onBug: (thrown) => {
+      throw thrown;
+    },
     ledger: {
       begin: () => ({
         admitted: entry.admitted,

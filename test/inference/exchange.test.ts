@@ -1,0 +1,253 @@
+import { describe, expect, it } from 'vitest';
+import { Exchange } from '../../src/inference/exchange.ts';
+import type { AttemptResult } from '../../src/inference/exchange.ts';
+import type { Call, ClientConnection } from '../../src/inference/types.ts';
+import { chat } from '../../src/protocols/chat/chat.ts';
+import type { WireProtocol } from '../../src/protocols/protocol.ts';
+import type { Health } from '../../src/routing/health.ts';
+import { createHealth } from '../../src/routing/health.ts';
+import { UpstreamError } from '../../src/upstream/transport.ts';
+import { verifies } from '../requirements.ts';
+import { fakeModel, fakeRoute } from '../support/catalog.ts';
+import { chatBody, chunk, COMPLETION } from '../support/chat.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+const EVENTS = { 'content-type': 'text/event-stream' };
+const ROLE = chunk({ role: 'assistant' });
+const HI = chunk({ content: 'hi' });
+
+interface Setup {
+  stream?: boolean;
+  protocol?: Partial<WireProtocol>;
+  responseModel?: 'logical';
+}
+
+function fakeClient(): ClientConnection & { leave(): void; listeners: Set<() => void> } {
+  const listeners = new Set<() => void>();
+  return {
+    listeners,
+    gone: false,
+    onGone(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    leave() {
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
+function setup({ stream = true, protocol = {}, responseModel }: Setup = {}) {
+  const clock = createFakeClock();
+  const client = fakeClient();
+  const route = fakeRoute('a', responseModel ? { responseModel } : {});
+  const health: Health = createHealth({ clock, threshold: 1 });
+  const call: Call = {
+    id: 'req_1',
+    startedAt: clock.monotonic(),
+    protocol: { ...chat, ...protocol },
+    peek: chat.peek(Buffer.from(chatBody('acme/fast', { stream }))),
+    model: fakeModel('acme/fast', [route]),
+    client,
+    entry: { admitted: undefined, durable: Promise.resolve(), settle: () => undefined },
+    content: undefined,
+    repeatable: true,
+    record: {
+      attempts: [],
+      losses: [],
+      sentAt: undefined,
+      firstContentAt: undefined,
+      answeredBy: undefined,
+      skipped: [],
+    },
+  };
+  const active = new Set<{ shutDown(): void }>();
+  const results: AttemptResult[] = [];
+  const bugs: unknown[] = [];
+  const exchange = new Exchange({
+    clock,
+    call,
+    candidate: { model: call.model, route },
+    health: health.begin(route),
+    maxAnswerBytes: 10_000,
+    active,
+    onBug: (thrown) => void bugs.push(thrown),
+    resolve: (result) => void results.push(result),
+  });
+  const upstream = { aborted: 0, paused: false };
+  const handle = {
+    abort: () => void upstream.aborted++,
+    pause: () => void (upstream.paused = true),
+    resume: () => void (upstream.paused = false),
+  };
+  const feed = (...parts: string[]) => exchange.onData(Buffer.from(parts.join('')));
+  return { clock, client, exchange, handle, upstream, results, active, feed, health, route, bugs };
+}
+
+/** What was written to a client that takes everything. */
+function drink(result: AttemptResult | undefined): () => string {
+  if (result?.type !== 'stream') throw new Error(`no stream: ${result?.type}`);
+  let text = '';
+  const response = {
+    on: () => response,
+    write: (bytes: Buffer) => ((text += bytes.toString()), true),
+    end: () => undefined,
+  };
+  result.relay.body.pipe(response as never);
+  return () => text;
+}
+
+describe('Exchange', () => {
+  it(verifies('ops.memory.bounded', 'lets go of client, timer and list however it ends'), () => {
+    type Ending = (parts: ReturnType<typeof setup>) => void;
+    const endings: Ending[] = [
+      ({ exchange }) => exchange.onError(new UpstreamError('reset', 'gone')),
+      ({ exchange }) => exchange.onEnd(),
+      ({ exchange }) => exchange.shutDown(),
+      ({ client }) => client.leave(),
+      ({ clock }) => clock.advance(600_001),
+      ({ exchange, feed }) => (feed(HI), exchange.onEnd()),
+      ({ client, feed }) => (feed(HI), client.leave()),
+      ({ feed }) => feed(HI, 'data: [DONE]\n\n'),
+      ({ feed }) => feed('data: {"error":{"message":"no"}}\n\n'),
+    ];
+    for (const end of endings) {
+      const parts = setup();
+      parts.exchange.attach(parts.handle);
+      parts.exchange.onHead(200, EVENTS);
+      end(parts);
+      expect(parts.results).toHaveLength(1);
+      expect(parts.client.listeners.size).toBe(0);
+      expect(parts.active.size).toBe(0);
+      expect(parts.clock.pending).toBe(0);
+      expect(parts.health.look(parts.route).state).not.toBe('probing');
+    }
+  });
+
+  it('closes the upstream call that is handed over after the end', () => {
+    const { client, exchange, handle, upstream, results } = setup();
+    client.leave();
+    exchange.attach(handle);
+    expect(upstream.aborted).toBe(1);
+    expect(results).toMatchObject([{ type: 'failed', reason: 'client_gone' }]);
+  });
+
+  it(
+    verifies(
+      'routing.commit-gate',
+      'moves on when a failure follows however many lifecycle events',
+    ),
+    () => {
+      const { exchange, handle, results, feed } = setup();
+      exchange.attach(handle);
+      exchange.onHead(200, EVENTS);
+      feed(ROLE.repeat(65), 'data: {"error":{"message":"overloaded"}}\n\n');
+      expect(results).toMatchObject([{ type: 'failed', reason: 'stream_error' }]);
+    },
+  );
+
+  it(
+    verifies('chat.stream.error-in-band', 'tells of a failure in the same chunk as the content'),
+    async () => {
+      const { exchange, handle, results, feed, upstream } = setup();
+      exchange.attach(handle);
+      exchange.onHead(200, EVENTS);
+      feed(ROLE, HI, 'data: {"error":{"message":"broken"}}\n\n');
+      const text = drink(results[0])();
+      expect(text).toContain('"content":"hi"');
+      expect(text).toContain('"error"');
+      expect(text).not.toContain('[DONE]');
+      expect(upstream.aborted).toBe(1);
+      const [result] = results;
+      if (result?.type !== 'stream') throw new Error('no stream');
+      expect(await result.ended).toMatchObject({ clientGone: false, failure: { type: 'failed' } });
+    },
+  );
+
+  it('sets no timer for a client that drains after the end', () => {
+    const { clock, exchange, handle, results, feed } = setup();
+    exchange.attach(handle);
+    exchange.onHead(200, EVENTS);
+    feed(HI);
+    const [result] = results;
+    if (result?.type !== 'stream') throw new Error('no stream');
+    let drain = (): void => undefined;
+    const response = {
+      on: (_event: string, listener: () => void) => ((drain = listener), response),
+      write: () => false,
+      end: () => undefined,
+    };
+    result.relay.body.pipe(response as never);
+    feed(HI, 'data: [DONE]\n\n');
+    drain();
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('a bug in a codec', () => {
+  const bug = (): never => {
+    throw new TypeError('a bug');
+  };
+
+  it(verifies('ops.unhandled', 'is the failure of its one call, wherever it is met'), () => {
+    type Play = (parts: ReturnType<typeof setup>) => void;
+    const cases: [Setup, Play][] = [
+      [{ protocol: { createStream: bug } }, ({ exchange }) => exchange.onHead(200, EVENTS)],
+      [
+        { stream: false, protocol: { readAnswer: bug } },
+        ({ exchange }) => (exchange.onHead(200, {}), exchange.onEnd()),
+      ],
+      [
+        { stream: false, responseModel: 'logical', protocol: { rewriteModel: bug } },
+        ({ exchange, feed }) => {
+          exchange.onHead(200, {});
+          feed(JSON.stringify(COMPLETION));
+          exchange.onEnd();
+        },
+      ],
+      [
+        {
+          protocol: {
+            createStream: (options) => Object.assign(chat.createStream(options), { push: bug }),
+          },
+        },
+        ({ exchange, feed }) => (exchange.onHead(200, EVENTS), feed(HI)),
+      ],
+    ];
+    for (const [options, play] of cases) {
+      const parts = setup(options);
+      parts.exchange.attach(parts.handle);
+      play(parts);
+      expect(parts.results).toMatchObject([
+        { type: 'failed', action: 'fatal', error: { code: 'internal_error' } },
+      ]);
+      expect(parts.active.size).toBe(0);
+      expect(parts.clock.pending).toBe(0);
+    }
+  });
+
+  it(verifies('ops.unhandled', 'ends a stream that has begun in-band'), async () => {
+    let broken = false;
+    const { exchange, handle, results, feed, bugs } = setup({
+      protocol: {
+        createStream(options) {
+          const reader = chat.createStream(options);
+          const push = reader.push.bind(reader);
+          return Object.assign(reader, { push: (bytes: Buffer) => (broken ? bug() : push(bytes)) });
+        },
+      },
+    });
+    exchange.attach(handle);
+    exchange.onHead(200, EVENTS);
+    feed(HI);
+    broken = true;
+    feed(HI);
+    const text = drink(results[0])();
+    expect(text).toContain('"error"');
+    expect(text).not.toContain('a bug');
+    expect(bugs).toHaveLength(1);
+    const [result] = results;
+    if (result?.type !== 'stream') throw new Error('no stream');
+    expect(await result.ended).toMatchObject({ failure: { reason: 'bug' } });
+  });
+});

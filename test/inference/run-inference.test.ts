@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { runInference } from '../../src/inference/run-inference.ts';
+import type { CallResult } from '../../src/inference/types.ts';
+import { chat } from '../../src/protocols/chat/chat.ts';
+import type { Route } from '../../src/routing/catalog.ts';
+import { UpstreamError } from '../../src/upstream/transport.ts';
+import { verifies } from '../requirements.ts';
+import { fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
+import { chatBody, chunk, COMPLETION } from '../support/chat.ts';
+import { inferenceBench } from '../support/inference.ts';
+import type { SentCall } from '../support/inference.ts';
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+function setup(
+  routes: Route[],
+  options: { stream?: boolean; admitted?: Promise<void>; durable?: Promise<void> } = {},
+) {
+  const { stream = false, ...entry } = options;
+  const bench = inferenceBench(entry);
+  const listeners = new Set<() => void>();
+  const client = {
+    gone: false,
+    onGone(listener: () => void) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+  const leave = (): void => {
+    client.gone = true;
+    for (const listener of listeners) listener();
+  };
+  const answer: Promise<CallResult> = runInference(
+    {
+      id: 'req_1',
+      at: bench.clock.now(),
+      startedAt: bench.clock.monotonic(),
+      surface: 'chat',
+      protocol: chat,
+      principal: {
+        keyId: 'key_1',
+        keyName: 'one',
+        organizationId: 'org_1',
+        organizationEnabled: true,
+        scopes: null,
+        keySpend: null,
+        organizationSpend: null,
+        rpmCap: null,
+        concurrencyCap: null,
+        allowedModels: null,
+      },
+      catalog: fakeCatalog(fakeModel('acme/fast', routes)),
+      body: Buffer.from(chatBody('acme/fast', { stream })),
+      client,
+      repeatable: true,
+    },
+    bench.deps,
+  );
+  answer.catch(() => undefined);
+  return { ...bench, answer, leave };
+}
+
+const route = (name: string, priority: number, overrides: Partial<Route> = {}): Route =>
+  fakeRoute(name, { priority, ...overrides });
+
+const succeed = (call: SentCall | undefined): void => {
+  call?.sink.onHead(200, { 'content-type': 'application/json' });
+  call?.sink.onData(Buffer.from(JSON.stringify(COMPLETION)));
+  call?.sink.onEnd();
+};
+
+describe('runInference', () => {
+  it(
+    verifies('errors.status.504-timeout', 'the total time is one for all candidates'),
+    async () => {
+      const timeouts = { firstContent: 600, wholeAnswer: 600, idle: 600, total: 1_000 };
+      const { answer, clock, sent, outcomes } = setup([
+        route('a', 0, { timeouts }),
+        route('b', 1, { timeouts }),
+        route('c', 2, { timeouts }),
+      ]);
+      clock.advance(600);
+      await nextTurn();
+      clock.advance(400);
+      await expect(answer).rejects.toMatchObject({ code: 'upstream_timeout', status: 504 });
+      expect(sent).toHaveLength(2);
+      expect(sent.map(({ aborted }) => aborted)).toEqual([true, true]);
+      expect(outcomes).toMatchObject([{ status: 504, result: 'error', cost: 0 }]);
+    },
+  );
+
+  it('a refused connection is tried once more, and only once', async () => {
+    const { answer, sent, outcomes } = setup([route('a', 0), route('b', 1)]);
+    for (const _ of [1, 2]) {
+      sent.at(-1)?.sink.onError(new UpstreamError('connect', 'refused'));
+      await nextTurn();
+    }
+    succeed(sent[2]);
+    expect(await answer).toMatchObject({ status: 200 });
+    expect(outcomes[0]?.attempts.map(({ provider, outcome }) => [provider, outcome])).toEqual([
+      ['a', 'connect'],
+      ['a', 'connect'],
+      ['b', 'ok'],
+    ]);
+  });
+
+  it(
+    verifies('stream.client-abort.cancels-upstream', 'asks nobody for a client that has left'),
+    async () => {
+      const { answer, sent, leave, outcomes, clock } = setup([route('a', 0), route('b', 1)]);
+      sent[0]?.sink.onError(new UpstreamError('connect', 'refused'));
+      leave();
+      await expect(answer).rejects.toThrow();
+      expect(sent).toHaveLength(1);
+      expect(outcomes).toMatchObject([{ status: 499, result: 'aborted', cost: 0 }]);
+      expect(clock.pending).toBe(0);
+    },
+  );
+
+  it('a provider that cannot be reached at all leaves nothing behind', async () => {
+    const bench = inferenceBench();
+    bench.deps.transportFor = () => {
+      throw new TypeError('a bad cassette');
+    };
+    const { deps, clock } = bench;
+    const health = deps.health;
+    const one = route('a', 0);
+    const answer = runInference(
+      {
+        id: 'req_1',
+        at: 0,
+        startedAt: 0,
+        surface: 'chat',
+        protocol: chat,
+        principal: { allowedModels: null, keyId: 'key_1' } as never,
+        catalog: fakeCatalog(fakeModel('acme/fast', [one])),
+        body: Buffer.from(chatBody('acme/fast')),
+        client: { gone: false, onGone: () => () => undefined },
+        repeatable: true,
+      },
+      deps,
+    );
+    await expect(answer).rejects.toMatchObject({ code: 'internal_error' });
+    expect(clock.pending).toBe(0);
+    expect(deps.active.size).toBe(0);
+    expect(health.look(one).state).toBe('available');
+    expect(bench.outcomes).toMatchObject([{ status: 500, result: 'error' }]);
+  });
+
+  it(
+    verifies('chat.status.500-persistence', 'a stream is given up when its record is not durable'),
+    async () => {
+      let refuse = (_error: Error): void => undefined;
+      const durable = new Promise<void>((_resolve, reject) => {
+        refuse = reject;
+      });
+      durable.catch(() => undefined);
+      const { answer, sent, outcomes, clock, deps } = setup([route('a', 0)], {
+        stream: true,
+        durable,
+      });
+      sent[0]?.sink.onHead(200, { 'content-type': 'text/event-stream' });
+      sent[0]?.sink.onData(Buffer.from(chunk({ content: 'hi' })));
+      await nextTurn();
+      refuse(new Error('disk full'));
+      await expect(answer).rejects.toMatchObject({ status: 500 });
+      expect(sent[0]?.aborted).toBe(true);
+      expect(outcomes).toMatchObject([{ status: 500, result: 'error' }]);
+      expect(deps.active.size).toBe(0);
+      expect(clock.pending).toBe(0);
+    },
+  );
+
+  it(
+    verifies('store.ledger.abort', 'a client that leaves in the middle is charged what was made'),
+    async () => {
+      const pricing = { input: 10, output: 100 };
+      const { answer, sent, leave, outcomes } = setup([route('a', 0, { pricing })], {
+        stream: true,
+      });
+      sent[0]?.sink.onHead(200, { 'content-type': 'text/event-stream' });
+      for (let i = 0; i < 5; i++) sent[0]?.sink.onData(Buffer.from(chunk({ content: 'words ' })));
+      await answer;
+      leave();
+      await nextTurn();
+      expect(sent[0]?.aborted).toBe(true);
+      expect(outcomes).toHaveLength(1);
+      expect(outcomes[0]).toMatchObject({ status: 499, result: 'aborted', estimated: true });
+      expect(outcomes[0]?.usage.input).toBeGreaterThan(0);
+      expect(outcomes[0]?.usage.output).toBeGreaterThan(0);
+      expect(outcomes[0]?.cost).toBeGreaterThan(0);
+    },
+  );
+});
