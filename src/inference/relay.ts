@@ -34,11 +34,9 @@ export function createRelay(options: RelayOptions): Relay {
   const stayAlive = (): void => {
     if (ended || !response) return;
     const silent = clock.monotonic() - lastWrite;
-    if (silent >= KEEP_ALIVE_MS && !response.writableNeedDrain) send(KEEP_ALIVE);
-    timer = clock.setTimeout(
-      stayAlive,
-      Math.max(1, KEEP_ALIVE_MS - Math.min(silent, KEEP_ALIVE_MS - 1)),
-    );
+    const isDue = silent >= KEEP_ALIVE_MS;
+    if (isDue && !response.writableNeedDrain) send(KEEP_ALIVE);
+    timer = clock.setTimeout(stayAlive, isDue ? KEEP_ALIVE_MS : KEEP_ALIVE_MS - silent);
   };
 
   const send = (bytes: Buffer): boolean => {
