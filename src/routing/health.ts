@@ -54,7 +54,17 @@ interface Breaker {
   /** True from the first cooldown until a success: the next request after `until` is a probe. */
   tripped: boolean;
   probing: boolean;
+  /** Cooldowns so far: an attempt that began before the latest one knows nothing of the time since. */
+  cooldowns: number;
   latencyMs: number | undefined;
+}
+
+/** A breaker as an attempt found it when it began. */
+interface Found {
+  readonly breaker: Breaker;
+  readonly cooldowns: number;
+  /** The attempt is a last resort, not a probe. */
+  readonly wasCooled: boolean;
 }
 
 const LATENCY_WEIGHT = 0.2;
@@ -64,33 +74,32 @@ export function createHealth(options: HealthOptions): Health {
   const { rateMs = 5_000, credentialMs = 60_000 } = options;
   const breakers = new Map<string, Breaker>();
 
-  const breaker = (key: string): Breaker => {
-    let found = breakers.get(key);
-    if (!found) {
-      found = {
-        faults: 0,
-        until: 0,
-        openings: 0,
-        tripped: false,
-        probing: false,
-        latencyMs: undefined,
-      };
-      breakers.set(key, found);
-    }
-    return found;
+  const find = (key: string): Found => {
+    let breaker = breakers.get(key);
+    if (!breaker) breakers.set(key, (breaker = newBreaker()));
+    const { cooldowns, until } = breaker;
+    return { breaker, cooldowns, wasCooled: until > clock.now() };
   };
 
   const cool = (target: Breaker, ms: number): void => {
     target.until = Math.max(target.until, clock.now() + ms);
     target.tripped = true;
+    target.cooldowns += 1;
   };
 
-  const fault = (route: Route, kind: FaultKind, retryAfterMs: number | undefined): void => {
-    const own = breaker(routeKey(route));
-    if (kind === 'credential') return cool(breaker(accountKey(route)), credentialMs);
+  const fault = (
+    [route, account]: readonly [Found, Found],
+    kind: FaultKind,
+    retryAfterMs: number | undefined,
+  ): void => {
+    const own = route.breaker;
+    if (kind === 'credential') return cool(account.breaker, credentialMs);
     if (kind === 'rate') return cool(own, retryAfterMs ?? rateMs);
-    own.faults += 1;
+    // Requests that fail together are one failure of the candidate, not a row of failed probes.
+    const isNews = !route.wasCooled && own.cooldowns === route.cooldowns;
     if (retryAfterMs !== undefined) cool(own, retryAfterMs);
+    if (!isNews) return;
+    own.faults += 1;
     if (own.faults < threshold && own.openings === 0) return;
     cool(own, Math.min(openMs * 2 ** own.openings, maxOpenMs));
     own.openings += 1;
@@ -101,8 +110,10 @@ export function createHealth(options: HealthOptions): Health {
       lookAt(clock.now(), breakers.get(routeKey(route)), breakers.get(accountKey(route))),
 
     begin(route) {
-      const parts = [breaker(routeKey(route)), breaker(accountKey(route))];
-      const probed = parts.filter((part) => part.tripped && !part.probing);
+      const parts = [find(routeKey(route)), find(accountKey(route))] as const;
+      const probed = parts
+        .map((part) => part.breaker)
+        .filter((part) => part.tripped && !part.probing);
       for (const part of probed) part.probing = true;
       let open = true;
       const finish = (report: () => void): void => {
@@ -113,10 +124,22 @@ export function createHealth(options: HealthOptions): Health {
       };
       return {
         success: (firstContentMs) => finish(() => recover(parts, firstContentMs)),
-        fault: (kind, retryAfterMs) => finish(() => fault(route, kind, retryAfterMs)),
+        fault: (kind, retryAfterMs) => finish(() => fault(parts, kind, retryAfterMs)),
         abandon: () => finish(() => undefined),
       };
     },
+  };
+}
+
+function newBreaker(): Breaker {
+  return {
+    faults: 0,
+    until: 0,
+    openings: 0,
+    tripped: false,
+    probing: false,
+    cooldowns: 0,
+    latencyMs: undefined,
   };
 }
 
@@ -131,15 +154,15 @@ function lookAt(now: number, own: Breaker | undefined, account: Breaker | undefi
   };
 }
 
-function recover(parts: Breaker[], firstContentMs: number): void {
-  for (const part of parts) {
-    part.faults = 0;
-    part.openings = 0;
-    part.until = 0;
-    part.tripped = false;
+function recover(parts: readonly [Found, Found], firstContentMs: number): void {
+  for (const { breaker, cooldowns } of parts) {
+    if (breaker.cooldowns !== cooldowns) continue;
+    breaker.faults = 0;
+    breaker.openings = 0;
+    breaker.until = 0;
+    breaker.tripped = false;
   }
-  const own = parts[0];
-  if (!own) return;
+  const own = parts[0].breaker;
   own.latencyMs =
     own.latencyMs === undefined
       ? firstContentMs

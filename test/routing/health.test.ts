@@ -109,4 +109,30 @@ describe('createHealth', () => {
     health.begin(route).success(200);
     expect(health.look(route).latencyMs).toBeCloseTo(120);
   });
+
+  it(
+    verifies('routing.cooldown', 'a success that began before the cooldown does not end it'),
+    () => {
+      const { clock, health, route } = setup();
+      const start = clock.now();
+      const slow = health.begin(route);
+      health.begin(route).fault('rate', 60_000);
+      slow.success(10);
+      expect(health.look(route)).toMatchObject({ state: 'cooled', until: start + 60_000 });
+      clock.advance(60_000);
+      health.begin(route).success(10);
+      expect(health.look(route).state).toBe('available');
+    },
+  );
+
+  it(verifies('routing.cooldown', 'requests that fail together open the breaker once'), () => {
+    const { clock, health, route } = setup();
+    const start = clock.now();
+    const together = Array.from({ length: 20 }, () => health.begin(route));
+    for (const report of together) report.fault('server');
+    expect(health.look(route).until).toBe(start + 1_000);
+    clock.advance(1_000);
+    health.begin(route).fault('server');
+    expect(health.look(route).until).toBe(start + 3_000);
+  });
 });
