@@ -1,6 +1,6 @@
 // Reports which requirements are proven by a test: `npm run requirements [-- --pending | --sample SEED]`.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { REQUIREMENTS } from './requirements.ts';
@@ -11,27 +11,40 @@ interface Proof {
 }
 
 const testRoot = fileURLToPath(new URL('.', import.meta.url));
-const CALL =
-  /\bverifies\(((?:\s*(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)\s*,?)+)\)/g;
-const LITERAL = /'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`/g;
+const TEXT = `'(?:[^'\\\\]|\\\\.)*'|"(?:[^"\\\\]|\\\\.)*"|\`(?:[^\`\\\\]|\\\\.)*\``;
+const CALL = new RegExp(`\\bverifies\\(\\s*((?:(?:${TEXT})\\s*,?\\s*)+)\\)`, 'g');
+const LITERAL = new RegExp(TEXT, 'g');
+/** Conformance suites hand ids over in the rows of their tables: \`answer: ['chat.response.json']\`. */
+const ROW_IDS = new RegExp(`[\\w'-]+: \\[\\s*((?:(?:${TEXT})\\s*,?\\s*)+)\\]`, 'g');
 
 function findProofs(): { proofs: Map<string, Proof[]>; unknown: string[] } {
   const proofs = new Map<string, Proof[]>();
   const unknown: string[] = [];
   for (const name of readdirSync(testRoot, { recursive: true, encoding: 'utf8' }).sort()) {
     if (!name.endsWith('.ts') || name.startsWith('requirements.')) continue;
-    for (const call of readFileSync(join(testRoot, name), 'utf8').matchAll(CALL)) {
-      const literals = [...(call[1] as string).matchAll(LITERAL)].map(
-        (m) => m[1] ?? m[2] ?? m[3] ?? '',
-      );
+    const text = readFileSync(join(testRoot, name), 'utf8');
+    const note = (id: string, title: string): void => {
+      proofs.set(id, [...(proofs.get(id) ?? []), { file: `test/${name}`, title }]);
+    };
+    for (const call of text.matchAll(CALL)) {
+      const literals = literalsOf(call[1]);
       const title = literals.pop() ?? '';
       for (const id of literals) {
         if (!REQUIREMENTS.has(id)) unknown.push(`${id} (test/${name})`);
-        proofs.set(id, [...(proofs.get(id) ?? []), { file: `test/${relative('.', name)}`, title }]);
+        note(id, title);
       }
+    }
+    if (!name.startsWith('conformance/')) continue;
+    for (const row of text.matchAll(ROW_IDS)) {
+      for (const id of literalsOf(row[1]))
+        if (REQUIREMENTS.has(id)) note(id, row[0].split(':')[0] ?? '');
     }
   }
   return { proofs, unknown };
+}
+
+function literalsOf(text = ''): string[] {
+  return [...text.matchAll(LITERAL)].map(([literal]) => literal.slice(1, -1));
 }
 
 function byArea(verified: ReadonlySet<string>): string[] {
