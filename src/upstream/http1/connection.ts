@@ -1,0 +1,203 @@
+import { Buffer } from 'node:buffer';
+import type { Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import type { Clock, Timer } from '../../core/clock.ts';
+import { connectSocket } from './connect-socket.ts';
+import type { Origin } from './connect-socket.ts';
+import type { Exchange, ExchangeConnection } from './exchange.ts';
+import { ResponseParser } from './response-parser.ts';
+import { toUpstreamError } from './to-upstream-error.ts';
+
+/** A body up to this size is sent in one piece with the head: copying it costs less than two writes. */
+const MAX_JOINED_BYTES = 64 * 1024;
+
+/** What a server's clock and the way to it may take off the time that it keeps a connection. */
+const KEEP_ALIVE_MARGIN_MS = 2000;
+const MAX_KEEP_ALIVE_MS = 10 * 60 * 1000;
+
+export interface ConnectionSettings {
+  clock: Clock;
+  connectTimeoutMs: number;
+  /** How long an unused connection is kept when the server does not say. */
+  keepAliveMs: number;
+  readBuffer: Buffer;
+  secureContext: () => SecureContext;
+}
+
+/** The pool of a connection. */
+export interface ConnectionOwner {
+  onConnected(connection: Connection): void;
+  /** An answer is complete, or a request was taken back before it was written. */
+  onFree(connection: Connection): void;
+  /** This or the next is called once; afterwards the connection does nothing more. */
+  onClosed(connection: Connection): void;
+  onConnectFailed(connection: Connection, cause: unknown): void;
+  /** The connection broke before anything of the exchange was written. */
+  onUnsent(exchange: Exchange): void;
+}
+
+/** One socket, and the one exchange at a time that it carries. */
+export class Connection implements ExchangeConnection {
+  /** For how long it may be unused, by what the server said last. */
+  keepAliveMs: number;
+  /** On the monotonic clock; the pool's. */
+  idleUntil = 0;
+  readonly #socket: Socket;
+  readonly #settings: ConnectionSettings;
+  readonly #owner: ConnectionOwner;
+  #connectTimer: Timer | undefined;
+  #exchange: Exchange | undefined;
+  /** Set while the exchange is written and its answer is not complete. */
+  #parser: ResponseParser | undefined;
+  #paused = false;
+  #closed = false;
+
+  constructor(origin: Origin, settings: ConnectionSettings, owner: ConnectionOwner) {
+    const { clock, connectTimeoutMs, readBuffer, secureContext } = settings;
+    this.#settings = settings;
+    this.#owner = owner;
+    this.keepAliveMs = settings.keepAliveMs;
+    this.#socket = connectSocket(origin, {
+      readBuffer,
+      secureContext,
+      onRead: (bytes, length) => this.#onRead(bytes, length),
+    });
+    this.#socket.once(origin.secure ? 'secureConnect' : 'connect', () => this.#onConnected());
+    this.#socket.on('end', () => this.#onEnd());
+    this.#socket.on('error', (error) => this.close(error));
+    this.#socket.on('close', () => this.close(undefined));
+    this.#connectTimer = clock.setTimeout(() => this.close(connectTimeout()), connectTimeoutMs);
+  }
+
+  /** Takes an exchange; `write` sends it. */
+  assign(exchange: Exchange): void {
+    this.#exchange = exchange;
+    exchange.connection = this;
+  }
+
+  /** Sends the request of the exchange that was assigned, unless it was taken back. */
+  write(): void {
+    if (!this.#exchange || this.#closed) return;
+    const { method, head, body } = this.#exchange.options;
+    this.#parser = new ResponseParser(method);
+    if (!body || body.length === 0) {
+      this.#socket.write(head, 'latin1');
+    } else if (body.length <= MAX_JOINED_BYTES) {
+      const bytes = Buffer.allocUnsafe(head.length + body.length);
+      bytes.write(head, 'latin1');
+      body.copy(bytes, head.length);
+      this.#socket.write(bytes);
+    } else {
+      this.#socket.cork();
+      this.#socket.write(head, 'latin1');
+      this.#socket.write(body);
+      this.#socket.uncork();
+    }
+  }
+
+  abandon(exchange: Exchange): void {
+    if (this.#exchange !== exchange) return;
+    this.#detach();
+    if (this.#parser) this.close(undefined);
+    else this.#owner.onFree(this);
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#socket.resume();
+  }
+
+  /** Lets the process end while the connection is unused. */
+  unref(): void {
+    this.#socket.unref();
+  }
+
+  ref(): void {
+    this.#socket.ref();
+  }
+
+  /** Destroys the socket; an exchange on it fails or, if unsent, goes back to the pool. */
+  close(cause: unknown): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    const isConnecting = this.#connectTimer !== undefined;
+    this.#connectTimer?.cancel();
+    this.#socket.destroy();
+    const exchange = this.#detach();
+    if (isConnecting) this.#owner.onConnectFailed(this, cause);
+    else this.#owner.onClosed(this);
+    if (!exchange) return;
+    if (this.#parser) exchange.fail(toUpstreamError('reset', cause));
+    else this.#owner.onUnsent(exchange);
+  }
+
+  #onConnected(): void {
+    if (this.#closed) return;
+    this.#connectTimer?.cancel();
+    this.#connectTimer = undefined;
+    this.#owner.onConnected(this);
+  }
+
+  /** The sink is called last: whatever it does finds the connection in order. */
+  #onRead(bytes: Buffer, length: number): void {
+    const parser = this.#parser;
+    const exchange = this.#exchange;
+    if (this.#closed) return;
+    // Nobody asked: it must not be taken for the answer to the next request.
+    if (!parser || !exchange) return this.close(undefined);
+    parser.push(bytes, length);
+    const { head, data, error, complete } = parser;
+    if (error) {
+      this.#detach();
+      this.close(error);
+    } else if (complete) {
+      this.#detach();
+      this.#endAnswer(parser);
+    }
+    if (head) exchange.onHead(head);
+    if (data) exchange.onData(data);
+    if (error) exchange.fail(error);
+    else if (complete) exchange.onEnd();
+  }
+
+  #onEnd(): void {
+    const exchange = this.#exchange;
+    if (!exchange || !this.#parser?.finish()) return this.close(undefined);
+    this.#detach();
+    this.close(undefined);
+    exchange.onEnd();
+  }
+
+  #endAnswer(parser: ResponseParser): void {
+    this.#parser = undefined;
+    this.keepAliveMs = this.#keepAliveOf(parser);
+    // A server that answers before it has the whole request may leave the rest of it unread.
+    const isClean = !parser.overrun && this.#socket.writableLength === 0;
+    if (!isClean || this.keepAliveMs <= 0) return this.close(undefined);
+    this.resume();
+    this.#owner.onFree(this);
+  }
+
+  #keepAliveOf({ response }: ResponseParser): number {
+    if (!response?.persistent) return 0;
+    if (response.keepAliveMs === undefined) return this.#settings.keepAliveMs;
+    return Math.min(response.keepAliveMs - KEEP_ALIVE_MARGIN_MS, MAX_KEEP_ALIVE_MS);
+  }
+
+  #detach(): Exchange | undefined {
+    const exchange = this.#exchange;
+    this.#exchange = undefined;
+    if (exchange) exchange.connection = undefined;
+    return exchange;
+  }
+}
+
+function connectTimeout(): Error {
+  return Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' });
+}

@@ -1,0 +1,89 @@
+import { Buffer } from 'node:buffer';
+import { createSecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
+import { systemClock } from '../../core/clock.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Transport, UpstreamCall, UpstreamError, UpstreamSink } from '../transport.ts';
+import { Exchange } from './exchange.ts';
+import { OriginPools } from './origin-pools.ts';
+import { createRequestHead } from './request-head.ts';
+import { toUpstreamError } from './to-upstream-error.ts';
+
+export interface Http1TransportOptions {
+  /** Connections per origin. Default 256. */
+  connections?: number;
+  /** Requests that may wait for a connection of one origin; more fail at once. Default 4,096. */
+  maxWaiting?: number;
+  /** For name, TCP and TLS together. Default 10,000 ms. */
+  connectTimeoutMs?: number;
+  /** How long an unused connection is kept when the server does not say. Default 30,000 ms. */
+  keepAliveMs?: number;
+  /** Origins whose connections are kept. Default 256. */
+  maxPools?: number;
+  /** Bytes that a compressed answer may decode to. Default 256 MiB. */
+  maxDecodedBytes?: number;
+  /** Authorities (PEM) whose certificates are trusted. Default: those that Node trusts. */
+  ca?: string;
+  clock?: Clock;
+}
+
+const READ_BYTES = 64 * 1024;
+
+const NOTHING_TO_STOP: UpstreamCall = {
+  abort: () => undefined,
+  pause: () => undefined,
+  resume: () => undefined,
+};
+
+/**
+ * Sends requests over kept HTTP/1.1 connections (RFC 9112), one exchange at a time on each, straight
+ * from the socket to the sink: no stream and no promise in between. Follows no redirect, knows no
+ * proxy, and has no timeout but the one to connect. The sink is never called before `send` returns.
+ *
+ * A request is sent once. Only where nothing of it was written, because its kept connection turned
+ * out to be closed, another connection is used instead.
+ */
+export function createHttp1Transport(options: Http1TransportOptions = {}): Transport {
+  const { connections = 256, maxWaiting = 4096, maxPools = 256 } = options;
+  const { connectTimeoutMs = 10_000, keepAliveMs = 30_000, clock = systemClock } = options;
+  const { maxDecodedBytes = 256 * 1024 * 1024, ca } = options;
+  let context: SecureContext | undefined;
+  const pools = new OriginPools({
+    connections,
+    maxWaiting,
+    maxPools,
+    connectTimeoutMs,
+    keepAliveMs,
+    clock,
+    readBuffer: Buffer.allocUnsafeSlow(READ_BYTES),
+    // Reads all trusted authorities, so it is made once and not before it is needed.
+    secureContext: () => (context ??= createSecureContext(ca === undefined ? {} : { ca })),
+  });
+
+  return {
+    send(request, sink) {
+      const { url, method, body } = request;
+      let exchange: Exchange;
+      try {
+        const pool = pools.poolFor(url);
+        const head = createRequestHead(request, pool.origin.host);
+        if (pool.isFull) throw new TypeError('too many requests wait for the provider');
+        exchange = new Exchange({ sink, method, head, body, maxDecodedBytes });
+        pool.send(exchange);
+      } catch (error) {
+        return refuse(sink, toUpstreamError('connect', error));
+      }
+      return exchange;
+    },
+
+    close() {
+      pools.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+function refuse(sink: UpstreamSink, error: UpstreamError): UpstreamCall {
+  queueMicrotask(() => sink.onError(error));
+  return NOTHING_TO_STOP;
+}

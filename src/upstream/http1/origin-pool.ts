@@ -1,0 +1,201 @@
+import { Connection } from './connection.ts';
+import type { ConnectionOwner, ConnectionSettings } from './connection.ts';
+import type { Origin } from './connect-socket.ts';
+import type { Exchange, ExchangeQueue } from './exchange.ts';
+import { toUpstreamError } from './to-upstream-error.ts';
+
+export interface OriginPoolSettings extends ConnectionSettings {
+  /** Connections at most. */
+  connections: number;
+  /** Exchanges that may wait for a connection to become free. */
+  maxWaiting: number;
+}
+
+/** The connections of one origin and the exchanges that wait for one, served in order. */
+export class OriginPool implements ConnectionOwner, ExchangeQueue {
+  readonly origin: Origin;
+  readonly #settings: OriginPoolSettings;
+  readonly #all = new Set<Connection>();
+  readonly #connecting = new Set<Connection>();
+  readonly #waiting = new Set<Exchange>();
+  /** The last one used is used next, so that the others can grow old. */
+  #idle: Connection[] = [];
+  /** Free since this turn of the event loop. */
+  #freed: Connection[] = [];
+  /** With an exchange that is written in the next turn. */
+  #assigned: Connection[] = [];
+  #turnAsked = false;
+  #closed = false;
+
+  constructor(origin: Origin, settings: OriginPoolSettings) {
+    this.origin = origin;
+    this.#settings = settings;
+  }
+
+  /** No request is on its way, waiting or being answered. */
+  get isUnused(): boolean {
+    return this.#waiting.size === 0 && this.#all.size === this.#idle.length + this.#freed.length;
+  }
+
+  get isEmpty(): boolean {
+    return this.#all.size === 0 && this.#waiting.size === 0;
+  }
+
+  get isFull(): boolean {
+    const { connections, maxWaiting } = this.#settings;
+    return (
+      this.#idle.length === 0 &&
+      this.#all.size >= connections &&
+      this.#waiting.size - this.#soon >= maxWaiting
+    );
+  }
+
+  send(exchange: Exchange): void {
+    const connection = this.#takeIdle();
+    if (connection) return this.#assign(connection, exchange);
+    this.#waiting.add(exchange);
+    exchange.queue = this;
+    this.#connectMore();
+  }
+
+  abandon(exchange: Exchange): void {
+    this.#waiting.delete(exchange);
+    exchange.queue = undefined;
+    const [oldest] = this.#connecting;
+    if (oldest && this.#connecting.size > this.#waiting.size) oldest.close(undefined);
+  }
+
+  /** Closes connections whose time is up; `now` on the monotonic clock. */
+  sweep(now: number): void {
+    for (const connection of this.#idle.filter(({ idleUntil }) => idleUntil <= now)) {
+      connection.close(undefined);
+    }
+  }
+
+  /** Destroys all sockets; what was under way fails. */
+  destroy(): void {
+    this.#closed = true;
+    const cause = closedError();
+    for (let next = this.#takeWaiting(); next; next = this.#takeWaiting()) {
+      next.fail(toUpstreamError('connect', cause));
+    }
+    for (const connection of this.#all) connection.close(cause);
+  }
+
+  onConnected(connection: Connection): void {
+    this.#connecting.delete(connection);
+    const exchange = this.#takeWaiting();
+    if (!exchange) return this.onFree(connection);
+    connection.assign(exchange);
+    connection.write();
+  }
+
+  onFree(connection: Connection): void {
+    this.#freed.push(connection);
+    this.#askTurn();
+  }
+
+  onClosed(connection: Connection): void {
+    this.#forget(connection);
+    this.#connectMore();
+  }
+
+  /** One of those that wait fails with it, unless there are attempts enough for all of them. */
+  onConnectFailed(connection: Connection, cause: unknown): void {
+    this.#forget(connection);
+    if (this.#waiting.size > this.#connecting.size) {
+      this.#takeWaiting()?.fail(toUpstreamError('connect', cause));
+    }
+    this.#connectMore();
+  }
+
+  onUnsent(exchange: Exchange): void {
+    if (this.#closed) exchange.fail(toUpstreamError('connect', closedError()));
+    else this.send(exchange);
+  }
+
+  #forget(connection: Connection): void {
+    this.#all.delete(connection);
+    this.#connecting.delete(connection);
+    this.#idle = without(this.#idle, connection);
+    this.#freed = without(this.#freed, connection);
+  }
+
+  /** Connections that the next of those that wait will get. */
+  get #soon(): number {
+    return this.#connecting.size + this.#freed.length;
+  }
+
+  #connectMore(): void {
+    const { connections } = this.#settings;
+    while (this.#waiting.size > this.#soon && this.#all.size < connections && !this.#closed) {
+      const connection = new Connection(this.origin, this.#settings, this);
+      this.#all.add(connection);
+      this.#connecting.add(connection);
+    }
+  }
+
+  #takeWaiting(): Exchange | undefined {
+    const [exchange] = this.#waiting;
+    if (!exchange) return undefined;
+    this.#waiting.delete(exchange);
+    exchange.queue = undefined;
+    return exchange;
+  }
+
+  #takeIdle(): Connection | undefined {
+    const now = this.#settings.clock.monotonic();
+    for (let last = this.#idle.pop(); last; last = this.#idle.pop()) {
+      if (last.idleUntil > now) return last;
+      last.close(undefined);
+    }
+    return undefined;
+  }
+
+  #assign(connection: Connection, exchange: Exchange): void {
+    connection.ref();
+    connection.assign(exchange);
+    this.#assigned.push(connection);
+    this.#askTurn();
+  }
+
+  #askTurn(): void {
+    if (this.#turnAsked) return;
+    this.#turnAsked = true;
+    setImmediate(this.#turn);
+  }
+
+  /**
+   * A used connection is idle one turn of the event loop after its answer and written to one turn
+   * after it was taken. So every socket has been polled in between, and one that the server closed,
+   * or on which it said something that nobody had asked for, is gone before a request is lost on it
+   * or takes those bytes for its answer.
+   */
+  readonly #turn = (): void => {
+    this.#turnAsked = false;
+    const assigned = this.#assigned;
+    const freed = this.#freed;
+    this.#assigned = [];
+    this.#freed = [];
+    for (const connection of assigned) connection.write();
+    const now = freed.length > 0 ? this.#settings.clock.monotonic() : 0;
+    for (const connection of freed) {
+      const exchange = this.#takeWaiting();
+      if (exchange) {
+        this.#assign(connection, exchange);
+        continue;
+      }
+      connection.idleUntil = now + connection.keepAliveMs;
+      connection.unref();
+      this.#idle.push(connection);
+    }
+  };
+}
+
+function closedError(): Error {
+  return new Error('the transport is closed');
+}
+
+function without(connections: Connection[], gone: Connection): Connection[] {
+  return connections.includes(gone) ? connections.filter((one) => one !== gone) : connections;
+}

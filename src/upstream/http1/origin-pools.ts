@@ -1,0 +1,75 @@
+import type { Timer } from '../../core/clock.ts';
+import { toOrigin } from './connect-socket.ts';
+import { OriginPool } from './origin-pool.ts';
+import type { OriginPoolSettings } from './origin-pool.ts';
+
+/** How late an unused connection may be closed. */
+const SWEEP_MS = 1000;
+
+export interface OriginPoolsSettings extends OriginPoolSettings {
+  /** Origins whose connections are kept; beyond it the longest unused one is let go. */
+  maxPools: number;
+}
+
+/** Connection pools by origin. */
+export class OriginPools {
+  readonly #settings: OriginPoolsSettings;
+  /** In the order of their last use. */
+  readonly #pools = new Map<string, OriginPool>();
+  #sweeper: Timer | undefined;
+  #closed = false;
+
+  constructor(settings: OriginPoolsSettings) {
+    this.#settings = settings;
+  }
+
+  /** Throws `TypeError` when the scheme is neither http nor https, and after `close`. */
+  poolFor(url: URL): OriginPool {
+    if (this.#closed) throw new TypeError('the transport is closed');
+    const key = url.origin;
+    const pool = this.#pools.get(key) ?? this.#create(url);
+    this.#pools.delete(key);
+    this.#pools.set(key, pool);
+    return pool;
+  }
+
+  /** Destroys all sockets, busy ones too. */
+  close(): void {
+    this.#closed = true;
+    this.#sweeper?.cancel();
+    const pools = [...this.#pools.values()];
+    this.#pools.clear();
+    for (const pool of pools) pool.destroy();
+  }
+
+  #create(url: URL): OriginPool {
+    const pool = new OriginPool(toOrigin(url), this.#settings);
+    this.#letGo(this.#settings.maxPools - 1);
+    this.#sweeper ??= this.#sweepLater();
+    return pool;
+  }
+
+  #sweepLater(): Timer {
+    return this.#settings.clock.setTimeout(() => this.#sweep(), SWEEP_MS);
+  }
+
+  #sweep(): void {
+    const now = this.#settings.clock.monotonic();
+    for (const [key, pool] of this.#pools) {
+      pool.sweep(now);
+      if (pool.isEmpty) this.#pools.delete(key);
+    }
+    this.#letGo(this.#settings.maxPools);
+    this.#sweeper = this.#pools.size > 0 ? this.#sweepLater() : undefined;
+  }
+
+  /** Busy origins stay, even when there are more of them. */
+  #letGo(allowed: number): void {
+    for (const [key, pool] of this.#pools) {
+      if (this.#pools.size <= allowed) return;
+      if (!pool.isUnused) continue;
+      this.#pools.delete(key);
+      pool.destroy();
+    }
+  }
+}

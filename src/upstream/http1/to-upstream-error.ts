@@ -1,0 +1,28 @@
+import { UpstreamError } from '../transport.ts';
+import type { UpstreamErrorKind } from '../transport.ts';
+
+const TEXTS: Record<UpstreamErrorKind, string> = {
+  connect: 'could not connect to the provider',
+  reset: 'the provider closed the connection',
+  protocol: 'the provider did not answer in HTTP',
+  aborted: 'the request was aborted',
+};
+
+/**
+ * Names what broke an exchange. The text holds no address, since it may end up in a log line beside
+ * a client's request; the original error is the cause.
+ */
+export function toUpstreamError(kind: UpstreamErrorKind, cause?: unknown): UpstreamError {
+  const code = errorCode(cause);
+  return new UpstreamError(kind, code ? `${TEXTS[kind]} (${code})` : TEXTS[kind], { cause });
+}
+
+/** An answer that breaks RFC 9112 or a bound; `detail` quotes nothing of it. */
+export function protocolError(detail: string): UpstreamError {
+  return new UpstreamError('protocol', `${TEXTS.protocol} (${detail})`);
+}
+
+function errorCode(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error && 'code' in thrown)) return undefined;
+  return typeof thrown.code === 'string' ? thrown.code : undefined;
+}
