@@ -2,9 +2,9 @@ import type { Clock } from '../core/clock.ts';
 import type { GatewayError } from '../core/errors.ts';
 import { NO_USAGE } from '../core/usage.ts';
 import type { Usage } from '../core/usage.ts';
-import type { RequestOutcome } from '../usage/ledger.ts';
+import type { AttemptRecord, RequestOutcome } from '../usage/ledger.ts';
 import { costOf, estimateTokens } from '../usage/pricing.ts';
-import type { Call } from './types.ts';
+import type { Call, CallRecord } from './types.ts';
 
 /** What was consumed, as far as it is known when the call is over. */
 export interface Consumption {
@@ -44,7 +44,7 @@ export function settleCall(call: Call, ending: Ending, clock: Clock): void {
           },
         }
       : {}),
-    attempts: record.attempts,
+    attempts: withSpared(record),
     usage: billed,
     estimated,
     cost: ending.consumption && answeredBy ? costOf(billed, answeredBy.route.pricing) : 0,
@@ -69,6 +69,26 @@ export function settleError(call: Call, error: GatewayError, clock: Clock): void
     },
     clock,
   );
+}
+
+/** Candidates that were left alone are part of the story, too. */
+function withSpared({ attempts, skipped }: CallRecord): AttemptRecord[] {
+  const spared = skipped
+    .filter(({ reason }) => reason !== 'protocol')
+    .map(({ route, reason }): AttemptRecord => {
+      return {
+        provider: route.provider.name,
+        model: route.upstreamModel,
+        status: null,
+        outcome: reason,
+        ms: 0,
+      };
+    })
+    .filter(
+      ({ provider, model }) =>
+        !attempts.some((one) => one.provider === provider && one.model === model),
+    );
+  return spared.length === 0 ? attempts : [...spared, ...attempts];
 }
 
 function estimateUsage(call: Call, outputChars: number): Usage {

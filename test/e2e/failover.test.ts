@@ -11,7 +11,7 @@ import {
   payloads,
   streamedText,
 } from '../support/chat.ts';
-import { startGateway } from '../support/gateway.ts';
+import { eventually, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { askRaw } from '../support/raw-client.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -414,6 +414,22 @@ describe('a candidate that fails again and again', () => {
       expect(asked()).toBe(6);
     },
   );
+
+  it(verifies('requests.record', 'is in the record of a call that spared it'), async () => {
+    for (let i = 0; i < 5; i++) await gateway.chat('m/ab');
+    const answer = await gateway.chat('m/ab');
+    const id = answer.headers.get('x-request-id');
+    const record = await eventually(async () => {
+      const { body } = await gateway.admin('GET', `/admin/v1/requests/${id}`);
+      return body.result === 'ok' && body;
+    });
+    expect(record).toMatchObject({
+      attempts: [
+        { provider: 'a', status: null, outcome: 'cooldown', ms: 0 },
+        { provider: 'b', status: 200, outcome: 'ok' },
+      ],
+    });
+  });
 
   it(verifies('routing.cooldown', "is never taken out for the client's own faults"), async () => {
     answers = Array.from({ length: 12 }, () => 400);
