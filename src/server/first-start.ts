@@ -1,9 +1,10 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { bootstrap } from '../resources/bootstrap.ts';
 import type { FirstStart } from '../resources/bootstrap.ts';
 import { newKeyValue } from '../resources/key.ts';
 import type { Repository } from '../resources/repository.ts';
+import { writeOnce } from './write-once.ts';
 
 /**
  * Makes the first organization and its keys on an empty store. The admin key goes to
@@ -14,20 +15,11 @@ export async function firstStart(
   repository: Repository,
   dataDir: string,
 ): Promise<FirstStart | undefined> {
-  return bootstrap(repository, () => keepAdminKey(join(dataDir, 'admin.key')));
-}
-
-/** The key in the file, which is made if it is not there; a former start may have died behind this. */
-async function keepAdminKey(path: string): Promise<string> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const value = newKeyValue();
-  try {
-    await writeFile(path, `${value}\n`, { mode: 0o600, flag: 'wx' });
-    return value;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    return (await readFile(path, 'utf8')).trim();
-  }
+  // A former start may have died after the file was made: then its key counts.
+  const what = 'the admin key of this store';
+  return bootstrap(repository, () =>
+    writeOnce(join(dataDir, 'admin.key'), { what, make: newKeyValue }),
+  );
 }
 
 /** Lets the command line find the running gateway. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { stat } from 'node:fs/promises';
 import type { ServerConfig } from '../config/server-config.ts';
+import { writeOnce } from './write-once.ts';
 
 export interface MasterKeyInput {
   secrets: ServerConfig['secrets'];
@@ -24,30 +24,18 @@ export async function loadMasterKeys({ secrets, resolve }: MasterKeyInput): Prom
 }
 
 async function readOrCreate(path: string): Promise<string> {
-  try {
-    const { mode } = await stat(path);
-    if ((mode & 0o077) !== 0) {
-      throw new Error(`${path} can be read by other users; run: chmod 600 ${path}`);
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    await create(path);
+  const mode = await stat(path).then(
+    (found) => found.mode,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      return 0o600;
+    },
+  );
+  if ((mode & 0o077) !== 0) {
+    throw new Error(`${path} can be read by other users; run: chmod 600 ${path}`);
   }
-  const key = (await readFile(path, 'utf8')).trim();
-  if (key !== '') return key;
-  throw new Error(`${path} is empty; put the master key of this store back, or remove the file`);
-}
-
-/** Linked into place whole: of two processes that start at once, both read the key of one. */
-async function create(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const draft = `${path}.${process.pid}`;
-  await writeFile(draft, `${randomBytes(32).toString('hex')}\n`, { mode: 0o600, flush: true });
-  try {
-    await link(draft, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    await rm(draft, { force: true });
-  }
+  return writeOnce(path, {
+    what: 'the master key of this store',
+    make: () => randomBytes(32).toString('hex'),
+  });
 }

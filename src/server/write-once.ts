@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+export interface OnceInput {
+  /** What the file holds, as a person calls it. */
+  what: string;
+  /** Called where the file is not there. */
+  make(): string;
+}
+
+/**
+ * The line of a private file, which is made (mode 0600) if it is not there. Of several processes that
+ * start at once, all get the line of one.
+ *
+ * @throws Error that says what to do when the file is empty
+ */
+export async function writeOnce(path: string, { what, make }: OnceInput): Promise<string> {
+  const line = (await read(path)) ?? (await create(path, make()));
+  if (line !== '') return line;
+  throw new Error(`${path} is empty; put ${what} back, or remove the file`);
+}
+
+async function read(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Linked into place whole, so that nobody reads the half of it. */
+async function create(path: string, line: string): Promise<string> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeFile(draft, `${line}\n`, { mode: 0o600, flush: true });
+  try {
+    await link(draft, path);
+    return line;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return (await read(path)) ?? '';
+}
