@@ -77,8 +77,7 @@ export function createHealth(options: HealthOptions): Health {
   const find = (key: string): Found => {
     let breaker = breakers.get(key);
     if (!breaker) breakers.set(key, (breaker = newBreaker()));
-    const { cooldowns, until } = breaker;
-    return { breaker, cooldowns, wasCooled: until > clock.now() };
+    return { breaker, cooldowns: breaker.cooldowns, wasCooled: breaker.until > clock.now() };
   };
 
   const cool = (target: Breaker, ms: number): void => {
