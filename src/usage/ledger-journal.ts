@@ -1,20 +1,14 @@
 import type { Clock } from '../core/clock.ts';
 import { GatewayError } from '../core/errors.ts';
+import { JobQueue } from './job-queue.ts';
 import { createBatch, createDeferred, limitedScopes } from './ledger-call.ts';
 import type { Batch, Deferred, Job } from './ledger-call.ts';
 import { isRefused, LedgerCommitter } from './ledger-committer.ts';
 import type { LedgerCommitterOptions } from './ledger-committer.ts';
 import { planFold, planJobs } from './ledger-plan.ts';
 
-/** Operations per commit; the store takes 1,000. */
-const MAX_WEIGHT = 950;
-/** A begin: reservation, two counters. A settle: these, the record, its flight and the totals. */
-const WEIGHT = { begin: 3, settle: 6 };
 /** Batches that may wait; a store that falls behind so far takes no more requests. */
 const MAX_WAITING = 250;
-/** How long jobs that nobody waits for gather company, and how many of them are enough. */
-const LATER_MS = 5;
-const MAX_LATER = 100;
 const HEAL_MS = 1_000;
 const FOLD_MS = 1_000;
 /** Unfolded rows that make a fold due at once, and the most that one fold takes. */
@@ -31,11 +25,8 @@ interface LedgerJournalOptions extends LedgerCommitterOptions {
 export class LedgerJournal {
   readonly #options: LedgerJournalOptions;
   readonly #committer: LedgerCommitter;
+  readonly #queue: JobQueue;
   readonly #drains: Deferred[] = [];
-  #queue: Batch[] = [];
-  /** Jobs that nobody waits for, until they join the queue. */
-  #later: Job[] = [];
-  #laterTimer = false;
   #running = false;
   #scheduled = false;
   #failing = false;
@@ -45,6 +36,7 @@ export class LedgerJournal {
   constructor(options: LedgerJournalOptions) {
     this.#options = options;
     this.#committer = new LedgerCommitter(options);
+    this.#queue = new JobQueue(options.clock, () => this.#start());
   }
 
   /** False while the store is known to fail, or when it has fallen far behind. */
@@ -55,40 +47,26 @@ export class LedgerJournal {
   /** Commits the job as soon as possible; returns the batch that it became part of. */
   push(job: Job): Batch {
     // What a limit is decided upon should hold all that has ended.
-    if (job.call.admitted) this.#joinLater();
-    const batch = this.#add(job);
+    if (job.call.admitted) this.#queue.joinLater();
+    const batch = this.#queue.add(job);
     this.#start();
     return batch;
   }
 
-  /** Commits the job with others of its kind, at most {@link LATER_MS} later. */
+  /** Commits the job with others that nobody waits for, a few milliseconds later. */
   pushLater(job: Job): void {
-    this.#later.push(job);
-    if (this.#later.length >= MAX_LATER || this.#drains.length > 0) {
-      this.#joinLater();
-      this.#start();
-    } else if (!this.#laterTimer) {
-      this.#laterTimer = true;
-      this.#options.clock.setTimeout(() => {
-        this.#laterTimer = false;
-        this.#joinLater();
-        void this.#run();
-      }, LATER_MS);
-    }
+    if (this.#drains.length > 0) this.push(job);
+    else this.#queue.addLater(job);
   }
 
   /** Resolves when all jobs are durable and the counters have everything. */
   drain(): Promise<void> {
     const drained = createDeferred();
     this.#drains.push(drained);
-    this.#joinLater();
+    this.#queue.joinLater();
     this.#foldDue = true;
     void this.#run();
     return drained.promise;
-  }
-
-  #joinLater(): void {
-    for (const job of this.#later.splice(0)) this.#add(job);
   }
 
   #start(): void {
@@ -98,17 +76,6 @@ export class LedgerJournal {
       this.#scheduled = false;
       void this.#run();
     });
-  }
-
-  #add(job: Job): Batch {
-    let batch = this.#queue.at(-1);
-    if (batch === undefined || batch.weight + WEIGHT[job.type] > MAX_WEIGHT) {
-      batch = createBatch();
-      this.#queue.push(batch);
-    }
-    batch.jobs.push(job);
-    batch.weight += WEIGHT[job.type];
-    return batch;
   }
 
   async #run(): Promise<void> {
@@ -185,7 +152,7 @@ export class LedgerJournal {
   #isolate(batch: Batch, error: unknown): void {
     if (batch.jobs.length > 1) {
       const singles = batch.jobs.map((job) => createBatch([job]));
-      this.#queue.unshift(...singles);
+      this.#queue.unshift(singles);
       void Promise.all(singles.map(({ durable }) => durable.promise)).then(
         () => batch.durable.resolve(),
         (reason: unknown) => batch.durable.reject(reason),
@@ -201,10 +168,9 @@ export class LedgerJournal {
   #fail(batch: Batch, error: unknown): void {
     this.#failing = true;
     this.#options.report(error);
-    const waiting = [batch, ...this.#queue];
-    this.#queue = [];
+    const waiting = [batch, ...this.#queue.takeAll()];
     for (const { jobs } of waiting) {
-      for (const job of jobs) if (job.type === 'settle') this.#add(job);
+      for (const job of jobs) if (job.type === 'settle') this.#queue.add(job);
     }
     for (const each of waiting) rejectBegins(each, error);
     this.#scheduleHeal();
