@@ -40,7 +40,7 @@ export interface Gateway {
   refresh(): Promise<void>;
   /** Ends open streams in their own protocol. */
   endStreams(): void;
-  /** Settles what is open and lets go of the store. */
+  /** Settles what is open and lets go of the store. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -93,6 +93,13 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     ...publicRoutes({ ...shared, inference }),
     ...adminRoutes({ ...shared, repository: resources.repository, store }),
   ];
+  const close = async (): Promise<void> => {
+    resources.close();
+    await usage.close();
+    await transports.close();
+    await store.close();
+  };
+  let closing: Promise<void> | undefined;
   return {
     app: createApp({ ...options, routes, ...protections(config), onBug }),
     store,
@@ -103,12 +110,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     endStreams() {
       for (const exchange of active) exchange.shutDown();
     },
-    async close() {
-      resources.close();
-      await usage.close();
-      await transports.close();
-      await store.close();
-    },
+    close: () => (closing ??= close()),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Diagnostic } from '../config/diagnostic.ts';
 import { loadConfig } from '../config/load-config.ts';
 import type { GatewayConfig } from '../config/load-config.ts';
 import { nodeConfigFiles } from '../config/load.ts';
+import type { ReferenceSources } from '../config/references.ts';
 import { systemClock } from '../core/clock.ts';
 import { createLog } from '../core/log.ts';
 import type { Log } from '../core/log.ts';
@@ -13,6 +14,7 @@ import { firstStart, writeRuntime } from './first-start.ts';
 import { listenForMetrics } from './metrics-listener.ts';
 import type { MetricsListener } from './metrics-listener.ts';
 import type { Gateway } from './open-gateway.ts';
+import { reasonOf } from './reason-of.ts';
 import { openConfigured, serveGateway } from './serve-gateway.ts';
 import type { ServeDeps } from './serve-gateway.ts';
 import { watchFiles } from './watch-files.ts';
@@ -30,6 +32,12 @@ export interface StartOptions {
   check: boolean;
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
+}
+
+interface FirstInput {
+  options: StartOptions;
+  log: Log;
+  sources: ReferenceSources;
 }
 
 interface ServeInput {
@@ -61,7 +69,7 @@ export async function runStart(options: StartOptions): Promise<number> {
     return await start(config, options, log);
   } catch (error) {
     log.flush();
-    say(`gateway: ${error instanceof Error ? error.message : String(error)}\n`);
+    say(`gateway: ${reasonOf(error)}\n`);
     return FAILED;
   } finally {
     // The channel to the first process would keep a worker alive.
@@ -73,9 +81,24 @@ async function start(config: GatewayConfig, options: StartOptions, log: Log): Pr
   const sources = { env: options.env, files: nodeConfigFiles };
   const deps: ServeDeps = { clock: systemClock, log, sources };
   const gateway = await openConfigured(config, deps);
-  if (cluster.isWorker) return serveUntilStopped(gateway, config, { log });
-  if (config.server.workers > 1) await mayShare(gateway);
+  try {
+    if (!cluster.isWorker) return await startFirst(gateway, config, { options, log, sources });
+    // Reloads are the first process's, but a terminal or a supervisor signals the whole group.
+    process.on('SIGHUP', () => undefined);
+    return await serveUntilStopped(gateway, config, { log });
+  } finally {
+    await gateway.close();
+  }
+}
 
+/** The only process, or the first of several: makes what the store must hold, then serves. */
+async function startFirst(
+  gateway: Gateway,
+  config: GatewayConfig,
+  { options, log, sources }: FirstInput,
+): Promise<number> {
+  // Before anything is made in a store that would be of no use.
+  if (config.server.workers > 1) checkScope(gateway.store);
   const { dataDir } = config.server;
   const made = await firstStart(gateway.repository, dataDir);
   let untold = made;
@@ -88,9 +111,8 @@ async function start(config: GatewayConfig, options: StartOptions, log: Log): Pr
   try {
     const problems = await convergeConfig(gateway, config, sources);
     tell(problems);
-    if (!hasErrors(problems)) return await serve(gateway, config, { options, log, onListening });
-    await gateway.close();
-    return INVALID_CONFIGURATION;
+    if (hasErrors(problems)) return INVALID_CONFIGURATION;
+    return await serve(gateway, config, { options, log, onListening });
   } finally {
     if (untold) say(clientKeyNote(untold));
   }
@@ -103,25 +125,15 @@ async function serve(
 ): Promise<number> {
   const reload = (): Promise<void> => reloadConfig(gateway, config, { options, log });
   const stopWatching = listenForReload(config, options, reload);
-  const metrics = await openMetrics(config);
+  let metrics: MetricsListener | undefined;
   try {
-    if (config.server.workers > 1)
-      return await runWorkers(gateway, config.server, { log, onListening });
+    metrics = await openMetrics(config);
+    if (config.server.workers > 1) return await runWorkers(config.server, { log, onListening });
     return await serveUntilStopped(gateway, config, { log, onListening });
   } finally {
     stopWatching();
     metrics?.close();
     log.flush();
-  }
-}
-
-/** Before anything is made in a store that would be of no use. */
-async function mayShare(gateway: Gateway): Promise<void> {
-  try {
-    checkScope(gateway.store);
-  } catch (error) {
-    await gateway.close();
-    throw error;
   }
 }
 
@@ -146,17 +158,15 @@ async function serveUntilStopped(
   config: GatewayConfig,
   { log, onListening }: { log: Log; onListening?: (url: string) => Promise<void> },
 ): Promise<number> {
-  const serving = await serveGateway(gateway, config.server, systemClock).catch(
-    async (error: unknown) => {
-      await gateway.close();
-      throw error;
-    },
-  );
-  await onListening?.(serving.url);
-  await untilSignal();
-  log.info('stopping', { drain_ms: config.server.drainMs });
-  await serving.stop();
-  log.flush();
+  const serving = await serveGateway(gateway, config.server, systemClock);
+  try {
+    await onListening?.(serving.url);
+    await untilSignal();
+    log.info('stopping', { drain_ms: config.server.drainMs });
+  } finally {
+    await serving.stop();
+    log.flush();
+  }
   return OK;
 }
 
@@ -187,8 +197,15 @@ function listenForReload(
   reload: () => Promise<void>,
 ): () => void {
   let running = Promise.resolve();
+  let isWaiting = false;
   const queue = (): void => {
-    running = running.then(reload);
+    // One that waits will read what is there by then.
+    if (isWaiting) return;
+    isWaiting = true;
+    running = running.then(() => {
+      isWaiting = false;
+      return reload();
+    });
   };
   process.on('SIGHUP', queue);
   const watching = options.watch
@@ -206,8 +223,9 @@ async function reloadConfig(
   before: GatewayConfig,
   { options, log }: { options: StartOptions; log: Log },
 ): Promise<void> {
-  const refuse = (reason: string): void => {
-    gateway.condition.reloadError = reason;
+  // Readiness is told to anybody, the reason only to the log: it may name files.
+  const refuse = (told: string, reason = told): void => {
+    gateway.condition.reloadError = told;
     log.error('the configuration was not reloaded; the former one serves on', { reason });
   };
   try {
@@ -225,7 +243,7 @@ async function reloadConfig(
     }
     log.info('configuration reloaded');
   } catch (error) {
-    refuse(error instanceof Error ? error.message : String(error));
+    refuse('the configuration could not be applied', reasonOf(error));
   }
 }
 

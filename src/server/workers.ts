@@ -2,10 +2,9 @@ import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import type { ServerConfig } from '../config/server-config.ts';
-import { systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Store } from '../store/store.ts';
-import type { Gateway } from './open-gateway.ts';
+import { reasonOf } from './reason-of.ts';
 
 const RESPAWN_MS = 1_000;
 
@@ -23,36 +22,43 @@ export function checkScope({ scope, driver }: Pick<Store, 'scope' | 'driver'>): 
 }
 
 /**
- * Serves one address with several processes. The first process keeps the store open to apply reloads,
- * starts a new worker for one that died, and passes stop signals on.
+ * Serves one address with several processes: starts a new worker for one that died, passes stop
+ * signals on and gives the exit code.
  */
-export async function runWorkers(
-  gateway: Gateway,
-  config: ServerConfig,
-  options: WorkersOptions,
-): Promise<number> {
+export async function runWorkers(config: ServerConfig, options: WorkersOptions): Promise<number> {
   let stopping = false;
   let announced = false;
   const workers = new Set<Worker>();
 
+  const announce = ({ address, port }: AddressInfo): void => {
+    if (announced) return;
+    announced = true;
+    const url = `http://${nameOf(address ?? config.listen.host)}:${port}`;
+    options.onListening(url).catch((error: unknown) => {
+      options.log.error('the address could not be written down', { reason: reasonOf(error) });
+    });
+    fill();
+  };
+
   const spawn = (): void => {
     const worker = cluster.fork();
     workers.add(worker);
-    worker.on('listening', ({ address, port }: AddressInfo) => {
-      if (announced) return;
-      announced = true;
-      void options.onListening(`http://${nameOf(address ?? config.listen.host)}:${port}`);
-    });
+    worker.on('listening', announce);
     worker.on('exit', (code, signal) => {
       workers.delete(worker);
       if (stopping) return;
-      // A worker that never got to listen would only fail again.
-      if (!announced) process.exitCode = 1;
       options.log.error('a worker ended', { worker: worker.id, code, signal });
-      if (announced) systemClock.setTimeout(spawn, RESPAWN_MS);
+      // One that never got to listen would only fail again. Without any worker nothing but this
+      // timer keeps the process alive, so it is none of the clock's.
+      if (announced) setTimeout(fill, RESPAWN_MS);
     });
   };
-  for (let i = 0; i < config.workers; i++) spawn();
+
+  const fill = (): void => {
+    if (stopping) return;
+    for (let missing = config.workers - workers.size; missing > 0; missing--) spawn();
+  };
+  fill();
   await untilAllEnded(workers, {
     onStop: () => {
       stopping = true;
@@ -60,7 +66,6 @@ export async function runWorkers(
     // Workers that die while the gateway serves are replaced.
     isOver: () => stopping || !announced,
   });
-  await gateway.close();
   return announced ? 0 : 1;
 }
 
