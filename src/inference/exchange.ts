@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Clock } from '../core/clock.ts';
-import type { Answer, StreamReader } from '../protocols/protocol.ts';
+import type { Answer, StreamOptions, StreamReader } from '../protocols/protocol.ts';
 import type { Candidate } from '../routing/plan.ts';
 import type { HealthReport } from '../routing/health.ts';
 import type {
@@ -143,14 +143,15 @@ export class Exchange implements UpstreamSink {
   }
 
   private begin(status: number, headers: UpstreamHeaders): void {
+    const { peek, protocol } = this.options.call;
     this.status = status;
     this.headers = headers;
     if (status < 200 || status > 299) this.phase = 'error';
-    else if (!this.options.call.peek.stream) this.phase = 'answer';
+    else if (!peek.stream || !protocol.createStream) this.phase = 'answer';
     else if (!isEventStream(headers)) this.phase = 'error';
     else {
       this.phase = 'stream';
-      this.reader = this.options.call.protocol.createStream(this.streamOptions());
+      this.reader = protocol.createStream(this.streamOptions());
     }
   }
 
@@ -174,7 +175,7 @@ export class Exchange implements UpstreamSink {
     }
   }
 
-  private streamOptions(): Parameters<Call['protocol']['createStream']>[0] {
+  private streamOptions(): StreamOptions {
     const { call, candidate } = this.options;
     const logical = candidate.route.responseModel === 'logical';
     const { keepUsage, choices, model } = call.peek;
@@ -203,7 +204,7 @@ export class Exchange implements UpstreamSink {
   private finishAnswer(): void {
     const body = this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks);
     const { call, candidate } = this.options;
-    const answer = call.protocol.readAnswer(body);
+    const answer = call.protocol.readAnswer(body, call.peek);
     if (!answer) return this.fail(invalidAnswerFailure('invalid_answer', this.status));
     const renamed = candidate.route.responseModel === 'logical';
     const shown = renamed ? call.protocol.rewriteModel(answer.body, call.peek.model) : answer.body;
@@ -303,7 +304,7 @@ export class Exchange implements UpstreamSink {
     if (failure.fault) this.options.health.fault(failure.fault, failure.retryAfterMs);
     else this.options.health.abandon();
     if (!wasCommitted) return this.options.resolve(failure);
-    this.relay?.end(this.options.call.protocol.errorFrame(this.inBandError(failure)));
+    this.relay?.end(this.options.call.protocol.errorFrame?.(this.inBandError(failure)));
     this.endStream?.({ failure, clientGone: false });
   }
 

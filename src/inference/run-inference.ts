@@ -1,6 +1,6 @@
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
-import type { Catalog, Model } from '../routing/catalog.ts';
+import type { Catalog, Model, ModelType } from '../routing/catalog.ts';
 import { matchesModel } from '../routing/model-patterns.ts';
 import { planCandidates } from '../routing/plan.ts';
 import type { Plan } from '../routing/plan.ts';
@@ -36,6 +36,10 @@ export interface InferenceRequest {
   body: Buffer;
   client: ClientConnection;
   repeatable: boolean;
+  /** The only type of model that is taken; any other is refused with `invalid_request`. */
+  modelType?: ModelType | undefined;
+  /** What the client is told in place of an error. Default: the error itself. */
+  toClientError?: ((error: GatewayError) => GatewayError) | undefined;
 }
 
 /**
@@ -49,7 +53,7 @@ export async function runInference(
   deps: InferenceDeps,
 ): Promise<CallResult> {
   const peek = request.protocol.peek(request.body);
-  const model = findModel(request.catalog, peek.model, request.principal);
+  const model = findModel(request, peek.model);
   const plan = planFor(request, model, deps);
   const call = begin(request, { peek, model, plan }, deps);
   try {
@@ -57,17 +61,20 @@ export async function runInference(
     const committed = await runCall(call, plan, deps);
     return await deliver(call, committed, deps);
   } catch (thrown) {
-    const error = toGatewayError(thrown);
+    const common = toGatewayError(thrown);
+    const error = request.toClientError?.(common) ?? common;
     settleError(call, error, deps.clock);
     throw error;
   }
 }
 
-function findModel(catalog: Catalog, name: string, principal: Principal): Model {
+function findModel({ catalog, principal, modelType }: InferenceRequest, name: string): Model {
   const model = catalog.models.get(name);
   const allowed = principal.allowedModels;
-  if (model && (allowed === null || matchesModel(allowed, name))) return model;
-  throw modelNotFound(name);
+  if (!model || (allowed !== null && !matchesModel(allowed, name))) throw modelNotFound(name);
+  if (modelType === undefined || model.type === modelType) return model;
+  const message = `\`${model.id}\` is no ${modelType} model; GET /v1/models?type=${modelType} lists those`;
+  throw new GatewayError('invalid_request', { message, param: 'model' });
 }
 
 function modelNotFound(name: string): GatewayError {

@@ -91,18 +91,22 @@ interface InBandError {
   code: string;
 }
 
+/** What a protocol that streams has beside the rest. */
+export interface StreamCodec {
+  createStream(options: StreamOptions): StreamReader;
+  /** A failure after the stream began, as bytes of the stream. */
+  errorFrame(error: InBandError): Buffer;
+}
+
 /** A wire format, pure and without I/O: what the pipeline needs to forward it (design: Layout, 3). */
-export interface WireProtocol {
+export interface WireProtocol extends Partial<StreamCodec> {
   readonly id: Protocol;
   /** Throws `invalid_json` or `invalid_request` with `param`. */
   peek(body: Buffer): RequestPeek;
   /** The upstream body: the client's bytes but for what the options change. */
   encode(peek: RequestPeek, options: EncodeOptions): Buffer;
-  /** Undefined when the body is not a valid answer of this protocol. */
-  readAnswer(body: Buffer): Answer | undefined;
-  createStream(options: StreamOptions): StreamReader;
-  /** A failure after the stream began, as bytes of the stream. */
-  errorFrame(error: InBandError): Buffer;
+  /** Undefined when the body is not a valid answer of this protocol to that request. */
+  readAnswer(body: Buffer, peek: RequestPeek): Answer | undefined;
   /** A valid answer with its `model` value replaced. */
   rewriteModel(body: Buffer, model: string): Buffer;
 }

@@ -1,10 +1,11 @@
 import { chatSurface } from '../surfaces/chat.ts';
+import { embeddingsSurface } from '../surfaces/embeddings.ts';
 import { createInferenceHandler } from '../surfaces/inference-surface.ts';
 import type { InferenceSurface, SurfaceDeps } from '../surfaces/inference-surface.ts';
 import { createModelGet, createModelsList } from '../surfaces/models.ts';
 import type { RouteSpec } from './routes.ts';
 
-const SURFACES: readonly InferenceSurface[] = [chatSurface];
+const SURFACES: readonly InferenceSurface[] = [chatSurface, embeddingsSurface];
 
 /** What clients call with their keys. */
 export function publicRoutes(deps: SurfaceDeps): RouteSpec[] {

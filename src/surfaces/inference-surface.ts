@@ -2,7 +2,8 @@ import type { InferenceDeps } from '../inference/run-inference.ts';
 import { runInference } from '../inference/run-inference.ts';
 import type { CallResult } from '../inference/types.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
-import type { Catalog } from '../routing/catalog.ts';
+import type { GatewayError } from '../core/errors.ts';
+import type { Catalog, ModelType } from '../routing/catalog.ts';
 import { readKey } from './carriers.ts';
 import type { Carrier } from './carriers.ts';
 import type { Envelope } from './envelopes.ts';
@@ -22,6 +23,10 @@ export interface InferenceSurface {
   readonly envelope: Envelope;
   /** False where a repeated call may be billed twice. */
   readonly repeatable: boolean;
+  /** The only type of model that it takes; any other answers 400. Absent: whatever speaks the protocol. */
+  readonly modelType?: ModelType;
+  /** Where the family's statuses differ from the common ones. */
+  readonly toClientError?: (error: GatewayError) => GatewayError;
 }
 
 export interface SurfaceDeps extends GateDeps {
@@ -53,6 +58,8 @@ export function createInferenceHandler(surface: InferenceSurface, deps: SurfaceD
           body,
           client,
           repeatable: surface.repeatable,
+          modelType: surface.modelType,
+          toClientError: surface.toClientError,
         },
         deps.inference,
       );

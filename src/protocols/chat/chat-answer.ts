@@ -1,7 +1,5 @@
 import type { Buffer } from 'node:buffer';
 import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
-import { scanJson } from '../../core/json-scan.ts';
-import { spliceJson } from '../../core/json-splice.ts';
 import type { Answer } from '../protocol.ts';
 import { measureOutput } from './chat-output.ts';
 import { usageOf } from './chat-usage.ts';
@@ -17,11 +15,4 @@ export function readChatAnswer(body: Buffer): Answer | undefined {
   if (value['object'] !== undefined && value['object'] !== 'chat.completion') return undefined;
   const usage = usageOf(value);
   return { body, usage, outputChars: measureOutput(body.toString('latin1'), 'message') };
-}
-
-/** The same answer or chunk under another model name; one without a model is left as it is. */
-export function rewriteChatModel(body: Buffer, model: string): Buffer {
-  const { members } = scanJson(body);
-  if (!members.some(({ key }) => key === 'model')) return body;
-  return spliceJson(body, members, [{ op: 'set', key: 'model', json: JSON.stringify(model) }]);
 }

@@ -5,6 +5,7 @@ import { scanJson } from '../../core/json-scan.ts';
 import { spliceJson } from '../../core/json-splice.ts';
 import type { JsonEdit } from '../../core/json-splice.ts';
 import { isJsonObject } from '../../core/json-value.ts';
+import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
 
 /** What the gateway reads from a chat request; other members are the provider's business. */
@@ -16,7 +17,7 @@ export function peekChat(body: Buffer): RequestPeek {
   const choices = isPositive(value['n']) ? value['n'] : 1;
   const outputLimit = value['max_completion_tokens'] ?? value['max_tokens'];
   return {
-    model: readModel(value['model']),
+    model: readModelName(value['model']),
     stream: readStream(value['stream']),
     body,
     members,
@@ -36,13 +37,6 @@ export function encodeChat(peek: RequestPeek, { model, quirks, askUsage }: Encod
   if (askUsage && peek.stream && !peek.keepUsage) edits.push(...usageEdits(peek));
   if (quirks !== undefined) edits.push(...quirkEdits(peek.members, quirks));
   return spliceJson(peek.body, peek.members, edits);
-}
-
-function readModel(model: unknown): string {
-  if (typeof model === 'string' && model !== '') return model;
-  const message =
-    model === undefined ? '`model` is required' : '`model` must be a non-empty string';
-  throw new GatewayError('invalid_request', { message, param: 'model' });
 }
 
 function readStream(stream: unknown): boolean {

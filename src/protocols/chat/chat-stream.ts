@@ -5,8 +5,8 @@ import { createSseFramer } from '../../core/sse.ts';
 import { formatSse } from '../../core/sse-frame.ts';
 import type { SseFrame } from '../../core/sse-frame.ts';
 import type { Usage } from '../../core/usage.ts';
+import { rewriteModelName } from '../model-member.ts';
 import type { StreamFailure, StreamOptions, StreamReader } from '../protocol.ts';
-import { rewriteChatModel } from './chat-answer.ts';
 import { finishedChoices, hasContent, hasMember, toChunkFailure, toFailure } from './chat-chunk.ts';
 import { measureOutput } from './chat-output.ts';
 import { usageOf } from './chat-usage.ts';
@@ -130,7 +130,7 @@ class ChatStream implements StreamReader {
       return;
     }
     try {
-      const renamed = rewriteChatModel(Buffer.from(frame.payload ?? '', 'latin1'), logicalModel);
+      const renamed = rewriteModelName(Buffer.from(frame.payload ?? '', 'latin1'), logicalModel);
       out.addBytes(formatSse({ event: frame.event, data: renamed.toString('utf8') }));
     } catch {
       this.#fail('malformed', NOT_JSON);

@@ -1,11 +1,12 @@
 import { formatSse } from '../../core/sse-frame.ts';
-import type { WireProtocol } from '../protocol.ts';
-import { readChatAnswer, rewriteChatModel } from './chat-answer.ts';
+import type { StreamCodec, WireProtocol } from '../protocol.ts';
+import { rewriteModelName } from '../model-member.ts';
+import { readChatAnswer } from './chat-answer.ts';
 import { encodeChat, peekChat } from './chat-request.ts';
 import { createChatStream } from './chat-stream.ts';
 
 /** Chat completions (contract: Chat completions, Events). */
-export const chat: WireProtocol = {
+export const chat: WireProtocol & StreamCodec = {
   id: 'chat',
   peek: peekChat,
   encode: encodeChat,
@@ -13,5 +14,5 @@ export const chat: WireProtocol = {
   createStream: createChatStream,
   errorFrame: ({ message, type, code }) =>
     formatSse({ data: JSON.stringify({ error: { message, type, code } }) }),
-  rewriteModel: rewriteChatModel,
+  rewriteModel: rewriteModelName,
 };

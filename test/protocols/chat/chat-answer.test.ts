@@ -5,8 +5,11 @@ import type { Answer } from '../../../src/protocols/protocol.ts';
 import { verifies } from '../../requirements.ts';
 import { usage } from './chat-fixtures.ts';
 
+const peek = chat.peek(Buffer.from('{"model":"m","messages":[]}'));
+
 function read(value: unknown): Answer | undefined {
-  return chat.readAnswer(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)));
+  const body = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
+  return chat.readAnswer(body, peek);
 }
 
 const choices = [
@@ -29,7 +32,7 @@ describe('a chat answer', () => {
 
   it('keeps the bytes and reads usage and size', () => {
     const body = Buffer.from(JSON.stringify({ object: 'chat.completion', choices, usage }));
-    const answer = chat.readAnswer(body);
+    const answer = chat.readAnswer(body, peek);
     expect(answer?.body).toBe(body);
     expect(answer).toMatchObject({ usage: { input: 15, cacheRead: 5, output: 9 }, outputChars: 5 });
     expect(read({ choices, error: null })).toMatchObject({ usage: undefined, outputChars: 5 });

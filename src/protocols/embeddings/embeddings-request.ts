@@ -1,0 +1,64 @@
+import type { Buffer } from 'node:buffer';
+import { GatewayError } from '../../core/errors.ts';
+import { quirkEdits } from '../../core/json-quirks.ts';
+import { scanJson } from '../../core/json-scan.ts';
+import { spliceJson } from '../../core/json-splice.ts';
+import type { JsonEdit } from '../../core/json-splice.ts';
+import { readModelName } from '../model-member.ts';
+import type { EncodeOptions, RequestPeek } from '../protocol.ts';
+
+/** What the gateway reads; other members, and the model's own limits, are the provider's business. */
+const GUARDED = ['model', 'input', 'encoding_format'];
+
+export type EmbeddingEncoding = 'float' | 'base64';
+
+/** Throws `invalid_json` or `invalid_request` (contract: Embeddings). */
+export function peekEmbeddings(body: Buffer): RequestPeek {
+  const { value, members } = scanJson(body, GUARDED);
+  const model = readModelName(value['model']);
+  countInputs(value['input']);
+  readEncoding(value['encoding_format']);
+  return {
+    model,
+    stream: false,
+    body,
+    members,
+    value,
+    keepUsage: false,
+    choices: 1,
+    // No tokenizer makes more tokens than there are bytes.
+    inputBound: body.length,
+    outputBound: 0,
+  };
+}
+
+/** The provider's body: the client's bytes with the model replaced and quirks applied. */
+export function encodeEmbeddings(peek: RequestPeek, { model, quirks }: EncodeOptions): Buffer {
+  const edits: JsonEdit[] = [];
+  if (model !== peek.model) edits.push({ op: 'set', key: 'model', json: JSON.stringify(model) });
+  if (quirks !== undefined) edits.push(...quirkEdits(peek.members, quirks));
+  return spliceJson(peek.body, peek.members, edits);
+}
+
+/** How many vectors were asked for: a text or one list of tokens is one. Throws `invalid_request`. */
+export function countInputs(input: unknown): number {
+  if (typeof input === 'string') return 1;
+  if (!Array.isArray(input) || input.length === 0) {
+    const message =
+      input === undefined
+        ? '`input` is required'
+        : '`input` must be a text or a list that is not empty';
+    throw new GatewayError('invalid_request', { message, param: 'input' });
+  }
+  return typeof input[0] === 'number' ? 1 : input.length;
+}
+
+/** Floats unless the client says otherwise. Throws `invalid_request`. */
+export function readEncoding(format: unknown): EmbeddingEncoding {
+  if (format === undefined || format === null || format === 'float') return 'float';
+  if (format === 'base64') return format;
+  throw new GatewayError('invalid_request', {
+    message: '`encoding_format` must be float or base64',
+    param: 'encoding_format',
+  });
+}

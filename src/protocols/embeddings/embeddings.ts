@@ -1,0 +1,13 @@
+import type { WireProtocol } from '../protocol.ts';
+import { rewriteModelName } from '../model-member.ts';
+import { readEmbeddingsAnswer } from './embeddings-answer.ts';
+import { encodeEmbeddings, peekEmbeddings } from './embeddings-request.ts';
+
+/** Embeddings (contract: Embeddings): never streamed, answered in the encoding that was asked for. */
+export const embeddings: WireProtocol = {
+  id: 'embeddings',
+  peek: peekEmbeddings,
+  encode: encodeEmbeddings,
+  readAnswer: readEmbeddingsAnswer,
+  rewriteModel: rewriteModelName,
+};
