@@ -3,7 +3,7 @@ import type { ProviderAccount } from '../providers/account.ts';
 import { createMockEngine } from '../providers/mock/engine.ts';
 import type { MockEngineOptions } from '../providers/mock/engine.ts';
 import { createMockTransport } from '../providers/mock/transport.ts';
-import { createHttpTransport } from '../upstream/http-transport.ts';
+import { createHttp1Transport } from '../upstream/http1/http1-transport.ts';
 import type { Transport } from '../upstream/transport.ts';
 
 export interface Transports {
@@ -14,7 +14,7 @@ export interface Transports {
 
 /** A mock keeps its counters as long as its account object lives, which is until its definition changes. */
 export function createTransports(clock: Clock): Transports {
-  const http = createHttpTransport({});
+  const http = createHttp1Transport({ clock });
   const mocks = new WeakMap<ProviderAccount, Transport>();
   return {
     transportFor(account) {

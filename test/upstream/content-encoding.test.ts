@@ -1,7 +1,7 @@
 import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createHttpTransport } from '../../src/upstream/http-transport.ts';
+import { createHttp1Transport } from '../../src/upstream/http1/http1-transport.ts';
 import type { Transport } from '../../src/upstream/transport.ts';
 import { verifies } from '../requirements.ts';
 import { exchange, Upstreams } from './exchange-log.ts';
@@ -38,7 +38,7 @@ let transport: Transport;
 
 beforeEach(() => {
   upstreams = new Upstreams();
-  transport = createHttpTransport({ maxDecodedBytes: 1024 * 1024 });
+  transport = createHttp1Transport({ maxDecodedBytes: 1024 * 1024 });
 });
 
 afterEach(async () => {
