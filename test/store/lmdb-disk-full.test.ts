@@ -34,11 +34,13 @@ describe('lmdb store on a full disk', () => {
     let freeBytes = 2 ** 40;
     const overrides = { freeBytes: () => freeBytes };
     const path = await temporaryDirectory();
-    const store = await openLmdbStore(path, createFakeClock(), overrides);
+    const clock = createFakeClock();
+    const store = await openLmdbStore(path, clock, overrides);
     onTestFinished(() => store.close());
     const put = (value: unknown) => store.commit([{ type: 'put', key: ['k'], value }]);
     await put('before');
     freeBytes = 60 * 1024 * 1024;
+    clock.advance(100);
     const full = { name: 'StoreError', code: 'full', message: expect.stringMatching(/60 MiB/) };
     await expect(put('during')).rejects.toMatchObject(full);
     await expect(store.increment(['n'], 1)).rejects.toMatchObject(full);

@@ -3,6 +3,7 @@ import { decodeKey, encodeKey } from '../key-codec.ts';
 import { toListPlan } from '../list-options.ts';
 import { openChangeFeed } from '../lmdb/change-feed.ts';
 import { createCommitUnit, type UnitContext } from '../lmdb/commit-unit.ts';
+import { createDiskRoom } from '../lmdb/disk-room.ts';
 import { openEnvironment, type LmdbEnvironment } from '../lmdb/environment.ts';
 import { createGroupWriter, type GroupWriter } from '../lmdb/group-writer.ts';
 import { createIncrementUnit, type IncrementUnit } from '../lmdb/increment-unit.ts';
@@ -80,7 +81,8 @@ function startParts(environment: LmdbEnvironment, directory: string, clock: Cloc
   const watchers = createWatchers();
   const versions = createVersionSource(environment);
   const feed = openChangeFeed({ directory, clock, watchers, lastTransaction });
-  const writer = createGroupWriter({ environment, versions, onWritten: feed.publish });
+  const room = createDiskRoom({ clock, freeBytes: environment.freeBytes });
+  const writer = createGroupWriter({ environment, versions, room, onWritten: feed.publish });
   const stopSweeper = startSweeper(clock, (limit) => sweep(context, writer, limit));
   const stop = async (): Promise<void> => {
     stopSweeper();

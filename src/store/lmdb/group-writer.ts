@@ -1,5 +1,6 @@
 import { systemClock } from '../../core/clock.ts';
 import { StoreError } from '../store.ts';
+import type { DiskRoom } from './disk-room.ts';
 import type { LmdbEnvironment } from './environment.ts';
 import { toStoreError } from './to-store-error.ts';
 import type { VersionSource } from './version-source.ts';
@@ -8,11 +9,6 @@ const MAX_GROUP = 2_000;
 const MAX_WAITING = 50_000;
 const MAX_WAITING_BYTES = 256 * 1024 * 1024;
 const STALL_MS = 30_000;
-/**
- * Nothing is written into the last bytes of the disk: there is room to delete and to open, and
- * lmdb never meets a disk that is really full, where its error path damages memory (3.5.6).
- */
-const RESERVED_BYTES = 64 * 1024 * 1024;
 
 /** Something that is written whole or not at all, together with others of its turn. */
 export interface WriteUnit {
@@ -38,6 +34,7 @@ export interface GroupWriter {
 export interface GroupWriterOptions {
   environment: LmdbEnvironment;
   versions: VersionSource;
+  room: DiskRoom;
   /** Called after each group that wrote something. */
   onWritten: (transaction: number, changed: readonly string[]) => void;
 }
@@ -55,7 +52,7 @@ const UNCONDITIONAL: readonly boolean[] = [];
  * Conditions and writes run on lmdb's writer thread; this thread only lists them.
  */
 export function createGroupWriter(options: GroupWriterOptions): GroupWriter {
-  const { environment, versions, onWritten } = options;
+  const { environment, versions, room, onWritten } = options;
   const queue = createQueue();
   let working: Promise<void> | undefined;
   let stalled = false;
@@ -75,7 +72,7 @@ export function createGroupWriter(options: GroupWriterOptions): GroupWriter {
     // In real time whatever the store's clock says: this is about the disk.
     const timer = systemClock.setTimeout(() => stall(units), STALL_MS);
     try {
-      assertRoom(environment.freeBytes(), units);
+      room.take(units.reduce((sum, unit) => sum + unit.size, 0));
       versions.reserve(units.length);
       const { issued, durable } = issueAll(units, environment, versions);
       settleAll(issued, await outcomesOf(issued, durable));
@@ -169,17 +166,6 @@ async function outcomesOf(
   const outcomes = Promise.all(issued.map(({ outcomes }) => Promise.all(outcomes)));
   const [, all] = await Promise.all([durable, outcomes]);
   return all;
-}
-
-/** A page is written anew for every change in it, so a group takes more room than its values. */
-function assertRoom(freeBytes: number, units: readonly WriteUnit[]): void {
-  const needed = units.reduce((sum, unit) => sum + unit.size, 0) * 2;
-  if (freeBytes >= RESERVED_BYTES + needed) return;
-  const left = Math.floor(freeBytes / (1024 * 1024));
-  throw new StoreError(
-    'full',
-    `the disk of the store is full: ${left} MiB are left, nothing is written into the last 64`,
-  );
 }
 
 function notAnswering(): StoreError {
