@@ -1,8 +1,13 @@
-import type { Server } from 'node:http';
+import { STATUS_CODES } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { serve } from 'h3';
 import type { H3 } from 'h3';
 import type { ServerConfig } from '../config/server-config.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { ErrorCode } from '../core/errors.ts';
+import type { IdSource } from '../core/ids.ts';
+import { errorBody } from '../surfaces/envelopes.ts';
 
 /** An address that is being served. */
 export interface Listener {
@@ -18,6 +23,8 @@ export interface ListenOptions {
   host: string;
   port: number;
   limits: ServerConfig['limits'];
+  /** Names answers to what is no request. */
+  ids: IdSource;
 }
 
 /** A request head must arrive faster than a body may. */
@@ -29,7 +36,8 @@ const KEEP_ALIVE_MS = 65_000;
  *
  * @throws Error with a sentence that says what to do when the address cannot be had
  */
-export async function listen(app: H3, { host, port, limits }: ListenOptions): Promise<Listener> {
+export async function listen(app: H3, options: ListenOptions): Promise<Listener> {
+  const { host, port, limits, ids } = options;
   const served = serve(app, {
     hostname: host,
     port,
@@ -49,6 +57,8 @@ export async function listen(app: H3, { host, port, limits }: ListenOptions): Pr
   });
   const server = served.node?.server as Server;
   server.maxConnections = limits.maxConnections;
+  server.on('clientError', (error, socket) => refuse(error, socket as Socket, ids.next('req')));
+  server.on('request', (_request, response) => giveUpStalled(response, limits.requestTimeoutMs));
   const unused = trackUnused(server);
   try {
     await served.serve();
@@ -67,6 +77,41 @@ export async function listen(app: H3, { host, port, limits }: ListenOptions): Pr
       }),
     cut: () => server.closeAllConnections(),
   };
+}
+
+/** What cannot be read as a request is answered here: no handler ever sees it. */
+function refuse(
+  { code = '' }: NodeJS.ErrnoException,
+  socket: Socket & { _httpMessage?: ServerResponse },
+  id: string,
+): void {
+  // As Node.js itself does it: never into the middle of an answer.
+  if (!socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
+  const error = new GatewayError(REFUSALS[code] ?? 'malformed_request');
+  const body = JSON.stringify(errorBody(error, 'flat', id));
+  const head = [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+    `x-request-id: ${id}`,
+    `request-id: ${id}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+const REFUSALS: Readonly<Record<string, ErrorCode>> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+/** A client that takes nothing of a finished answer for that long loses its connection. */
+function giveUpStalled(response: ServerResponse, ms: number): void {
+  response.once('prefinish', () => {
+    // The keep-alive timeout takes over once everything is written.
+    const { socket } = response;
+    if (socket?.writableNeedDrain) socket.setTimeout(ms);
+  });
 }
 
 /** Connections that have not sent a request yet. Node does not count them as idle: browsers open such. */

@@ -1,5 +1,6 @@
 import type { H3 } from 'h3';
 import type { ServerConfig } from '../config/server-config.ts';
+import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { KeyHasher } from '../core/seal.ts';
 import type { Repository } from '../resources/repository.ts';
@@ -34,6 +35,7 @@ export interface Gateway {
   readonly store: Store;
   readonly repository: Repository;
   readonly hasher: KeyHasher;
+  readonly ids: IdSource;
   /** Part of what readiness tells. */
   readonly condition: { draining: boolean; reloadError: string | null };
   /** Sees every change of resources that was committed before. */
@@ -105,6 +107,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     store,
     repository: resources.repository,
     hasher: resources.hasher,
+    ids: options.ids,
     condition,
     refresh: resources.refresh,
     endStreams() {

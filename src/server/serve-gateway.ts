@@ -67,7 +67,8 @@ export async function serveGateway(
   config: ServerConfig,
   clock: Clock,
 ): Promise<Serving> {
-  const listener = await listen(gateway.app, { ...config.listen, limits: config.limits });
+  const { listen: address, limits } = config;
+  const listener = await listen(gateway.app, { ...address, limits, ids: gateway.ids });
   let stopping: Promise<void> | undefined;
   return {
     url: listener.url,
@@ -83,7 +84,11 @@ async function drainAndClose(
   const drained = listener.drain();
   if (!(await within(drained, drainMs, clock))) {
     gateway.endStreams();
-    if (!(await within(drained, FAREWELL_MS, clock))) listener.cut();
+    if (!(await within(drained, FAREWELL_MS, clock))) {
+      listener.cut();
+      // What it cut settles its records as its connection closes, and the store must still be there.
+      await within(drained, FAREWELL_MS, clock);
+    }
   }
   await gateway.close();
 }
