@@ -74,7 +74,7 @@ function toExchange(
   response: ServerResponse,
   deps: ExchangeDeps,
 ): HttpExchange {
-  const url = request.url ?? '/';
+  const url = toOriginForm(request.url ?? '/');
   const query = url.indexOf('?');
   return {
     id: deps.ids.next('req'),
@@ -85,6 +85,13 @@ function toExchange(
     path: query < 0 ? url : url.slice(0, query),
     search: query < 0 ? '' : url.slice(query),
   };
+}
+
+/** A target with scheme and host, as proxies get it, is the same path here (RFC 9112, 3.2.2). */
+function toOriginForm(target: string): string {
+  if (target.startsWith('/')) return target;
+  const path = target.replace(/^https?:\/\/[^/?]*/i, '');
+  return path === '' || path.startsWith('?') ? `/${path}` : path;
 }
 
 function toResponse(reply: Reply | CallResult, requestId: string): Response {

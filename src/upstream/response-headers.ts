@@ -7,12 +7,16 @@ import type { UpstreamHeaders } from './transport.ts';
  */
 const ALLOWED = ['content-type', 'content-disposition', 'content-language'] as const;
 
+/** What Node.js writes as a field value (RFC 9110, 5.5); anything else throws instead of being sent. */
+const WRITABLE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+
 /** The part of an upstream answer's head that may be sent on. */
 export function clientHeaders(headers: UpstreamHeaders): Record<string, string> {
   const allowed: Record<string, string> = {};
   for (const name of ALLOWED) {
     const value = headers[name];
-    if (value !== undefined) allowed[name] = Array.isArray(value) ? value.join(', ') : value;
+    const line = Array.isArray(value) ? value.join(', ') : value;
+    if (line !== undefined && WRITABLE.test(line)) allowed[name] = line;
   }
   return allowed;
 }
