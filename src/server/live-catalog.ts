@@ -33,6 +33,8 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
   let catalog: Catalog = { fingerprint: '', models: new Map() };
   /** An unchanged provider keeps its account object, and with it connections and mock counters. */
   let resolved = new Map<string, Resolved>();
+  let begun = 0;
+  let shown = 0;
 
   const resolve = (stored: Stored): Resolved | undefined => {
     const known = resolved.get(stored.id);
@@ -48,8 +50,12 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
   return {
     current: () => catalog,
     async reload() {
+      const turn = ++begun;
       const providers = await repository.list(repository.definitionOf('provider'), EVERYTHING);
       const models = await repository.list(repository.definitionOf('model'), EVERYTHING);
+      // One that began later has read later, and may have been done first.
+      if (turn < shown) return;
+      shown = turn;
       const next = new Map<string, Resolved>();
       const accounts = new Map<string, AccountRecord>();
       for (const stored of providers) {
