@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { createLiveCatalog } from '../../src/server/live-catalog.ts';
 import { makeResources } from '../resources/make-resources.ts';
+import { eventually } from '../support/gateway.ts';
 import { verifies } from '../requirements.ts';
 
 it(
@@ -28,7 +29,7 @@ it(
       onBadProvider: () => undefined,
     });
     const earlier = catalog.reload();
-    while (!held) await new Promise((resolve) => setImmediate(resolve));
+    await eventually(() => held);
     const everywhere = { organization: null };
     await repository.create(
       repository.definitionOf('provider'),
