@@ -29,8 +29,10 @@ export interface GatewayConfig {
   /** Where each server setting came from; what is absent is a default. */
   readonly origins: ReadonlyMap<string, SettingOrigin>;
   readonly desired: DesiredState;
-  /** Every file that was read, as given. */
+  /** Every file of configuration that was read, as given. */
   readonly files: readonly string[];
+  /** Absolute paths of the files that they refer to: `${file:…}`, `${secret:file:…}`. */
+  readonly included: readonly string[];
 }
 
 export interface LoadedConfig {
@@ -52,6 +54,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const diagnostics = [...read.diagnostics];
 
   const values: unknown[] = [];
+  const included = new Set<string>();
   for (const source of read.sources) {
     const parsed = parseYaml(source, places);
     diagnostics.push(...parsed.diagnostics);
@@ -61,6 +64,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
         sources: { env: options.env, files },
       });
       diagnostics.push(...resolved.diagnostics);
+      for (const file of resolved.included) included.add(file);
       values.push(resolved.value);
     }
   }
@@ -90,6 +94,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
       origins: server.origins,
       desired: toDesired(sections.tree, (path) => places.find(tree, path)),
       files: read.sources.map(({ file }) => file),
+      included: [...included],
     },
     diagnostics: sorted,
   };

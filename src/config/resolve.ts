@@ -13,6 +13,15 @@ interface Resolution {
   readonly places: Places;
   readonly sources: ReferenceSources;
   readonly diagnostics: Diagnostic[];
+  /** Absolute paths of the files that references name. */
+  readonly included: Set<string>;
+}
+
+export interface ResolvedDocument {
+  readonly value: unknown;
+  readonly diagnostics: readonly Diagnostic[];
+  /** Absolute paths of the files that references name, those of secrets among them. */
+  readonly included: ReadonlySet<string>;
 }
 
 /**
@@ -24,14 +33,15 @@ interface Resolution {
 export async function resolveDocument(
   document: ParsedDocument,
   options: { places: Places; sources: ReferenceSources },
-): Promise<{ value: unknown; diagnostics: Diagnostic[] }> {
+): Promise<ResolvedDocument> {
   const resolution: Resolution = {
     ...options,
     document,
     diagnostics: [],
+    included: new Set(),
   };
   const value = await resolveValue(document.value, [], resolution);
-  return { value, diagnostics: resolution.diagnostics };
+  return { value, diagnostics: resolution.diagnostics, included: resolution.included };
 }
 
 async function resolveValue(value: unknown, path: Path, resolution: Resolution): Promise<unknown> {
@@ -95,6 +105,7 @@ async function resolveMatch(
       const parts = /^(env|file):(.+)$/.exec(argument);
       if (parts === null || (parts[1] === 'env' && !VARIABLE.test(parts[2]!))) return unknown();
       const { directory } = resolution.document.source;
+      if (parts[1] === 'file') resolution.included.add(resolvePath(directory, parts[2]!));
       return new SecretRef(parts[1] as 'env' | 'file', parts[2]!, directory);
     }
     default:
@@ -123,6 +134,7 @@ async function resolveFile(name: string, path: Path, resolution: Resolution): Pr
     const base = await files.realpath(directory);
     const lexical = resolvePath(directory, name);
     if (!isBelow(directory, lexical)) return outside();
+    resolution.included.add(lexical);
     const target = await files.realpath(lexical);
     if (!isBelow(base, target)) return outside();
     const bytes = await files.read(target, MAX_INCLUDED_BYTES);

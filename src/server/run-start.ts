@@ -209,7 +209,11 @@ function listenForReload(
   };
   process.on('SIGHUP', queue);
   const watching = options.watch
-    ? watchFiles(config.files, { cwd: options.cwd, clock: systemClock, onChange: queue })
+    ? watchFiles([...config.files, ...config.included], {
+        cwd: options.cwd,
+        clock: systemClock,
+        onChange: queue,
+      })
     : undefined;
   return () => {
     process.off('SIGHUP', queue);

@@ -135,3 +135,11 @@ describe('resolveSecret', () => {
     );
   });
 });
+
+it('tells which files are referred to, so that they can be watched', async () => {
+  const text = 'a: ${file:sub/deep.txt}\nb: ${secret:file:/run/key}\nc: ${secret:env:HOST}\n';
+  const places = createPlaces();
+  const { documents } = parseYaml({ file: 'f.yaml', directory: '/etc/gw', text }, places);
+  const { included } = await resolveDocument(documents.at(0)!, { places, sources: { env, files } });
+  expect([...included]).toEqual(['/etc/gw/sub/deep.txt', '/run/key']);
+});
