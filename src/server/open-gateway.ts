@@ -7,15 +7,15 @@ import type { Repository } from '../resources/repository.ts';
 import { createHealth } from '../routing/health.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
-import type { KeyFound, KeyLookup } from '../surfaces/gate.ts';
 import { adminRoutes } from './admin-routes.ts';
 import { createCors } from './cors.ts';
 import { healthRoutes } from './health-routes.ts';
 import type { Condition } from './health-routes.ts';
+import { createKeyLookup } from './key-lookup.ts';
 import { createMetrics } from './metrics.ts';
 import { logRequests, observeRequests } from './observe-requests.ts';
 import { openResources } from './open-resources.ts';
-import type { LiveResources, ResourcesOptions } from './open-resources.ts';
+import type { ResourcesOptions } from './open-resources.ts';
 import { openUsage } from './open-usage.ts';
 import { publicRoutes } from './public-routes.ts';
 import { reasonOf } from './reason-of.ts';
@@ -66,7 +66,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   const active = new Set<{ shutDown(): void }>();
   const condition = { draining: false, reloadError: null as string | null };
   const shared = {
-    lookup: createLookup(resources),
+    lookup: createKeyLookup({ ...resources, clock }),
     rates: usage.rates,
     concurrency: usage.concurrency,
     maxBodyBytes: config.limits.bodyBytes,
@@ -141,18 +141,6 @@ function reportTo(log: Log): RoutesOptions['onBug'] {
       reason: reasonOf(thrown),
       stack: thrown instanceof Error ? thrown.stack : undefined,
     });
-}
-
-/** A key that was made a moment ago, perhaps by another process, is known before it is refused. */
-function createLookup({ keys, catchUp }: LiveResources): KeyLookup {
-  const again = async (key: string): Promise<KeyFound> => {
-    await catchUp();
-    return keys.lookup(key);
-  };
-  return (key) => {
-    const found = keys.lookup(key);
-    return found === 'unknown' ? again(key) : found;
-  };
 }
 
 /** An answer that is not a stream is held whole; larger ones are refused as invalid. */
