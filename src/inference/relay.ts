@@ -68,9 +68,7 @@ export function createRelay(options: RelayOptions): Relay {
       pipe(target) {
         response = target;
         target.on('drain', onDrain);
-        const room =
-          queue.length === 0 ||
-          send(queue.length === 1 ? (queue[0] as Buffer) : Buffer.concat(queue));
+        const room = queue.length === 0 || send(Buffer.concat(queue));
         queue = [];
         if (ended) return close();
         timer = clock.setTimeout(stayAlive, KEEP_ALIVE_MS);
