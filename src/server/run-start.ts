@@ -80,11 +80,11 @@ export async function runStart(options: StartOptions): Promise<number> {
 async function start(config: GatewayConfig, options: StartOptions, log: Log): Promise<number> {
   const sources = { env: options.env, files: nodeConfigFiles };
   const deps: ServeDeps = { clock: systemClock, log, sources };
+  // Reloads are the first process's, but a terminal or a supervisor signals the whole group.
+  if (cluster.isWorker) process.on('SIGHUP', () => undefined);
   const gateway = await openConfigured(config, deps);
   try {
     if (!cluster.isWorker) return await startFirst(gateway, config, { options, log, sources });
-    // Reloads are the first process's, but a terminal or a supervisor signals the whole group.
-    process.on('SIGHUP', () => undefined);
     return await serveUntilStopped(gateway, config, { log });
   } finally {
     await gateway.close();

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { CHAT_PATH, chatBody } from '../support/chat.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { openRaw } from '../support/raw-client.ts';
+import { askRaw, openRaw } from '../support/raw-client.ts';
 import { verifies } from '../requirements.ts';
 
 const WORDS = 'one word after the other, '.repeat(20);
@@ -15,7 +15,13 @@ const CONFIG = {
     {
       name: 'mock',
       type: 'mock',
-      mock: { rules: [{ match: { stream: true }, reply: { text: WORDS, chunk_delay_ms: 500 } }] },
+      // Counted per process, so each worker says `first` once.
+      mock: {
+        rules: [
+          { match: { attempt: 1 }, reply: { text: 'first' } },
+          { match: { stream: true }, reply: { text: WORDS, chunk_delay_ms: 500 } },
+        ],
+      },
     },
   ],
   models: [{ name: 'acme/echo', routes: [{ provider: 'mock' }] }],
@@ -26,7 +32,15 @@ const run = promisify(execFile);
 async function start(): Promise<TestGateway> {
   const gateway = await startGateway(CONFIG, { binary: true, args: ['--workers', '2'] });
   onTestFinished(async () => void (await gateway.stop()));
-  await eventually(async () => (await workersOf(gateway)).length === 2);
+  let serving = 0;
+  await eventually(async () => {
+    const { body } = await askRaw(gateway.url + CHAT_PATH, {
+      key: gateway.clientKey,
+      body: chatBody('acme/echo'),
+    });
+    if (body.includes('"first"')) serving++;
+    return serving === 2;
+  }, 10_000);
   return gateway;
 }
 
