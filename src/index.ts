@@ -17,6 +17,6 @@ export type { ProviderDefinition } from './providers/define-provider.ts';
 export { startMockServer } from './providers/mock/mock-server.ts';
 export type { MockServer, MockServerOptions } from './providers/mock/mock-server.ts';
 export { openStore } from './store/open-store.ts';
-export type { StoreConfig } from './store/open-store.ts';
+export type { StoreConfig } from './store/store-config.ts';
 export { StoreError } from './store/store.ts';
 export type { Store } from './store/store.ts';

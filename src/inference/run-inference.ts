@@ -70,11 +70,14 @@ export async function runInference(
 
 function findModel({ catalog, principal, modelType }: InferenceRequest, name: string): Model {
   const model = catalog.models.get(name);
-  const allowed = principal.allowedModels;
-  if (!model || (allowed !== null && !matchesModel(allowed, name))) throw modelNotFound(name);
+  if (!model || !isAllowed(name, principal)) throw modelNotFound(name);
   if (modelType === undefined || model.type === modelType) return model;
   const message = `\`${model.id}\` is no ${modelType} model; GET /v1/models?type=${modelType} lists those`;
   throw new GatewayError('invalid_request', { message, param: 'model' });
+}
+
+function isAllowed(name: string, { allowedModels }: Principal): boolean {
+  return allowedModels === null || matchesModel(allowedModels, name);
 }
 
 function modelNotFound(name: string): GatewayError {
@@ -93,6 +96,7 @@ function planFor(request: InferenceRequest, model: Model, deps: InferenceDeps): 
     health: deps.health,
     random: deps.random,
     affinity: request.principal.keyId,
+    allows: (one) => isAllowed(one.id, request.principal),
   });
   if (plan.candidates.length === 0) throw modelNotFound(model.id);
   return plan;

@@ -31,6 +31,8 @@ export interface PlanRequest {
   random: () => number;
   /** What a sticky model keeps together, for example the end user or the key. */
   affinity: string;
+  /** False for a fallback model that the caller may not use. Default: all may be used. */
+  allows?: (model: Model) => boolean;
 }
 
 /**
@@ -42,6 +44,7 @@ export function planCandidates(request: PlanRequest): Plan {
   const cooled: Candidate[] = [];
   const skipped: SkippedRoute[] = [];
   for (const model of withFallbacks(request.catalog, request.model)) {
+    if (model !== request.model && request.allows?.(model) === false) continue;
     for (const route of orderRoutes(model, request)) {
       if (!speaks(route, request.protocol)) {
         skipped.push({ model, route, reason: 'protocol' });

@@ -1,5 +1,5 @@
 import { builtinDrivers, type Driver } from 'unstorage';
-import type { StoreConfig } from './open-store.ts';
+import type { StoreConfig } from './store-config.ts';
 import { StoreError } from './store.ts';
 
 const NATIVE = ['memory', 'lmdb'];

@@ -1,14 +1,6 @@
 import type { Clock } from '../core/clock.ts';
+import type { StoreConfig } from './store-config.ts';
 import { StoreError, type Store } from './store.ts';
-
-export interface StoreConfig {
-  /** `memory`, `lmdb`, or the name of an unstorage driver (`fs`, `s3`, `mongodb`, …). */
-  driver: string;
-  /** Where data lies: the directory of `lmdb`, and the `base` of a driver that has none in `options`. */
-  path?: string;
-  /** What the unstorage driver takes, in its own words. */
-  options?: Record<string, unknown>;
-}
 
 /** Opens the configured store, loading only what its driver needs. Rejects with `StoreError`. */
 export async function openStore(config: StoreConfig, deps: { clock: Clock }): Promise<Store> {

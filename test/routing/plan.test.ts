@@ -110,6 +110,16 @@ describe('planCandidates', () => {
     },
   );
 
+  it(
+    verifies('keys.allowed-models', 'leaves out fallback models that the caller may not use'),
+    () => {
+      const first = fakeModel('first', [fakeRoute('a')], { fallbacks: ['second', 'third'] });
+      const others = [fakeModel('second', [fakeRoute('b')]), fakeModel('third', [fakeRoute('c')])];
+      const { order } = setup(first, others);
+      expect(order({ allows: ({ id }) => id !== 'second' })).toEqual(['a', 'c']);
+    },
+  );
+
   it('a sticky model keeps one end user on one candidate and spreads users by weight', () => {
     const routes = [fakeRoute('a', { weight: 3 }), fakeRoute('b', { weight: 1 })];
     const { order } = setup(fakeModel('m', routes, { strategy: 'sticky' }));
