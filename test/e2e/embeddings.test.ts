@@ -95,12 +95,17 @@ describe('embeddings', () => {
   );
 
   it.each([
-    ['a model of another type', 'e/chatty', {}, 'model'],
-    ['no input', 'e/up', { input: undefined }, 'input'],
-    ['an unknown encoding', 'e/up', { encoding_format: 'int8' }, 'encoding_format'],
+    { fault: 'a model of another type', model: 'e/chatty', rest: {}, param: 'model' },
+    { fault: 'no input', model: 'e/up', rest: { input: undefined }, param: 'input' },
+    {
+      fault: 'an unknown encoding',
+      model: 'e/up',
+      rest: { encoding_format: 'int8' },
+      param: 'encoding_format',
+    },
   ])(
-    verifies('embeddings.request.validation', 'refuse %s with 400'),
-    async (_, model, rest, param) => {
+    verifies('embeddings.request.validation', 'refuse $fault with 400'),
+    async ({ model, rest, param }) => {
       const answer = await ask(model, rest);
       expect(answer.status).toBe(400);
       expect(answer.body.error).toMatchObject({ param, code: 'invalid_request' });
