@@ -14,6 +14,8 @@ export interface OriginPoolSettings extends ConnectionSettings {
 /** The connections of one origin and the exchanges that wait for one, served in order. */
 export class OriginPool implements ConnectionOwner, ExchangeQueue {
   readonly origin: Origin;
+  /** Greater than that of the pools used before; the keeper's of the pools. */
+  lastUse = 0;
   readonly #settings: OriginPoolSettings;
   readonly #all = new Set<Connection>();
   readonly #connecting = new Set<Connection>();
@@ -136,6 +138,7 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
   }
 
   #takeWaiting(): Exchange | undefined {
+    if (this.#waiting.size === 0) return undefined;
     const [exchange] = this.#waiting;
     if (!exchange) return undefined;
     this.#waiting.delete(exchange);

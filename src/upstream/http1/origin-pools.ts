@@ -14,8 +14,8 @@ export interface OriginPoolsSettings extends OriginPoolSettings {
 /** Connection pools by origin. */
 export class OriginPools {
   readonly #settings: OriginPoolsSettings;
-  /** In the order of their last use. */
   readonly #pools = new Map<string, OriginPool>();
+  #uses = 0;
   #sweeper: Timer | undefined;
   #closed = false;
 
@@ -26,10 +26,8 @@ export class OriginPools {
   /** Throws `TypeError` when the scheme is neither http nor https, and after `close`. */
   poolFor(url: URL): OriginPool {
     if (this.#closed) throw new TypeError('the transport is closed');
-    const key = url.origin;
-    const pool = this.#pools.get(key) ?? this.#create(url);
-    this.#pools.delete(key);
-    this.#pools.set(key, pool);
+    const pool = this.#pools.get(url.origin) ?? this.#create(url);
+    pool.lastUse = ++this.#uses;
     return pool;
   }
 
@@ -45,6 +43,7 @@ export class OriginPools {
   #create(url: URL): OriginPool {
     const pool = new OriginPool(toOrigin(url), this.#settings);
     this.#letGo(this.#settings.maxPools - 1);
+    this.#pools.set(url.origin, pool);
     this.#sweeper ??= this.#sweepLater();
     return pool;
   }
@@ -63,11 +62,13 @@ export class OriginPools {
     this.#sweeper = this.#pools.size > 0 ? this.#sweepLater() : undefined;
   }
 
-  /** Busy origins stay, even when there are more of them. */
+  /** The longest unused first. Busy origins stay, even when there are more of them. */
   #letGo(allowed: number): void {
-    for (const [key, pool] of this.#pools) {
-      if (this.#pools.size <= allowed) return;
-      if (!pool.isUnused) continue;
+    if (this.#pools.size <= allowed) return;
+    const unused = [...this.#pools]
+      .filter(([, pool]) => pool.isUnused)
+      .sort(([, one], [, other]) => one.lastUse - other.lastUse);
+    for (const [key, pool] of unused.slice(0, this.#pools.size - allowed)) {
       this.#pools.delete(key);
       pool.destroy();
     }

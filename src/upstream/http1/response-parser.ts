@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { UpstreamError } from '../transport.ts';
 import { ChunkedDecoder } from './chunked-decoder.ts';
-import { HeadScanner } from './head-scanner.ts';
+import { checkOpening, findHeadEnd } from './find-head-end.ts';
 import { parseResponseHead } from './response-head.ts';
 import type { ResponseHead } from './response-head.ts';
 import { protocolError } from './to-upstream-error.ts';
@@ -9,6 +9,7 @@ import { protocolError } from './to-upstream-error.ts';
 /** Of all heads of an answer, the informational ones before it included. */
 const MAX_HEAD_BYTES = 64 * 1024;
 const SWITCHING_PROTOCOLS = 101;
+const CR = 0x0d;
 
 /**
  * Reads one answer (RFC 9112) as it arrives. A call of `push` sets what it found and calls nobody,
@@ -26,11 +27,11 @@ export class ResponseParser {
   overrun = false;
 
   readonly #method: string;
-  readonly #scanner = new HeadScanner();
   #response: ResponseHead | undefined;
   #chunks: ChunkedDecoder | undefined;
-  /** The beginning of a head whose end has not come. */
+  /** The beginning of a head whose end has not come, and how far it was searched. */
   #partial: Buffer | undefined;
+  #searched = 0;
   #headBytes = 0;
   /** Of a body with a length. */
   #bytesLeft = 0;
@@ -66,13 +67,11 @@ export class ResponseParser {
     const end = this.#partial ? bytes.length : length;
     let start = 0;
     while (start < end) {
-      const after = this.#scanner.scan(bytes, start, end);
+      const after = findHeadEnd(bytes, { start, from: start + this.#searched, end });
       const size = (after < 0 ? end : after) - start;
       if (this.#headBytes + size > MAX_HEAD_BYTES) throw protocolError('head too large');
-      if (after < 0) {
-        this.#partial = Buffer.from(bytes.subarray(start, end));
-        return;
-      }
+      if (after < 0) return this.#keepPartial(bytes, start, end);
+      this.#searched = 0;
       this.#headBytes += size;
       const head = parseResponseHead(bytes.toString('latin1', start, after - 4), this.#method);
       start = after;
@@ -80,6 +79,13 @@ export class ResponseParser {
       if (head.status === SWITCHING_PROTOCOLS) throw protocolError('unasked switch of protocols');
     }
     this.#partial = undefined;
+  }
+
+  #keepPartial(bytes: Buffer, start: number, end: number): void {
+    checkOpening(bytes, start, end);
+    this.#partial = Buffer.from(bytes.subarray(start, end));
+    // A CR at the end is looked at again, together with what follows.
+    this.#searched = end - start - (bytes[end - 1] === CR ? 1 : 0);
   }
 
   #startBody(
