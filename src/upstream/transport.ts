@@ -18,7 +18,7 @@ export interface UpstreamRequest {
  * called after `abort()` but for one final `onError` with kind `aborted`. Bodies arrive decoded
  * (gzip, deflate, br, zstd), and `content-encoding` and `content-length` are then removed from the head.
  * Nothing is called before `send` returned; `abort()` calls `onError` before it returns. After
- * `pause()` one more chunk may come.
+ * `pause()` what was read already may still come: 64 KiB at most, and the end if that is there.
  */
 export interface UpstreamSink {
   onHead(status: number, headers: UpstreamHeaders): void;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -162,6 +163,49 @@ describe('a compressed answer', () => {
     await log.finished;
     expect(log.text()).toBe(TEXT);
   });
+});
+
+describe('a long compressed answer', () => {
+  it(
+    verifies('stream.backpressure', 'is not read any further while it is paused, nor decoded'),
+    async () => {
+      const body = Buffer.alloc(48 * 1024 * 1024, randomBytes(4096));
+      const encoded = gzipSync(body, { level: 0 });
+      let written = 0;
+      let stalled: () => void = () => undefined;
+      const stall = new Promise<void>((resolve) => (stalled = resolve));
+      const upstream = await upstreams.http((_request, response) => {
+        response.writeHead(200, { 'content-encoding': 'gzip' });
+        const fill = (): void => {
+          while (written < encoded.length) {
+            const piece = encoded.subarray(written, written + 64 * 1024);
+            written += piece.length;
+            if (!response.write(piece)) {
+              // The kernel's buffers take some more; without a reader the drains stop.
+              const timer = setTimeout(stalled, 300);
+              response.once('drain', () => {
+                clearTimeout(timer);
+                fill();
+              });
+              return;
+            }
+          }
+          response.end();
+        };
+        fill();
+      });
+      const patient = createHttp1Transport();
+      const log = exchange(patient, upstream.url);
+      log.call.pause();
+      await stall;
+      expect(log.events).toEqual(['head']);
+      expect(written).toBeLessThan(encoded.length / 2);
+      log.call.resume();
+      await log.finished;
+      expect(Buffer.concat(log.chunks).equals(body)).toBe(true);
+      await patient.close();
+    },
+  );
 });
 
 describe('accept-encoding', () => {

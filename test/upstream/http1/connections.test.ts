@@ -113,6 +113,45 @@ describe('a kept connection', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('is not used when its time ran out while the process slept', async () => {
+    const awake = createFakeClock();
+    let slept = 0;
+    const clock = { ...awake, monotonic: () => awake.monotonic() + slept };
+    const upstream = await upstreams.raw((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=10\r\ncontent-length: 2\r\n\r\nok');
+    });
+    const transport = create({ clock });
+    for (const [sleep, connections] of [
+      [0, 1],
+      [7900, 1],
+      [8100, 2],
+    ] as const) {
+      slept += sleep;
+      await exchange(transport, upstream.url).finished;
+      await settled();
+      expect(upstream.sockets).toHaveLength(connections);
+    }
+  });
+
+  it('does not keep the process alive while it is unused', async () => {
+    const sockets = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length;
+    let answer: () => void = () => undefined;
+    const upstream = await upstreams.http((_request, response) => {
+      answer = () => response.end('ok');
+    });
+    const transport = create();
+    for (let turn = 0; turn < 2; turn++) {
+      const log = exchange(transport, upstream.url);
+      await once(upstream.server, 'request');
+      const busy = sockets();
+      answer();
+      await log.finished;
+      await settled();
+      expect(sockets()).toBe(busy - 1);
+    }
+  });
+
   it('that the server closed is not used, and nothing is sent twice', async () => {
     const seen: string[] = [];
     const upstream = await upstreams.raw((socket, request) => {
@@ -201,17 +240,17 @@ describe('a request that waits', () => {
     expect(second.error?.kind).toBe('connect');
   });
 
-  it('closes the socket that is being connected for it when it is aborted', async () => {
+  it('stops the attempt to connect when it is aborted, and no other', async () => {
     const upstream = await upstreams.http((_request, response) => response.end('ok'));
-    const transport = create();
-    const log = exchange(transport, upstream.url);
-    log.call.abort();
-    expect(log.error?.kind).toBe('aborted');
-    const next = exchange(transport, upstream.url);
-    await next.finished;
-    expect(next.text()).toBe('ok');
-    await transport.close();
-    for (const socket of upstream.sockets) await closed(socket);
+    const clock = createFakeClock();
+    const transport = create({ clock });
+    const [dropped, kept] = [exchange(transport, upstream.url), exchange(transport, upstream.url)];
+    const timers = clock.pending;
+    dropped.call.abort();
+    expect(dropped.error?.kind).toBe('aborted');
+    expect(clock.pending).toBe(timers - 1);
+    await kept.finished;
+    expect(kept.text()).toBe('ok');
   });
 
   it('can be aborted between being given a kept connection and being written', async () => {

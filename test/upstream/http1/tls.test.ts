@@ -90,6 +90,25 @@ describe('over TLS', () => {
     logs.forEach((log, index) => expect(log.text()).toBe(letters[index]?.repeat(60_000)));
   });
 
+  it('an answer that ends while it is paused leaves a connection that can be used', async () => {
+    let connections = 0;
+    const server = createServer({ cert, key }, (_request, response) => {
+      // Two records in one piece: a decrypted record comes after the one at which was paused.
+      response.setHeader('content-length', 20_000);
+      response.end(Buffer.alloc(20_000, 'x'));
+    });
+    server.on('secureConnection', () => (connections += 1));
+    const port = await listen(server);
+    const transport = create();
+    for (let turn = 0; turn < 3; turn++) {
+      const log = exchange(transport, `https://localhost:${port}/`);
+      log.onChunk = () => log.call.pause();
+      await log.finished;
+      expect(log.text()).toHaveLength(20_000);
+    }
+    expect(connections).toBe(1);
+  });
+
   it('a certificate of an unknown authority is refused before anything is sent', async () => {
     let requests = 0;
     const port = await serve((_request, response) => {
