@@ -247,30 +247,24 @@ describe('plan, diff and apply', () => {
     },
   );
 
-  it(
-    verifies(
-      'cli.apply.partial',
-      'a partial failure exits 6, and the same command completes the rest',
-    ),
-    async () => {
-      const more = `${CONFIG}  - name: acme/slow\n    routes: []\n`;
-      await project(more);
-      let broken = true;
-      const { run } = await against(
-        createFakeAdmin({ refuse: (name) => broken && name === 'upstream' }),
-      );
-      const partial = await run('apply', '--yes', '--json');
-      expect(partial.code).toBe(6);
-      const names = (list: { identity: string }[]) => list.map(({ identity }) => identity);
-      const { data } = partial.json();
-      expect(names(data.applied)).toEqual(['acme/slow']);
-      expect(names(data.failed)).toEqual(['upstream']);
-      expect(names(data.blocked)).toEqual(['acme/fast']);
-      broken = false;
-      expect((await run('apply', '--yes')).code).toBe(0);
-      expect((await run('plan', '--exit-code')).code).toBe(0);
-    },
-  );
+  it('a partial failure exits 6, and the same command completes the rest', async () => {
+    const more = `${CONFIG}  - name: acme/slow\n    routes: []\n`;
+    await project(more);
+    let broken = true;
+    const { run } = await against(
+      createFakeAdmin({ refuse: (name) => broken && name === 'upstream' }),
+    );
+    const partial = await run('apply', '--yes', '--json');
+    expect(partial.code).toBe(6);
+    const names = (list: { identity: string }[]) => list.map(({ identity }) => identity);
+    const { data } = partial.json();
+    expect(names(data.applied)).toEqual(['acme/slow']);
+    expect(names(data.failed)).toEqual(['upstream']);
+    expect(names(data.blocked)).toEqual(['acme/fast']);
+    broken = false;
+    expect((await run('apply', '--yes')).code).toBe(0);
+    expect((await run('plan', '--exit-code')).code).toBe(0);
+  });
 
   it(
     verifies('cli.apply.secret-preflight', 'a missing secret exits 3 before the first write'),

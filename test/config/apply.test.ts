@@ -91,35 +91,27 @@ const names = (list: readonly { kind: string; identity: string }[]) =>
   list.map(({ kind, identity }) => `${kind} ${identity}`);
 
 describe('plan and apply', () => {
-  it(
-    verifies('cli.apply.order', 'create what is missing in reference order, with true counts'),
-    async () => {
-      const server = new FakeServer();
-      const { planned, report } = await run(server, FULL);
-      expect(planned.summary).toEqual({ create: 6, update: 0, remove: 0, none: 0, total: 6 });
-      expect(server.writes).toEqual([
-        'create organization acme',
-        'create provider openai',
-        'create provider spare',
-        'create model acme/slow',
-        'create model acme/fast',
-        'create key ci',
-      ]);
-      expect(report.applied).toHaveLength(6);
-      expect([report.failed, report.blocked, report.notRun, report.issued]).toEqual([
-        [],
-        [],
-        [],
-        [],
-      ]);
-      expect(server.secrets).toEqual(
-        new Map([
-          ['provider openai api_key', CANARY],
-          ['key ci value', `${CANARY}-key`],
-        ]),
-      );
-    },
-  );
+  it('create what is missing in reference order, with true counts', async () => {
+    const server = new FakeServer();
+    const { planned, report } = await run(server, FULL);
+    expect(planned.summary).toEqual({ create: 6, update: 0, remove: 0, none: 0, total: 6 });
+    expect(server.writes).toEqual([
+      'create organization acme',
+      'create provider openai',
+      'create provider spare',
+      'create model acme/slow',
+      'create model acme/fast',
+      'create key ci',
+    ]);
+    expect(report.applied).toHaveLength(6);
+    expect([report.failed, report.blocked, report.notRun, report.issued]).toEqual([[], [], [], []]);
+    expect(server.secrets).toEqual(
+      new Map([
+        ['provider openai api_key', CANARY],
+        ['key ci value', `${CANARY}-key`],
+      ]),
+    );
+  });
 
   it(
     verifies(
@@ -299,87 +291,68 @@ keys: [{ name: k }]
     expect(await confirm(0)).toBe(20);
   });
 
-  it(
-    verifies(
-      'cli.apply.ownership',
-      'label what they create, adopt what is unowned only when told, leave what others own',
-    ),
-    async () => {
-      const server = new FakeServer();
-      await server.create('provider', { name: 'spare', type: 'mock' });
-      await run(server, FULL);
-      const labels = async (kind: 'provider' | 'model', name: string) =>
-        (await server.list(kind)).find((view) => view['name'] === name)?.['labels'];
-      expect(await labels('model', 'acme/slow')).toEqual({
-        team: 'search',
-        'gateway/namespace': 'team',
-        'gateway/last-applied': expect.stringMatching(/^[0-9a-f]{16}$/),
-      });
-      expect(await labels('provider', 'spare')).toEqual({});
-      const adopted = await run(server, FULL, { adopt: true });
-      expect(adopted.planned.summary.update).toBe(1);
-      expect(await labels('provider', 'spare')).toMatchObject({ 'gateway/namespace': 'team' });
-      const theirs = await run(server, FULL.replace('namespace: team', 'namespace: thieves'), {
-        adopt: true,
-        mode: 'prune',
-      });
-      expect(theirs.planned.summary.total).toBe(0);
-      expect(theirs.planned.conflicts).toHaveLength(6);
-      expect(theirs.planned.conflicts[0]).toMatchObject({ owner: 'namespace team' });
-    },
-  );
+  it('label what they create, adopt what is unowned only when told, leave what others own', async () => {
+    const server = new FakeServer();
+    await server.create('provider', { name: 'spare', type: 'mock' });
+    await run(server, FULL);
+    const labels = async (kind: 'provider' | 'model', name: string) =>
+      (await server.list(kind)).find((view) => view['name'] === name)?.['labels'];
+    expect(await labels('model', 'acme/slow')).toEqual({
+      team: 'search',
+      'gateway/namespace': 'team',
+      'gateway/last-applied': expect.stringMatching(/^[0-9a-f]{16}$/),
+    });
+    expect(await labels('provider', 'spare')).toEqual({});
+    const adopted = await run(server, FULL, { adopt: true });
+    expect(adopted.planned.summary.update).toBe(1);
+    expect(await labels('provider', 'spare')).toMatchObject({ 'gateway/namespace': 'team' });
+    const theirs = await run(server, FULL.replace('namespace: team', 'namespace: thieves'), {
+      adopt: true,
+      mode: 'prune',
+    });
+    expect(theirs.planned.summary.total).toBe(0);
+    expect(theirs.planned.conflicts).toHaveLength(6);
+    expect(theirs.planned.conflicts[0]).toMatchObject({ owner: 'namespace team' });
+  });
 
-  it(
-    verifies('cli.apply.stale-plan', 'refuse a stale plan whole, before the first write'),
-    async () => {
-      const server = new FakeServer();
-      await run(server, FULL);
-      const changed = FULL.replace('weight: 2', 'weight: 3').replace('type: mock', 'type: vllm');
-      const { planned, planning } = await planFor(server, changed.replace('vllm', 'mock'));
-      const model = (await server.list('model')).find(({ name }) => name === 'acme/fast')!;
-      await server.update('model', model.id, {
-        body: { enabled: false },
-        expectedVersion: model.version,
-      });
-      server.writes.length = 0;
-      const stale = execute(server, planned, planning);
-      await expect(stale).rejects.toThrow(StalePlanError);
-      await expect(stale).rejects.toThrow('the plan is stale: model acme/fast');
-      expect(server.writes).toEqual([]);
-    },
-  );
+  it('refuse a stale plan whole, before the first write', async () => {
+    const server = new FakeServer();
+    await run(server, FULL);
+    const changed = FULL.replace('weight: 2', 'weight: 3').replace('type: mock', 'type: vllm');
+    const { planned, planning } = await planFor(server, changed.replace('vllm', 'mock'));
+    const model = (await server.list('model')).find(({ name }) => name === 'acme/fast')!;
+    await server.update('model', model.id, {
+      body: { enabled: false },
+      expectedVersion: model.version,
+    });
+    server.writes.length = 0;
+    const stale = execute(server, planned, planning);
+    await expect(stale).rejects.toThrow(StalePlanError);
+    await expect(stale).rejects.toThrow('the plan is stale: model acme/fast');
+    expect(server.writes).toEqual([]);
+  });
 
-  it(
-    verifies(
-      'cli.apply.partial',
-      'block what depends on a failure, go on elsewhere, prune nothing, and complete the rest on a second run',
-    ),
-    async () => {
-      const server = new FakeServer();
-      await run(server, 'version: 1\nnamespace: team\nproviders: [{name: old, type: mock}]\n');
-      server.fault = { on: 'create', name: 'spare', how: 'refused' };
-      const { report } = await run(server, FULL, { mode: 'prune' });
-      expect(names(report.applied)).toEqual([
-        'organization acme',
-        'provider openai',
-        'key acme/ci',
-      ]);
-      expect(report.failed).toMatchObject([{ identity: 'spare', reason: 'refused' }]);
-      expect(report.blocked).toMatchObject([
-        { identity: 'acme/slow', reason: 'waits for provider spare' },
-        { identity: 'acme/fast', reason: 'waits for provider spare' },
-      ]);
-      expect(names(report.notRun)).toEqual(['provider old']);
-      server.fault = undefined;
-      const second = await run(server, FULL, { mode: 'prune' });
-      expect(names(second.report.applied)).toEqual([
-        'provider spare',
-        'model acme/slow',
-        'model acme/fast',
-        'provider old',
-      ]);
-    },
-  );
+  it('block what depends on a failure, go on elsewhere, prune nothing, and complete the rest on a second run', async () => {
+    const server = new FakeServer();
+    await run(server, 'version: 1\nnamespace: team\nproviders: [{name: old, type: mock}]\n');
+    server.fault = { on: 'create', name: 'spare', how: 'refused' };
+    const { report } = await run(server, FULL, { mode: 'prune' });
+    expect(names(report.applied)).toEqual(['organization acme', 'provider openai', 'key acme/ci']);
+    expect(report.failed).toMatchObject([{ identity: 'spare', reason: 'refused' }]);
+    expect(report.blocked).toMatchObject([
+      { identity: 'acme/slow', reason: 'waits for provider spare' },
+      { identity: 'acme/fast', reason: 'waits for provider spare' },
+    ]);
+    expect(names(report.notRun)).toEqual(['provider old']);
+    server.fault = undefined;
+    const second = await run(server, FULL, { mode: 'prune' });
+    expect(names(second.report.applied)).toEqual([
+      'provider spare',
+      'model acme/slow',
+      'model acme/fast',
+      'provider old',
+    ]);
+  });
 
   it('stop between two writes when asked to', async () => {
     const server = new FakeServer();

@@ -40,7 +40,6 @@ export function storeSurvivesKill(driver: string): void {
   describe(`${driver} store after kill -9`, () => {
     it(
       verifies(
-        'store.durability.ack',
         'store.atomic.multi-object',
         'holds every acknowledged commit, and every commit whole',
       ),

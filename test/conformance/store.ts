@@ -364,23 +364,17 @@ function races(setUp: SetUp): void {
     expect(results.filter((result) => result.ok)).toHaveLength(1);
   });
 
-  it(
-    verifies('store.events.append-order', 'concurrent appenders leave one sequence without gaps'),
-    async () => {
-      const { store } = await setUp();
-      const appender = async (writer: number): Promise<void> => {
-        for (let n = 0; n < 10; n++) while (!(await append(store, `${writer}.${n}`)));
-      };
-      const reader = readWhile(
-        store,
-        Promise.all(Array.from({ length: 16 }, (_, i) => appender(i))),
-      );
-      expect(await reader).toBe(160);
-      const events = await store.list<string>({ prefix: ['event'], limit: 1_000 });
-      expect(keysOf(events)).toEqual(Array.from({ length: 160 }, (_, i) => ['event', i + 1]));
-      expect(new Set(events.map((event) => event.value)).size).toBe(160);
-    },
-  );
+  it('concurrent appenders leave one sequence without gaps', async () => {
+    const { store } = await setUp();
+    const appender = async (writer: number): Promise<void> => {
+      for (let n = 0; n < 10; n++) while (!(await append(store, `${writer}.${n}`)));
+    };
+    const reader = readWhile(store, Promise.all(Array.from({ length: 16 }, (_, i) => appender(i))));
+    expect(await reader).toBe(160);
+    const events = await store.list<string>({ prefix: ['event'], limit: 1_000 });
+    expect(keysOf(events)).toEqual(Array.from({ length: 160 }, (_, i) => ['event', i + 1]));
+    expect(new Set(events.map((event) => event.value)).size).toBe(160);
+  });
 
   it('counts every increment and answers each with its own sum', async () => {
     const { store } = await setUp();
@@ -545,26 +539,23 @@ function timeAndChange(setUp: SetUp): void {
 }
 
 function lifetime(setUp: SetUp): void {
-  it(
-    verifies('store.durability.ack', 'keeps everything acknowledged when it is opened again'),
-    async (context) => {
-      const { store, site } = await setUp();
-      if (!site.reopen) {
-        context.skip();
-        return;
-      }
-      await Promise.all(HOSTILE.map((key, i) => store.commit([put(key, { i })])));
-      await store.commit([{ type: 'delete', key: HOSTILE[0] ?? [] }]);
-      await store.increment(['n'], 3);
-      await store.commit([{ type: 'put', key: ['ttl'], value: 1, ttlMs: 60_000 }]);
-      const before = await store.list({ prefix: [], limit: 1_000 });
-      const again = await site.reopen();
-      expect(await again.list({ prefix: [], limit: 1_000 })).toEqual(before);
-      expect(await again.increment(['n'], 1)).toBe(4);
-      const third = await site.reopen();
-      expect((await third.get(['n']))?.value).toBe(4);
-    },
-  );
+  it('keeps everything acknowledged when it is opened again', async (context) => {
+    const { store, site } = await setUp();
+    if (!site.reopen) {
+      context.skip();
+      return;
+    }
+    await Promise.all(HOSTILE.map((key, i) => store.commit([put(key, { i })])));
+    await store.commit([{ type: 'delete', key: HOSTILE[0] ?? [] }]);
+    await store.increment(['n'], 3);
+    await store.commit([{ type: 'put', key: ['ttl'], value: 1, ttlMs: 60_000 }]);
+    const before = await store.list({ prefix: [], limit: 1_000 });
+    const again = await site.reopen();
+    expect(await again.list({ prefix: [], limit: 1_000 })).toEqual(before);
+    expect(await again.increment(['n'], 1)).toBe(4);
+    const third = await site.reopen();
+    expect((await third.get(['n']))?.value).toBe(4);
+  });
 
   it('finishes what was asked for before it closes, and refuses everything after', async () => {
     const { store } = await setUp();

@@ -6,7 +6,6 @@ import type { UpstreamRequestOptions } from '../../src/providers/build-request.t
 import { defineProvider } from '../../src/providers/define-provider.ts';
 import { resolveAccount } from '../../src/providers/resolve-account.ts';
 import type { ProviderSettings } from '../../src/providers/resolve-account.ts';
-import { verifies } from '../requirements.ts';
 
 function account(settings: Partial<ProviderSettings>, key = 'the-key'): ProviderAccount {
   return resolveAccount({ id: 'prov_1', name: 'one', provider_type: 'openai', ...settings }, key);
@@ -144,31 +143,25 @@ describe('the headers of a Messages request', () => {
   const anthropic = (settings: Partial<ProviderSettings> = {}) =>
     account({ provider_type: 'anthropic', ...settings });
 
-  it(
-    verifies('messages.header.version-default', 'have a version when the client sent none'),
-    () => {
-      expect(build(anthropic(), 'messages').headers).toMatchObject({
-        'x-api-key': 'the-key',
-        'anthropic-version': '2023-06-01',
-      });
-      expect(build(anthropic(), 'messages').headers).not.toHaveProperty('anthropic-beta');
-      const empty = build(anthropic(), 'messages', { clientHeaders: { 'native-version': '' } });
-      expect(empty.headers['anthropic-version']).toBe('2023-06-01');
-    },
-  );
+  it('have a version when the client sent none', () => {
+    expect(build(anthropic(), 'messages').headers).toMatchObject({
+      'x-api-key': 'the-key',
+      'anthropic-version': '2023-06-01',
+    });
+    expect(build(anthropic(), 'messages').headers).not.toHaveProperty('anthropic-beta');
+    const empty = build(anthropic(), 'messages', { clientHeaders: { 'native-version': '' } });
+    expect(empty.headers['anthropic-version']).toBe('2023-06-01');
+  });
 
-  it(
-    verifies('messages.header.forwarded', "have the client's version and its betas as one list"),
-    () => {
-      const { headers } = build(anthropic(), 'messages', {
-        clientHeaders: { 'native-version': '2026-10-21', 'native-beta': [' a , b', 'c,,a'] },
-      });
-      expect(headers['anthropic-version']).toBe('2026-10-21');
-      expect(headers['anthropic-beta']).toBe('a,b,c');
-    },
-  );
+  it("have the client's version and its betas as one list", () => {
+    const { headers } = build(anthropic(), 'messages', {
+      clientHeaders: { 'native-version': '2026-10-21', 'native-beta': [' a , b', 'c,,a'] },
+    });
+    expect(headers['anthropic-version']).toBe('2026-10-21');
+    expect(headers['anthropic-beta']).toBe('a,b,c');
+  });
 
-  it(verifies('messages.header.forwarded', 'lack the betas that the provider must not see'), () => {
+  it('lack the betas that the provider must not see', () => {
     const drop = (dropBetas: string[]) => ({
       ...anthropic(),
       definition: defineProvider({ ...anthropic().definition, dropBetas }),
@@ -180,29 +173,23 @@ describe('the headers of a Messages request', () => {
     );
   });
 
-  it(
-    verifies('messages.header.version-alias', 'take both spellings, the neutral version first'),
-    () => {
-      const alias = { 'anthropic-version': '2025-01-01', 'anthropic-beta': 'a,b' };
-      expect(build(anthropic(), 'messages', { clientHeaders: alias }).headers).toMatchObject(alias);
-      const both = { ...alias, 'native-version': '2026-01-01', 'native-beta': 'b,c' };
-      expect(build(anthropic(), 'messages', { clientHeaders: both }).headers).toMatchObject({
-        'anthropic-version': '2026-01-01',
-        'anthropic-beta': 'b,c,a',
-      });
-    },
-  );
+  it('take both spellings, the neutral version first', () => {
+    const alias = { 'anthropic-version': '2025-01-01', 'anthropic-beta': 'a,b' };
+    expect(build(anthropic(), 'messages', { clientHeaders: alias }).headers).toMatchObject(alias);
+    const both = { ...alias, 'native-version': '2026-01-01', 'native-beta': 'b,c' };
+    expect(build(anthropic(), 'messages', { clientHeaders: both }).headers).toMatchObject({
+      'anthropic-version': '2026-01-01',
+      'anthropic-beta': 'b,c,a',
+    });
+  });
 
-  it(
-    verifies('messages.header.upstream-spelling', 'are spelled neutrally when the account says so'),
-    () => {
-      const { headers } = build(anthropic({ header_spelling: 'native' }), 'messages', {
-        clientHeaders: { 'anthropic-beta': 'a' },
-      });
-      expect(headers).toMatchObject({ 'native-version': '2023-06-01', 'native-beta': 'a' });
-      expect(Object.keys(headers).filter((name) => name.startsWith('anthropic'))).toEqual([]);
-    },
-  );
+  it('are spelled neutrally when the account says so', () => {
+    const { headers } = build(anthropic({ header_spelling: 'native' }), 'messages', {
+      clientHeaders: { 'anthropic-beta': 'a' },
+    });
+    expect(headers).toMatchObject({ 'native-version': '2023-06-01', 'native-beta': 'a' });
+    expect(Object.keys(headers).filter((name) => name.startsWith('anthropic'))).toEqual([]);
+  });
 
   it("an operator's own version stands in for a missing one and betas are joined", () => {
     const from = anthropic({

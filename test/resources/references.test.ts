@@ -2,7 +2,6 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Op } from '../../src/store/store.ts';
 import { openMemoryStore } from '../../src/store/backends/memory.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { verifies } from '../requirements.ts';
 import { makeResources } from './make-resources.ts';
 import type { Resources } from './make-resources.ts';
 
@@ -30,25 +29,17 @@ describe('references between resources', () => {
     call('POST models', { body: { name, ...rest } });
   const to = (provider: string) => ({ routes: [{ provider }] });
 
-  it(
-    verifies(
-      'resource.error.400-vs-422',
-      'must lead somewhere: an unknown one is 404 and names its place',
-    ),
-    async () => {
-      expect(
-        await model('m', { routes: [{ provider: 'up' }, { provider: 'down' }] }),
-      ).toMatchObject({
-        status: 404,
-        body: { code: 'not_found', param: 'routes[1].provider' },
-      });
-      expect(await model('m', { fallbacks: ['none'] })).toMatchObject({
-        status: 404,
-        body: { param: 'fallbacks[0]' },
-      });
-      expect((await call('GET models')).body['data']).toEqual([]);
-    },
-  );
+  it('must lead somewhere: an unknown one is 404 and names its place', async () => {
+    expect(await model('m', { routes: [{ provider: 'up' }, { provider: 'down' }] })).toMatchObject({
+      status: 404,
+      body: { code: 'not_found', param: 'routes[1].provider' },
+    });
+    expect(await model('m', { fallbacks: ['none'] })).toMatchObject({
+      status: 404,
+      body: { param: 'fallbacks[0]' },
+    });
+    expect((await call('GET models')).body['data']).toEqual([]);
+  });
 
   it('keep what they name from being deleted or renamed, and say who holds it', async () => {
     await model('a', to('up'));

@@ -6,7 +6,6 @@ import { chatSurface } from '../../src/surfaces/chat.ts';
 import type { HttpExchange } from '../../src/surfaces/http-exchange.ts';
 import { createInferenceHandler } from '../../src/surfaces/inference-surface.ts';
 import type { Principal } from '../../src/usage/principal.ts';
-import { verifies } from '../requirements.ts';
 import { fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
 import { chatBody, chunk } from '../support/chat.ts';
 import { inferenceBench } from '../support/inference.ts';
@@ -68,30 +67,24 @@ function setup(durable: Promise<void>) {
   return { ...bench, handle: () => handle(exchange), leave, inFlight: () => inFlight };
 }
 
-it(
-  verifies(
-    'ops.memory.bounded',
-    'gives the place of a stream back when its client left before the stream was handed over',
-  ),
-  async () => {
-    let settle = (): void => undefined;
-    const { handle, sent, leave, inFlight } = setup(
-      new Promise<void>((resolve) => {
-        settle = resolve;
-      }),
-    );
-    const answer = handle();
-    while (sent.length === 0) await nextTurn();
-    sent[0]?.sink.onHead(200, { 'content-type': 'text/event-stream' });
-    sent[0]?.sink.onData(Buffer.from(chunk({ content: 'hi' })));
-    leave();
-    await nextTurn();
-    settle();
-    await answer;
-    expect(sent[0]?.aborted).toBe(true);
-    expect(inFlight()).toBe(0);
-  },
-);
+it('gives the place of a stream back when its client left before the stream was handed over', async () => {
+  let settle = (): void => undefined;
+  const { handle, sent, leave, inFlight } = setup(
+    new Promise<void>((resolve) => {
+      settle = resolve;
+    }),
+  );
+  const answer = handle();
+  while (sent.length === 0) await nextTurn();
+  sent[0]?.sink.onHead(200, { 'content-type': 'text/event-stream' });
+  sent[0]?.sink.onData(Buffer.from(chunk({ content: 'hi' })));
+  leave();
+  await nextTurn();
+  settle();
+  await answer;
+  expect(sent[0]?.aborted).toBe(true);
+  expect(inFlight()).toBe(0);
+});
 
 it('keeps the place of a stream until the response is closed', async () => {
   const { handle, sent, leave, inFlight } = setup(Promise.resolve());

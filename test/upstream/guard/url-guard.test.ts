@@ -111,7 +111,7 @@ describe('the URL guard', () => {
     ['http://[fc00::1]/', 'address'],
     ['http://[fe80::1]/', 'address'],
     ['http://[ff02::1]/', 'address'],
-  ])(verifies('ops.ssrf.guard', 'upstream.url-guard', 'refuses %s: %s'), async (url, reason) => {
+  ])(verifies('upstream.url-guard', 'refuses %s: %s'), async (url, reason) => {
     await expect(create().check(url)).rejects.toMatchObject({ name: 'UrlGuardError', reason });
   });
 
@@ -246,7 +246,7 @@ describe('guardedFetch', () => {
   });
 
   it.each(['http://127.0.0.2/', 'http://[::1]/', 'http://localhost/', 'file:///etc/passwd'])(
-    verifies('upstream.url-guard', 'ops.ssrf.guard', 'refuses a redirect to %s'),
+    verifies('upstream.url-guard', 'refuses a redirect to %s'),
     async (location) => {
       const upstream = await upstreams.http((_request, response) => {
         response.writeHead(302, { location }).end();
