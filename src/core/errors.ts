@@ -19,6 +19,7 @@ export const ERRORS = {
   invalid_request: { status: 400, message: 'invalid request' },
   unsupported_feature: { status: 400, message: 'no route of this model supports the request' },
   model_not_found: { status: 404, message: 'model not found' },
+  model_unavailable: { status: 404, message: 'no route serves this model' },
   not_found: { status: 404, message: 'not found' },
   method_not_allowed: { status: 405, message: 'method not allowed' },
   malformed_request: { status: 400, message: 'this is not a valid HTTP request' },
@@ -33,6 +34,7 @@ export const ERRORS = {
   invalid_upstream_response: { status: 502, message: 'the provider returned an invalid response' },
   upstream_rejected: { status: 400, message: 'the provider rejected the request' },
   upstream_interrupted: { status: 502, message: 'the provider connection was lost' },
+  provider_rate_limited: { status: 429, message: 'the provider rate limit is reached' },
   no_route_succeeded: { status: 503, message: 'no provider route succeeded' },
   store_unavailable: { status: 503, message: 'the store is not available' },
   shutting_down: { status: 503, message: 'the gateway is shutting down' },
@@ -73,6 +75,14 @@ export class GatewayError extends Error {
     this.type = options.type;
     this.retry = options.retry;
     this.headers = options.headers;
+  }
+
+  /** The same error but for the members given. */
+  with(changes: GatewayErrorOptions): GatewayError {
+    const { code, message, status, param, type, retry, headers, cause } = this;
+    const own = { message, status, param, type, retry, headers, cause };
+    const given = Object.entries({ ...own, ...changes }).filter(([, value]) => value !== undefined);
+    return new GatewayError(code, Object.fromEntries(given) as GatewayErrorOptions);
   }
 }
 

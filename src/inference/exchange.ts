@@ -1,6 +1,12 @@
 import { Buffer } from 'node:buffer';
 import type { Clock } from '../core/clock.ts';
-import type { Answer, StreamOptions, StreamReader } from '../protocols/protocol.ts';
+import type {
+  Answer,
+  InBandError,
+  StreamOptions,
+  StreamReader,
+  Wire,
+} from '../protocols/protocol.ts';
 import type { Candidate } from '../routing/plan.ts';
 import type { HealthReport } from '../routing/health.ts';
 import type {
@@ -55,6 +61,8 @@ export interface ExchangeOptions {
   clock: Clock;
   call: Call;
   candidate: Candidate;
+  /** How the candidate is spoken to. */
+  wire: Wire;
   health: HealthReport;
   maxAnswerBytes: number;
   active: Set<{ shutDown(): void }>;
@@ -143,15 +151,15 @@ export class Exchange implements UpstreamSink {
   }
 
   private begin(status: number, headers: UpstreamHeaders): void {
-    const { peek, protocol } = this.options.call;
+    const { call, wire } = this.options;
     this.status = status;
     this.headers = headers;
     if (status < 200 || status > 299) this.phase = 'error';
-    else if (!peek.stream || !protocol.createStream) this.phase = 'answer';
+    else if (!call.peek.stream || !wire.createStream) this.phase = 'answer';
     else if (!isEventStream(headers)) this.phase = 'error';
     else {
       this.phase = 'stream';
-      this.reader = protocol.createStream(this.streamOptions());
+      this.reader = wire.createStream(this.answerOptions());
     }
   }
 
@@ -175,11 +183,15 @@ export class Exchange implements UpstreamSink {
     }
   }
 
-  private streamOptions(): StreamOptions {
+  private answerOptions(): StreamOptions {
     const { call, candidate } = this.options;
     const logical = candidate.route.responseModel === 'logical';
-    const { keepUsage, choices, model } = call.peek;
-    return { keepUsage, choices, logicalModel: logical ? model : undefined };
+    return {
+      peek: call.peek,
+      logicalModel: logical ? call.peek.model : undefined,
+      id: call.id,
+      created: Math.floor(call.at / 1000),
+    };
   }
 
   private gather(chunk: Buffer): void {
@@ -203,18 +215,12 @@ export class Exchange implements UpstreamSink {
 
   private finishAnswer(): void {
     const body = this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks);
-    const { call, candidate } = this.options;
-    const answer = call.protocol.readAnswer(body, call.peek);
+    const { call, wire } = this.options;
+    const answer = wire.readAnswer(body, call.peek, this.answerOptions());
     if (!answer) return this.fail(invalidAnswerFailure('invalid_answer', this.status));
-    const renamed = candidate.route.responseModel === 'logical';
-    const shown = renamed ? call.protocol.rewriteModel(answer.body, call.peek.model) : answer.body;
     this.noteContent();
     this.close();
-    this.options.resolve({
-      type: 'answer',
-      answer: { ...answer, body: shown },
-      headers: this.headers,
-    });
+    this.options.resolve({ type: 'answer', answer, headers: this.headers });
   }
 
   private hold(chunk: Buffer): void {
@@ -231,10 +237,11 @@ export class Exchange implements UpstreamSink {
   }
 
   private commit(): void {
-    const { clock } = this.options;
+    const { clock, call } = this.options;
     const reader = this.reader as StreamReader;
     const relay = createRelay({
       clock,
+      keepAlive: call.protocol.keepAlive?.(call.peek),
       onDrain: () => {
         if (this.phase === 'over') return;
         this.watchdog.paused(false);
@@ -304,25 +311,29 @@ export class Exchange implements UpstreamSink {
     if (failure.fault) this.options.health.fault(failure.fault, failure.retryAfterMs);
     else this.options.health.abandon();
     if (!wasCommitted) return this.options.resolve(failure);
-    this.relay?.end(this.options.call.protocol.errorFrame?.(this.inBandError(failure)));
+    const { protocol, peek } = this.options.call;
+    this.relay?.end(protocol.errorFrame?.(this.inBandError(failure), peek));
     this.endStream?.({ failure, clientGone: false });
   }
 
-  private inBandError(failure: AttemptFailure): { message: string; type: string; code: string } {
+  private inBandError(failure: AttemptFailure): InBandError {
     if (failure.reason === 'timeout_idle' || failure.reason === 'timeout_total') {
       return {
         message: 'the provider stopped sending',
         type: 'timeout_error',
         code: 'upstream_timeout',
+        status: 504,
       };
     }
     if (failure.reason === 'shutting_down' || failure.reason === 'bug') {
-      return { message: failure.error.message, type: 'api_error', code: failure.error.code };
+      const { message, code, status } = failure.error;
+      return { message, type: 'api_error', code, status };
     }
     return {
       message: 'the provider failed during the stream',
       type: 'api_error',
       code: 'upstream_interrupted',
+      status: 502,
     };
   }
 

@@ -34,6 +34,17 @@ export function shutdownFailure(): AttemptFailure {
   };
 }
 
+/** The candidate cannot serve the request and was not asked. */
+export function unsupportedFailure(error: GatewayError): AttemptFailure {
+  return {
+    ...NO_DETAIL,
+    action: 'next-candidate',
+    reason: 'unsupported',
+    error,
+    fault: undefined,
+  };
+}
+
 /** Something of ours threw: no other candidate would fare better. */
 export function bugFailure(thrown: unknown): AttemptFailure {
   return {

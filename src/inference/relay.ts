@@ -5,11 +5,13 @@ import type { PipeableBody } from './types.ts';
 /** What may wait for a client that has not taken its response yet. */
 const MAX_QUEUED_BYTES = 256 * 1024;
 const KEEP_ALIVE_MS = 15_000;
-/** A comment, which every SSE client skips, sent in silence (requirement stream.sse.no-buffering). */
-const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
+/** Requirement stream.sse.no-buffering. */
+const COMMENT = Buffer.from(': keep-alive\n\n');
 
 export interface RelayOptions {
   clock: Clock;
+  /** Sent in silence. Default: a comment, which every SSE client skips. */
+  keepAlive?: Buffer | undefined;
   /** The client has room again. */
   onDrain(): void;
 }
@@ -23,7 +25,7 @@ export interface Relay {
 }
 
 export function createRelay(options: RelayOptions): Relay {
-  const { clock, onDrain } = options;
+  const { clock, onDrain, keepAlive = COMMENT } = options;
   let response: ServerResponse | undefined;
   let queue: Buffer[] = [];
   let queued = 0;
@@ -35,7 +37,7 @@ export function createRelay(options: RelayOptions): Relay {
     if (ended || !response) return;
     const silent = clock.monotonic() - lastWrite;
     const isDue = silent >= KEEP_ALIVE_MS;
-    if (isDue && !response.writableNeedDrain) send(KEEP_ALIVE);
+    if (isDue && !response.writableNeedDrain) send(keepAlive);
     timer = clock.setTimeout(stayAlive, isDue ? KEEP_ALIVE_MS : KEEP_ALIVE_MS - silent);
   };
 

@@ -1,13 +1,15 @@
 import type { Clock } from '../core/clock.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { ProviderAccount } from '../providers/account.ts';
+import { wireTo } from '../protocols/registry.ts';
+import type { Wire } from '../protocols/protocol.ts';
 import { buildUpstreamRequest } from '../providers/build-request.ts';
 import type { Health } from '../routing/health.ts';
 import type { Candidate, Plan } from '../routing/plan.ts';
-import type { Transport } from '../upstream/transport.ts';
+import type { Transport, UpstreamRequest } from '../upstream/transport.ts';
 import { Exchange } from './exchange.ts';
 import type { AttemptResult } from './exchange.ts';
-import { abortedFailure } from './failures.ts';
+import { abortedFailure, unsupportedFailure } from './failures.ts';
 import type { AttemptFailure, Call } from './types.ts';
 
 export interface CallDeps {
@@ -15,6 +17,8 @@ export interface CallDeps {
   health: Health;
   transportFor(account: ProviderAccount): Transport;
   maxAnswerBytes: number;
+  /** Output tokens asked for where a provider's protocol needs a limit and neither client nor model has one. */
+  defaultMaxTokens: number;
   /** What is under way, so that a stop can end it in its own protocol. */
   active: Set<{ shutDown(): void }>;
   /** Told of a bug that no answer can tell of any more. */
@@ -28,7 +32,8 @@ export type CommittedResult = Exclude<AttemptResult, AttemptFailure>;
  * Nothing has reached the client when this resolves.
  *
  * @throws GatewayError what the client is told: `upstream_rejected`, `upstream_timeout`,
- *   `invalid_upstream_response`, `upstream_interrupted` or `no_route_succeeded`
+ *   `invalid_upstream_response`, `upstream_interrupted`, `no_route_succeeded`, or
+ *   `unsupported_feature` when every candidate was passed over for what it cannot do
  */
 export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<CommittedResult> {
   let last: AttemptFailure | undefined;
@@ -41,17 +46,12 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
     }
     if (result.action === 'fatal') throw result.error;
     mayHaveActed ||= result.error.retry === false;
-    last = result;
+    // A candidate that cannot do it says nothing about why the others failed.
+    if (!last || result.error.code !== 'unsupported_feature') last = result;
   }
   const error = last?.error ?? new GatewayError('no_route_succeeded');
-  throw mayHaveActed ? withoutRetry(error) : error;
-}
-
-/** One of the candidates may have done its work, whatever the last one says. */
-function withoutRetry(error: GatewayError): GatewayError {
-  if (error.retry === false) return error;
-  const { code, message, status, cause } = error;
-  return new GatewayError(code, { message, status, retry: false, cause });
+  // One of the candidates may have done its work, whatever the last one says.
+  throw mayHaveActed ? error.with({ retry: false }) : error;
 }
 
 /** One candidate, once more when its first connection could not be made. */
@@ -69,25 +69,19 @@ async function attempt(call: Call, candidate: Candidate, deps: CallDeps): Promis
   // It may have left while no exchange listened for it: before it was admitted, or between two.
   if (call.client.gone) return abortedFailure();
   const { clock } = deps;
-  const { route } = candidate;
+  const { route, protocol } = candidate;
+  const wire = wireTo(call.protocol, protocol);
+  const losses: string[] = [];
+  const request = prepare(call, candidate, { wire, losses, deps });
+  if ('type' in request) return note(call, candidate, { result: request, ms: 0 });
   const transport = deps.transportFor(route.provider);
-  const request = buildUpstreamRequest({
-    account: route.provider,
-    protocol: call.protocol.id,
-    upstreamModel: route.upstreamModel,
-    stream: call.peek.stream,
-    body: call.protocol.encode(call.peek, {
-      model: route.upstreamModel,
-      quirks: route.provider.quirks[call.protocol.id],
-      askUsage: !route.provider.noStreamUsage,
-    }),
-  });
   const startedAt = clock.monotonic();
   const result = await new Promise<AttemptResult>((resolve) => {
     const exchange = new Exchange({
       clock,
       call,
       candidate,
+      wire,
       health: deps.health.begin(route),
       maxAnswerBytes: deps.maxAnswerBytes,
       active: deps.active,
@@ -97,13 +91,60 @@ async function attempt(call: Call, candidate: Candidate, deps: CallDeps): Promis
     call.record.sentAt ??= startedAt;
     exchange.attach(transport.send(request, exchange));
   });
+  if (result.type !== 'failed') call.record.losses = losses;
+  return note(call, candidate, { result, ms: clock.monotonic() - startedAt });
+}
+
+interface Preparation {
+  wire: Wire;
+  losses: string[];
+  deps: CallDeps;
+}
+
+/** The request for one candidate, or why it is passed over without being asked. */
+function prepare(
+  call: Call,
+  { route, model, protocol }: Candidate,
+  { wire, losses, deps }: Preparation,
+): UpstreamRequest | AttemptFailure {
+  try {
+    return buildUpstreamRequest({
+      account: route.provider,
+      protocol,
+      upstreamModel: route.upstreamModel,
+      stream: call.peek.stream,
+      body: wire.encode(call.peek, {
+        model: route.upstreamModel,
+        quirks: route.provider.quirks[protocol],
+        askUsage: !route.provider.noStreamUsage,
+        defaultMaxTokens: model.maxOutputTokens ?? deps.defaultMaxTokens,
+        losses,
+      }),
+      ...(wire === call.protocol && call.peek.operation !== undefined
+        ? { operation: call.peek.operation }
+        : {}),
+      ...(call.peek.contentType === undefined ? {} : { contentType: call.peek.contentType }),
+      clientHeaders: call.headers,
+    });
+  } catch (thrown) {
+    if (thrown instanceof GatewayError && thrown.code === 'unsupported_feature')
+      return unsupportedFailure(thrown);
+    throw thrown;
+  }
+}
+
+function note(
+  { record }: Call,
+  { route }: Candidate,
+  { result, ms }: { result: AttemptResult; ms: number },
+): AttemptResult {
   const failed = result.type === 'failed';
-  call.record.attempts.push({
+  record.attempts.push({
     provider: route.provider.name,
     model: route.upstreamModel,
     status: failed ? result.upstreamStatus : 200,
     outcome: failed ? result.reason : 'ok',
-    ms: Math.round(clock.monotonic() - startedAt),
+    ms: Math.round(ms),
   });
   return result;
 }

@@ -1,5 +1,8 @@
+import type { Clock } from '../core/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
-import type { WireProtocol } from '../protocols/protocol.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { RequestAddress, RequestPeek, WireProtocol } from '../protocols/protocol.ts';
+import type { Affinity } from '../routing/affinity.ts';
 import type { Catalog, Model, ModelType } from '../routing/catalog.ts';
 import { matchesModel } from '../routing/model-patterns.ts';
 import { planCandidates } from '../routing/plan.ts';
@@ -16,6 +19,7 @@ import type { Call, CallResult, ClientConnection } from './types.ts';
 
 export interface InferenceDeps extends CallDeps {
   ledger: Ledger;
+  affinity: Affinity;
   random(): number;
   /** Output tokens that a request without a limit of its own may cost (config: limits.output_tokens_bound). */
   outputBound: number;
@@ -34,12 +38,21 @@ export interface InferenceRequest {
   principal: Principal;
   catalog: Catalog;
   body: Buffer;
+  /** Of the client. */
+  headers: IncomingHttpHeaders;
+  /** What its address says. */
+  address: RequestAddress;
   client: ClientConnection;
   repeatable: boolean;
+  /** Nothing is charged. Default false. */
+  free?: boolean | undefined;
   /** The only type of model that is taken; any other is refused with `invalid_request`. */
   modelType?: ModelType | undefined;
-  /** What the client is told in place of an error. Default: the error itself. */
-  toClientError?: ((error: GatewayError) => GatewayError) | undefined;
+  /**
+   * What the client is told in place of an error, given the HTTP statuses of the candidates that were
+   * tried, null where none arrived. Default: the error itself.
+   */
+  toClientError?: (error: GatewayError, statuses: readonly (number | null)[]) => GatewayError;
 }
 
 /**
@@ -52,9 +65,10 @@ export async function runInference(
   request: InferenceRequest,
   deps: InferenceDeps,
 ): Promise<CallResult> {
-  const peek = request.protocol.peek(request.body);
+  const peek = request.protocol.peek(request.body, request.address);
   const model = findModel(request, peek.model);
-  const plan = planFor(request, model, deps);
+  const planned = planFor(request, { model, peek }, deps);
+  const plan = planned instanceof Promise ? await planned : planned;
   const call = begin(request, { peek, model, plan }, deps);
   try {
     if (call.entry.admitted) await call.entry.admitted;
@@ -62,10 +76,26 @@ export async function runInference(
     return await deliver(call, committed, deps);
   } catch (thrown) {
     const common = toGatewayError(thrown);
-    const error = request.toClientError?.(common) ?? common;
+    const local = localAnswer(call, common);
+    if (local) return answerWith(call, local, deps.clock);
+    const statuses = call.record.attempts.map(({ status }) => status);
+    const error = request.toClientError?.(common, statuses) ?? common;
     settleError(call, error, deps.clock);
     throw error;
   }
+}
+
+/** Made here when no candidate gave one, for calls that have such an answer. */
+function localAnswer({ protocol, peek }: Call, error: GatewayError): Buffer | undefined {
+  const isProviders = error.code === 'no_route_succeeded' || error.code === 'unsupported_feature';
+  return isProviders || error.code === 'invalid_upstream_response'
+    ? protocol.answerLocally?.(peek)
+    : undefined;
+}
+
+function answerWith(call: Call, body: Buffer, clock: Clock): CallResult {
+  settleCall(call, { status: 200, result: 'ok' }, clock);
+  return { type: 'body', status: 200, headers: { 'content-type': 'application/json' }, body };
 }
 
 function findModel({ catalog, principal, modelType }: InferenceRequest, name: string): Model {
@@ -83,23 +113,51 @@ function isAllowed(name: string, { allowedModels }: Principal): boolean {
 function modelNotFound(name: string): GatewayError {
   const shown = name.length > 200 ? `${name.slice(0, 200)}…` : name;
   return new GatewayError('model_not_found', {
-    message: `the model \`${shown}\` does not exist or has no route; GET /v1/models lists what there is`,
+    message: `the model \`${shown}\` does not exist; GET /v1/models lists what there is`,
     param: 'model',
   });
 }
 
-function planFor(request: InferenceRequest, model: Model, deps: InferenceDeps): Plan {
+function planFor(
+  request: InferenceRequest,
+  asked: Pick<Call, 'model' | 'peek'>,
+  deps: InferenceDeps,
+): Plan | Promise<Plan> {
+  const { pins } = asked.peek;
+  if (!pins || pins.length === 0) return makePlan(request, asked, deps);
+  const { organizationId } = request.principal;
+  return deps.affinity
+    .find(organizationId, pins)
+    .then((account) => makePlan(request, { ...asked, account }, deps));
+}
+
+function makePlan(
+  { catalog, protocol, principal }: InferenceRequest,
+  { model, account }: Pick<Call, 'model'> & { account?: string | undefined },
+  deps: InferenceDeps,
+): Plan {
   const plan = planCandidates({
-    catalog: request.catalog,
+    catalog,
     model,
-    protocol: request.protocol.id,
+    protocol: protocol.id,
+    translatesTo: protocol.translatesTo,
+    account,
     health: deps.health,
     random: deps.random,
-    affinity: request.principal.keyId,
-    allows: (one) => isAllowed(one.id, request.principal),
+    affinity: principal.keyId,
+    allows: (one) => isAllowed(one.id, principal),
   });
-  if (plan.candidates.length === 0) throw modelNotFound(model.id);
-  return plan;
+  if (plan.candidates.length > 0 || protocol.answerLocally) return plan;
+  if (account === undefined) throw unavailable(model.id);
+  const message = 'the provider that this request continues with no longer serves the model';
+  throw new GatewayError('no_route_succeeded', { message });
+}
+
+function unavailable(name: string): GatewayError {
+  return new GatewayError('model_unavailable', {
+    message: `no route of the model \`${name}\` can serve this request`,
+    param: 'model',
+  });
 }
 
 function begin(
@@ -108,9 +166,11 @@ function begin(
   deps: InferenceDeps,
 ): Call {
   const outputBound = peek.outputBound ?? model.maxOutputTokens ?? deps.outputBound;
-  const bounds = plan.candidates.map(({ route }) =>
-    boundOf({ inputBound: peek.inputBound, outputBound, pricing: route.pricing }),
-  );
+  const bounds = request.free
+    ? [0]
+    : plan.candidates.map(({ route }) =>
+        boundOf({ ...boundsOf(peek), outputBound, pricing: route.pricing }),
+      );
   const entry = deps.ledger.begin({
     id: request.id,
     at: request.at,
@@ -118,18 +178,22 @@ function begin(
     surface: request.surface,
     model: model.id,
     stream: peek.stream,
-    bound: Math.max(...bounds),
+    bound: Math.max(0, ...bounds),
   });
   return {
     id: request.id,
+    at: request.at,
     startedAt: request.startedAt,
     protocol: request.protocol,
+    headers: request.headers,
+    organization: request.principal.organizationId,
     peek,
     model,
     client: request.client,
     entry,
     content: deps.keepContent ? createContentRecorder() : undefined,
     repeatable: request.repeatable,
+    free: request.free === true,
     record: {
       attempts: [],
       losses: [],
@@ -141,6 +205,11 @@ function begin(
   };
 }
 
+function boundsOf(peek: RequestPeek): { inputBound: number; images: number; seconds: number } {
+  const { inputBound, imagesBound = 0, secondsBound = 0 } = peek;
+  return { inputBound, images: imagesBound, seconds: secondsBound };
+}
+
 /** The record must be durable before the client sees anything of the answer (design: inference, step 7). */
 async function deliver(
   call: Call,
@@ -148,11 +217,13 @@ async function deliver(
   deps: InferenceDeps,
 ): Promise<CallResult> {
   try {
+    await keepPins(call, committed.type === 'answer' ? committed.answer : committed.reader, deps);
     await call.entry.durable;
   } catch (error) {
     if (committed.type === 'stream') committed.abort();
     throw error;
   }
+  const dropped = droppedFields(call);
   if (committed.type === 'answer') {
     const { answer, headers } = committed;
     call.content?.add(answer.body);
@@ -161,7 +232,7 @@ async function deliver(
       type: 'body',
       status: 200,
       // It was read as JSON, whatever the provider calls it; clients go by the name.
-      headers: { ...clientHeaders(headers), 'content-type': 'application/json' },
+      headers: { ...clientHeaders(headers), ...dropped, 'content-type': 'application/json' },
       body: answer.body,
     };
   }
@@ -171,12 +242,31 @@ async function deliver(
     status: 200,
     headers: {
       ...clientHeaders(committed.headers),
-      'content-type': 'text/event-stream; charset=utf-8',
+      ...dropped,
+      'content-type': call.peek.streamType ?? 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache',
       'x-accel-buffering': 'no',
     },
     body: committed.relay.body,
   };
+}
+
+/** What this answer leaves at its provider must be known before the client can refer to it. */
+async function keepPins(
+  { record, organization }: Call,
+  { pins, losses }: { pins?: readonly string[]; losses?: readonly string[] },
+  { affinity }: InferenceDeps,
+): Promise<void> {
+  if (losses) record.losses = [...new Set([...record.losses, ...losses])];
+  const account = record.answeredBy?.route.provider.id;
+  if (pins && pins.length > 0 && account !== undefined)
+    await affinity.keep(organization, pins, account);
+}
+
+/** What a candidate of another protocol did not get (requirement chat.request.translated-fields). */
+function droppedFields({ record }: Call): { 'x-gateway-dropped-fields'?: string } {
+  const names = record.losses.filter((name) => /^[\x21-\x2b\x2d-\x7e]+$/.test(name));
+  return names.length === 0 ? {} : { 'x-gateway-dropped-fields': names.join(',') };
 }
 
 async function settleAtEnd(
@@ -185,6 +275,7 @@ async function settleAtEnd(
   deps: InferenceDeps,
 ): Promise<void> {
   const { failure, clientGone } = await stream.ended;
+  await keepPins(call, stream.reader, deps).catch((thrown: unknown) => deps.onBug(thrown, call.id));
   const { usage, outputChars } = stream.reader;
   settleCall(
     call,

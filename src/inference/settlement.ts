@@ -47,7 +47,8 @@ export function settleCall(call: Call, ending: Ending, clock: Clock): void {
     attempts: withSpared(record),
     usage: billed,
     estimated,
-    cost: ending.consumption && answeredBy ? costOf(billed, answeredBy.route.pricing) : 0,
+    cost:
+      ending.consumption && answeredBy && !call.free ? costOf(billed, answeredBy.route.pricing) : 0,
     losses: record.losses,
     overheadUs: Math.round(((record.sentAt ?? now) - startedAt) * 1000),
     firstContentMs:

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { GatewayError } from '../core/errors.ts';
 import type { ContentRecorder } from './content-recorder.ts';
 import type { RequestPeek, WireProtocol } from '../protocols/protocol.ts';
@@ -18,9 +18,15 @@ export interface ClientConnection {
 /** One call on its way through the pipeline. */
 export interface Call {
   readonly id: string;
-  /** Clock.monotonic() at arrival. */
+  /** Milliseconds since epoch, and Clock.monotonic(), at arrival. */
+  readonly at: number;
   readonly startedAt: number;
+  /** What the client speaks. */
   readonly protocol: WireProtocol;
+  /** Id of the caller's organization. */
+  readonly organization: string;
+  /** The client's own headers; what is forwarded of them is the provider's business. */
+  readonly headers: IncomingHttpHeaders;
   readonly peek: RequestPeek;
   readonly model: Model;
   readonly client: ClientConnection;
@@ -29,6 +35,8 @@ export interface Call {
   readonly content: ContentRecorder | undefined;
   /** False for calls that may act upstream more than once if repeated (images, videos, passthrough). */
   readonly repeatable: boolean;
+  /** Nothing is charged, whatever the price. */
+  readonly free: boolean;
   /** What the record will say; filled in as the call goes. */
   readonly record: CallRecord;
 }

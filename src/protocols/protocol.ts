@@ -4,7 +4,18 @@ import type { Protocol } from '../core/protocol-id.ts';
 import type { Quirks } from '../core/quirks.ts';
 import type { Usage } from '../core/usage.ts';
 
-/** What the gateway needs to know of a request body. */
+/** What of a request's address and headers its protocol reads; most read the body alone. */
+export interface RequestAddress {
+  /** The logical model, where the path names it. */
+  model?: string;
+  /** What is asked of the model, where the path names it: a method of generate-content. */
+  operation?: string;
+  /** Of the request, without `?`. */
+  query?: string;
+  contentType?: string | undefined;
+}
+
+/** What the gateway needs to know of a request. */
 export interface RequestPeek {
   /** The logical name that the client asked for. */
   readonly model: string;
@@ -21,6 +32,20 @@ export interface RequestPeek {
   readonly inputBound: number;
   /** Upper bound of completion tokens over all choices; undefined when the request sets none. */
   readonly outputBound: number | undefined;
+  /** Upper bounds of what is priced by the piece. Default 0. */
+  readonly imagesBound?: number;
+  readonly secondsBound?: number;
+  /** What the provider is asked to do, for protocols with several operations. */
+  readonly operation?: string;
+  /** Media type of a streamed answer. Default `text/event-stream; charset=utf-8`. */
+  readonly streamType?: string;
+  /** Media type of {@link body}. Default `application/json`. */
+  readonly contentType?: string;
+  /**
+   * Names of what earlier answers left at the provider that gave them (response ids, digests of
+   * encrypted reasoning): the call must go to that account (requirement routing.affinity.responses).
+   */
+  readonly pins?: readonly string[];
 }
 
 export interface EncodeOptions {
@@ -29,6 +54,20 @@ export interface EncodeOptions {
   quirks?: Quirks | undefined;
   /** Ask the provider for usage in the stream. No effect on requests that do not stream. */
   askUsage: boolean;
+  /** What is asked for where the provider's protocol needs a limit and the client gave none. */
+  defaultMaxTokens: number;
+  /** Takes the client's names of fields that this candidate does not get. */
+  losses: string[];
+}
+
+/** What an answer to the client is told of the call. */
+export interface AnswerOptions {
+  /** Replaces the provider's model name where the route asks for that; rebuilt answers always carry it. */
+  logicalModel?: string | undefined;
+  /** Stands in for an id that the provider did not give. */
+  id: string;
+  /** Seconds since epoch. */
+  created: number;
 }
 
 /** A complete answer that is valid in its protocol. */
@@ -38,6 +77,10 @@ export interface Answer {
   usage: Usage | undefined;
   /** Generated text, arguments and reasoning in bytes of JSON; the basis of an estimate without usage. */
   outputChars: number;
+  /** The client's names of what could not be carried over from another protocol. */
+  losses?: readonly string[];
+  /** What later requests may name in {@link RequestPeek.pins}. */
+  pins?: readonly string[];
 }
 
 /** Why a stream cannot go on. `message` is the provider's own text: redact it before showing it. */
@@ -74,39 +117,55 @@ export interface StreamReader {
   readonly usage: Usage | undefined;
   /** Like {@link Answer.outputChars}, so far. */
   readonly outputChars: number;
+  /** Like {@link Answer.losses}, so far. */
+  readonly losses?: readonly string[];
+  /** Like {@link Answer.pins}, so far; known before the first content. */
+  readonly pins?: readonly string[];
 }
 
-export interface StreamOptions {
-  /** Pass the usage chunk on ({@link RequestPeek.keepUsage}). */
-  keepUsage: boolean;
-  /** How many choices must finish before a missing end marker is forgiven. Default 1. */
-  choices?: number | undefined;
-  /** Replaces the provider's model name in what is forwarded. */
-  logicalModel?: string | undefined;
+export interface StreamOptions extends AnswerOptions {
+  readonly peek: RequestPeek;
 }
 
-interface InBandError {
+export interface InBandError {
   message: string;
   type: string;
   code: string;
+  /** The HTTP status that it would have been before the stream began. */
+  status: number;
 }
 
 /** What a protocol that streams has beside the rest. */
 export interface StreamCodec {
   createStream(options: StreamOptions): StreamReader;
-  /** A failure after the stream began, as bytes of the stream. */
-  errorFrame(error: InBandError): Buffer;
+  /** A failure after the stream began, as the last bytes of the stream. */
+  errorFrame(error: InBandError, peek: RequestPeek): Buffer;
+  /** Sent in silence; must mean nothing to clients. Default: a comment of server-sent events. */
+  keepAlive?(peek: RequestPeek): Buffer;
 }
 
-/** A wire format, pure and without I/O: what the pipeline needs to forward it (design: Layout, 3). */
-export interface WireProtocol extends Partial<StreamCodec> {
+/** How a call is spoken to a provider: in the client's own protocol, or translated into another. */
+export interface Wire {
+  /** What the provider speaks. */
   readonly id: Protocol;
-  /** Throws `invalid_json` or `invalid_request` with `param`. */
-  peek(body: Buffer): RequestPeek;
-  /** The upstream body: the client's bytes but for what the options change. */
+  /**
+   * The upstream body: the client's bytes but for what the options change.
+   *
+   * @throws GatewayError `unsupported_feature` when this candidate cannot serve the request
+   */
   encode(peek: RequestPeek, options: EncodeOptions): Buffer;
-  /** Undefined when the body is not a valid answer of this protocol to that request. */
-  readAnswer(body: Buffer, peek: RequestPeek): Answer | undefined;
-  /** A valid answer with its `model` value replaced. */
-  rewriteModel(body: Buffer, model: string): Buffer;
+  /** Undefined when the body is not a valid answer of the provider's protocol to that request. */
+  readAnswer(body: Buffer, peek: RequestPeek, options: AnswerOptions): Answer | undefined;
+  /** Absent: never streamed. */
+  createStream?(options: StreamOptions): StreamReader;
+}
+
+/** A wire format, pure and without I/O: what the pipeline needs to serve it (design: Layout, 3). */
+export interface WireProtocol extends Wire, Partial<StreamCodec> {
+  /** Throws `invalid_json` or `invalid_request` with `param`. */
+  peek(body: Buffer, address?: RequestAddress): RequestPeek;
+  /** The protocols into which its requests may be translated, the most faithful first. Default: none. */
+  readonly translatesTo?: readonly Protocol[];
+  /** An answer made without any provider, for calls that have one (counting tokens). */
+  answerLocally?(peek: RequestPeek): Buffer;
 }

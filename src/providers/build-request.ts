@@ -17,7 +17,8 @@ export interface UpstreamRequestOptions {
   method?: UpstreamRequest['method'];
   /**
    * The operation of a protocol that has several: of `generate-content` a method, by default
-   * `streamGenerateContent` or `generateContent`; of `images` `generations` (default) or `edits`.
+   * `streamGenerateContent` or `generateContent`; of `images` `generations` (default) or `edits`; of
+   * others a segment below the path.
    */
   operation?: string;
   /** Segments after the path, not encoded: `['count_tokens']`, `[id, 'content']`. */
@@ -51,9 +52,9 @@ function urlOf(endpoint: PreparedEndpoint, options: UpstreamRequestOptions): URL
   const { protocol, operation, below, query, upstreamModel } = options;
   if (endpoint.url && operation === undefined && !below && query === undefined) return endpoint.url;
   let address = endpoint.address;
-  if (protocol === 'images' && operation !== undefined) {
+  if (operation !== undefined && protocol === 'images')
     address = address.replace(/\/[^/]*$/, `/${operation}`);
-  }
+  else if (operation !== undefined && !address.includes('{method}')) address += `/${operation}`;
   address = address
     .replace('{model}', () => segment(upstreamModel))
     .replace('{method}', () => segment(operation ?? generateMethod(options)));

@@ -3,6 +3,8 @@ import type { Catalog, Model, Route, Strategy } from './catalog.ts';
 import type { Health } from './health.ts';
 
 export interface Candidate {
+  /** What the provider is spoken to in: the client's protocol, or one that it is translated to. */
+  readonly protocol: Protocol;
   /** The logical model that the route belongs to; another than the one asked for after a fallback. */
   readonly model: Model;
   readonly route: Route;
@@ -26,6 +28,10 @@ export interface PlanRequest {
   catalog: Catalog;
   model: Model;
   protocol: Protocol;
+  /** What the client's protocol may be translated to, the most faithful first. Default: nothing. */
+  translatesTo?: readonly Protocol[] | undefined;
+  /** The only account that may serve the request; the others are left out. Default: any. */
+  account?: string | undefined;
   health: Pick<Health, 'look'>;
   /** Uniform in [0, 1). */
   random: () => number;
@@ -46,14 +52,16 @@ export function planCandidates(request: PlanRequest): Plan {
   for (const model of withFallbacks(request.catalog, request.model)) {
     if (model !== request.model && request.allows?.(model) === false) continue;
     for (const route of orderRoutes(model, request)) {
-      if (!speaks(route, request.protocol)) {
+      const protocol = protocolFor(route, request);
+      if (protocol === undefined) {
         skipped.push({ model, route, reason: 'protocol' });
         continue;
       }
+      if (request.account !== undefined && route.provider.id !== request.account) continue;
       const { state } = request.health.look(route);
-      if (state === 'available') ready.push({ model, route });
+      if (state === 'available') ready.push({ protocol, model, route });
       else {
-        cooled.push({ model, route });
+        cooled.push({ protocol, model, route });
         skipped.push({ model, route, reason: state === 'cooled' ? 'cooldown' : 'probing' });
       }
     }
@@ -61,8 +69,17 @@ export function planCandidates(request: PlanRequest): Plan {
   return { candidates: cooled.length === 0 ? ready : [...ready, ...cooled], skipped };
 }
 
-function speaks(route: Route, protocol: Protocol): boolean {
-  return route.mapping === 'native' && route.protocols.has(protocol);
+/**
+ * The client's own protocol where the provider speaks it, else the most faithful that it is translated
+ * to. Generate-content is translated only where the route says so (contract: Generate-content protocol).
+ */
+function protocolFor(
+  route: Route,
+  { protocol, translatesTo = [] }: PlanRequest,
+): Protocol | undefined {
+  if (route.protocols.has(protocol)) return protocol;
+  if (protocol === 'generate-content' && route.mapping !== 'translated') return undefined;
+  return translatesTo.find((one) => route.protocols.has(one));
 }
 
 /** The model, then its fallbacks depth first, each once. */

@@ -4,6 +4,7 @@ import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { KeyHasher } from '../core/seal.ts';
 import type { Repository } from '../resources/repository.ts';
+import { createAffinity } from '../routing/affinity.ts';
 import { createHealth } from '../routing/health.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
@@ -85,6 +86,8 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     ledger: observeRequests(usage.ledger, observers),
     random: options.random,
     outputBound: config.limits.outputTokensBound,
+    defaultMaxTokens: DEFAULT_MAX_TOKENS,
+    affinity: createAffinity(store),
     keepContent: config.log.content,
     active,
     onBug,
@@ -142,6 +145,9 @@ function reportTo(log: Log): RoutesOptions['onBug'] {
       stack: thrown instanceof Error ? thrown.stack : undefined,
     });
 }
+
+/** Messages needs a limit; what the models of today can all produce. */
+const DEFAULT_MAX_TOKENS = 8192;
 
 /** An answer that is not a stream is held whole; larger ones are refused as invalid. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

@@ -12,10 +12,11 @@ export function publicRoutes(deps: SurfaceDeps): RouteSpec[] {
   return [
     { path: '/v1/models', envelope: 'flat', methods: { GET: createModelsList(deps) } },
     { path: '/v1/models/**', envelope: 'flat', methods: { GET: createModelGet(deps) } },
-    ...SURFACES.map((surface): RouteSpec => ({
-      path: surface.path,
-      envelope: surface.envelope,
-      methods: { POST: createInferenceHandler(surface, deps) },
-    })),
+    ...SURFACES.flatMap((surface) => inferenceRoutes(surface, deps)),
   ];
+}
+
+function inferenceRoutes(surface: InferenceSurface, deps: SurfaceDeps): RouteSpec[] {
+  const methods = { POST: createInferenceHandler(surface, deps) };
+  return surface.paths.map((path) => ({ path, envelope: surface.family.envelope, methods }));
 }

@@ -35,7 +35,9 @@ export function createApp(options: RoutesOptions): H3 {
       const safe = cors ? cors.shared(guarded(handler, options)) : guarded(handler, options);
       app.on(method as Method, path, (event) => serve(event, envelope, safe));
     }
-    const allow = Object.keys(methods).join(', ');
+  }
+  for (const [path, allow] of allowedMethods(options.routes)) {
+    const cors = isForBrowsers(path) ? options.cors : undefined;
     const refuse: Handler = () => refuseMethod(allow);
     const rest = cors ? cors.preflight(allow, refuse) : refuse;
     app.all(path, (event) => serve(event, 'flat', rest));
@@ -50,6 +52,17 @@ export function createApp(options: RoutesOptions): H3 {
     return serveExchange({ request, response, envelope }, handler, options);
   }
   return app;
+}
+
+/** The value of `Allow` for each path; families may share one. */
+function allowedMethods(routes: readonly RouteSpec[]): Map<string, string> {
+  const allowed = new Map<string, string>();
+  for (const { path, methods } of routes) {
+    const known = allowed.get(path);
+    const own = Object.keys(methods).join(', ');
+    allowed.set(path, known === undefined ? own : `${known}, ${own}`);
+  }
+  return allowed;
 }
 
 /** Secrets and the control of the gateway are never a web page's business (requirement ops.cors-and-host). */

@@ -1,12 +1,12 @@
 import { chat } from '../protocols/chat/chat.ts';
+import { FAMILIES } from './family.ts';
 import type { InferenceSurface } from './inference-surface.ts';
 
 /** `POST /v1/chat/completions` (contract: Chat completions). */
 export const chatSurface: InferenceSurface = {
   name: 'chat',
-  path: '/v1/chat/completions',
+  paths: ['/v1/chat/completions'],
+  family: FAMILIES.chat,
   protocol: chat,
-  carriers: ['bearer'],
-  envelope: 'chat',
   repeatable: true,
 };

@@ -1,32 +1,39 @@
+import type { GatewayError } from '../core/errors.ts';
+import { toGatewayError } from '../core/errors.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';
 import { runInference } from '../inference/run-inference.ts';
 import type { CallResult } from '../inference/types.ts';
-import type { WireProtocol } from '../protocols/protocol.ts';
-import type { GatewayError } from '../core/errors.ts';
+import type { RequestAddress, WireProtocol } from '../protocols/protocol.ts';
 import type { Catalog, ModelType } from '../routing/catalog.ts';
+import type { Principal } from '../usage/principal.ts';
 import { readKey } from './carriers.ts';
-import type { Carrier } from './carriers.ts';
-import type { Envelope } from './envelopes.ts';
+import { toFamilyError } from './family.ts';
+import type { Family } from './family.ts';
 import { watchClient } from './http-exchange.ts';
 import type { Handler, HttpExchange } from './http-exchange.ts';
 import { admit } from './gate.ts';
-import type { GateDeps } from './gate.ts';
+import type { Admitted, GateDeps } from './gate.ts';
 import { readBody } from './read-body.ts';
 
-/** A public inference family: its wire protocol and how it is spoken to (contract: Endpoints). */
+/** A public inference endpoint: its wire protocol and how it is spoken to (contract: Endpoints). */
 export interface InferenceSurface {
   /** As records and reports name it. */
   readonly name: string;
-  readonly path: string;
+  /** In the router's notation. */
+  readonly paths: readonly string[];
+  readonly family: Family;
   readonly protocol: WireProtocol;
-  readonly carriers: readonly Carrier[];
-  readonly envelope: Envelope;
   /** False where a repeated call may be billed twice. */
   readonly repeatable: boolean;
+  /** True: nothing is charged. Default false. */
+  readonly free?: boolean;
   /** The only type of model that it takes; any other answers 400. Absent: whatever speaks the protocol. */
   readonly modelType?: ModelType;
-  /** Where the family's statuses differ from the common ones. */
-  readonly toClientError?: (error: GatewayError) => GatewayError;
+  /**
+   * What the address says, where it says more than the protocol. Throws `not_found` or
+   * `model_not_found`. Default: the content type alone.
+   */
+  readonly address?: (exchange: HttpExchange, catalog: Catalog) => RequestAddress;
 }
 
 export interface SurfaceDeps extends GateDeps {
@@ -37,32 +44,12 @@ export interface SurfaceDeps extends GateDeps {
   maxBodyBytes: number;
 }
 
-/** The handler of one inference family. */
+/** The handler of one inference endpoint. */
 export function createInferenceHandler(surface: InferenceSurface, deps: SurfaceDeps): Handler {
   return async (exchange) => {
-    const key = readKey(surface.carriers, exchange.request.headers, exchange.search);
-    const { principal, leave } = await admit(key, 'inference', deps);
+    const { principal, leave } = await admitFunded(surface.family, exchange, deps);
     try {
-      await deps.inference.ledger.checkFunds(principal);
-      const body = await readBody(exchange.request, deps.maxBodyBytes);
-      const client = watchClient(exchange.response);
-      const result = await runInference(
-        {
-          id: exchange.id,
-          at: exchange.at,
-          startedAt: exchange.startedAt,
-          surface: surface.name,
-          protocol: surface.protocol,
-          principal,
-          catalog: deps.catalog(),
-          body,
-          client,
-          repeatable: surface.repeatable,
-          modelType: surface.modelType,
-          toClientError: surface.toClientError,
-        },
-        deps.inference,
-      );
+      const result = await run(surface, { exchange, principal }, deps);
       leaveAtEnd(result, exchange, leave);
       return result;
     } catch (error) {
@@ -70,6 +57,67 @@ export function createInferenceHandler(surface: InferenceSurface, deps: SurfaceD
       throw error;
     }
   };
+}
+
+/**
+ * Lets a request of the family in whose key may call models and has money left; the caller calls
+ * `leave` when the request is over.
+ */
+export async function admitFunded(
+  family: Family,
+  { request, search }: HttpExchange,
+  deps: GateDeps & Pick<SurfaceDeps, 'inference'>,
+): Promise<Admitted> {
+  const key = readKey(family.carriers, request.headers, search);
+  const admitted = await admit(key, 'inference', deps);
+  try {
+    await deps.inference.ledger.checkFunds(admitted.principal);
+    return admitted;
+  } catch (thrown) {
+    admitted.leave();
+    throw toFamilyError(family, toGatewayError(thrown));
+  }
+}
+
+async function run(
+  surface: InferenceSurface,
+  { exchange, principal }: { exchange: HttpExchange; principal: Principal },
+  deps: SurfaceDeps,
+): Promise<CallResult> {
+  const { request, response } = exchange;
+  const { family, protocol } = surface;
+  const catalog = deps.catalog();
+  const toClientError = (error: GatewayError, statuses?: readonly (number | null)[]) =>
+    toFamilyError(family, error, statuses);
+  try {
+    const address = surface.address?.(exchange, catalog) ?? {
+      contentType: request.headers['content-type'],
+    };
+    const body = await readBody(request, deps.maxBodyBytes);
+    return await runInference(
+      {
+        id: exchange.id,
+        at: exchange.at,
+        startedAt: exchange.startedAt,
+        surface: surface.name,
+        protocol,
+        principal,
+        catalog,
+        body,
+        headers: request.headers,
+        address,
+        client: watchClient(response),
+        repeatable: surface.repeatable,
+        free: surface.free,
+        modelType: surface.modelType,
+        toClientError,
+      },
+      deps.inference,
+    );
+  } catch (thrown) {
+    // What was refused before a record began; the rest is in the family's terms already.
+    throw toFamilyError(family, toGatewayError(thrown));
+  }
 }
 
 function leaveAtEnd(result: CallResult, { response }: HttpExchange, leave: () => void): void {

@@ -37,6 +37,8 @@ function setup(
       startedAt: bench.clock.monotonic(),
       surface: 'chat',
       protocol: chat,
+      headers: {},
+      address: {},
       principal: {
         keyId: 'key_1',
         keyName: 'one',
@@ -132,6 +134,8 @@ describe('runInference', () => {
         startedAt: 0,
         surface: 'chat',
         protocol: chat,
+        headers: {},
+        address: {},
         principal: { allowedModels: null, keyId: 'key_1' } as never,
         catalog: fakeCatalog(fakeModel('acme/fast', [one])),
         body: Buffer.from(chatBody('acme/fast')),

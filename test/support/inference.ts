@@ -51,6 +51,8 @@ export function inferenceBench(
     },
     random: () => 0.5,
     outputBound: 1000,
+    defaultMaxTokens: 1000,
+    affinity: { find: async () => undefined, keep: async () => undefined },
     keepContent: false,
   };
   return { deps, clock, sent, outcomes };

@@ -56,7 +56,7 @@ function setup(durable: Promise<void>) {
     startedAt: 0,
     request,
     response: response as unknown as ServerResponse,
-    path: chatSurface.path,
+    path: chatSurface.paths[0] ?? '',
     search: '',
   };
   const leave = (): void => {

@@ -1,12 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
-import { SseBatch } from '../../core/sse-batch.ts';
-import { createSseFramer } from '../../core/sse.ts';
+import type { SseBatch } from '../../core/sse-batch.ts';
 import { formatSse } from '../../core/sse-frame.ts';
 import type { SseFrame } from '../../core/sse-frame.ts';
-import type { Usage } from '../../core/usage.ts';
+import { EventStream } from '../event-stream.ts';
 import { rewriteModelName } from '../model-member.ts';
-import type { StreamFailure, StreamOptions, StreamReader } from '../protocol.ts';
+import type { StreamOptions, StreamReader } from '../protocol.ts';
 import { finishedChoices, hasContent, hasMember, toChunkFailure, toFailure } from './chat-chunk.ts';
 import { measureOutput } from './chat-output.ts';
 import { usageOf } from './chat-usage.ts';
@@ -24,56 +23,27 @@ export function createChatStream(options: StreamOptions): StreamReader {
   return new ChatStream(options);
 }
 
-class ChatStream implements StreamReader {
-  contentSeen = false;
-  events = 0;
-  ended = false;
-  failure: StreamFailure | undefined;
-  usage: Usage | undefined;
-  outputChars = 0;
+class ChatStream extends EventStream {
   readonly #options: StreamOptions;
-  readonly #framer = createSseFramer();
   readonly #finished = new Set<number>();
 
   constructor(options: StreamOptions) {
+    super();
     this.#options = options;
   }
 
-  push(chunk: Buffer): Buffer | undefined {
-    if (this.#isOver()) return undefined;
-    const out = new SseBatch();
-    for (const frame of this.#framer.push(chunk)) {
-      this.#read(frame, out);
-      if (this.#isOver()) return out.bytes();
-    }
-    if (this.#framer.overflowed) this.#fail('too_large', 'an event of the provider is too large');
-    return out.bytes();
-  }
-
-  end(): Buffer | undefined {
-    if (this.#isOver()) return undefined;
-    const out = new SseBatch();
-    const last = this.#framer.end();
-    // Servers forget the blank line behind the last event; what was cut in the middle does not parse.
-    if (last !== undefined && isWhole(last)) this.#read(last, out);
-    if (this.#isOver()) return out.bytes();
-    if (this.#finished.size >= (this.#options.choices ?? 1)) {
+  protected close(out: SseBatch): void {
+    if (this.#finished.size >= this.#options.peek.choices) {
       this.ended = true;
       out.addBytes(DONE_FRAME);
-    } else this.#fail('truncated', 'the stream of the provider ended early');
-    return out.bytes();
+    } else this.fail('truncated', 'the stream of the provider ended early');
   }
 
-  #isOver(): boolean {
-    return this.ended || this.failure !== undefined;
+  protected isWhole(frame: SseFrame): boolean {
+    return frame.payload?.trim() === DONE || parseJsonObject(frame.data ?? '') !== undefined;
   }
 
-  #fail(kind: StreamFailure['kind'], message: string): void {
-    this.failure = { kind, message };
-  }
-
-  #read(frame: SseFrame, out: SseBatch): void {
-    this.events++;
+  protected read(frame: SseFrame, out: SseBatch): void {
     if (frame.event === 'error') {
       const told = parseJsonObject(frame.data ?? '');
       this.failure = toFailure(told?.['error'] ?? told ?? frame.data);
@@ -87,7 +57,7 @@ class ChatStream implements StreamReader {
 
   #finish(frame: SseFrame, out: SseBatch): void {
     if (!this.contentSeen) {
-      this.#fail('truncated', 'the stream of the provider ended without an answer');
+      this.fail('truncated', 'the stream of the provider ended without an answer');
       return;
     }
     this.ended = true;
@@ -97,7 +67,7 @@ class ChatStream implements StreamReader {
 
   #readChunk(frame: SseFrame, text: string, out: SseBatch): void {
     if (!text.startsWith('{') || !text.endsWith('}')) {
-      this.#fail('malformed', NOT_JSON);
+      this.fail('malformed', NOT_JSON);
       return;
     }
     let forward = true;
@@ -112,7 +82,7 @@ class ChatStream implements StreamReader {
   /** False when the chunk is not for the client. */
   #readValue(value: Record<string, unknown> | undefined): boolean {
     if (value === undefined) {
-      this.#fail('malformed', NOT_JSON);
+      this.fail('malformed', NOT_JSON);
       return false;
     }
     this.failure = toChunkFailure(value);
@@ -120,7 +90,7 @@ class ChatStream implements StreamReader {
     this.usage = usageOf(value) ?? this.usage;
     this.contentSeen ||= hasContent(value);
     for (const index of finishedChoices(value)) this.#finished.add(index);
-    return this.#options.keepUsage || !isUsageChunk(value);
+    return this.#options.peek.keepUsage || !isUsageChunk(value);
   }
 
   #forward(frame: SseFrame, out: SseBatch): void {
@@ -133,13 +103,9 @@ class ChatStream implements StreamReader {
       const renamed = rewriteModelName(Buffer.from(frame.payload ?? '', 'latin1'), logicalModel);
       out.addBytes(formatSse({ event: frame.event, data: renamed.toString('utf8') }));
     } catch {
-      this.#fail('malformed', NOT_JSON);
+      this.fail('malformed', NOT_JSON);
     }
   }
-}
-
-function isWhole(frame: SseFrame): boolean {
-  return frame.payload?.trim() === DONE || parseJsonObject(frame.data ?? '') !== undefined;
 }
 
 /** A chunk that must be parsed wherever it stands. */

@@ -1,6 +1,5 @@
 import { formatSse } from '../../core/sse-frame.ts';
 import type { StreamCodec, WireProtocol } from '../protocol.ts';
-import { rewriteModelName } from '../model-member.ts';
 import { readChatAnswer } from './chat-answer.ts';
 import { encodeChat, peekChat } from './chat-request.ts';
 import { createChatStream } from './chat-stream.ts';
@@ -14,5 +13,4 @@ export const chat: WireProtocol & StreamCodec = {
   createStream: createChatStream,
   errorFrame: ({ message, type, code }) =>
     formatSse({ data: JSON.stringify({ error: { message, type, code } }) }),
-  rewriteModel: rewriteModelName,
 };

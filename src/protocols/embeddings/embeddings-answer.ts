@@ -2,7 +2,8 @@ import { Buffer } from 'node:buffer';
 import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
-import type { Answer, RequestPeek } from '../protocol.ts';
+import { rewriteModelName } from '../model-member.ts';
+import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 import { countInputs, readEncoding } from './embeddings-request.ts';
 import type { EmbeddingEncoding } from './embeddings-request.ts';
 import { isVector, toEncoding } from './vector.ts';
@@ -16,7 +17,11 @@ interface Entry extends Record<string, unknown> {
  * One vector for each input, in input order and in the encoding asked for, whatever the provider
  * sends. An answer that is so already passes as it is. Anything else is not a valid answer.
  */
-export function readEmbeddingsAnswer(body: Buffer, peek: RequestPeek): Answer | undefined {
+export function readEmbeddingsAnswer(
+  body: Buffer,
+  peek: RequestPeek,
+  { logicalModel }: AnswerOptions,
+): Answer | undefined {
   const value = parseJsonObject(body.toString('utf8'));
   const entries = value && entriesOf(value['data']);
   if (!entries || entries.length !== countInputs(peek.value['input'])) return undefined;
@@ -24,8 +29,11 @@ export function readEmbeddingsAnswer(body: Buffer, peek: RequestPeek): Answer | 
   const shown = inOrder(entries).map((entry) => encoded(entry, asked));
   const isSame =
     value['object'] === 'list' && shown.every((entry, index) => entry === entries[index]);
+  const told = isSame
+    ? body
+    : Buffer.from(JSON.stringify({ ...value, object: 'list', data: shown }));
   return {
-    body: isSame ? body : Buffer.from(JSON.stringify({ ...value, object: 'list', data: shown })),
+    body: logicalModel === undefined ? told : rewriteModelName(told, logicalModel),
     usage: usageOf(value['usage']),
     outputChars: 0,
   };

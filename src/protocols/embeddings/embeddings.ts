@@ -1,5 +1,4 @@
 import type { WireProtocol } from '../protocol.ts';
-import { rewriteModelName } from '../model-member.ts';
 import { readEmbeddingsAnswer } from './embeddings-answer.ts';
 import { encodeEmbeddings, peekEmbeddings } from './embeddings-request.ts';
 
@@ -9,5 +8,4 @@ export const embeddings: WireProtocol = {
   peek: peekEmbeddings,
   encode: encodeEmbeddings,
   readAnswer: readEmbeddingsAnswer,
-  rewriteModel: rewriteModelName,
 };

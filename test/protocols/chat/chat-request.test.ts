@@ -6,13 +6,13 @@ import { encodeChat, peekChat } from '../../../src/protocols/chat/chat-request.t
 import type { EncodeOptions } from '../../../src/protocols/protocol.ts';
 import { jsonObjectText } from '../../core/json-text.ts';
 import { verifies } from '../../requirements.ts';
+import { encodeOptions } from '../../support/protocols.ts';
 
 function encode(text: string, options: Partial<EncodeOptions> = {}): string {
-  return encodeChat(peekChat(Buffer.from(text)), {
-    model: 'up',
-    askUsage: false,
-    ...options,
-  }).toString();
+  return encodeChat(
+    peekChat(Buffer.from(text)),
+    encodeOptions({ askUsage: false, ...options }),
+  ).toString();
 }
 
 function refusal(text: string): unknown {
@@ -103,7 +103,7 @@ describe('encodeChat', () => {
 
   it('sends the very body when the names agree', () => {
     const body = Buffer.from('{"model":"m"}');
-    expect(encodeChat(peekChat(body), { model: 'm', askUsage: true })).toBe(body);
+    expect(encodeChat(peekChat(body), encodeOptions({ model: 'm' }))).toBe(body);
   });
 
   it.each([
@@ -178,7 +178,7 @@ describe('encodeChat', () => {
           expect(error).toBeInstanceOf(GatewayError);
           return;
         }
-        const sent = JSON.parse(encodeChat(peek, { model: 'up', askUsage: true }).toString());
+        const sent = JSON.parse(encodeChat(peek, encodeOptions()).toString());
         expect(sent).toMatchObject({ model: 'up' });
       }),
       { numRuns: 1500 },

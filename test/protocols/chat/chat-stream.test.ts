@@ -2,8 +2,9 @@ import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createChatStream } from '../../../src/protocols/chat/chat-stream.ts';
-import type { StreamOptions, StreamReader } from '../../../src/protocols/protocol.ts';
+import type { StreamReader } from '../../../src/protocols/protocol.ts';
 import { verifies } from '../../requirements.ts';
+import { ANSWER, fakePeek } from '../../support/protocols.ts';
 import {
   DONE,
   chunk,
@@ -23,8 +24,18 @@ interface Run {
   reader: StreamReader;
 }
 
-function run(chunks: readonly (Uint8Array | string)[], options: Partial<StreamOptions> = {}): Run {
-  const reader = createChatStream({ keepUsage: false, ...options });
+interface Asked {
+  keepUsage?: boolean;
+  choices?: number;
+  logicalModel?: string;
+}
+
+function open({ keepUsage = false, choices = 1, logicalModel }: Asked = {}): StreamReader {
+  return createChatStream({ ...ANSWER, logicalModel, peek: fakePeek({ keepUsage, choices }) });
+}
+
+function run(chunks: readonly (Uint8Array | string)[], asked: Asked = {}): Run {
+  const reader = open(asked);
   const parts = chunks.map((part) => reader.push(Buffer.from(part)));
   parts.push(reader.end());
   return { output: Buffer.concat(parts.filter((part) => part !== undefined)).toString(), reader };
@@ -258,7 +269,7 @@ describe('a chat stream', () => {
     const broken = '{"choices":[}';
     expect(run([frames([broken])]).reader.failure?.kind).toBe('malformed');
     const late = frames([chunk({ delta: { content: 'x' } }), broken]);
-    expect(createChatStream({ keepUsage: false }).push(Buffer.from(late))?.toString()).toBe(late);
+    expect(open().push(Buffer.from(late))?.toString()).toBe(late);
   });
 
   it.each([
@@ -296,7 +307,7 @@ describe('a chat stream', () => {
 
   it('forwards plain input without a copy', () => {
     const input = Buffer.from(frames(tools));
-    const output = createChatStream({ keepUsage: false }).push(input);
+    const output = open().push(input);
     expect(output?.buffer).toBe(input.buffer);
     expect(output?.byteOffset).toBe(input.byteOffset);
   });
@@ -328,7 +339,7 @@ describe('a chat stream', () => {
   });
 
   it('stops at an event that is too large without keeping it', () => {
-    const reader = createChatStream({ keepUsage: false });
+    const reader = open();
     const piece = Buffer.alloc(1024 * 1024, 'x');
     let pushed = 0;
     while (reader.failure === undefined && pushed < 32) {

@@ -1,0 +1,73 @@
+import type { Buffer } from 'node:buffer';
+import type { Protocol } from '../core/protocol-id.ts';
+import type { SseFrame } from '../core/sse-frame.ts';
+import type { CanonicalAnswer, CanonicalRequest, JsonToSend } from './canonical.ts';
+import type { AnswerEvent, CanonicalEvent } from './canonical-stream.ts';
+import type { Feature, FeatureFields } from './features.ts';
+import type { RequestPeek } from './protocol.ts';
+
+/** A value and what it could not say of what it was made of. */
+export interface Encoded {
+  readonly value: JsonToSend;
+  readonly losses: readonly Feature[];
+}
+
+export interface RequestTarget {
+  /** The provider's own model name. */
+  readonly model: string;
+  /** What is asked for where the protocol needs a limit and the client gave none. */
+  readonly defaultMaxTokens: number;
+  /** Ask for usage in the stream. */
+  readonly askUsage: boolean;
+}
+
+/** What an answer to the client says of itself. */
+export interface AnswerContext {
+  /** The logical name that the client asked for. */
+  readonly model: string;
+  /** Stands in for an id that the provider did not give. */
+  readonly id: string;
+  /** Seconds since epoch. */
+  readonly created: number;
+  /** The client asked for usage in its stream. */
+  readonly keepUsage: boolean;
+  /** The client's own request. */
+  readonly peek: RequestPeek;
+}
+
+/**
+ * A protocol's way to and from the canonical form (design: inference, Canonical form). Pure; the
+ * identity laws of `test/protocols/codec-laws.ts` hold for every one.
+ */
+export interface CanonicalCodec {
+  readonly id: Protocol;
+  readonly features: FeatureFields;
+  /**
+   * @throws GatewayError `invalid_request` with `param` for what is no request of the protocol;
+   *   `unsupported_feature` with `param` for what the contract refuses to translate
+   */
+  decodeRequest(peek: RequestPeek): CanonicalRequest;
+  encodeRequest(request: CanonicalRequest, target: RequestTarget): Encoded;
+  /** Undefined: not a valid answer of the protocol. */
+  decodeAnswer(json: string): CanonicalAnswer | undefined;
+  encodeAnswer(answer: CanonicalAnswer, context: AnswerContext): Encoded;
+  /** Reads a provider's stream. */
+  createDecoder(): StreamDecoder;
+  /** Writes a client's stream. */
+  createEncoder(context: AnswerContext): StreamEncoder;
+}
+
+/** Synchronous; one object per stream. */
+export interface StreamDecoder {
+  read(frame: SseFrame): readonly CanonicalEvent[];
+  /** The provider closed the connection: `end` where its protocol has no other end, else a failure. */
+  close(): readonly CanonicalEvent[];
+}
+
+/** Synchronous; one object per stream. Sees parts one at a time. */
+export interface StreamEncoder {
+  /** Bytes for the client, or undefined when the event shows nothing yet. */
+  write(event: AnswerEvent): Buffer | undefined;
+  /** What could not be said so far. */
+  readonly losses: ReadonlySet<Feature>;
+}

@@ -1,0 +1,43 @@
+/**
+ * What requests can ask for and answers can hold beside plain text, system texts, function tools and
+ * their results, `max tokens`, `temperature` and `top p`, which every protocol can say. Each codec names
+ * the field by which its protocol says it; what one side can say and the other cannot is lost between
+ * the two (contract: Chat completions, Messages; requirement routing.translation.pairs).
+ */
+export type Feature =
+  | 'audio'
+  | 'builtin_tools'
+  | 'cache_control'
+  | 'choices'
+  | 'citations'
+  | 'documents'
+  | 'document_urls'
+  | 'frequency_penalty'
+  | 'image_detail'
+  | 'image_urls'
+  | 'images'
+  | 'json_output'
+  | 'logprobs'
+  | 'metadata'
+  | 'parallel_tool_calls'
+  | 'participant_names'
+  | 'presence_penalty'
+  | 'reasoning'
+  | 'reasoning_signatures'
+  | 'reasoning_text'
+  | 'refusals'
+  | 'schema_output'
+  | 'seed'
+  | 'service_tier'
+  | 'stop_sequences'
+  | 'strict_tools'
+  | 'temperature_above_1'
+  | 'tool_choice'
+  | 'tool_result_errors'
+  | 'tool_result_images'
+  | 'top_k'
+  | 'user'
+  | 'verbosity';
+
+/** The field by which a protocol says each feature that it can say, as its clients write it. */
+export type FeatureFields = Readonly<Partial<Record<Feature, string>>>;

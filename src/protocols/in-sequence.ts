@@ -1,0 +1,59 @@
+import type { AnswerEvent, PartEvent } from './canonical-stream.ts';
+
+/** Of deltas, in characters. */
+const MAX_HELD_CHARS = 8 * 1024 * 1024;
+
+/**
+ * Puts interleaved parts one behind the other: the part that was opened first goes on at once, what
+ * belongs to later ones waits until it is closed. A decoder that knows of no end of a tool call closes
+ * it when its arguments are complete and another part begins, so nothing waits there in practice.
+ */
+export class InSequence {
+  /** More waits than may be held; what comes out is no longer complete. */
+  overflowed = false;
+  #held = 0;
+  readonly #waiting = new Map<number, PartEvent[]>();
+  #current: number | undefined;
+
+  /** The events that may be written now. */
+  push(event: AnswerEvent): AnswerEvent[] {
+    if ('part' in event) return this.#take(event);
+    return event.type === 'finish' ? [...this.#closeAll(), event] : [event];
+  }
+
+  #take(event: PartEvent): AnswerEvent[] {
+    if (this.#current === undefined) this.#current = event.part;
+    if (event.part !== this.#current) {
+      this.#held += event.type === 'delta' ? event.text.length : 1;
+      this.overflowed ||= this.#held > MAX_HELD_CHARS;
+      if (this.overflowed) return [];
+      const queue = this.#waiting.get(event.part);
+      if (queue) queue.push(event);
+      else this.#waiting.set(event.part, [event]);
+      return [];
+    }
+    return event.type === 'close' ? [event, ...this.#next()] : [event];
+  }
+
+  /** The part behind the one that was closed, and all that are complete behind that. */
+  #next(): AnswerEvent[] {
+    this.#current = undefined;
+    if (this.#waiting.size === 0) this.#held = 0;
+    const out: AnswerEvent[] = [];
+    for (const [part, queue] of this.#waiting) {
+      this.#waiting.delete(part);
+      out.push(...queue);
+      if (queue.at(-1)?.type === 'close') continue;
+      this.#current = part;
+      break;
+    }
+    return out;
+  }
+
+  #closeAll(): AnswerEvent[] {
+    const out: AnswerEvent[] = [];
+    while (this.#current !== undefined)
+      out.push({ type: 'close', part: this.#current }, ...this.#next());
+    return out;
+  }
+}

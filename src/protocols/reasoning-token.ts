@@ -1,0 +1,35 @@
+import { Buffer } from 'node:buffer';
+import { PROTOCOLS } from '../core/protocol-id.ts';
+import type { Protocol } from '../core/protocol-id.ts';
+import type { Signature } from './canonical.ts';
+
+/** Base64 of these bytes is what every token begins with. */
+const HEAD = 'GWR1["';
+const PREFIX = Buffer.from(HEAD).toString('base64');
+
+/**
+ * The text that stands for a signature in a client's protocol: the protocol's own as it is, another's
+ * in base64 with its origin, so that it comes back to the provider that made it and to no other.
+ */
+export function toSignatureText({ origin, value }: Signature, own: Protocol): string {
+  if (origin === own && !value.startsWith(PREFIX)) return value;
+  return Buffer.from(`GWR1${JSON.stringify([origin, value])}`).toString('base64');
+}
+
+/** What {@link toSignatureText} wrote; any other text is the protocol's own. */
+export function fromSignatureText(text: string, own: Protocol): Signature {
+  return readToken(text) ?? { origin: own, value: text };
+}
+
+function readToken(text: string): Signature | undefined {
+  if (!text.startsWith(PREFIX)) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(Buffer.from(text, 'base64').toString('utf8').slice(4));
+    if (!Array.isArray(parsed)) return undefined;
+    const [origin, value] = parsed as [Protocol, unknown];
+    if (!PROTOCOLS.includes(origin) || typeof value !== 'string') return undefined;
+    return { origin, value };
+  } catch {
+    return undefined;
+  }
+}

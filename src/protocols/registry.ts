@@ -1,0 +1,23 @@
+import type { Protocol } from '../core/protocol-id.ts';
+import type { CanonicalCodec } from './canonical-codec.ts';
+import type { Wire, WireProtocol } from './protocol.ts';
+import { translateBetween } from './translate.ts';
+
+/** The protocols that can be translated into one another. */
+const CODECS: readonly CanonicalCodec[] = [];
+
+const WIRES: ReadonlyMap<string, Wire> = new Map(
+  CODECS.flatMap((client) =>
+    CODECS.filter((provider) => provider !== client).map(
+      (provider) => [`${client.id} ${provider.id}`, translateBetween(client, provider)] as const,
+    ),
+  ),
+);
+
+/** How a client's protocol is spoken to a provider of `protocol`: the client's own is forwarded as it is. */
+export function wireTo(client: WireProtocol, protocol: Protocol): Wire {
+  if (client.id === protocol) return client;
+  const wire = WIRES.get(`${client.id} ${protocol}`);
+  if (!wire) throw new Error(`${client.id} is not translated to ${protocol}`);
+  return wire;
+}

@@ -1,0 +1,69 @@
+import { Buffer } from 'node:buffer';
+import { quirkEdits } from '../core/json-quirks.ts';
+import { RawJson, stringifyWithRaw } from '../core/json-raw.ts';
+import { scanJson } from '../core/json-scan.ts';
+import { spliceJson } from '../core/json-splice.ts';
+import type { AnswerContext, CanonicalCodec, Encoded } from './canonical-codec.ts';
+import type { Part } from './canonical.ts';
+import type { Feature } from './features.ts';
+import type { Answer, AnswerOptions, EncodeOptions, RequestPeek, Wire } from './protocol.ts';
+import { TranslatedStream } from './translated-stream.ts';
+
+/**
+ * How requests of one protocol are spoken to providers of another: through the canonical form in both
+ * directions (design: inference, Canonical form). What is lost is told in the client's field names.
+ */
+export function translateBetween(client: CanonicalCodec, provider: CanonicalCodec): Wire {
+  const contextOf = (peek: RequestPeek, options: AnswerOptions): AnswerContext => ({
+    model: peek.model,
+    id: options.id,
+    created: options.created,
+    keepUsage: peek.keepUsage,
+    peek,
+  });
+  const nameOf = (feature: Feature): string => client.features[feature] ?? feature;
+  return {
+    id: provider.id,
+    encode(peek, options) {
+      const request = client.decodeRequest(peek);
+      const encoded = provider.encodeRequest(request, options);
+      options.losses.push(...new Set([...request.unmapped, ...encoded.losses.map(nameOf)]));
+      return withQuirks(toBytes(encoded), options);
+    },
+    readAnswer(body, peek, options): Answer | undefined {
+      const answer = provider.decodeAnswer(body.toString('utf8'));
+      if (!answer) return undefined;
+      const encoded = client.encodeAnswer(answer, contextOf(peek, options));
+      return {
+        body: toBytes(encoded),
+        usage: answer.usage,
+        outputChars: sizeOf(answer.parts),
+        losses: [...new Set(encoded.losses)].map(nameOf),
+      };
+    },
+    createStream: (options) =>
+      new TranslatedStream({
+        decoder: provider.createDecoder(),
+        encoder: client.createEncoder(contextOf(options.peek, options)),
+        fields: client.features,
+      }),
+  };
+}
+
+function toBytes({ value }: Encoded): Buffer {
+  return Buffer.from(value instanceof RawJson ? value.text : stringifyWithRaw(value));
+}
+
+function withQuirks(body: Buffer, { quirks }: EncodeOptions): Buffer {
+  if (quirks === undefined) return body;
+  const { members } = scanJson(body);
+  return spliceJson(body, members, quirkEdits(members, quirks));
+}
+
+/** What was generated, in characters; the basis of an estimate where the provider tells no usage. */
+function sizeOf(parts: readonly Part[]): number {
+  return parts.reduce((size, part) => {
+    if (part.type === 'tool_call') return size + part.arguments.length;
+    return 'text' in part ? size + part.text.length : size;
+  }, 0);
+}

@@ -1,0 +1,76 @@
+import type { SseBatch } from '../core/sse-batch.ts';
+import type { SseFrame } from '../core/sse-frame.ts';
+import type { StreamDecoder, StreamEncoder } from './canonical-codec.ts';
+import type { AnswerEvent, CanonicalEvent } from './canonical-stream.ts';
+import { EventStream } from './event-stream.ts';
+import type { FeatureFields } from './features.ts';
+import { InSequence } from './in-sequence.ts';
+
+export interface TranslatedStreamOptions {
+  decoder: StreamDecoder;
+  encoder: StreamEncoder;
+  /** The client's names of features. */
+  fields: FeatureFields;
+}
+
+/** One provider's stream, event by event, in the client's protocol. */
+export class TranslatedStream extends EventStream {
+  readonly #options: TranslatedStreamOptions;
+  readonly #sequence = new InSequence();
+
+  constructor(options: TranslatedStreamOptions) {
+    super();
+    this.#options = options;
+  }
+
+  get losses(): readonly string[] {
+    const { encoder, fields } = this.#options;
+    return [...encoder.losses].map((feature) => fields[feature] ?? feature);
+  }
+
+  protected read(frame: SseFrame, out: SseBatch): void {
+    this.#takeAll(this.#options.decoder.read(frame), out);
+  }
+
+  protected close(out: SseBatch): void {
+    this.#takeAll(this.#options.decoder.close(), out);
+    if (!this.isOver()) this.fail('truncated', 'the stream of the provider ended early');
+  }
+
+  /** Decoders parse whole events, so one that was cut shows there. */
+  protected isWhole(): boolean {
+    return true;
+  }
+
+  #takeAll(events: readonly CanonicalEvent[], out: SseBatch): void {
+    for (const event of events) {
+      if (this.isOver()) return;
+      if (event.type === 'failure') this.failure = event.failure;
+      else this.#take(event, out);
+    }
+  }
+
+  #take(event: AnswerEvent, out: SseBatch): void {
+    this.#note(event);
+    if (this.failure) return;
+    for (const ready of this.#sequence.push(event)) {
+      const bytes = this.#options.encoder.write(ready);
+      if (bytes) out.addBytes(bytes);
+    }
+    if (this.#sequence.overflowed) this.fail('too_large', 'the provider mixes too many parts');
+    else if (event.type === 'end') this.ended = true;
+  }
+
+  #note(event: AnswerEvent): void {
+    if (event.type === 'delta') {
+      this.outputChars += event.text.length;
+      this.contentSeen ||= event.text !== '';
+    } else if (event.type === 'open')
+      this.contentSeen ||= event.opening.type === 'tool_call' || event.opening.type === 'opaque';
+    else if (event.type === 'finish') this.contentSeen = true;
+    else if (event.type === 'start' || event.type === 'usage')
+      this.usage = event.usage ?? this.usage;
+    else if (event.type === 'end' && !this.contentSeen)
+      this.fail('truncated', 'the provider ended without an answer');
+  }
+}

@@ -1,0 +1,24 @@
+import type { AnswerOptions, EncodeOptions, RequestPeek } from '../../src/protocols/protocol.ts';
+
+/** What the pipeline tells a protocol of a call, for tests that call protocols themselves. */
+export const ANSWER: AnswerOptions = { id: 'req_test', created: 1_700_000_000 };
+
+export function encodeOptions(overrides: Partial<EncodeOptions> = {}): EncodeOptions {
+  return { model: 'up', askUsage: true, defaultMaxTokens: 1000, losses: [], ...overrides };
+}
+
+/** The look at a request that a test needs no real one for. */
+export function fakePeek(overrides: Partial<RequestPeek> = {}): RequestPeek {
+  return {
+    model: 'acme/model',
+    stream: true,
+    body: Buffer.from('{}'),
+    members: [],
+    value: {},
+    keepUsage: false,
+    choices: 1,
+    inputBound: 2,
+    outputBound: undefined,
+    ...overrides,
+  };
+}
