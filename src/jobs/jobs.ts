@@ -1,0 +1,44 @@
+import type { Op, Value } from '../store/store.ts';
+
+/** Work that survives the process: kept in the store until its handler says that it is done. */
+export interface Job {
+  /** Which handler does it: `interaction-poll`, `video-poll` … */
+  readonly kind: string;
+  /** Unique within the kind; a second job of the same name is the same job. */
+  readonly id: string;
+  readonly payload: Value;
+}
+
+/** What a handler says at the end of one go. */
+export type JobResult =
+  | 'done'
+  /** Not yet: again in so many milliseconds, with what it needs to know then (default: the same). */
+  | { readonly againInMs: number; readonly payload?: Value };
+
+export interface JobRun {
+  readonly job: Job;
+  /** Goes so far, this one included; counts what ended in an exception or a dead process, too. */
+  readonly attempt: number;
+  /** Aborted when the lease is lost or the process stops: leave off, somebody else goes on. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Does one go. Runs at most once at a time over all processes while its lease is renewed, but may run
+ * again from the start after a crash: it must be idempotent. An exception means again, with backoff.
+ */
+export type JobHandler = (run: JobRun) => Promise<JobResult>;
+
+/** Leased durable work, done by whichever process finds it due (design: Layout, jobs). */
+export interface Jobs {
+  /** Operations that add a job together with what it is about; an existing one of that name conflicts. */
+  toAdd(job: Job, options?: { inMs?: number }): Op[];
+  /** Durable when it resolves; false when a job of that name exists. Rejects with `StoreError`. */
+  add(job: Job, options?: { inMs?: number }): Promise<boolean>;
+  /** Drops a job that nobody needs any more. Rejects with `StoreError`. */
+  remove(kind: string, id: string): Promise<void>;
+  /** Takes work from now on. */
+  start(handlers: ReadonlyMap<string, JobHandler>): void;
+  /** Takes no more, aborts what runs and waits for it. Idempotent. */
+  close(): Promise<void>;
+}
