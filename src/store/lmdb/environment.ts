@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import { open, type Database, type RootDatabase } from 'lmdb';
+import { open, type Database, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import { StoreError } from '../store.ts';
 import { prepareDirectory, unusable } from './prepare-directory.ts';
 import { fromRowBytes, type StoredRow } from './rows.ts';
@@ -42,7 +42,8 @@ export function openEnvironment(directory: string): LmdbEnvironment {
 }
 
 function openTables(directory: string): LmdbEnvironment {
-  const root = open<Buffer, Buffer>({
+  // lmdb documents the threshold but leaves it out of its types.
+  const options: RootDatabaseOptionsWithPath & { txnStartThreshold: number } = {
     path: directory,
     noSubdir: false,
     encoding: 'binary',
@@ -51,7 +52,10 @@ function openTables(directory: string): LmdbEnvironment {
     overlappingSync: false,
     // The writer groups commits itself, and then knows which promise can reject.
     eventTurnBatching: false,
-  });
+    // A write that follows so many others starts the writer thread at once.
+    txnStartThreshold: 1,
+  };
+  const root = open<Buffer, Buffer>(options);
   assertFormat(root, directory);
   const binary = { encoding: 'binary', keyEncoding: 'binary' } as const;
   const data = root.openDB<Buffer, Buffer>('data', { ...binary, useVersions: true });
