@@ -1,59 +1,110 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Protocol } from '../../src/core/protocol-id.ts';
 import { startMockServer } from '../../src/providers/mock/mock-server.ts';
 import type { MockServer } from '../../src/providers/mock/mock-server.ts';
+import type { ModelType } from '../../src/routing/catalog.ts';
+import { StoreError } from '../../src/store/store.ts';
+import type { RequestRecord } from '../../src/usage/request-record.ts';
 import { verifies } from '../requirements.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { askRaw, openRaw } from '../support/raw-client.ts';
 import type { RawAnswer } from '../support/raw-client.ts';
 
+/** How a key travels: headers, or a piece of the query. */
+export interface CarriedKey {
+  headers?: Record<string, string>;
+  query?: string;
+}
+
 /** What a public inference family must say of itself to be held to the rules that all share. */
 export interface SurfaceRow {
+  /** As records name the surface. */
   name: string;
+  protocol: Protocol;
+  /** Where the mock serves the protocol, below its origin. */
+  upstreamPath: string;
+  /** Default `llm`. */
+  modelType?: ModelType;
   /** Path with its query. */
   path(model: string, stream: boolean): string;
-  /** A body whose answer by the mock is `You said: hello`, with members that nobody knows. */
-  body(model: string, stream: boolean): string;
+  /** A body whose answer by the mock holds `said`, with members that nobody knows. */
+  body(model: string, stream: boolean): string | Buffer;
+  /** Default `application/json`. */
+  contentType?: string;
+  /** What the provider gets of a body; default: the same bytes with its own model name. */
+  sent?(body: string | Buffer): string;
+  /** Ways to carry a key, the one that decides first in front. */
+  carriers: readonly ((key: string) => CarriedKey)[];
   /** The part of the answer that the mock wrote. */
   textOf(body: unknown): string;
+  /** Default `You said: hello`. */
+  said?: string;
   /** Absent where the family has no streams. */
   stream?: {
+    /** Default `text/event-stream`. */
+    contentType?: string;
     textOf(events: string): string;
-    /** What the last event of a complete stream holds, and no broken one. */
-    ending: string;
+    /** True for a text that ends as the protocol says, and for no broken one. */
+    isWhole(events: string): boolean;
     /** True for a text that ends with the family's in-band error. */
     endsInError(events: string): boolean;
   };
   /** The message of a body in the family's error shape; undefined when it has another shape. */
   errorMessage(body: unknown): string | undefined;
-  /** True: a missing key is answered with a flat body. */
-  flatAuth: boolean;
-  /** Status when every candidate answers 429. */
-  limitedStatus: number;
-  /** Status when every candidate answers 401. */
-  unauthorizedStatus: number;
+  /** True: credential, limit and scope failures are answered with a flat body. */
+  flat: boolean;
+  statuses: {
+    unknownModel: 400 | 404;
+    noRoute: 400 | 404;
+    keySpent: 402 | 403;
+    /** When every candidate answers 429, 401, 403 or 500, or what nobody can read. */
+    limited: 429 | 503;
+    unauthorized: 401 | 503;
+    forbidden: 403 | 503;
+    failed: 500 | 503;
+    unreadable: 502 | 503;
+  };
   /** Requirement ids by the case that proves them for this family. */
-  ids: Partial<Record<SurfaceCase, readonly string[]>>;
+  ids?: Partial<Record<SurfaceCase, readonly string[]>>;
 }
 
 export type SurfaceCase =
   | 'answer'
+  | 'faithful'
   | 'stream'
+  | 'carriers'
+  | 'no key'
+  | 'refused callers'
+  | 'key spent'
+  | 'organization spent'
   | 'unknown model'
+  | 'no route'
   | 'invalid JSON'
   | 'provider 400'
   | 'every 429'
   | 'every 401'
+  | 'every 403'
+  | 'every 500'
   | 'every 503'
   | 'unreadable answer'
+  | 'not recorded'
+  | 'timeout'
+  | 'record'
+  | 'breaker'
+  | 'abort'
   | 'cut stream'
+  | 'stream failover'
+  | 'stream refused'
   | 'candidate order';
 
 const PREFIX = 'conformance';
 const RULES = [
   { match: { model: 'down' }, reply: { status: 503, error: { message: 'overloaded' } } },
+  { match: { model: 'failed' }, reply: { status: 500, error: { message: 'broken inside' } } },
   { match: { model: 'limited' }, reply: { status: 429, retry_after: 7 } },
   { match: { model: 'refused' }, reply: { status: 401, error: { message: 'bad key' } } },
+  { match: { model: 'forbidden' }, reply: { status: 403, error: { message: 'not yours' } } },
   { match: { model: 'invalid' }, reply: { status: 400, error: { message: 'not like this' } } },
   { match: { model: 'broken' }, reply: { malformed: true } },
   { match: { model: 'cut' }, reply: { text: 'one two three four', cut_after: 2 } },
@@ -61,32 +112,54 @@ const RULES = [
 ];
 
 /** A model for each fault, and one whose first route has it and whose second is healthy. */
-function config(upstream: string): object {
+function config(row: SurfaceRow, upstream: string): object {
   const faults = RULES.map(({ match }) => match.model);
   const provider = (name: string): object => ({
     name,
     type: 'custom',
-    base_url: `${upstream}/v1`,
+    base_url: upstream,
     auth: { type: 'none' },
-    protocols: Object.fromEntries(
-      ['chat', 'responses', 'embeddings', 'images'].map((p) => [p, true]),
-    ),
+    protocols: { [row.protocol]: { path: row.upstreamPath } },
   });
   const route = (name: string, priority = 0): object => ({
     provider: name === 'echo' ? 'healthy' : `p-${name}`,
     upstream_model: name,
     priority,
   });
+  const model = (name: string, routes: object[], rest: object = {}): object => ({
+    name: `${PREFIX}/${name}`,
+    type: row.modelType ?? 'llm',
+    routes,
+    ...rest,
+  });
+  const timeouts = { first_content: '300ms' };
   return {
-    providers: [provider('healthy'), ...faults.map((name) => provider(`p-${name}`))],
+    providers: [
+      provider('healthy'),
+      ...[...faults, 'tripped'].map((name) => provider(`p-${name}`)),
+    ],
     models: [
-      { name: `${PREFIX}/echo`, routes: [route('echo')] },
+      model('echo', [route('echo')]),
+      model('priced', [route('echo')], { pricing: { per_call: '1' } }),
+      model('closed', [{ ...route('echo'), enabled: false }]),
+      model('slow-then-echo', [{ ...route('hung'), timeouts }, route('echo', 1)]),
+      model('tripped-then-echo', [
+        { ...route('tripped'), upstream_model: 'down' },
+        route('echo', 1),
+      ]),
       ...faults.flatMap((name) => [
-        { name: `${PREFIX}/${name}`, routes: [route(name)] },
-        { name: `${PREFIX}/${name}-then-echo`, routes: [route(name), route('echo', 1)] },
+        model(name, [route(name)]),
+        model(`${name}-then-echo`, [route(name), route('echo', 1)]),
       ]),
     ],
   };
+}
+
+interface AskOptions {
+  stream?: boolean;
+  key?: string;
+  body?: string | Buffer;
+  carried?: readonly CarriedKey[];
 }
 
 /** Holds a family to what all of them promise, over real sockets. */
@@ -95,87 +168,232 @@ export function testSurface(row: SurfaceRow): void {
   let gateway: TestGateway;
   beforeAll(async () => {
     mock = await startMockServer({ cassette: { rules: RULES } });
-    gateway = await startGateway(config(mock.url));
+    gateway = await startGateway(config(row, mock.url));
   });
   afterAll(async () => {
     await gateway.stop();
     await mock.close();
   });
 
-  const ask = (name: string, { stream = false, key = gateway.clientKey, body = '' } = {}) =>
-    askRaw(gateway.url + row.path(`${PREFIX}/${name}`, stream), {
-      ...(key === '' ? {} : { key }),
-      body: body || row.body(`${PREFIX}/${name}`, stream),
-    });
+  const said = row.said ?? 'You said: hello';
+  const contentType = row.contentType ?? 'application/json';
+  const carry = row.carriers[0] as SurfaceRow['carriers'][number];
+
+  const requestOf = (name: string, options: AskOptions) => {
+    const { stream = false, key = gateway.clientKey, body } = options;
+    const carried = options.carried ?? (key === '' ? [] : [carry(key)]);
+    const path = row.path(`${PREFIX}/${name}`, stream);
+    const query = carried.flatMap((one) => one.query ?? []).join('&');
+    const join = path.includes('?') ? '&' : '?';
+    return {
+      url: gateway.url + path + (query === '' ? '' : join + query),
+      headers: Object.assign({ 'content-type': contentType }, ...carried.map((one) => one.headers)),
+      body: body ?? row.body(`${PREFIX}/${name}`, stream),
+    };
+  };
+  const ask = (name: string, options: AskOptions = {}): Promise<RawAnswer> => {
+    const { url, ...rest } = requestOf(name, options);
+    return askRaw(url, { method: 'POST', ...rest });
+  };
   const proves = (one: SurfaceCase, title: string): string =>
-    verifies(...((row.ids[one] ?? []) as [string]), title);
+    verifies(...((row.ids?.[one] ?? []) as [string]), title);
   const json = ({ body }: RawAnswer): unknown => JSON.parse(body.toString('utf8'));
   const callsOf = (model: string) => mock.engine.calls().filter((call) => call.model === model);
+  const createKey = async (fields: object): Promise<{ value: string; id: string }> => {
+    const name = `k${Math.random()}`;
+    const made = await gateway.admin('POST', '/admin/v1/keys', { name, ...fields });
+    expect(made.status, JSON.stringify(made.body)).toBe(201);
+    return made.body;
+  };
+  const createOrganization = async (fields: object): Promise<string> => {
+    const name = `o${Math.random()}`;
+    const made = await gateway.admin('POST', '/admin/v1/organizations', { name, ...fields });
+    expect(made.status, JSON.stringify(made.body)).toBe(201);
+    return made.body.id;
+  };
 
   /** Every error of the family: its status, its shape, one request id under both names. */
-  const expectError = (answer: RawAnswer, status: number): string => {
-    expect(answer.status).toBe(status);
+  const expectError = (answer: RawAnswer, status: number, shape = 'own'): string => {
+    expect(answer.status, answer.body.toString('utf8')).toBe(status);
     expect(answer.headers['content-type']).toContain('application/json');
     expect(answer.headers['x-request-id']).toMatch(/^req_/);
     expect(answer.headers['request-id']).toBe(answer.headers['x-request-id']);
-    const message = row.errorMessage(json(answer));
-    expect(message).toBeTypeOf('string');
+    const isFlat = shape === 'shared' && row.flat;
+    const body = json(answer);
+    const message = isFlat ? (body as { error: string }).error : row.errorMessage(body);
+    expect(message, answer.body.toString('utf8')).toBeTypeOf('string');
     return message as string;
   };
+
+  const recordOf = (answer: RawAnswer): Promise<RequestRecord> =>
+    eventually(async () => {
+      const id = String(answer.headers['x-request-id']);
+      const { body } = await gateway.admin('GET', `/admin/v1/requests/${id}`);
+      const record = body as RequestRecord;
+      return record.result === undefined || record.result === 'pending' ? undefined : record;
+    });
 
   describe(`${row.name} answers`, () => {
     it(proves('answer', 'as its protocol does, under a request id of its own'), async () => {
       const answer = await ask('echo');
-      expect(answer.status).toBe(200);
-      expect(row.textOf(json(answer))).toBe('You said: hello');
+      expect(answer.status, answer.body.toString('utf8')).toBe(200);
+      expect(row.textOf(json(answer))).toBe(said);
+      expect(answer.headers['content-type']).toContain('application/json');
       expect(answer.headers['x-request-id']).toMatch(/^req_/);
       expect(answer.headers['request-id']).toBe(answer.headers['x-request-id']);
     });
 
     it(proves('candidate order', 'from the next candidate when one fails'), async () => {
-      for (const name of ['down', 'limited', 'refused', 'broken']) {
+      for (const name of ['down', 'failed', 'limited', 'refused', 'forbidden', 'broken']) {
         const answer = await ask(`${name}-then-echo`);
         expect([name, answer.status]).toEqual([name, 200]);
-        expect(row.textOf(json(answer))).toBe('You said: hello');
+        expect(row.textOf(json(answer))).toBe(said);
       }
     });
 
-    it('sends the provider what the client sent, but for the model', async () => {
-      const sent = row.body(`${PREFIX}/echo`, false);
-      await ask('echo');
-      expect(mock.engine.calls().at(-1)?.body.toString('utf8')).toBe(
-        sent.replace(`"${PREFIX}/echo"`, '"echo"'),
+    it(proves('timeout', 'from the next candidate when one shows nothing in time'), async () => {
+      const answer = await ask('slow-then-echo');
+      expect(answer.status).toBe(200);
+      expect(row.textOf(json(answer))).toBe(said);
+      const left = callsOf('hung').at(-1);
+      await eventually(() => left?.outcome === 'aborted');
+    });
+
+    it(proves('breaker', 'without asking a candidate that keeps failing'), async () => {
+      const calls = (): number => callsOf('down').length;
+      const before = calls();
+      for (let i = 0; i < 8; i++) expect((await ask('tripped-then-echo')).status).toBe(200);
+      expect(calls() - before).toBe(5);
+    });
+
+    it(proves('faithful', 'after sending what the client sent, but for the model'), async () => {
+      const body = row.body(`${PREFIX}/echo`, false);
+      await ask('echo', { body });
+      const expected = row.sent?.(body) ?? body.toString().replace(`"${PREFIX}/echo"`, '"echo"');
+      expect(mock.engine.calls().at(-1)?.body.toString('utf8')).toBe(expected);
+    });
+
+    it(proves('record', 'and records who answered, what it took and what it cost'), async () => {
+      const record = await recordOf(await ask('priced'));
+      expect(record).toMatchObject({
+        surface: row.name,
+        model: `${PREFIX}/priced`,
+        status: 200,
+        result: 'ok',
+        cost: '1.00',
+        answered_by: { provider: 'healthy', upstream_model: 'echo' },
+        attempts: [{ provider: 'healthy', outcome: 'ok', status: 200 }],
+      });
+      const failed = await recordOf(await ask('failed-then-echo'));
+      expect(failed.attempts.map(({ outcome }) => outcome)).toEqual(['status_500', 'ok']);
+      const { input_tokens: input, images } = record.usage;
+      expect(input + images).toBeGreaterThan(0);
+    });
+  });
+
+  describe(`${row.name} takes a key`, () => {
+    it(
+      proves('carriers', 'from each of its carriers; the first that is present decides'),
+      async () => {
+        for (const [index, one] of row.carriers.entries()) {
+          const alone = await ask('echo', { carried: [one(gateway.clientKey)] });
+          expect([index, alone.status]).toEqual([index, 200]);
+          for (const lower of row.carriers.slice(index + 1)) {
+            const both = await ask('echo', {
+              carried: [lower(gateway.clientKey), one('sk-wrong')],
+            });
+            expect(expectError(both, 401, 'shared')).toBe('invalid API key');
+          }
+        }
+        const last = mock.engine.calls().slice(-row.carriers.length);
+        for (const call of last) {
+          expect(JSON.stringify([call.headers, call.path])).not.toContain(gateway.clientKey);
+        }
+      },
+    );
+
+    it(proves('no key', 'or asks nobody'), async () => {
+      const before = mock.engine.calls().length;
+      const message = expectError(await ask('echo', { key: '' }), 401, 'shared');
+      expect(message).toBe('missing API key in Authorization header');
+      expect(mock.engine.calls()).toHaveLength(before);
+    });
+
+    it(proves('refused callers', 'of its scope and of an enabled organization'), async () => {
+      const before = mock.engine.calls().length;
+      const { value } = await createKey({ scopes: ['models'] });
+      expect(expectError(await ask('echo', { key: value }), 403, 'shared')).toBe(
+        'insufficient_scope',
       );
+      const organization = await createOrganization({});
+      const owned = await createKey({ organization });
+      const path = `/admin/v1/organizations/${organization}`;
+      expect((await gateway.admin('PATCH', path, { enabled: false })).status).toBe(200);
+      expectError(await ask('echo', { key: owned.value }), 403, 'shared');
+      expect(mock.engine.calls()).toHaveLength(before);
+    });
+
+    it(proves('key spent', 'that has money left'), async () => {
+      const before = mock.engine.calls().length;
+      const { value } = await createKey({ spending_limit: '0.5' });
+      const answer = await ask('priced', { key: value });
+      expect(expectError(answer, row.statuses.keySpent, 'shared')).toBe(
+        'API key spending limit exceeded',
+      );
+      expect(mock.engine.calls()).toHaveLength(before);
+    });
+
+    it(proves('organization spent', 'of an organization that has money left'), async () => {
+      const organization = await createOrganization({ spending_limit: '1' });
+      const { value } = await createKey({ organization });
+      expect((await ask('priced', { key: value })).status).toBe(200);
+      const before = mock.engine.calls().length;
+      const answer = await eventually(async () => {
+        const refused = await ask('priced', { key: value });
+        return refused.status === 200 ? undefined : refused;
+      });
+      expect(expectError(answer, 402, 'shared')).toBe('organization spending limit reached');
+      expect(mock.engine.calls()).toHaveLength(before);
     });
   });
 
   describe(`${row.name} refuses`, () => {
-    it('a request without a key and asks nobody', async () => {
-      const before = mock.engine.calls().length;
-      const answer = await ask('echo', { key: '' });
-      expect(answer.status).toBe(401);
-      const message = 'missing API key in Authorization header';
-      if (row.flatAuth) expect(json(answer)).toEqual({ error: message });
-      else expect(row.errorMessage(json(answer))).toBe(message);
-      expect(mock.engine.calls()).toHaveLength(before);
-    });
-
     it(proves('unknown model', 'a model that nobody configured'), async () => {
-      expect(expectError(await ask('nothing'), 404)).toContain(`${PREFIX}/nothing`);
+      const message = expectError(await ask('nothing'), row.statuses.unknownModel);
+      expect(message).toContain('nothing');
     });
 
-    it(proves('invalid JSON', 'a body that is not a JSON object'), async () => {
-      for (const body of ['{"model":', '[]', 'null', '"text"', '{} {}', '\u0000']) {
+    it(proves('no route', 'a model that no enabled route serves'), async () => {
+      expectError(await ask('closed'), row.statuses.noRoute);
+    });
+
+    it(proves('invalid JSON', 'a body that is not what it takes'), async () => {
+      for (const body of ['{"model":', '[]', 'null', '"text"', '{} {}', '\u0000', '']) {
         expectError(await ask('echo', { body }), 400);
       }
     });
 
-    it(
-      proves('provider 400', "with the provider's own words what the provider refuses"),
-      async () => {
-        expect(expectError(await ask('invalid-then-echo'), 400)).toBe('not like this');
-      },
-    );
+    it(proves('provider 400', "with the provider's own words what it refuses"), async () => {
+      expect(expectError(await ask('invalid-then-echo'), 400)).toBe('not like this');
+    });
+
+    it(proves('not recorded', 'with 500 what cannot be recorded, and asks nobody'), async () => {
+      const store = gateway.gateway?.store;
+      if (!store) throw new Error('runs in process');
+      const { value } = await createKey({ spending_limit: '1000' });
+      expect((await ask('echo', { key: value })).status).toBe(200);
+      const before = mock.engine.calls().length;
+      const broken = vi
+        .spyOn(store, 'commit')
+        .mockRejectedValue(new StoreError('unavailable', 'gone'));
+      try {
+        expectError(await ask('echo', { key: value }), 500);
+        expect(mock.engine.calls()).toHaveLength(before);
+      } finally {
+        broken.mockRestore();
+      }
+      await eventually(async () => (await ask('echo', { key: value })).status === 200);
+    });
   });
 
   describe(`${row.name} fails`, () => {
@@ -183,31 +401,40 @@ export function testSurface(row: SurfaceRow): void {
       expectError(await ask('down'), 503);
     });
 
+    it(proves('every 500', 'as its family says when every candidate answers 500'), async () => {
+      expectError(await ask('failed'), row.statuses.failed);
+    });
+
     it(proves('every 429', 'without a retry header when every candidate is limited'), async () => {
       const answer = await ask('limited');
-      expectError(answer, row.limitedStatus);
+      expectError(answer, row.statuses.limited);
       expect(
         Object.keys(answer.headers).filter((name) => /retry-after|ratelimit/.test(name)),
       ).toEqual([]);
     });
 
     it(proves('every 401', "without blaming the caller's key for the provider's"), async () => {
-      expectError(await ask('refused'), row.unauthorizedStatus);
+      expectError(await ask('refused'), row.statuses.unauthorized);
     });
 
-    it(proves('unreadable answer', 'with 502 when no answer can be read'), async () => {
-      expectError(await ask('broken'), 502);
+    it(proves('every 403', 'as its family says when the provider forbids it'), async () => {
+      expectError(await ask('forbidden'), row.statuses.forbidden);
     });
 
-    it('within half a second upstream when the client leaves', async () => {
-      const left = new AbortController();
+    it(proves('unreadable answer', 'when no answer can be read'), async () => {
+      expectError(await ask('broken'), row.statuses.unreadable);
+    });
+
+    it(proves('abort', 'within half a second upstream when the client leaves'), async () => {
       const before = callsOf('hung').length;
-      const gone = gateway
-        .call('POST', row.path(`${PREFIX}/hung`, false), {
-          body: row.body(`${PREFIX}/hung`, false),
-          signal: left.signal,
-        })
-        .catch(() => undefined);
+      const { url, headers, body } = requestOf('hung', {});
+      const left = new AbortController();
+      const gone = fetch(url, {
+        method: 'POST',
+        headers,
+        body: new Uint8Array(Buffer.from(body)),
+        signal: left.signal,
+      }).catch(() => undefined);
       const call = await eventually(() => callsOf('hung')[before]);
       left.abort();
       await gone;
@@ -220,36 +447,38 @@ export function testSurface(row: SurfaceRow): void {
   describe(`${row.name} streams`, () => {
     it(proves('stream', 'what it would have answered whole, to a proper end'), async () => {
       const answer = await ask('echo', { stream: true });
-      expect(answer.status).toBe(200);
-      expect(answer.headers['content-type']).toContain('text/event-stream');
       const events = answer.body.toString('utf8');
-      expect(stream.textOf(events)).toBe('You said: hello');
-      expect(events.split(stream.ending)).toHaveLength(2);
-      expect(events.trimEnd().split('\n').at(-1)).toContain(stream.ending);
+      expect(answer.status, events).toBe(200);
+      expect(answer.headers['content-type']).toContain(stream.contentType ?? 'text/event-stream');
+      expect(answer.headers['cache-control']).toBe('no-cache');
+      expect(stream.textOf(events)).toBe(said);
+      expect(stream.isWhole(events), events).toBe(true);
+      expect((await recordOf(answer)).usage.output_tokens).toBeGreaterThan(0);
     });
 
-    it('from the next candidate when one fails before its content', async () => {
-      for (const name of ['down', 'limited', 'refused']) {
+    it(proves('stream failover', 'from the next candidate when one fails early'), async () => {
+      for (const name of ['down', 'limited', 'refused', 'slow']) {
         const answer = await ask(`${name}-then-echo`, { stream: true });
         expect([name, answer.status]).toEqual([name, 200]);
-        expect(stream.textOf(answer.body.toString('utf8'))).toBe('You said: hello');
+        expect(stream.textOf(answer.body.toString('utf8'))).toBe(said);
       }
     });
 
-    it('an error and no proper end when the provider breaks off, and asks nobody else', async () => {
-      const before = callsOf('echo').length;
-      const opened = await openRaw(gateway.url + row.path(`${PREFIX}/cut-then-echo`, true), {
-        key: gateway.clientKey,
-        body: row.body(`${PREFIX}/cut-then-echo`, true),
-      });
-      await opened.ended;
-      expect(opened.status).toBe(200);
-      expect(stream.endsInError(opened.text())).toBe(true);
-      expect(opened.text()).not.toContain(stream.ending);
-      expect(callsOf('echo')).toHaveLength(before);
-    });
+    it(
+      proves('cut stream', 'an error and no proper end when the provider breaks off'),
+      async () => {
+        const before = callsOf('echo').length;
+        const { url, headers, body } = requestOf('cut-then-echo', { stream: true });
+        const opened = await openRaw(url, { method: 'POST', headers, body });
+        await opened.ended;
+        expect(opened.status).toBe(200);
+        expect(stream.endsInError(opened.text()), opened.text()).toBe(true);
+        expect(stream.isWhole(opened.text())).toBe(false);
+        expect(callsOf('echo')).toHaveLength(before);
+      },
+    );
 
-    it('nothing but a plain error when every candidate fails', async () => {
+    it(proves('stream refused', 'nothing but a plain error when all fail'), async () => {
       expectError(await ask('down', { stream: true }), 503);
     });
   });
