@@ -10,6 +10,25 @@ export interface CatalogItem {
   [field: string]: unknown;
 }
 
+/** One route of a plan, as the gateway explains it. */
+export interface PlanLine {
+  model: string;
+  provider: string;
+  upstream_model: string;
+  protocol: string | null;
+  health: { state: string; latency_ms: number | null };
+  why: string;
+  [field: string]: unknown;
+}
+
+export interface Plan {
+  model: string;
+  protocol: string;
+  candidates: PlanLine[];
+  left_out: PlanLine[];
+  [field: string]: unknown;
+}
+
 export interface ModelsClient {
   /** `type` '' lists every type; undefined the language models alone. */
   list(
@@ -17,6 +36,20 @@ export interface ModelsClient {
     signal?: AbortSignal,
   ): Promise<CatalogItem[]>;
   get(id: string, signal?: AbortSignal): Promise<CatalogItem>;
+  /** Where a request would go now, and why; `protocol` is the client's, by default `chat`. */
+  explain(
+    query: { model: string; protocol?: string | undefined },
+    signal?: AbortSignal,
+  ): Promise<Plan>;
+}
+
+const isLine = hasStrings<PlanLine>('provider', 'upstream_model', 'why');
+
+function isPlan(value: unknown): value is Plan {
+  if (!hasStrings<Plan>('model', 'protocol')(value)) return false;
+  return [value.candidates, value.left_out].every(
+    (lines) => Array.isArray(lines) && lines.every(isLine),
+  );
 }
 
 const isItem = hasStrings<CatalogItem>('id', 'object');
@@ -30,6 +63,10 @@ export function createModelsClient(http: Http): ModelsClient {
     async get(id, signal) {
       const path = `/v1/models/${encodeURIComponent(id)}`;
       return (await http.json({ method: 'GET', path, signal }, isItem)).body;
+    },
+    async explain(query, signal) {
+      const call = { method: 'GET', path: '/admin/v1/routing', query, signal };
+      return (await http.json(call, isPlan)).body;
     },
   };
 }

@@ -9,10 +9,12 @@ import type { Handler, HttpExchange } from '../surfaces/http-exchange.ts';
 import { readBody } from '../surfaces/read-body.ts';
 import { getRequest, listRequests } from '../usage/request-log.ts';
 import { usageReport } from '../usage/usage-report.ts';
+import { reportPlan } from './plan-report.ts';
+import type { PlanReportDeps } from './plan-report.ts';
 import { toRequestQuery, toUsageQuery } from './report-queries.ts';
 import type { Method, RouteSpec } from './routes.ts';
 
-export interface AdminDeps extends GateDeps {
+export interface AdminDeps extends GateDeps, PlanReportDeps {
   repository: Repository;
   store: Store;
   /** Bytes. */
@@ -49,6 +51,7 @@ export function adminRoutes(deps: AdminDeps): RouteSpec[] {
       data: await usageReport({ store }, toUsageQuery(search)),
       next_page: null,
     })),
+    report('/admin/v1/routing', deps, async ({ search }) => reportPlan(search, deps)),
     report('/admin/v1/requests', deps, ({ search }) =>
       listRequests({ store }, toRequestQuery(search)),
     ),

@@ -4,8 +4,6 @@ import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { KeyHasher } from '../core/seal.ts';
 import type { Repository } from '../resources/repository.ts';
-import { createAffinity } from '../routing/affinity.ts';
-import { createHealth } from '../routing/health.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { adminRoutes } from './admin-routes.ts';
@@ -13,17 +11,15 @@ import { createCors } from './cors.ts';
 import { healthRoutes } from './health-routes.ts';
 import type { Condition } from './health-routes.ts';
 import { createKeyLookup } from './key-lookup.ts';
-import { createMetrics } from './metrics.ts';
-import { logRequests, observeRequests } from './observe-requests.ts';
+import { openInference } from './open-inference.ts';
 import { openResources } from './open-resources.ts';
 import type { ResourcesOptions } from './open-resources.ts';
 import { openUsage } from './open-usage.ts';
-import { publicRoutes } from './public-routes.ts';
+import { publicRoutes, SURFACES } from './public-routes.ts';
 import { reasonOf } from './reason-of.ts';
 import { createRequestGuard } from './request-guard.ts';
 import { createApp } from './routes.ts';
 import type { RoutesOptions } from './routes.ts';
-import { createTransports } from './transports.ts';
 
 export interface GatewayOptions extends ResourcesOptions {
   /** Uniform in [0, 1). */
@@ -63,8 +59,6 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   const { config, clock, log } = options;
   const resources = await openResources(store, options);
   const usage = await openUsage(store, options);
-  const transports = createTransports(clock);
-  const active = new Set<{ shutDown(): void }>();
   const condition = { draining: false, reloadError: null as string | null };
   const shared = {
     lookup: createKeyLookup({ ...resources, clock }),
@@ -73,35 +67,29 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     maxBodyBytes: config.limits.bodyBytes,
     catalog: () => resources.catalog.current(),
   };
-  const health = createHealth({ clock });
   const onBug = reportTo(log);
-  const observers = [logRequests(log)];
-  if (config.metrics.listen)
-    observers.push(await createMetrics({ catalog: shared.catalog, health }));
-  const inference = {
-    clock,
-    health,
-    transportFor: transports.transportFor,
-    maxAnswerBytes: MAX_ANSWER_BYTES,
-    ledger: observeRequests(usage.ledger, observers),
-    random: options.random,
-    outputBound: config.limits.outputTokensBound,
-    defaultMaxTokens: DEFAULT_MAX_TOKENS,
-    affinity: createAffinity(store),
-    keepContent: config.log.content,
-    active,
+  const inference = await openInference(store, {
+    ...options,
+    ledger: usage.ledger,
+    catalog: shared.catalog,
     onBug,
-  };
+  });
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
   const routes = [
     ...healthRoutes(store, told),
-    ...publicRoutes({ ...shared, inference }),
-    ...adminRoutes({ ...shared, repository: resources.repository, store }),
+    ...publicRoutes({ ...shared, inference: inference.deps }),
+    ...adminRoutes({
+      ...shared,
+      repository: resources.repository,
+      store,
+      health: inference.deps.health,
+      protocols: SURFACES.map(({ protocol }) => protocol),
+    }),
   ];
   const close = async (): Promise<void> => {
     resources.close();
     await usage.close();
-    await transports.close();
+    await inference.close();
     await store.close();
   };
   let closing: Promise<void> | undefined;
@@ -113,9 +101,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     ids: options.ids,
     condition,
     refresh: resources.refresh,
-    endStreams() {
-      for (const exchange of active) exchange.shutDown();
-    },
+    endStreams: inference.endStreams,
     close: () => (closing ??= close()),
   };
 }
@@ -145,9 +131,3 @@ function reportTo(log: Log): RoutesOptions['onBug'] {
       stack: thrown instanceof Error ? thrown.stack : undefined,
     });
 }
-
-/** Messages needs a limit; what the models of today can all produce. */
-const DEFAULT_MAX_TOKENS = 8192;
-
-/** An answer that is not a stream is held whole; larger ones are refused as invalid. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;

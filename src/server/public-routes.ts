@@ -5,7 +5,8 @@ import type { InferenceSurface, SurfaceDeps } from '../surfaces/inference-surfac
 import { createModelGet, createModelsList } from '../surfaces/models.ts';
 import type { RouteSpec } from './routes.ts';
 
-const SURFACES: readonly InferenceSurface[] = [chatSurface, embeddingsSurface];
+/** Every inference endpoint. */
+export const SURFACES: readonly InferenceSurface[] = [chatSurface, embeddingsSurface];
 
 /** What clients call with their keys. */
 export function publicRoutes(deps: SurfaceDeps): RouteSpec[] {

@@ -164,6 +164,30 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     load: () => import('../commands/models-get.ts'),
   },
   {
+    name: 'models explain',
+    summary: 'Show where a request for a model would go now, and why',
+    description:
+      'The order of this moment in one gateway process: priorities, weights, health, and the protocol in which each provider would be asked. Needs a key with the scope admin.',
+    examples: [
+      { command: 'gateway models explain acme/fast', note: 'For chat completions' },
+      {
+        command: 'gateway models explain acme/fast --protocol messages',
+        note: 'For clients of another protocol',
+      },
+    ],
+    args: [{ name: 'name', required: true, description: 'Name of the model' }],
+    flags: [
+      {
+        name: 'protocol',
+        type: 'string',
+        value: 'PROTOCOL',
+        description:
+          'What the client speaks: chat (default), responses, messages, generate-content …',
+      },
+    ],
+    load: () => import('../commands/models-explain.ts'),
+  },
+  {
     name: 'keys',
     summary: 'Manage API keys',
     examples: [{ command: 'gateway keys create my-app', note: 'A new key' }],

@@ -1,0 +1,128 @@
+import type { Protocol } from '../core/protocol-id.ts';
+import type { Model, Route } from './catalog.ts';
+import { planCandidates } from './plan.ts';
+import type { PlanRequest } from './plan.ts';
+
+/** One route of the answer to: where would a request go now, and why. */
+export interface PlanLine {
+  /** The logical model, another than the one asked for after a fallback. */
+  model: string;
+  provider: string;
+  upstream_model: string;
+  /** What the provider would be spoken to in; null for a route that is left out. */
+  protocol: Protocol | null;
+  priority: number;
+  weight: number;
+  /** How often it is the first of its priority, 0 to 1; null where the order is no draw. */
+  share: number | null;
+  health: {
+    state: 'available' | 'cooled' | 'probing';
+    /** ISO 8601; null unless it is cooled. */
+    until: string | null;
+    consecutive_faults: number;
+    /** Smoothed time to the first content in ms; null before the first success. */
+    latency_ms: number | null;
+  };
+  /** In words, for people. */
+  why: string;
+}
+
+export interface PlanExplanation {
+  model: string;
+  strategy: Model['strategy'];
+  /** In the order in which they would be tried; draws by weight are shown by their most likely order. */
+  candidates: PlanLine[];
+  left_out: PlanLine[];
+}
+
+/** Explains the plan of this moment without spending a draw (requirement routing: explain). */
+export function explainPlan(request: Omit<PlanRequest, 'random'>): PlanExplanation {
+  const { model, health } = request;
+  const plan = planCandidates({ ...request, random: () => 0.5 });
+  return {
+    model: model.id,
+    strategy: model.strategy,
+    candidates: plan.candidates.map((candidate) => ({
+      ...toLine(candidate, health),
+      protocol: candidate.protocol,
+      why: reasonsOf(candidate, request).join('; '),
+    })),
+    left_out: plan.skipped
+      .filter(({ reason }) => reason === 'protocol')
+      .map((skipped) => ({
+        ...toLine(skipped, health),
+        protocol: null,
+        why: leftOutBecause(skipped.route, request),
+      })),
+  };
+}
+
+function toLine(
+  { model, route }: { model: Model; route: Route },
+  health: PlanRequest['health'],
+): Omit<PlanLine, 'protocol' | 'why'> {
+  const { state, until, consecutiveFaults, latencyMs } = health.look(route);
+  return {
+    model: model.id,
+    provider: route.provider.name,
+    upstream_model: route.upstreamModel,
+    priority: route.priority,
+    weight: route.weight,
+    share: shareOf(route, model),
+    health: {
+      state,
+      until: until === undefined ? null : new Date(until).toISOString(),
+      consecutive_faults: consecutiveFaults,
+      latency_ms: latencyMs === undefined ? null : Math.round(latencyMs),
+    },
+  };
+}
+
+function reasonsOf(
+  { model, route, protocol }: { model: Model; route: Route; protocol: Protocol },
+  request: Omit<PlanRequest, 'random'>,
+): string[] {
+  const { state } = request.health.look(route);
+  const reasons: string[] = [];
+  if (model !== request.model) reasons.push(`fallback model of ${request.model.id}`);
+  reasons.push(`priority ${route.priority}${ORDERED[model.strategy](route, model)}`);
+  if (protocol !== request.protocol) reasons.push(`translated from ${request.protocol}`);
+  if (state === 'cooled') reasons.push('cooled down, so behind all others');
+  if (state === 'probing') reasons.push('on trial after a cooldown, so behind all others');
+  return reasons;
+}
+
+const ORDERED: Record<Model['strategy'], (route: Route, model: Model) => string> = {
+  priority: (route, model) => drawn(route, model, 'drawn by weight'),
+  sticky: (route, model) => drawn(route, model, 'the same one for the same key, by weight'),
+  least_latency: (route, model) =>
+    isAlone(route, model) ? '' : ', the fastest first, one that was never measured before all',
+};
+
+function drawn(route: Route, model: Model, how: string): string {
+  const share = shareOf(route, model);
+  return share === null ? '' : `, ${how} (${Math.round(share * 100)} %)`;
+}
+
+function shareOf(route: Route, model: Model): number | null {
+  if (model.strategy === 'least_latency' || isAlone(route, model)) return null;
+  const total = peersOf(route, model).reduce((sum, { weight }) => sum + weight, 0);
+  return route.weight / total;
+}
+
+function isAlone(route: Route, model: Model): boolean {
+  return peersOf(route, model).length < 2;
+}
+
+function peersOf({ priority }: Route, { routes }: Model): Route[] {
+  return routes.filter((one) => one.priority === priority);
+}
+
+function leftOutBecause(route: Route, { protocol }: Omit<PlanRequest, 'random'>): string {
+  const spoken = [...route.protocols].join(', ') || 'nothing';
+  const hint =
+    protocol === 'generate-content' && route.mapping !== 'translated'
+      ? '; `mapping: translated` on the route would let it serve'
+      : '';
+  return `speaks ${spoken}, which ${protocol} is not served by${hint}`;
+}

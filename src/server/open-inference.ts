@@ -1,0 +1,63 @@
+import type { InferenceDeps } from '../inference/run-inference.ts';
+import { createAffinity } from '../routing/affinity.ts';
+import type { Catalog } from '../routing/catalog.ts';
+import { createHealth } from '../routing/health.ts';
+import type { Store } from '../store/store.ts';
+import type { Ledger } from '../usage/ledger.ts';
+import { createMetrics } from './metrics.ts';
+import { logRequests, observeRequests } from './observe-requests.ts';
+import type { GatewayOptions } from './open-gateway.ts';
+import { createTransports } from './transports.ts';
+
+/** An answer that is not a stream is held whole; larger ones are refused as invalid. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+/** Messages needs a limit; what the models of today can all produce. */
+const DEFAULT_MAX_TOKENS = 8192;
+
+export interface InferencePartsOptions extends Pick<
+  GatewayOptions,
+  'clock' | 'config' | 'log' | 'random'
+> {
+  ledger: Ledger;
+  catalog(): Catalog;
+  onBug(thrown: unknown, requestId: string): void;
+}
+
+/** What inference stands on, with its connections to providers. */
+export interface InferenceParts {
+  readonly deps: InferenceDeps;
+  /** Ends open streams in their own protocol. */
+  endStreams(): void;
+  close(): Promise<void>;
+}
+
+export async function openInference(
+  store: Store,
+  { clock, config, log, random, ledger, catalog, onBug }: InferencePartsOptions,
+): Promise<InferenceParts> {
+  const transports = createTransports(clock);
+  const health = createHealth({ clock });
+  const active = new Set<{ shutDown(): void }>();
+  const observers = [logRequests(log)];
+  if (config.metrics.listen) observers.push(await createMetrics({ catalog, health }));
+  return {
+    deps: {
+      clock,
+      health,
+      transportFor: transports.transportFor,
+      maxAnswerBytes: MAX_ANSWER_BYTES,
+      ledger: observeRequests(ledger, observers),
+      random,
+      outputBound: config.limits.outputTokensBound,
+      defaultMaxTokens: DEFAULT_MAX_TOKENS,
+      affinity: createAffinity(store),
+      keepContent: config.log.content,
+      active,
+      onBug,
+    },
+    endStreams() {
+      for (const exchange of active) exchange.shutDown();
+    },
+    close: transports.close,
+  };
+}
