@@ -312,7 +312,8 @@ export class Exchange implements UpstreamSink {
     else this.options.health.abandon();
     if (!wasCommitted) return this.options.resolve(failure);
     const { protocol, peek } = this.options.call;
-    this.relay?.end(protocol.errorFrame?.(this.inBandError(failure), peek));
+    const told = this.inBandError(failure);
+    this.relay?.end(this.reader?.errorFrame?.(told) ?? protocol.errorFrame?.(told, peek));
     this.endStream?.({ failure, clientGone: false });
   }
 

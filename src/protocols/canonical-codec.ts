@@ -4,7 +4,7 @@ import type { SseFrame } from '../core/sse-frame.ts';
 import type { CanonicalAnswer, CanonicalRequest, JsonToSend } from './canonical.ts';
 import type { AnswerEvent, CanonicalEvent } from './canonical-stream.ts';
 import type { Feature, FeatureFields } from './features.ts';
-import type { RequestPeek } from './protocol.ts';
+import type { InBandError, RequestPeek } from './protocol.ts';
 
 /** A value and what it could not say of what it was made of. */
 export interface Encoded {
@@ -68,6 +68,8 @@ export interface StreamDecoder {
 export interface StreamEncoder {
   /** Bytes for the client, or undefined when the event shows nothing yet. */
   write(event: AnswerEvent): Buffer | undefined;
+  /** A failure after the stream began, where it depends on what was written. Default: the protocol's own. */
+  errorFrame?(error: InBandError): Buffer;
   /** What could not be said so far. */
   readonly losses: ReadonlySet<Feature>;
 }

@@ -121,6 +121,11 @@ export interface StreamReader {
   readonly losses?: readonly string[];
   /** Like {@link Answer.pins}, so far; known before the first content. */
   readonly pins?: readonly string[];
+  /**
+   * {@link StreamCodec.errorFrame} where it depends on what the stream has told so far (its sequence
+   * numbers, the provider's own last event). Default: that of the protocol.
+   */
+  errorFrame?(error: InBandError): Buffer | undefined;
 }
 
 export interface StreamOptions extends AnswerOptions {

@@ -1,3 +1,4 @@
+import type { Buffer } from 'node:buffer';
 import type { SseBatch } from '../core/sse-batch.ts';
 import type { SseFrame } from '../core/sse-frame.ts';
 import type { StreamDecoder, StreamEncoder } from './canonical-codec.ts';
@@ -5,6 +6,7 @@ import type { AnswerEvent, CanonicalEvent } from './canonical-stream.ts';
 import { EventStream } from './event-stream.ts';
 import type { FeatureFields } from './features.ts';
 import { InSequence } from './in-sequence.ts';
+import type { InBandError } from './protocol.ts';
 
 export interface TranslatedStreamOptions {
   decoder: StreamDecoder;
@@ -26,6 +28,10 @@ export class TranslatedStream extends EventStream {
   get losses(): readonly string[] {
     const { encoder, fields } = this.#options;
     return [...encoder.losses].map((feature) => fields[feature] ?? feature);
+  }
+
+  errorFrame(error: InBandError): Buffer | undefined {
+    return this.#options.encoder.errorFrame?.(error);
   }
 
   protected read(frame: SseFrame, out: SseBatch): void {
