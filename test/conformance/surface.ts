@@ -40,6 +40,8 @@ export interface SurfaceRow {
   textOf(body: unknown): string;
   /** Default `You said: hello`. */
   said?: string;
+  /** What the call `counted` costs, by the price of each of its token classes; absent: not by token. */
+  cost?: string;
   /** Absent where the family has no streams. */
   stream?: {
     /** Default `text/event-stream`. */
@@ -78,6 +80,9 @@ export type SurfaceCase =
   | 'refused callers'
   | 'key spent'
   | 'organization spent'
+  | 'token classes'
+  | 'estimate'
+  | 'concurrent spending'
   | 'unknown model'
   | 'no route'
   | 'invalid JSON'
@@ -109,11 +114,26 @@ const RULES = [
   { match: { model: 'broken' }, reply: { malformed: true } },
   { match: { model: 'cut' }, reply: { text: 'one two three four', cut_after: 2 } },
   { match: { model: 'hung' }, reply: { delay_ms: 60_000 } },
+  { match: { model: 'silent' }, reply: { usage: null } },
+  {
+    match: { model: 'counted' },
+    reply: {
+      usage: {
+        input_tokens: 100,
+        output_tokens: 50,
+        reasoning_tokens: 20,
+        cache_read_tokens: 1000,
+      },
+    },
+  },
 ];
+
+/** USD per million tokens, each class at a price of its own. */
+const CLASSES = { input: '1', cache_read: '0.1', output: '10', reasoning: '20' };
 
 /** A model for each fault, and one whose first route has it and whose second is healthy. */
 function config(row: SurfaceRow, upstream: string): object {
-  const faults = RULES.map(({ match }) => match.model);
+  const faults = RULES.map(({ match }) => match.model).slice(0, 9);
   const provider = (name: string): object => ({
     name,
     type: 'custom',
@@ -136,11 +156,13 @@ function config(row: SurfaceRow, upstream: string): object {
   return {
     providers: [
       provider('healthy'),
-      ...[...faults, 'tripped'].map((name) => provider(`p-${name}`)),
+      ...[...faults, 'tripped', 'silent', 'counted'].map((name) => provider(`p-${name}`)),
     ],
     models: [
       model('echo', [route('echo')]),
       model('priced', [route('echo')], { pricing: { per_call: '1' } }),
+      model('silent', [route('silent')], { pricing: CLASSES }),
+      model('counted', [route('counted')], { pricing: CLASSES }),
       model('closed', [{ ...route('echo'), enabled: false }]),
       model('slow-then-echo', [{ ...route('hung'), timeouts }, route('echo', 1)]),
       model('tripped-then-echo', [
@@ -289,6 +311,44 @@ export function testSurface(row: SurfaceRow): void {
       const { input_tokens: input, images } = record.usage;
       expect(input + images).toBeGreaterThan(0);
     });
+  });
+
+  describe(`${row.name} charges`, () => {
+    const modes = row.stream ? [false, true] : [false];
+
+    it(
+      proves('token classes', 'each class of tokens at its own price, streamed or not'),
+      async () => {
+        for (const stream of row.cost === undefined ? [] : modes) {
+          const record = await recordOf(await ask('counted', { stream }));
+          expect(record).toMatchObject({ cost: row.cost, estimated: false });
+        }
+      },
+    );
+
+    it(proves('estimate', 'an estimate that is marked when nobody counted'), async () => {
+      for (const stream of row.cost === undefined ? [] : modes) {
+        const record = await recordOf(await ask('silent', { stream }));
+        expect(record.estimated).toBe(true);
+        expect(record.usage.input_tokens).toBeGreaterThan(0);
+        expect(Number(record.cost)).toBeGreaterThan(0);
+      }
+    });
+
+    it(
+      proves('concurrent spending', 'no more than a limit allows, of 50 calls at once'),
+      async () => {
+        const organization = await createOrganization({ spending_limit: '10' });
+        const limits: object[] = [{ spending_limit: '10' }, { organization }];
+        for (const fields of limits) {
+          const { value } = await createKey(fields);
+          const calls = Array.from({ length: 50 }, () => ask('priced', { key: value }));
+          const statuses = (await Promise.all(calls)).map(({ status }) => status);
+          expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+          expect(new Set(statuses).size).toBe(2);
+        }
+      },
+    );
   });
 
   describe(`${row.name} takes a key`, () => {

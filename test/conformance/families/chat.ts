@@ -15,6 +15,8 @@ export const row: SurfaceRow = {
     `{ "messages":[{"role":"user","content":"hello"}],\n "unheard_of":{"b":1.0,"a":9007199254740993},"model":"${model}"${stream ? ',"stream":true' : ''} }`,
   carriers: [bearer],
   textOf: (body) => (body as ChatAnswer).choices?.[0]?.message?.content ?? '',
+  // 100 x 1 + 1000 x 0.1 + 30 x 10 + 20 x 20, a millionth each.
+  cost: '0.0009',
   stream: {
     textOf: streamedText,
     isWhole: (events) => events.split('data: [DONE]').length === 2 && events.endsWith('[DONE]\n\n'),
