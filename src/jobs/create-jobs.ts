@@ -1,0 +1,78 @@
+import type { Clock, Timer } from '../core/clock.ts';
+import type { Store } from '../store/store.ts';
+import { jobKey, toAddOps, toChangeOps } from './job-rows.ts';
+import type { JobRow } from './job-rows.ts';
+import type { Job, Jobs } from './jobs.ts';
+import { Lane } from './lane.ts';
+
+const CONCURRENCY = 16;
+/** What is aborted gets so long to leave; then its lease runs out in its own time. */
+const CLOSE_MS = 10_000;
+const MAX_TRIES = 20;
+
+export interface JobsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Unique for every start of a process. */
+  readonly worker: string;
+  /** Goes of one kind at once in this process. Default 16. */
+  readonly concurrency?: number;
+  /** Told of handlers that threw, and of a store that fails (then without a job). Default: nobody. */
+  readonly report?: (error: unknown, job?: Job) => void;
+}
+
+/**
+ * Jobs on a store, for any number of processes. A job is claimed by compare-and-set for 30 seconds and
+ * the claim is renewed every 10; a claim that is not renewed falls due like any other job, so what a
+ * dead process left is done again. An exception waits 1 second, then twice as long each time, 5 minutes
+ * at most. Each kind has room of its own, so a slow kind never holds up another.
+ */
+export function createJobs(options: JobsOptions): Jobs {
+  const { store, clock, worker, concurrency = CONCURRENCY, report = () => undefined } = options;
+  const lanes = new Map<string, Lane>();
+  let goes = 0;
+  let closing: Promise<void> | undefined;
+  const nextOwner = (): string => `${worker}-${++goes}`;
+  const toAdd: Jobs['toAdd'] = ({ kind, id, payload }, { inMs = 0 } = {}) => {
+    const at = clock.now() + Math.max(0, Math.ceil(inMs));
+    return toAddOps(kind, id, { at, attempt: 0, failures: 0, owner: null, payload });
+  };
+  const closeAll = async (): Promise<void> => {
+    const ended = Promise.all(Array.from(lanes.values(), (lane) => lane.close()));
+    await within(ended, CLOSE_MS, clock);
+  };
+
+  return {
+    toAdd,
+    add: async (job, when) => (await store.commit(toAdd(job, when))).ok,
+    remove: (kind, id) => removeJob(store, kind, id),
+    start(handlers) {
+      if (closing) return;
+      for (const [kind, handler] of handlers) {
+        if (lanes.has(kind)) throw new Error(`the jobs ${kind} are already taken care of`);
+        const lane = { store, clock, kind, handler, nextOwner, concurrency, report };
+        lanes.set(kind, new Lane(lane));
+      }
+    },
+    close: () => (closing ??= closeAll()),
+  };
+}
+
+/** Whoever runs it learns of it when it renews the lease or ends. */
+async function removeJob(store: Store, kind: string, id: string): Promise<void> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const entry = await store.get<JobRow>(jobKey(kind, id));
+    if (!entry) return;
+    const stored = { kind, id, row: entry.value, version: entry.version };
+    if ((await store.commit(toChangeOps(stored, undefined))).ok) return;
+  }
+}
+
+async function within(done: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
+  let timer: Timer | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = clock.setTimeout(resolve, ms);
+  });
+  await Promise.race([done, late]);
+  timer?.cancel();
+}

@@ -1,0 +1,163 @@
+import type { Clock, Timer } from '../core/clock.ts';
+import type { Store } from '../store/store.ts';
+import { JobHold, LEASE_MS } from './job-hold.ts';
+import { duePrefix, fromDueKey, jobKey, toChangeOps } from './job-rows.ts';
+import type { JobRow, StoredJob } from './job-rows.ts';
+import type { Job, JobHandler, JobResult } from './jobs.ts';
+
+/** Jobs that one look takes into account; the next look sees the rest. */
+const PAGE = 64;
+/** The wall clock may step and a watch may miss: nothing due waits longer than this. */
+const MAX_SLEEP_MS = 60_000;
+/** After a store that failed, or jobs that others were about to take. */
+const SLEEP_AGAIN_MS = 1_000;
+const BACKOFF_MS = 1_000;
+const MAX_BACKOFF_MS = 5 * 60_000;
+const MAX_DOUBLINGS = 20;
+
+export interface LaneOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly kind: string;
+  readonly handler: JobHandler;
+  /** Gives each go a name that no process ever gives again. */
+  readonly nextOwner: () => string;
+  /** Goes at once in this process. */
+  readonly concurrency: number;
+  /** Told of handlers that threw, and of a store that fails (then without a job). */
+  readonly report: (error: unknown, job?: Job) => void;
+}
+
+/** All work of one kind in this process: finds what is due, claims it, and has it done. */
+export class Lane {
+  readonly #options: LaneOptions;
+  readonly #running = new Map<string, { controller: AbortController; done: Promise<void> }>();
+  readonly #unwatch: () => void;
+  #timer: Timer | undefined;
+  #looking: Promise<void> | undefined;
+  #lookAgain = false;
+  #closed = false;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+    this.#unwatch = options.store.watch(duePrefix(options.kind), () => this.#wake());
+    this.#wake();
+  }
+
+  /** Takes no more and aborts what runs; resolves when that has ended. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#unwatch();
+    this.#timer?.cancel();
+    for (const { controller } of this.#running.values()) controller.abort();
+    await this.#looking;
+    await Promise.all(Array.from(this.#running.values(), ({ done }) => done));
+  }
+
+  #wake(): void {
+    if (this.#closed) return;
+    this.#lookAgain = true;
+    this.#looking ??= this.#look();
+  }
+
+  async #look(): Promise<void> {
+    this.#timer?.cancel();
+    let sleepMs = 0;
+    while (this.#lookAgain && !this.#closed) {
+      this.#lookAgain = false;
+      try {
+        sleepMs = await this.#takeDue();
+      } catch (error) {
+        this.#options.report(error);
+        sleepMs = SLEEP_AGAIN_MS;
+      }
+    }
+    this.#looking = undefined;
+    if (this.#closed) return;
+    const ms = Math.min(sleepMs, MAX_SLEEP_MS);
+    this.#timer = this.#options.clock.setTimeout(() => this.#wake(), ms);
+  }
+
+  /** Starts what is due as far as there is room; returns how long there is nothing to do, in ms. */
+  async #takeDue(): Promise<number> {
+    const { store, clock, kind, concurrency } = this.#options;
+    if (this.#running.size >= concurrency) return MAX_SLEEP_MS;
+    const page = await store.list({ prefix: duePrefix(kind), limit: PAGE });
+    for (const { key } of page) {
+      const { at, id } = fromDueKey(key);
+      const ms = at - clock.now();
+      if (ms > 0) return ms;
+      if (this.#closed || this.#running.size >= concurrency) return MAX_SLEEP_MS;
+      // A go whose lease ran out may still be on its way out.
+      if (this.#running.has(id)) continue;
+      const job = await this.#claim(id, at);
+      if (job) this.#start(job);
+    }
+    return page.length < PAGE ? MAX_SLEEP_MS : SLEEP_AGAIN_MS;
+  }
+
+  /** Undefined when another process was faster. */
+  async #claim(id: string, at: number): Promise<StoredJob | undefined> {
+    const { store, clock, kind, nextOwner } = this.#options;
+    const entry = await store.get<JobRow>(jobKey(kind, id));
+    if (!entry || entry.value.at !== at) return undefined;
+    const { attempt, failures, payload } = entry.value;
+    const row: JobRow = {
+      at: clock.now() + LEASE_MS,
+      attempt: attempt + 1,
+      failures: failures + 1,
+      owner: nextOwner(),
+      payload,
+    };
+    const seen: StoredJob = { kind, id, row: entry.value, version: entry.version };
+    const result = await store.commit(toChangeOps(seen, row));
+    return result.ok ? { kind, id, row, version: result.version } : undefined;
+  }
+
+  #start(job: StoredJob): void {
+    const controller = new AbortController();
+    if (this.#closed) controller.abort();
+    const done = this.#run(job, controller).finally(() => {
+      this.#running.delete(job.id);
+      this.#wake();
+    });
+    this.#running.set(job.id, { controller, done });
+  }
+
+  async #run(stored: StoredJob, controller: AbortController): Promise<void> {
+    const { store, clock, handler, report } = this.#options;
+    const { kind, id, row } = stored;
+    const job: Job = { kind, id, payload: row.payload };
+    const hold = new JobHold({ store, clock, job: stored, onLost: () => controller.abort() });
+    const { signal } = controller;
+    let next: JobRow | undefined;
+    try {
+      signal.throwIfAborted();
+      const run = { job, attempt: row.attempt, signal };
+      next = afterResult(hold.row, await handler(run), clock.now());
+    } catch (error) {
+      // One that was called off did not fail, and others may take it at once.
+      if (!signal.aborted) report(error, job);
+      next = signal.aborted
+        ? { ...hold.row, failures: row.failures - 1, owner: null, at: clock.now() }
+        : { ...hold.row, owner: null, at: clock.now() + backoffMs(row.failures) };
+    }
+    try {
+      await hold.end(next);
+    } catch (error) {
+      // The lease runs out, and the job is done once more.
+      report(error, job);
+    }
+  }
+}
+
+function afterResult(row: JobRow, result: JobResult, now: number): JobRow | undefined {
+  if (result === 'done') return undefined;
+  const { againInMs, payload = row.payload } = result;
+  const at = now + Math.max(0, Math.ceil(againInMs));
+  return { ...row, failures: 0, owner: null, at, payload };
+}
+
+function backoffMs(failures: number): number {
+  return Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** Math.min(failures - 1, MAX_DOUBLINGS));
+}
