@@ -2,11 +2,17 @@ import { chatSurface } from '../surfaces/chat.ts';
 import { embeddingsSurface } from '../surfaces/embeddings.ts';
 import { createInferenceHandler } from '../surfaces/inference-surface.ts';
 import type { InferenceSurface, SurfaceDeps } from '../surfaces/inference-surface.ts';
+import { countTokensSurface, messagesSurface } from '../surfaces/messages.ts';
 import { createModelGet, createModelsList } from '../surfaces/models.ts';
 import type { RouteSpec } from './routes.ts';
 
 /** Every inference endpoint. */
-export const SURFACES: readonly InferenceSurface[] = [chatSurface, embeddingsSurface];
+export const SURFACES: readonly InferenceSurface[] = [
+  chatSurface,
+  embeddingsSurface,
+  messagesSurface,
+  countTokensSurface,
+];
 
 /** What clients call with their keys. */
 export function publicRoutes(deps: SurfaceDeps): RouteSpec[] {

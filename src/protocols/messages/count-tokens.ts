@@ -1,0 +1,65 @@
+import { Buffer } from 'node:buffer';
+import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
+import type { Answer, EncodeOptions, RequestPeek, WireProtocol } from '../protocol.ts';
+import { encodeMessages, peekConversation } from './messages-request.ts';
+
+const BYTES_PER_TOKEN = 4;
+const TOKENS_PER_MESSAGE = 4;
+/** What a picture of usual size, and a document of a few pages, come to. */
+const TOKENS_PER_MEDIA: Readonly<Record<string, number>> = { image: 1600, document: 5000 };
+
+/** `POST /v1/messages/count_tokens`: the provider's count, or an estimate where none can count. */
+export const countTokens: WireProtocol = {
+  id: 'messages',
+  peek: (body) => ({ ...peekConversation(body), operation: 'count_tokens' }),
+  encode: encodeCount,
+  readAnswer: readCount,
+  answerLocally: ({ value }) =>
+    Buffer.from(JSON.stringify({ input_tokens: estimateTokens(value) })),
+};
+
+/** What a provider wants to be told by default is about answers. */
+function encodeCount(peek: RequestPeek, { model, quirks }: EncodeOptions): Buffer {
+  return encodeMessages(peek, { model, quirks: quirks && { ...quirks, default: {} } });
+}
+
+function readCount(body: Buffer): Answer | undefined {
+  const count = parseJsonObject(body.toString('utf8'))?.['input_tokens'];
+  const isCount = typeof count === 'number' && Number.isSafeInteger(count) && count >= 0;
+  return isCount ? { body, usage: undefined, outputChars: 0 } : undefined;
+}
+
+function estimateTokens({ system, messages, tools }: Readonly<Record<string, unknown>>): number {
+  const turns = Array.isArray(messages) ? messages.length : 0;
+  const described = tools === undefined ? 0 : Buffer.byteLength(JSON.stringify(tools));
+  const told = bytesOfText(system) + bytesOfText(messages) + described;
+  return Math.ceil(told / BYTES_PER_TOKEN) + turns * TOKENS_PER_MESSAGE;
+}
+
+/** Of all texts inside; pictures and documents count as so many bytes of text. */
+function bytesOfText(value: unknown): number {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + bytesOfText(one), 0);
+  if (!isJsonObject(value)) return 0;
+  const media = TOKENS_PER_MEDIA[String(value['type'])];
+  if (media !== undefined && !isText(value['source'])) return media * BYTES_PER_TOKEN;
+  return Object.entries(value).reduce(
+    (sum, [name, one]) => (STRUCTURE.has(name) ? sum : sum + bytesOfText(one)),
+    0,
+  );
+}
+
+/** Members that say what something is, not what it holds. */
+const STRUCTURE: ReadonlySet<string> = new Set([
+  'type',
+  'role',
+  'id',
+  'tool_use_id',
+  'signature',
+  'cache_control',
+  'media_type',
+]);
+
+function isText(source: unknown): boolean {
+  return isJsonObject(source) && (source['type'] === 'text' || source['type'] === 'content');
+}

@@ -1,0 +1,39 @@
+import type { Buffer } from 'node:buffer';
+import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
+import { rewriteModelName } from '../model-member.ts';
+import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
+import { toMessagesUsage } from './messages-usage.ts';
+
+export interface Message extends Readonly<Record<string, unknown>> {
+  readonly content: readonly unknown[];
+}
+
+/** A complete message: an object with `content` that says of itself that it is one, or nothing. */
+export function toMessage(value: unknown): Message | undefined {
+  if (!isJsonObject(value) || !Array.isArray(value['content'])) return undefined;
+  // Some providers leave the type out; another one is another kind of answer.
+  const { type = 'message' } = value;
+  return type === 'message' ? (value as Message) : undefined;
+}
+
+export function readMessagesAnswer(
+  body: Buffer,
+  _peek: RequestPeek,
+  { logicalModel }: AnswerOptions,
+): Answer | undefined {
+  const message = toMessage(parseJsonObject(body.toString('utf8')));
+  if (!message) return undefined;
+  return {
+    body: logicalModel === undefined ? body : rewriteModelName(body, logicalModel),
+    usage: toMessagesUsage(message['usage']),
+    outputChars: message.content.reduce<number>((size, block) => size + sizeOf(block), 0),
+  };
+}
+
+/** What of a block was generated, in characters. */
+function sizeOf(block: unknown): number {
+  if (!isJsonObject(block)) return 0;
+  const texts = [block['text'], block['thinking']].filter((text) => typeof text === 'string');
+  const input = isJsonObject(block['input']) ? JSON.stringify(block['input']) : '';
+  return texts.reduce((size, text) => size + text.length, input.length);
+}

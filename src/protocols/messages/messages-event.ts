@@ -1,0 +1,49 @@
+import type { Buffer } from 'node:buffer';
+import { scanJson, skipString } from '../../core/json-scan.ts';
+import { spliceJson } from '../../core/json-splice.ts';
+import { isJsonObject } from '../../core/json-value.ts';
+import { rewriteModelName } from '../model-member.ts';
+
+type Event = Readonly<Record<string, unknown>>;
+
+const DELTA_TEXT = /"(?:text|thinking|partial_json)"\s*:\s*"/;
+
+/** How much a delta's JSON text generates, in its characters. */
+export function measureDelta(json: string): number {
+  const found = DELTA_TEXT.exec(json);
+  if (!found) return 0;
+  const start = found.index + found[0].length;
+  return skipString(json, start - 1) - start - 1;
+}
+
+/**
+ * True for an event that commits: a delta that holds anything, a block that is or begins with more than
+ * empty text, or a reason to stop. Kinds of blocks and deltas that are not known yet count.
+ */
+export function hasContent({ type, content_block: block, delta }: Event): boolean {
+  if (type === 'content_block_start') return isJsonObject(block) && isFilled(block);
+  if (type === 'content_block_delta') return isJsonObject(delta) && isFilled(delta);
+  return (
+    type === 'message_delta' && isJsonObject(delta) && typeof delta['stop_reason'] === 'string'
+  );
+}
+
+/** A member other than `type` that says something; empty lists, objects and texts do not. */
+function isFilled(value: Event): boolean {
+  return Object.entries(value).some(([name, one]) => name !== 'type' && !isEmpty(one));
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === '') return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+/** A `message_start` under another model name; one whose message names none is left as it is. */
+export function rewriteStartModel(payload: Buffer, model: string): Buffer {
+  const { members } = scanJson(payload);
+  const message = members.find(({ key }) => key === 'message');
+  if (!message) return payload;
+  const inner = payload.subarray(message.valueStart, message.valueEnd);
+  const json = rewriteModelName(inner, model).toString('utf8');
+  return spliceJson(payload, members, [{ op: 'set', key: 'message', json }]);
+}
