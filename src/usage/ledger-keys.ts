@@ -21,6 +21,10 @@ export const LEASES: Key = ['worker'];
 /** Workers that started and were not yet cleaned up after. */
 export const ROSTER: Key = ['roster'];
 
+/** The record of a late charge, by what was charged for. */
+export const chargeKey = (id: string): Key => ['charge', id];
+/** Money kept back for work that outlives its call; unlike {@link OPEN} it outlives the worker, too. */
+export const holdKey = (id: string): Key => ['hold', id];
 export const requestKey = (id: string): Key => ['req', id];
 export const openKey = (worker: string, id: string): Key => ['open', worker, id];
 export const flightKey = (worker: string, number: number): Key => ['flight', worker, number];

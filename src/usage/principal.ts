@@ -22,3 +22,6 @@ export interface Principal {
   /** Logical model names, `*` matches any run of characters; null allows all. */
   readonly allowedModels: readonly string[] | null;
 }
+
+/** What a record and a charge need to know of whom they are for; plain JSON. */
+export type PayingKey = Pick<Principal, 'keyId' | 'keyName' | 'organizationId'>;

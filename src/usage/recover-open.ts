@@ -1,23 +1,13 @@
 import type { Entry, Op, Store } from '../store/store.ts';
+import { commitSpend } from './commit-spend.ts';
 import type { FenceRow } from './fence.ts';
 import type { FlightRow } from './flights.ts';
-import {
-  fenceKey,
-  FLIGHT,
-  OPEN,
-  requestKey,
-  ROSTER,
-  rosterKey,
-  spendKey,
-  UNFOLDED,
-} from './ledger-keys.ts';
-import type { Scope } from './ledger-keys.ts';
+import { fenceKey, FLIGHT, OPEN, requestKey, ROSTER, rosterKey, UNFOLDED } from './ledger-keys.ts';
 import type { OpenRow } from './ledger-plan.ts';
 import { readRows } from './read-rows.ts';
 import { toInterruptedRow } from './request-row.ts';
 import { toUnfoldedRow } from './spend-counters.ts';
-import { addSpend, windowsOf, windowsOfDay, withoutPastWindows } from './spend.ts';
-import type { Spend, SpendRecord, Windows } from './spend.ts';
+import { windowsOf, windowsOfDay } from './spend.ts';
 import { aliveWorkers } from './worker-lease.ts';
 
 const MAX_WORKERS = 10_000;
@@ -72,12 +62,11 @@ async function fenceOff(store: Store, worker: string): Promise<void> {
 /** False when somebody else was faster. */
 async function release(store: Store, { key, version, value }: Entry<OpenRow>): Promise<boolean> {
   const { at, bound, scopes } = value;
-  return commitSpend(store, {
-    ops: [{ type: 'delete', key, ifVersion: version }],
-    scopes,
-    windows: windowsOf(at),
-    change: { settled: 0, reserved: -bound },
-  });
+  const windows = windowsOf(at);
+  const change = { settled: 0, reserved: -bound };
+  const changes = scopes.map((scope) => ({ scope, windows, change }));
+  const { ok } = await commitSpend(store, [{ type: 'delete', key, ifVersion: version }], changes);
+  return ok;
 }
 
 /** Marks the calls of a flight that have no final record, and says how many there were. */
@@ -99,40 +88,10 @@ async function foldRow(
 ): Promise<void> {
   const { scope, day, worker, amount } = toUnfoldedRow(entry);
   if (!dead.has(worker)) return;
-  await commitSpend(store, {
-    ops: [{ type: 'delete', key: entry.key, ifVersion: entry.version }],
-    scopes: [scope],
-    windows: windowsOfDay(day),
-    change: { settled: amount, reserved: 0 },
-  });
-}
-
-interface SpendCommit {
-  ops: readonly Op[];
-  scopes: readonly Scope[];
-  windows: Windows;
-  change: Readonly<Spend>;
-}
-
-/** Commits the operations with the change of the counters; false when the operations no longer hold. */
-async function commitSpend(
-  store: Store,
-  { ops, scopes, windows, change }: SpendCommit,
-): Promise<boolean> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const counters = await Promise.all(
-      scopes.map(async (scope): Promise<Op> => {
-        const key = spendKey(scope);
-        const entry = await store.get<SpendRecord>(key);
-        const record = structuredClone(entry?.value ?? {});
-        addSpend(record, windows, change);
-        const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
-        return { type: 'put', key, value: withoutPastWindows(record), ...condition };
-      }),
-    );
-    const result = await store.commit([...ops, ...counters]);
-    if (result.ok) return true;
-    if (result.conflict[0] !== 'spend') return false;
-  }
-  return false;
+  const change = { settled: amount, reserved: 0 };
+  await commitSpend(
+    store,
+    [{ type: 'delete', key: entry.key, ifVersion: entry.version }],
+    [{ scope, windows: windowsOfDay(day), change }],
+  );
 }

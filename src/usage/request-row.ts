@@ -1,4 +1,5 @@
 import type { AttemptRecord, RequestOutcome, RequestStart } from './ledger.ts';
+import type { PayingKey } from './principal.ts';
 
 const MAX_ATTEMPTS = 32;
 const MAX_LOSSES = 100;
@@ -52,7 +53,11 @@ export type EndRow = readonly [
   content: Content | null,
 ];
 
-export function toStartRow({ at, principal, surface, model, stream }: RequestStart): StartRow {
+export interface StartFacts extends Pick<RequestStart, 'at' | 'surface' | 'model' | 'stream'> {
+  readonly principal: PayingKey;
+}
+
+export function toStartRow({ at, principal, surface, model, stream }: StartFacts): StartRow {
   const { organizationId, keyId, keyName } = principal;
   return [
     at,

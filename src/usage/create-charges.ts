@@ -1,0 +1,146 @@
+import { createHash } from 'node:crypto';
+import { systemClock } from '../core/clock.ts';
+import { createIdSource } from '../core/ids.ts';
+import { GatewayError } from '../core/errors.ts';
+import { StoreError } from '../store/store.ts';
+import type { Entry, Key, Op, Store } from '../store/store.ts';
+import type { Charge, Charges, Hold } from './charges.ts';
+import { commitSpend } from './commit-spend.ts';
+import type { SpendChange } from './commit-spend.ts';
+import { payersOf } from './ledger-call.ts';
+import { chargeKey, holdKey, requestKey, USAGE } from './ledger-keys.ts';
+import type { Scope } from './ledger-keys.ts';
+import type { OpenRow } from './ledger-plan.ts';
+import type { RequestOutcome } from './ledger.ts';
+import { toEndRow, toStartRow, usageSums } from './request-row.ts';
+import { windowsOf } from './spend.ts';
+
+/** No task runs nearly so long; behind it nobody asks any more. */
+const REMEMBERED_MS = 400 * 24 * 3_600_000;
+/** Conflicts in a row on the sums of one day, key and model. */
+const MAX_ATTEMPTS = 50;
+const MAX_MODEL = 200;
+/** All late charges of a day, key and model share one row, whichever process makes them. */
+const WRITER = 'charges';
+
+export interface ChargesOptions {
+  readonly store: Store;
+  /** Told of each charge that this process made, with the id of its record. */
+  readonly observe?: (charge: Charge, recordId: string) => void;
+}
+
+/**
+ * Late charges on a store. What is charged, counted and given back is one commit that succeeds only
+ * while the task is not charged for, so neither two processes at once nor one that dies in the middle
+ * can charge twice or lose a charge.
+ */
+export function createCharges({ store, observe = () => undefined }: ChargesOptions): Charges {
+  return {
+    hold: (hold) => told(putHold(store, hold)),
+    async charge(asked) {
+      const charge = { ...asked, outcome: withSoundCost(asked.outcome) };
+      const recordId = recordIdOf(charge);
+      if (await told(putCharge(store, charge, recordId))) observe(charge, recordId);
+    },
+    release: (id) => told(dropHold(store, id)),
+  };
+}
+
+async function told<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    throw new GatewayError('persistence_failed', { cause });
+  }
+}
+
+async function putHold(store: Store, { id, principal, at, bound }: Hold): Promise<void> {
+  const { key, organization } = payersOf(principal);
+  const scopes = [key, organization].filter(({ limits }) => limits).map(({ scope }) => scope);
+  if (scopes.length === 0 || bound <= 0) return;
+  const value: OpenRow = { at, bound, scopes };
+  const ops: Op[] = [
+    { type: 'put', key: holdKey(id), value, ifAbsent: true },
+    { type: 'check', key: chargeKey(id), ifAbsent: true },
+  ];
+  await commitSpend(store, ops, changesOf(value, 1));
+}
+
+async function dropHold(store: Store, id: string): Promise<void> {
+  const held = await store.get<OpenRow>(holdKey(id));
+  if (!held) return;
+  await commitSpend(store, dropOps(held), changesOf(held.value, -1));
+}
+
+/** False when it is charged already. */
+async function putCharge(store: Store, charge: Charge, recordId: string): Promise<boolean> {
+  const { id, principal, at, outcome } = charge;
+  const windows = windowsOf(at);
+  const start = toStartRow({ ...charge, stream: false });
+  const change = { settled: outcome.cost, reserved: 0 };
+  const scopes: Scope[] = [
+    { kind: 'key', id: principal.keyId },
+    { kind: 'organization', id: principal.organizationId },
+  ];
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (await store.get(chargeKey(id))) return false;
+    const held = await store.get<OpenRow>(holdKey(id));
+    const ops: Op[] = [
+      {
+        type: 'put',
+        key: chargeKey(id),
+        value: recordId,
+        ifAbsent: true,
+        ttlMs: REMEMBERED_MS,
+      },
+      { type: 'put', key: requestKey(recordId), value: toEndRow(start, outcome, false) },
+      await addToTotals(store, charge, windows.day),
+      ...(held ? dropOps(held) : [{ type: 'check', key: holdKey(id), ifAbsent: true } as const]),
+    ];
+    const spent = scopes.map((scope) => ({ scope, windows, change }));
+    const freed = held ? changesOf(held.value, -1) : [];
+    const { ok } = await commitSpend(store, ops, [...spent, ...freed]);
+    if (ok) return true;
+  }
+  throw new StoreError('unavailable', 'others kept changing the same sums');
+}
+
+async function addToTotals(
+  store: Store,
+  { principal, model, outcome }: Charge,
+  day: string,
+): Promise<Op> {
+  const { organizationId, keyId } = principal;
+  const key: Key = [...USAGE, organizationId, day, keyId, model.slice(0, MAX_MODEL), WRITER];
+  const entry = await store.get<number[]>(key);
+  const failed = outcome.result === 'ok' ? 0 : 1;
+  const sums = [1, failed, outcome.estimated ? 1 : 0, outcome.cost, ...usageSums(outcome)];
+  const value = sums.map((amount, index) => amount + (entry?.value[index] ?? 0));
+  const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
+  return { type: 'put', key, value, ...condition };
+}
+
+function dropOps({ key, version }: Entry): Op[] {
+  return [{ type: 'delete', key, ifVersion: version }];
+}
+
+function changesOf({ at, bound, scopes }: OpenRow, sign: 1 | -1): SpendChange[] {
+  const windows = windowsOf(at);
+  const change = { settled: 0, reserved: sign * bound };
+  return scopes.map((scope) => ({ scope, windows, change }));
+}
+
+/** A provider that reports nonsense must not cost the record its place in the store. */
+function withSoundCost(outcome: RequestOutcome): RequestOutcome {
+  if (outcome.cost >= 0 && Number.isSafeInteger(outcome.cost)) return outcome;
+  return { ...outcome, cost: 0, estimated: true };
+}
+
+/** `req_…` of the instant of the charge, the same for everybody who charges for this task. */
+function recordIdOf({ id, at }: Charge): string {
+  const digest = createHash('sha256').update(id).digest();
+  const source = createIdSource({ ...systemClock, now: () => at }, (size) =>
+    digest.subarray(0, size),
+  );
+  return source.next('req');
+}
