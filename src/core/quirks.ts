@@ -6,4 +6,6 @@ export interface Quirks {
   rename?: Readonly<Record<string, string>>;
   /** Members to add when absent, as JSON values. */
   default?: Readonly<Record<string, unknown>>;
+  /** Members that it cannot serve: a request that has one passes the provider over. */
+  refuse?: readonly string[];
 }

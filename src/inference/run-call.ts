@@ -124,7 +124,8 @@ function prepare(
         ? { operation: call.peek.operation }
         : {}),
       ...(call.peek.contentType === undefined ? {} : { contentType: call.peek.contentType }),
-      clientHeaders: call.headers,
+      // Those of another protocol mean something else to this one.
+      ...(wire === call.protocol ? { clientHeaders: call.headers } : {}),
     });
   } catch (thrown) {
     if (thrown instanceof GatewayError && thrown.code === 'unsupported_feature')

@@ -32,6 +32,9 @@ export interface ProviderAccount {
   readonly headers: Readonly<Record<string, string>>;
   readonly quirks: Partial<Record<Protocol, Quirks>>;
   readonly headerSpelling: 'vendor' | 'native';
+  /** Beta identifiers that are kept from it, and those that it cannot serve; `*` for all. */
+  readonly dropBetas: readonly string[];
+  readonly refuseBetas: readonly string[];
   readonly noStreamUsage: boolean;
   /** Filled by `resolveAccount`; without it an endpoint is prepared anew for every request. */
   readonly endpoints?: ReadonlyMap<Protocol, PreparedEndpoint>;

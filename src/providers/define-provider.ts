@@ -35,6 +35,8 @@ export interface ProviderDefinition {
   headers?: Readonly<Record<string, string>>;
   /** Beta identifiers (`native-beta`) that are kept from this provider; `*` for all. */
   dropBetas?: readonly string[];
+  /** Beta identifiers that it cannot serve: a request with one passes it over; `*` for all. */
+  refuseBetas?: readonly string[];
   /** Quirks by protocol. */
   quirks?: Partial<Record<Protocol, Quirks>>;
   /** Environment variables in which people keep this vendor's key, most usual first. */

@@ -1,3 +1,4 @@
+import { GatewayError } from '../core/errors.ts';
 import type { ProviderAccount } from './account.ts';
 
 /** Request headers as `node:http` gives them. */
@@ -23,22 +24,35 @@ export const MESSAGES_HEADERS: readonly string[] = [
  * Version and beta headers of a Messages request, in the account's spelling. Of the client's two
  * spellings the neutral version wins, the beta lists are joined. The account's own version stands in
  * for a missing one; its betas come first. Betas that the provider must not see are left out.
+ *
+ * @throws GatewayError `unsupported_feature` with `param` for a beta of the client that the provider
+ *   cannot serve and that is not left out
  */
 export function messagesHeaders(
-  { headers, headerSpelling, definition }: ProviderAccount,
+  { headers, headerSpelling, dropBetas, refuseBetas }: ProviderAccount,
   client: ClientHeaders,
 ): string[] {
   const names = NAMES[headerSpelling];
   const version = versionOf(client) ?? versionOf(headers) ?? DEFAULT_VERSION;
-  const dropped = new Set(definition.dropBetas);
-  const betas = new Set(
-    [...betasOf(headers), ...betasOf(client)].filter(
-      (beta) => !dropped.has('*') && !dropped.has(beta),
-    ),
-  );
+  const isKept = (beta: string): boolean => !isListed(dropBetas, beta);
+  const asked = betasOf(client).filter(isKept);
+  const refused = asked.find((beta) => isListed(refuseBetas, beta));
+  if (refused !== undefined) throw unsupported(refused);
+  const betas = new Set([...betasOf(headers).filter(isKept), ...asked]);
   const result: string[] = [names.version, version];
   if (betas.size > 0) result.push(names.beta, [...betas].join(','));
   return result;
+}
+
+function isListed(list: readonly string[], beta: string): boolean {
+  return list.includes(beta) || list.includes('*');
+}
+
+function unsupported(beta: string): GatewayError {
+  return new GatewayError('unsupported_feature', {
+    message: `no route of this model supports the beta \`${beta.slice(0, 128)}\``,
+    param: NAMES.native.beta,
+  });
 }
 
 function versionOf(headers: ClientHeaders): string | undefined {

@@ -22,6 +22,9 @@ export interface ProviderSettings {
   /** Added to the quirks of its type. */
   quirks?: Partial<Record<Protocol, Quirks>> | null | undefined;
   header_spelling?: 'vendor' | 'native' | null | undefined;
+  /** Added to those of its type. */
+  drop_betas?: readonly string[] | null | undefined;
+  refuse_betas?: readonly string[] | null | undefined;
   /** False: `stream_options.include_usage` must not be sent. */
   stream_usage?: boolean | null | undefined;
   mock?: unknown;
@@ -61,6 +64,8 @@ export function resolveAccount(
     headers: readHeaders(settings.headers ?? {}),
     quirks: joinQuirks(definition.quirks ?? {}, settings.quirks ?? {}),
     headerSpelling: settings.header_spelling ?? 'vendor',
+    dropBetas: [...(definition.dropBetas ?? []), ...(settings.drop_betas ?? [])],
+    refuseBetas: [...(definition.refuseBetas ?? []), ...(settings.refuse_betas ?? [])],
     noStreamUsage: definition.noStreamUsage === true || settings.stream_usage === false,
     mock: settings.mock ?? undefined,
   };
@@ -170,6 +175,7 @@ function joinQuirks(
       drop: [...new Set([...(theirs?.drop ?? []), ...(ours.drop ?? [])])],
       rename: { ...theirs?.rename, ...ours.rename },
       default: { ...theirs?.default, ...ours.default },
+      refuse: [...new Set([...(theirs?.refuse ?? []), ...(ours.refuse ?? [])])],
     };
   }
   return joined;

@@ -26,7 +26,13 @@ const quirks = z.object({
     .record(z.string().min(1), z.unknown())
     .optional()
     .describe('Members to add when absent.'),
+  refuse: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('Members that it cannot serve; requests with one go to the next route.'),
 });
+
+const betas = z.array(z.string().min(1).max(128)).max(64).default([]);
 
 /** An account at a provider that routes can send requests to. */
 export const provider = defineResource({
@@ -80,6 +86,8 @@ export const provider = defineResource({
       .enum(['vendor', 'native'])
       .default('vendor')
       .describe('Spelling of version and beta headers on Messages.'),
+    drop_betas: betas.describe('Beta identifiers of Messages that it must not see; * for all.'),
+    refuse_betas: betas.describe('Beta identifiers that it cannot serve; * for all.'),
     stream_usage: z
       .boolean()
       .default(true)

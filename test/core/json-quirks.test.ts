@@ -37,4 +37,17 @@ describe('quirkEdits', () => {
   it('renames onto a dropped name', () => {
     expect(apply('{"b":1,"a":2}', { drop: ['b'], rename: { a: 'b' } })).toBe('{"b":2}');
   });
+
+  it('passes over a provider that refuses a member which is not dropped', () => {
+    const refused = () => apply('{"a":1,"b":2}', { refuse: ['x', 'b'] });
+    expect(refused).toThrow(
+      expect.objectContaining({
+        code: 'unsupported_feature',
+        param: 'b',
+        message: expect.stringContaining('`b`'),
+      }),
+    );
+    expect(apply('{"a":1,"b":2}', { drop: ['b'], refuse: ['b'] })).toBe('{"a":1}');
+    expect(apply('{"a":1}', { refuse: ['b'], default: { b: 2 } })).toBe('{"a":1,"b":2}');
+  });
 });

@@ -162,15 +162,30 @@ describe('the headers of a Messages request', () => {
   });
 
   it('lack the betas that the provider must not see', () => {
-    const drop = (dropBetas: string[]) => ({
-      ...anthropic(),
-      definition: defineProvider({ ...anthropic().definition, dropBetas }),
-    });
+    const drop = (drop_betas: string[]) => anthropic({ drop_betas });
     const clientHeaders = { 'native-beta': 'a,b' };
     expect(build(drop(['a']), 'messages', { clientHeaders }).headers['anthropic-beta']).toBe('b');
     expect(build(drop(['*']), 'messages', { clientHeaders }).headers).not.toHaveProperty(
       'anthropic-beta',
     );
+  });
+
+  it('pass over a provider that cannot serve a beta, unless it is left out', () => {
+    const refusing =
+      (refuse_betas: string[], drop_betas: string[] = []) =>
+      () =>
+        build(anthropic({ refuse_betas, drop_betas }), 'messages', {
+          clientHeaders: { 'native-beta': 'a,b' },
+        }).headers['anthropic-beta'];
+    const error = expect.objectContaining({
+      code: 'unsupported_feature',
+      param: 'native-beta',
+      message: expect.stringContaining('`b`'),
+    });
+    expect(refusing(['b'])).toThrow(error);
+    expect(refusing(['*'], ['a'])).toThrow(error);
+    expect(refusing(['*'], ['a', 'b'])()).toBeUndefined();
+    expect(refusing(['c'])()).toBe('a,b');
   });
 
   it('take both spellings, the neutral version first', () => {

@@ -91,6 +91,7 @@ describe('resolveAccount', () => {
       drop: ['stream_options', 'user'],
       rename: { max_completion_tokens: 'max_tokens' },
       default: {},
+      refuse: [],
     });
     expect(quirks.embeddings?.default).toEqual({ x: 1 });
   });

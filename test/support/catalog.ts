@@ -23,6 +23,8 @@ export function fakeAccount(
     headers: {},
     quirks: {},
     headerSpelling: 'vendor',
+    dropBetas: [],
+    refuseBetas: [],
     noStreamUsage: false,
     mock: undefined,
     ...overrides,
