@@ -1,8 +1,14 @@
 import type { Log } from '../core/log.ts';
 import type { Ledger, RequestOutcome, RequestStart } from '../usage/ledger.ts';
+import type { PayingKey } from '../usage/principal.ts';
 
-/** Told of each request that has a record, once, when it is over. */
-export type RequestObserver = (start: RequestStart, outcome: RequestOutcome) => void;
+/** What observers are told of a record beside its end. */
+export interface ObservedStart extends Pick<RequestStart, 'id' | 'surface' | 'model'> {
+  readonly principal: PayingKey;
+}
+
+/** Told of each record, once, when it is final. */
+export type RequestObserver = (start: ObservedStart, outcome: RequestOutcome) => void;
 
 /** A ledger that tells observers what it settles. */
 export function observeRequests(ledger: Ledger, observers: readonly RequestObserver[]): Ledger {
@@ -32,7 +38,7 @@ export function logRequests(log: Log): RequestObserver {
 }
 
 function toFields(
-  { id, principal, surface, model }: RequestStart,
+  { id, principal, surface, model }: ObservedStart,
   outcome: RequestOutcome,
 ): Record<string, unknown> {
   const { attempts, usage } = outcome;

@@ -3,6 +3,7 @@ import type { ServerConfig } from '../config/server-config.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { KeyHasher } from '../core/seal.ts';
+import { createJobs } from '../jobs/create-jobs.ts';
 import type { Repository } from '../resources/repository.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
@@ -10,6 +11,7 @@ import { adminRoutes } from './admin-routes.ts';
 import { createCors } from './cors.ts';
 import { healthRoutes } from './health-routes.ts';
 import type { Condition } from './health-routes.ts';
+import { jobHandlers } from './job-handlers.ts';
 import { createKeyLookup } from './key-lookup.ts';
 import { openInference } from './open-inference.ts';
 import { openResources } from './open-resources.ts';
@@ -74,10 +76,18 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     catalog: shared.catalog,
     onBug,
   });
+  const jobs = createJobs({
+    store,
+    clock,
+    worker: options.ids.next('worker'),
+    report: (error, job) =>
+      log.warn('a job failed', { kind: job?.kind, job: job?.id, reason: reasonOf(error) }),
+  });
+  const serving = { ...shared, inference: inference.deps, charges: inference.charges, jobs, store };
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
   const routes = [
     ...healthRoutes(store, told),
-    ...publicRoutes({ ...shared, inference: inference.deps }),
+    ...publicRoutes(serving),
     ...adminRoutes({
       ...shared,
       repository: resources.repository,
@@ -87,12 +97,14 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     }),
   ];
   const close = async (): Promise<void> => {
+    await jobs.close();
     resources.close();
     await usage.close();
     await inference.close();
     await store.close();
   };
   let closing: Promise<void> | undefined;
+  jobs.start(jobHandlers(serving));
   return {
     app: createApp({ ...options, routes, ...protections(config), onBug }),
     store,

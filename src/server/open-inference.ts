@@ -3,6 +3,8 @@ import { createAffinity } from '../routing/affinity.ts';
 import type { Catalog } from '../routing/catalog.ts';
 import { createHealth } from '../routing/health.ts';
 import type { Store } from '../store/store.ts';
+import type { Charges } from '../usage/charges.ts';
+import { createCharges } from '../usage/create-charges.ts';
 import type { Ledger } from '../usage/ledger.ts';
 import { createMetrics } from './metrics.ts';
 import { logRequests, observeRequests } from './observe-requests.ts';
@@ -26,6 +28,7 @@ export interface InferencePartsOptions extends Pick<
 /** What inference stands on, with its connections to providers. */
 export interface InferenceParts {
   readonly deps: InferenceDeps;
+  readonly charges: Charges;
   /** Ends open streams in their own protocol. */
   endStreams(): void;
   close(): Promise<void>;
@@ -55,6 +58,12 @@ export async function openInference(
       active,
       onBug,
     },
+    charges: createCharges({
+      store,
+      observe(charge, id) {
+        for (const observe of observers) observe({ ...charge, id }, charge.outcome);
+      },
+    }),
     endStreams() {
       for (const exchange of active) exchange.shutDown();
     },

@@ -1,9 +1,12 @@
+import type { Jobs } from '../jobs/jobs.ts';
+import type { Store } from '../store/store.ts';
 import { chatSurface } from '../surfaces/chat.ts';
 import { embeddingsSurface } from '../surfaces/embeddings.ts';
 import { createInferenceHandler } from '../surfaces/inference-surface.ts';
 import type { InferenceSurface, SurfaceDeps } from '../surfaces/inference-surface.ts';
 import { countTokensSurface, messagesSurface } from '../surfaces/messages.ts';
 import { createModelGet, createModelsList } from '../surfaces/models.ts';
+import type { Charges } from '../usage/charges.ts';
 import type { RouteSpec } from './routes.ts';
 
 /** Every inference endpoint. */
@@ -14,8 +17,15 @@ export const SURFACES: readonly InferenceSurface[] = [
   countTokensSurface,
 ];
 
+/** What public endpoints stand on, those included whose work outlives the call. */
+export interface PublicDeps extends SurfaceDeps {
+  readonly store: Store;
+  readonly jobs: Jobs;
+  readonly charges: Charges;
+}
+
 /** What clients call with their keys. */
-export function publicRoutes(deps: SurfaceDeps): RouteSpec[] {
+export function publicRoutes(deps: PublicDeps): RouteSpec[] {
   return [
     { path: '/v1/models', envelope: 'flat', methods: { GET: createModelsList(deps) } },
     { path: '/v1/models/**', envelope: 'flat', methods: { GET: createModelGet(deps) } },
