@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { RequestAddress, RequestPeek, WireProtocol } from '../protocols/protocol.ts';
+import type { Answer, RequestAddress, RequestPeek, WireProtocol } from '../protocols/protocol.ts';
 import type { Affinity } from '../routing/affinity.ts';
 import type { Catalog, Model, ModelType } from '../routing/catalog.ts';
 import { matchesModel } from '../routing/model-patterns.ts';
@@ -16,6 +16,7 @@ import { runCall } from './run-call.ts';
 import type { CallDeps, CommittedResult } from './run-call.ts';
 import { settleCall, settleError } from './settlement.ts';
 import type { Call, CallResult, ClientConnection } from './types.ts';
+import type { KeptAnswer, WorkKeeper } from './work-keeper.ts';
 
 export interface InferenceDeps extends CallDeps {
   ledger: Ledger;
@@ -46,6 +47,8 @@ export interface InferenceRequest {
   repeatable: boolean;
   /** Nothing is charged. Default false. */
   free?: boolean | undefined;
+  /** Takes the place of the affinity, too. Default: nothing outlives the call. */
+  work?: WorkKeeper | undefined;
   /** The only type of model that is taken; any other is refused with `invalid_request`. */
   modelType?: ModelType | undefined;
   /**
@@ -126,9 +129,8 @@ function planFor(
   const { pins } = asked.peek;
   if (!pins || pins.length === 0) return makePlan(request, asked, deps);
   const { organizationId } = request.principal;
-  return deps.affinity
-    .find(organizationId, pins)
-    .then((account) => makePlan(request, { ...asked, account }, deps));
+  const owner = request.work?.ownerOf(pins) ?? deps.affinity.find(organizationId, pins);
+  return owner.then((account) => makePlan(request, { ...asked, account }, deps));
 }
 
 function makePlan(
@@ -171,6 +173,7 @@ function begin(
     : plan.candidates.map(({ route }) =>
         boundOf({ ...boundsOf(peek), outputBound, pricing: route.pricing }),
       );
+  const bound = Math.max(0, ...bounds);
   const entry = deps.ledger.begin({
     id: request.id,
     at: request.at,
@@ -178,7 +181,7 @@ function begin(
     surface: request.surface,
     model: model.id,
     stream: peek.stream,
-    bound: Math.max(0, ...bounds),
+    bound,
   });
   return {
     id: request.id,
@@ -186,11 +189,15 @@ function begin(
     startedAt: request.startedAt,
     protocol: request.protocol,
     headers: request.headers,
+    surface: request.surface,
+    principal: request.principal,
     organization: request.principal.organizationId,
     peek,
     model,
     client: request.client,
     entry,
+    bound,
+    work: request.work,
     content: deps.keepContent ? createContentRecorder() : undefined,
     repeatable: request.repeatable,
     free: request.free === true,
@@ -216,8 +223,11 @@ async function deliver(
   committed: CommittedResult,
   deps: InferenceDeps,
 ): Promise<CallResult> {
+  let kept: KeptAnswer | undefined;
   try {
     await keepPins(call, committed.type === 'answer' ? committed.answer : committed.reader, deps);
+    if (committed.type === 'answer') kept = await call.work?.onAnswer(call, committed.answer);
+    else await call.work?.onStream(call, committed.reader);
     await call.entry.durable;
   } catch (error) {
     if (committed.type === 'stream') committed.abort();
@@ -226,14 +236,16 @@ async function deliver(
   const dropped = droppedFields(call);
   if (committed.type === 'answer') {
     const { answer, headers } = committed;
-    call.content?.add(answer.body);
-    settleCall(call, { status: 200, result: 'ok', consumption: answer }, deps.clock);
+    const { body, consumption, headers: own }: KeptAnswer = kept ?? toKept(answer);
+    call.content?.add(body);
+    settleCall(call, { status: 200, result: 'ok', consumption }, deps.clock);
+    // It was read as JSON, whatever the provider calls it; clients go by the name.
+    const type = { 'content-type': 'application/json' };
     return {
       type: 'body',
       status: 200,
-      // It was read as JSON, whatever the provider calls it; clients go by the name.
-      headers: { ...clientHeaders(headers), ...dropped, 'content-type': 'application/json' },
-      body: answer.body,
+      headers: { ...clientHeaders(headers), ...dropped, ...own, ...type },
+      body,
     };
   }
   settleAtEnd(call, committed, deps).catch((thrown: unknown) => deps.onBug(thrown, call.id));
@@ -249,6 +261,10 @@ async function deliver(
     },
     body: committed.relay.body,
   };
+}
+
+function toKept(answer: Answer): KeptAnswer {
+  return { body: answer.body, headers: {}, consumption: answer };
 }
 
 /** What this answer leaves at its provider must be known before the client can refer to it. */
@@ -275,15 +291,16 @@ async function settleAtEnd(
   deps: InferenceDeps,
 ): Promise<void> {
   const { failure, clientGone } = await stream.ended;
-  await keepPins(call, stream.reader, deps).catch((thrown: unknown) => deps.onBug(thrown, call.id));
-  const { usage, outputChars } = stream.reader;
+  const report = (thrown: unknown): void => deps.onBug(thrown, call.id);
+  await keepPins(call, stream.reader, deps).catch(report);
+  const consumption = call.work ? await call.work.onStreamEnd(call, stream.reader) : stream.reader;
   settleCall(
     call,
     {
       status: clientGone ? 499 : 200,
       result: clientGone ? 'aborted' : failure ? 'interrupted' : 'ok',
       errorCode: failure?.reason,
-      consumption: { usage, outputChars },
+      consumption,
     },
     deps.clock,
   );

@@ -20,7 +20,7 @@ export interface Ending {
   result: RequestOutcome['result'];
   errorCode?: string | undefined;
   /** Absent: nothing billable was produced. */
-  consumption?: Consumption;
+  consumption?: Consumption | undefined;
 }
 
 /** Writes the final record of a call; the first ending counts (design: inference, steps 6 and 7). */

@@ -6,6 +6,8 @@ import type { Candidate, SkippedRoute } from '../routing/plan.ts';
 import type { Model } from '../routing/catalog.ts';
 import type { FaultKind } from '../routing/health.ts';
 import type { LedgerEntry, RequestOutcome } from '../usage/ledger.ts';
+import type { Principal } from '../usage/principal.ts';
+import type { WorkKeeper } from './work-keeper.ts';
 
 /** The client's side of one call. */
 export interface ClientConnection {
@@ -23,6 +25,9 @@ export interface Call {
   readonly startedAt: number;
   /** What the client speaks. */
   readonly protocol: WireProtocol;
+  /** As records name it. */
+  readonly surface: string;
+  readonly principal: Principal;
   /** Id of the caller's organization. */
   readonly organization: string;
   /** The client's own headers; what is forwarded of them is the provider's business. */
@@ -31,6 +36,10 @@ export interface Call {
   readonly model: Model;
   readonly client: ClientConnection;
   readonly entry: LedgerEntry;
+  /** The most that it can cost, in nano-dollars. */
+  readonly bound: number;
+  /** Absent: nothing outlives the call. */
+  readonly work: WorkKeeper | undefined;
   /** Absent unless content is kept. */
   readonly content: ContentRecorder | undefined;
   /** False for calls that may act upstream more than once if repeated (images, videos, passthrough). */

@@ -70,6 +70,16 @@ export interface AnswerOptions {
   created: number;
 }
 
+/** Work at the provider that can be asked for after its call, and may go on till then. */
+export interface ProviderWork {
+  /** The provider's. */
+  readonly id: string;
+  /** As the provider says it. */
+  readonly status: string;
+  /** What the provider told of it last, as parsed. */
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
 /** A complete answer that is valid in its protocol. */
 export interface Answer {
   body: Buffer;
@@ -81,6 +91,8 @@ export interface Answer {
   losses?: readonly string[];
   /** What later requests may name in {@link RequestPeek.pins}. */
   pins?: readonly string[];
+  /** In protocols whose work outlives the call. */
+  work?: ProviderWork | undefined;
 }
 
 /** Why a stream cannot go on. `message` is the provider's own text: redact it before showing it. */
@@ -121,6 +133,8 @@ export interface StreamReader {
   readonly losses?: readonly string[];
   /** Like {@link Answer.pins}, so far; known before the first content. */
   readonly pins?: readonly string[];
+  /** Like {@link Answer.work}, so far. */
+  readonly work?: ProviderWork | undefined;
   /**
    * {@link StreamCodec.errorFrame} where it depends on what the stream has told so far (its sequence
    * numbers, the provider's own last event). Default: that of the protocol.

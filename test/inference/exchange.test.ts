@@ -11,6 +11,7 @@ import { verifies } from '../requirements.ts';
 import { fakeModel, fakeRoute } from '../support/catalog.ts';
 import { chatBody, chunk } from '../support/chat.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
+import { principal } from '../usage/usage-fixtures.ts';
 
 const EVENTS = { 'content-type': 'text/event-stream' };
 const ROLE = chunk({ role: 'assistant' });
@@ -49,7 +50,11 @@ function setup({ stream = true, protocol = {}, responseModel }: Setup = {}) {
     startedAt: clock.monotonic(),
     protocol: wire,
     headers: {},
+    surface: 'chat',
+    principal: principal(),
     organization: 'org_1',
+    bound: 0,
+    work: undefined,
     free: false,
     peek: chat.peek(Buffer.from(chatBody('acme/fast', { stream }))),
     model: fakeModel('acme/fast', [route]),
