@@ -42,6 +42,8 @@ export interface AnswerContext {
 export interface CanonicalCodec {
   readonly id: Protocol;
   readonly features: FeatureFields;
+  /** What its clients may ask for although its providers are never asked so. Default: nothing. */
+  readonly alsoReads?: FeatureFields;
   /**
    * @throws GatewayError `invalid_request` with `param` for what is no request of the protocol;
    *   `unsupported_feature` with `param` for what the contract refuses to translate

@@ -339,8 +339,8 @@ function partEvents(one: Part, part: number, cuts: readonly number[]): AnswerEve
     case 'document':
     case 'audio':
     case 'tool_result':
-      return [];
   }
+  return [];
 }
 
 /** Never cuts a character that is two units of UTF-16. */

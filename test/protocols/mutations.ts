@@ -17,7 +17,8 @@ export function mutatedJson(text: string): fc.Arbitrary<string> {
     })
     .map((changes) => {
       let value: unknown = JSON.parse(text);
-      for (const [at, how, junk] of changes) value = change(value, { at, how, junk });
+      for (const [at, how, junk] of changes)
+        value = change(value, { at, how, junk: structuredClone(junk) });
       return JSON.stringify(value);
     });
 }

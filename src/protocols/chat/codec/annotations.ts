@@ -1,0 +1,69 @@
+import { isJsonObject } from '../../../core/json-value.ts';
+import type { Citation, TokenLogprob } from '../../canonical.ts';
+import { defined } from './fields.ts';
+import type { Members } from './fields.ts';
+
+/** The web sources of a message or delta; `shift` characters stand in front of the text they belong to. */
+export function readCitations(message: Members, shift: number): Citation[] {
+  const annotations = message['annotations'];
+  if (!Array.isArray(annotations)) return [];
+  return annotations.filter(isJsonObject).flatMap(({ type, url_citation: source }) => {
+    if (type !== 'url_citation' || !isJsonObject(source)) return [];
+    const { url, title, start_index: start, end_index: end } = source;
+    if (typeof url !== 'string') return [];
+    return [
+      {
+        url,
+        ...defined({ title: typeof title === 'string' ? title : undefined }),
+        ...defined({ start: offset(start, shift), end: offset(end, shift) }),
+      },
+    ];
+  });
+}
+
+function offset(value: unknown, shift: number): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value)
+    ? Math.max(0, value - shift)
+    : undefined;
+}
+
+/** A source without a place of its own stands for the whole text. */
+export function writeCitation(
+  { url, title = '', start = 0, end }: Citation,
+  { shift, length }: { shift: number; length: number },
+): object {
+  return {
+    type: 'url_citation',
+    url_citation: { url, title, start_index: shift + start, end_index: shift + (end ?? length) },
+  };
+}
+
+/** Of `choices[].logprobs`. */
+export function readLogprobs(logprobs: unknown): TokenLogprob[] {
+  const content = isJsonObject(logprobs) ? logprobs['content'] : undefined;
+  if (!Array.isArray(content)) return [];
+  return content.filter(isJsonObject).flatMap((one) => {
+    const read = readOne(one);
+    const top = Array.isArray(one['top_logprobs']) ? one['top_logprobs'].filter(isJsonObject) : [];
+    return read ? [{ ...read, top: top.flatMap((each) => readOne(each) ?? []) }] : [];
+  });
+}
+
+function readOne({ token, logprob, bytes }: Members): Omit<TokenLogprob, 'top'> | undefined {
+  if (typeof token !== 'string' || typeof logprob !== 'number') return undefined;
+  const isBytes = Array.isArray(bytes) && bytes.every((byte) => typeof byte === 'number');
+  return { token, logprob, ...(isBytes && { bytes }) };
+}
+
+export function writeLogprobs(logprobs: readonly TokenLogprob[]): object {
+  const one = ({ token, logprob, bytes }: Omit<TokenLogprob, 'top'>): object => ({
+    token,
+    logprob,
+    bytes: bytes ?? null,
+  });
+  const content = logprobs.map(({ top, ...rest }) => ({
+    ...one(rest),
+    top_logprobs: top.map(one),
+  }));
+  return { content, refusal: null };
+}

@@ -1,0 +1,78 @@
+import { isJsonObject, parseJsonObject } from '../../../core/json-value.ts';
+import type { SseFrame } from '../../../core/sse-frame.ts';
+import type { StreamDecoder } from '../../canonical-codec.ts';
+import type { CanonicalEvent } from '../../canonical-stream.ts';
+import type { StreamFailure } from '../../protocol.ts';
+import { toChunkFailure, toFailure } from '../chat-chunk.ts';
+import { usageOf } from '../chat-usage.ts';
+import { DeltaReader } from './delta-reader.ts';
+import { defined } from './fields.ts';
+import type { Members } from './fields.ts';
+
+const DONE = '[DONE]';
+
+export function createChatDecoder(): StreamDecoder {
+  return new ChatDecoder();
+}
+
+/** Reads the chunks of one choice; the gateway asks for no more. */
+class ChatDecoder implements StreamDecoder {
+  readonly #deltas = new DeltaReader();
+  #started = false;
+
+  read(frame: SseFrame): readonly CanonicalEvent[] {
+    const text = frame.data?.trim();
+    if (frame.event === 'error') return fail(readError(text));
+    if (text === undefined || text === '') return [];
+    if (text === DONE) return this.#finish();
+    const chunk = parseJsonObject(text);
+    if (!chunk) return fail({ kind: 'malformed', message: 'an event of the provider is not JSON' });
+    const failure = toChunkFailure(chunk);
+    return failure ? fail(failure) : [...this.#start(chunk), ...this.#readChunk(chunk)];
+  }
+
+  close(): readonly CanonicalEvent[] {
+    return this.#deltas.finished
+      ? [{ type: 'end' }]
+      : fail({ kind: 'truncated', message: 'the stream of the provider ended early' });
+  }
+
+  #start({ id, created }: Members): readonly CanonicalEvent[] {
+    if (this.#started) return [];
+    this.#started = true;
+    return [
+      {
+        type: 'start',
+        id: typeof id === 'string' && id !== '' ? id : undefined,
+        ...defined({ created: typeof created === 'number' ? created : undefined }),
+      },
+    ];
+  }
+
+  #readChunk(chunk: Members): readonly CanonicalEvent[] {
+    const usage = usageOf(chunk);
+    const choices = Array.isArray(chunk['choices']) ? chunk['choices'].filter(isJsonObject) : [];
+    const choice = choices.find(({ index }) => index === 0 || index === undefined);
+    return [
+      ...(choice ? this.#deltas.read(choice) : []),
+      ...(usage ? [{ type: 'usage' as const, usage }] : []),
+    ];
+  }
+
+  #finish(): readonly CanonicalEvent[] {
+    if (this.#deltas.finished) return [{ type: 'end' }];
+    // Some servers forget the reason; nothing at all is no answer.
+    return this.#deltas.begun
+      ? [...this.#deltas.finish(''), { type: 'end' }]
+      : fail({ kind: 'truncated', message: 'the stream of the provider ended without an answer' });
+  }
+}
+
+function readError(text: string | undefined): StreamFailure {
+  const told = parseJsonObject(text ?? '');
+  return toFailure(told?.['error'] ?? told ?? text);
+}
+
+function fail(failure: StreamFailure): readonly CanonicalEvent[] {
+  return [{ type: 'failure', failure }];
+}

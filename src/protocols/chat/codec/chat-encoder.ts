@@ -1,0 +1,170 @@
+import { Buffer } from 'node:buffer';
+import { formatSse } from '../../../core/sse-frame.ts';
+import type { Usage } from '../../../core/usage.ts';
+import type { AnswerContext, StreamEncoder } from '../../canonical-codec.ts';
+import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
+import type { Signature } from '../../canonical.ts';
+import type { Feature } from '../../features.ts';
+import { writeCitation, writeLogprobs } from './annotations.ts';
+import { writeFinishReason } from './finish-reason.ts';
+import { signedDetail } from './reasoning-details.ts';
+import { ownerOf } from './write-answer.ts';
+import { writeChatUsage } from './write-usage.ts';
+
+export function createChatEncoder(context: AnswerContext): StreamEncoder {
+  return new ChatEncoder(context);
+}
+
+const DONE = formatSse({ data: '[DONE]' });
+
+/** Writes chunks under one id: the role, the deltas, the finish reason, usage where asked for, `[DONE]`. */
+class ChatEncoder implements StreamEncoder {
+  readonly losses = new Set<Feature>();
+  readonly #context: AnswerContext;
+  #head: object;
+  #opening: PartOpening | undefined;
+  /** The growing part showed something. */
+  #shown = false;
+  #calls = 0;
+  #details = 0;
+  #textSize = 0;
+  #textStart = 0;
+  /** Waits for the part that it belongs to. */
+  #waiting: Signature[] = [];
+  #usage: Usage | undefined;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#head = this.#headOf(context);
+  }
+
+  write(event: AnswerEvent): Buffer | undefined {
+    switch (event.type) {
+      case 'start':
+        this.#head = this.#headOf({
+          id: event.id ?? this.#context.id,
+          created: event.created ?? this.#context.created,
+        });
+        this.#usage = event.usage;
+        return this.#delta({ role: 'assistant', content: '', refusal: null });
+      case 'open':
+        return this.#open(event.opening);
+      case 'delta':
+        return this.#grow(event.text);
+      case 'signature':
+        return this.#sign(event.signature);
+      case 'citation':
+        return this.#delta({
+          annotations: [
+            writeCitation(event.citation, {
+              shift: this.#textStart,
+              length: this.#textSize - this.#textStart,
+            }),
+          ],
+        });
+      case 'logprobs':
+        return this.#chunk({ delta: {}, logprobs: writeLogprobs(event.logprobs) });
+      case 'close':
+        return this.#close();
+      case 'finish':
+        return this.#chunk({ delta: {}, finish_reason: writeFinishReason(event.stop) });
+      case 'usage':
+        this.#usage = event.usage;
+        return undefined;
+      case 'end':
+    }
+    return this.#end();
+  }
+
+  #headOf({ id, created }: { id: string; created: number }): object {
+    return { id, object: 'chat.completion.chunk', created, model: this.#context.model };
+  }
+
+  #open(opening: PartOpening): Buffer | undefined {
+    this.#opening = opening;
+    this.#shown = false;
+    if (opening.type === 'text') this.#textStart = this.#textSize;
+    const owned = opening.type === 'reasoning' ? undefined : this.#signWaiting(opening);
+    if (opening.type === 'opaque') this.losses.add('builtin_tools');
+    if (opening.type !== 'tool_call') return owned;
+    const { id, name } = opening;
+    const call = { index: this.#calls++, id, type: 'function', function: { name, arguments: '' } };
+    return join(owned, this.#delta({ tool_calls: [call] }));
+  }
+
+  #grow(text: string): Buffer | undefined {
+    if (text === '') return undefined;
+    this.#shown = true;
+    switch (this.#opening?.type) {
+      case 'text':
+        this.#textSize += text.length;
+        return this.#delta({ content: text });
+      case 'refusal':
+        return this.#delta({ refusal: text });
+      case 'tool_call':
+        return this.#arguments(text);
+      case 'reasoning': {
+        const detail = { type: 'reasoning.text', text, index: this.#details };
+        return this.#delta({ reasoning_content: text, reasoning_details: [detail] });
+      }
+      case 'opaque':
+      case undefined:
+    }
+    return undefined;
+  }
+
+  #arguments(text: string): Buffer {
+    return this.#delta({ tool_calls: [{ index: this.#calls - 1, function: { arguments: text } }] });
+  }
+
+  #sign(signature: Signature): Buffer | undefined {
+    const opening = this.#opening;
+    if (opening?.type === 'reasoning' && opening.ofNext) {
+      this.#waiting.push(signature);
+      return undefined;
+    }
+    // The text went ahead in entries of the same index.
+    const text = this.#shown ? '' : undefined;
+    const detail = signedDetail({ signature, text }, { index: this.#details });
+    return this.#delta({ reasoning_details: [detail] });
+  }
+
+  #signWaiting(opening: PartOpening): Buffer | undefined {
+    if (this.#waiting.length === 0) return undefined;
+    const details = this.#waiting.map((signature) =>
+      signedDetail(
+        { signature, text: undefined },
+        { index: this.#details++, of: ownerOf(opening) },
+      ),
+    );
+    this.#waiting = [];
+    return this.#delta({ reasoning_details: details });
+  }
+
+  #close(): Buffer | undefined {
+    const type = this.#opening?.type;
+    this.#opening = undefined;
+    if (type === 'reasoning') this.#details++;
+    // Clients parse the arguments of every call.
+    return type === 'tool_call' && !this.#shown ? this.#arguments('{}') : undefined;
+  }
+
+  #end(): Buffer {
+    if (!this.#usage || !this.#context.keepUsage) return DONE;
+    const chunk = { ...this.#head, choices: [], usage: writeChatUsage(this.#usage) };
+    return Buffer.concat([formatSse({ data: JSON.stringify(chunk) }), DONE]);
+  }
+
+  #delta(delta: object): Buffer {
+    return this.#chunk({ delta });
+  }
+
+  #chunk(choice: object): Buffer {
+    const whole = { index: 0, logprobs: null, finish_reason: null, ...choice };
+    return formatSse({ data: JSON.stringify({ ...this.#head, choices: [whole] }) });
+  }
+}
+
+function join(first: Buffer | undefined, second: Buffer): Buffer {
+  return first ? Buffer.concat([first, second]) : second;
+}

@@ -1,0 +1,42 @@
+import type { FeatureFields } from '../../features.ts';
+
+/** What chat completions can say (contract: Chat completions). */
+export const CHAT_FEATURES: FeatureFields = {
+  audio: 'input_audio',
+  builtin_tools: 'tools',
+  choices: 'n',
+  citations: 'annotations',
+  documents: 'file',
+  frequency_penalty: 'frequency_penalty',
+  image_detail: 'image_url.detail',
+  image_urls: 'image_url',
+  images: 'image_url',
+  json_output: 'response_format',
+  logprobs: 'logprobs',
+  parallel_tool_calls: 'parallel_tool_calls',
+  participant_names: 'name',
+  presence_penalty: 'presence_penalty',
+  reasoning: 'reasoning_effort',
+  reasoning_signatures: 'reasoning_details',
+  reasoning_text: 'reasoning_content',
+  refusals: 'refusal',
+  schema_output: 'response_format',
+  seed: 'seed',
+  service_tier: 'service_tier',
+  stop_sequences: 'stop',
+  strict_tools: 'strict',
+  temperature_above_1: 'temperature',
+  tool_choice: 'tool_choice',
+  user: 'user',
+  verbosity: 'verbosity',
+};
+
+/**
+ * What clients may ask of it although no provider is asked so: `cache_control` and `top_k` are spoken by
+ * aggregators alone, and `metadata` is refused where nothing is stored.
+ */
+export const CHAT_ALSO_READS: FeatureFields = {
+  cache_control: 'cache_control',
+  metadata: 'metadata',
+  top_k: 'top_k',
+};

@@ -1,0 +1,143 @@
+import { isJsonObject } from '../../../core/json-value.ts';
+import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
+import { readCitations, readLogprobs } from './annotations.ts';
+import { readAnswerContent } from './answer-content.ts';
+import { CallReader } from './call-reader.ts';
+import type { Members } from './fields.ts';
+import { readFinishReason } from './finish-reason.ts';
+import {
+  detailKey,
+  detailsOf,
+  detailText,
+  plainReasoningOf,
+  signatureOf,
+} from './reasoning-details.ts';
+import type { ReasoningDetail } from './reasoning-details.ts';
+
+/** The part that grows now; tool calls grow beside it. */
+interface Growing {
+  part: number;
+  type: 'text' | 'refusal' | 'reasoning';
+  /** What sets the pieces of one reasoning apart from the next. */
+  key: string;
+  /** The entry of a reasoning, gathered without its text. */
+  detail: ReasoningDetail;
+}
+
+const PLAIN = 'plain';
+
+/** Turns the deltas of a choice into parts. */
+export class DeltaReader {
+  finished = false;
+  begun = false;
+  #parts = 0;
+  #growing: Growing | undefined;
+  /** Characters of texts, and how many of them stood in front of the growing one. */
+  #textSize = 0;
+  #textStart = 0;
+  #out: AnswerEvent[] = [];
+  readonly #calls = new CallReader({
+    begin: () => {
+      this.#end();
+      return this.#parts++;
+    },
+    emit: (event) => this.#out.push(event),
+  });
+
+  read(choice: Members): readonly AnswerEvent[] {
+    if (this.finished) return [];
+    const given = choice['delta'] ?? choice['message'];
+    if (isJsonObject(given)) this.#readDelta(given);
+    this.#readLogprobs(choice['logprobs']);
+    const { finish_reason: reason } = choice;
+    const events = this.#take();
+    return typeof reason === 'string' && reason !== ''
+      ? [...events, ...this.finish(reason)]
+      : events;
+  }
+
+  finish(reason: string): readonly AnswerEvent[] {
+    this.#end();
+    this.#calls.closeAll();
+    this.finished = true;
+    const known = reason === '' ? 'stop' : reason;
+    return [...this.#take(), { type: 'finish', stop: readFinishReason(known, this.#calls.any) }];
+  }
+
+  #take(): AnswerEvent[] {
+    const events = this.#out;
+    this.#out = [];
+    return events;
+  }
+
+  #readDelta(delta: Members): void {
+    const content = readAnswerContent(delta['content']);
+    const details = detailsOf(delta);
+    for (const detail of details) this.#readDetail(detail);
+    // What is in the entries stands beside them once more as plain text.
+    const thought = details.length === 0 ? plainReasoningOf(delta) + content.reasoning : '';
+    if (thought !== '') this.#grow('reasoning', { key: PLAIN, text: thought });
+    if (content.text !== '') this.#grow('text', { key: '', text: content.text });
+    const { refusal } = delta;
+    if (typeof refusal === 'string' && refusal !== '')
+      this.#grow('refusal', { key: '', text: refusal });
+    this.#readCitations(delta);
+    if (this.#calls.read(delta)) this.begun = true;
+  }
+
+  #readDetail(detail: ReasoningDetail): void {
+    this.#grow('reasoning', { key: detailKey(detail), text: detailText(detail) });
+    const growing = this.#growing as Growing;
+    growing.detail = { ...growing.detail, ...withoutEmpty(detail) };
+  }
+
+  /** Adds to the part that grows, or begins one when that is another. */
+  #grow(type: Growing['type'], { key, text }: { key: string; text: string }): void {
+    this.begun = true;
+    if (this.#growing?.type !== type || this.#growing.key !== key) this.#open(type, key);
+    const { part } = this.#growing as Growing;
+    if (type === 'text') this.#textSize += text.length;
+    if (text !== '') this.#out.push({ type: 'delta', part, text });
+  }
+
+  #open(type: Growing['type'], key: string): void {
+    this.#end();
+    this.#calls.closeComplete();
+    const opening: PartOpening = { type };
+    const part = this.#parts++;
+    this.#growing = { part, type, key, detail: {} };
+    if (type === 'text') this.#textStart = this.#textSize;
+    this.#out.push({ type: 'open', part, opening });
+  }
+
+  #end(): void {
+    if (!this.#growing) return;
+    const { part, type, detail } = this.#growing;
+    this.#growing = undefined;
+    if (type === 'reasoning')
+      this.#out.push({ type: 'signature', part, signature: signatureOf(detail) });
+    this.#out.push({ type: 'close', part });
+  }
+
+  #readCitations(delta: Members): void {
+    if (this.#growing?.type !== 'text') return;
+    const { part } = this.#growing;
+    for (const citation of readCitations(delta, this.#textStart))
+      this.#out.push({ type: 'citation', part, citation });
+  }
+
+  #readLogprobs(given: unknown): void {
+    if (this.#growing?.type !== 'text') return;
+    const logprobs = readLogprobs(given);
+    if (logprobs.length > 0)
+      this.#out.push({ type: 'logprobs', part: this.#growing.part, logprobs });
+  }
+}
+
+/** Later pieces repeat members of the entry as null; its text is not gathered. */
+function withoutEmpty(detail: ReasoningDetail): ReasoningDetail {
+  const { text: _text, summary: _summary, ...rest } = detail;
+  return Object.fromEntries(
+    Object.entries(rest).filter(([, value]) => value !== null && value !== undefined),
+  );
+}

@@ -1,0 +1,34 @@
+import type { Stop, StopKind } from '../../canonical.ts';
+
+const KINDS: Readonly<Record<string, StopKind>> = {
+  stop: 'end',
+  length: 'length',
+  model_length: 'context_exceeded',
+  tool_calls: 'tool_calls',
+  function_call: 'tool_calls',
+  content_filter: 'refusal',
+  malformed_function_call: 'malformed_call',
+};
+
+/** Servers that call tools and say `stop` mean the calls. */
+export function readFinishReason(raw: string, hasCalls: boolean): Stop {
+  const kind = (Object.hasOwn(KINDS, raw) && KINDS[raw]) || 'other';
+  return { kind: kind === 'end' && hasCalls ? 'tool_calls' : kind, raw };
+}
+
+/** A call that went wrong is no matter of filters (requirement chat.finish-reason.mapping). */
+const REASONS: Readonly<Record<StopKind, string>> = {
+  end: 'stop',
+  stop_sequence: 'stop',
+  pause: 'stop',
+  malformed_call: 'stop',
+  other: 'stop',
+  length: 'length',
+  context_exceeded: 'length',
+  tool_calls: 'tool_calls',
+  refusal: 'content_filter',
+};
+
+export function writeFinishReason({ kind }: Stop): string {
+  return REASONS[kind];
+}

@@ -1,0 +1,81 @@
+import { isJsonObject, parseJsonObject } from '../../../core/json-value.ts';
+import type { CanonicalAnswer, Part, TextPart, ToolCallPart } from '../../canonical.ts';
+import { usageOf } from '../chat-usage.ts';
+import { readCitations, readLogprobs } from './annotations.ts';
+import { readAnswerContent } from './answer-content.ts';
+import { defined } from './fields.ts';
+import type { Members } from './fields.ts';
+import { readFinishReason } from './finish-reason.ts';
+import { PLAIN_SIGNATURE, readReasoning } from './reasoning-details.ts';
+
+/** A completion in the canonical form; undefined for what is none. */
+export function readChatAnswer(json: string): CanonicalAnswer | undefined {
+  const value = parseJsonObject(json);
+  if (!value || isJsonObject(value['error']) || !Array.isArray(value['choices'])) return undefined;
+  const choice: unknown = value['choices'][0];
+  if (!isJsonObject(choice) || !isJsonObject(choice['message'])) return undefined;
+  const { finish_reason: reason } = choice;
+  if (reason === 'error') return undefined;
+  const parts = readParts(choice['message'], choice);
+  const hasCalls = parts.some(({ type }) => type === 'tool_call');
+  const { id, created } = value;
+  return {
+    id: typeof id === 'string' && id !== '' ? id : undefined,
+    ...defined({ created: typeof created === 'number' ? created : undefined }),
+    parts,
+    stop: readFinishReason(typeof reason === 'string' ? reason : '', hasCalls),
+    usage: usageOf(value),
+  };
+}
+
+function readParts(message: Members, choice: Members): Part[] {
+  const { text, reasoning } = readAnswerContent(message['content']);
+  const { refusal } = message;
+  return [
+    ...readReasoning(message, false).map(({ part }) => part),
+    ...(reasoning
+      ? [{ type: 'reasoning' as const, text: reasoning, signature: PLAIN_SIGNATURE }]
+      : []),
+    ...(text ? [readText(text, message, choice)] : []),
+    ...(typeof refusal === 'string' && refusal
+      ? [{ type: 'refusal' as const, text: refusal }]
+      : []),
+    ...readCalls(message),
+  ];
+}
+
+function readText(text: string, message: Members, choice: Members): TextPart {
+  const citations = readCitations(message, 0);
+  const logprobs = readLogprobs(choice['logprobs']);
+  return {
+    type: 'text',
+    text,
+    ...(citations.length > 0 && { citations }),
+    ...(logprobs.length > 0 && { logprobs }),
+  };
+}
+
+function readCalls(message: Members): ToolCallPart[] {
+  const { tool_calls: given, function_call: older } = message;
+  const calls = Array.isArray(given) ? given.filter(isJsonObject) : [];
+  const all = calls.length === 0 && isJsonObject(older) ? [{ function: older }] : calls;
+  return all.flatMap((call: Members, index) => {
+    const called = call['function'];
+    if (!isJsonObject(called) || typeof called['name'] !== 'string') return [];
+    const { id } = call;
+    return [
+      {
+        type: 'tool_call' as const,
+        id: typeof id === 'string' && id !== '' ? id : `call_${index}`,
+        name: called['name'],
+        arguments: readArguments(called['arguments']),
+      },
+    ];
+  });
+}
+
+/** A few servers give objects in place of their text. */
+export function readArguments(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return isJsonObject(value) ? JSON.stringify(value) : '';
+}

@@ -1,0 +1,128 @@
+import { Buffer } from 'node:buffer';
+import { isJsonObject } from '../../../core/json-value.ts';
+import type {
+  AudioPart,
+  DocumentPart,
+  ImagePart,
+  MediaSource,
+  Part,
+  TextPart,
+} from '../../canonical.ts';
+import { defined, invalid, readText, requireObject, requireText } from './fields.ts';
+import type { Members } from './fields.ts';
+
+/** Where a part stands, and who is told of what has no canonical form. */
+export interface ContentPlace {
+  /** `messages[2].content`. */
+  param: string;
+  unmapped: string[];
+}
+
+type Reader = (part: Members, param: string) => Part | undefined;
+
+/** A message's content as parts: a string, or a list of typed parts. */
+export function readContent(content: unknown, { param, unmapped }: ContentPlace): Part[] {
+  if (content === undefined || content === null) return [];
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) throw invalid(param, 'a string or an array');
+  return content.flatMap((one: unknown, index) => {
+    const at = `${param}[${index}]`;
+    const part = typeof one === 'string' ? { type: 'text', text: one } : requireObject(one, at);
+    const type = requireText(part['type'], `${at}.type`);
+    const read = Object.hasOwn(READERS, type) ? READERS[type]?.(part, at) : undefined;
+    if (read) return [read];
+    unmapped.push(`messages.content.${type}`);
+    return [];
+  });
+}
+
+/** The texts alone, as system messages and tools give them. */
+export function readTexts(content: unknown, place: ContentPlace): TextPart[] {
+  return readContent(content, place).filter((part) => {
+    if (part.type !== 'text') place.unmapped.push(`messages.content.${part.type}`);
+    return part.type === 'text';
+  });
+}
+
+const READERS: Readonly<Record<string, Reader>> = {
+  text: (part, at) => ({
+    type: 'text',
+    text: requireText(part['text'], `${at}.text`),
+    ...cacheOf(part),
+  }),
+  refusal: (part, at) => ({
+    type: 'refusal',
+    text: requireText(part['refusal'], `${at}.refusal`),
+  }),
+  image_url: readImage,
+  file: readFile,
+  input_audio: readAudio,
+};
+
+function readImage(part: Members, at: string): ImagePart {
+  const given = part['image_url'];
+  const image =
+    typeof given === 'string' ? { url: given } : requireObject(given, `${at}.image_url`);
+  const url = requireText(image['url'], `${at}.image_url.url`);
+  const detail = readText(image['detail'], `${at}.image_url.detail`);
+  return {
+    type: 'image',
+    source: readDataUrl(url, `${at}.image_url.url`) ?? { type: 'url', url },
+    ...defined({ detail }),
+    ...cacheOf(part),
+  };
+}
+
+/** A file that was uploaded elsewhere has no form here. */
+function readFile(part: Members, at: string): DocumentPart | undefined {
+  const file = requireObject(part['file'], `${at}.file`);
+  const param = `${at}.file.file_data`;
+  const data = readText(file['file_data'], param);
+  if (data === undefined) return undefined;
+  const name = readText(file['filename'], `${at}.file.filename`);
+  const isUrl = /^https?:\/\//i.test(data);
+  const source: MediaSource = isUrl
+    ? { type: 'url', url: data }
+    : (readDataUrl(data, param) ?? { type: 'data', mediaType: 'application/pdf', data });
+  return { type: 'document', source, ...defined({ name }), ...cacheOf(part) };
+}
+
+function readAudio(part: Members, at: string): AudioPart {
+  const audio = requireObject(part['input_audio'], `${at}.input_audio`);
+  const format = requireText(audio['format'], `${at}.input_audio.format`);
+  return {
+    type: 'audio',
+    mediaType: format === 'mp3' ? 'audio/mpeg' : `audio/${format}`,
+    data: requireText(audio['data'], `${at}.input_audio.data`),
+  };
+}
+
+const DATA_URL = /^data:([^,;]*)((?:;[^,;]*)*),/i;
+const MAX_HEAD = 256;
+
+function readDataUrl(url: string, param: string): MediaSource | undefined {
+  if (!/^data:/i.test(url)) return undefined;
+  const match = DATA_URL.exec(url.slice(0, MAX_HEAD));
+  if (!match) throw invalid(param, 'a complete data URL');
+  const [head, mediaType = '', parameters = ''] = match;
+  const data = url.slice(head.length);
+  return {
+    type: 'data',
+    mediaType: mediaType.toLowerCase() || 'text/plain',
+    data: /;base64$/i.test(parameters) ? data : toBase64(data, param),
+  };
+}
+
+function toBase64(encoded: string, param: string): string {
+  try {
+    return Buffer.from(decodeURIComponent(encoded)).toString('base64');
+  } catch {
+    throw invalid(param, 'a data URL with valid escapes');
+  }
+}
+
+/** The mark that aggregators take from chat clients. */
+function cacheOf({ cache_control: mark }: Members): { cache?: { ttl: '5m' | '1h' } } {
+  if (!isJsonObject(mark) || mark['type'] !== 'ephemeral') return {};
+  return { cache: { ttl: mark['ttl'] === '1h' ? '1h' : '5m' } };
+}

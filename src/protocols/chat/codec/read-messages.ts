@@ -1,0 +1,156 @@
+import type { Part, ToolCallPart, Turn } from '../../canonical.ts';
+import { defined, invalid, readList, readText, requireObject, requireText } from './fields.ts';
+import type { Members } from './fields.ts';
+import { readContent, readTexts } from './read-content.ts';
+import { OF_CONTENT, readReasoning } from './reasoning-details.ts';
+import type { ReadReasoning } from './reasoning-details.ts';
+
+/** The conversation in the client's order; neighbouring tool results are one turn. */
+export function readMessages(messages: unknown, unmapped: string[]): Turn[] {
+  if (!Array.isArray(messages)) throw invalid('messages', 'an array');
+  const reader = new MessageReader(unmapped);
+  messages.forEach((message: unknown, index) => {
+    const param = `messages[${index}]`;
+    reader.add(requireObject(message, param), param);
+  });
+  return reader.turns;
+}
+
+class MessageReader {
+  readonly turns: Turn[] = [];
+  readonly #unmapped: string[];
+  /** Of calls of the older form, which have no id: the last one by function. */
+  readonly #unnamed = new Map<string, string>();
+
+  constructor(unmapped: string[]) {
+    this.#unmapped = unmapped;
+  }
+
+  add(message: Members, param: string): void {
+    const role = message['role'];
+    const place = { param: `${param}.content`, unmapped: this.#unmapped };
+    const name = readText(message['name'], `${param}.name`);
+    switch (role) {
+      case 'system':
+      case 'developer':
+        this.turns.push({
+          role,
+          parts: readTexts(message['content'], place),
+          ...defined({ name }),
+        });
+        return;
+      case 'user':
+        this.turns.push({
+          role,
+          parts: readContent(message['content'], place),
+          ...defined({ name }),
+        });
+        return;
+      case 'assistant':
+        this.turns.push({ role, parts: this.#assistant(message, param), ...defined({ name }) });
+        return;
+      case 'tool':
+        this.#addResult(requireText(message['tool_call_id'], `${param}.tool_call_id`), {
+          message,
+          param,
+        });
+        return;
+      case 'function': {
+        const called = requireText(message['name'], `${param}.name`);
+        this.#addResult(this.#unnamed.get(called) ?? called, { message, param });
+        return;
+      }
+      default:
+        throw invalid(`${param}.role`, 'system, developer, user, assistant or tool');
+    }
+  }
+
+  #addResult(callId: string, { message, param }: { message: Members; param: string }): void {
+    const place = { param: `${param}.content`, unmapped: this.#unmapped };
+    const content = readTexts(message['content'], place);
+    const name = readText(message['name'], `${param}.name`);
+    const part: Part = {
+      type: 'tool_result',
+      callId,
+      content,
+      isError: false,
+      ...defined({ name }),
+    };
+    const last = this.turns.at(-1);
+    if (last?.role === 'tool')
+      this.turns[this.turns.length - 1] = { role: 'tool', parts: [...last.parts, part] };
+    else this.turns.push({ role: 'tool', parts: [part] });
+  }
+
+  #assistant(message: Members, param: string): Part[] {
+    const place = { param: `${param}.content`, unmapped: this.#unmapped };
+    const said = readContent(message['content'], place).filter(
+      (part) => part.type !== 'text' || part.text !== '',
+    );
+    const refusal = readText(message['refusal'], `${param}.refusal`);
+    if (refusal) said.push({ type: 'refusal', text: refusal });
+    if (message['audio'] !== undefined && message['audio'] !== null)
+      this.#unmapped.push('messages.audio');
+    return placeReasoning(readReasoning(message, true), said, this.#calls(message, param));
+  }
+
+  #calls(message: Members, param: string): ToolCallPart[] {
+    const calls = readList(message['tool_calls'], `${param}.tool_calls`) ?? [];
+    const read = calls.map((call, index) => {
+      const at = `${param}.tool_calls[${index}]`;
+      return readCall(requireObject(call, at), at);
+    });
+    const older = message['function_call'];
+    if (older === undefined || older === null) return read;
+    const id = `${param.replace(/\W+/g, '_')}call`;
+    const call = readFunction(requireObject(older, `${param}.function_call`), {
+      id,
+      at: `${param}.function_call`,
+    });
+    this.#unnamed.set(call.name, id);
+    return [...read, call];
+  }
+}
+
+function readCall(call: Members, at: string): ToolCallPart {
+  const id = requireText(call['id'], `${at}.id`);
+  if (call['type'] !== 'custom')
+    return readFunction(requireObject(call['function'], `${at}.function`), {
+      id,
+      at: `${at}.function`,
+    });
+  const custom = requireObject(call['custom'], `${at}.custom`);
+  return {
+    type: 'tool_call',
+    id,
+    name: requireText(custom['name'], `${at}.custom.name`),
+    arguments: JSON.stringify({ input: custom['input'] }),
+  };
+}
+
+function readFunction(called: Members, { id, at }: { id: string; at: string }): ToolCallPart {
+  const given = called['arguments'] ?? '';
+  return {
+    type: 'tool_call',
+    id,
+    name: requireText(called['name'], `${at}.name`),
+    arguments: typeof given === 'string' ? given : JSON.stringify(given),
+  };
+}
+
+/** In the one order that a message has, with signatures in front of what they belong to. */
+function placeReasoning(
+  reasoning: readonly ReadReasoning[],
+  said: readonly Part[],
+  calls: readonly ToolCallPart[],
+): Part[] {
+  const placed = new Set([OF_CONTENT, ...calls.map(({ id }) => id)]);
+  const before = (of: string): Part[] =>
+    reasoning.filter((one) => one.of === of).map(({ part }) => ({ ...part, ofNext: true }));
+  return [
+    ...reasoning.filter(({ of }) => of === undefined || !placed.has(of)).map(({ part }) => part),
+    ...(said.length > 0 ? before(OF_CONTENT) : []),
+    ...said,
+    ...calls.flatMap((call) => [...before(call.id), call]),
+  ];
+}

@@ -1,0 +1,124 @@
+import { isJsonObject, parseJsonObject } from '../../../core/json-value.ts';
+import type { ReasoningPart, Signature } from '../../canonical.ts';
+import { fromSignatureText, toSignatureText } from '../../reasoning-token.ts';
+import type { Members } from './fields.ts';
+
+/**
+ * Reasoning in chat messages: its text in `reasoning_content` (some providers say `reasoning`) and,
+ * where it is signed, entry by entry in `reasoning_details`, whose public shape is OpenRouter's.
+ * A provider's entry without its text is the value of the signature, `{}` for reasoning that came
+ * without entries: so everything goes back to where it came from as it was.
+ */
+export type ReasoningDetail = Record<string, unknown>;
+
+/** The signature of reasoning that has nothing but its text. */
+export const PLAIN_SIGNATURE: Signature = { origin: 'chat', value: '{}' };
+
+/** The id by which a signature says that it belongs to the message's text. */
+export const OF_CONTENT = 'content';
+
+/** A message's or delta's entries; empty when it has none. */
+export function detailsOf(message: Members): readonly ReasoningDetail[] {
+  const details = message['reasoning_details'];
+  return Array.isArray(details) ? details.filter(isJsonObject) : [];
+}
+
+/** What a message or delta thinks, as plain text. */
+export function plainReasoningOf(message: Members): string {
+  const text = message['reasoning_content'] ?? message['reasoning'];
+  return typeof text === 'string' ? text : '';
+}
+
+/** The member in which a kind of entry has its text; undefined: it has none. */
+function textMember(type: unknown): 'text' | 'summary' | undefined {
+  if (type === 'reasoning.summary') return 'summary';
+  return type === 'reasoning.encrypted' ? undefined : 'text';
+}
+
+export function detailText(detail: ReasoningDetail): string {
+  const member = textMember(detail['type']);
+  const text = member && detail[member];
+  return typeof text === 'string' ? text : '';
+}
+
+/** What sets an entry apart from its neighbours; the pieces of one in a stream have the same. */
+export function detailKey({ type, index }: ReasoningDetail): string {
+  return `${String(type)} ${typeof index === 'number' ? index : ''}`;
+}
+
+/** The signature that an entry of a provider is kept by. */
+export function signatureOf(detail: ReasoningDetail): Signature {
+  const member = textMember(detail['type']);
+  const rest = Object.entries(detail).filter(
+    ([name, value]) => name !== member && value !== null && value !== undefined,
+  );
+  const isPlain = rest.every(
+    ([name, value]) => name === 'index' || (name === 'type' && value === 'reasoning.text'),
+  );
+  return isPlain
+    ? PLAIN_SIGNATURE
+    : { origin: 'chat', value: JSON.stringify(Object.fromEntries(rest)) };
+}
+
+/** The entry that a provider gave; undefined when there was none, or for what no entry is. */
+export function restoreDetail(text: string, { value }: Signature): ReasoningDetail | undefined {
+  const rest = parseJsonObject(value);
+  if (!rest || Object.keys(rest).length === 0) return undefined;
+  const member = textMember(rest['type']);
+  return member ? { ...rest, [member]: text } : rest;
+}
+
+/** Where an entry stands and what it belongs to. */
+export interface DetailPlace {
+  index: number;
+  /** The tool call, or {@link OF_CONTENT}, whose signature it is. */
+  of?: string | undefined;
+}
+
+/** The entry by which a client is shown a signature; `text` is empty where it was told before. */
+export function signedDetail(
+  { signature, text }: { signature: Signature; text: string | undefined },
+  { index, of }: DetailPlace,
+): ReasoningDetail {
+  if (signature.origin === 'chat') {
+    const restored = restoreDetail(text ?? '', signature);
+    if (restored) return { ...restored, index: restored['index'] ?? index };
+    return { type: 'reasoning.text', text: text ?? '', index };
+  }
+  const token = toSignatureText(signature, 'chat');
+  const place = { ...(of !== undefined && { id: of }), format: signature.origin, index };
+  return text === undefined
+    ? { type: 'reasoning.encrypted', data: token, ...place }
+    : { type: 'reasoning.text', text, signature: token, ...place };
+}
+
+/** What a client sends back of an answer's reasoning, and what a provider answers. */
+export interface ReadReasoning {
+  part: ReasoningPart;
+  /** The id of the tool call, or {@link OF_CONTENT}, that the signature belongs to. */
+  of?: string | undefined;
+}
+
+/** @param tokens the texts of other protocols' signatures are meant, as in a client's request */
+export function readReasoning(message: Members, tokens: boolean): ReadReasoning[] {
+  const details = detailsOf(message);
+  if (details.length === 0) {
+    const text = plainReasoningOf(message);
+    return text === '' ? [] : [{ part: { type: 'reasoning', text, signature: PLAIN_SIGNATURE } }];
+  }
+  return details.map((detail) => {
+    const text = detailText(detail);
+    const foreign = tokens ? foreignSignature(detail) : undefined;
+    if (!foreign) return { part: { type: 'reasoning', text, signature: signatureOf(detail) } };
+    const id = detail['id'];
+    const of = typeof id === 'string' ? id : undefined;
+    return { part: { type: 'reasoning', text, signature: foreign }, of };
+  });
+}
+
+function foreignSignature({ signature, data }: ReasoningDetail): Signature | undefined {
+  const text = signature ?? data;
+  if (typeof text !== 'string') return undefined;
+  const read = fromSignatureText(text, 'chat');
+  return read.origin === 'chat' ? undefined : read;
+}

@@ -1,0 +1,180 @@
+import type {
+  AudioPart,
+  DocumentPart,
+  ImagePart,
+  MediaSource,
+  Part,
+  ReasoningPart,
+  TextPart,
+  ToolResultPart,
+  Turn,
+} from '../../canonical.ts';
+import type { Feature } from '../../features.ts';
+import { defined } from './fields.ts';
+import { restoreDetail } from './reasoning-details.ts';
+
+type Message = Record<string, unknown>;
+type Losses = Set<Feature>;
+
+/** The messages of a request; what they cannot say is added to `losses`. */
+export function writeMessages(turns: readonly Turn[], losses: Losses): Message[] {
+  return turns.flatMap((turn) => {
+    const { role, name, parts } = turn;
+    if (role === 'tool') return writeResults(parts, losses);
+    if (role === 'assistant') return [{ ...writeAssistant(parts, losses), ...defined({ name }) }];
+    if (role === 'user')
+      return [{ role, content: writeContent(parts, losses), ...defined({ name }) }];
+    // `developer` is known to few of the servers that speak chat, and means the same where it is.
+    return [
+      {
+        role: 'system',
+        content: joinTexts(parts, { losses, between: '\n\n' }),
+        ...defined({ name }),
+      },
+    ];
+  });
+}
+
+/** Several texts in one string: not every server takes lists where nothing but text may stand. */
+function joinTexts(
+  parts: readonly Part[],
+  { losses, between }: { losses: Losses; between: string },
+): string {
+  const texts: string[] = [];
+  for (const part of parts) {
+    if (part.type === 'text') texts.push(writeText(part, losses).text);
+    else lose(part, losses);
+  }
+  return texts.join(between);
+}
+
+function writeAssistant(parts: readonly Part[], losses: Losses): Message {
+  const texts = parts.filter((part) => part.type === 'text');
+  const refusals = parts.filter((part) => part.type === 'refusal');
+  const calls = parts.filter((part) => part.type === 'tool_call');
+  const content = texts.map((part) => writeText(part, losses).text).join('');
+  for (const part of parts) if (!SAID_BY_ASSISTANT.has(part.type)) lose(part, losses);
+  return {
+    role: 'assistant',
+    content: texts.length === 0 && (calls.length > 0 || refusals.length > 0) ? null : content,
+    ...(refusals.length > 0 && { refusal: refusals.map(({ text }) => text).join('') }),
+    ...writeReasoning(
+      parts.filter((part) => part.type === 'reasoning'),
+      losses,
+    ),
+    ...(calls.length > 0 && {
+      tool_calls: calls.map((call) => ({
+        id: call.id,
+        type: 'function',
+        function: { name: call.name, arguments: call.arguments },
+      })),
+    }),
+  };
+}
+
+const SAID_BY_ASSISTANT: ReadonlySet<Part['type']> = new Set([
+  'text',
+  'refusal',
+  'tool_call',
+  'reasoning',
+]);
+
+/** Goes back to the provider that made it, as it came; another's is refused there. */
+function writeReasoning(parts: readonly ReasoningPart[], losses: Losses): Message {
+  const own = parts.filter(
+    ({ signature }) => signature === undefined || signature.origin === 'chat',
+  );
+  if (own.length < parts.length) losses.add('reasoning_signatures');
+  const details = own.flatMap(({ text, signature }) => {
+    const detail = signature && restoreDetail(text, signature);
+    return detail ? [detail] : [];
+  });
+  if (details.length > 0) return { reasoning_details: details };
+  const text = own.map((part) => part.text).join('');
+  return text === '' ? {} : { reasoning_content: text };
+}
+
+function writeContent(parts: readonly Part[], losses: Losses): unknown {
+  const content = parts.flatMap((part) => {
+    const written = writePart(part, losses);
+    if (!written) lose(part, losses);
+    return written ? [written] : [];
+  });
+  const [first] = content;
+  if (!first) return '';
+  return content.length === 1 && first['type'] === 'text' ? first['text'] : content;
+}
+
+function writePart(part: Part, losses: Losses): Message | undefined {
+  if (part.type === 'text') return writeText(part, losses);
+  if (part.type === 'image') return writeImage(part, losses);
+  if (part.type === 'document') return writeDocument(part, losses);
+  return part.type === 'audio' ? writeAudio(part) : undefined;
+}
+
+function writeAudio({ mediaType, data }: AudioPart): Message {
+  const format = mediaType === 'audio/mpeg' ? 'mp3' : mediaType.replace(/^audio\//, '');
+  return { type: 'input_audio', input_audio: { data, format } };
+}
+
+function writeText({ text, cache }: TextPart, losses: Losses): { type: 'text'; text: string } {
+  if (cache) losses.add('cache_control');
+  return { type: 'text', text };
+}
+
+function writeImage({ source, detail, cache }: ImagePart, losses: Losses): Message {
+  if (cache) losses.add('cache_control');
+  return { type: 'image_url', image_url: { url: toUrl(source), ...defined({ detail }) } };
+}
+
+function writeDocument({ source, name, cache }: DocumentPart, losses: Losses): Message | undefined {
+  if (cache) losses.add('cache_control');
+  if (source.type === 'text') return { type: 'text', text: source.text };
+  if (source.type === 'url') return undefined;
+  return { type: 'file', file: { ...defined({ filename: name }), file_data: toUrl(source) } };
+}
+
+function toUrl(source: MediaSource): string {
+  return source.type === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`;
+}
+
+/** One message a result; their images go into a message of the user's behind them. */
+function writeResults(parts: readonly Part[], losses: Losses): Message[] {
+  const results = parts.filter((part) => part.type === 'tool_result');
+  const messages = results.map((result) => ({
+    role: 'tool',
+    tool_call_id: result.callId,
+    content: writeResultText(result, losses),
+  }));
+  const images = results.flatMap(({ callId, content }) => {
+    const shown = content.filter((part) => part.type === 'image');
+    if (shown.length === 0) return [];
+    losses.add('tool_result_images');
+    const caption = { type: 'text', text: `Images in the result of the tool call ${callId}:` };
+    return [caption, ...shown.map((image) => writeImage(image, losses))];
+  });
+  return images.length === 0 ? messages : [...messages, { role: 'user', content: images }];
+}
+
+function writeResultText(result: ToolResultPart, losses: Losses): string {
+  const { content, isError, cache } = result;
+  if (cache) losses.add('cache_control');
+  if (isError) losses.add('tool_result_errors');
+  const texts = content.filter((part) => part.type !== 'image');
+  return joinTexts(texts, { losses, between: '\n' });
+}
+
+/** Declares what a part that cannot be said would have been. */
+function lose(part: Part, losses: Losses): void {
+  const feature = LOST[part.type];
+  if (part.type === 'document' && part.source.type === 'url') losses.add('document_urls');
+  else if (feature) losses.add(feature);
+}
+
+const LOST: Partial<Record<Part['type'], Feature>> = {
+  opaque: 'builtin_tools',
+  reasoning: 'reasoning_signatures',
+  document: 'documents',
+  image: 'images',
+  audio: 'audio',
+};

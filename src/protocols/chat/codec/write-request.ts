@@ -1,0 +1,89 @@
+import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
+import type { CanonicalRequest, ReasoningRequest, Tool } from '../../canonical.ts';
+import type { Feature } from '../../features.ts';
+import { defined } from './fields.ts';
+import { writeMessages } from './write-messages.ts';
+
+/**
+ * A chat request for a provider, its members in a fixed order with tools and system texts first, so that
+ * prompt caches hit.
+ */
+export function writeChatRequest(request: CanonicalRequest, target: RequestTarget): Encoded {
+  const losses = new Set<Feature>();
+  for (const [field, feature] of UNSAID) if (request[field] !== undefined) losses.add(feature);
+  const { stream, logprobs } = request;
+  const value = {
+    model: target.model,
+    ...writeTools(request, losses),
+    messages: writeMessages(request.turns, losses),
+    ...defined({
+      max_completion_tokens: request.maxOutputTokens,
+      temperature: request.temperature,
+      top_p: request.topP,
+      stop: request.stop,
+      seed: request.seed,
+      presence_penalty: request.presencePenalty,
+      frequency_penalty: request.frequencyPenalty,
+      reasoning_effort: writeEffort(request.reasoning),
+      response_format: writeOutput(request.output),
+      verbosity: request.verbosity,
+      logprobs: logprobs === undefined ? undefined : true,
+      top_logprobs: logprobs === 0 ? undefined : logprobs,
+      user: request.user,
+      service_tier: request.serviceTier,
+    }),
+    ...(stream && { stream }),
+    ...(stream && target.askUsage && { stream_options: { include_usage: true } }),
+  };
+  return { value, losses: [...losses] };
+}
+
+const UNSAID = [
+  ['topK', 'top_k'],
+  ['metadata', 'metadata'],
+] as const satisfies readonly (readonly [keyof CanonicalRequest, Feature])[];
+
+function writeTools(request: CanonicalRequest, losses: Set<Feature>): object {
+  const { toolChoice, parallelToolCalls } = request;
+  const tools = request.tools.flatMap((tool) => {
+    const written = writeTool(tool);
+    if (!written) losses.add('builtin_tools');
+    return written ? [written] : [];
+  });
+  if (tools.length === 0) return {};
+  const choice =
+    typeof toolChoice === 'object'
+      ? { type: 'function', function: { name: toolChoice.name } }
+      : toolChoice;
+  return { tools, ...defined({ tool_choice: choice, parallel_tool_calls: parallelToolCalls }) };
+}
+
+function writeTool(tool: Tool): unknown {
+  if (tool.type === 'opaque') return tool.origin === 'chat' ? tool.value : undefined;
+  const { name, description, parameters, strict } = tool;
+  return { type: 'function', function: { name, ...defined({ description, parameters, strict }) } };
+}
+
+/** The least tokens of a budget that are as good as an effort. */
+const BUDGETS: readonly (readonly [number, string])[] = [
+  [16_384, 'high'],
+  [4096, 'medium'],
+  [0, 'low'],
+];
+
+/** Budgets become the effort that comes nearest; without either the model does as it likes. */
+function writeEffort(reasoning: ReasoningRequest | undefined): string | undefined {
+  const { effort, budgetTokens = 0 } = reasoning ?? {};
+  if (effort !== undefined || budgetTokens <= 0) return effort;
+  return BUDGETS.find(([least]) => budgetTokens >= least)?.[1];
+}
+
+function writeOutput(output: CanonicalRequest['output']): object | undefined {
+  if (!output) return undefined;
+  if (output.type === 'json') return { type: 'json_object' };
+  const { name = 'answer', description, schema, strict } = output;
+  return {
+    type: 'json_schema',
+    json_schema: { name, ...defined({ description }), schema, ...defined({ strict }) },
+  };
+}
