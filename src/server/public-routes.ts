@@ -2,6 +2,12 @@ import type { Jobs } from '../jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
 import { chatSurface } from '../surfaces/chat.ts';
 import { embeddingsSurface } from '../surfaces/embeddings.ts';
+import { generateContentSurface } from '../surfaces/generate-content.ts';
+import {
+  byClient,
+  createGoogleModelGet,
+  createGoogleModelsList,
+} from '../surfaces/generate-content-models.ts';
 import { createInferenceHandler } from '../surfaces/inference-surface.ts';
 import type { InferenceSurface, SurfaceDeps } from '../surfaces/inference-surface.ts';
 import { countTokensSurface, messagesSurface } from '../surfaces/messages.ts';
@@ -15,6 +21,7 @@ export const SURFACES: readonly InferenceSurface[] = [
   embeddingsSurface,
   messagesSurface,
   countTokensSurface,
+  generateContentSurface,
 ];
 
 /** What public endpoints stand on, those included whose work outlives the call. */
@@ -26,10 +33,21 @@ export interface PublicDeps extends SurfaceDeps {
 
 /** What clients call with their keys. */
 export function publicRoutes(deps: PublicDeps): RouteSpec[] {
+  return [...catalogRoutes(deps), ...SURFACES.flatMap((surface) => inferenceRoutes(surface, deps))];
+}
+
+function catalogRoutes(deps: SurfaceDeps): RouteSpec[] {
+  const list = createGoogleModelsList(deps);
+  const get = createGoogleModelGet(deps);
+  const shared = {
+    list: byClient(list, createModelsList(deps)),
+    get: byClient(get, createModelGet(deps)),
+  };
   return [
-    { path: '/v1/models', envelope: 'flat', methods: { GET: createModelsList(deps) } },
-    { path: '/v1/models/**', envelope: 'flat', methods: { GET: createModelGet(deps) } },
-    ...SURFACES.flatMap((surface) => inferenceRoutes(surface, deps)),
+    { path: '/v1/models', envelope: 'flat', methods: { GET: shared.list } },
+    { path: '/v1/models/**', envelope: 'flat', methods: { GET: shared.get } },
+    { path: '/v1beta/models', envelope: 'google', methods: { GET: list } },
+    { path: '/v1beta/models/**', envelope: 'google', methods: { GET: get } },
   ];
 }
 

@@ -1,4 +1,5 @@
 import type { ErrorCode, GatewayError } from '../core/errors.ts';
+import { googleStatus } from '../core/google-status.ts';
 
 /** The shapes of error bodies (contract: Errors). */
 export type Envelope = 'flat' | 'resource' | 'chat' | 'messages' | 'google';
@@ -100,21 +101,4 @@ function chatType(status: number): string {
 function messagesType(status: number): string {
   if (status === 413) return 'request_too_large';
   return status === 529 ? 'overloaded_error' : chatType(status);
-}
-
-function googleStatus(status: number): string {
-  const byStatus: Record<number, string> = {
-    401: 'UNAUTHENTICATED',
-    402: 'PERMISSION_DENIED',
-    403: 'PERMISSION_DENIED',
-    404: 'NOT_FOUND',
-    409: 'ABORTED',
-    429: 'RESOURCE_EXHAUSTED',
-    499: 'CANCELLED',
-    501: 'UNIMPLEMENTED',
-    502: 'UNAVAILABLE',
-    503: 'UNAVAILABLE',
-    504: 'DEADLINE_EXCEEDED',
-  };
-  return byStatus[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL');
 }

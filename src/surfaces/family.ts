@@ -110,8 +110,10 @@ const TELLERS: Partial<Record<ErrorCode, Teller>> = {
   no_route_succeeded: toExhausted,
 };
 
-function refusalStatus({ refusals }: Family, status: number): number {
-  return !refusals || refusals.includes(status) ? status : 400;
+/** Told once or twice, a status of the family stays what it is. */
+function refusalStatus({ refusals, denials = [] }: Family, status: number): number {
+  const isTold = !refusals || refusals.includes(status) || denials.some((one) => one === status);
+  return isTold ? status : 400;
 }
 
 function toExhausted(

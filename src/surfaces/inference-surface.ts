@@ -34,6 +34,8 @@ export interface InferenceSurface {
    * `model_not_found`. Default: the content type alone.
    */
   readonly address?: (exchange: HttpExchange, catalog: Catalog) => RequestAddress;
+  /** The surface that an address means, where several of one family share a path. Default: this one. */
+  readonly variant?: (exchange: HttpExchange) => InferenceSurface | undefined;
 }
 
 export interface SurfaceDeps extends GateDeps {
@@ -45,8 +47,9 @@ export interface SurfaceDeps extends GateDeps {
 }
 
 /** The handler of one inference endpoint. */
-export function createInferenceHandler(surface: InferenceSurface, deps: SurfaceDeps): Handler {
+export function createInferenceHandler(shared: InferenceSurface, deps: SurfaceDeps): Handler {
   return async (exchange) => {
+    const surface = shared.variant?.(exchange) ?? shared;
     const { principal, leave } = await admitFunded(surface.family, exchange, deps);
     try {
       const result = await run(surface, { exchange, principal }, deps);

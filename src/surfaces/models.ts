@@ -15,7 +15,7 @@ export interface ModelsDeps extends GateDeps {
 
 type Order = (a: Model, b: Model) => number;
 
-const byId: Order = (a, b) => (a.id < b.id ? -1 : Number(a.id > b.id));
+export const byId: Order = (a, b) => (a.id < b.id ? -1 : Number(a.id > b.id));
 
 const ORDERS: ReadonlyMap<string, Order> = new Map<string, Order>([
   ['asc', byId],
@@ -63,7 +63,8 @@ export function createModelGet(deps: ModelsDeps): Handler {
   };
 }
 
-function isVisible(model: Model, { allowedModels }: Principal): boolean {
+/** False for a model that the key may not use. */
+export function isVisible(model: Model, { allowedModels }: Principal): boolean {
   return allowedModels === null || matchesModel(allowedModels, model.id);
 }
 

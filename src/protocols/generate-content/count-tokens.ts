@@ -1,0 +1,58 @@
+import { Buffer } from 'node:buffer';
+import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
+import type { WireProtocol } from '../protocol.ts';
+import { checkFields, expectKind } from './check-fields.ts';
+import { encodeGenerateContent, peekGenerateContent } from './generate-content-request.ts';
+import { fieldOf, membersOf } from './fields.ts';
+
+/** What one token holds of usual text, and what one picture or file counts at the least. */
+const CHARS_PER_TOKEN = 4;
+const TOKENS_PER_MEDIA = 258;
+
+/**
+ * `:countTokens` (contract: Generate-content protocol): the provider's count, or an estimate where no
+ * candidate gives one. Takes `contents` or a whole `generateContentRequest`.
+ */
+export const countTokens: WireProtocol = {
+  id: 'generate-content',
+  peek(body, address) {
+    const peek = peekGenerateContent(body, address);
+    expectKind(fieldOf(peek.value, 'generateContentRequest'), 'object', 'generateContentRequest');
+    checkFields(membersOf(peek.value, 'generateContentRequest'));
+    return peek;
+  },
+  encode: encodeGenerateContent,
+  readAnswer(body) {
+    const total = parseJsonObject(body.toString('utf8'))?.['totalTokens'];
+    if (typeof total !== 'number') return undefined;
+    return { body, usage: undefined, outputChars: 0 };
+  },
+  answerLocally: ({ value }) => Buffer.from(JSON.stringify({ totalTokens: estimate(value) })),
+};
+
+function estimate(request: Readonly<Record<string, unknown>>): number {
+  const inner = fieldOf(request, 'generateContentRequest');
+  const { characters, media } = sizeOf(isJsonObject(inner) ? inner : request);
+  return Math.ceil(characters / CHARS_PER_TOKEN) + media * TOKENS_PER_MEDIA;
+}
+
+const NOT_PROMPT = new Set(['role', 'model', 'generationConfig', 'generation_config']);
+const MEDIA = new Set(['inlineData', 'inline_data', 'fileData', 'file_data']);
+
+/** What texts hold in characters, and how many pictures and files there are. */
+function sizeOf(value: unknown): { characters: number; media: number } {
+  if (typeof value === 'string') return { characters: value.length, media: 0 };
+  if (typeof value !== 'object' || value === null) return { characters: 0, media: 0 };
+  const sum = { characters: 0, media: 0 };
+  for (const [name, child] of Object.entries(value)) {
+    if (NOT_PROMPT.has(name)) continue;
+    if (MEDIA.has(name)) {
+      sum.media++;
+      continue;
+    }
+    const { characters, media } = sizeOf(child);
+    sum.characters += characters;
+    sum.media += media;
+  }
+  return sum;
+}

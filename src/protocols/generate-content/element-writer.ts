@@ -1,0 +1,41 @@
+import { Buffer } from 'node:buffer';
+import { googleStatus } from '../../core/google-status.ts';
+import type { InBandError, RequestPeek } from '../protocol.ts';
+import { isArrayStream } from './generate-content-request.ts';
+
+const CLOSE = Buffer.from(']');
+const EMPTY = Buffer.from('[]');
+
+/**
+ * Puts answers on the wire one by one: as bare `data:` frames, which is all that official clients
+ * read, or as the elements of one JSON array (contract: Generate-content protocol, Streaming).
+ */
+export class ElementWriter {
+  readonly isArray: boolean;
+  #begun = false;
+
+  constructor(peek: RequestPeek) {
+    this.isArray = isArrayStream(peek);
+  }
+
+  /** `json` is one JSON value; line breaks in it can only stand between its tokens. */
+  element(json: Buffer | string): Buffer {
+    const text = typeof json === 'string' ? Buffer.from(json) : json;
+    const [before, after] = this.isArray ? [this.#begun ? ',\n' : '[', ''] : ['data: ', '\n\n'];
+    this.#begun = true;
+    return Buffer.concat([Buffer.from(before), text, Buffer.from(after)]);
+  }
+
+  /** The clean end; nothing where the connection's end is all. */
+  end(): Buffer | undefined {
+    if (!this.isArray) return undefined;
+    return this.#begun ? CLOSE : EMPTY;
+  }
+
+  /** A failure after the stream began, and the end behind it. */
+  failure({ message, status }: InBandError): Buffer {
+    const error = { code: status, message, status: googleStatus(status) };
+    const last = this.element(JSON.stringify({ error }));
+    return this.isArray ? Buffer.concat([last, CLOSE]) : last;
+  }
+}

@@ -1,0 +1,33 @@
+import { isJsonObject } from '../../core/json-value.ts';
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/** A field in either of its spellings: JSON of protocol buffers reads `camelCase` and `snake_case`. */
+export function fieldOf(object: Members, name: string): unknown {
+  return object[name] ?? object[toSnake(name)];
+}
+
+/** The field where it is an object, else an empty one. */
+export function membersOf(object: Members, name: string): Members {
+  const value = fieldOf(object, name);
+  return isJsonObject(value) ? value : {};
+}
+
+/** The objects of a field that is a list. */
+export function listOf(object: Members, name: string): Record<string, unknown>[] {
+  const value = fieldOf(object, name);
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+export function textOf(object: Members, name: string): string | undefined {
+  const value = fieldOf(object, name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function toSnake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+export function toCamel(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_all, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,75 @@
+import { isJsonObject } from '../../core/json-value.ts';
+import type { StreamFailure } from '../protocol.ts';
+import { listOf, membersOf } from './fields.ts';
+import type { Members } from './fields.ts';
+
+/** What proto JSON writes for a value that is not set, where somebody writes it at all. */
+const UNSET = /_UNSPECIFIED$/;
+
+/** The candidates of an answer or chunk. */
+export function candidatesOf(answer: Members): Members[] {
+  return listOf(answer, 'candidates');
+}
+
+export function partsOf(candidate: Members): Members[] {
+  return listOf(membersOf(candidate, 'content'), 'parts');
+}
+
+/** The candidate's own word, or undefined while it goes on. */
+export function finishReasonOf(candidate: Members): string | undefined {
+  return wordOf(candidate['finishReason']);
+}
+
+/** Why the prompt was refused; there are no candidates then. */
+export function blockReasonOf(answer: Members): string | undefined {
+  return wordOf(membersOf(answer, 'promptFeedback')['blockReason']);
+}
+
+/** True when a chunk commits: any part that says something, a finish reason, or a refused prompt. */
+export function hasContent(chunk: Members): boolean {
+  if (blockReasonOf(chunk) !== undefined) return true;
+  return candidatesOf(chunk).some(
+    (candidate) =>
+      finishReasonOf(candidate) !== undefined || partsOf(candidate).some(saysSomething),
+  );
+}
+
+/** Members that are not known yet count, so new kinds of parts do. */
+function saysSomething(part: Members): boolean {
+  return Object.entries(part).some(
+    ([name, value]) =>
+      value !== '' && value !== null && name !== 'thought' && name !== 'thoughtSignature',
+  );
+}
+
+/** How much text and arguments an answer holds, in characters of the view it was parsed from. */
+export function measureAnswer(answer: Members): number {
+  let size = 0;
+  for (const candidate of candidatesOf(answer))
+    for (const part of partsOf(candidate)) {
+      const { text, functionCall } = part;
+      if (typeof text === 'string') size += text.length;
+      if (isJsonObject(functionCall)) size += JSON.stringify(functionCall).length;
+    }
+  return size;
+}
+
+/** The provider's own error in a chunk. */
+export function toChunkFailure({ error }: Members): StreamFailure | undefined {
+  if (error === undefined || error === null) return undefined;
+  const { message, code, status } = isJsonObject(error) ? error : { message: error };
+  return {
+    kind: 'error',
+    message: typeof message === 'string' ? message : '',
+    ...(typeof status === 'string' ? { code: status, type: status } : {}),
+    ...(isHttpError(code) ? { status: code } : {}),
+  };
+}
+
+function isHttpError(code: unknown): code is number {
+  return typeof code === 'number' && Number.isInteger(code) && code >= 400 && code <= 599;
+}
+
+function wordOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' && !UNSET.test(value) ? value : undefined;
+}

@@ -1,0 +1,62 @@
+import type { Buffer } from 'node:buffer';
+import { quirkEdits } from '../../core/json-quirks.ts';
+import { scanJson } from '../../core/json-scan.ts';
+import { spliceJson } from '../../core/json-splice.ts';
+import { readModelName } from '../model-member.ts';
+import type { EncodeOptions, RequestAddress, RequestPeek } from '../protocol.ts';
+import { checkFields } from './check-fields.ts';
+import { fieldOf, membersOf } from './fields.ts';
+
+const JSON_TYPE = 'application/json';
+/** What the gateway reads of a request for its bounds. */
+const GUARDED = ['generationConfig', 'generation_config'];
+
+/**
+ * Model and method come from the path, the form of the stream from the query (contract:
+ * Generate-content protocol). Throws `invalid_json` or `invalid_request`.
+ */
+export function peekGenerateContent(
+  body: Buffer,
+  { model, operation, query }: RequestAddress = {},
+): RequestPeek {
+  const { value, members } = scanJson(body, GUARDED);
+  checkFields(value);
+  const config = membersOf(value, 'generationConfig');
+  const candidates = fieldOf(config, 'candidateCount');
+  const choices = isPositive(candidates) ? candidates : 1;
+  const outputLimit = fieldOf(config, 'maxOutputTokens');
+  const stream = operation === 'streamGenerateContent';
+  const isEvents = new URLSearchParams(query).get('alt') === 'sse';
+  return {
+    model: readModelName(model),
+    stream,
+    body,
+    members,
+    value,
+    // It is part of every answer here.
+    keepUsage: true,
+    choices,
+    // No tokenizer makes more tokens than there are bytes.
+    inputBound: body.length,
+    outputBound: isPositive(outputLimit) ? outputLimit * choices : undefined,
+    ...(operation === undefined ? {} : { operation }),
+    ...(stream && !isEvents ? { streamType: JSON_TYPE } : {}),
+  };
+}
+
+/** True: the stream is one JSON array; false: server-sent events. */
+export function isArrayStream({ streamType }: RequestPeek): boolean {
+  return streamType === JSON_TYPE;
+}
+
+/** The client's bytes: the model stands in the address. */
+export function encodeGenerateContent(
+  { body, members }: RequestPeek,
+  { quirks }: EncodeOptions,
+): Buffer {
+  return quirks === undefined ? body : spliceJson(body, members, quirkEdits(members, quirks));
+}
+
+function isPositive(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+}

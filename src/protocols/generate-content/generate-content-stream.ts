@@ -1,0 +1,108 @@
+import { Buffer } from 'node:buffer';
+import { parseJsonObject } from '../../core/json-value.ts';
+import type { SseBatch } from '../../core/sse-batch.ts';
+import { DATA_PREFIX } from '../../core/sse-frame.ts';
+import type { SseFrame } from '../../core/sse-frame.ts';
+import { EventStream } from '../event-stream.ts';
+import type { InBandError, StreamOptions, StreamReader } from '../protocol.ts';
+import { ElementWriter } from './element-writer.ts';
+import {
+  blockReasonOf,
+  candidatesOf,
+  finishReasonOf,
+  hasContent,
+  measureAnswer,
+  toChunkFailure,
+} from './generate-content-chunk.ts';
+import type { Members } from './fields.ts';
+import { toGenerateContentUsage } from './generate-content-usage.ts';
+import { rewriteModelVersion } from './model-version.ts';
+
+/**
+ * Reads a stream of answers, which providers are always asked for as server-sent events, and gives it
+ * the form that the client asked for. The protocol has no end marker: a stream is complete when every
+ * candidate in it has told why it stopped, or the prompt was refused.
+ */
+export function createGenerateContentStream(options: StreamOptions): StreamReader {
+  return new GenerateContentStream(options);
+}
+
+class GenerateContentStream extends EventStream {
+  readonly #logicalModel: string | undefined;
+  readonly #writer: ElementWriter;
+  readonly #candidates = new Set<number>();
+  readonly #finished = new Set<number>();
+  #blocked = false;
+
+  constructor({ peek, logicalModel }: StreamOptions) {
+    super();
+    this.#logicalModel = logicalModel;
+    this.#writer = new ElementWriter(peek);
+  }
+
+  errorFrame(error: InBandError): Buffer {
+    return this.#writer.failure(error);
+  }
+
+  protected close(out: SseBatch): void {
+    const { size } = this.#finished;
+    if (!this.#blocked && (size === 0 || size < this.#candidates.size)) {
+      this.fail('truncated', 'the stream of the provider ended early');
+      return;
+    }
+    this.ended = true;
+    const end = this.#writer.end();
+    if (end) out.addBytes(end);
+  }
+
+  protected isWhole(frame: SseFrame): boolean {
+    return parseJsonObject(frame.data ?? '') !== undefined;
+  }
+
+  /** Comments stay here, clients get keep-alives of our own; the end marker of others means nothing. */
+  protected read(frame: SseFrame, out: SseBatch): void {
+    const text = frame.payload?.trim() ?? '';
+    if (text === '' || text === '[DONE]') return;
+    // The latin1 view is valid JSON exactly when the text is; only what is shown must be decoded.
+    const value = parseJsonObject(text);
+    if (!value) this.fail('malformed', 'an event of the provider is not JSON');
+    else if (value['error'] !== undefined && value['error'] !== null)
+      this.failure = toChunkFailure(parseJsonObject(frame.data ?? '') ?? {});
+    else {
+      this.#note(value);
+      this.#forward(frame, text, out);
+    }
+  }
+
+  #note(value: Members): void {
+    this.contentSeen ||= hasContent(value);
+    this.usage = toGenerateContentUsage(value['usageMetadata']) ?? this.usage;
+    this.outputChars += measureAnswer(value);
+    this.#blocked ||= blockReasonOf(value) !== undefined;
+    for (const candidate of candidatesOf(value)) {
+      const index = typeof candidate['index'] === 'number' ? candidate['index'] : 0;
+      this.#candidates.add(index);
+      if (finishReasonOf(candidate) !== undefined) this.#finished.add(index);
+    }
+  }
+
+  #forward(frame: SseFrame, text: string, out: SseBatch): void {
+    const model = this.#logicalModel;
+    if (model === undefined && !this.#writer.isArray && isBare(frame)) {
+      out.add(frame);
+      return;
+    }
+    const json = Buffer.from(text.replaceAll('\n', ' '), 'latin1');
+    out.addBytes(
+      this.#writer.element(model === undefined ? json : rewriteModelVersion(json, model)),
+    );
+  }
+}
+
+/** One `data:` line and nothing else. */
+function isBare({ payload = '', start, end, source }: SseFrame): boolean {
+  return (
+    end - start === DATA_PREFIX.length + payload.length + 2 &&
+    source.toString('latin1', start, start + DATA_PREFIX.length) === DATA_PREFIX
+  );
+}

@@ -1,0 +1,44 @@
+import { isJsonObject } from '../../core/json-value.ts';
+import { NO_USAGE } from '../../core/usage.ts';
+import type { Usage } from '../../core/usage.ts';
+
+/**
+ * Maps `usageMetadata`: the prompt's tokens include the cached ones, thoughts stand beside the
+ * candidates' tokens, and what tools put into the prompt stands beside the prompt's. Missing, negative
+ * and non-numeric counts are 0; undefined when neither prompt nor candidates are counted.
+ */
+export function toGenerateContentUsage(raw: unknown): Usage | undefined {
+  if (!isJsonObject(raw)) return undefined;
+  if (!isCount(raw['promptTokenCount']) && !isCount(raw['candidatesTokenCount'])) return undefined;
+  const prompt = count(raw['promptTokenCount']) + count(raw['toolUsePromptTokenCount']);
+  const cacheRead = Math.min(prompt, count(raw['cachedContentTokenCount']));
+  const reasoning = count(raw['thoughtsTokenCount']);
+  return {
+    ...NO_USAGE,
+    input: prompt - cacheRead,
+    cacheRead,
+    output: count(raw['candidatesTokenCount']) + reasoning,
+    reasoning,
+    raw,
+  };
+}
+
+export function fromUsage(usage: Usage): Record<string, number> {
+  const cached = usage.cacheRead;
+  const prompt = usage.input + cached + usage.cacheWrite5m + usage.cacheWrite1h;
+  return {
+    promptTokenCount: prompt,
+    candidatesTokenCount: usage.output - usage.reasoning,
+    totalTokenCount: prompt + usage.output,
+    ...(cached > 0 && { cachedContentTokenCount: cached }),
+    ...(usage.reasoning > 0 && { thoughtsTokenCount: usage.reasoning }),
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
+}
+
+function count(value: unknown): number {
+  return isCount(value) ? Math.round(value) : 0;
+}

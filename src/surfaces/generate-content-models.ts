@@ -1,0 +1,85 @@
+import { Buffer } from 'node:buffer';
+import { GatewayError } from '../core/errors.ts';
+import type { Model } from '../routing/catalog.ts';
+import type { Principal } from '../usage/principal.ts';
+import { readKey } from './carriers.ts';
+import { FAMILIES } from './family.ts';
+import { admit } from './gate.ts';
+import { decodeModelPath, resolveModel, servesGenerateContent } from './generate-content-path.ts';
+import type { Handler, HttpExchange } from './http-exchange.ts';
+import { byId, isVisible } from './models.ts';
+import type { ModelsDeps } from './models.ts';
+
+const MAX_PAGE = 1000;
+
+/**
+ * `GET /v1beta/models`: every model in the shape of the official client; `pageSize` (at most 1,000,
+ * default all) and `pageToken`.
+ */
+export function createGoogleModelsList(deps: ModelsDeps): Handler {
+  return async (exchange) => {
+    const principal = await admitReader(exchange, deps);
+    const { size, after } = toPage(new URLSearchParams(exchange.search));
+    const all = [...deps.catalog().models.values()]
+      .filter((model) => isVisible(model, principal) && model.id > after)
+      .sort(byId);
+    const page = all.slice(0, size);
+    const last = all.length > page.length ? page.at(-1) : undefined;
+    const next = last && { nextPageToken: Buffer.from(last.id).toString('base64url') };
+    return { status: 200, body: { models: page.map(toGoogleModel), ...next } };
+  };
+}
+
+/** `GET /v1beta/models/{model}`: one model in the same shape; bare names resolve as they do in calls. */
+export function createGoogleModelGet(deps: ModelsDeps): Handler {
+  return async (exchange) => {
+    const principal = await admitReader(exchange, deps);
+    const model = resolveModel(decodeModelPath(exchange.path), deps.catalog());
+    if (!model || !isVisible(model, principal)) throw new GatewayError('model_not_found');
+    return { status: 200, body: toGoogleModel(model) };
+  };
+}
+
+/** Where both shapes share a path, official Google clients get theirs (decisions: GET /v1/models shape). */
+export function byClient(ofGoogle: Handler, ofOthers: Handler): Handler {
+  return (exchange) =>
+    exchange.request.headers['x-goog-api-client'] === undefined
+      ? ofOthers(exchange)
+      : ofGoogle(exchange);
+}
+
+async function admitReader(
+  { request, search }: HttpExchange,
+  deps: ModelsDeps,
+): Promise<Principal> {
+  const key = readKey(FAMILIES['generate-content'].carriers, request.headers, search);
+  const { principal, leave } = await admit(key, 'models', deps);
+  leave();
+  return principal;
+}
+
+function toPage(query: URLSearchParams): { size: number; after: string } {
+  const asked = query.get('pageSize') ?? '';
+  const size = asked === '' ? Infinity : Number(asked);
+  if (Number.isNaN(size) || size < 0 || (size !== Infinity && !Number.isInteger(size))) {
+    const message = '`pageSize` must be a number of models';
+    throw new GatewayError('invalid_request', { message, param: 'pageSize' });
+  }
+  const after = Buffer.from(query.get('pageToken') ?? '', 'base64url').toString('utf8');
+  // 0 asks for the default.
+  return { size: size === 0 || asked === '' ? Infinity : Math.min(size, MAX_PAGE), after };
+}
+
+function toGoogleModel(model: Model): object {
+  const { maxOutputTokens, description } = model;
+  return {
+    name: `models/${model.id}`,
+    version: String(model.created),
+    displayName: model.displayName,
+    ...(description === null ? {} : { description }),
+    ...(maxOutputTokens === undefined ? {} : { outputTokenLimit: maxOutputTokens }),
+    supportedGenerationMethods: servesGenerateContent(model)
+      ? ['generateContent', 'streamGenerateContent', 'countTokens']
+      : [],
+  };
+}
