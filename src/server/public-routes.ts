@@ -12,12 +12,14 @@ import { createInferenceHandler } from '../surfaces/inference-surface.ts';
 import type { InferenceSurface, SurfaceDeps } from '../surfaces/inference-surface.ts';
 import { countTokensSurface, messagesSurface } from '../surfaces/messages.ts';
 import { createModelGet, createModelsList } from '../surfaces/models.ts';
+import { responsesSurface } from '../surfaces/responses.ts';
 import type { Charges } from '../usage/charges.ts';
 import type { RouteSpec } from './routes.ts';
 
 /** Every inference endpoint. */
 export const SURFACES: readonly InferenceSurface[] = [
   chatSurface,
+  responsesSurface,
   embeddingsSurface,
   messagesSurface,
   countTokensSurface,

@@ -1,0 +1,31 @@
+import type { Buffer } from 'node:buffer';
+import { isJsonObject } from '../../core/json-value.ts';
+import { formatSse } from '../../core/sse-frame.ts';
+import type { InBandError } from '../protocol.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Items that begin empty; the beginning of any other one is a tool at work. */
+const EMPTY_AT_FIRST: ReadonlySet<unknown> = new Set(['message', 'reasoning']);
+const BEFORE_CONTENT: ReadonlySet<string> = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+]);
+
+/** True for an event that commits: text, reasoning, a tool at work, a refusal, or the end. */
+export function hasContent(type: string, { delta, item, part }: Members): boolean {
+  if (BEFORE_CONTENT.has(type)) return false;
+  if (type.endsWith('.delta')) return delta !== '';
+  if (type === 'response.output_item.added')
+    return !isJsonObject(item) || !EMPTY_AT_FIRST.has(item['type']);
+  if (type.endsWith('_part.added'))
+    return isJsonObject(part) && Boolean(part['text'] || part['refusal']);
+  return true;
+}
+
+/** The last event of a stream that failed. */
+export function toErrorEvent({ code, message }: InBandError, sequence: number): Buffer {
+  const data = { type: 'error', code, message, param: null, sequence_number: sequence };
+  return formatSse({ event: 'error', data: JSON.stringify(data) });
+}

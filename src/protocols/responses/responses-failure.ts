@@ -1,0 +1,39 @@
+import { isJsonObject } from '../../core/json-value.ts';
+import type { StreamFailure } from '../protocol.ts';
+
+/** What the provider is to blame for, by its code; another candidate may do better. */
+const PROVIDER_FAULTS: Readonly<Record<string, number>> = {
+  rate_limit_exceeded: 429,
+  server_error: 500,
+  vector_store_timeout: 504,
+};
+
+/** Codes of faults that lie in what was asked, whoever is asked. */
+const CLIENT_FAULT =
+  /^(?:invalid_|image_|empty_image|failed_to_download_image|unsupported_|context_length_|string_above_|bio_policy|misalignment_policy|content_policy)/;
+
+/** What `response.error`, an `error` event or an error object says. */
+export function toResponsesFailure(error: unknown): StreamFailure {
+  const fields = isJsonObject(error) ? error : {};
+  const { message, code, type } = fields;
+  const name = typeof code === 'number' ? String(code) : code;
+  const status = statusOf(name) ?? statusOf(type);
+  return {
+    kind: 'error',
+    message: typeof message === 'string' ? message : '',
+    ...(typeof name === 'string' ? { code: name } : {}),
+    ...(typeof type === 'string' ? { type } : {}),
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+/** True when a Response says that its provider failed it, so that another one may be asked. */
+export function isProviderFailure({ status, error }: Readonly<Record<string, unknown>>): boolean {
+  return status === 'failed' && (toResponsesFailure(error).status ?? 500) !== 400;
+}
+
+function statusOf(code: unknown): number | undefined {
+  if (typeof code !== 'string') return undefined;
+  if (/^[45]\d\d$/.test(code)) return Number(code);
+  return PROVIDER_FAULTS[code] ?? (CLIENT_FAULT.test(code) ? 400 : undefined);
+}

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { isJsonObject } from '../../core/json-value.ts';
+import { fromSignatureText } from '../reasoning-token.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What an earlier answer left at its provider that this request refers to, the latest last. */
+export function pinsOfRequest({ input, previous_response_id: previous }: Members): string[] {
+  const items = Array.isArray(input) ? input : [];
+  return [...itemPins(items), ...(isName(previous) ? [responsePin(previous)] : [])];
+}
+
+/** What this answer leaves at its provider. */
+export function pinsOfAnswer({ id, output }: Members): string[] {
+  const items = Array.isArray(output) ? output : [];
+  return [...(isName(id) ? [responsePin(id)] : []), ...itemPins(items)];
+}
+
+/** Of the encrypted contents of items. Reasoning of another protocol's provider is not bound to an account. */
+export function itemPins(items: readonly unknown[]): string[] {
+  return items.flatMap((item) => {
+    const content = isJsonObject(item) ? item['encrypted_content'] : undefined;
+    if (!isName(content) || fromSignatureText(content, 'responses').origin !== 'responses')
+      return [];
+    return [`encrypted:${createHash('sha256').update(content).digest('base64url')}`];
+  });
+}
+
+function responsePin(id: string): string {
+  return `response:${id}`;
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

@@ -1,0 +1,145 @@
+import { Buffer } from 'node:buffer';
+import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
+import { toPublicMessage } from '../../core/redact.ts';
+import { formatSse } from '../../core/sse-frame.ts';
+import type { SseBatch } from '../../core/sse-batch.ts';
+import type { SseFrame } from '../../core/sse-frame.ts';
+import { EventStream } from '../event-stream.ts';
+import type { InBandError, StreamOptions, StreamReader } from '../protocol.ts';
+import { OutputPlaces } from './output-places.ts';
+import { EVENTS } from './public/event-shapes.ts';
+import { keepPublic } from './public/keep-public.ts';
+import type { Slots } from './public/keep-public.ts';
+import type { Shape } from './public/shape.ts';
+import { hasContent, toErrorEvent } from './responses-event.ts';
+import { toResponsesFailure } from './responses-failure.ts';
+import { measureItems } from './responses-output.ts';
+import { itemPins, pinsOfAnswer } from './responses-pins.ts';
+import { fromResponsesUsage } from './responses-usage.ts';
+import { toLatin1 } from './to-latin1.ts';
+
+type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a Responses stream and passes on its public events with their public members (contract:
+ * Responses). Every event is parsed, for none that is broken may reach the client.
+ */
+export function createResponsesStream(options: StreamOptions): StreamReader {
+  return new ResponsesStream(options);
+}
+
+class ResponsesStream extends EventStream {
+  readonly pins: string[] = [];
+  readonly #model: string;
+  readonly #places = new OutputPlaces();
+  /** The next one that the client may expect. */
+  #sequence = 0;
+  /** What the provider itself said last. */
+  #farewell: Buffer | undefined;
+
+  constructor({ peek }: StreamOptions) {
+    super();
+    this.#model = toLatin1(JSON.stringify(peek.model));
+  }
+
+  errorFrame(error: InBandError): Buffer {
+    return this.#farewell ?? toErrorEvent(error, this.#sequence);
+  }
+
+  protected close(): void {
+    this.fail('truncated', 'the stream of the provider ended early');
+  }
+
+  protected isWhole(frame: SseFrame): boolean {
+    return parseJsonObject(frame.data ?? '') !== undefined;
+  }
+
+  protected read(frame: SseFrame, out: SseBatch): void {
+    const text = frame.payload?.trim();
+    if (!text || text === '[DONE]') return;
+    const event = parseJsonObject(frame.data ?? '');
+    if (!event) this.fail('malformed', 'an event of the provider is not a JSON object');
+    else if (typeof event['type'] === 'string')
+      this.#readEvent(event['type'], event, { frame, out });
+    else if (frame.event === 'error' || isJsonObject(event['error']))
+      this.failure = toResponsesFailure(event['error'] ?? event);
+  }
+
+  #readEvent(type: string, event: Members, to: { frame: SseFrame; out: SseBatch }): void {
+    const shape = EVENTS.get(type);
+    if (!shape) return;
+    const slots = this.#locate(type, shape, event);
+    if (!slots) return;
+    const { sequence_number: sequence } = event;
+    if (typeof sequence === 'number') this.#sequence = sequence + 1;
+    if (type === 'error' || type === 'response.failed') this.#readFailure(type, event, to.frame);
+    else {
+      this.#note(type, event);
+      const kept = keepPublic(to.frame.payload ?? '', shape, slots);
+      if (kept !== undefined) forward(type, kept, to);
+      this.ended = type === 'response.completed' || type === 'response.incomplete';
+    }
+  }
+
+  /** Undefined for an event that is not passed on, or makes no sense. */
+  #locate(type: string, shape: Shape, event: Members): Slots | undefined {
+    const slots = { model: this.#model };
+    if (shape.members?.has('response')) {
+      const { response } = event;
+      if (isJsonObject(response) && this.#places.seed(response['output'])) return slots;
+    } else if (!shape.members?.has('output_index')) return slots;
+    else {
+      const found = this.#places.find(type, event);
+      if (found === 'private') return undefined;
+      if (found !== 'dangling') return { ...slots, ...found };
+    }
+    this.fail('malformed', 'an event of the provider refers to nothing');
+    return undefined;
+  }
+
+  #note(type: string, event: Members): void {
+    this.contentSeen ||= hasContent(type, event);
+    const { delta, item, response } = event;
+    if (typeof delta === 'string') this.outputChars += delta.length;
+    if (type === 'response.output_item.done') this.#pin(itemPins([item]));
+    if (!isJsonObject(response)) return;
+    this.usage = fromResponsesUsage(response['usage']) ?? this.usage;
+    this.outputChars = Math.max(this.outputChars, measureItems(response['output']));
+    this.#pin(pinsOfAnswer(response));
+  }
+
+  #pin(names: readonly string[]): void {
+    for (const name of names) if (!this.pins.includes(name)) this.pins.push(name);
+  }
+
+  /** Told to the client in the provider's own event, but for what must not be shown. */
+  #readFailure(type: string, event: Members, { payload = '' }: SseFrame): void {
+    const { response } = event;
+    if (isJsonObject(response)) this.usage = fromResponsesUsage(response['usage']) ?? this.usage;
+    const nested = isJsonObject(response) ? response['error'] : event['error'];
+    this.failure = toResponsesFailure(nested ?? event);
+    const message = toPublicMessage(this.failure.message);
+    const slots = { model: this.#model, 'error.message': toLatin1(JSON.stringify(message)) };
+    const shape = EVENTS.get(type);
+    const kept = shape && keepPublic(payload, shape, slots);
+    // An error that the provider nests is not in the public form.
+    if (kept !== undefined && (type !== 'error' || nested === undefined))
+      this.#farewell = toFrameBytes(type, kept);
+  }
+}
+
+/** An event that lost nothing goes on as it came. */
+function forward(
+  type: string,
+  kept: string,
+  { frame, out }: { frame: SseFrame; out: SseBatch },
+): void {
+  const canonical = `event: ${type}\ndata: \n\n`.length + kept.length;
+  const isSame = kept === frame.payload && frame.event === type;
+  if (isSame && frame.end - frame.start === canonical) out.add(frame);
+  else out.addBytes(toFrameBytes(type, kept));
+}
+
+function toFrameBytes(type: string, latin1: string): Buffer {
+  return formatSse({ event: type, data: Buffer.from(latin1, 'latin1').toString('utf8') });
+}
