@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { Protocol } from '../core/protocol-id.ts';
+import type { SpooledBody } from '../core/spooled-body.ts';
 import type { UpstreamRequest } from '../upstream/transport.ts';
 import type { PreparedEndpoint, ProviderAccount } from './account.ts';
 import { MESSAGES_HEADERS, messagesHeaders } from './messages-headers.ts';
@@ -11,7 +12,7 @@ export interface UpstreamRequestOptions {
   account: ProviderAccount;
   protocol: Protocol;
   upstreamModel: string;
-  body: Buffer | undefined;
+  body: Buffer | SpooledBody | undefined;
   stream: boolean;
   /** Default POST. */
   method?: UpstreamRequest['method'];

@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer';
+import type { SpooledBody } from '../core/spooled-body.ts';
 
 /** Response headers as received, names in lower case. */
 export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -9,7 +10,8 @@ export interface UpstreamRequest {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
   /** Flat name, value list; names in lower case. Host and content-length are the transport's. */
   headers: string[];
-  body: Buffer | undefined;
+  /** A spooled body is read as fast as the connection takes it, anew for each sending. */
+  body: Buffer | SpooledBody | undefined;
 }
 
 /**

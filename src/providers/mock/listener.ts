@@ -4,9 +4,9 @@ import type { Clock } from '../../core/clock.ts';
 import { toGatewayError } from '../../core/errors.ts';
 import type { MockEngine } from './engine.ts';
 import type { MockCall } from './journal.ts';
+import { MAX_MOCK_BODY } from './mock-request.ts';
 import { playScript } from './play-script.ts';
 
-const MAX_BODY = 67_108_864;
 const SECRET_HEADERS = new Set([
   'authorization',
   'proxy-authorization',
@@ -108,9 +108,9 @@ async function readBody(req: IncomingMessage): Promise<Buffer | undefined> {
   let total = 0;
   for await (const chunk of req as AsyncIterable<Buffer>) {
     total += chunk.length;
-    if (total <= MAX_BODY) chunks.push(chunk);
+    if (total <= MAX_MOCK_BODY) chunks.push(chunk);
   }
-  return total <= MAX_BODY ? Buffer.concat(chunks) : undefined;
+  return total <= MAX_MOCK_BODY ? Buffer.concat(chunks) : undefined;
 }
 
 function sendJson(res: ServerResponse, status: number, value: unknown): void {

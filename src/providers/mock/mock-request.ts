@@ -8,6 +8,9 @@ import type { JsonObject } from './json.ts';
 import type { MockRoute } from './mock-route.ts';
 import { countInput, countTurns } from './tokens.ts';
 
+/** Of a request body, in bytes. */
+export const MAX_MOCK_BODY = 64 * 1024 * 1024;
+
 /** A call as it arrived; `path` may carry a query. Header names are in lower case. */
 export interface MockHttpRequest {
   method: string;

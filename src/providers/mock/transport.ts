@@ -1,6 +1,13 @@
+import { Buffer } from 'node:buffer';
 import type { Clock } from '../../core/clock.ts';
-import type { Transport, UpstreamCall, UpstreamRequest } from '../../upstream/transport.ts';
+import type {
+  Transport,
+  UpstreamCall,
+  UpstreamRequest,
+  UpstreamSink,
+} from '../../upstream/transport.ts';
 import type { MockEngine } from './engine.ts';
+import { GatheringCall } from './gathering-call.ts';
 import type { MockHttpRequest } from './mock-request.ts';
 import { Playback } from './playback.ts';
 
@@ -11,13 +18,24 @@ import { Playback } from './playback.ts';
  */
 export function createMockTransport(engine: MockEngine, clock: Clock): Transport {
   const open = new Set<UpstreamCall>();
+  const play = (request: MockHttpRequest, sink: UpstreamSink): UpstreamCall => {
+    const script = engine.handle(request);
+    const playback = new Playback({ script, sink, clock, onClose: () => open.delete(playback) });
+    open.add(playback);
+    playback.resume();
+    return playback;
+  };
   return {
     send(request, sink) {
-      const script = engine.handle(toHttpRequest(request));
-      const playback = new Playback({ script, sink, clock, onClose: () => open.delete(playback) });
-      open.add(playback);
-      playback.resume();
-      return playback;
+      const { body } = request;
+      if (!body || Buffer.isBuffer(body)) return play(toHttpRequest(request, body), sink);
+      const call = new GatheringCall(body, {
+        sink,
+        play: (bytes) => play(toHttpRequest(request, bytes), sink),
+        onClose: () => open.delete(call),
+      });
+      open.add(call);
+      return call;
     },
     close() {
       for (const call of open) call.abort();
@@ -26,7 +44,10 @@ export function createMockTransport(engine: MockEngine, clock: Clock): Transport
   };
 }
 
-function toHttpRequest({ url, method, headers, body }: UpstreamRequest): MockHttpRequest {
+function toHttpRequest(
+  { url, method, headers }: UpstreamRequest,
+  body: Buffer | undefined,
+): MockHttpRequest {
   const named: Record<string, string> = {};
   for (let i = 0; i + 1 < headers.length; i += 2) named[headers[i] ?? ''] = headers[i + 1] ?? '';
   return { method, path: url.pathname + url.search, headers: named, body };

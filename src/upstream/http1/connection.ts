@@ -2,10 +2,12 @@ import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { Clock, Timer } from '../../core/clock.ts';
+import type { SpooledBody } from '../../core/spooled-body.ts';
 import { connectSocket } from './connect-socket.ts';
 import type { Origin } from './connect-socket.ts';
 import type { Exchange, ExchangeConnection } from './exchange.ts';
 import { ResponseParser } from './response-parser.ts';
+import { sendBody } from './send-body.ts';
 import { toUpstreamError } from './to-upstream-error.ts';
 
 /** A body up to this size is sent in one piece with the head: copying it costs less than two writes. */
@@ -49,6 +51,8 @@ export class Connection implements ExchangeConnection {
   #exchange: Exchange | undefined;
   /** Set while the exchange is written and its answer is not complete. */
   #parser: ResponseParser | undefined;
+  /** A spooled body is on its way. */
+  #sending = false;
   #paused = false;
   #closed = false;
 
@@ -82,6 +86,9 @@ export class Connection implements ExchangeConnection {
     this.#parser = new ResponseParser(method);
     if (!body || body.length === 0) {
       this.#socket.write(head, 'latin1');
+    } else if (!Buffer.isBuffer(body)) {
+      this.#socket.write(head, 'latin1');
+      this.#send(body);
     } else if (body.length <= MAX_JOINED_BYTES) {
       const bytes = Buffer.allocUnsafe(head.length + body.length);
       bytes.write(head, 'latin1');
@@ -93,6 +100,14 @@ export class Connection implements ExchangeConnection {
       this.#socket.write(body);
       this.#socket.uncork();
     }
+  }
+
+  #send(body: SpooledBody): void {
+    this.#sending = true;
+    sendBody(this.#socket, body).then(
+      () => (this.#sending = false),
+      (error: unknown) => this.close(error),
+    );
   }
 
   abandon(exchange: Exchange): void {
@@ -178,7 +193,8 @@ export class Connection implements ExchangeConnection {
     this.#parser = undefined;
     this.keepAliveMs = this.#keepAliveOf(parser);
     // A server that answers before it has the whole request may leave the rest of it unread.
-    const isClean = !parser.overrun && this.#socket.writableLength === 0;
+    const isSent = !this.#sending && this.#socket.writableLength === 0;
+    const isClean = isSent && !parser.overrun;
     if (!isClean || this.keepAliveMs <= 0) return this.close(undefined);
     this.resume();
     this.#owner.onFree(this);

@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer';
+import type { SpooledBody } from '../../core/spooled-body.ts';
 import { DecodedBody } from '../decoded-body.ts';
 import { isDecodable } from '../decoder.ts';
 import { UpstreamError } from '../transport.ts';
@@ -24,7 +25,7 @@ export interface ExchangeOptions {
   method: string;
   /** See `createRequestHead`. */
   head: string;
-  body: Buffer | undefined;
+  body: Buffer | SpooledBody | undefined;
   maxDecodedBytes: number;
 }
 
