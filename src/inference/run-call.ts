@@ -1,8 +1,9 @@
 import type { Clock } from '../core/clock.ts';
 import { GatewayError } from '../core/errors.ts';
+import type { SpooledBody } from '../core/spooled-body.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import { wireTo } from '../protocols/registry.ts';
-import type { Wire } from '../protocols/protocol.ts';
+import type { EncodeOptions, RequestPeek, Wire } from '../protocols/protocol.ts';
 import { buildUpstreamRequest } from '../providers/build-request.ts';
 import type { Health } from '../routing/health.ts';
 import type { Candidate, Plan } from '../routing/plan.ts';
@@ -113,7 +114,7 @@ function prepare(
       protocol,
       upstreamModel: route.upstreamModel,
       stream: call.peek.stream,
-      body: wire.encode(call.peek, {
+      body: encode(wire, call.peek, {
         model: route.upstreamModel,
         quirks: route.provider.quirks[protocol],
         askUsage: !route.provider.noStreamUsage,
@@ -132,6 +133,12 @@ function prepare(
       return unsupportedFailure(thrown);
     throw thrown;
   }
+}
+
+function encode(wire: Wire, peek: RequestPeek, options: EncodeOptions): Buffer | SpooledBody {
+  return peek.form && wire.encodeForm
+    ? wire.encodeForm(peek.form, options)
+    : wire.encode(peek, options);
 }
 
 function note(

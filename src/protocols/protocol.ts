@@ -1,7 +1,9 @@
 import type { Buffer } from 'node:buffer';
+import type { Form } from '../core/form.ts';
 import type { JsonMember } from '../core/json-scan.ts';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Quirks } from '../core/quirks.ts';
+import type { SpooledBody } from '../core/spooled-body.ts';
 import type { Usage } from '../core/usage.ts';
 
 /** What of a request's address and headers its protocol reads; most read the body alone. */
@@ -13,6 +15,8 @@ export interface RequestAddress {
   /** Of the request, without `?`. */
   query?: string;
   contentType?: string | undefined;
+  /** The body, where it is a form: the bytes are then empty. */
+  form?: Form | undefined;
 }
 
 /** What the gateway needs to know of a request. */
@@ -20,8 +24,10 @@ export interface RequestPeek {
   /** The logical name that the client asked for. */
   readonly model: string;
   readonly stream: boolean;
-  /** The client's bytes. */
+  /** The client's bytes; of a form its text fields as JSON. */
   readonly body: Buffer;
+  /** The client's body where it is a form; it is encoded by {@link Wire.encodeForm}. */
+  readonly form?: Form | undefined;
   readonly members: readonly JsonMember[];
   readonly value: Readonly<Record<string, unknown>>;
   /** The client asked for usage in the stream, so its chunk is passed on. */
@@ -173,6 +179,8 @@ export interface Wire {
    * @throws GatewayError `unsupported_feature` when this candidate cannot serve the request
    */
   encode(peek: RequestPeek, options: EncodeOptions): Buffer;
+  /** The same for a request that is a form. Absent: there are none. */
+  encodeForm?(form: Form, options: EncodeOptions): SpooledBody;
   /** Undefined when the body is not a valid answer of the provider's protocol to that request. */
   readAnswer(body: Buffer, peek: RequestPeek, options: AnswerOptions): Answer | undefined;
   /** Absent: never streamed. */

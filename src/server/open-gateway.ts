@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import type { H3 } from 'h3';
 import type { ServerConfig } from '../config/server-config.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { KeyHasher } from '../core/seal.ts';
+import { createSpools } from '../core/spool.ts';
 import { createJobs } from '../jobs/create-jobs.ts';
 import type { Repository } from '../resources/repository.ts';
 import { openStore } from '../store/open-store.ts';
@@ -67,6 +69,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     rates: usage.rates,
     concurrency: usage.concurrency,
     maxBodyBytes: config.limits.bodyBytes,
+    spools: createSpools(join(config.dataDir, 'spool'), options.ids),
     catalog: () => resources.catalog.current(),
   };
   const onBug = reportTo(log);

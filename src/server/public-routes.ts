@@ -8,6 +8,7 @@ import {
   createGoogleModelGet,
   createGoogleModelsList,
 } from '../surfaces/generate-content-models.ts';
+import { imageEditsSurface, imagesSurface } from '../surfaces/images.ts';
 import { createInferenceHandler } from '../surfaces/inference-surface.ts';
 import type { InferenceSurface, SurfaceDeps } from '../surfaces/inference-surface.ts';
 import { countTokensSurface, messagesSurface } from '../surfaces/messages.ts';
@@ -21,6 +22,8 @@ export const SURFACES: readonly InferenceSurface[] = [
   chatSurface,
   responsesSurface,
   embeddingsSurface,
+  imagesSurface,
+  imageEditsSurface,
   messagesSurface,
   countTokensSurface,
   generateContentSurface,

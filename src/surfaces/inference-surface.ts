@@ -1,5 +1,6 @@
-import type { GatewayError } from '../core/errors.ts';
-import { toGatewayError } from '../core/errors.ts';
+import type { IncomingMessage } from 'node:http';
+import { GatewayError, toGatewayError } from '../core/errors.ts';
+import type { Spools } from '../core/spool.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';
 import { runInference } from '../inference/run-inference.ts';
 import type { CallResult } from '../inference/types.ts';
@@ -14,6 +15,8 @@ import type { Handler, HttpExchange } from './http-exchange.ts';
 import { admit } from './gate.ts';
 import type { Admitted, GateDeps } from './gate.ts';
 import { readBody } from './read-body.ts';
+import { isForm, readForm } from './read-form.ts';
+import type { ReceivedForm } from './read-form.ts';
 
 /** A public inference endpoint: its wire protocol and how it is spoken to (contract: Endpoints). */
 export interface InferenceSurface {
@@ -29,6 +32,8 @@ export interface InferenceSurface {
   readonly free?: boolean;
   /** The only type of model that it takes; any other answers 400. Absent: whatever speaks the protocol. */
   readonly modelType?: ModelType;
+  /** Whether `multipart/form-data` is taken: `also`, or `only` (anything else answers 400). Default never. */
+  readonly forms?: 'also' | 'only';
   /**
    * What the address says, where it says more than the protocol. Throws `not_found` or
    * `model_not_found`. Default: the content type alone.
@@ -44,7 +49,11 @@ export interface SurfaceDeps extends GateDeps {
   catalog(): Catalog;
   /** Bytes. */
   maxBodyBytes: number;
+  /** For forms. */
+  spools: Spools;
 }
+
+const NO_BODY = Buffer.alloc(0);
 
 /** The handler of one inference endpoint. */
 export function createInferenceHandler(shared: InferenceSurface, deps: SurfaceDeps): Handler {
@@ -92,11 +101,13 @@ async function run(
   const catalog = deps.catalog();
   const toClientError = (error: GatewayError, statuses?: readonly (number | null)[]) =>
     toFamilyError(family, error, statuses);
+  let form: ReceivedForm | undefined;
   try {
     const address = surface.address?.(exchange, catalog) ?? {
       contentType: request.headers['content-type'],
     };
-    const body = await readBody(request, deps.maxBodyBytes);
+    if (surface.forms) form = await readFormOf(surface, request, deps);
+    const body = form ? NO_BODY : await readBody(request, deps.maxBodyBytes);
     return await runInference(
       {
         id: exchange.id,
@@ -108,7 +119,7 @@ async function run(
         catalog,
         body,
         headers: request.headers,
-        address,
+        address: form ? { ...address, form } : address,
         client: watchClient(response),
         repeatable: surface.repeatable,
         free: surface.free,
@@ -120,7 +131,20 @@ async function run(
   } catch (thrown) {
     // What was refused before a record began; the rest is in the family's terms already.
     throw toFamilyError(family, toGatewayError(thrown));
+  } finally {
+    if (form) await form.dispose();
   }
+}
+
+async function readFormOf(
+  { forms }: InferenceSurface,
+  request: IncomingMessage,
+  { maxBodyBytes, spools }: SurfaceDeps,
+): Promise<ReceivedForm | undefined> {
+  if (isForm(request)) return readForm(request, { limit: maxBodyBytes, spools });
+  if (forms !== 'only') return undefined;
+  const message = 'the body must be multipart/form-data';
+  throw new GatewayError('invalid_request', { message });
 }
 
 function leaveAtEnd(result: CallResult, { response }: HttpExchange, leave: () => void): void {

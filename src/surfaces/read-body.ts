@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { ByteGatherer } from '../core/byte-gatherer.ts';
 import { GatewayError } from '../core/errors.ts';
 
 /** What is still taken from a client whose body was refused, so that it gets to read the answer. */
@@ -12,24 +13,18 @@ const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
  *   client stops in the middle
  */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
-  // The client may have left while the checks before this waited: then no event would ever come.
-  if (request.destroyed) return Promise.reject(cutOff());
-  const declared = Number(request.headers['content-length'] ?? 0);
-  if (declared > limit) return Promise.reject(refuse(request, declared, limit));
+  const refusal = refuseUnread(request, limit);
+  if (refusal) return Promise.reject(refusal);
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const gathered = new ByteGatherer();
     const onData = (chunk: Buffer): void => {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size <= limit) return;
+      gathered.add(chunk);
+      if (gathered.length <= limit) return;
       request.off('data', onData);
-      reject(refuse(request, size, limit));
+      reject(discardRest(request, bodyTooLarge(limit)));
     };
     request.on('data', onData);
-    request.on('end', () =>
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
-    );
+    request.on('end', () => resolve(gathered.concat()));
     request.on('close', () => {
       if (!request.complete) reject(cutOff());
     });
@@ -37,20 +32,33 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
   });
 }
 
-function cutOff(): GatewayError {
-  return new GatewayError('invalid_request', { message: 'the request body was cut off' });
+/** Why a body is not read at all: nobody sends it any more, or more is announced than is taken. */
+export function refuseUnread(request: IncomingMessage, limit: number): GatewayError | undefined {
+  // The client may have left while the checks before this waited: then no event would ever come.
+  if (request.destroyed) return cutOff();
+  const declared = Number(request.headers['content-length'] ?? 0);
+  if (declared <= limit) return undefined;
+  const error = bodyTooLarge(limit);
+  if (declared > MAX_DISCARDED_BYTES) return error.with({ headers: { connection: 'close' } });
+  return discardRest(request, error);
 }
 
-function refuse(request: IncomingMessage, size: number, limit: number): GatewayError {
+export function bodyTooLarge(limit: number): GatewayError {
   const message = `request body is larger than the limit of ${limit} bytes`;
-  if (size > MAX_DISCARDED_BYTES) {
-    return new GatewayError('body_too_large', { message, headers: { connection: 'close' } });
-  }
+  return new GatewayError('body_too_large', { message });
+}
+
+export function cutOff(cause?: unknown): GatewayError {
+  return new GatewayError('invalid_request', { message: 'the request body was cut off', cause });
+}
+
+/** Lets go of the rest of a body that was refused with `error`, which it gives back. */
+export function discardRest<T>(request: IncomingMessage, error: T): T {
   let discarded = 0;
   request.on('data', (chunk: Buffer) => {
     discarded += chunk.length;
     if (discarded > MAX_DISCARDED_BYTES) request.destroy();
   });
   request.on('error', () => undefined);
-  return new GatewayError('body_too_large', { message });
+  return error;
 }

@@ -2,6 +2,8 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
+import { createIdSource } from '../../src/core/ids.ts';
+import { createSpools } from '../../src/core/spool.ts';
 import { chatSurface } from '../../src/surfaces/chat.ts';
 import type { HttpExchange } from '../../src/surfaces/http-exchange.ts';
 import { createInferenceHandler } from '../../src/surfaces/inference-surface.ts';
@@ -32,6 +34,7 @@ function setup(durable: Promise<void>) {
     inference: bench.deps,
     catalog: () => fakeCatalog(fakeModel('acme/fast', [fakeRoute('a')])),
     maxBodyBytes: 10_000,
+    spools: createSpools('unused', createIdSource(bench.clock)),
     lookup: () => PRINCIPAL,
     rates: { admitPlatform: () => true, admitKey: () => true },
     concurrency: {

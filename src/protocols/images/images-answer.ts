@@ -1,0 +1,53 @@
+import type { Buffer } from 'node:buffer';
+import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
+import { NO_USAGE } from '../../core/usage.ts';
+import type { Usage } from '../../core/usage.ts';
+import { rewriteModelName } from '../model-member.ts';
+import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
+
+/** At least one image, each as base64 or as a URL; passed on as it came. */
+export function readImagesAnswer(
+  body: Buffer,
+  _peek: RequestPeek,
+  { logicalModel }: AnswerOptions,
+): Answer | undefined {
+  const value = parseJsonObject(body.toString('utf8'));
+  const data = value?.['data'];
+  if (!value || !Array.isArray(data) || data.length === 0 || !data.every(isImage)) return undefined;
+  return {
+    body: logicalModel === undefined ? body : rewriteModelName(body, logicalModel),
+    usage: toImagesUsage(value['usage'], data.length),
+    outputChars: 0,
+  };
+}
+
+function isImage(entry: unknown): boolean {
+  return isJsonObject(entry) && (isText(entry['b64_json']) || isText(entry['url']));
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+/**
+ * The images are billed by the piece where they have such a price, and tokens only as the provider
+ * counted them: none are invented (requirement images.usage.authoritative).
+ */
+function toImagesUsage(raw: unknown, images: number): Usage {
+  if (!isJsonObject(raw)) return { ...NO_USAGE, images };
+  const input = count(raw['input_tokens']);
+  const details = raw['input_tokens_details'];
+  const cacheRead = Math.min(isJsonObject(details) ? count(details['cached_tokens']) : 0, input);
+  return {
+    ...NO_USAGE,
+    images,
+    input: input - cacheRead,
+    cacheRead,
+    output: count(raw['output_tokens']),
+    raw,
+  };
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
+}

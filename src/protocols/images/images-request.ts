@@ -1,0 +1,84 @@
+import { Buffer } from 'node:buffer';
+import { GatewayError } from '../../core/errors.ts';
+import { readGuardedField, formContentType, spliceForm } from '../../core/form.ts';
+import type { Form } from '../../core/form.ts';
+import { quirkEdits } from '../../core/json-quirks.ts';
+import { scanJson } from '../../core/json-scan.ts';
+import { spliceJson } from '../../core/json-splice.ts';
+import type { JsonEdit } from '../../core/json-splice.ts';
+import type { SpooledBody } from '../../core/spooled-body.ts';
+import { readModelName } from '../model-member.ts';
+import type { EncodeOptions, RequestAddress, RequestPeek } from '../protocol.ts';
+
+/** What the gateway reads; other members are the provider's business. */
+const GUARDED = ['model', 'stream', 'async', 'n'];
+/** Modes of which there is none for images (contract: Images). */
+const MODES = ['stream', 'async'];
+/** Spellings of false in a form. */
+const OFF: ReadonlySet<string> = new Set(['', '0', 'false', 'no', 'off', 'null', 'none']);
+/** A small file may be a large picture: more than any provider counts for one that it is given. */
+const TOKENS_PER_FILE = 16_384;
+
+/** Generations are JSON, edits are forms. Throws `invalid_json` or `invalid_request` (contract: Images). */
+export function peekImages(body: Buffer, { form }: RequestAddress = {}): RequestPeek {
+  return form ? peekForm(form) : peekJson(body);
+}
+
+/** The provider's body: the client's bytes with the model replaced and quirks applied. */
+export function encodeImages(peek: RequestPeek, { model, quirks }: EncodeOptions): Buffer {
+  const edits: JsonEdit[] = [];
+  if (model !== peek.model) edits.push({ op: 'set', key: 'model', json: JSON.stringify(model) });
+  if (quirks !== undefined) edits.push(...quirkEdits(peek.members, quirks));
+  return spliceJson(peek.body, peek.members, edits);
+}
+
+/** The same for edits: every part but the model as it came. */
+export function encodeImagesForm(form: Form, { model, quirks }: EncodeOptions): SpooledBody {
+  return spliceForm(form, { values: { model }, quirks });
+}
+
+function peekJson(body: Buffer): RequestPeek {
+  const { value, members } = scanJson(body, GUARDED);
+  const model = readModelName(value['model']);
+  for (const mode of MODES) {
+    if (value[mode] !== undefined && value[mode] !== null && value[mode] !== false)
+      throw noSuchMode(mode);
+  }
+  const images = countOf(value['n']);
+  return { ...COMMON, model, body, members, value, imagesBound: images, inputBound: body.length };
+}
+
+function peekForm(form: Form): RequestPeek {
+  const fields = Object.fromEntries(GUARDED.map((name) => [name, readGuardedField(form, name)]));
+  const model = readModelName(fields['model']);
+  for (const mode of MODES) {
+    if (!OFF.has(fields[mode]?.toLowerCase() ?? '')) throw noSuchMode(mode);
+  }
+  const texts = form.parts.filter(({ value }) => value !== undefined);
+  const body = Buffer.from(JSON.stringify(texts.map(({ name, value }) => ({ [name]: value }))));
+  return {
+    ...COMMON,
+    model,
+    body,
+    form,
+    members: [],
+    value: fields,
+    operation: 'edits',
+    contentType: formContentType(form),
+    imagesBound: countOf(fields['n']),
+    inputBound: body.length + (form.parts.length - texts.length) * TOKENS_PER_FILE,
+  };
+}
+
+const COMMON = { stream: false, keepUsage: false, choices: 1, outputBound: undefined } as const;
+
+/** How many images are asked for; what is no number is left to the provider to refuse. */
+function countOf(n: unknown): number {
+  const count = Math.ceil(Number(n ?? 1));
+  return Number.isSafeInteger(count) && count > 0 ? count : 1;
+}
+
+function noSuchMode(mode: string): GatewayError {
+  const message = `images are answered whole: \`${mode}\` must be false or left out`;
+  return new GatewayError('invalid_request', { message, param: mode });
+}

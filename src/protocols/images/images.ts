@@ -1,0 +1,12 @@
+import type { WireProtocol } from '../protocol.ts';
+import { readImagesAnswer } from './images-answer.ts';
+import { encodeImages, encodeImagesForm, peekImages } from './images-request.ts';
+
+/** Image generations and edits (contract: Images): never streamed, never translated. */
+export const images: WireProtocol = {
+  id: 'images',
+  peek: peekImages,
+  encode: encodeImages,
+  encodeForm: encodeImagesForm,
+  readAnswer: readImagesAnswer,
+};
