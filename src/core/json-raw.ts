@@ -1,4 +1,5 @@
 import { skipBlank, skipString } from './json-scan.ts';
+import { isJsonObject } from './json-value.ts';
 
 /** A JSON value as its text, for values that must not change by being parsed (`1.0`, integers beyond 2^53). */
 export class RawJson {
@@ -15,44 +16,72 @@ export class RawJson {
  */
 export function parseKeepingRaw(text: string, keep: readonly string[]): unknown {
   const tails = keep.map((name) => JSON.stringify(name));
-  // A text that could spell the placeholder itself is parsed as it is.
-  const isPlain = text.includes(MARK) || /\\udb80/i.test(text);
-  if (isPlain || !tails.some((tail) => text.includes(tail))) return JSON.parse(text) as unknown;
-  const { masked, raws } = maskMembers(text, new Set(tails));
+  const mark = tails.some((tail) => text.includes(tail)) ? freeMark(text) : undefined;
+  if (mark === undefined) return JSON.parse(text) as unknown;
+  const { masked, raws } = maskMembers(text, { names: new Set(tails), mark });
   if (raws.length === 0) return JSON.parse(text) as unknown;
-  return JSON.parse(masked, (_key, value: unknown) => unmask(value, raws)) as unknown;
+  const unmask = (_key: string, value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, mark)) return value;
+    return raws[(value as Record<string, number>)[mark] as number];
+  };
+  return JSON.parse(masked, unmask) as unknown;
 }
 
 /** Like JSON.stringify for JSON values, with every {@link RawJson} inside written as its text. */
 export function stringifyWithRaw(value: unknown): string {
   const raws: string[] = [];
-  const mark = markFor(value);
-  const json = JSON.stringify(value, (_key, one: unknown) =>
-    one instanceof RawJson ? `${mark}${raws.push(one.text) - 1}` : one,
-  );
-  if (raws.length === 0) return json;
-  return json.replaceAll(new RegExp(`"${mark}(\\d+)"`, 'g'), (_all, index: string) => {
-    return raws[Number(index)] as string;
+  const hold = (text: string): string => `${MARK}${raws.push(text) - 1}`;
+  const json = JSON.stringify(value, (_key, one: unknown) => {
+    if (one instanceof RawJson) return hold(one.text);
+    // What could be taken for a placeholder is held as well, so no text of a request can be one.
+    if (typeof one === 'string') return one.includes(MARK) ? hold(JSON.stringify(one)) : one;
+    return isMarked(one) ? hold(stringifyMembers(one)) : one;
   });
+  if (raws.length === 0) return json;
+  return json.replaceAll(PLACEHOLDER, (_all, index: string) => raws[Number(index)] as string);
 }
 
-/** What no string of a request is likely to hold; a string that holds it all the same gets another. */
+/** What hardly any text holds. */
 const MARK = '\u{F0000}raw:';
+const PLACEHOLDER = new RegExp(`"${MARK}(\\d+)"`, 'g');
+/** Most marks that are tried in place of those that the text holds itself. */
+const MAX_MARKS = 64;
 
-function markFor(value: unknown): string {
-  let mark = MARK;
-  const taken = (one: unknown): boolean => {
-    if (typeof one === 'string') return one.includes(mark);
-    if (typeof one !== 'object' || one === null || one instanceof RawJson) return false;
-    return Object.values(one).some(taken);
-  };
-  while (taken(value)) mark += ':';
-  return mark;
+function isMarked(value: unknown): value is Record<string, unknown> {
+  return isJsonObject(value) && Object.keys(value).some((name) => name.includes(MARK));
 }
 
-/** Objects and arrays of the named members replaced by a one-member object that JSON text cannot hold. */
-function maskMembers(text: string, names: ReadonlySet<string>): { masked: string; raws: string[] } {
-  const raws: string[] = [];
+function stringifyMembers(object: Readonly<Record<string, unknown>>): string {
+  const members = Object.entries(object).filter(([, value]) => value !== undefined);
+  const texts = members.map(
+    ([name, value]) => `${JSON.stringify(name)}:${stringifyWithRaw(value)}`,
+  );
+  return `{${texts.join(',')}}`;
+}
+
+/** A name that no member of the text has; undefined for a text that has all that are tried. */
+function freeMark(text: string): string | undefined {
+  if (!text.includes(MARK) && !/\\udb80/i.test(text)) return MARK;
+  const taken = new Set<string>();
+  for (let at = text.indexOf('"'); at >= 0;) {
+    const end = skipString(text, at);
+    const isName = text[skipBlank(text, end)] === ':';
+    if (isName) taken.add(JSON.parse(text.slice(at, end)) as string);
+    at = text.indexOf('"', end);
+  }
+  for (let count = 0; count < MAX_MARKS; count++) {
+    const mark = MARK + ':'.repeat(count);
+    if (!taken.has(mark)) return mark;
+  }
+  return undefined;
+}
+
+/** Objects and arrays of the named members replaced by an object whose one member is the mark. */
+function maskMembers(
+  text: string,
+  { names, mark }: { names: ReadonlySet<string>; mark: string },
+): { masked: string; raws: RawJson[] } {
+  const raws: RawJson[] = [];
   let masked = '';
   let copied = 0;
   let at = 0;
@@ -71,7 +100,7 @@ function maskMembers(text: string, names: ReadonlySet<string>): { masked: string
     const close = skipContainer(text, start);
     const raw = text.slice(start, close);
     JSON.parse(raw);
-    masked += `${text.slice(copied, start)}{"${MARK}":${raws.push(raw) - 1}}`;
+    masked += `${text.slice(copied, start)}{"${mark}":${raws.push(new RawJson(raw)) - 1}}`;
     copied = close;
     at = close;
   }
@@ -93,11 +122,4 @@ function skipContainer(text: string, open: number): number {
     if (depth === 0) return at;
   }
   return at;
-}
-
-function unmask(value: unknown, raws: readonly string[]): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const index = (value as Record<string, unknown>)[MARK];
-  const raw = typeof index === 'number' ? raws[index] : undefined;
-  return raw === undefined ? value : new RawJson(raw);
 }
