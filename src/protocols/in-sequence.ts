@@ -1,7 +1,8 @@
 import type { AnswerEvent, PartEvent } from './canonical-stream.ts';
 
-/** Of deltas, in characters. */
-const MAX_HELD_CHARS = 8 * 1024 * 1024;
+/** Characters of what waits, with a charge for every event. */
+const MAX_HELD = 8 * 1024 * 1024;
+const EVENT_SIZE = 64;
 
 /**
  * Puts interleaved parts one behind the other: the part that was opened first goes on at once, what
@@ -24,8 +25,8 @@ export class InSequence {
   #take(event: PartEvent): AnswerEvent[] {
     if (this.#current === undefined) this.#current = event.part;
     if (event.part !== this.#current) {
-      this.#held += event.type === 'delta' ? event.text.length : 1;
-      this.overflowed ||= this.#held > MAX_HELD_CHARS;
+      this.#held += sizeOf(event);
+      this.overflowed ||= this.#held > MAX_HELD;
       if (this.overflowed) return [];
       const queue = this.#waiting.get(event.part);
       if (queue) queue.push(event);
@@ -38,11 +39,13 @@ export class InSequence {
   /** The part behind the one that was closed, and all that are complete behind that. */
   #next(): AnswerEvent[] {
     this.#current = undefined;
-    if (this.#waiting.size === 0) this.#held = 0;
     const out: AnswerEvent[] = [];
     for (const [part, queue] of this.#waiting) {
       this.#waiting.delete(part);
-      out.push(...queue);
+      for (const event of queue) {
+        this.#held -= sizeOf(event);
+        out.push(event);
+      }
       if (queue.at(-1)?.type === 'close') continue;
       this.#current = part;
       break;
@@ -56,4 +59,9 @@ export class InSequence {
       out.push({ type: 'close', part: this.#current }, ...this.#next());
     return out;
   }
+}
+
+function sizeOf(event: PartEvent): number {
+  if (event.type === 'delta') return EVENT_SIZE + event.text.length;
+  return EVENT_SIZE + (event.type === 'signature' ? event.signature.value.length : 0);
 }

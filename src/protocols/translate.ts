@@ -5,9 +5,9 @@ import { scanJson } from '../core/json-scan.ts';
 import { spliceJson } from '../core/json-splice.ts';
 import type { AnswerContext, CanonicalCodec, Encoded } from './canonical-codec.ts';
 import type { Part } from './canonical.ts';
-import type { Feature } from './features.ts';
+import type { Feature, FeatureFields } from './features.ts';
 import type { Answer, AnswerOptions, EncodeOptions, RequestPeek, Wire } from './protocol.ts';
-import { TranslatedStream } from './translated-stream.ts';
+import { isTooDeep, TranslatedStream } from './translated-stream.ts';
 
 /**
  * How requests of one protocol are spoken to providers of another: through the canonical form in both
@@ -21,31 +21,39 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
     keepUsage: peek.keepUsage,
     peek,
   });
-  const nameOf = (feature: Feature): string => client.features[feature] ?? feature;
+  const fields: FeatureFields = { ...client.alsoReads, ...client.features };
+  const namesOf = (losses: readonly Feature[]): string[] => [
+    ...new Set(losses.map((feature) => fields[feature] ?? feature)),
+  ];
   return {
     id: provider.id,
     encode(peek, options) {
       const request = client.decodeRequest(peek);
       const encoded = provider.encodeRequest(request, options);
-      options.losses.push(...new Set([...request.unmapped, ...encoded.losses.map(nameOf)]));
+      options.losses.push(...new Set([...request.unmapped, ...namesOf(encoded.losses)]));
       return withQuirks(toBytes(encoded), options);
     },
     readAnswer(body, peek, options): Answer | undefined {
-      const answer = provider.decodeAnswer(body.toString('utf8'));
-      if (!answer) return undefined;
-      const encoded = client.encodeAnswer(answer, contextOf(peek, options));
-      return {
-        body: toBytes(encoded),
-        usage: answer.usage,
-        outputChars: sizeOf(answer.parts),
-        losses: [...new Set(encoded.losses)].map(nameOf),
-      };
+      try {
+        const answer = provider.decodeAnswer(body.toString('utf8'));
+        if (!answer) return undefined;
+        const encoded = client.encodeAnswer(answer, contextOf(peek, options));
+        return {
+          body: toBytes(encoded),
+          usage: answer.usage,
+          outputChars: sizeOf(answer.parts),
+          losses: namesOf(encoded.losses),
+        };
+      } catch (thrown) {
+        if (isTooDeep(thrown)) return undefined;
+        throw thrown;
+      }
     },
     createStream: (options) =>
       new TranslatedStream({
         decoder: provider.createDecoder(),
         encoder: client.createEncoder(contextOf(options.peek, options)),
-        fields: client.features,
+        fields,
       }),
   };
 }

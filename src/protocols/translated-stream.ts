@@ -27,7 +27,7 @@ export class TranslatedStream extends EventStream {
 
   get losses(): readonly string[] {
     const { encoder, fields } = this.#options;
-    return [...encoder.losses].map((feature) => fields[feature] ?? feature);
+    return [...new Set([...encoder.losses].map((feature) => fields[feature] ?? feature))];
   }
 
   errorFrame(error: InBandError): Buffer | undefined {
@@ -35,7 +35,12 @@ export class TranslatedStream extends EventStream {
   }
 
   protected read(frame: SseFrame, out: SseBatch): void {
-    this.#takeAll(this.#options.decoder.read(frame), out);
+    try {
+      this.#takeAll(this.#options.decoder.read(frame), out);
+    } catch (thrown) {
+      if (!isTooDeep(thrown)) throw thrown;
+      this.fail('malformed', 'an event of the provider is nested too deeply');
+    }
   }
 
   protected close(out: SseBatch): void {
@@ -79,4 +84,9 @@ export class TranslatedStream extends EventStream {
     else if (event.type === 'end' && !this.contentSeen)
       this.fail('truncated', 'the provider ended without an answer');
   }
+}
+
+/** JSON that is nested deeper than the stack is read but cannot be written again. */
+export function isTooDeep(thrown: unknown): boolean {
+  return thrown instanceof RangeError;
 }
