@@ -128,8 +128,9 @@ function planFor(
 ): Plan | Promise<Plan> {
   const { pins } = asked.peek;
   if (!pins || pins.length === 0) return makePlan(request, asked, deps);
-  const { organizationId } = request.principal;
-  const owner = request.work?.ownerOf(pins) ?? deps.affinity.find(organizationId, pins);
+  const { principal, work } = request;
+  const owner =
+    work?.ownerOf(principal, pins) ?? deps.affinity.find(principal.organizationId, pins);
   return owner.then((account) => makePlan(request, { ...asked, account }, deps));
 }
 

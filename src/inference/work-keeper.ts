@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { Answer, StreamReader } from '../protocols/protocol.ts';
+import type { Principal } from '../usage/principal.ts';
 import type { Consumption } from './settlement.ts';
 import type { Call, ResponseHeaders } from './types.ts';
 
@@ -17,8 +18,8 @@ export interface KeptAnswer {
  * continued, or go on by itself. A rejection is what the client is told, and the call is given up.
  */
 export interface WorkKeeper {
-  /** Id of the account that made what a request continues; throws when that cannot be continued. */
-  ownerOf(pins: readonly string[]): Promise<string>;
+  /** Id of the account that made what a request of the caller continues; throws when it is not known. */
+  ownerOf(principal: Principal, pins: readonly string[]): Promise<string>;
   /** A whole answer came. Resolves when all that has to outlive the call is durable. */
   onAnswer(call: Call, answer: Answer): Promise<KeptAnswer>;
   /** A stream has begun, of which the client has seen nothing yet. Resolves like `onAnswer`. */
