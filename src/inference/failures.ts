@@ -100,7 +100,7 @@ export function invalidAnswerFailure(reason: string, status: number): AttemptFai
     action: 'next-candidate',
     reason,
     upstreamStatus: status,
-    error: new GatewayError('invalid_upstream_response', { retry: false }),
+    error: new GatewayError('invalid_upstream_response', { retry: false, type: reason }),
     fault: 'server',
   };
 }

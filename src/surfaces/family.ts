@@ -17,6 +17,8 @@ export interface Family {
   readonly noRoute: 400 | 404;
   /** When no answer of a provider could be read. */
   readonly unreadable: 502 | 503;
+  /** True: 400 when a stream was asked for and the provider answered whole. Absent: like `unreadable`. */
+  readonly maySkipStreams?: boolean;
   /** What a provider's refusal of the request itself is told as; the rest are 400. Absent: as it came. */
   readonly refusals?: readonly number[];
   /** 429 when `all` candidates answered it, or the `last` one did. Absent: 503. */
@@ -74,7 +76,7 @@ export const FAMILIES = {
     failed: true,
   },
   'generate-content': GOOGLE,
-  interactions: { ...GOOGLE, noRoute: 400 },
+  interactions: { ...GOOGLE, noRoute: 400, maySkipStreams: true },
   videos: { ...STANDARD, envelope: 'flat', refusals: [404, 413] },
 } as const satisfies Record<string, Family>;
 
@@ -103,12 +105,18 @@ const TELLERS: Partial<Record<ErrorCode, Teller>> = {
   model_not_found: ({ unknownModel }, error) => error.with({ status: unknownModel }),
   model_unavailable: ({ noRoute }, error) => error.with({ status: noRoute }),
   upstream_rejected: (family, error) => error.with({ status: refusalStatus(family, error.status) }),
-  invalid_upstream_response: ({ unreadable }, error) =>
-    unreadable === 502
-      ? error
-      : new GatewayError('no_route_succeeded', { cause: error, ...retryOf(error) }),
+  invalid_upstream_response: toUnreadable,
   no_route_succeeded: toExhausted,
 };
+
+function toUnreadable({ unreadable, maySkipStreams }: Family, error: GatewayError): GatewayError {
+  if (maySkipStreams && error.type === 'not_a_stream') {
+    const message = 'no route of this model streams';
+    return new GatewayError('unsupported_feature', { message, param: 'stream', cause: error });
+  }
+  if (unreadable === 502) return error;
+  return new GatewayError('no_route_succeeded', { cause: error, ...retryOf(error) });
+}
 
 /** Told once or twice, a status of the family stays what it is. */
 function refusalStatus({ refusals, denials = [] }: Family, status: number): number {
