@@ -1,0 +1,116 @@
+import type { Buffer } from 'node:buffer';
+import { GatewayError } from '../../core/errors.ts';
+import { quirkEdits } from '../../core/json-quirks.ts';
+import { scanJson } from '../../core/json-scan.ts';
+import { spliceJson } from '../../core/json-splice.ts';
+import type { JsonEdit } from '../../core/json-splice.ts';
+import { isJsonObject } from '../../core/json-value.ts';
+import { readModelName } from '../model-member.ts';
+import type { EncodeOptions, RequestPeek } from '../protocol.ts';
+
+/** What the gateway reads; every other member is the provider's business. */
+const GUARDED = [
+  'model',
+  'input',
+  'stream',
+  'background',
+  'store',
+  'previous_interaction_id',
+  'agent',
+  'webhook_config',
+  'response_format',
+  'generation_config',
+  'continuation_token',
+];
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Throws `invalid_json` or `invalid_request` with `param` (contract: Interactions protocol). */
+export function peekInteractions(body: Buffer): RequestPeek {
+  const { value, members } = scanJson(body, GUARDED);
+  refuseUnexposed(value);
+  const model = readModelName(value['model']);
+  checkInput(value);
+  const stream = readFlag(value, 'stream');
+  if (stream && readFlag(value, 'background'))
+    throw invalid('background', '`background` cannot be combined with `stream`');
+  const previous = readPrevious(value);
+  return {
+    model,
+    stream,
+    body,
+    members,
+    value,
+    keepUsage: true,
+    choices: 1,
+    // No tokenizer makes more tokens than there are bytes.
+    inputBound: body.length,
+    outputBound: outputBoundOf(value['generation_config']),
+    ...(previous === undefined ? {} : { pins: [previous] }),
+  };
+}
+
+/** The provider's body: the client's bytes with the model replaced and quirks applied. */
+export function encodeInteractions(peek: RequestPeek, { model, quirks }: EncodeOptions): Buffer {
+  const edits: JsonEdit[] = [];
+  if (model !== peek.model) edits.push({ op: 'set', key: 'model', json: JSON.stringify(model) });
+  if (quirks !== undefined) edits.push(...quirkEdits(peek.members, quirks));
+  return spliceJson(peek.body, peek.members, edits);
+}
+
+/** True for work that is to go on behind the answer. */
+export function isBackground({ value }: RequestPeek): boolean {
+  return value['background'] === true;
+}
+
+/** False when the client wants nothing to be kept. */
+export function isStored({ value }: RequestPeek): boolean {
+  return value['store'] !== false;
+}
+
+function refuseUnexposed(value: Members): void {
+  if (isGiven(value['agent']))
+    throw invalid('agent', 'agents are not served here; name a `model` instead');
+  if (isGiven(value['webhook_config']))
+    throw invalid('webhook_config', '`webhook_config` is not supported; poll the interaction');
+  for (const [index, format] of [value['response_format']].flat().entries()) {
+    if (!isJsonObject(format) || format['delivery'] !== 'uri') continue;
+    const at = Array.isArray(value['response_format']) ? `[${index}]` : '';
+    const message = 'delivery by `uri` is not supported; media are delivered inline';
+    throw invalid(`response_format${at}.delivery`, message);
+  }
+}
+
+/** A continuation of the same decode has a token in place of new input, as official clients send it. */
+function checkInput({ input, continuation_token: token }: Members): void {
+  if (typeof input === 'string' || Array.isArray(input) || isJsonObject(input)) return;
+  if (isGiven(input)) throw invalid('input', '`input` must be a string, an object or an array');
+  if (typeof token !== 'string' || token === '') throw invalid('input', '`input` is required');
+}
+
+function readPrevious({ previous_interaction_id: id }: Members): string | undefined {
+  if (!isGiven(id)) return undefined;
+  if (typeof id === 'string' && id !== '') return id;
+  const name = 'previous_interaction_id';
+  throw invalid(name, `\`${name}\` must be a non-empty string`);
+}
+
+function readFlag(value: Members, name: 'stream' | 'background'): boolean {
+  const flag = value[name];
+  if (!isGiven(flag)) return false;
+  if (typeof flag === 'boolean') return flag;
+  throw invalid(name, `\`${name}\` must be a boolean`);
+}
+
+function outputBoundOf(config: unknown): number | undefined {
+  const bound = isJsonObject(config) ? config['max_output_tokens'] : undefined;
+  return typeof bound === 'number' && Number.isSafeInteger(bound) && bound > 0 ? bound : undefined;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function invalid(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', { message, param });
+}

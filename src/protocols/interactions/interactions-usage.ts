@@ -1,0 +1,36 @@
+import { isJsonObject } from '../../core/json-value.ts';
+import { NO_USAGE } from '../../core/usage.ts';
+import type { Usage } from '../../core/usage.ts';
+
+/**
+ * Maps a usage object of Interactions. Cached tokens are among the input tokens, those of tools beside
+ * them, thoughts beside the output tokens unless the total says otherwise. Undefined when it names
+ * neither input nor output.
+ */
+export function toInteractionUsage(raw: unknown): Usage | undefined {
+  if (!isJsonObject(raw)) return undefined;
+  if (!isCount(raw['total_input_tokens']) && !isCount(raw['total_output_tokens'])) return undefined;
+  const input = count(raw['total_input_tokens']);
+  const cacheRead = Math.min(count(raw['total_cached_tokens']), input);
+  const tools = count(raw['total_tool_use_tokens']);
+  const told = count(raw['total_output_tokens']);
+  const thoughts = count(raw['total_thought_tokens']);
+  const within = thoughts > 0 && count(raw['total_tokens']) === input + tools + told;
+  const output = within ? told : told + thoughts;
+  return {
+    ...NO_USAGE,
+    input: input - cacheRead + tools,
+    cacheRead,
+    output,
+    reasoning: Math.min(thoughts, output),
+    raw,
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
+}
+
+function count(value: unknown): number {
+  return isCount(value) ? Math.round(value) : 0;
+}

@@ -1,0 +1,19 @@
+import { formatSse } from '../../core/sse-frame.ts';
+import type { StreamCodec, WireProtocol } from '../protocol.ts';
+import { readInteractionsAnswer } from './interactions-answer.ts';
+import { encodeInteractions, peekInteractions } from './interactions-request.ts';
+import { createInteractionsStream } from './interactions-stream.ts';
+
+/** Interactions (contract: Interactions protocol): native only, never translated. */
+export const interactions: WireProtocol & StreamCodec = {
+  id: 'interactions',
+  peek: peekInteractions,
+  encode: encodeInteractions,
+  readAnswer: readInteractionsAnswer,
+  createStream: createInteractionsStream,
+  errorFrame: ({ code, message }) =>
+    formatSse({
+      event: 'error',
+      data: JSON.stringify({ event_type: 'error', error: { code, message } }),
+    }),
+};
