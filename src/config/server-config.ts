@@ -29,6 +29,7 @@ export interface ServerConfig {
     headerBytes: number;
     urlBytes: number;
     requestTimeoutMs: number;
+    interactionWaitMs: number;
     outputTokensBound: number;
     maxConnections: number;
   };
@@ -192,6 +193,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
       headerBytes: limits.header_bytes,
       urlBytes: limits.url_bytes,
       requestTimeoutMs: limits.request_timeout,
+      interactionWaitMs: limits.interaction_wait,
       outputTokensBound: limits.output_tokens_bound,
       maxConnections: limits.max_connections,
     },

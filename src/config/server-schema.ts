@@ -45,6 +45,9 @@ const limits = z.object({
   header_bytes: z.int().min(1024).default(16_384).describe('Largest request head.'),
   url_bytes: z.int().min(256).default(8192).describe('Longest request target.'),
   request_timeout: duration.prefault('30s').describe('Time to receive a whole request body.'),
+  interaction_wait: duration
+    .prefault('60s')
+    .describe('How long a call waits for work that goes on at its provider.'),
   output_tokens_bound: z
     .int()
     .min(1)

@@ -86,7 +86,14 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     report: (error, job) =>
       log.warn('a job failed', { kind: job?.kind, job: job?.id, reason: reasonOf(error) }),
   });
-  const serving = { ...shared, inference: inference.deps, charges: inference.charges, jobs, store };
+  const serving = {
+    ...shared,
+    inference: inference.deps,
+    charges: inference.charges,
+    jobs,
+    store,
+    interactionWaitMs: config.limits.interactionWaitMs,
+  };
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
   const routes = [
     ...healthRoutes(store, told),

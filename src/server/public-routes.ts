@@ -1,3 +1,5 @@
+import type { Protocol } from '../core/protocol-id.ts';
+import type { WorkKeeper } from '../inference/work-keeper.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
 import { chatSurface } from '../surfaces/chat.ts';
@@ -11,6 +13,10 @@ import {
 import { imageEditsSurface, imagesSurface } from '../surfaces/images.ts';
 import { createInferenceHandler } from '../surfaces/inference-surface.ts';
 import type { InferenceSurface, SurfaceDeps } from '../surfaces/inference-surface.ts';
+import { createInteractionDesk } from '../surfaces/interactions/interaction-desk.ts';
+import type { InteractionDesk } from '../surfaces/interactions/interaction-desk.ts';
+import { createInteractionGet } from '../surfaces/interactions/interaction-get.ts';
+import { interactionsSurface } from '../surfaces/interactions/interactions-surface.ts';
 import { countTokensSurface, messagesSurface } from '../surfaces/messages.ts';
 import { createModelGet, createModelsList } from '../surfaces/models.ts';
 import { responsesSurface } from '../surfaces/responses.ts';
@@ -27,6 +33,7 @@ export const SURFACES: readonly InferenceSurface[] = [
   messagesSurface,
   countTokensSurface,
   generateContentSurface,
+  interactionsSurface,
 ];
 
 /** What public endpoints stand on, those included whose work outlives the call. */
@@ -34,11 +41,28 @@ export interface PublicDeps extends SurfaceDeps {
   readonly store: Store;
   readonly jobs: Jobs;
   readonly charges: Charges;
+  /** How long a call waits for work that goes on at its provider. */
+  readonly interactionWaitMs: number;
 }
 
 /** What clients call with their keys. */
 export function publicRoutes(deps: PublicDeps): RouteSpec[] {
-  return [...catalogRoutes(deps), ...SURFACES.flatMap((surface) => inferenceRoutes(surface, deps))];
+  const desk = createInteractionDesk(deps);
+  const keepers = new Map<Protocol, WorkKeeper>([['interactions', desk.keeper]]);
+  return [
+    ...catalogRoutes(deps),
+    ...SURFACES.flatMap((surface) => inferenceRoutes(surface, { ...deps, keepers })),
+    ...interactionRoutes(desk, deps),
+  ];
+}
+
+function interactionRoutes(desk: InteractionDesk, deps: SurfaceDeps): RouteSpec[] {
+  const methods = { GET: createInteractionGet(desk, deps) };
+  return interactionsSurface.paths.map((path) => ({
+    path: `${path}/**`,
+    envelope: 'google',
+    methods,
+  }));
 }
 
 function catalogRoutes(deps: SurfaceDeps): RouteSpec[] {

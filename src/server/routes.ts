@@ -36,11 +36,11 @@ export function createApp(options: RoutesOptions): H3 {
       app.on(method as Method, path, (event) => serve(event, envelope, safe));
     }
   }
-  for (const [path, allow] of allowedMethods(options.routes)) {
+  for (const [path, { allow, envelope }] of allowedMethods(options.routes)) {
     const cors = isForBrowsers(path) ? options.cors : undefined;
     const refuse: Handler = () => refuseMethod(allow);
     const rest = cors ? cors.preflight(allow, refuse) : refuse;
-    app.all(path, (event) => serve(event, 'flat', rest));
+    app.all(path, (event) => serve(event, envelope, rest));
   }
   app.all('/**', (event) => serve(event, 'flat', refusePath));
 
@@ -54,15 +54,29 @@ export function createApp(options: RoutesOptions): H3 {
   return app;
 }
 
-/** The value of `Allow` for each path; families may share one. */
-function allowedMethods(routes: readonly RouteSpec[]): Map<string, string> {
-  const allowed = new Map<string, string>();
-  for (const { path, methods } of routes) {
+interface Refusal {
+  /** The value of `Allow`. */
+  allow: string;
+  envelope: Envelope;
+}
+
+/** What other methods of each path are told; families may share one. */
+function allowedMethods(routes: readonly RouteSpec[]): Map<string, Refusal> {
+  const allowed = new Map<string, Refusal>();
+  for (const { path, envelope, methods } of routes) {
     const known = allowed.get(path);
     const own = Object.keys(methods).join(', ');
-    allowed.set(path, known === undefined ? own : `${known}, ${own}`);
+    allowed.set(path, {
+      allow: known === undefined ? own : `${known.allow}, ${own}`,
+      envelope: hasOwnErrors(envelope) && known?.envelope !== 'flat' ? envelope : 'flat',
+    });
   }
   return allowed;
+}
+
+/** Families that tell everything in their own shape, the failures of shared checks included. */
+function hasOwnErrors(envelope: Envelope): boolean {
+  return envelope === 'google' || envelope === 'messages';
 }
 
 /** Secrets and the control of the gateway are never a web page's business (requirement ops.cors-and-host). */

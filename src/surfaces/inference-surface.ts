@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
+import type { Protocol } from '../core/protocol-id.ts';
 import type { Spools } from '../core/spool.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';
 import { runInference } from '../inference/run-inference.ts';
 import type { CallResult } from '../inference/types.ts';
+import type { WorkKeeper } from '../inference/work-keeper.ts';
 import type { RequestAddress, WireProtocol } from '../protocols/protocol.ts';
 import type { Catalog, ModelType } from '../routing/catalog.ts';
 import type { Principal } from '../usage/principal.ts';
@@ -51,6 +53,8 @@ export interface SurfaceDeps extends GateDeps {
   maxBodyBytes: number;
   /** For forms. */
   spools: Spools;
+  /** Who looks after work that outlives its call, by protocol. */
+  keepers?: ReadonlyMap<Protocol, WorkKeeper>;
 }
 
 const NO_BODY = Buffer.alloc(0);
@@ -124,6 +128,7 @@ async function run(
         repeatable: surface.repeatable,
         free: surface.free,
         modelType: surface.modelType,
+        work: deps.keepers?.get(protocol.id),
         toClientError,
       },
       deps.inference,

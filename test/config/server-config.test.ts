@@ -26,6 +26,7 @@ describe('resolveServerConfig', () => {
         headerBytes: 16_384,
         urlBytes: 8192,
         requestTimeoutMs: 30_000,
+        interactionWaitMs: 60_000,
         outputTokensBound: 16_384,
         maxConnections: 10_000,
       },

@@ -17,6 +17,7 @@ const LIMITS = {
   headerBytes: 16_384,
   urlBytes: 8192,
   requestTimeoutMs: 30_000,
+  interactionWaitMs: 60_000,
   outputTokensBound: 1,
   maxConnections: 10,
 };
