@@ -32,6 +32,7 @@ export type Feature =
   | 'stop_sequences'
   | 'strict_tools'
   | 'temperature_above_1'
+  | 'tool_arguments'
   | 'tool_choice'
   | 'tool_result_errors'
   | 'tool_result_images'

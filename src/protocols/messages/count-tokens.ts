@@ -6,7 +6,10 @@ import { encodeMessages, peekConversation } from './messages-request.ts';
 const BYTES_PER_TOKEN = 4;
 const TOKENS_PER_MESSAGE = 4;
 /** What a picture of usual size, and a document of a few pages, come to. */
-const TOKENS_PER_MEDIA: Readonly<Record<string, number>> = { image: 1600, document: 5000 };
+const TOKENS_PER_MEDIA: ReadonlyMap<unknown, number> = new Map([
+  ['image', 1600],
+  ['document', 5000],
+]);
 
 /** `POST /v1/messages/count_tokens`: the provider's count, or an estimate where none can count. */
 export const countTokens: WireProtocol = {
@@ -41,7 +44,7 @@ function bytesOfText(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + bytesOfText(one), 0);
   if (!isJsonObject(value)) return 0;
-  const media = TOKENS_PER_MEDIA[String(value['type'])];
+  const media = TOKENS_PER_MEDIA.get(value['type']);
   if (media !== undefined && !isText(value['source'])) return media * BYTES_PER_TOKEN;
   return Object.entries(value).reduce(
     (sum, [name, one]) => (STRUCTURE.has(name) ? sum : sum + bytesOfText(one)),

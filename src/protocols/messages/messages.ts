@@ -19,4 +19,5 @@ export const messages: WireProtocol & StreamCodec = {
       data: JSON.stringify({ type: 'error', error: { type, message } }),
     }),
   keepAlive: () => PING,
+  translatesTo: ['responses', 'generate-content', 'chat'],
 };

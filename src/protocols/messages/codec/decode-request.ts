@@ -1,0 +1,50 @@
+import { parseKeepingRaw } from '../../../core/json-raw.ts';
+import type { CanonicalRequest, Part, Turn } from '../../canonical.ts';
+import type { RequestPeek } from '../../protocol.ts';
+import { fromContent } from './from-block.ts';
+import type { Place } from './from-block.ts';
+import { fromSettings } from './from-settings.ts';
+import { fromTools } from './from-tools.ts';
+import { readList, readObject } from './members.ts';
+
+/** Reads a request that `peekMessages` let through (contract: Messages protocol). */
+export function decodeMessagesRequest(peek: RequestPeek): CanonicalRequest {
+  const { value, stream } = peek;
+  const unmapped = new Set<string>();
+  const place = (path: string): Place => ({ path, writer: 'client', unmapped });
+  const turns = readList(messagesOf(peek), 'messages').flatMap((message, index) =>
+    toTurns(message, place(`messages[${index}]`)),
+  );
+  const system = value['system'];
+  if (system !== undefined)
+    turns.unshift({ role: 'system', parts: fromContent(system, place('system')) });
+  return {
+    turns,
+    ...fromTools(value, unmapped),
+    ...fromSettings(value, unmapped),
+    stream,
+    unmapped: [...unmapped],
+  };
+}
+
+/** The conversation with the arguments of calls as they are written. */
+function messagesOf({ body, members }: RequestPeek): unknown {
+  const member = members.findLast(({ key }) => key === 'messages');
+  if (!member) return undefined;
+  return parseKeepingRaw(body.toString('utf8', member.valueStart, member.valueEnd), ['input']);
+}
+
+/** Results of tools stand in messages of the user; they are turns of their own. */
+function toTurns(message: unknown, place: Place): Turn[] {
+  const { role, content } = readObject(message, place.path);
+  const own = role === 'assistant' || role === 'system' ? role : 'user';
+  const parts = fromContent(content, { ...place, path: `${place.path}.content` });
+  const turns: { role: Turn['role']; parts: Part[] }[] = [];
+  for (const part of parts) {
+    const wanted = part.type === 'tool_result' ? 'tool' : own;
+    const last = turns.at(-1);
+    if (last?.role === wanted) last.parts.push(part);
+    else turns.push({ role: wanted, parts: [part] });
+  }
+  return turns;
+}

@@ -1,0 +1,101 @@
+import { isJsonObject } from '../../../core/json-value.ts';
+import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
+import type { CanonicalRequest, FunctionTool, Tool, Turn } from '../../canonical.ts';
+import type { Feature } from '../../features.ts';
+import type { Members } from './members.ts';
+import { toRequestBlock } from './to-block.ts';
+import { toSettings } from './to-settings.ts';
+
+/** Writes a request in a fixed order, what stays the same between turns first, so that prompt caches hit. */
+export function encodeMessagesRequest(request: CanonicalRequest, target: RequestTarget): Encoded {
+  const losses = new Set<Feature>();
+  const tools = request.tools.flatMap((tool) => toTool(tool, losses) ?? []);
+  const system = toSystem(request.turns, losses);
+  const messages = toMessages(request.turns, losses);
+  // A conversation has at least one message here.
+  const isBare = messages.length === 0 && system !== undefined;
+  const value = {
+    ...(tools.length > 0 && { tools, ...toToolChoice(request) }),
+    ...(system !== undefined && !isBare && { system }),
+    model: target.model,
+    ...toSettings(request, target.defaultMaxTokens, losses),
+    messages: isBare ? [{ role: 'user', content: system }] : messages,
+    ...(request.stream && { stream: true }),
+  };
+  return { value, losses: [...losses] };
+}
+
+function toTool(tool: Tool, losses: Set<Feature>): Members | undefined {
+  if (tool.type === 'function') return toFunction(tool);
+  if (tool.origin === 'messages') return tool.value as Members;
+  losses.add('builtin_tools');
+  return undefined;
+}
+
+function toFunction({ name, description, parameters, strict }: FunctionTool): Members {
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    // The one type that a schema may have, and must name.
+    input_schema: {
+      type: 'object',
+      ...(isJsonObject(parameters) ? parameters : { properties: {} }),
+    },
+    ...(strict !== undefined && { strict }),
+  };
+}
+
+function toToolChoice({ toolChoice, parallelToolCalls }: CanonicalRequest): Members {
+  const single = parallelToolCalls === false && toolChoice !== 'none';
+  if (toolChoice === undefined && !single) return {};
+  const choice =
+    typeof toolChoice === 'object'
+      ? { type: 'tool', name: toolChoice.name }
+      : { type: toolChoice === 'required' ? 'any' : (toolChoice ?? 'auto') };
+  return { tool_choice: { ...choice, ...(single && { disable_parallel_tool_use: true }) } };
+}
+
+function isSystem({ role }: Turn): boolean {
+  return role === 'system' || role === 'developer';
+}
+
+/** All system texts, wherever they stand: this protocol has one place for them. */
+function toSystem(turns: readonly Turn[], losses: Set<Feature>): string | Members[] | undefined {
+  const blocks = turns.filter(isSystem).flatMap((turn) => toBlocks(turn, losses));
+  return blocks.length === 0 ? undefined : (plainText(blocks) ?? blocks);
+}
+
+interface Message {
+  readonly role: 'user' | 'assistant';
+  readonly content: string | Members[];
+}
+
+/** Results of tools are the user's words here, in one message with those that follow them. */
+function toMessages(turns: readonly Turn[], losses: Set<Feature>): Message[] {
+  const groups: { role: Message['role']; blocks: Members[]; isOpen: boolean }[] = [];
+  for (const turn of turns) {
+    if (isSystem(turn)) continue;
+    const blocks = toBlocks(turn, losses);
+    const isOpen = turn.role === 'tool';
+    const last = groups.at(-1);
+    if (last?.isOpen && turn.role !== 'assistant') {
+      last.blocks.push(...blocks);
+      last.isOpen = isOpen;
+    } else if (blocks.length > 0) {
+      groups.push({ role: turn.role === 'assistant' ? 'assistant' : 'user', blocks, isOpen });
+    }
+  }
+  return groups.map(({ role, blocks }) => ({ role, content: plainText(blocks) ?? blocks }));
+}
+
+function toBlocks({ name, parts }: Turn, losses: Set<Feature>): Members[] {
+  if (name !== undefined) losses.add('participant_names');
+  return parts.map((part) => toRequestBlock(part, losses)).filter((block) => block !== undefined);
+}
+
+/** The text of content that is nothing but one text. */
+function plainText(blocks: readonly Members[]): string | undefined {
+  const [only] = blocks;
+  if (blocks.length !== 1 || only?.['type'] !== 'text' || 'cache_control' in only) return undefined;
+  return only['text'] as string;
+}

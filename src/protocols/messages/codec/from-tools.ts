@@ -1,0 +1,62 @@
+import { isJsonObject } from '../../../core/json-value.ts';
+import type { CanonicalRequest, Tool } from '../../canonical.ts';
+import { readObject, readText } from './members.ts';
+import type { Members } from './members.ts';
+
+type ToolFields = Pick<CanonicalRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'>;
+
+const TOOL_MEMBERS: ReadonlySet<string> = new Set([
+  'type',
+  'name',
+  'description',
+  'input_schema',
+  'strict',
+]);
+
+/** The tools and how they are to be used; tools that the provider runs itself are carried as they are. */
+export function fromTools({ tools, tool_choice }: Members, unmapped: Set<string>): ToolFields {
+  const list = Array.isArray(tools) ? (tools as readonly unknown[]) : [];
+  return {
+    tools: list.map((tool, index) =>
+      fromTool(readObject(tool, `tools[${index}]`), index, unmapped),
+    ),
+    ...fromToolChoice(tool_choice, unmapped),
+  };
+}
+
+function fromTool(tool: Members, index: number, unmapped: Set<string>): Tool {
+  const { type = 'custom', description, input_schema: parameters, strict } = tool;
+  if (type !== null && type !== 'custom')
+    return { type: 'opaque', origin: 'messages', value: tool };
+  for (const [name, value] of Object.entries(tool)) {
+    if (!TOOL_MEMBERS.has(name) && value !== null) unmapped.add(`tools.${name}`);
+  }
+  return {
+    type: 'function',
+    name: readText(tool, 'name', `tools[${index}]`),
+    ...(typeof description === 'string' && { description }),
+    ...(isJsonObject(parameters) && { parameters }),
+    ...(typeof strict === 'boolean' && { strict }),
+  };
+}
+
+function fromToolChoice(
+  choice: unknown,
+  unmapped: Set<string>,
+): Pick<ToolFields, 'toolChoice' | 'parallelToolCalls'> {
+  if (!isJsonObject(choice)) return {};
+  const { type, name, disable_parallel_tool_use: single } = choice;
+  const toolChoice =
+    type === 'any'
+      ? 'required'
+      : type === 'auto' || type === 'none'
+        ? type
+        : type === 'tool' && typeof name === 'string'
+          ? { name }
+          : undefined;
+  if (toolChoice === undefined) unmapped.add('tool_choice');
+  return {
+    ...(toolChoice !== undefined && { toolChoice }),
+    ...(typeof single === 'boolean' && { parallelToolCalls: !single }),
+  };
+}

@@ -1,0 +1,46 @@
+import { parseKeepingRaw } from '../../../core/json-raw.ts';
+import type { AnswerContext, Encoded } from '../../canonical-codec.ts';
+import type { CanonicalAnswer } from '../../canonical.ts';
+import type { Feature } from '../../features.ts';
+import { toMessage } from '../messages-answer.ts';
+import { toMessagesUsage } from '../messages-usage.ts';
+import { fromContent } from './from-block.ts';
+import { fromStopReason, refusalOf, toStopReason } from './stop-reasons.ts';
+import { toAnswerBlock } from './to-block.ts';
+import { toUsageObject } from './usage-object.ts';
+
+/** Undefined for what is no message of the protocol. */
+export function decodeMessagesAnswer(json: string): CanonicalAnswer | undefined {
+  try {
+    const message = toMessage(parseKeepingRaw(json, ['input']));
+    if (!message) return undefined;
+    const { id, content, usage } = message;
+    const place = { path: 'content', writer: 'provider', unmapped: new Set<string>() } as const;
+    const parts = fromContent(content, place);
+    const refusal = refusalOf(message);
+    if (refusal !== undefined) parts.push({ type: 'refusal', text: refusal });
+    return {
+      id: typeof id === 'string' ? id : undefined,
+      parts,
+      stop: fromStopReason(message),
+      usage: toMessagesUsage(usage),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+export function encodeMessagesAnswer(answer: CanonicalAnswer, context: AnswerContext): Encoded {
+  const losses = new Set<Feature>();
+  const isRefused = answer.parts.some(({ type }) => type === 'refusal');
+  const value = {
+    id: answer.id ?? context.id,
+    type: 'message',
+    role: 'assistant',
+    model: context.model,
+    content: answer.parts.flatMap((part) => toAnswerBlock(part, losses) ?? []),
+    ...toStopReason(isRefused ? { kind: 'refusal' } : answer.stop),
+    usage: toUsageObject(answer.usage),
+  };
+  return { value, losses: [...losses] };
+}

@@ -1,0 +1,151 @@
+import { parseKeepingRaw } from '../../../core/json-raw.ts';
+import { isJsonObject } from '../../../core/json-value.ts';
+import type { SseFrame } from '../../../core/sse-frame.ts';
+import type { StreamDecoder } from '../../canonical-codec.ts';
+import type { AnswerEvent, CanonicalEvent } from '../../canonical-stream.ts';
+import type { StreamFailure } from '../../protocol.ts';
+import { toMessagesFailure } from '../messages-failure.ts';
+import { joinMessagesUsage, toMessagesUsage } from '../messages-usage.ts';
+import type { Members } from './members.ts';
+import { fromStopReason, refusalOf } from './stop-reasons.ts';
+import { createBlock } from './stream-block.ts';
+import type { StreamBlock } from './stream-block.ts';
+
+/** Reads a provider's stream. Blocks keep the order in which they begin, whatever their numbers. */
+export function createMessagesDecoder(): StreamDecoder {
+  return new MessagesDecoder();
+}
+
+class MessagesDecoder implements StreamDecoder {
+  readonly #blocks = new Map<unknown, StreamBlock>();
+  #parts = 0;
+  #isStarted = false;
+  #isFinished = false;
+  #told: Members | undefined;
+
+  read(frame: SseFrame): readonly CanonicalEvent[] {
+    if (frame.payload === undefined || frame.payload.trim() === '') return [];
+    const event = parse(frame.data ?? '');
+    if (!event) {
+      // Gateways that speak several protocols end all streams alike; the end is told otherwise here.
+      return frame.payload.trim() === '[DONE]' ? [] : malformed('is not JSON');
+    }
+    const type = typeof event['type'] === 'string' ? event['type'] : frame.event;
+    return HANDLERS.get(type)?.call(this, event) ?? [];
+  }
+
+  close(): readonly CanonicalEvent[] {
+    if (this.#isFinished) return [{ type: 'end' }];
+    return failure({ kind: 'truncated', message: 'the stream of the provider ended early' });
+  }
+
+  start({ message }: Members): CanonicalEvent[] {
+    if (this.#isStarted || !isJsonObject(message)) return [];
+    this.#isStarted = true;
+    const { id, usage } = message;
+    const counted = this.#count(usage);
+    return [
+      {
+        type: 'start',
+        id: typeof id === 'string' ? id : undefined,
+        ...(counted && { usage: counted }),
+      },
+    ];
+  }
+
+  openBlock({ index, content_block: value }: Members): CanonicalEvent[] {
+    if (this.#isFinished) return [];
+    const ended = this.#closeBlock(index);
+    const block = isJsonObject(value) ? createBlock(value, this.#parts++) : undefined;
+    if (!block) return malformed('has no proper content block');
+    this.#blocks.set(index, block);
+    return [...ended, ...block.begin()];
+  }
+
+  fillBlock({ index, delta }: Members): CanonicalEvent[] {
+    if (this.#isFinished) return [];
+    const block = this.#blocks.get(index);
+    if (!block || !isJsonObject(delta)) return malformed('goes on with nothing that had begun');
+    return block.add(delta) ?? failure({ kind: 'too_large', message: 'a block is too large' });
+  }
+
+  stopBlock({ index }: Members): CanonicalEvent[] {
+    return this.#isFinished ? [] : this.#closeBlock(index);
+  }
+
+  finish({ delta, usage }: Members): CanonicalEvent[] {
+    const counted = this.#count(usage);
+    const events: CanonicalEvent[] = counted ? [{ type: 'usage', usage: counted }] : [];
+    if (!isJsonObject(delta) || typeof delta['stop_reason'] !== 'string') return events;
+    return [...events, ...this.#finish(delta)];
+  }
+
+  end(): CanonicalEvent[] {
+    // Blocks that nobody said why they end are an answer still; nothing at all is none.
+    const untold = !this.#isFinished && this.#parts > 0 ? this.#finish({}) : [];
+    return [...untold, { type: 'end' }];
+  }
+
+  fail(event: Members): CanonicalEvent[] {
+    return failure(toMessagesFailure(event));
+  }
+
+  #finish(delta: Members): AnswerEvent[] {
+    if (this.#isFinished) return [];
+    this.#isFinished = true;
+    const open = [...this.#blocks.keys()].flatMap((index) => this.#closeBlock(index));
+    return [...open, ...this.#refuse(delta), { type: 'finish', stop: fromStopReason(delta) }];
+  }
+
+  #refuse(delta: Members): AnswerEvent[] {
+    const text = refusalOf(delta);
+    if (text === undefined) return [];
+    const part = this.#parts++;
+    return [
+      { type: 'open', part, opening: { type: 'refusal' } },
+      { type: 'delta', part, text },
+      { type: 'close', part },
+    ];
+  }
+
+  #closeBlock(index: unknown): AnswerEvent[] {
+    const block = this.#blocks.get(index);
+    this.#blocks.delete(index);
+    return block?.end() ?? [];
+  }
+
+  #count(usage: unknown): ReturnType<typeof toMessagesUsage> {
+    if (!isJsonObject(usage)) return undefined;
+    this.#told = joinMessagesUsage(this.#told, usage);
+    return toMessagesUsage(this.#told);
+  }
+}
+
+type Handler = (this: MessagesDecoder, event: Members) => CanonicalEvent[];
+
+const HANDLERS: ReadonlyMap<unknown, Handler> = new Map<unknown, Handler>([
+  ['message_start', MessagesDecoder.prototype.start],
+  ['content_block_start', MessagesDecoder.prototype.openBlock],
+  ['content_block_delta', MessagesDecoder.prototype.fillBlock],
+  ['content_block_stop', MessagesDecoder.prototype.stopBlock],
+  ['message_delta', MessagesDecoder.prototype.finish],
+  ['message_stop', MessagesDecoder.prototype.end],
+  ['error', MessagesDecoder.prototype.fail],
+]);
+
+function parse(data: string): Members | undefined {
+  try {
+    const value = parseKeepingRaw(data, ['input']);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function malformed(what: string): CanonicalEvent[] {
+  return failure({ kind: 'malformed', message: `an event of the provider ${what}` });
+}
+
+function failure(failure: StreamFailure): CanonicalEvent[] {
+  return [{ type: 'failure', failure }];
+}

@@ -1,0 +1,179 @@
+import { Buffer } from 'node:buffer';
+import { stringifyWithRaw } from '../../../core/json-raw.ts';
+import { formatSse } from '../../../core/sse-frame.ts';
+import { NO_USAGE } from '../../../core/usage.ts';
+import type { Usage } from '../../../core/usage.ts';
+import type { AnswerContext, StreamEncoder } from '../../canonical-codec.ts';
+import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
+import type { Signature, Stop } from '../../canonical.ts';
+import type { Feature } from '../../features.ts';
+import { toCitation } from './citations.ts';
+import type { Members } from './members.ts';
+import { toStopReason } from './stop-reasons.ts';
+import { toClientThinking } from './thinking.ts';
+import { toAnswerBlock } from './to-block.ts';
+import { toUsageObject } from './usage-object.ts';
+
+type EventOf<T extends AnswerEvent['type']> = Extract<AnswerEvent, { type: T }>;
+
+/**
+ * Writes an answer as the events of the protocol: `message_start`, the blocks one by one,
+ * `message_delta` with the reason to stop and the usage, `message_stop` (requirement
+ * messages.stream.order).
+ */
+export function createMessagesEncoder(context: AnswerContext): StreamEncoder {
+  return new MessagesEncoder(context);
+}
+
+/** The block that is open: what it is, and whether clients have been told of it. */
+interface Block {
+  readonly opening: PartOpening;
+  isStarted: boolean;
+  isFilled: boolean;
+}
+
+class MessagesEncoder implements StreamEncoder {
+  readonly losses = new Set<Feature>();
+  readonly #context: AnswerContext;
+  #isStarted = false;
+  #index = 0;
+  #block: Block | undefined;
+  #isRefused = false;
+  #stop: Stop = { kind: 'end' };
+  #usage: Usage | undefined;
+  #events: Members[] = [];
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  write(event: AnswerEvent): Buffer | undefined {
+    this.#take(event);
+    if (this.#events.length === 0) return undefined;
+    const frames = this.#events.map(toFrame);
+    this.#events = [];
+    return Buffer.concat(frames);
+  }
+
+  #take(event: AnswerEvent): void {
+    switch (event.type) {
+      case 'start':
+        return this.#start(event);
+      case 'open':
+        return this.#open(event.opening);
+      case 'delta':
+        return this.#delta(event.text);
+      case 'signature':
+        return this.#sign(event.signature);
+      case 'citation':
+        return this.#fill({ type: 'citations_delta', citation: toCitation(event.citation) });
+      case 'logprobs':
+        this.losses.add('logprobs');
+        return;
+      case 'close':
+        return this.#close();
+      case 'finish':
+        this.#stop = event.stop;
+        return;
+      case 'usage':
+        this.#usage = event.usage;
+        return;
+      case 'end':
+        return this.#end();
+    }
+  }
+
+  #start({ id, usage }: Partial<EventOf<'start'>>): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    this.#usage = usage;
+    const message = {
+      id: id ?? this.#context.id,
+      type: 'message',
+      role: 'assistant',
+      model: this.#context.model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: toUsageObject({ ...(usage ?? NO_USAGE), output: 0, reasoning: 0 }),
+    };
+    this.#events.push({ type: 'message_start', message });
+  }
+
+  #open(opening: PartOpening): void {
+    this.#start({});
+    this.#block = { opening, isStarted: false, isFilled: false };
+    if (opening.type === 'tool_call') {
+      const { id, name } = opening;
+      this.#begin({ type: 'tool_use', id, name, input: {} });
+    } else if (opening.type === 'opaque') {
+      const block = toAnswerBlock(opening, this.losses);
+      if (block) this.#begin(block);
+    } else if (opening.type === 'refusal') {
+      this.#isRefused = true;
+      this.losses.add('refusals');
+    }
+  }
+
+  #delta(text: string): void {
+    const type = this.#block?.opening.type;
+    if (text === '' || type === undefined || type === 'opaque') return;
+    if (type === 'tool_call') this.#fill({ type: 'input_json_delta', partial_json: text });
+    else if (type === 'reasoning') this.#fill({ type: 'thinking_delta', thinking: text });
+    else this.#fill({ type: 'text_delta', text });
+  }
+
+  /** Reasoning without a text may be told in one block that has no deltas. */
+  #sign(signature: Signature): void {
+    const { opening, isStarted } = this.#block ?? {};
+    if (opening?.type !== 'reasoning') return;
+    const whole = toClientThinking({ ...opening, text: '', signature });
+    if (!whole) return;
+    if (!isStarted && whole['type'] === 'redacted_thinking') this.#begin(whole);
+    else this.#fill({ type: 'signature_delta', signature: whole['signature'] });
+  }
+
+  #fill(delta: Members): void {
+    if (!this.#block) return;
+    if (!this.#block.isStarted) this.#begin(emptyBlock(this.#block.opening));
+    this.#block.isFilled = true;
+    this.#events.push({ type: 'content_block_delta', index: this.#index, delta });
+  }
+
+  #begin(content_block: Members): void {
+    if (this.#block) this.#block.isStarted = true;
+    this.#events.push({ type: 'content_block_start', index: this.#index, content_block });
+  }
+
+  #close(): void {
+    const block = this.#block;
+    if (!block) return;
+    if (block.opening.type === 'tool_call' && !block.isFilled)
+      this.#fill({ type: 'input_json_delta', partial_json: '{}' });
+    this.#block = undefined;
+    if (!block.isStarted) return;
+    this.#events.push({ type: 'content_block_stop', index: this.#index });
+    this.#index++;
+  }
+
+  #end(): void {
+    this.#start({});
+    this.#close();
+    const delta = toStopReason(this.#isRefused ? { kind: 'refusal' } : this.#stop);
+    this.#events.push({ type: 'message_delta', delta, usage: toUsageObject(this.#usage) });
+    this.#events.push({ type: 'message_stop' });
+  }
+}
+
+function toFrame(event: Members): Buffer {
+  const { type } = event;
+  // Blocks that are carried as they are may hold text that must not be parsed.
+  const data = type === 'content_block_start' ? stringifyWithRaw(event) : JSON.stringify(event);
+  return formatSse({ event: type as string, data });
+}
+
+function emptyBlock({ type }: PartOpening): Members {
+  return type === 'reasoning'
+    ? { type: 'thinking', thinking: '', signature: '' }
+    : { type: 'text', text: '' };
+}
