@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readBoundary } from '../../src/core/form-head.ts';
 import { FormScanner } from '../../src/core/form-scanner.ts';
-import { formText } from './form-text.ts';
-import type { WrittenPart } from './form-text.ts';
+import { formText } from '../support/form-text.ts';
+import type { WrittenPart } from '../support/form-text.ts';
 
 const PARTS: WrittenPart[] = [
   { name: 'prompt', content: 'a cat\r\n-- with a hat --\r\n' },

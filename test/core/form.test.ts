@@ -3,8 +3,8 @@ import { formContentType, readGuardedField, spliceForm } from '../../src/core/fo
 import type { Form, FormEdits } from '../../src/core/form.ts';
 import { FormScanner } from '../../src/core/form-scanner.ts';
 import { fromBytes, gatherBody } from '../../src/core/spooled-body.ts';
-import { formText } from './form-text.ts';
-import type { WrittenPart } from './form-text.ts';
+import { formText } from '../support/form-text.ts';
+import type { WrittenPart } from '../support/form-text.ts';
 
 const FILE: WrittenPart = { name: 'image', filename: 'a.png', content: Buffer.from([0, 255, 13]) };
 const MODEL: WrittenPart = { name: 'model', content: 'acme/paint' };

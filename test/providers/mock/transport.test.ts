@@ -1,9 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { fromBytes } from '../../../src/core/spooled-body.ts';
+import type { SpooledBody } from '../../../src/core/spooled-body.ts';
 import type { CassetteInput } from '../../../src/providers/mock/cassette.ts';
 import { createMockEngine } from '../../../src/providers/mock/engine.ts';
 import { createMockTransport } from '../../../src/providers/mock/transport.ts';
 import type { Transport, UpstreamCall, UpstreamSink } from '../../../src/upstream/transport.ts';
+import { formText } from '../../support/form-text.ts';
 import { verifies } from '../../requirements.ts';
 import { toEvents } from './raw-call.ts';
 import { createFakeClock } from './fake-clock.ts';
@@ -195,5 +198,67 @@ describe('mock transport', () => {
     ask(transport, sink, false);
     await settled;
     expect(JSON.parse(text()).object).toBe('chat.completion');
+  });
+});
+
+describe('mock transport with a body that is not in memory', () => {
+  const url = new URL('mock://local/v1/images/edits');
+  const headers = ['content-type', 'multipart/form-data; boundary=b'];
+  const form = formText('b', [
+    { name: 'model', content: 'm' },
+    { name: 'image', filename: 'a', content: 'bytes' },
+  ]);
+  const send = (transport: Transport, sink: UpstreamSink, body: SpooledBody) =>
+    transport.send({ url, method: 'POST', headers, body }, sink);
+  const broken: SpooledBody = {
+    length: 3,
+    open: () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error()) }) }),
+  };
+
+  it('plays its script once the body is there', async () => {
+    const { transport, engine } = setUp();
+    const recorder = createRecorder();
+    send(transport, recorder.sink, fromBytes(form));
+    expect(recorder.log).toEqual([]);
+    await recorder.settled;
+    expect(recorder.log[0]).toBe('head 200');
+    expect(recorder.log.at(-1)).toBe('end');
+    expect(engine.calls()[0]).toMatchObject({ model: 'm', body: form });
+  });
+
+  it('breaks off when the body cannot be read or is beyond its bound', async () => {
+    const { transport } = setUp();
+    for (const body of [broken, { ...broken, length: 65 * 1024 * 1024 }]) {
+      const recorder = createRecorder();
+      send(transport, recorder.sink, body);
+      await recorder.settled;
+      expect(recorder.log).toEqual(['error reset']);
+    }
+  });
+
+  it('ends once, however often it is aborted and closed', async () => {
+    const { transport, engine } = setUp();
+    const recorder = createRecorder();
+    const call = send(transport, recorder.sink, fromBytes(form));
+    call.abort();
+    call.abort();
+    await transport.close();
+    await recorder.settled;
+    await nextTurn();
+    expect(recorder.log).toEqual(['error aborted']);
+    expect(engine.calls()).toEqual([]);
+  });
+
+  it('waits for whoever paused it in the meantime', async () => {
+    const { transport, engine } = setUp();
+    const recorder = createRecorder();
+    const call = send(transport, recorder.sink, fromBytes(form));
+    call.pause();
+    while (engine.calls().length === 0) await nextTurn();
+    await nextTurn();
+    expect(recorder.log).toEqual([]);
+    call.resume();
+    await recorder.settled;
+    expect(recorder.log.at(-1)).toBe('end');
   });
 });
