@@ -5,7 +5,8 @@ import { scanJson } from '../core/json-scan.ts';
 import { spliceJson } from '../core/json-splice.ts';
 import type { AnswerContext, CanonicalCodec, Encoded } from './canonical-codec.ts';
 import type { Part } from './canonical.ts';
-import type { Feature, FeatureFields } from './features.ts';
+import type { Feature } from './features.ts';
+import { fieldsOf } from './pair-losses.ts';
 import type { Answer, AnswerOptions, EncodeOptions, RequestPeek, Wire } from './protocol.ts';
 import { isTooDeep, TranslatedStream } from './translated-stream.ts';
 
@@ -21,7 +22,7 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
     keepUsage: peek.keepUsage,
     peek,
   });
-  const fields: FeatureFields = { ...client.alsoReads, ...client.features };
+  const fields = fieldsOf(client);
   const namesOf = (losses: readonly Feature[]): string[] => [
     ...new Set(losses.map((feature) => fields[feature] ?? feature)),
   ];
