@@ -32,7 +32,8 @@ export function peekInteractions(body: Buffer): RequestPeek {
   const model = readModelName(value['model']);
   checkInput(value);
   const stream = readFlag(value, 'stream');
-  if (stream && readFlag(value, 'background'))
+  const background = readFlag(value, 'background');
+  if (stream && background)
     throw invalid('background', '`background` cannot be combined with `stream`');
   const previous = readPrevious(value);
   return {

@@ -1,3 +1,4 @@
+import { googleStatus } from '../../core/google-status.ts';
 import { formatSse } from '../../core/sse-frame.ts';
 import type { StreamCodec, WireProtocol } from '../protocol.ts';
 import { readInteractionsAnswer } from './interactions-answer.ts';
@@ -11,9 +12,8 @@ export const interactions: WireProtocol & StreamCodec = {
   encode: encodeInteractions,
   readAnswer: readInteractionsAnswer,
   createStream: createInteractionsStream,
-  errorFrame: ({ code, message }) =>
-    formatSse({
-      event: 'error',
-      data: JSON.stringify({ event_type: 'error', error: { code, message } }),
-    }),
+  errorFrame({ status, message }) {
+    const error = { code: googleStatus(status), message };
+    return formatSse({ event: 'error', data: JSON.stringify({ event_type: 'error', error }) });
+  },
 };

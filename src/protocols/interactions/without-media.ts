@@ -32,12 +32,12 @@ export function withoutMedia({ value }: Interaction, body: Buffer): Kept {
 
 /** The value itself when nothing is to be left out of it. */
 function strip(value: unknown, depth: number): unknown {
+  if (depth > MAX_DEPTH && typeof value === 'object') return null;
   if (Array.isArray(value)) {
     const items = value.map((item) => strip(item, depth + 1));
     return items.every((item, index) => item === value[index]) ? value : items;
   }
   if (!isJsonObject(value)) return value;
-  if (depth > MAX_DEPTH) return {};
   const entries = Object.entries(value);
   const kept = entries
     .filter(([name, member]) => !isMedia(name, member, value))
