@@ -15,8 +15,8 @@ export function messagesEvents(text: string): MessagesEvent[] {
     .filter((frame) => frame !== '' && !frame.startsWith(':'))
     .map((frame) => {
       const [, name, data = ''] = /^event: (\S+)\ndata: (.*)$/s.exec(frame) ?? [];
-      const event = JSON.parse(data || 'null') as MessagesEvent | null;
-      if (event?.type !== name || name === undefined)
+      const event = JSON.parse(data || '{}') as MessagesEvent;
+      if (name === undefined || event.type !== name)
         throw new Error(`no event of its name: ${frame}`);
       return event;
     });
