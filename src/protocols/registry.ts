@@ -1,12 +1,13 @@
 import type { Protocol } from '../core/protocol-id.ts';
 import type { CanonicalCodec } from './canonical-codec.ts';
 import { chatCodec } from './chat/codec/chat-codec.ts';
+import { generateContentCodec } from './generate-content/codec/generate-content-codec.ts';
 import { messagesCodec } from './messages/codec/messages-codec.ts';
 import type { Wire, WireProtocol } from './protocol.ts';
 import { translateBetween } from './translate.ts';
 
 /** The protocols that can be translated into one another. */
-const CODECS: readonly CanonicalCodec[] = [chatCodec, messagesCodec];
+export const CODECS: readonly CanonicalCodec[] = [chatCodec, messagesCodec, generateContentCodec];
 
 const WIRES: ReadonlyMap<string, Wire> = new Map(
   CODECS.flatMap((client) =>

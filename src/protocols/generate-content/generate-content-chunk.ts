@@ -49,9 +49,18 @@ export function measureAnswer(answer: Members): number {
     for (const part of partsOf(candidate)) {
       const { text, functionCall } = part;
       if (typeof text === 'string') size += text.length;
-      if (isJsonObject(functionCall)) size += JSON.stringify(functionCall).length;
+      if (isJsonObject(functionCall)) size += lengthOf(functionCall['args']);
     }
   return size;
+}
+
+/** Nothing for arguments that are nested too deeply to be written. */
+function lengthOf(args: unknown): number {
+  try {
+    return JSON.stringify(args ?? {}).length;
+  } catch {
+    return 0;
+  }
 }
 
 /** The provider's own error in a chunk. */

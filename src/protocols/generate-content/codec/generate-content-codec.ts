@@ -1,0 +1,27 @@
+import type { CanonicalCodec } from '../../canonical-codec.ts';
+import { createGenerateContentDecoder } from './generate-content-decoder.ts';
+import { createGenerateContentEncoder } from './generate-content-encoder.ts';
+import { GENERATE_CONTENT_FEATURES } from './generate-content-features.ts';
+import { readGenerateContentAnswer } from './read-answer.ts';
+import { readGenerateContentRequest } from './read-request.ts';
+import { refuseUntranslatable } from './refuse-untranslatable.ts';
+import { writeGenerateContentAnswer } from './write-answer.ts';
+import { writeGenerateContentRequest } from './write-request.ts';
+
+/**
+ * Generate-content to and from the canonical form. Requests of clients are refused where the contract
+ * says so, whatever the canonical form could carry (contract: Generate-content protocol).
+ */
+export const generateContentCodec: CanonicalCodec = {
+  id: 'generate-content',
+  features: GENERATE_CONTENT_FEATURES,
+  decodeRequest(peek) {
+    refuseUntranslatable(peek.value);
+    return readGenerateContentRequest(peek);
+  },
+  encodeRequest: writeGenerateContentRequest,
+  decodeAnswer: readGenerateContentAnswer,
+  encodeAnswer: writeGenerateContentAnswer,
+  createDecoder: createGenerateContentDecoder,
+  createEncoder: createGenerateContentEncoder,
+};

@@ -1,0 +1,171 @@
+import { Buffer } from 'node:buffer';
+import { stringifyWithRaw } from '../../../core/json-raw.ts';
+import type { Usage } from '../../../core/usage.ts';
+import type { AnswerContext, StreamEncoder } from '../../canonical-codec.ts';
+import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
+import type { Signature, Stop } from '../../canonical.ts';
+import type { Feature } from '../../features.ts';
+import type { InBandError } from '../../protocol.ts';
+import { ElementWriter } from '../element-writer.ts';
+import { fromUsage } from '../generate-content-usage.ts';
+import { toGrounding, writeGrounding } from './grounding.ts';
+import type { Grounding } from './grounding.ts';
+import { writeLogprobs } from './logprobs.ts';
+import { writeFinishReason } from './stop-reason.ts';
+import { TextOffsets } from './text-offsets.ts';
+import { toClientSignature, writeCall } from './write-part.ts';
+import type { WrittenPart } from './write-part.ts';
+
+export function createGenerateContentEncoder(context: AnswerContext): StreamEncoder {
+  return new GenerateContentEncoder(context);
+}
+
+/** Arguments beyond it count as cut off. */
+const MAX_ARGUMENTS = 16 * 1024 * 1024;
+const MAX_SOURCES = 1000;
+
+/**
+ * Writes an answer per piece of text; a call comes whole, as clients read it. Finish reason and usage
+ * stand in the last one.
+ */
+class GenerateContentEncoder implements StreamEncoder {
+  readonly losses = new Set<Feature>();
+  readonly #context: AnswerContext;
+  readonly #writer: ElementWriter;
+  #id: string;
+  #opening: PartOpening | undefined;
+  /** The growing part showed something. */
+  #shown = false;
+  #arguments = '';
+  /** Waits for the part that it belongs to. */
+  #waiting: string | undefined;
+  #offsets = new TextOffsets();
+  readonly #groundings: Grounding[] = [];
+  #stop: Stop = { kind: 'other' };
+  #usage: Usage | undefined;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#writer = new ElementWriter(context.peek);
+    this.#id = context.id;
+  }
+
+  write(event: AnswerEvent): Buffer | undefined {
+    switch (event.type) {
+      case 'start':
+        this.#id = event.id ?? this.#id;
+        this.#usage = event.usage ?? this.#usage;
+        return undefined;
+      case 'open':
+        return this.#open(event.opening);
+      case 'delta':
+        return this.#grow(event.text);
+      case 'signature':
+        return this.#sign(event.signature);
+      case 'citation':
+        if (this.#groundings.length < MAX_SOURCES)
+          this.#groundings.push(toGrounding(event.citation, this.#offsets));
+        return undefined;
+      case 'logprobs':
+        return this.#candidate({ logprobsResult: writeLogprobs(event.logprobs) });
+      case 'close':
+        return this.#close();
+      case 'finish':
+        this.#stop = event.stop;
+        return undefined;
+      case 'usage':
+        this.#usage = event.usage;
+        return undefined;
+      case 'end':
+    }
+    return this.#end();
+  }
+
+  errorFrame(error: InBandError): Buffer {
+    return this.#writer.failure(error);
+  }
+
+  #open(opening: PartOpening): undefined {
+    this.#opening = opening;
+    this.#shown = false;
+    this.#arguments = '';
+    this.#offsets = new TextOffsets();
+    if (opening.type === 'opaque') this.losses.add('builtin_tools');
+    if (opening.type === 'refusal') this.losses.add('refusals');
+  }
+
+  #grow(text: string): Buffer | undefined {
+    if (text === '') return undefined;
+    switch (this.#opening?.type) {
+      case 'text':
+        this.#offsets.add(text);
+        return this.#part({ text });
+      case 'refusal':
+        return this.#part({ text });
+      case 'reasoning':
+        this.#shown = true;
+        return this.#part({ text, thought: true });
+      case 'tool_call':
+        if (this.#arguments.length <= MAX_ARGUMENTS) this.#arguments += text;
+        return undefined;
+      case 'opaque':
+      case undefined:
+    }
+    return undefined;
+  }
+
+  #sign(signature: Signature): Buffer | undefined {
+    const thoughtSignature = toClientSignature(signature);
+    if (this.#opening?.type === 'reasoning' && this.#opening.ofNext) {
+      this.#waiting = thoughtSignature;
+      return undefined;
+    }
+    // The text went ahead.
+    return this.#part({ text: '', ...(this.#shown && { thought: true }), thoughtSignature });
+  }
+
+  #close(): Buffer | undefined {
+    const opening = this.#opening;
+    this.#opening = undefined;
+    if (opening?.type === 'text') return this.#sources();
+    if (opening?.type !== 'tool_call') return undefined;
+    const { id, name } = opening;
+    return this.#part(writeCall({ id, name, arguments: this.#arguments }));
+  }
+
+  /** Behind the text in which they stand, for their offsets are those of that text. */
+  #sources(): Buffer | undefined {
+    if (this.#groundings.length === 0) return undefined;
+    return this.#candidate({ groundingMetadata: writeGrounding(this.#groundings.splice(0)) });
+  }
+
+  #part(part: WrittenPart): Buffer {
+    const signed = this.#waiting === undefined ? {} : { thoughtSignature: this.#waiting };
+    this.#waiting = undefined;
+    return this.#candidate({ content: { role: 'model', parts: [{ ...part, ...signed }] } });
+  }
+
+  #end(): Buffer {
+    const usage = this.#usage;
+    const alone = this.#waiting && {
+      content: { role: 'model', parts: [{ text: '', thoughtSignature: this.#waiting }] },
+    };
+    const last = this.#candidate(
+      { ...alone, finishReason: writeFinishReason(this.#stop) },
+      usage && { usageMetadata: fromUsage(usage) },
+    );
+    const end = this.#writer.end();
+    return end ? Buffer.concat([last, end]) : last;
+  }
+
+  #candidate(candidate: object, rest: object = {}): Buffer {
+    return this.#writer.element(
+      stringifyWithRaw({
+        candidates: [{ ...candidate, index: 0 }],
+        ...rest,
+        modelVersion: this.#context.model,
+        responseId: this.#id,
+      }),
+    );
+  }
+}

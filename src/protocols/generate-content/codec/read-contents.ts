@@ -1,0 +1,132 @@
+import { RawJson } from '../../../core/json-raw.ts';
+import { isJsonObject } from '../../../core/json-value.ts';
+import type { Part, Turn } from '../../canonical.ts';
+import { expectKind, refused } from '../check-fields.ts';
+import { fieldOf, listOf, membersOf, textOf, toCamel } from '../fields.ts';
+import type { Members } from '../fields.ts';
+import { CallIds } from './call-ids.ts';
+import { joinParts } from './join-parts.ts';
+import { readPart } from './read-part.ts';
+
+/** What a translation keeps of a part; anything else is named as dropped. */
+const KNOWN = new Set([
+  'text',
+  'thought',
+  'thoughtSignature',
+  'functionCall',
+  'functionResponse',
+  'inlineData',
+  'fileData',
+]);
+
+const FOREIGN = { tool_result: 'functionResponse', tool_call: 'functionCall' } as const;
+
+/**
+ * The turns of a conversation. Neighbouring contents of the model are one turn, because clients keep
+ * each piece of a stream as a content; responses of functions come in front of what else a user says.
+ *
+ * @param unmapped takes the names of members that no other protocol has
+ * @throws GatewayError `invalid_request` with the path of what is no content
+ */
+export function readContents(contents: readonly Members[], unmapped: Set<string>): Turn[] {
+  const ids = new CallIds(takenIds(contents));
+  const turns: Turn[] = [];
+  contents.forEach((content, index) => {
+    const path = `contents[${index}]`;
+    const parts = readParts(content, { path, ids, unmapped });
+    const last = turns.at(-1);
+    const isOfModel = isModel(content, path);
+    const foreign = isOfModel ? 'tool_result' : 'tool_call';
+    if (parts.some(({ type }) => type === foreign))
+      throw refused(`${path}.role`, `cannot be that of a ${FOREIGN[foreign]}`);
+    if (!isOfModel) turns.push(...toUserTurns(parts));
+    else if (last?.role === 'assistant')
+      turns[turns.length - 1] = { ...last, parts: joinParts([...last.parts, ...parts]) };
+    else if (parts.length > 0) turns.push({ role: 'assistant', parts: joinParts(parts) });
+  });
+  return turns;
+}
+
+/** The texts of `systemInstruction`, as a turn of their own. */
+export function readSystem(body: Members, unmapped: Set<string>): Turn[] {
+  const system = membersOf(body, 'systemInstruction');
+  expectKind(system['parts'], 'array', 'systemInstruction.parts');
+  const ids = new CallIds(new Set());
+  const all = readParts(system, { path: 'systemInstruction', ids, unmapped });
+  const parts = all.filter(({ type }) => type === 'text');
+  if (parts.length < all.length) unmapped.add('systemInstruction.parts');
+  return parts.length > 0 ? [{ role: 'system', parts }] : [];
+}
+
+interface Reading {
+  path: string;
+  ids: CallIds;
+  unmapped: Set<string>;
+}
+
+function readParts(content: Members, { path, ids, unmapped }: Reading): Part[] {
+  return listOf(content, 'parts').flatMap((part, index) => {
+    checkPart(part, `${path}.parts[${index}]`);
+    for (const name of Object.keys(part))
+      if (!KNOWN.has(toCamel(name))) unmapped.add(`contents.parts.${name}`);
+    return readPart(part, ids).filter(({ type }) => type !== 'opaque');
+  });
+}
+
+function toUserTurns(parts: readonly Part[]): Turn[] {
+  const results = parts.filter(({ type }) => type === 'tool_result');
+  const rest = parts.filter(({ type }) => type !== 'tool_result' && type !== 'reasoning');
+  const turns: Turn[] = [];
+  if (results.length > 0) turns.push({ role: 'tool', parts: results });
+  if (rest.length > 0) turns.push({ role: 'user', parts: rest });
+  return turns;
+}
+
+function isModel({ role }: Members, path: string): boolean {
+  if (role === 'model') return true;
+  // The first one is the default, the last one what earlier versions called a response.
+  if (role === undefined || role === null || role === '' || role === 'user' || role === 'function')
+    return false;
+  throw refused(`${path}.role`, 'must be `user` or `model`');
+}
+
+function checkPart(part: Members, path: string): void {
+  expectKind(part['text'], 'string', `${path}.text`);
+  expectKind(fieldOf(part, 'thoughtSignature'), 'string', `${path}.thoughtSignature`);
+  for (const name of ['functionCall', 'functionResponse', 'inlineData', 'fileData'])
+    expectKind(fieldOf(part, name), 'object', `${path}.${name}`);
+  const call = membersOf(part, 'functionCall');
+  const response = membersOf(part, 'functionResponse');
+  expectRawObject(call['args'], `${path}.functionCall.args`);
+  expectRawObject(response['response'], `${path}.functionResponse.response`);
+  if (fieldOf(part, 'functionCall')) expectName(call, `${path}.functionCall`);
+  if (fieldOf(part, 'functionResponse')) expectName(response, `${path}.functionResponse`);
+  if (fieldOf(part, 'inlineData')) expectText(part, 'inlineData', { path, of: 'mimeType' });
+  if (fieldOf(part, 'fileData')) expectText(part, 'fileData', { path, of: 'fileUri' });
+}
+
+function expectName(object: Members, path: string): void {
+  if (!textOf(object, 'name')) throw refused(`${path}.name`, 'is required');
+}
+
+function expectText(part: Members, name: string, { path, of }: { path: string; of: string }): void {
+  if (!textOf(membersOf(part, name), of)) throw refused(`${path}.${name}.${of}`, 'is required');
+}
+
+/** @throws GatewayError `invalid_request` for an array or a scalar */
+function expectRawObject(value: unknown, path: string): void {
+  const isArray = value instanceof RawJson && value.text.startsWith('[');
+  if (!isArray && (value === undefined || value === null || isJsonObject(value))) return;
+  throw refused(path, 'must be an object');
+}
+
+function takenIds(contents: readonly Members[]): Set<string> {
+  const taken = new Set<string>();
+  for (const content of contents)
+    for (const part of listOf(content, 'parts'))
+      for (const name of ['functionCall', 'functionResponse']) {
+        const id = textOf(membersOf(part, name), 'id');
+        if (id) taken.add(id);
+      }
+  return taken;
+}

@@ -1,0 +1,49 @@
+import type { Buffer } from 'node:buffer';
+import { GatewayError } from '../../../core/errors.ts';
+import { parseKeepingRaw } from '../../../core/json-raw.ts';
+import type { CanonicalRequest } from '../../canonical.ts';
+import type { RequestPeek } from '../../protocol.ts';
+import { listOf, toCamel } from '../fields.ts';
+import type { Members } from '../fields.ts';
+import { readConfig } from './read-config.ts';
+import { readContents, readSystem } from './read-contents.ts';
+import { RAW_MEMBERS } from './read-part.ts';
+import { readToolChoice, readTools } from './read-tools.ts';
+
+const KNOWN = new Set([
+  'contents',
+  'systemInstruction',
+  'generationConfig',
+  'tools',
+  'toolConfig',
+  // Of the request's address, in the body of older clients.
+  'model',
+]);
+
+/** Throws `invalid_request` with the path of a member of a wrong type. */
+export function readGenerateContentRequest({ body, value, stream }: RequestPeek): CanonicalRequest {
+  const unmapped = new Set<string>();
+  for (const name of Object.keys(value)) if (!KNOWN.has(toCamel(name))) unmapped.add(name);
+  const turns = [
+    ...readSystem(value, unmapped),
+    ...readContents(listOf(parseRaw(body), 'contents'), unmapped),
+  ];
+  const tools = readTools(value, unmapped);
+  const toolChoice = readToolChoice(value, unmapped);
+  return {
+    turns,
+    tools,
+    ...(toolChoice !== undefined && { toolChoice }),
+    ...readConfig(value, unmapped),
+    stream,
+    unmapped: [...unmapped],
+  };
+}
+
+function parseRaw(body: Buffer): Members {
+  try {
+    return parseKeepingRaw(body.toString('utf8'), RAW_MEMBERS) as Members;
+  } catch (cause) {
+    throw new GatewayError('invalid_json', { cause });
+  }
+}

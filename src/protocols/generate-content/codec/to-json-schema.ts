@@ -1,0 +1,37 @@
+import { isJsonObject } from '../../../core/json-value.ts';
+
+/** Of Google's own schemas alone, or only a hint for it. */
+const OWN = new Set(['nullable', 'propertyOrdering', 'property_ordering', 'example']);
+/** Proto JSON spells 64 bit numbers as strings. */
+const COUNTS = new Set([
+  'minItems',
+  'maxItems',
+  'minLength',
+  'maxLength',
+  'minProperties',
+  'maxProperties',
+]);
+
+/** JSON Schema for a schema as Google writes it (OpenAPI 3.0: upper-case types, `nullable`). */
+export function toJsonSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(toJsonSchema);
+  if (!isJsonObject(schema)) return schema;
+  const entries = Object.entries(schema)
+    .filter(([name]) => !OWN.has(name))
+    .map(([name, value]) => [name, toKeyword(name, value)] as const);
+  const result: Record<string, unknown> = Object.fromEntries(entries);
+  if (schema['nullable'] === true && typeof result['type'] === 'string')
+    result['type'] = [result['type'], 'null'];
+  if (result['format'] === 'enum') delete result['format'];
+  return result;
+}
+
+function toKeyword(name: string, value: unknown): unknown {
+  if (name === 'type') return typeof value === 'string' ? value.toLowerCase() : value;
+  if (COUNTS.has(name)) return typeof value === 'string' ? Number(value) : value;
+  if (name === 'properties' && isJsonObject(value))
+    return Object.fromEntries(
+      Object.entries(value).map(([property, one]) => [property, toJsonSchema(one)]),
+    );
+  return name === 'enum' || name === 'default' ? value : toJsonSchema(value);
+}

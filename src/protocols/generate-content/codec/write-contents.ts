@@ -1,0 +1,51 @@
+import type { Turn } from '../../canonical.ts';
+import type { Feature } from '../../features.ts';
+import { writeParts } from './write-part.ts';
+import type { PartWriting, WrittenPart } from './write-part.ts';
+
+interface Content {
+  role: 'user' | 'model';
+  parts: WrittenPart[];
+}
+
+export interface WrittenConversation {
+  systemInstruction?: { parts: WrittenPart[] };
+  contents: Content[];
+}
+
+/**
+ * The turns as contents: system texts in one place, and the results of one round of calls in one
+ * content together with what the user says next, for providers count them against the calls.
+ */
+export function writeConversation(
+  turns: readonly Turn[],
+  losses: Set<Feature>,
+): WrittenConversation {
+  const writing = writingFor(turns, losses);
+  const system: WrittenPart[] = [];
+  const contents: Content[] = [];
+  let afterResults = false;
+  for (const { role, name, parts } of turns) {
+    if (name !== undefined) losses.add('participant_names');
+    const written = writeParts(parts, writing);
+    if (written.length === 0) continue;
+    const last = contents.at(-1);
+    if (role === 'system' || role === 'developer') system.push(...written);
+    else if (afterResults && last?.role === 'user' && role !== 'assistant')
+      last.parts.push(...written);
+    else contents.push({ role: role === 'assistant' ? 'model' : 'user', parts: written });
+    if (role !== 'system' && role !== 'developer') afterResults = role === 'tool';
+  }
+  return { ...(system.length > 0 && { systemInstruction: { parts: system } }), contents };
+}
+
+function writingFor(turns: readonly Turn[], losses: Set<Feature>): PartWriting {
+  const names = new Map<string, string>();
+  for (const { parts } of turns)
+    for (const part of parts) if (part.type === 'tool_call') names.set(part.id, part.name);
+  return {
+    losses,
+    names,
+    signatureText: ({ origin, value }) => (origin === 'generate-content' ? value : undefined),
+  };
+}

@@ -1,0 +1,55 @@
+import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
+import type { CanonicalRequest, Tool } from '../../canonical.ts';
+import type { Feature } from '../../features.ts';
+import { writeConfig } from './write-config.ts';
+import { writeConversation } from './write-contents.ts';
+
+/** System, tools and contents come first and in this order, so that prompt caches hit. */
+export function writeGenerateContentRequest(
+  request: CanonicalRequest,
+  { model }: RequestTarget,
+): Encoded {
+  const losses = new Set<Feature>();
+  const { systemInstruction, contents } = writeConversation(request.turns, losses);
+  const tools = writeTools(request.tools, losses);
+  const generationConfig = writeConfig(request, model);
+  if (request.parallelToolCalls === false) losses.add('parallel_tool_calls');
+  if (request.verbosity !== undefined) losses.add('verbosity');
+  if (request.user !== undefined) losses.add('user');
+  if (request.metadata !== undefined) losses.add('metadata');
+  if (request.serviceTier !== undefined) losses.add('service_tier');
+  const { toolChoice } = request;
+  return {
+    value: {
+      ...(systemInstruction && { systemInstruction }),
+      ...(tools.length > 0 && { tools }),
+      ...(toolChoice !== undefined && {
+        toolConfig: { functionCallingConfig: writeChoice(toolChoice) },
+      }),
+      contents,
+      ...(generationConfig && { generationConfig }),
+    },
+    losses: [...losses],
+  };
+}
+
+function writeTools(tools: readonly Tool[], losses: Set<Feature>): object[] {
+  const declarations: object[] = [];
+  for (const tool of tools) {
+    if (tool.type === 'function') {
+      const { name, description, parameters, strict } = tool;
+      if (strict === true) losses.add('strict_tools');
+      declarations.push({
+        name,
+        ...(description !== undefined && { description }),
+        ...(parameters !== undefined && { parametersJsonSchema: parameters }),
+      });
+    } else losses.add('builtin_tools');
+  }
+  return declarations.length > 0 ? [{ functionDeclarations: declarations }] : [];
+}
+
+function writeChoice(choice: NonNullable<CanonicalRequest['toolChoice']>): object {
+  if (typeof choice === 'object') return { mode: 'ANY', allowedFunctionNames: [choice.name] };
+  return { mode: { auto: 'AUTO', none: 'NONE', required: 'ANY' }[choice] };
+}
