@@ -1,9 +1,14 @@
 import type { JobHandler } from '../jobs/jobs.ts';
 import { createInteractionDesk } from '../surfaces/interactions/interaction-desk.ts';
 import { POLL_JOB } from '../surfaces/interactions/interaction-records.ts';
+import { createVideoDesk } from '../surfaces/videos/video-desk.ts';
+import { VIDEO_POLL } from '../surfaces/videos/video-records.ts';
 import type { PublicDeps } from './public-routes.ts';
 
 /** Who does which kind of durable job in this process. */
 export function jobHandlers(deps: PublicDeps): ReadonlyMap<string, JobHandler> {
-  return new Map<string, JobHandler>([[POLL_JOB, createInteractionDesk(deps).poll]]);
+  return new Map<string, JobHandler>([
+    [POLL_JOB, createInteractionDesk(deps).poll],
+    [VIDEO_POLL, createVideoDesk(deps).poll],
+  ]);
 }

@@ -6,6 +6,7 @@ import type { Log } from '../core/log.ts';
 import type { KeyHasher } from '../core/seal.ts';
 import { createSpools } from '../core/spool.ts';
 import { createJobs } from '../jobs/create-jobs.ts';
+import type { Jobs } from '../jobs/jobs.ts';
 import type { Repository } from '../resources/repository.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
@@ -65,11 +66,13 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   const usage = await openUsage(store, options);
   const condition = { draining: false, reloadError: null as string | null };
   const shared = {
+    store,
     lookup: createKeyLookup({ ...resources, clock }),
     rates: usage.rates,
     concurrency: usage.concurrency,
     maxBodyBytes: config.limits.bodyBytes,
     spools: createSpools(join(config.dataDir, 'spool'), options.ids),
+    interactionWaitMs: config.limits.interactionWaitMs,
     catalog: () => resources.catalog.current(),
   };
   const onBug = reportTo(log);
@@ -79,21 +82,8 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     catalog: shared.catalog,
     onBug,
   });
-  const jobs = createJobs({
-    store,
-    clock,
-    worker: options.ids.next('worker'),
-    report: (error, job) =>
-      log.warn('a job failed', { kind: job?.kind, job: job?.id, reason: reasonOf(error) }),
-  });
-  const serving = {
-    ...shared,
-    inference: inference.deps,
-    charges: inference.charges,
-    jobs,
-    store,
-    interactionWaitMs: config.limits.interactionWaitMs,
-  };
+  const jobs = openJobs(store, options);
+  const serving = { ...shared, inference: inference.deps, charges: inference.charges, jobs };
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
   const routes = [
     ...healthRoutes(store, told),
@@ -101,7 +91,6 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     ...adminRoutes({
       ...shared,
       repository: resources.repository,
-      store,
       health: inference.deps.health,
       protocols: SURFACES.map(({ protocol }) => protocol),
     }),
@@ -126,6 +115,16 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     endStreams: inference.endStreams,
     close: () => (closing ??= close()),
   };
+}
+
+function openJobs(store: Store, { clock, ids, log }: GatewayOptions): Jobs {
+  return createJobs({
+    store,
+    clock,
+    worker: ids.next('worker'),
+    report: (error, job) =>
+      log.warn('a job failed', { kind: job?.kind, job: job?.id, reason: reasonOf(error) }),
+  });
 }
 
 function protections({

@@ -20,6 +20,14 @@ import { interactionsSurface } from '../surfaces/interactions/interactions-surfa
 import { countTokensSurface, messagesSurface } from '../surfaces/messages.ts';
 import { createModelGet, createModelsList } from '../surfaces/models.ts';
 import { responsesSurface } from '../surfaces/responses.ts';
+import { createVideoDesk } from '../surfaces/videos/video-desk.ts';
+import type { VideoDesk } from '../surfaces/videos/video-desk.ts';
+import {
+  CONTENT_TASKS_PATH,
+  createVideoHandlers,
+  VIDEOS_PATH,
+} from '../surfaces/videos/video-handlers.ts';
+import { contentTasksSurface, videosSurface } from '../surfaces/videos/videos-surface.ts';
 import type { Charges } from '../usage/charges.ts';
 import type { RouteSpec } from './routes.ts';
 
@@ -34,6 +42,8 @@ export const SURFACES: readonly InferenceSurface[] = [
   countTokensSurface,
   generateContentSurface,
   interactionsSurface,
+  videosSurface,
+  contentTasksSurface,
 ];
 
 /** What public endpoints stand on, those included whose work outlives the call. */
@@ -48,11 +58,16 @@ export interface PublicDeps extends SurfaceDeps {
 /** What clients call with their keys. */
 export function publicRoutes(deps: PublicDeps): RouteSpec[] {
   const desk = createInteractionDesk(deps);
-  const keepers = new Map<Protocol, WorkKeeper>([['interactions', desk.keeper]]);
+  const videos = createVideoDesk(deps);
+  const keepers = new Map<Protocol, WorkKeeper>([
+    ['interactions', desk.keeper],
+    ['videos', videos.keeper],
+  ]);
   return [
     ...catalogRoutes(deps),
     ...SURFACES.flatMap((surface) => inferenceRoutes(surface, { ...deps, keepers })),
     ...interactionRoutes(desk, deps),
+    ...videoRoutes(videos, deps),
   ];
 }
 
@@ -63,6 +78,20 @@ function interactionRoutes(desk: InteractionDesk, deps: SurfaceDeps): RouteSpec[
     envelope: 'google',
     methods,
   }));
+}
+
+function videoRoutes(desk: VideoDesk, deps: SurfaceDeps): RouteSpec[] {
+  const { list, get, remove, listTasks, getTask, removeTask } = createVideoHandlers(desk, deps);
+  return [
+    { path: VIDEOS_PATH, envelope: 'flat', methods: { GET: list } },
+    { path: `${VIDEOS_PATH}/**`, envelope: 'flat', methods: { GET: get, DELETE: remove } },
+    { path: CONTENT_TASKS_PATH, envelope: 'flat', methods: { GET: listTasks } },
+    {
+      path: `${CONTENT_TASKS_PATH}/**`,
+      envelope: 'flat',
+      methods: { GET: getTask, DELETE: removeTask },
+    },
+  ];
 }
 
 function catalogRoutes(deps: SurfaceDeps): RouteSpec[] {

@@ -1,0 +1,82 @@
+import { Buffer } from 'node:buffer';
+import { GatewayError } from '../../core/errors.ts';
+import { formContentType, readGuardedField, spliceForm } from '../../core/form.ts';
+import type { Form } from '../../core/form.ts';
+import { quirkEdits } from '../../core/json-quirks.ts';
+import { scanJson } from '../../core/json-scan.ts';
+import { spliceJson } from '../../core/json-splice.ts';
+import type { JsonEdit } from '../../core/json-splice.ts';
+import type { SpooledBody } from '../../core/spooled-body.ts';
+import { readModelName } from '../model-member.ts';
+import type { EncodeOptions, RequestAddress, RequestPeek } from '../protocol.ts';
+import { toSeconds } from './video.ts';
+
+/** What the gateway reads; other members, and the model's own limits, are the provider's business. */
+const GUARDED = ['model', 'prompt', 'seconds'];
+/** What a request that names no length is taken for: the longest clip of the official client. */
+const SECONDS_BOUND = 12;
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** JSON or a form. Throws `invalid_json` or `invalid_request` with `param`. */
+export function peekVideos(body: Buffer, address: RequestAddress = {}): RequestPeek {
+  if (address.form) return peekForm(address.form);
+  const { value, members } = scanJson(body, GUARDED);
+  return { ...toPeek(value), body, members };
+}
+
+/** The provider's body: the client's bytes with the model replaced and quirks applied. */
+export function encodeVideos(peek: RequestPeek, { model, quirks }: EncodeOptions): Buffer {
+  const edits: JsonEdit[] = [];
+  if (model !== peek.model) edits.push({ op: 'set', key: 'model', json: JSON.stringify(model) });
+  if (quirks !== undefined) edits.push(...quirkEdits(peek.members, quirks));
+  return spliceJson(peek.body, peek.members, edits);
+}
+
+/** The same for a form: every byte but the model's is the client's, reference files included. */
+export function encodeVideosForm(form: Form, { model, quirks }: EncodeOptions): SpooledBody {
+  return spliceForm(form, { values: { model }, quirks });
+}
+
+/** What is known of a request by its members. Throws `invalid_request` with `param`. */
+export function toPeek(value: Members): Omit<RequestPeek, 'body' | 'members'> {
+  const model = readModelName(value['model']);
+  const { prompt, seconds } = value;
+  if (typeof prompt !== 'string' || prompt === '') {
+    const message = `\`prompt\` ${prompt === undefined ? 'is required' : 'must be a text that is not empty'}`;
+    throw new GatewayError('invalid_request', { message, param: 'prompt' });
+  }
+  const isOpen = seconds === undefined || seconds === null;
+  const secondsBound = isOpen ? SECONDS_BOUND : toSeconds(seconds);
+  if (secondsBound === undefined) {
+    const message = '`seconds` must be a number of seconds';
+    throw new GatewayError('invalid_request', { message, param: 'seconds' });
+  }
+  return {
+    model,
+    stream: false,
+    value,
+    keepUsage: false,
+    choices: 1,
+    // No tokenizer makes more tokens than there are bytes.
+    inputBound: Buffer.byteLength(prompt),
+    outputBound: undefined,
+    secondsBound,
+  };
+}
+
+function peekForm(form: Form): RequestPeek {
+  const fields = form.parts.filter(({ value }) => value !== undefined);
+  const guarded = GUARDED.map((name) => [name, readGuardedField(form, name)] as const);
+  const value: Members = Object.fromEntries([
+    ...fields.map((part) => [part.name, part.value] as const),
+    ...guarded.filter(([, text]) => text !== undefined),
+  ]);
+  return {
+    ...toPeek(value),
+    body: Buffer.from(JSON.stringify(value)),
+    members: [],
+    form,
+    contentType: formContentType(form),
+  };
+}

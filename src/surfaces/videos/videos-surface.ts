@@ -1,0 +1,24 @@
+import { contentTasks, videos } from '../../protocols/videos/videos.ts';
+import { FAMILIES } from '../family.ts';
+import type { InferenceSurface } from '../inference-surface.ts';
+
+/** `POST /v1/videos` (decisions: Native video tasks). A repeated call may be billed twice. */
+export const videosSurface: InferenceSurface = {
+  name: 'videos',
+  paths: ['/v1/videos'],
+  family: FAMILIES.videos,
+  protocol: videos,
+  repeatable: false,
+  modelType: 'video',
+  forms: 'also',
+};
+
+/** `POST /v1/contents/generations/tasks`: the same task in another form. */
+export const contentTasksSurface: InferenceSurface = {
+  name: 'videos',
+  paths: ['/v1/contents/generations/tasks'],
+  family: FAMILIES.videos,
+  protocol: contentTasks,
+  repeatable: false,
+  modelType: 'video',
+};
