@@ -4,10 +4,16 @@ import { chatCodec } from './chat/codec/chat-codec.ts';
 import { generateContentCodec } from './generate-content/codec/generate-content-codec.ts';
 import { messagesCodec } from './messages/codec/messages-codec.ts';
 import type { Wire, WireProtocol } from './protocol.ts';
+import { responsesCodec } from './responses/codec/responses-codec.ts';
 import { translateBetween } from './translate.ts';
 
 /** The protocols that can be translated into one another. */
-export const CODECS: readonly CanonicalCodec[] = [chatCodec, messagesCodec, generateContentCodec];
+export const CODECS: readonly CanonicalCodec[] = [
+  chatCodec,
+  responsesCodec,
+  messagesCodec,
+  generateContentCodec,
+];
 
 const WIRES: ReadonlyMap<string, Wire> = new Map(
   CODECS.flatMap((client) =>

@@ -12,4 +12,5 @@ export const responses: WireProtocol & StreamCodec = {
   readAnswer: readResponsesAnswer,
   createStream: createResponsesStream,
   errorFrame: (error) => toErrorEvent(error, 0),
+  translatesTo: ['messages', 'generate-content', 'chat'],
 };

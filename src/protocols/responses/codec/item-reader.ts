@@ -1,0 +1,226 @@
+import { isJsonObject } from '../../../core/json-value.ts';
+import type { PartEvent, PartOpening } from '../../canonical-stream.ts';
+import type { Part } from '../../canonical.ts';
+import { readCitation, readLogprobs } from './annotations.ts';
+import { objectsOf, textOf } from './fields.ts';
+import type { Members } from './fields.ts';
+import { readOutputItem } from './read-answer.ts';
+import { readSignature, reasoningText } from './reasoning-item.ts';
+
+/** What was told so far of a part. */
+interface GrowingPart {
+  readonly number: number;
+  hasText: boolean;
+  hasLogprobs: boolean;
+  isOpen: boolean;
+}
+
+/** An item that was announced, with its parts by their index. */
+interface GrowingItem {
+  readonly parts: Map<number, GrowingPart>;
+  /** Index of the summary that grows; undefined: there is none. */
+  summary: number | undefined;
+  isDone: boolean;
+}
+
+/** Bounds what a provider can make the gateway remember of one stream; later items are left out. */
+const MAX_ITEMS = 4096;
+/** Reasoning and calls are one part. */
+const WHOLE = 0;
+
+/** Turns the events of output items into parts. Providers that leave events out are understood by the item. */
+export class ItemReader {
+  hasCalls = false;
+  readonly #items = new Map<unknown, GrowingItem>();
+  #parts = 0;
+  #events: PartEvent[] = [];
+
+  read(event: Members): readonly PartEvent[] {
+    const { type, output_index: index } = event;
+    if (typeof type !== 'string') return [];
+    const item = this.#items.get(index) ?? this.#add(index);
+    if (!item.isDone) HANDLERS.get(type)?.(this, item, event);
+    return this.#take();
+  }
+
+  /** What the final output holds that was not told before; everything is closed behind it. */
+  finish(output: unknown): readonly PartEvent[] {
+    objectsOf(output).forEach((value, index) => {
+      const item = this.#items.get(index) ?? this.#add(index);
+      if (!item.isDone) this.end(item, value);
+    });
+    for (const { parts } of this.#items.values())
+      for (const part of parts.values()) this.close(part);
+    return this.#take();
+  }
+
+  begin(item: GrowingItem, index: number, opening: PartOpening): GrowingPart {
+    const part = { number: this.#parts++, hasText: false, hasLogprobs: false, isOpen: true };
+    item.parts.set(index, part);
+    this.hasCalls ||= opening.type === 'tool_call';
+    this.#events.push({ type: 'open', part: part.number, opening });
+    return part;
+  }
+
+  /** The part at the index, begun when that is news. */
+  at(item: GrowingItem, index: number, opening: PartOpening): GrowingPart {
+    return item.parts.get(index) ?? this.begin(item, index, opening);
+  }
+
+  grow(part: GrowingPart, text: unknown): void {
+    if (!part.isOpen || typeof text !== 'string' || text === '') return;
+    part.hasText = true;
+    this.#events.push({ type: 'delta', part: part.number, text });
+  }
+
+  weigh(part: GrowingPart, given: unknown): void {
+    const logprobs = readLogprobs(given);
+    if (!part.isOpen || logprobs.length === 0) return;
+    part.hasLogprobs = true;
+    this.#events.push({ type: 'logprobs', part: part.number, logprobs });
+  }
+
+  cite(part: GrowingPart, annotation: unknown): void {
+    const citation = isJsonObject(annotation) ? readCitation(annotation) : undefined;
+    if (part.isOpen && citation)
+      this.#events.push({ type: 'citation', part: part.number, citation });
+  }
+
+  close(part: GrowingPart): void {
+    if (part.isOpen) this.#events.push({ type: 'close', part: part.number });
+    part.isOpen = false;
+  }
+
+  /** Adds what its own events did not tell, and closes it. */
+  end(item: GrowingItem, value: Members): void {
+    item.isDone = true;
+    if (value['type'] === 'reasoning') this.#endReasoning(item, value);
+    else readOutputItem(value).forEach((part, index) => this.#endPart(item, index, part));
+    for (const part of item.parts.values()) this.close(part);
+  }
+
+  #endPart(item: GrowingItem, index: number, part: Part): void {
+    const opening = openingOf(part);
+    if (!opening) return;
+    const isNews = !item.parts.has(index);
+    const growing = this.at(item, index, opening);
+    if (!growing.hasText)
+      this.grow(growing, part.type === 'tool_call' ? part.arguments : textIn(part));
+    if (isNews && part.type === 'text') this.#addSources(growing, part);
+  }
+
+  #addSources(
+    { number: part }: GrowingPart,
+    { citations = [], logprobs }: Part & { type: 'text' },
+  ): void {
+    if (logprobs) this.#events.push({ type: 'logprobs', part, logprobs });
+    for (const citation of citations) this.#events.push({ type: 'citation', part, citation });
+  }
+
+  #endReasoning(item: GrowingItem, value: Members): void {
+    const part = this.at(item, WHOLE, { type: 'reasoning' });
+    if (!part.hasText) this.grow(part, reasoningText(value));
+    const signature = readSignature(value, 'provider');
+    if (part.isOpen && signature)
+      this.#events.push({ type: 'signature', part: part.number, signature });
+  }
+
+  #add(index: unknown): GrowingItem {
+    const isOne = this.#items.size < MAX_ITEMS;
+    const item: GrowingItem = { parts: new Map(), summary: undefined, isDone: !isOne };
+    if (isOne) this.#items.set(index, item);
+    return item;
+  }
+
+  #take(): readonly PartEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+}
+
+function openingOf(part: Part): PartOpening | undefined {
+  if (part.type === 'tool_call') return { type: part.type, id: part.id, name: part.name };
+  if (part.type === 'text' || part.type === 'refusal') return { type: part.type };
+  return part.type === 'opaque' ? part : undefined;
+}
+
+function textIn(part: Part): string {
+  return 'text' in part ? part.text : '';
+}
+
+type Handler = (reader: ItemReader, item: GrowingItem, event: Members) => void;
+
+const TEXT: PartOpening = { type: 'text' };
+const REFUSAL: PartOpening = { type: 'refusal' };
+const REASONING: PartOpening = { type: 'reasoning' };
+
+function contentOf({ content_index: index }: Members): number {
+  return typeof index === 'number' ? index : WHOLE;
+}
+
+const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ['response.output_item.added', announce],
+  [
+    'response.output_item.done',
+    (reader, item, { item: value }) => isJsonObject(value) && reader.end(item, value),
+  ],
+  [
+    'response.output_text.delta',
+    (reader, item, event) => {
+      const part = reader.at(item, contentOf(event), TEXT);
+      reader.grow(part, event['delta']);
+      reader.weigh(part, event['logprobs']);
+    },
+  ],
+  [
+    'response.output_text.done',
+    (reader, item, event) => {
+      const part = reader.at(item, contentOf(event), TEXT);
+      if (!part.hasText) reader.grow(part, event['text']);
+      if (!part.hasLogprobs) reader.weigh(part, event['logprobs']);
+    },
+  ],
+  [
+    'response.output_text.annotation.added',
+    (reader, item, event) =>
+      reader.cite(reader.at(item, contentOf(event), TEXT), event['annotation']),
+  ],
+  [
+    'response.refusal.delta',
+    (reader, item, event) =>
+      reader.grow(reader.at(item, contentOf(event), REFUSAL), event['delta']),
+  ],
+  ['response.reasoning_summary_text.delta', growSummary],
+  ['response.reasoning_text.delta', growReasoning],
+  ['response.function_call_arguments.delta', growArguments],
+]);
+
+function announce(reader: ItemReader, item: GrowingItem, { item: value }: Members): void {
+  if (!isJsonObject(value) || item.parts.size > 0) return;
+  const { type, call_id: id, name } = value;
+  if (type === 'reasoning') reader.begin(item, WHOLE, REASONING);
+  else if (type === 'function_call' && typeof id === 'string' && typeof name === 'string')
+    reader.begin(item, WHOLE, { type: 'tool_call', id, name });
+}
+
+/** Summaries are parts of one reasoning; a blank line stands between them. */
+function growSummary(reader: ItemReader, item: GrowingItem, event: Members): void {
+  const part = reader.at(item, WHOLE, REASONING);
+  const { summary_index: index } = event;
+  const now = typeof index === 'number' ? index : WHOLE;
+  if (part.hasText && item.summary !== now) reader.grow(part, '\n\n');
+  item.summary = now;
+  reader.grow(part, event['delta']);
+}
+
+/** The reasoning itself, where there is no summary of it. */
+function growReasoning(reader: ItemReader, item: GrowingItem, event: Members): void {
+  const part = reader.at(item, WHOLE, REASONING);
+  if (item.summary === undefined) reader.grow(part, event['delta']);
+}
+
+function growArguments(reader: ItemReader, item: GrowingItem, event: Members): void {
+  const part = item.parts.get(WHOLE);
+  if (part) reader.grow(part, textOf(event['delta']));
+}

@@ -1,0 +1,91 @@
+import type { DocumentPart, ImagePart, Part, TextPart } from '../../canonical.ts';
+import { readCitations } from './annotations.ts';
+import { invalid, readText, requireObject, requireText, unsupported } from './fields.ts';
+import type { Members } from './fields.ts';
+import { readUrl } from './media.ts';
+
+/** Where content stands, and who is told of what has no canonical form. */
+export interface ContentPlace {
+  /** `input[2].content`. */
+  param: string;
+  unmapped: Set<string>;
+}
+
+type Reader = (part: Members, param: string) => Part;
+
+/** The content of a message or of a tool's result: a string, or a list of typed parts. */
+export function readContent(content: unknown, { param, unmapped }: ContentPlace): Part[] {
+  if (content === undefined || content === null) return [];
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) throw invalid(param, 'a string or an array');
+  return content.flatMap((one: unknown, index) => {
+    const at = `${param}[${index}]`;
+    const part = requireObject(one, at);
+    const type = requireText(part['type'], `${at}.type`);
+    if (part['prompt_cache_breakpoint']) unmapped.add('prompt_cache_breakpoint');
+    const read = READERS.get(type);
+    if (read) return [read(part, at)];
+    unmapped.add(`input.content.${type}`);
+    return [];
+  });
+}
+
+const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['input_text', (part, at) => readTextPart(part, at)],
+  ['text', (part, at) => readTextPart(part, at)],
+  ['output_text', (part, at) => readOutputText(part, at)],
+  ['refusal', (part, at) => readRefusal(part, at)],
+  ['input_image', (part, at) => readImage(part, at)],
+  ['input_file', (part, at) => readFile(part, at)],
+]);
+
+function readTextPart(part: Members, at: string): TextPart {
+  return { type: 'text', text: requireText(part['text'], `${at}.text`) };
+}
+
+function readOutputText(part: Members, at: string): TextPart {
+  const citations = readCitations(part['annotations']);
+  return { ...readTextPart(part, at), ...(citations.length > 0 && { citations }) };
+}
+
+function readRefusal(part: Members, at: string): Part {
+  return { type: 'refusal', text: requireText(part['refusal'], `${at}.refusal`) };
+}
+
+function readImage(part: Members, at: string): ImagePart {
+  refuseStored(part, at);
+  const url = requireText(part['image_url'], `${at}.image_url`);
+  const detail = readText(part['detail'], `${at}.detail`);
+  return {
+    type: 'image',
+    source: readUrl(url, `${at}.image_url`),
+    // Required in the protocol, and what everybody does without it.
+    ...(detail !== undefined && detail !== 'auto' && { detail }),
+  };
+}
+
+function readFile(part: Members, at: string): DocumentPart {
+  refuseStored(part, at);
+  const name = readText(part['filename'], `${at}.filename`);
+  const url = readText(part['file_url'], `${at}.file_url`);
+  const data = url ?? requireText(part['file_data'], `${at}.file_data`);
+  const isBare = url === undefined && !/^data:/i.test(data);
+  return {
+    type: 'document',
+    source: isBare
+      ? { type: 'data', mediaType: mediaTypeOf(name), data }
+      : readUrl(data, `${at}.file_data`),
+    ...(name !== undefined && { name }),
+  };
+}
+
+/** Files that were sent to one provider are unknown to every other. */
+function refuseStored({ file_id: id }: Members, at: string): void {
+  if (id !== undefined && id !== null) throw unsupported(`${at}.file_id`);
+}
+
+function mediaTypeOf(name: string | undefined): string {
+  return name !== undefined && /\.(?:txt|md|csv|json|xml|html)$/i.test(name)
+    ? 'text/plain'
+    : 'application/pdf';
+}

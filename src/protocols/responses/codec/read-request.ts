@@ -1,0 +1,152 @@
+import type {
+  CanonicalRequest,
+  OutputSchema,
+  ReasoningRequest,
+  Tool,
+  Turn,
+} from '../../canonical.ts';
+import type { RequestPeek } from '../../protocol.ts';
+import {
+  defined,
+  invalid,
+  readFlag,
+  readList,
+  readNumber,
+  readObject,
+  readText,
+  requireObject,
+  requireText,
+  unsupported,
+} from './fields.ts';
+import type { Members } from './fields.ts';
+import { readInput } from './read-input.ts';
+import { unmappedFields } from './unmapped-fields.ts';
+
+/** What the provider keeps that is to go on from here. */
+const STORED = ['previous_response_id', 'conversation', 'prompt'];
+
+/**
+ * A Responses request in the canonical form (contract: Responses).
+ *
+ * @throws GatewayError `invalid_request` with `param`; `unsupported_feature` for what refers to things
+ *   that a provider keeps
+ */
+export function readResponsesRequest({ value, stream }: RequestPeek): CanonicalRequest {
+  for (const name of STORED) {
+    if (value[name] !== undefined && value[name] !== null) throw unsupported(name);
+  }
+  const unmapped = new Set(unmappedFields(value));
+  const number = (name: string): number | undefined => readNumber(value[name], name);
+  const text = (name: string): string | undefined => readText(value[name], name);
+  const config = readObject(value['text'], 'text') ?? {};
+  return {
+    turns: [...readInstructions(value['instructions']), ...readInput(value['input'], unmapped)],
+    tools: (readList(value['tools'], 'tools') ?? []).map((tool, index) =>
+      readTool(tool, { param: `tools[${index}]`, unmapped }),
+    ),
+    ...defined({
+      toolChoice: readToolChoice(value['tool_choice'], unmapped),
+      parallelToolCalls: readFlag(value['parallel_tool_calls'], 'parallel_tool_calls'),
+      maxOutputTokens: number('max_output_tokens'),
+      temperature: number('temperature'),
+      topP: number('top_p'),
+      reasoning: readReasoning(value['reasoning']),
+      output: readOutput(config['format']),
+      verbosity: readText(config['verbosity'], 'text.verbosity'),
+      logprobs: readLogprobs(value),
+      user: text('safety_identifier') ?? text('user'),
+      metadata: readMetadata(value['metadata']),
+      serviceTier: text('service_tier'),
+    }),
+    stream,
+    unmapped: [...unmapped],
+  };
+}
+
+function readInstructions(instructions: unknown): Turn[] {
+  const text = readText(instructions, 'instructions');
+  return text === undefined ? [] : [{ role: 'system', parts: [{ type: 'text', text }] }];
+}
+
+const TOOL_MEMBERS: ReadonlySet<string> = new Set([
+  'type',
+  'name',
+  'description',
+  'parameters',
+  'strict',
+]);
+
+function readTool(value: unknown, at: { param: string; unmapped: Set<string> }): Tool {
+  const { param, unmapped } = at;
+  const tool = requireObject(value, param);
+  if (tool['type'] !== 'function') return { type: 'opaque', origin: 'responses', value: tool };
+  for (const [name, one] of Object.entries(tool)) {
+    if (!TOOL_MEMBERS.has(name) && one !== null) unmapped.add(`tools.${name}`);
+  }
+  return {
+    type: 'function',
+    name: requireText(tool['name'], `${param}.name`),
+    ...defined({
+      description: readText(tool['description'], `${param}.description`),
+      parameters: readObject(tool['parameters'], `${param}.parameters`),
+      strict: readFlag(tool['strict'], `${param}.strict`),
+    }),
+  };
+}
+
+function readToolChoice(
+  choice: unknown,
+  unmapped: Set<string>,
+): CanonicalRequest['toolChoice'] | undefined {
+  if (choice === undefined || choice === null) return undefined;
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;
+  const { type, name } = requireObject(choice, 'tool_choice');
+  if (type === 'function') return { name: requireText(name, 'tool_choice.name') };
+  // Among several tools, or one that the provider runs itself.
+  unmapped.add('tool_choice');
+  return undefined;
+}
+
+function readReasoning(value: unknown): ReasoningRequest | undefined {
+  const object = readObject(value, 'reasoning') ?? {};
+  const summary = readText(object['summary'] ?? object['generate_summary'], 'reasoning.summary');
+  const asked = defined({
+    effort: readText(object['effort'], 'reasoning.effort'),
+    show: summary === undefined ? undefined : true,
+  });
+  return Object.keys(asked).length > 0 ? asked : undefined;
+}
+
+function readOutput(value: unknown): { type: 'json' } | OutputSchema | undefined {
+  const format = readObject(value, 'text.format');
+  if (!format || format['type'] === 'text') return undefined;
+  if (format['type'] === 'json_object') return { type: 'json' };
+  if (format['type'] !== 'json_schema')
+    throw invalid('text.format.type', 'text, json_object or json_schema');
+  return {
+    type: 'schema',
+    schema: requireObject(format['schema'], 'text.format.schema'),
+    ...defined({
+      name: readText(format['name'], 'text.format.name'),
+      description: readText(format['description'], 'text.format.description'),
+      strict: readFlag(format['strict'], 'text.format.strict'),
+    }),
+  };
+}
+
+/** Asked for by either of two fields. */
+function readLogprobs({ top_logprobs: top, include }: Members): number | undefined {
+  const count = readNumber(top, 'top_logprobs');
+  const included = readList(include, 'include')?.includes('message.output_text.logprobs');
+  return count ?? (included ? 0 : undefined);
+}
+
+function readMetadata(value: unknown): Record<string, string> | undefined {
+  const metadata = readObject(value, 'metadata');
+  if (!metadata) return undefined;
+  const entries = Object.entries(metadata).map(([name, text]): [string, string] => [
+    name,
+    requireText(text, `metadata.${name}`),
+  ]);
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,43 @@
+import type { Usage } from '../../../core/usage.ts';
+import type { AnswerContext } from '../../canonical-codec.ts';
+import { toResponsesUsage } from '../responses-usage.ts';
+
+export interface ResponseState {
+  readonly id: string;
+  /** Seconds since epoch. */
+  readonly created: number;
+  readonly status: 'in_progress' | 'completed' | 'incomplete';
+  readonly incomplete_details: object | null;
+  readonly output: readonly object[];
+  readonly usage: Usage | undefined;
+}
+
+/** A Response, which repeats what it was asked. */
+export function toResponse({ model, peek }: AnswerContext, state: ResponseState): object {
+  const asked = peek.value;
+  return {
+    id: state.id,
+    object: 'response',
+    created_at: state.created,
+    status: state.status,
+    background: false,
+    error: null,
+    incomplete_details: state.incomplete_details,
+    instructions: asked['instructions'] ?? null,
+    max_output_tokens: asked['max_output_tokens'] ?? null,
+    model,
+    output: [...state.output],
+    parallel_tool_calls: asked['parallel_tool_calls'] ?? true,
+    previous_response_id: null,
+    reasoning: asked['reasoning'] ?? { effort: null, summary: null },
+    store: false,
+    temperature: asked['temperature'] ?? 1,
+    text: asked['text'] ?? { format: { type: 'text' } },
+    tool_choice: asked['tool_choice'] ?? 'auto',
+    tools: asked['tools'] ?? [],
+    top_p: asked['top_p'] ?? 1,
+    truncation: 'disabled',
+    usage: state.usage ? toResponsesUsage(state.usage) : null,
+    metadata: asked['metadata'] ?? {},
+  };
+}

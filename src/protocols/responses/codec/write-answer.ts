@@ -1,0 +1,105 @@
+import { Buffer } from 'node:buffer';
+import { formatSse } from '../../../core/sse-frame.ts';
+import type { AnswerContext, Encoded, StreamEncoder } from '../../canonical-codec.ts';
+import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
+import type { CanonicalAnswer, ImagePart, Part } from '../../canonical.ts';
+import type { Feature } from '../../features.ts';
+import type { InBandError } from '../../protocol.ts';
+import { toErrorEvent } from '../responses-event.ts';
+import { AnswerWriter } from './answer-writer.ts';
+
+/** A Response under the logical model's name. */
+export function writeResponsesAnswer(answer: CanonicalAnswer, context: AnswerContext): Encoded {
+  const writer = new AnswerWriter(context);
+  const losses = new Set<Feature>();
+  const { id, created, parts, stop, usage } = answer;
+  writer.write({ type: 'start', id, ...(created === undefined ? {} : { created }) });
+  parts.forEach((part, index) => {
+    const opening = openingOf(part, index);
+    const lost = LOST[part.type];
+    if (!opening && lost) losses.add(lost);
+    if (opening) for (const event of eventsOf(part, index, opening)) writer.write(event);
+  });
+  writer.write({ type: 'finish', stop });
+  if (usage) writer.write({ type: 'usage', usage });
+  return { value: writer.response as Encoded['value'], losses: [...losses, ...writer.losses] };
+}
+
+const LOST: Partial<Record<Part['type'], Feature>> = {
+  audio: 'audio',
+  document: 'documents',
+  image: 'images',
+};
+
+function eventsOf(one: Part, part: number, opening: PartOpening): AnswerEvent[] {
+  const text = one.type === 'tool_call' ? one.arguments : 'text' in one ? one.text : '';
+  const events: AnswerEvent[] = [
+    { type: 'open', part, opening },
+    { type: 'delta', part, text },
+  ];
+  if (one.type === 'reasoning' && one.signature)
+    events.push({ type: 'signature', part, signature: one.signature });
+  if (one.type === 'text') {
+    if (one.logprobs) events.push({ type: 'logprobs', part, logprobs: one.logprobs });
+    for (const citation of one.citations ?? []) events.push({ type: 'citation', part, citation });
+  }
+  return [...events, { type: 'close', part }];
+}
+
+function openingOf(part: Part, index: number): PartOpening | undefined {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+    case 'reasoning':
+      return { type: part.type };
+    case 'tool_call':
+      return { type: 'tool_call', id: part.id, name: part.name };
+    case 'opaque':
+      return part;
+    case 'image':
+      return openingOfImage(part, index);
+    case 'document':
+    case 'audio':
+    case 'tool_result':
+  }
+  return undefined;
+}
+
+/** The protocol has pictures of the model's own as results of a tool. */
+function openingOfImage({ source }: ImagePart, index: number): PartOpening | undefined {
+  if (source.type !== 'data') return undefined;
+  const id = `ig_${index}`;
+  const format = source.mediaType.replace(/^image\//, '');
+  const value = { id, type: 'image_generation_call', status: 'completed', result: source.data };
+  return { type: 'opaque', origin: 'responses', value: { ...value, output_format: format } };
+}
+
+export function createResponsesEncoder(context: AnswerContext): StreamEncoder {
+  return new ResponsesEncoder(context);
+}
+
+/** Writes numbered events; the last one repeats the whole answer. */
+class ResponsesEncoder implements StreamEncoder {
+  readonly #writer: AnswerWriter;
+  #sequence = 0;
+
+  constructor(context: AnswerContext) {
+    this.#writer = new AnswerWriter(context);
+  }
+
+  get losses(): ReadonlySet<Feature> {
+    return this.#writer.losses;
+  }
+
+  write(event: AnswerEvent): Buffer | undefined {
+    const events = this.#writer.write(event).map(({ type, ...members }) => {
+      const data = { type, sequence_number: this.#sequence++, ...members };
+      return formatSse({ event: type, data: JSON.stringify(data) });
+    });
+    return events.length > 0 ? Buffer.concat(events) : undefined;
+  }
+
+  errorFrame(error: InBandError): Buffer {
+    return toErrorEvent(error, this.#sequence);
+  }
+}

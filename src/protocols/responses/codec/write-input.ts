@@ -1,0 +1,150 @@
+import type {
+  DocumentPart,
+  ImagePart,
+  Part,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from '../../canonical.ts';
+import type { Feature } from '../../features.ts';
+import { writeCitation } from './annotations.ts';
+import { defined } from './fields.ts';
+import { writeUrl } from './media.ts';
+import { toProviderReasoning } from './reasoning-item.ts';
+
+type Losses = Set<Feature>;
+type Item = Readonly<Record<string, unknown>>;
+
+/** The items of a conversation; what they cannot say is added to `losses`. */
+export function writeInput(turns: readonly Turn[], losses: Losses): object[] {
+  return turns.flatMap((turn) => {
+    if (turn.name !== undefined) losses.add('participant_names');
+    const { role, parts } = turn;
+    if (role === 'assistant') return writeAssistant(parts, losses);
+    if (role === 'tool') return parts.flatMap((part) => writeResult(part, losses));
+    return [{ role, content: writeContent(parts, losses) }];
+  });
+}
+
+/** Reasoning, messages and calls are items of their own; texts that stand together are one message. */
+function writeAssistant(parts: readonly Part[], losses: Losses): object[] {
+  const items: object[] = [];
+  let said: Item[] = [];
+  const endMessage = (): void => {
+    if (said.length > 0) items.push(writeMessage(said));
+    said = [];
+  };
+  for (const part of parts) {
+    if (part.type === 'text' || part.type === 'refusal') {
+      said.push(writeSaid(part, losses));
+      continue;
+    }
+    endMessage();
+    const item = writeItem(part, losses);
+    if (item) items.push(item);
+  }
+  endMessage();
+  return items;
+}
+
+/** A text alone in the form that every server takes. */
+function writeMessage(content: readonly Item[]): object {
+  const [only] = content;
+  const isPlain = content.length === 1 && only?.['type'] === 'output_text' && isEmpty(only);
+  return isPlain
+    ? { role: 'assistant', content: only['text'] }
+    : { type: 'message', role: 'assistant', content };
+}
+
+function isEmpty({ annotations }: Item): boolean {
+  return !Array.isArray(annotations) || annotations.length === 0;
+}
+
+function writeSaid(part: Extract<Part, { type: 'text' | 'refusal' }>, losses: Losses): Item {
+  if (part.type === 'refusal') return { type: 'refusal', refusal: part.text };
+  const { text, citations = [], cache } = part;
+  if (cache) losses.add('cache_control');
+  const annotations = citations.map((citation) => writeCitation(citation, text.length));
+  return { type: 'output_text', text, annotations };
+}
+
+function writeItem(part: Part, losses: Losses): object | undefined {
+  if (part.type === 'tool_call') return writeCall(part);
+  const item = part.type === 'reasoning' ? toProviderReasoning(part) : ownValue(part);
+  if (!item) lose(part, losses);
+  return item;
+}
+
+function writeCall({ id, name, arguments: text }: ToolCallPart): object {
+  return { type: 'function_call', call_id: id, name, arguments: text || '{}' };
+}
+
+function writeResult(part: Part, losses: Losses): object[] {
+  if (part.type !== 'tool_result') {
+    lose(part, losses);
+    return [];
+  }
+  const { callId, content, isError, cache } = part;
+  if (cache) losses.add('cache_control');
+  if (isError) losses.add('tool_result_errors');
+  return [{ type: 'function_call_output', call_id: callId, output: writeContent(content, losses) }];
+}
+
+/** The form that every server takes where there is nothing but a text. */
+function writeContent(
+  parts: readonly (Part | ToolResultPart['content'][number])[],
+  losses: Losses,
+): unknown {
+  const content = parts.flatMap((part): Item[] => {
+    const written = writePart(part, losses);
+    if (!written) lose(part, losses);
+    return written ? [written] : [];
+  });
+  const [first] = content;
+  if (!first) return '';
+  return content.length === 1 && first['type'] === 'input_text' ? first['text'] : content;
+}
+
+function writePart(part: Part, losses: Losses): Item | undefined {
+  if (part.type === 'text') return writeText(part, losses);
+  if (part.type === 'image') return writeImage(part, losses);
+  return part.type === 'document' ? writeDocument(part, losses) : ownValue(part);
+}
+
+function writeText({ text, cache }: TextPart, losses: Losses): Item {
+  if (cache) losses.add('cache_control');
+  return { type: 'input_text', text };
+}
+
+function writeImage({ source, detail = 'auto', cache }: ImagePart, losses: Losses): Item {
+  if (cache) losses.add('cache_control');
+  return { type: 'input_image', detail, image_url: writeUrl(source) };
+}
+
+function writeDocument({ source, name, cache }: DocumentPart, losses: Losses): Item {
+  if (cache) losses.add('cache_control');
+  if (source.type === 'text') return { type: 'input_text', text: source.text };
+  const filename = defined({ filename: name });
+  return source.type === 'url'
+    ? { type: 'input_file', ...filename, file_url: source.url }
+    : { type: 'input_file', filename: name ?? 'document', file_data: writeUrl(source) };
+}
+
+function ownValue(part: Part): Item | undefined {
+  return part.type === 'opaque' && part.origin === 'responses' ? (part.value as Item) : undefined;
+}
+
+/** Declares what a part that cannot be said there would have been. */
+function lose(part: Part, losses: Losses): void {
+  const feature = LOST[part.type];
+  if (feature) losses.add(feature);
+}
+
+const LOST: Partial<Record<Part['type'], Feature>> = {
+  audio: 'audio',
+  document: 'documents',
+  image: 'images',
+  opaque: 'builtin_tools',
+  reasoning: 'reasoning_signatures',
+};

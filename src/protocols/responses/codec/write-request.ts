@@ -1,0 +1,115 @@
+import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
+import type { CanonicalRequest, ReasoningRequest, Tool, Turn } from '../../canonical.ts';
+import type { Feature } from '../../features.ts';
+import { defined } from './fields.ts';
+import { writeInput } from './write-input.ts';
+
+/** Fewer are refused. */
+const MIN_OUTPUT_TOKENS = 16;
+
+/**
+ * A Responses request for a provider, its members in a fixed order with tools and system texts first, so
+ * that prompt caches hit. Nothing is kept there, and reasoning comes encrypted, so that it can be sent
+ * back.
+ */
+export function writeResponsesRequest(request: CanonicalRequest, target: RequestTarget): Encoded {
+  const losses = new Set<Feature>();
+  for (const [field, feature] of UNSAID) if (request[field] !== undefined) losses.add(feature);
+  const { logprobs, maxOutputTokens, stream } = request;
+  const include = [
+    'reasoning.encrypted_content',
+    ...(logprobs === undefined ? [] : ['message.output_text.logprobs']),
+  ];
+  const value = {
+    model: target.model,
+    ...writeTools(request, losses),
+    ...writeTurns(request.turns, losses),
+    ...defined({
+      max_output_tokens:
+        maxOutputTokens === undefined ? undefined : Math.max(maxOutputTokens, MIN_OUTPUT_TOKENS),
+      temperature: request.temperature,
+      top_p: request.topP,
+      reasoning: writeReasoning(request.reasoning),
+      text: writeText(request),
+      top_logprobs: logprobs === 0 ? undefined : logprobs,
+      user: request.user,
+      metadata: request.metadata,
+      service_tier: request.serviceTier,
+    }),
+    include,
+    store: false,
+    ...(stream && { stream }),
+  };
+  return { value, losses: [...losses] };
+}
+
+const UNSAID = [
+  ['topK', 'top_k'],
+  ['stop', 'stop_sequences'],
+  ['seed', 'seed'],
+  ['presencePenalty', 'presence_penalty'],
+  ['frequencyPenalty', 'frequency_penalty'],
+] as const satisfies readonly (readonly [keyof CanonicalRequest, Feature])[];
+
+function writeTools(request: CanonicalRequest, losses: Set<Feature>): object {
+  const { toolChoice, parallelToolCalls } = request;
+  const tools = request.tools.flatMap((tool) => {
+    const written = writeTool(tool);
+    if (!written) losses.add('builtin_tools');
+    return written ? [written] : [];
+  });
+  if (tools.length === 0) return {};
+  const choice =
+    typeof toolChoice === 'object' ? { type: 'function', name: toolChoice.name } : toolChoice;
+  return { tools, ...defined({ tool_choice: choice, parallel_tool_calls: parallelToolCalls }) };
+}
+
+function writeTool(tool: Tool): unknown {
+  if (tool.type === 'opaque') return tool.origin === 'responses' ? tool.value : undefined;
+  const { name, description, parameters = null, strict = false } = tool;
+  // Strict is the default here and in no other protocol, so it is said.
+  return { type: 'function', name, ...defined({ description }), parameters, strict };
+}
+
+/** The first system text goes where a prompt begins, unless there is nothing else to say. */
+function writeTurns(turns: readonly Turn[], losses: Set<Feature>): object {
+  const [first, ...rest] = turns;
+  const instructions = rest.length > 0 && first ? plainSystem(first) : undefined;
+  return instructions === undefined
+    ? { input: writeInput(turns, losses) }
+    : { instructions, input: writeInput(rest, losses) };
+}
+
+function plainSystem({ role, name, parts }: Turn): string | undefined {
+  const [only] = parts;
+  if (role !== 'system' || name !== undefined || parts.length !== 1) return undefined;
+  return only?.type === 'text' && !only.cache ? only.text : undefined;
+}
+
+/** The least tokens of a budget that are as good as an effort. */
+const BUDGETS: readonly (readonly [number, string])[] = [
+  [16_384, 'high'],
+  [4096, 'medium'],
+  [0, 'low'],
+];
+
+function writeReasoning(reasoning: ReasoningRequest | undefined): object | undefined {
+  if (!reasoning) return undefined;
+  const { budgetTokens = 0, enabled, show } = reasoning;
+  const budgeted = budgetTokens > 0 && BUDGETS.find(([least]) => budgetTokens >= least)?.[1];
+  const effort = reasoning.effort ?? (budgeted || (enabled === false ? 'none' : undefined));
+  const asked = defined({ effort, summary: show ? 'auto' : undefined });
+  return Object.keys(asked).length > 0 ? asked : undefined;
+}
+
+function writeText({ output, verbosity }: CanonicalRequest): object | undefined {
+  const text = defined({ format: writeFormat(output), verbosity });
+  return Object.keys(text).length > 0 ? text : undefined;
+}
+
+function writeFormat(output: CanonicalRequest['output']): object | undefined {
+  if (!output) return undefined;
+  if (output.type === 'json') return { type: 'json_object' };
+  const { name = 'answer', description, schema, strict } = output;
+  return { type: 'json_schema', name, ...defined({ description }), schema, ...defined({ strict }) };
+}
