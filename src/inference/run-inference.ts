@@ -90,10 +90,13 @@ export async function runInference(
 
 /** Made here when no candidate gave one, for calls that have such an answer. */
 function localAnswer({ protocol, peek }: Call, error: GatewayError): Buffer | undefined {
-  const isProviders = error.code === 'no_route_succeeded' || error.code === 'unsupported_feature';
-  return isProviders || error.code === 'invalid_upstream_response'
-    ? protocol.answerLocally?.(peek)
-    : undefined;
+  return isProviders(error) ? protocol.answerLocally?.(peek) : undefined;
+}
+
+/** True for what is not the client's fault, a provider's lack of such an endpoint included. */
+function isProviders({ code, status }: GatewayError): boolean {
+  if (code === 'upstream_rejected') return status === 404 || status === 405;
+  return ['no_route_succeeded', 'unsupported_feature', 'invalid_upstream_response'].includes(code);
 }
 
 function answerWith(call: Call, body: Buffer, clock: Clock): CallResult {
