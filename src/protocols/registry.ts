@@ -3,6 +3,7 @@ import type { CanonicalCodec } from './canonical-codec.ts';
 import { chatCodec } from './chat/codec/chat-codec.ts';
 import { generateContentCodec } from './generate-content/codec/generate-content-codec.ts';
 import { messagesCodec } from './messages/codec/messages-codec.ts';
+import { pairLosses } from './pair-losses.ts';
 import type { Wire, WireProtocol } from './protocol.ts';
 import { responsesCodec } from './responses/codec/responses-codec.ts';
 import { translateBetween } from './translate.ts';
@@ -22,6 +23,23 @@ const WIRES: ReadonlyMap<string, Wire> = new Map(
     ),
   ),
 );
+
+const LOSSES: ReadonlyMap<string, readonly string[]> = new Map(
+  CODECS.flatMap((client) =>
+    CODECS.filter((provider) => provider !== client).map(
+      (provider) =>
+        [
+          `${client.id} ${provider.id}`,
+          [...new Set(pairLosses(client, provider).map(({ field }) => field))],
+        ] as const,
+    ),
+  ),
+);
+
+/** The client's names of what is lost between two protocols; nothing within one. */
+export function lossesBetween(client: Protocol, provider: Protocol): readonly string[] {
+  return LOSSES.get(`${client} ${provider}`) ?? [];
+}
 
 /** How a client's protocol is spoken to a provider of `protocol`: the client's own is forwarded as it is. */
 export function wireTo(client: WireProtocol, protocol: Protocol): Wire {

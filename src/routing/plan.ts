@@ -73,9 +73,9 @@ export function planCandidates(request: PlanRequest): Plan {
  * The client's own protocol where the provider speaks it, else the most faithful that it is translated
  * to. Generate-content is translated only where the route says so (contract: Generate-content protocol).
  */
-function protocolFor(
+export function protocolFor(
   route: Route,
-  { protocol, translatesTo = [] }: PlanRequest,
+  { protocol, translatesTo = [] }: Pick<PlanRequest, 'protocol' | 'translatesTo'>,
 ): Protocol | undefined {
   if (route.protocols.has(protocol)) return protocol;
   if (protocol === 'generate-content' && route.mapping !== 'translated') return undefined;

@@ -20,7 +20,7 @@ import { openInference } from './open-inference.ts';
 import { openResources } from './open-resources.ts';
 import type { ResourcesOptions } from './open-resources.ts';
 import { openUsage } from './open-usage.ts';
-import { publicRoutes, SURFACES } from './public-routes.ts';
+import { CLIENT_PROTOCOLS, publicRoutes } from './public-routes.ts';
 import { reasonOf } from './reason-of.ts';
 import { createRequestGuard } from './request-guard.ts';
 import { createApp } from './routes.ts';
@@ -92,7 +92,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
       ...shared,
       repository: resources.repository,
       health: inference.deps.health,
-      protocols: SURFACES.map(({ protocol }) => protocol),
+      protocols: CLIENT_PROTOCOLS,
     }),
   ];
   const close = async (): Promise<void> => {

@@ -1,6 +1,7 @@
 import type { Protocol } from '../core/protocol-id.ts';
 import type { WorkKeeper } from '../inference/work-keeper.ts';
 import type { Jobs } from '../jobs/jobs.ts';
+import type { WireProtocol } from '../protocols/protocol.ts';
 import type { Store } from '../store/store.ts';
 import { chatSurface } from '../surfaces/chat.ts';
 import { embeddingsSurface } from '../surfaces/embeddings.ts';
@@ -45,6 +46,11 @@ export const SURFACES: readonly InferenceSurface[] = [
   videosSurface,
   contentTasksSurface,
 ];
+
+/** What clients can speak; of several endpoints of one protocol the first stands for it. */
+export const CLIENT_PROTOCOLS: readonly WireProtocol[] = SURFACES.map(
+  ({ protocol }) => protocol,
+).filter(({ id }, index, all) => all.findIndex((one) => one.id === id) === index);
 
 /** What public endpoints stand on, those included whose work outlives the call. */
 export interface PublicDeps extends SurfaceDeps {
@@ -94,7 +100,8 @@ function videoRoutes(desk: VideoDesk, deps: SurfaceDeps): RouteSpec[] {
   ];
 }
 
-function catalogRoutes(deps: SurfaceDeps): RouteSpec[] {
+function catalogRoutes(surface: SurfaceDeps): RouteSpec[] {
+  const deps = { ...surface, protocols: CLIENT_PROTOCOLS };
   const list = createGoogleModelsList(deps);
   const get = createGoogleModelGet(deps);
   const shared = {

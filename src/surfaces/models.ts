@@ -4,13 +4,17 @@ import type { Catalog, Model } from '../routing/catalog.ts';
 import { matchesModel } from '../routing/model-patterns.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { Principal } from '../usage/principal.ts';
+import type { WireProtocol } from '../protocols/protocol.ts';
 import { readKey } from './carriers.ts';
+import { servedProtocols } from './model-protocols.ts';
 import type { Handler } from './http-exchange.ts';
 import { admit } from './gate.ts';
 import type { GateDeps } from './gate.ts';
 
 export interface ModelsDeps extends GateDeps {
   catalog(): Catalog;
+  /** What clients can speak. */
+  protocols: readonly WireProtocol[];
 }
 
 type Order = (a: Model, b: Model) => number;
@@ -59,7 +63,8 @@ export function createModelGet(deps: ModelsDeps): Handler {
     const name = decode(path.slice('/v1/models/'.length));
     const model = deps.catalog().models.get(name);
     if (!model || !isVisible(model, principal)) throw new GatewayError('model_not_found');
-    return { status: 200, body: toDetail(model) };
+    const protocols = servedProtocols(model, deps.protocols);
+    return { status: 200, body: { ...toDetail(model), protocols } };
   };
 }
 

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { chat } from '../../src/protocols/chat/chat.ts';
+import { generateContent } from '../../src/protocols/generate-content/generate-content.ts';
+import { messages } from '../../src/protocols/messages/messages.ts';
+import { servedProtocols } from '../../src/surfaces/model-protocols.ts';
+import { fakeModel, fakeRoute } from '../support/catalog.ts';
+
+const CLIENTS = [chat, messages, generateContent];
+
+it('a model tells in which protocols it can be called, and what is lost in each', () => {
+  const model = fakeModel('acme/fast', [
+    fakeRoute('a', { protocols: new Set(['messages', 'embeddings']) }),
+    fakeRoute('b', { protocols: new Set(['chat']) }),
+  ]);
+  const served = servedProtocols(model, CLIENTS);
+  expect(served.messages?.[0]).toEqual({
+    provider_protocol: 'messages',
+    translated: false,
+    loses: [],
+  });
+  expect(served.messages?.[1]).toMatchObject({ provider_protocol: 'chat', translated: true });
+  expect(served.messages?.[1]?.loses).toContain('top_k');
+  expect(served.chat?.map((way) => way.provider_protocol)).toEqual(['messages', 'chat']);
+  expect(served.chat?.[0]?.loses).toContain('seed');
+});
+
+it('generate-content is served where the route says so', () => {
+  const protocols = new Set(['chat'] as const);
+  const native = fakeModel('acme/a', [fakeRoute('a', { protocols })]);
+  const translated = fakeModel('acme/b', [fakeRoute('b', { protocols, mapping: 'translated' })]);
+  expect(Object.keys(servedProtocols(native, CLIENTS))).not.toContain('generate-content');
+  expect(Object.keys(servedProtocols(translated, CLIENTS))).toContain('generate-content');
+});
