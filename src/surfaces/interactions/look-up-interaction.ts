@@ -72,7 +72,7 @@ export async function lookUpInteraction(
     throw toFamilyError(FAMILIES.interactions, error, [status]);
   }
   const seen = readInteraction(body);
-  if (!seen) throw new GatewayError('invalid_upstream_response');
+  if (seen?.id !== record.id) throw new GatewayError('invalid_upstream_response');
   const kept = isTerminal(seen.status) ? keptOf(seen, body, options) : undefined;
   await settleInteraction(entry, { seen, kept }, deps);
   return { seen, body };
