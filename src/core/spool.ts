@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { mkdir, open, unlink } from 'node:fs/promises';
+import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ByteGatherer } from './byte-gatherer.ts';
@@ -26,10 +26,18 @@ export interface Spools {
 
 /**
  * Spools whose files lie in a directory of their own, made with mode 0700 when it is first needed.
- * A file has no name: it is gone when its spool is disposed of or the process ends, however it ends.
+ * A file loses its name before anything is written to it, so it is gone when its spool is disposed of
+ * or the process ends, however it ends. Several processes may share the directory.
  */
 export function createSpools(directory: string, ids: IdSource): Spools {
-  return { create: () => new FileSpool(() => openUnnamed(directory, ids.next('body'))) };
+  let isSwept = false;
+  const openFile = async (): Promise<FileHandle> => {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    if (!isSwept) await sweep(directory);
+    isSwept = true;
+    return openUnnamed(join(directory, ids.next('body')));
+  };
+  return { create: () => new FileSpool(openFile) };
 }
 
 class FileSpool implements Spool {
@@ -84,15 +92,18 @@ async function* readFile(
   }
 }
 
-async function openUnnamed(directory: string, name: string): Promise<FileHandle> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  const path = join(directory, name);
+async function openUnnamed(path: string): Promise<FileHandle> {
   const file = await open(path, 'wx+', 0o600);
   try {
-    await unlink(path);
+    await rm(path, { force: true });
   } catch (error) {
     await file.close();
     throw error;
   }
   return file;
+}
+
+/** Removes names of files whose process ended before it could. One that is still at it does not mind. */
+async function sweep(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) await rm(join(directory, name), { force: true });
 }

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -54,6 +54,15 @@ describe('a spool', () => {
     await spool.write(bytes(500_000));
     expect(readdirSync(directory)).toEqual([]);
     expect(statSync(directory).mode & 0o777).toBe(0o700);
+    await spool.dispose();
+  });
+
+  it('sweeps away the name of a file whose process ended before it could', async () => {
+    await mkdir(directory);
+    await writeFile(join(directory, 'body_old'), '');
+    const spool = spools.create();
+    await spool.write(bytes(500_000));
+    expect(readdirSync(directory)).toEqual([]);
     await spool.dispose();
   });
 

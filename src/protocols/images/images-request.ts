@@ -16,8 +16,8 @@ const GUARDED = ['model', 'stream', 'async', 'n'];
 const MODES = ['stream', 'async'];
 /** Spellings of false in a form. */
 const OFF: ReadonlySet<string> = new Set(['', '0', 'false', 'no', 'off', 'null', 'none']);
-/** A small file may be a large picture: more than any provider counts for one that it is given. */
-const TOKENS_PER_FILE = 16_384;
+/** More than any provider counts for one picture, given or made; a small file may be a large one. */
+const TOKENS_PER_IMAGE = 16_384;
 
 /** Generations are JSON, edits are forms. Throws `invalid_json` or `invalid_request` (contract: Images). */
 export function peekImages(body: Buffer, { form }: RequestAddress = {}): RequestPeek {
@@ -44,8 +44,15 @@ function peekJson(body: Buffer): RequestPeek {
     if (value[mode] !== undefined && value[mode] !== null && value[mode] !== false)
       throw noSuchMode(mode);
   }
-  const images = countOf(value['n']);
-  return { ...COMMON, model, body, members, value, imagesBound: images, inputBound: body.length };
+  return {
+    ...COMMON,
+    ...outputOf(value['n']),
+    model,
+    body,
+    members,
+    value,
+    inputBound: body.length,
+  };
 }
 
 function peekForm(form: Form): RequestPeek {
@@ -58,6 +65,7 @@ function peekForm(form: Form): RequestPeek {
   const body = Buffer.from(JSON.stringify(texts.map(({ name, value }) => ({ [name]: value }))));
   return {
     ...COMMON,
+    ...outputOf(fields['n']),
     model,
     body,
     form,
@@ -65,17 +73,17 @@ function peekForm(form: Form): RequestPeek {
     value: fields,
     operation: 'edits',
     contentType: formContentType(form),
-    imagesBound: countOf(fields['n']),
-    inputBound: body.length + (form.parts.length - texts.length) * TOKENS_PER_FILE,
+    inputBound: body.length + (form.parts.length - texts.length) * TOKENS_PER_IMAGE,
   };
 }
 
-const COMMON = { stream: false, keepUsage: false, choices: 1, outputBound: undefined } as const;
+const COMMON = { stream: false, keepUsage: false, choices: 1 } as const;
 
-/** How many images are asked for; what is no number is left to the provider to refuse. */
-function countOf(n: unknown): number {
+/** What `n` images take at most; an `n` that is no number is left to the provider to refuse. */
+function outputOf(n: unknown): { imagesBound: number; outputBound: number } {
   const count = Math.ceil(Number(n ?? 1));
-  return Number.isSafeInteger(count) && count > 0 ? count : 1;
+  const imagesBound = Number.isSafeInteger(count) && count > 0 ? count : 1;
+  return { imagesBound, outputBound: imagesBound * TOKENS_PER_IMAGE };
 }
 
 function noSuchMode(mode: string): GatewayError {
