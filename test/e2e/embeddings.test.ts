@@ -1,4 +1,6 @@
+import { LLMock } from '@copilotkit/aimock';
 import OpenAI from 'openai';
+import OpenAI6 from 'openai-6';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMockServer } from '../../src/providers/mock/mock-server.ts';
 import type { MockServer } from '../../src/providers/mock/mock-server.ts';
@@ -20,13 +22,19 @@ const RULES = [
   },
 ];
 
+const VECTOR = [0.5, -0.25, 1];
+
 describe('embeddings', () => {
   let mock: MockServer;
+  let independent: LLMock;
   let gateway: TestGateway;
   let client: OpenAI;
 
   beforeAll(async () => {
     mock = await startMockServer({ cassette: { rules: RULES } });
+    independent = new LLMock({ port: 0, host: '127.0.0.1', logLevel: 'silent' });
+    independent.addFixture({ match: { endpoint: 'embedding' }, response: { embedding: VECTOR } });
+    await independent.start();
     const names = ['up', ...RULES.map(({ match }) => match.model)];
     gateway = await startGateway({
       providers: [
@@ -37,8 +45,16 @@ describe('embeddings', () => {
           auth: { type: 'none' },
           protocols: { embeddings: true, chat: true },
         },
+        {
+          name: 'independent',
+          type: 'custom',
+          base_url: `${independent.url}/v1`,
+          auth: { type: 'none' },
+          protocols: { embeddings: true },
+        },
       ],
       models: [
+        { name: 'e/floats', type: 'embedding', routes: [{ provider: 'independent' }] },
         ...names.map((name) => ({
           name: `e/${name}`,
           type: 'embedding',
@@ -61,6 +77,7 @@ describe('embeddings', () => {
   afterAll(async () => {
     await gateway.stop();
     await mock.close();
+    await independent.stop();
   });
 
   const ask = (model: string, rest: object = {}) =>
@@ -91,6 +108,30 @@ describe('embeddings', () => {
       const raw = await ask('e/numbers', { encoding_format: 'base64' });
       expect(raw.body.data[0].embedding).toBe('AAAAPwAAgL4AAIA/');
       expect((await ask('e/numbers')).body.data[0].embedding).toEqual([0.5, -0.25, 1]);
+    },
+  );
+
+  it.each([
+    ['7', OpenAI],
+    ['6', OpenAI6 as unknown as typeof OpenAI],
+  ])(
+    verifies(
+      'embeddings.encoding-format',
+      'embeddings.response.ok',
+      'are read rightly by the official client %s, whose default is base64, from floats of a server that is not ours',
+    ),
+    async (_, Client) => {
+      const own = new Client({ baseURL: `${gateway.url}/v1`, apiKey: gateway.clientKey });
+      for (const encoding of [undefined, 'float', 'base64'] as const) {
+        const answer = await own.embeddings.create({
+          model: 'e/floats',
+          input: ['a', 'b'],
+          ...(encoding && { encoding_format: encoding }),
+        });
+        const asked = answer.data.map(({ embedding }) => embedding as unknown);
+        const expected = encoding === 'base64' ? 'AAAAPwAAgL4AAIA/' : VECTOR;
+        expect(asked).toEqual([expected, expected]);
+      }
     },
   );
 
