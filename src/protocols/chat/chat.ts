@@ -7,6 +7,7 @@ import { createChatStream } from './chat-stream.ts';
 /** Chat completions (contract: Chat completions, Events). */
 export const chat: WireProtocol & StreamCodec = {
   id: 'chat',
+  translatesTo: ['responses', 'generate-content', 'messages'],
   peek: peekChat,
   encode: encodeChat,
   readAnswer: readChatAnswer,
