@@ -57,6 +57,9 @@ interface VideoRequest {
 /** What is mapped; `resolution` and `ratio` only together. */
 const READ: ReadonlySet<string> = new Set(['model', 'content', 'duration', 'size']);
 const SHAPE: ReadonlySet<string> = new Set(['resolution', 'ratio']);
+/** Of what an answer tells was dropped. */
+const MAX_UNMAPPED = 32;
+const MAX_NAME_CHARS = 64;
 /** As long as the provider likes. */
 const ANY_DURATION = -1;
 
@@ -78,8 +81,12 @@ function toVideoRequest(value: Members): VideoRequest {
     ...(images.length === 0 ? {} : { input_reference: { image_url: images[0] } }),
   };
   const isShaped = shape !== undefined && size === shape;
-  return { request, unmapped: given.filter((name) => !isShaped || !SHAPE.has(name)) };
+  const unmapped = given.filter((name) => !isShaped || !SHAPE.has(name));
+  return { request, unmapped: unmapped.filter(isNameable).slice(0, MAX_UNMAPPED) };
 }
+
+/** Members that nobody ever meant have names of any length. */
+const isNameable = (name: string): boolean => name.length <= MAX_NAME_CHARS;
 
 /** As the official client writes seconds. */
 function readDuration(duration: unknown): string | undefined {
