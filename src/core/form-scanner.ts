@@ -5,9 +5,9 @@ import { malformed, parseFormHead } from './form-head.ts';
 import type { FormHead } from './form-head.ts';
 
 /** Of one form. */
-export const MAX_FORM_PARTS = 256;
+const MAX_FORM_PARTS = 256;
 /** Of the texts of one form together. */
-export const MAX_FORM_TEXT_BYTES = 1024 * 1024;
+const MAX_FORM_TEXT_BYTES = 1024 * 1024;
 const MAX_HEAD_BYTES = 16 * 1024;
 
 const CRLF = Buffer.from('\r\n');

@@ -22,10 +22,9 @@ export class GatheringCall implements UpstreamCall {
 
   constructor(body: SpooledBody, options: GatheringCallOptions) {
     this.#options = options;
-    gatherBody(body, MAX_MOCK_BODY).then(
-      (bytes) => this.#start(bytes),
-      (error: unknown) => this.#fail('reset', error),
-    );
+    gatherBody(body, MAX_MOCK_BODY)
+      .then((bytes) => this.#start(bytes))
+      .catch((error: unknown) => this.#fail('reset', error));
   }
 
   abort(): void {
