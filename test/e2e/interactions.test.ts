@@ -129,7 +129,7 @@ describe('Interactions', () => {
         .create({ model: 'g/none', input: 'x' })
         .catch((error: unknown) => error);
       expect(refusal).toMatchObject({ status: 404 });
-      expect(String((refusal as Error).message)).toContain('g/none');
+      expect((refusal as Error).message).toContain('g/none');
     });
   });
 
