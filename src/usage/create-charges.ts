@@ -67,12 +67,17 @@ async function putHold(store: Store, { id, principal, at, bound }: Hold): Promis
 }
 
 async function dropHold(store: Store, id: string): Promise<void> {
-  const held = await store.get<OpenRow>(holdKey(id));
-  if (!held) return;
-  await commitSpend(store, dropOps(held), changesOf(held.value, -1));
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (await store.get(chargeKey(id))) return;
+    const held = await store.get<OpenRow>(holdKey(id));
+    const freed = held ? changesOf(held.value, -1) : [];
+    const { ok } = await commitSpend(store, [toEnd(id, null), toFree(id, held)], freed);
+    if (ok) return;
+  }
+  throw tooBusy();
 }
 
-/** False when it is charged already. */
+/** False when it is over already. */
 async function putCharge(store: Store, charge: Charge, recordId: string): Promise<boolean> {
   const { id, principal, at, outcome } = charge;
   const windows = windowsOf(at);
@@ -86,23 +91,17 @@ async function putCharge(store: Store, charge: Charge, recordId: string): Promis
     if (await store.get(chargeKey(id))) return false;
     const held = await store.get<OpenRow>(holdKey(id));
     const ops: Op[] = [
-      {
-        type: 'put',
-        key: chargeKey(id),
-        value: recordId,
-        ifAbsent: true,
-        ttlMs: REMEMBERED_MS,
-      },
+      toEnd(id, recordId),
+      toFree(id, held),
       { type: 'put', key: requestKey(recordId), value: toEndRow(start, outcome, false) },
       await addToTotals(store, charge, windows.day),
-      ...(held ? dropOps(held) : [{ type: 'check', key: holdKey(id), ifAbsent: true } as const]),
     ];
     const spent = scopes.map((scope) => ({ scope, windows, change }));
     const freed = held ? changesOf(held.value, -1) : [];
     const { ok } = await commitSpend(store, ops, [...spent, ...freed]);
     if (ok) return true;
   }
-  throw new StoreError('unavailable', 'others kept changing the same sums');
+  throw tooBusy();
 }
 
 async function addToTotals(
@@ -120,8 +119,21 @@ async function addToTotals(
   return { type: 'put', key, value, ...condition };
 }
 
-function dropOps({ key, version }: Entry): Op[] {
-  return [{ type: 'delete', key, ifVersion: version }];
+/** The task is over, charged for by the record or not at all: refused when it was over before. */
+function toEnd(id: string, recordId: string | null): Op {
+  const ttlMs = REMEMBERED_MS;
+  return { type: 'put', key: chargeKey(id), value: recordId, ifAbsent: true, ttlMs };
+}
+
+function toFree(id: string, held: Entry | undefined): Op {
+  const key = holdKey(id);
+  return held
+    ? { type: 'delete', key, ifVersion: held.version }
+    : { type: 'check', key, ifAbsent: true };
+}
+
+function tooBusy(): StoreError {
+  return new StoreError('unavailable', 'others kept changing the same sums');
 }
 
 function changesOf({ at, bound, scopes }: OpenRow, sign: 1 | -1): SpendChange[] {

@@ -21,7 +21,7 @@ export const LEASES: Key = ['worker'];
 /** Workers that started and were not yet cleaned up after. */
 export const ROSTER: Key = ['roster'];
 
-/** The record of a late charge, by what was charged for. */
+/** The record of a late charge by what was charged for; null for what is over and cost nothing. */
 export const chargeKey = (id: string): Key => ['charge', id];
 /** Money kept back for work that outlives its call; unlike {@link OPEN} it outlives the worker, too. */
 export const holdKey = (id: string): Key => ['hold', id];

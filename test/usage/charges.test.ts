@@ -152,6 +152,16 @@ describe('what a task may still cost', () => {
     expect(await store.list({ prefix: ['hold'] })).toEqual([]);
   });
 
+  it('is neither kept nor charged any more once it was given back', async () => {
+    const { clock, store, charge, spent, records } = setUp();
+    const charges = createCharges({ store });
+    await charges.release('video_1');
+    await charges.hold({ id: 'video_1', at: clock.now(), principal: limited, bound: 900 });
+    await charges.charge(charge());
+    expect(await spent()).toEqual({ settled: 0, reserved: 0 });
+    expect(await records()).toEqual([]);
+  });
+
   it('is not kept once the task is charged, nor where no limit is', async () => {
     const { clock, store, charge, spent } = setUp();
     const charges = createCharges({ store });
