@@ -66,6 +66,7 @@ describe('POST /v1/messages', () => {
           provider('first', first.url),
           provider('second', second.url),
           provider('erring', first.url),
+          provider('chat', first.url, { protocols: { chat: true } }),
           provider('ruled', first.url, rules),
           provider('neutral', first.url, { header_spelling: 'native' }),
           { name: 'vendor', type: 'anthropic', base_url: first.url, api_key: '${secret:env:KEY}' },
@@ -82,6 +83,7 @@ describe('POST /v1/messages', () => {
           { name: 'm/ruled', routes: [route('ruled')] },
           { name: 'm/ruled-then-second', routes: [route('ruled'), route('second', 1)] },
           { name: 'm/neutral', routes: [route('neutral')] },
+          { name: 'm/chat', routes: [route('chat')] },
           { name: 'm/vendor', routes: [route('vendor')] },
           {
             name: 'm/priced',
@@ -468,9 +470,11 @@ describe('POST /v1/messages', () => {
       },
     );
 
-    it('of a model that no provider can count for', async () => {
-      const { status, body } = await count({ messages: [], model: 'm/none' });
-      expect([status, body.error.type]).toEqual([404, 'not_found_error']);
+    it('by an estimate when no route speaks the protocol', async () => {
+      const { status, body } = await count({ model: 'm/chat' });
+      expect([status, body.input_tokens > 0]).toEqual([200, true]);
+      expect(first.seen).toHaveLength(0);
+      expect((await count({ model: 'm/none' })).status).toBe(404);
     });
 
     it('of nothing that is no request', async () => {

@@ -32,14 +32,14 @@ export function decodeMessagesAnswer(json: string): CanonicalAnswer | undefined 
 
 export function encodeMessagesAnswer(answer: CanonicalAnswer, context: AnswerContext): Encoded {
   const losses = new Set<Feature>();
-  const isRefused = answer.parts.some(({ type }) => type === 'refusal');
+  const said = new Set(answer.parts.map(({ type }) => type));
   const value = {
     id: answer.id ?? context.id,
     type: 'message',
     role: 'assistant',
     model: context.model,
     content: answer.parts.flatMap((part) => toAnswerBlock(part, losses) ?? []),
-    ...toStopReason(isRefused ? { kind: 'refusal' } : answer.stop),
+    ...toStopReason(answer.stop, said),
     usage: toUsageObject(answer.usage),
   };
   return { value, losses: [...losses] };

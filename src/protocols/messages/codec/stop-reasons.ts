@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../core/json-value.ts';
-import type { Stop, StopKind } from '../../canonical.ts';
+import type { Part, Stop, StopKind } from '../../canonical.ts';
 import type { Members } from './members.ts';
 
 const REASONS = {
@@ -29,11 +29,20 @@ export function fromStopReason({ stop_reason: raw, stop_sequence: sequence }: Me
   };
 }
 
-/** The official word for it; reasons that have none become `end_turn`. */
-export function toStopReason({ kind, sequence }: Stop): Members {
+/**
+ * The official word for it; reasons that have none become `end_turn`. Clients run tools only when told
+ * to, and some providers end with calls as they end with text.
+ */
+export function toStopReason({ kind, sequence }: Stop, said: ReadonlySet<Part['type']>): Members {
+  const isPlain = kind === 'end' || kind === 'other';
+  const told = said.has('refusal')
+    ? 'refusal'
+    : isPlain && said.has('tool_call')
+      ? 'tool_calls'
+      : kind;
   return {
-    stop_reason: REASONS[kind],
-    stop_sequence: kind === 'stop_sequence' ? (sequence ?? null) : null,
+    stop_reason: REASONS[told],
+    stop_sequence: told === 'stop_sequence' ? (sequence ?? null) : null,
   };
 }
 

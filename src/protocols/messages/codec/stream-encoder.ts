@@ -38,7 +38,8 @@ class MessagesEncoder implements StreamEncoder {
   #isStarted = false;
   #index = 0;
   #block: Block | undefined;
-  #isRefused = false;
+  /** The types of the parts so far. */
+  readonly #said = new Set<PartOpening['type']>();
   #stop: Stop = { kind: 'end' };
   #usage: Usage | undefined;
   #events: Members[] = [];
@@ -103,16 +104,14 @@ class MessagesEncoder implements StreamEncoder {
   #open(opening: PartOpening): void {
     this.#start({});
     this.#block = { opening, isStarted: false, isFilled: false };
+    this.#said.add(opening.type);
     if (opening.type === 'tool_call') {
       const { id, name } = opening;
       this.#begin({ type: 'tool_use', id, name, input: {} });
     } else if (opening.type === 'opaque') {
       const block = toAnswerBlock(opening, this.losses);
       if (block) this.#begin(block);
-    } else if (opening.type === 'refusal') {
-      this.#isRefused = true;
-      this.losses.add('refusals');
-    }
+    } else if (opening.type === 'refusal') this.losses.add('refusals');
   }
 
   #delta(text: string): void {
@@ -159,7 +158,7 @@ class MessagesEncoder implements StreamEncoder {
   #end(): void {
     this.#start({});
     this.#close();
-    const delta = toStopReason(this.#isRefused ? { kind: 'refusal' } : this.#stop);
+    const delta = toStopReason(this.#stop, this.#said);
     this.#events.push({ type: 'message_delta', delta, usage: toUsageObject(this.#usage) });
     this.#events.push({ type: 'message_stop' });
   }
