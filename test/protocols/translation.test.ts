@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../src/core/errors.ts';
 import { formatSse } from '../../src/core/sse-frame.ts';
 import type { AnswerContext } from '../../src/protocols/canonical-codec.ts';
 import type {
@@ -21,6 +22,7 @@ import {
   requestArbitrary,
 } from './canonical-arbitraries.ts';
 import { collectAnswer, framesOf, peekBody, toEvents, toText } from './codec-laws.ts';
+import { mutatedFrames, mutatedJson } from './mutations.ts';
 import { PAIRS, ROWS } from './translation-rows.ts';
 import type { TranslationRow } from './translation-rows.ts';
 
@@ -282,6 +284,42 @@ describe.each(PAIRS)('%s', (_name, client, provider) => {
       expect(there).not.toContain('secret thought');
       expect(losses).toEqual([client.codec.features.reasoning_signatures]);
     }
+  });
+
+  it('throws nothing but errors of the gateway at requests that are broken', () => {
+    const texts = requestArbitrary({ features: client.codec.features })
+      .map((request) => ask(client, request).body.toString())
+      .chain(mutatedJson);
+    fc.assert(
+      fc.property(texts, (text) => {
+        try {
+          wire.encode(client.peek(Buffer.from(text), false), encodeOptions([]));
+        } catch (thrown) {
+          expect(thrown).toBeInstanceOf(GatewayError);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('throws nothing at answers and streams that are broken', () => {
+    const peek = ask(client, { ...PLAIN_REQUEST, stream: true });
+    const broken = answerArbitrary({ features: provider.codec.features }).chain((answer) =>
+      fc.tuple(
+        mutatedJson(wholeAnswer(provider, answer).toString()),
+        mutatedFrames(framesOf(Buffer.concat(chunksOf(provider, answer, [2])))),
+      ),
+    );
+    fc.assert(
+      fc.property(broken, ([text, bytes]) => {
+        wire.readAnswer(Buffer.from(text), peek, ANSWER_OPTIONS);
+        const reader = streamFor(peek);
+        reader.push(bytes);
+        reader.end();
+        expect(reader.ended).toBe(reader.failure === undefined);
+      }),
+      RUNS,
+    );
   });
 
   it('never ends tidily when it is cut in the middle of a call', () => {
