@@ -318,6 +318,13 @@ describe('a poll', () => {
     upstream.created = state('completed', { steps: [TEXT] });
     expect((await create({ store: false })).status).toBe(200);
     expect((await get()).status).toBe(404);
+    id = `v1_${++ids}`;
+    upstream.created = state('in_progress');
+    await create({ store: false, background: true });
+    upstream.found = state('completed', { steps: [TEXT], usage: USAGE });
+    expect((await get()).body).toEqual(upstream.found);
+    upstream.found = undefined;
+    expect((await get()).status).toBe(404);
   });
 });
 
@@ -357,6 +364,10 @@ describe('what it costs', () => {
       const answer = await create({ background });
       expect(answer.status).toBe(200);
       expect((await get()).body.status).toBe('failed');
+      if (background) {
+        const results = (await records('g/m', later)).map(({ result }) => result);
+        expect(results).toContain('error');
+      }
       await eventually(async () => (await records('g/m', later)).length > 0);
       expect(await costs(later)).toEqual([]);
     }

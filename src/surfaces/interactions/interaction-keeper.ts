@@ -110,6 +110,7 @@ function toRecord(call: Call, id: string, charge: InteractionRecord['charge']): 
     showsLogicalModel: route.responseModel === 'logical',
     pricing: route.pricing,
     inputBytes: call.peek.body.length,
+    isStored: isStored(call.peek),
     charge,
   };
 }

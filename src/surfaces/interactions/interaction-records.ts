@@ -42,6 +42,8 @@ export interface InteractionRecord {
   readonly inputBytes: number;
   /** `call`: by the call that created it; `due`: when it is over; `settled`: once, since it was. */
   readonly charge: 'call' | 'due' | 'settled';
+  /** False: the client wants nothing of it to be kept. */
+  readonly isStored: boolean;
   /** Absent until it was seen to be terminal. */
   readonly kept?: KeptInteraction | undefined;
 }

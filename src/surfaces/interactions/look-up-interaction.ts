@@ -73,7 +73,8 @@ export async function lookUpInteraction(
   }
   const seen = readInteraction(body);
   if (seen?.id !== record.id) throw new GatewayError('invalid_upstream_response');
-  const kept = isTerminal(seen.status) ? keptOf(seen, body, options) : undefined;
+  const isKept = record.isStored && isTerminal(seen.status);
+  const kept = isKept ? keptOf(seen, body, options) : undefined;
   await settleInteraction(entry, { seen, kept }, deps);
   return { seen, body };
 }

@@ -5,6 +5,7 @@ import { isOver } from '../../protocols/interactions/interaction.ts';
 import type { InteractionEntry } from './interaction-records.ts';
 import { lookUpInteraction } from './look-up-interaction.ts';
 import type { Look, LookDeps } from './look-up-interaction.ts';
+import { giveUpInteraction } from './settle-interaction.ts';
 
 const SHORTEST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -27,8 +28,7 @@ export function createPollJob(deps: LookDeps): JobHandler {
     if (look !== 'later' && look && isOver(look.seen)) return 'done';
     const isLost = look === undefined && age > FORGOTTEN_AFTER_MS;
     if (isLost || age > GIVEN_UP_AFTER_MS) {
-      await deps.charges.release(entry.value.call);
-      await deps.records.change(entry, { charge: 'settled' });
+      await giveUpInteraction(entry, deps);
       return 'done';
     }
     return { againInMs: Math.min(Math.max(age / 4, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS) };

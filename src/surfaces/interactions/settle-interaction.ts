@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { NO_USAGE } from '../../core/usage.ts';
-import { isFruitless, isOver, isTerminal } from '../../protocols/interactions/interaction.ts';
+import type { Usage } from '../../core/usage.ts';
+import { isFruitless, isOver } from '../../protocols/interactions/interaction.ts';
 import type { Interaction } from '../../protocols/interactions/interaction.ts';
 import { measureOutput } from '../../protocols/interactions/interactions-output.ts';
 import { toInteractionUsage } from '../../protocols/interactions/interactions-usage.ts';
@@ -53,45 +54,54 @@ export function isBillable({ status, value }: Interaction): boolean {
   return !isFruitless(status) || toInteractionUsage(value['usage']) !== undefined;
 }
 
+/** Closes what nobody will ever see the end of, without a cost. Rejects like `settleInteraction`. */
+export async function giveUpInteraction(entry: InteractionEntry, deps: SettleDeps): Promise<void> {
+  await charge(entry.value, undefined, deps);
+  await deps.records.change(entry, { charge: 'settled' });
+}
+
+/** Also of what costs nothing: it gives back what was held, whoever comes first. */
 async function charge(
   record: InteractionRecord,
-  seen: Interaction,
+  seen: Interaction | undefined,
   { charges, clock }: SettleDeps,
 ): Promise<void> {
-  if (!isBillable(seen)) return charges.release(record.call);
   await charges.charge({
     id: record.call,
     principal: record.payer,
     surface: 'interactions',
     model: record.model,
     at: record.at,
-    outcome: outcomeOf(record, seen, clock.now()),
+    outcome: {
+      status: 200,
+      ...endOf(record, seen),
+      answeredBy: {
+        model: record.answeredBy,
+        provider: record.provider,
+        upstreamModel: record.upstreamModel,
+      },
+      attempts: [],
+      losses: [],
+      overheadUs: 0,
+      firstContentMs: null,
+      totalMs: Math.max(0, clock.now() - record.at),
+    },
   });
 }
 
-function outcomeOf(record: InteractionRecord, seen: Interaction, now: number): RequestOutcome {
+type End = Pick<RequestOutcome, 'result' | 'errorCode' | 'usage' | 'estimated' | 'cost'>;
+
+function endOf(record: InteractionRecord, seen: Interaction | undefined): End {
+  const nothing = { usage: NO_USAGE, estimated: false, cost: 0 };
+  if (!seen) return { ...nothing, result: 'interrupted', errorCode: 'interaction_lost' };
+  const result = isFruitless(seen.status) ? 'error' : 'ok';
+  if (!isBillable(seen)) return { ...nothing, result };
   const told = toInteractionUsage(seen.value['usage']);
   const usage = told ?? estimateOf(record, seen);
-  return {
-    status: 200,
-    result: isTerminal(seen.status) && isFruitless(seen.status) ? 'error' : 'ok',
-    answeredBy: {
-      model: record.answeredBy,
-      provider: record.provider,
-      upstreamModel: record.upstreamModel,
-    },
-    attempts: [],
-    usage,
-    estimated: told === undefined,
-    cost: costOf(usage, record.pricing),
-    losses: [],
-    overheadUs: 0,
-    firstContentMs: null,
-    totalMs: Math.max(0, now - record.at),
-  };
+  return { result, usage, estimated: !told, cost: costOf(usage, record.pricing) };
 }
 
-function estimateOf({ inputBytes }: InteractionRecord, { value }: Interaction) {
+function estimateOf({ inputBytes }: InteractionRecord, { value }: Interaction): Usage {
   const output = measureOutput(value['steps'] ?? value['outputs']);
   return { ...NO_USAGE, input: estimateTokens(inputBytes), output: estimateTokens(output) };
 }
