@@ -25,6 +25,7 @@ import {
   streamFailure,
   transportFailure,
 } from './failures.ts';
+import type { ActiveExchange, ActiveExchanges } from './active-exchanges.ts';
 import { createRelay } from './relay.ts';
 import type { Relay } from './relay.ts';
 import type { AttemptFailure, Call } from './types.ts';
@@ -65,7 +66,7 @@ export interface ExchangeOptions {
   wire: Wire;
   health: HealthReport;
   maxAnswerBytes: number;
-  active: Set<{ shutDown(): void }>;
+  active: ActiveExchanges;
   /** A bug that no answer can tell of any more. */
   onBug(thrown: unknown): void;
   resolve(result: AttemptResult): void;
@@ -77,7 +78,8 @@ type Phase = 'head' | 'error' | 'answer' | 'stream' | 'committed' | 'over';
  * One candidate's exchange, as the transport's sink: gathers an answer, or holds a stream back until
  * its first content and relays it from then on. Decides exactly once (`resolve`), ends exactly once.
  */
-export class Exchange implements UpstreamSink {
+export class Exchange implements UpstreamSink, ActiveExchange {
+  slot: number | undefined;
   private phase: Phase = 'head';
   private status = 0;
   private headers: UpstreamHeaders = {};

@@ -1,3 +1,4 @@
+import { ActiveExchanges } from '../inference/active-exchanges.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';
 import { createAffinity } from '../routing/affinity.ts';
 import type { Catalog } from '../routing/catalog.ts';
@@ -40,7 +41,7 @@ export async function openInference(
 ): Promise<InferenceParts> {
   const transports = createTransports(clock);
   const health = createHealth({ clock });
-  const active = new Set<{ shutDown(): void }>();
+  const active = new ActiveExchanges();
   const observers = [logRequests(log)];
   if (config.metrics.listen) observers.push(await createMetrics({ catalog, health }));
   return {
@@ -65,7 +66,7 @@ export async function openInference(
       },
     }),
     endStreams() {
-      for (const exchange of active) exchange.shutDown();
+      active.shutDown();
     },
     close: transports.close,
   };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ActiveExchanges } from '../../src/inference/active-exchanges.ts';
 import { Exchange } from '../../src/inference/exchange.ts';
 import type { AttemptResult } from '../../src/inference/exchange.ts';
 import type { Call, ClientConnection } from '../../src/inference/types.ts';
@@ -71,7 +72,7 @@ function setup({ stream = true, protocol = {}, responseModel }: Setup = {}) {
       skipped: [],
     },
   };
-  const active = new Set<{ shutDown(): void }>();
+  const active = new ActiveExchanges();
   const results: AttemptResult[] = [];
   const bugs: unknown[] = [];
   const exchange = new Exchange({

@@ -1,4 +1,5 @@
 import type { RequestOutcome } from '../../src/usage/ledger.ts';
+import { ActiveExchanges } from '../../src/inference/active-exchanges.ts';
 import type { InferenceDeps } from '../../src/inference/run-inference.ts';
 import { createHealth } from '../../src/routing/health.ts';
 import type { UpstreamCall, UpstreamRequest, UpstreamSink } from '../../src/upstream/transport.ts';
@@ -36,7 +37,7 @@ export function inferenceBench(
       close: async () => undefined,
     }),
     maxAnswerBytes: 1024 * 1024,
-    active: new Set(),
+    active: new ActiveExchanges(),
     onBug: (thrown) => {
       throw thrown;
     },
