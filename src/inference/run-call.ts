@@ -8,6 +8,7 @@ import { buildUpstreamRequest } from '../providers/build-request.ts';
 import type { Health } from '../routing/health.ts';
 import type { Candidate, Plan } from '../routing/plan.ts';
 import type { Transport, UpstreamRequest } from '../upstream/transport.ts';
+import type { ActiveExchanges } from './active-exchanges.ts';
 import { Exchange } from './exchange.ts';
 import type { AttemptResult } from './exchange.ts';
 import { abortedFailure, unsupportedFailure } from './failures.ts';
@@ -21,7 +22,7 @@ export interface CallDeps {
   /** Output tokens asked for where a provider's protocol needs a limit and neither client nor model has one. */
   defaultMaxTokens: number;
   /** What is under way, so that a stop can end it in its own protocol. */
-  active: Set<{ shutDown(): void }>;
+  active: ActiveExchanges;
   /** Told of a bug that no answer can tell of any more. */
   onBug(thrown: unknown, requestId: string): void;
 }
@@ -45,8 +46,10 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
       call.record.answeredBy = candidate;
       return result;
     }
-    if (result.action === 'fatal') throw result.error;
-    mayHaveActed ||= result.error.retry === false;
+    const hasActed = result.error.retry === false;
+    // What may be billed already is not asked for a second time (requirement routing.non-idempotent-no-retry).
+    if (result.action === 'fatal' || (hasActed && !call.repeatable)) throw result.error;
+    mayHaveActed ||= hasActed;
     // A candidate that cannot do it says nothing about why the others failed.
     if (!last || result.error.code !== 'unsupported_feature') last = result;
   }

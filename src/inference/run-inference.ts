@@ -171,7 +171,8 @@ function begin(
   { peek, model, plan }: Pick<Call, 'peek' | 'model'> & { plan: Plan },
   deps: InferenceDeps,
 ): Call {
-  const outputBound = peek.outputBound ?? model.maxOutputTokens ?? deps.outputBound;
+  const outputBound =
+    peek.outputBound ?? (model.maxOutputTokens ?? deps.outputBound) * peek.choices;
   const bounds = request.free
     ? [0]
     : plan.candidates.map(({ route }) =>

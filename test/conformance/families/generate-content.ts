@@ -54,6 +54,7 @@ export const row: SurfaceRow = {
     carriers: ['auth.google.carriers', 'auth.google.priority', 'auth.google.vendor-alias'],
     stream: ['gencontent.stream.alt-sse'],
     'no key': ['errors.google.shape'],
+    'refused callers': ['gencontent.status.402-403-429'],
     'key spent': ['gencontent.status.402-403-429', 'errors.google.shape'],
     'organization spent': ['gencontent.status.402-403-429'],
     'every 429': ['gencontent.status.402-403-429'],

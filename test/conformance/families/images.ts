@@ -13,6 +13,7 @@ export const row: SurfaceRow = {
   protocol: 'images',
   upstreamPath: '/v1/images/generations',
   modelType: 'image',
+  once: true,
   path: () => '/v1/images/generations',
   body: (model) => `{ "prompt":"hello", "n":2, "unheard_of":{"b":1.0},"model":"${model}" }`,
   carriers: [bearer],
