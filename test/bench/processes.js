@@ -16,7 +16,11 @@ export function startServer(args, options = {}) {
     const look = (data) => {
       seen += data;
       const url = /https?:\/\/127\.0\.0\.1:\d+/.exec(seen)?.[0];
-      if (url) resolve({ url, pid: child.pid, child, stop: () => stop(child) });
+      if (!url) return;
+      // The log of every request comes this way too: reading on would cost the load generator its CPU.
+      child.stdout.off('data', look).resume();
+      child.stderr.off('data', look).resume();
+      resolve({ url, pid: child.pid, child, stop: () => stop(child) });
     };
     child.stdout.on('data', look);
     child.stderr.on('data', look);
