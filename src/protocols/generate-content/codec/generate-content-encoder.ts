@@ -20,6 +20,8 @@ export function createGenerateContentEncoder(context: AnswerContext): StreamEnco
   return new GenerateContentEncoder(context);
 }
 
+/** Official clients forget an answer that had a piece without any part. */
+const NOTHING: WrittenPart = { text: '' };
 /** Arguments beyond it count as cut off. */
 const MAX_ARGUMENTS = 16 * 1024 * 1024;
 const MAX_SOURCES = 1000;
@@ -67,7 +69,7 @@ class GenerateContentEncoder implements StreamEncoder {
           this.#groundings.push(toGrounding(event.citation, this.#offsets));
         return undefined;
       case 'logprobs':
-        return this.#candidate({ logprobsResult: writeLogprobs(event.logprobs) });
+        return this.#candidate(NOTHING, { logprobsResult: writeLogprobs(event.logprobs) });
       case 'close':
         return this.#close();
       case 'finish':
@@ -136,32 +138,33 @@ class GenerateContentEncoder implements StreamEncoder {
   /** Behind the text in which they stand, for their offsets are those of that text. */
   #sources(): Buffer | undefined {
     if (this.#groundings.length === 0) return undefined;
-    return this.#candidate({ groundingMetadata: writeGrounding(this.#groundings.splice(0)) });
+    const groundingMetadata = writeGrounding(this.#groundings.splice(0));
+    return this.#candidate(NOTHING, { groundingMetadata });
   }
 
   #part(part: WrittenPart): Buffer {
     const signed = this.#waiting === undefined ? {} : { thoughtSignature: this.#waiting };
     this.#waiting = undefined;
-    return this.#candidate({ content: { role: 'model', parts: [{ ...part, ...signed }] } });
+    return this.#candidate({ ...part, ...signed });
   }
 
   #end(): Buffer {
     const usage = this.#usage;
-    const alone = this.#waiting && {
-      content: { role: 'model', parts: [{ text: '', thoughtSignature: this.#waiting }] },
-    };
+    const alone = this.#waiting === undefined ? {} : { thoughtSignature: this.#waiting };
     const last = this.#candidate(
-      { ...alone, finishReason: writeFinishReason(this.#stop) },
+      { ...NOTHING, ...alone },
+      { finishReason: writeFinishReason(this.#stop) },
       usage && { usageMetadata: fromUsage(usage) },
     );
     const end = this.#writer.end();
     return end ? Buffer.concat([last, end]) : last;
   }
 
-  #candidate(candidate: object, rest: object = {}): Buffer {
+  #candidate(part: WrittenPart, candidate: object = {}, rest: object = {}): Buffer {
+    const content = { role: 'model', parts: [part] };
     return this.#writer.element(
       stringifyWithRaw({
-        candidates: [{ ...candidate, index: 0 }],
+        candidates: [{ content, ...candidate, index: 0 }],
         ...rest,
         modelVersion: this.#context.model,
         responseId: this.#id,
