@@ -154,7 +154,9 @@ describe('background work that nobody asks for', () => {
 describe('an interaction that continues another', () => {
   /** Made by the second account, because the first was down then. */
   const createdBySecond = async (gateway: TestGateway): Promise<string> => {
-    second.created = { id: 'v1_second', status: 'completed', steps: [], usage: USAGE };
+    const image = { type: 'image', mime_type: 'image/png', data: 'iVBORw0KGgo=' };
+    const steps = [{ type: 'model_output', content: [image] }];
+    second.created = { id: 'v1_second', status: 'completed', steps, usage: USAGE };
     down(first);
     const { body } = await ask(gateway);
     expect(body.id).toBe('v1_second');
@@ -248,6 +250,10 @@ describe('an interaction that continues another', () => {
         return status === 503 && creates(second) === before;
       });
       expect(creates(first)).toBe(calls);
+      const path = `${INTERACTIONS_PATH}/${previous_interaction_id}`;
+      const kept = await gateway.call('GET', path);
+      expect(kept).toMatchObject({ status: 200, body: { status: 'completed', usage: USAGE } });
+      expect(second.looks(previous_interaction_id)).toBe(0);
     },
   );
 });

@@ -10,7 +10,7 @@ import type { Charges } from '../../usage/charges.ts';
 import { createInteractionKeeper } from './interaction-keeper.ts';
 import { createInteractionRecords } from './interaction-records.ts';
 import type { InteractionEntry } from './interaction-records.ts';
-import { lookUpInteraction, toNamed, toShown } from './look-up-interaction.ts';
+import { lookUpInteraction, ownerOf, toNamed, toShown } from './look-up-interaction.ts';
 import type { LookDeps, LookOptions } from './look-up-interaction.ts';
 import { createPollJob } from './poll-job.ts';
 
@@ -63,6 +63,8 @@ async function show(
   const kept = record.kept && toNamed(record, Buffer.from(record.kept.body));
   // Nothing will change in it and nothing is missing: its provider has no more to say.
   if (kept && record.kept?.form === 'whole' && !options.includeInput) return kept;
+  // Of an account that is gone there is nothing more to be had than what was kept.
+  if (kept && !ownerOf(record, deps.catalog())) return kept;
   const found = await lookUpInteraction(entry, deps, options);
   if (!found) {
     if (kept) return kept;
