@@ -3,7 +3,6 @@ import type { Protocol } from '../../src/core/protocol-id.ts';
 import type { ProviderAccount } from '../../src/providers/account.ts';
 import { buildUpstreamRequest } from '../../src/providers/build-request.ts';
 import type { UpstreamRequestOptions } from '../../src/providers/build-request.ts';
-import { defineProvider } from '../../src/providers/define-provider.ts';
 import { resolveAccount } from '../../src/providers/resolve-account.ts';
 import type { ProviderSettings } from '../../src/providers/resolve-account.ts';
 
