@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { askWithEveryClient } from './demo-clients.js';
 
 const BINARY = fileURLToPath(new URL('../bin/gateway.js', import.meta.url));
 const STEP_TIMEOUT_MS = 15_000;
@@ -31,6 +32,8 @@ models:
     routes:
       - { provider: broken, upstream_model: echo, priority: 0 }
       - { provider: healthy, upstream_model: echo, priority: 1 }
+  - name: demo/messages-only # its provider speaks one protocol; the gateway translates the others
+    routes: [{ provider: healthy, upstream_model: echo, protocols: [messages], mapping: translated }]
 `;
 
 const directory = mkdtempSync(join(tmpdir(), 'gateway-demo-'));
@@ -40,7 +43,7 @@ const env = Object.fromEntries(
 let server;
 
 async function main() {
-  tell('One YAML file: two providers, one of them broken, and two models');
+  tell('One YAML file: two providers, one of them broken, and three models');
   writeFileSync(join(directory, 'gateway.yaml'), CONFIG);
   console.log(CONFIG.replace(/^/gm, '    ').trimEnd());
   await gateway('validate');
@@ -58,6 +61,13 @@ async function main() {
 
   tell('Stream an answer');
   await gateway('chat', 'demo/echo', 'These words come back one at a time, as they are made.');
+
+  tell('One prompt through four client libraries, onto one model');
+  await askAll(url, key, 'demo/echo');
+
+  tell('The same onto a model whose provider speaks only the Messages protocol');
+  await askAll(url, key, 'demo/messages-only');
+  await gateway('models', 'explain', 'demo/messages-only', '--protocol', 'generate-content');
 
   tell('Fail over: the first route of demo/failover is down, and the client does not notice');
   await gateway('chat', 'demo/failover', 'Is anybody there?');
@@ -83,6 +93,15 @@ async function main() {
   const code = await stop();
   expect(code === 0, `the gateway ended with ${code}`);
   console.log('\nThat was it. Your own: gateway init && gateway start');
+}
+
+async function askAll(url, key, model) {
+  const prompt = 'Can you hear me?';
+  const answers = await askWithEveryClient({ url, key, model, prompt });
+  for (const [client, answer] of Object.entries(answers)) {
+    console.log(`    ${client.padEnd(32)} ${answer}`);
+    expect(answer === `You said: ${prompt}`, `${client} was told: ${answer}`);
+  }
 }
 
 function tell(text) {
