@@ -1,11 +1,12 @@
 // `npm run bench`: the gateway beside the provider alone and beside a minimal Node proxy, in one run and
 // alternating, because on a shared machine only ratios of one run mean something. Bounded to minutes.
-// Options: --seconds N (per measurement), --rounds N, --only non-stream|stream|prompt|startup|memory
+// Options: --seconds N (per measurement), --rounds N, --only non-stream|stream|prompt|families|startup|memory
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { measureFamilies } from './families.js';
 import { percentile, runLoad } from './load.js';
 import { cpuMicros, memoryMiB, startServer } from './processes.js';
 import { measureStartup } from './startup.js';
@@ -55,6 +56,8 @@ const targets = [
 ];
 
 for (const scenario of SCENARIOS) await compare(scenario);
+if (!options.only || options.only === 'families')
+  await measureFamilies({ root, directory, ms, rounds });
 if (!options.only || options.only === 'memory') await measureMemory();
 if (!options.only || options.only === 'startup') await measureStartup(root);
 for (const { stop } of [gateway, proxy, upstream]) await stop();
