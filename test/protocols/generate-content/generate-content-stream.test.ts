@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSseFramer } from '../../../src/core/sse.ts';
+import { generateContent } from '../../../src/protocols/generate-content/generate-content.ts';
 import { createGenerateContentStream } from '../../../src/protocols/generate-content/generate-content-stream.ts';
 import type { StreamReader } from '../../../src/protocols/protocol.ts';
 import { verifies } from '../../requirements.ts';
@@ -136,6 +137,15 @@ describe('a stream of generate-content', () => {
       expect(whole.at(-1)).toEqual({ error });
       expect(whole).toHaveLength(name === 'cut' ? 2 : 1);
     }
+  });
+
+  it('is kept alive by what means nothing in its form', () => {
+    const { keepAlive } = generateContent;
+    const frames = FIXTURES['text'] ?? [];
+    const { output } = run([Buffer.from(write(frames, '\n'))], ARRAY);
+    const alive = keepAlive?.(fakePeek(ARRAY)).toString() ?? 'x';
+    expect(JSON.parse(output.replaceAll(',\n', `${alive},\n`))).toEqual(frames);
+    expect(keepAlive?.(fakePeek()).toString()).toMatch(/^:.*\n\n$/);
   });
 
   it('never throws at a broken stream', () => {
