@@ -103,7 +103,9 @@ type Teller = (
 const TELLERS: Partial<Record<ErrorCode, Teller>> = {
   key_spending_limit: ({ keySpent }, error) => error.with({ status: keySpent }),
   model_not_found: ({ unknownModel }, error) => error.with({ status: unknownModel }),
-  model_unavailable: ({ noRoute }, error) => error.with({ status: noRoute }),
+  // Clients need not tell the two apart (requirement chat.status.404-model).
+  model_unavailable: ({ noRoute: status }, { message, param }) =>
+    new GatewayError('model_not_found', { status, message, ...(param && { param }) }),
   upstream_rejected: (family, error) => error.with({ status: refusalStatus(family, error.status) }),
   invalid_upstream_response: toUnreadable,
   no_route_succeeded: toExhausted,

@@ -12,5 +12,5 @@ it('the demo runs by itself, shows every step and exits 0', async () => {
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   expect(stdout).toContain('asked broken: status_503');
   expect(stdout).toContain('HTTP 402: {"error":"API key spending limit exceeded"}');
-  expect(stdout).toMatch(/^ +my-app +demo\/echo +1 +0 +\d+ +0 +\d+ +0\.\d+$/m);
+  expect(stdout).toMatch(/^ +my-app +demo\/echo +5 +0 +\d+ +0 +\d+ +0\.\d+$/m);
 }, 60_000);

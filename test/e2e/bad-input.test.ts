@@ -122,7 +122,7 @@ describe('paths and methods', () => {
       const wrong: [string, string, string][] = [
         ['GET', '/v1/chat/completions', 'POST'],
         ['DELETE', '/v1/models', 'GET'],
-        ['POST', '/v1/models/acme/fast', 'GET'],
+        ['PUT', '/v1/models/acme/fast', 'GET, POST'],
         ['PATCH', '/healthz', 'GET'],
         ['PUT', '/admin/v1/models', 'GET, POST'],
         ['DELETE', '/admin/v1/keys/key_x', 'GET, PATCH, POST'],
