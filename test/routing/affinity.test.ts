@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { createAffinity } from '../../src/routing/affinity.ts';
+import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+
+function setup() {
+  const clock = createFakeClock();
+  const store = openMemoryStore(clock);
+  return { clock, store, affinity: createAffinity(store) };
+}
+
+describe('createAffinity', () => {
+  it('finds the account that made the last of the names that is known', async () => {
+    const { affinity } = setup();
+    await affinity.keep('org_1', ['response:a', 'encrypted:x'], 'prov_a');
+    await affinity.keep('org_1', ['response:b'], 'prov_b');
+    expect(await affinity.find('org_1', ['response:a', 'response:b'])).toBe('prov_b');
+    expect(await affinity.find('org_1', ['response:b', 'encrypted:x', 'new'])).toBe('prov_a');
+    expect(await affinity.find('org_1', ['new'])).toBeUndefined();
+    expect(await affinity.find('org_1', [])).toBeUndefined();
+  });
+
+  it('tells one organization nothing of another', async () => {
+    const { affinity } = setup();
+    await affinity.keep('org_1', ['response:a'], 'prov_a');
+    expect(await affinity.find('org_2', ['response:a'])).toBeUndefined();
+  });
+
+  it('forgets after thirty days', async () => {
+    const { affinity, clock } = setup();
+    await affinity.keep('org_1', ['response:a'], 'prov_a');
+    clock.advance(29 * DAY_MS);
+    expect(await affinity.find('org_1', ['response:a'])).toBe('prov_a');
+    clock.advance(2 * DAY_MS);
+    expect(await affinity.find('org_1', ['response:a'])).toBeUndefined();
+  });
+
+  it('keeps the last 256 of too many names, of any length', async () => {
+    const { affinity } = setup();
+    const names = Array.from({ length: 300 }, (_, index) => `${'n'.repeat(100_000)}${index}`);
+    await affinity.keep('org_1', [...names, ...names.slice(-3)], 'prov_a');
+    expect(await affinity.find('org_1', [names[299] as string])).toBe('prov_a');
+    expect(await affinity.find('org_1', [names[0] as string])).toBeUndefined();
+  });
+
+  it('writes nothing for an answer that leaves nothing', async () => {
+    const { affinity, store } = setup();
+    await affinity.keep('org_1', [], 'prov_a');
+    expect(await store.list({ prefix: ['affinity'] })).toEqual([]);
+  });
+});
