@@ -1,0 +1,67 @@
+/** Model of an Agent in its object form. */
+export interface AgentModel {
+  readonly id: string;
+  readonly effort?: { readonly type: string };
+  readonly speed?: string;
+}
+
+export type PermissionPolicy = { readonly type: 'always_allow' | 'always_ask' | 'auto' };
+
+export interface ToolSettings {
+  readonly enabled?: boolean;
+  readonly permission_policy?: PermissionPolicy;
+}
+
+/** What an Agent may call (requirement agents.tools.validation). */
+export type AgentTool =
+  | {
+      readonly type: 'agent_toolset_20260401';
+      readonly default_config?: ToolSettings;
+      readonly configs?: readonly ({ readonly name: string } & ToolSettings)[];
+    }
+  | {
+      readonly type: 'mcp_toolset';
+      readonly mcp_server_name: string;
+      readonly default_config?: ToolSettings;
+      readonly configs?: readonly ({ readonly name: string } & ToolSettings)[];
+    }
+  | {
+      readonly type: 'custom';
+      readonly name: string;
+      readonly description: string;
+      readonly input_schema: Readonly<Record<string, unknown>>;
+    };
+
+export interface AgentMcpServer {
+  readonly type: 'url' | 'stdio';
+  readonly name: string;
+  /** Of type `url`. */
+  readonly url?: string;
+  /** Of type `stdio`: the name of a server that the operator declared under `server.mcp_servers`. */
+  readonly server?: string;
+}
+
+export interface AgentSkill {
+  readonly type: 'anthropic' | 'custom';
+  readonly skill_id: string;
+  readonly version: string;
+}
+
+/**
+ * The definition that turns are run by: an Agent's version, or a declarative runtime (then `id` and
+ * `version` are null), with the overrides of its Session applied.
+ */
+export interface ResolvedAgent {
+  readonly id: string | null;
+  readonly version: number | null;
+  readonly name: string;
+  readonly description: string | null;
+  /** Null where a harness needs none. */
+  readonly model: AgentModel | null;
+  readonly system: string | null;
+  readonly tools: readonly AgentTool[];
+  readonly mcp_servers: readonly AgentMcpServer[];
+  readonly skills: readonly AgentSkill[];
+  /** A process that the operator declared under `server.harnesses`; null is the built-in model loop. */
+  readonly harness: string | null;
+}

@@ -1,0 +1,52 @@
+import type { PayingKey } from '../usage/principal.ts';
+import type { ResolvedAgent } from './resolved-agent.ts';
+
+/** Contract: States and transitions; decisions: Session status values. */
+export type SessionStatus = 'idle' | 'running' | 'rescheduling' | 'terminated';
+
+/** By which door the Session was made; one id means the same Session through all of them. */
+export type EntryPoint = 'session' | 'service' | 'schedule';
+
+/** Tokens of all model calls so far, by the class they are priced in. */
+export interface SessionUsage {
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_input_tokens: number;
+  cache_creation: { ephemeral_5m_input_tokens: number; ephemeral_1h_input_tokens: number };
+}
+
+/**
+ * A Session as the store holds it. Its events are rows of their own; `head` counts them, and every
+ * commit that appends one writes this row with `ifVersion`, so that there is one total order.
+ */
+export interface Session {
+  /** `sess_…` */
+  readonly id: string;
+  readonly organization: string;
+  /** Who pays for its model calls. */
+  readonly payer: PayingKey;
+  readonly status: SessionStatus;
+  readonly entryPoint: EntryPoint;
+  readonly endpointId: string | null;
+  readonly deploymentId: string | null;
+  /** The Agent as it was when the Session was made (requirement sessions.create.pins-version). */
+  readonly agent: ResolvedAgent;
+  readonly title: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Stored and shown, not applied. */
+  readonly environmentId: string;
+  readonly vaultIds: readonly string[];
+  readonly resources: readonly unknown[];
+  readonly budget: unknown;
+  readonly usage: SessionUsage;
+  /** Milliseconds in which a turn ran. */
+  readonly activeMs: number;
+  /** Number of the last event; the first is 1. */
+  readonly head: number;
+  /** Number of the last input event that a turn has taken up. */
+  readonly handled: number;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly archivedAt: string | null;
+}
