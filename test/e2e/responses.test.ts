@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import OpenAI from 'openai';
+import OpenAI6 from 'openai-6';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { customProvider, orderedModel } from '../support/chat.ts';
@@ -201,10 +203,9 @@ describe('POST /v1/responses', () => {
     async () => {
       const secret = { id: 'x_1', type: 'x_router_call', account: SECRET };
       const noise = frame({ type: 'response.billing', account: SECRET });
-      const events = streamOf([secret, message('fine')]).flatMap((event) => [
-        frame({ ...event, account: SECRET }),
-        noise,
-      ]);
+      const events = streamOf([secret, message('fine'), { ...secret, id: 'x_2' }]).flatMap(
+        (event) => [frame({ ...event, account: SECRET }), noise],
+      );
       play = streaming(events.join(''));
       const { body, complete } = await ask({ stream: true });
       expect(complete).toBe(true);
@@ -212,6 +213,11 @@ describe('POST /v1/responses', () => {
       const got = eventsIn(body.toString());
       expect(got.map(({ output_index }) => output_index ?? 0)).toEqual(got.map(() => 0));
       expect(got.at(-1)).toMatchObject({ type: 'response.completed' });
+      const options = { baseURL: `${gateway.url}/v1`, apiKey: gateway.clientKey, maxRetries: 0 };
+      for (const Client of [OpenAI, OpenAI6 as unknown as typeof OpenAI]) {
+        const runner = new Client(options).responses.stream({ model: 'm/one', input: 'x' });
+        expect((await runner.finalResponse()).output).toMatchObject([message('fine')]);
+      }
     },
   );
 
