@@ -226,7 +226,7 @@ describe('official clients of Responses', () => {
     }
   });
 
-  it(verifies('chat.request.translated-fields', 'are told what was left out'), async () => {
+  it(verifies('routing.translation.pairs', 'are told what was left out'), async () => {
     for (const [, client] of clients) {
       const { response } = await client.responses
         .create({ model: 'acme/chat', input: 'hello', prompt_cache_key: 'k', truncation: 'auto' })
