@@ -75,9 +75,11 @@ function stream(response, events) {
   let next = 0;
   const step = () => {
     if (response.destroyed) return;
-    if (next === events.length) return response.end();
-    response.write(events[next++]);
-    setImmediate(step);
+    if (next === events.length) response.end();
+    else {
+      response.write(events[next++]);
+      setImmediate(step);
+    }
   };
   step();
 }
