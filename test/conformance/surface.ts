@@ -44,6 +44,11 @@ export interface SurfaceRow {
   cost?: string;
   /** True: a call that may have been billed is not made a second time. Default false. */
   once?: boolean;
+  /**
+   * Where the task that an answer names is looked at: the call itself costs nothing, its price is charged
+   * with a record of its own when the task is done. Absent: the call is charged.
+   */
+  taskPath?(body: unknown): string;
   /** Absent where the family has no streams. */
   stream?: {
     /** Default `text/event-stream`. */
@@ -222,7 +227,9 @@ export function testSurface(row: SurfaceRow): void {
   const proves = (one: SurfaceCase, title: string): string =>
     verifies(...((row.ids?.[one] ?? []) as [string]), title);
   const json = ({ body }: RawAnswer): unknown => JSON.parse(body.toString('utf8'));
-  const callsOf = (model: string) => mock.engine.calls().filter((call) => call.model === model);
+  /** What was asked of models; a look at a task is none of it. */
+  const asked = () => mock.engine.calls().filter(({ method }) => method === 'POST');
+  const callsOf = (model: string) => asked().filter((call) => call.model === model);
   const createKey = async (fields: object): Promise<{ value: string; id: string }> => {
     const name = `k${Math.random()}`;
     const made = await gateway.admin('POST', '/admin/v1/keys', { name, ...fields });
@@ -256,6 +263,22 @@ export function testSurface(row: SurfaceRow): void {
       const record = body as RequestRecord;
       return record.result === undefined || record.result === 'pending' ? undefined : record;
     });
+  /** What says what one call of an organization cost: its own record, or that of its task's end. */
+  const chargeFor = async (
+    answer: RawAnswer,
+    { organization, key }: { organization: string; key: string },
+  ): Promise<RequestRecord> => {
+    const record = await recordOf(answer);
+    if (!row.taskPath) return record;
+    expect(record.cost).toBe('0.00');
+    const path = row.taskPath(json(answer));
+    return eventually(async () => {
+      await gateway.call('GET', path, { key });
+      const list = `/admin/v1/requests?organization=${organization}`;
+      const { body } = await gateway.admin('GET', list);
+      return (body.data as RequestRecord[]).find(({ cost }) => cost !== '0.00');
+    });
+  };
 
   describe(`${row.name} answers`, () => {
     it(proves('answer', 'as its protocol does, under a request id of its own'), async () => {
@@ -300,11 +323,17 @@ export function testSurface(row: SurfaceRow): void {
       const body = row.body(`${PREFIX}/echo`, false);
       await ask('echo', { body });
       const expected = row.sent?.(body) ?? body.toString().replace(`"${PREFIX}/echo"`, '"echo"');
-      expect(mock.engine.calls().at(-1)?.body.toString('utf8')).toBe(expected);
+      expect(asked().at(-1)?.body.toString('utf8')).toBe(expected);
     });
 
     it(proves('record', 'and records who answered, what it took and what it cost'), async () => {
-      const record = await recordOf(await ask('priced'));
+      const organization = await createOrganization({});
+      const { value: key } = await createKey({ organization });
+      const answer = await ask('priced', { key });
+      expect((await recordOf(answer)).attempts).toMatchObject([
+        { provider: 'healthy', outcome: 'ok', status: 200 },
+      ]);
+      const record = await chargeFor(answer, { organization, key });
       expect(record).toMatchObject({
         surface: row.name,
         model: `${PREFIX}/priced`,
@@ -312,12 +341,11 @@ export function testSurface(row: SurfaceRow): void {
         result: 'ok',
         cost: '1.00',
         answered_by: { provider: 'healthy', upstream_model: 'echo' },
-        attempts: [{ provider: 'healthy', outcome: 'ok', status: 200 }],
       });
       const failed = await recordOf(await ask('failed-then-echo'));
       expect(failed.attempts.map(({ outcome }) => outcome)).toEqual(['status_500', 'ok']);
-      const { input_tokens: input, images } = record.usage;
-      expect(input + images).toBeGreaterThan(0);
+      const { input_tokens: input, images, seconds } = record.usage;
+      expect(input + images + seconds).toBeGreaterThan(0);
     });
   });
 
@@ -373,7 +401,7 @@ export function testSurface(row: SurfaceRow): void {
             expect(expectError(both, 401, 'shared')).toBe('invalid API key');
           }
         }
-        const last = mock.engine.calls().slice(-row.carriers.length);
+        const last = asked().slice(-row.carriers.length);
         for (const call of last) {
           expect(JSON.stringify([call.headers, call.path])).not.toContain(gateway.clientKey);
         }
@@ -381,14 +409,14 @@ export function testSurface(row: SurfaceRow): void {
     );
 
     it(proves('no key', 'or asks nobody'), async () => {
-      const before = mock.engine.calls().length;
+      const before = asked().length;
       const message = expectError(await ask('echo', { key: '' }), 401, 'shared');
       expect(message).toBe('missing API key in Authorization header');
-      expect(mock.engine.calls()).toHaveLength(before);
+      expect(asked()).toHaveLength(before);
     });
 
     it(proves('refused callers', 'of its scope and of an enabled organization'), async () => {
-      const before = mock.engine.calls().length;
+      const before = asked().length;
       const { value } = await createKey({ scopes: ['models'] });
       expect(expectError(await ask('echo', { key: value }), 403, 'shared')).toBe(
         'insufficient_scope',
@@ -398,30 +426,30 @@ export function testSurface(row: SurfaceRow): void {
       const path = `/admin/v1/organizations/${organization}`;
       expect((await gateway.admin('PATCH', path, { enabled: false })).status).toBe(200);
       expectError(await ask('echo', { key: owned.value }), 403, 'shared');
-      expect(mock.engine.calls()).toHaveLength(before);
+      expect(asked()).toHaveLength(before);
     });
 
     it(proves('key spent', 'that has money left'), async () => {
-      const before = mock.engine.calls().length;
+      const before = asked().length;
       const { value } = await createKey({ spending_limit: '0.5' });
       const answer = await ask('priced', { key: value });
       expect(expectError(answer, row.statuses.keySpent, 'shared')).toBe(
         'API key spending limit exceeded',
       );
-      expect(mock.engine.calls()).toHaveLength(before);
+      expect(asked()).toHaveLength(before);
     });
 
     it(proves('organization spent', 'of an organization that has money left'), async () => {
       const organization = await createOrganization({ spending_limit: '1' });
       const { value } = await createKey({ organization });
       expect((await ask('priced', { key: value })).status).toBe(200);
-      const before = mock.engine.calls().length;
+      const before = asked().length;
       const answer = await eventually(async () => {
         const refused = await ask('priced', { key: value });
         return refused.status === 200 ? undefined : refused;
       });
       expect(expectError(answer, 402, 'shared')).toBe('organization spending limit reached');
-      expect(mock.engine.calls()).toHaveLength(before);
+      expect(asked()).toHaveLength(before);
     });
   });
 
@@ -450,13 +478,13 @@ export function testSurface(row: SurfaceRow): void {
       if (!store) throw new Error('runs in process');
       const { value } = await createKey({ spending_limit: '1000' });
       expect((await ask('echo', { key: value })).status).toBe(200);
-      const before = mock.engine.calls().length;
+      const before = asked().length;
       const broken = vi
         .spyOn(store, 'commit')
         .mockRejectedValue(new StoreError('unavailable', 'gone'));
       try {
         expectError(await ask('echo', { key: value }), 500);
-        expect(mock.engine.calls()).toHaveLength(before);
+        expect(asked()).toHaveLength(before);
       } finally {
         broken.mockRestore();
       }

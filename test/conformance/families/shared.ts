@@ -39,3 +39,9 @@ export function googleErrorMessage(body: unknown): string | undefined {
   if (names.join() !== 'code,message,status' || Object.keys(rest).length > 0) return undefined;
   return error?.message;
 }
+
+/** The message of an error that is nothing but its text. */
+export function flatErrorMessage(body: unknown): string | undefined {
+  const { error, ...rest } = body as { error?: unknown };
+  return typeof error === 'string' && Object.keys(rest).length === 0 ? error : undefined;
+}
