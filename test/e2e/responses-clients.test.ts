@@ -215,6 +215,23 @@ describe('official clients of Responses', () => {
     });
   });
 
+  it(
+    verifies(
+      'errors.family.embeddings-images-responses',
+      'raise their typed error with the code and the field',
+    ),
+    async () => {
+      for (const [, client] of clients) {
+        const { BadRequestError } = client.constructor as typeof OpenAI;
+        const thrown: unknown = await client.responses
+          .create({ model: 'acme/none', input: 'hello' })
+          .catch((error: unknown) => error);
+        expect(thrown).toBeInstanceOf(BadRequestError);
+        expect(thrown).toMatchObject({ status: 400, code: 'model_not_found', param: 'model' });
+      }
+    },
+  );
+
   it('are led past providers that cannot go on from an answer', async () => {
     for (const [, client] of clients) {
       const { id } = await client.responses.create({ model: 'acme/responses', input: 'hello' });

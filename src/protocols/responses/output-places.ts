@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../core/json-value.ts';
-import { isPublicItem, isPublicPart } from './public/item-shapes.ts';
+import { isPublicAnnotation, isPublicItem, isPublicPart } from './public/item-shapes.ts';
 import type { Slots } from './public/keep-public.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -40,6 +40,8 @@ export class OutputPlaces {
     if (!place) return 'dangling';
     if (type === 'response.output_item.done' && !isPublicItem(typeOf(event['item'])))
       return 'dangling';
+    const { annotation } = event;
+    if (isJsonObject(annotation) && !isPublicAnnotation(annotation['type'])) return 'private';
     const item: Slots = place.index === index ? {} : { output_index: String(place.index) };
     if (event['content_index'] === undefined) return item;
     const content = findPart(place, event);

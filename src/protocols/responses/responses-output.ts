@@ -2,17 +2,24 @@ import { isJsonObject } from '../../core/json-value.ts';
 
 /** Members of items and of their parts that hold what was generated. */
 const GENERATED = ['text', 'refusal', 'arguments', 'input', 'code'] as const;
-const NESTED = ['content', 'summary'] as const;
 
 /** How much text, reasoning and tool arguments the items of an answer hold, in characters. */
 export function measureItems(items: unknown): number {
-  if (!Array.isArray(items)) return 0;
-  return items.filter(isJsonObject).reduce((size, item) => {
-    const own = GENERATED.reduce((sum, name) => sum + lengthOf(item[name]), 0);
-    return size + own + NESTED.reduce((sum, name) => sum + measureItems(item[name]), 0);
-  }, 0);
+  return sum(items, (item) => {
+    return measure(item) + sum(item['content'], measure) + sum(item['summary'], measure);
+  });
 }
 
-function lengthOf(value: unknown): number {
-  return typeof value === 'string' ? value.length : 0;
+type Members = Readonly<Record<string, unknown>>;
+
+function sum(list: unknown, sizeOf: (one: Members) => number): number {
+  if (!Array.isArray(list)) return 0;
+  return list.filter(isJsonObject).reduce((size, one) => size + sizeOf(one), 0);
+}
+
+function measure(one: Members): number {
+  return GENERATED.reduce((size, name) => {
+    const value = one[name];
+    return typeof value === 'string' ? size + value.length : size;
+  }, 0);
 }

@@ -104,6 +104,12 @@ describe('a Responses answer', () => {
     expect(JSON.parse(text(answer))).toMatchObject({ status: 'failed', error });
   });
 
+  it('may be nested as deeply as it likes', () => {
+    const deep = `${'{"content":['.repeat(50_000)}${']}'.repeat(50_000)}`;
+    const body = `{"id":"resp_1","object":"response","output":[${deep}],"x":${deep}}`;
+    expect(text(read(body))).toBe('{"id":"resp_1","object":"response","output":[]}');
+  });
+
   it('is JSON without a foreign byte, whatever the provider sends', () => {
     const whole = finished({ output: [reasoning(), message('hi'), call('f')], usage: USAGE });
     fc.assert(

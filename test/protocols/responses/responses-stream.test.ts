@@ -153,6 +153,7 @@ describe('a Responses stream', () => {
     const at = { item_id: 'msg_1', output_index: 0 };
     const secret = { type: 'x_trace', text: 'secret' };
     const open = itemEvents(message('hi'), 0);
+    const annotation = { type: 'x_source', url: 'secret' };
     const moved = open.slice(1, -1).map((event): Event => ({ ...event, content_index: 1 }));
     const events = numbered([
       created,
@@ -160,7 +161,9 @@ describe('a Responses stream', () => {
       { type: 'response.content_part.added', ...at, content_index: 0, part: secret },
       { type: 'response.output_text.delta', ...at, content_index: 0, delta: 'secret' },
       { type: 'response.content_part.done', ...at, content_index: 0, part: secret },
-      ...moved,
+      ...moved.slice(0, 2),
+      { type: 'response.output_text.annotation.added', ...at, content_index: 1, annotation },
+      ...moved.slice(2),
       open.at(-1) as Event,
       { type: 'response.completed', response: response({ status: 'completed' }) },
     ]);

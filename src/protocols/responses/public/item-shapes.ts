@@ -1,4 +1,10 @@
-import { INPUT_CONTENT, MESSAGE_CONTENT, OUTPUT_PART, TEXT_FORMAT } from './content-shapes.ts';
+import {
+  ANNOTATIONS,
+  INPUT_CONTENT,
+  MESSAGE_CONTENT,
+  OUTPUT_PART,
+  TEXT_FORMAT,
+} from './content-shapes.ts';
 import { FREE, TEXTS, list, object, union } from './shape.ts';
 import { TOOL } from './tool-shapes.ts';
 
@@ -128,4 +134,8 @@ export function isPublicItem(type: unknown): boolean {
 
 export function isPublicPart(type: unknown): boolean {
   return typeof type === 'string' && OUTPUT_PART.kinds?.has(type) === true;
+}
+
+export function isPublicAnnotation(type: unknown): boolean {
+  return typeof type === 'string' && ANNOTATIONS.kinds?.has(type) === true;
 }
