@@ -1,6 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../core/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer, RequestAddress, RequestPeek, WireProtocol } from '../protocols/protocol.ts';
 import type { Affinity } from '../routing/affinity.ts';
 import type { Catalog, Model, ModelType } from '../routing/catalog.ts';
@@ -134,7 +134,9 @@ function planFor(
   const { principal, work } = request;
   const owner =
     work?.ownerOf(principal, pins) ?? deps.affinity.find(principal.organizationId, pins);
-  return owner.then((account) => makePlan(request, { ...asked, account }, deps));
+  return owner
+    .catch(asPersistence)
+    .then((account) => makePlan(request, { ...asked, account }, deps));
 }
 
 function makePlan(
@@ -281,7 +283,13 @@ async function keepPins(
   if (losses) record.losses = [...new Set([...record.losses, ...losses])];
   const account = record.answeredBy?.route.provider.id;
   if (pins && pins.length > 0 && account !== undefined)
-    await affinity.keep(organization, pins, account);
+    await affinity.keep(organization, pins, account).catch(asPersistence);
+}
+
+/** A store that fails is the contract's 500 here: the request could not be recorded. */
+function asPersistence(thrown: unknown): never {
+  if (thrown instanceof GatewayError) throw thrown;
+  throw new GatewayError('persistence_failed', { cause: thrown });
 }
 
 /** What a candidate of another protocol did not get (requirement chat.request.translated-fields). */

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { runInference } from '../../src/inference/run-inference.ts';
+import type { InferenceRequest } from '../../src/inference/run-inference.ts';
+import type { Route } from '../../src/routing/catalog.ts';
+import { StoreError } from '../../src/store/store.ts';
 import type { CallResult } from '../../src/inference/types.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
 import type { Route } from '../../src/routing/catalog.ts';
@@ -119,6 +122,27 @@ describe('runInference', () => {
     },
   );
 
+  it(
+    verifies(
+      'responses.status.500-lifecycle',
+      'a request whose continuation cannot be looked up is answered 500, and nobody is asked',
+    ),
+    async () => {
+      const bench = inferenceBench();
+      bench.deps.affinity.find = () => Promise.reject(new StoreError('unavailable', 'gone'));
+      const pinned = {
+        ...chat,
+        peek: (body: Buffer) => ({ ...chat.peek(body), pins: ['resp_1'] }),
+      };
+      const request = { ...plainRequest([route('a', 0)]), protocol: pinned };
+      await expect(runInference(request, bench.deps)).rejects.toMatchObject({
+        code: 'persistence_failed',
+        status: 500,
+      });
+      expect(bench.sent).toHaveLength(0);
+    },
+  );
+
   it('a provider that cannot be reached at all leaves nothing behind', async () => {
     const bench = inferenceBench();
     bench.deps.transportFor = () => {
@@ -127,23 +151,7 @@ describe('runInference', () => {
     const { deps, clock } = bench;
     const health = deps.health;
     const one = route('a', 0);
-    const answer = runInference(
-      {
-        id: 'req_1',
-        at: 0,
-        startedAt: 0,
-        surface: 'chat',
-        protocol: chat,
-        headers: {},
-        address: {},
-        principal: { allowedModels: null, keyId: 'key_1' } as never,
-        catalog: fakeCatalog(fakeModel('acme/fast', [one])),
-        body: Buffer.from(chatBody('acme/fast')),
-        client: { gone: false, onGone: () => () => undefined },
-        repeatable: true,
-      },
-      deps,
-    );
+    const answer = runInference(plainRequest([one]), deps);
     await expect(answer).rejects.toMatchObject({ code: 'internal_error' });
     expect(clock.pending).toBe(0);
     expect(deps.active.size).toBe(0);
@@ -196,3 +204,20 @@ describe('runInference', () => {
     },
   );
 });
+
+function plainRequest(routes: Route[]): InferenceRequest {
+  return {
+    id: 'req_1',
+    at: 0,
+    startedAt: 0,
+    surface: 'chat',
+    protocol: chat,
+    headers: {},
+    address: {},
+    principal: { allowedModels: null, keyId: 'key_1', organizationId: 'org_1' } as never,
+    catalog: fakeCatalog(fakeModel('acme/fast', routes)),
+    body: Buffer.from(chatBody('acme/fast')),
+    client: { gone: false, onGone: () => () => undefined },
+    repeatable: true,
+  };
+}
