@@ -5,7 +5,6 @@ import type { Route } from '../../src/routing/catalog.ts';
 import { StoreError } from '../../src/store/store.ts';
 import type { CallResult } from '../../src/inference/types.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
-import type { Route } from '../../src/routing/catalog.ts';
 import { UpstreamError } from '../../src/upstream/transport.ts';
 import { verifies } from '../requirements.ts';
 import { fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
