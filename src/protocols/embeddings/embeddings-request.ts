@@ -43,14 +43,18 @@ export function encodeEmbeddings(peek: RequestPeek, { model, quirks }: EncodeOpt
 /** How many vectors were asked for: a text or one list of tokens is one. Throws `invalid_request`. */
 export function countInputs(input: unknown): number {
   if (typeof input === 'string') return 1;
-  if (!Array.isArray(input) || input.length === 0) {
-    const message =
-      input === undefined
-        ? '`input` is required'
-        : '`input` must be a text or a list that is not empty';
-    throw new GatewayError('invalid_request', { message, param: 'input' });
-  }
-  return typeof input[0] === 'number' ? 1 : input.length;
+  if (!Array.isArray(input) || input.length === 0)
+    throw invalidInput(
+      input === undefined ? 'is required' : 'must be a text or a list that is not empty',
+    );
+  if (typeof input[0] !== 'number') return input.length;
+  if (!input.every((token) => typeof token === 'number'))
+    throw invalidInput('must be a list of tokens or of texts, not both');
+  return 1;
+}
+
+function invalidInput(what: string): GatewayError {
+  return new GatewayError('invalid_request', { message: `\`input\` ${what}`, param: 'input' });
 }
 
 /** Floats unless the client says otherwise. Throws `invalid_request`. */

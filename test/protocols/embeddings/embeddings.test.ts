@@ -20,6 +20,7 @@ describe('an embeddings request', () => {
     ['without an input', '{"model":"m"}', 'input'],
     ['with an empty input', '{"model":"m","input":[]}', 'input'],
     ['with an input that is no text', '{"model":"m","input":{"a":1}}', 'input'],
+    ['with tokens and texts in one list', '{"model":"m","input":[1,2,"a"]}', 'input'],
     [
       'in an unknown encoding',
       '{"model":"m","input":"a","encoding_format":"int8"}',
