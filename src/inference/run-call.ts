@@ -12,6 +12,7 @@ import type { ActiveExchanges } from './active-exchanges.ts';
 import { Exchange } from './exchange.ts';
 import type { AttemptResult } from './exchange.ts';
 import { abortedFailure, unsupportedFailure } from './failures.ts';
+import { toldLosses } from './told-losses.ts';
 import type { AttemptFailure, Call } from './types.ts';
 
 export interface CallDeps {
@@ -95,7 +96,7 @@ async function attempt(call: Call, candidate: Candidate, deps: CallDeps): Promis
     call.record.sentAt ??= startedAt;
     exchange.attach(transport.send(request, exchange));
   });
-  if (result.type !== 'failed') call.record.losses = losses;
+  if (result.type !== 'failed') call.record.losses = toldLosses(losses);
   return note(call, candidate, { result, ms: clock.monotonic() - startedAt });
 }
 

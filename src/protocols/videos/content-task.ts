@@ -57,9 +57,6 @@ interface VideoRequest {
 /** What is mapped; `resolution` and `ratio` only together. */
 const READ: ReadonlySet<string> = new Set(['model', 'content', 'duration', 'size']);
 const SHAPE: ReadonlySet<string> = new Set(['resolution', 'ratio']);
-/** Of what an answer tells was dropped. */
-const MAX_UNMAPPED = 32;
-const MAX_NAME_CHARS = 64;
 /** As long as the provider likes. */
 const ANY_DURATION = -1;
 
@@ -82,11 +79,8 @@ function toVideoRequest(value: Members): VideoRequest {
   };
   const isShaped = shape !== undefined && size === shape;
   const unmapped = given.filter((name) => !isShaped || !SHAPE.has(name));
-  return { request, unmapped: unmapped.filter(isNameable).slice(0, MAX_UNMAPPED) };
+  return { request, unmapped };
 }
-
-/** Members that nobody ever meant have names of any length. */
-const isNameable = (name: string): boolean => name.length <= MAX_NAME_CHARS;
 
 /** As the official client writes seconds. */
 function readDuration(duration: unknown): string | undefined {
