@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Store } from '../store/store.ts';
-import { jobKey, toAddOps, toChangeOps } from './job-rows.ts';
+import { jobKey, toAddOps, toChangeOps, toWakeOps } from './job-rows.ts';
 import type { JobRow } from './job-rows.ts';
 import type { Job, Jobs } from './jobs.ts';
 import { Lane } from './lane.ts';
@@ -17,6 +17,8 @@ export interface JobsOptions {
   readonly worker: string;
   /** Goes of one kind at once in this process. Default 16. */
   readonly concurrency?: number;
+  /** The same for kinds that need other room, by kind. */
+  readonly rooms?: ReadonlyMap<string, number>;
   /** Told of handlers that threw, and of a store that fails (then without a job). Default: nobody. */
   readonly report?: (error: unknown, job?: Job) => void;
 }
@@ -28,7 +30,8 @@ export interface JobsOptions {
  * at most. Each kind has room of its own, so a slow kind never holds up another.
  */
 export function createJobs(options: JobsOptions): Jobs {
-  const { store, clock, worker, concurrency = CONCURRENCY, report = () => undefined } = options;
+  const { store, clock, worker, rooms, report = () => undefined } = options;
+  const roomFor = (kind: string): number => rooms?.get(kind) ?? options.concurrency ?? CONCURRENCY;
   const lanes = new Map<string, Lane>();
   let goes = 0;
   let closing: Promise<void> | undefined;
@@ -44,12 +47,15 @@ export function createJobs(options: JobsOptions): Jobs {
 
   return {
     toAdd,
+    toWake: async (job) =>
+      toWakeOps(job, await store.get<JobRow>(jobKey(job.kind, job.id)), clock.now()),
     add: async (job, when) => (await store.commit(toAdd(job, when))).ok,
     remove: (kind, id) => removeJob(store, kind, id),
     start(handlers) {
       if (closing) return;
       for (const [kind, handler] of handlers) {
         if (lanes.has(kind)) throw new Error(`the jobs ${kind} are already taken care of`);
+        const concurrency = roomFor(kind);
         const lane = { store, clock, kind, handler, nextOwner, concurrency, report };
         lanes.set(kind, new Lane(lane));
       }

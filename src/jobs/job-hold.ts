@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Timer } from '../core/clock.ts';
-import type { Store } from '../store/store.ts';
+import type { Op, Store } from '../store/store.ts';
 import { jobKey, toChangeOps } from './job-rows.ts';
 import type { JobRow, StoredJob } from './job-rows.ts';
 
@@ -42,13 +43,13 @@ export class JobHold {
   }
 
   /**
-   * Gives the job back as `next` says, or drops it. False when somebody else has it or it was removed:
-   * then nothing was changed. Rejects with `StoreError`.
+   * Gives the job back as `next` says, or drops it, if the checks hold. False when they do not, somebody
+   * else has it or it was removed: then nothing was changed. Rejects with `StoreError`.
    */
-  async end(next: JobRow | undefined): Promise<boolean> {
+  async end(next: JobRow | undefined, checks: readonly Op[] = []): Promise<boolean> {
     this.#stop();
     await this.#renewing;
-    return this.#change(next);
+    return this.#change(next, checks);
   }
 
   #extend(): void {
@@ -77,15 +78,16 @@ export class JobHold {
     }
   }
 
-  async #change(next: JobRow | undefined): Promise<boolean> {
+  async #change(next: JobRow | undefined, checks: readonly Op[] = []): Promise<boolean> {
     const { store } = this.#options;
     const { kind, id } = this.#job;
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const result = await store.commit(toChangeOps(this.#job, next));
+      const result = await store.commit([...toChangeOps(this.#job, next), ...checks]);
       if (result.ok) {
         if (next) this.#job = { kind, id, row: next, version: result.version };
         return true;
       }
+      if (checks.some(({ key }) => isDeepStrictEqual(key, result.conflict))) return false;
       const entry = await store.get<JobRow>(jobKey(kind, id));
       if (!entry || entry.value.owner !== this.#job.row.owner) return false;
       this.#job = { kind, id, row: entry.value, version: entry.version };

@@ -1,4 +1,4 @@
-import type { Key, Op, Value, Version } from '../store/store.ts';
+import type { Entry, Key, Op, Value, Version } from '../store/store.ts';
 
 /** A job as it is stored. */
 export interface JobRow {
@@ -37,6 +37,20 @@ export function toAddOps(kind: string, id: string, row: JobRow): Op[] {
     { type: 'put', key: jobKey(kind, id), value: row, ifAbsent: true },
     { type: 'put', key: dueKey(kind, row.at, id), value: null },
   ];
+}
+
+/** See `Jobs.toWake`: `entry` is the job as it was read just now. */
+export function toWakeOps(
+  job: Pick<StoredJob, 'kind' | 'id'> & { payload: Value },
+  entry: Entry<JobRow> | undefined,
+  now: number,
+): Op[] {
+  const { kind, id, payload } = job;
+  if (!entry) return toAddOps(kind, id, { at: now, attempt: 0, failures: 0, owner: null, payload });
+  const { value: row, version } = entry;
+  if (row.owner === null && row.at > now)
+    return toChangeOps({ kind, id, row, version }, { ...row, at: now });
+  return [{ type: 'check', key: jobKey(kind, id), ifVersion: version }];
 }
 
 /** Replaces the row that was seen, or drops it, its place among those that fall due with it. */

@@ -13,12 +13,16 @@ export interface Job {
 export type JobResult =
   | 'done'
   /** Not yet: again in so many milliseconds, with what it needs to know then (default: the same). */
-  | { readonly againInMs: number; readonly payload?: Value };
+  | { readonly againInMs: number; readonly payload?: Value }
+  /** Done if these checks hold in the very commit that drops the job; else again at once. */
+  | { readonly doneIf: readonly Op[] };
 
 export interface JobRun {
   readonly job: Job;
   /** Goes so far, this one included; counts what ended in an exception or a dead process, too. */
   readonly attempt: number;
+  /** Goes in a row before this one that ended in an exception or a dead process. */
+  readonly failures: number;
   /** Aborted when the lease is lost or the process stops: leave off, somebody else goes on. */
   readonly signal: AbortSignal;
 }
@@ -35,6 +39,13 @@ export interface Jobs {
   toAdd(job: Job, options?: { inMs?: number }): Op[];
   /** Durable when it resolves; false when a job of that name exists. Rejects with `StoreError`. */
   add(job: Job, options?: { inMs?: number }): Promise<boolean>;
+  /**
+   * Operations that see to it that a go begins after their commit, or that the one under way cannot
+   * end with `doneIf` without noticing what else the commit changes: they add the job, bring it forward
+   * when it waits, or hold on to it while it runs. They conflict when the job moves on before the
+   * commit: then ask again. Rejects with `StoreError`.
+   */
+  toWake(job: Job): Promise<Op[]>;
   /** Drops a job that nobody needs any more. Rejects with `StoreError`. */
   remove(kind: string, id: string): Promise<void>;
   /** Takes work from now on. */

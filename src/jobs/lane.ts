@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../core/clock.ts';
-import type { Store } from '../store/store.ts';
+import type { Op, Store } from '../store/store.ts';
 import { JobHold, LEASE_MS } from './job-hold.ts';
 import { duePrefix, fromDueKey, jobKey, toChangeOps } from './job-rows.ts';
 import type { JobRow, StoredJob } from './job-rows.ts';
@@ -131,10 +131,13 @@ export class Lane {
     const hold = new JobHold({ store, clock, job: stored, onLost: () => controller.abort() });
     const { signal } = controller;
     let next: JobRow | undefined;
+    let checks: readonly Op[] = [];
     try {
       signal.throwIfAborted();
-      const run = { job, attempt: row.attempt, signal };
-      next = afterResult(hold.row, await handler(run), clock.now());
+      const run = { job, attempt: row.attempt, failures: row.failures - 1, signal };
+      const result = await handler(run);
+      next = afterResult(hold.row, result, clock.now());
+      if (typeof result === 'object' && 'doneIf' in result) checks = result.doneIf;
     } catch (error) {
       // One that was called off did not fail, and others may take it at once.
       if (!signal.aborted) report(error, job);
@@ -143,7 +146,9 @@ export class Lane {
         : { ...hold.row, owner: null, at: clock.now() + backoffMs(row.failures) };
     }
     try {
-      await hold.end(next);
+      const isEnded = await hold.end(next, checks);
+      if (!isEnded && checks.length > 0)
+        await hold.end(afterResult(hold.row, { againInMs: 0 }, clock.now()));
     } catch (error) {
       // The lease runs out, and the job is done once more.
       report(error, job);
@@ -152,7 +157,7 @@ export class Lane {
 }
 
 function afterResult(row: JobRow, result: JobResult, now: number): JobRow | undefined {
-  if (result === 'done') return undefined;
+  if (result === 'done' || 'doneIf' in result) return undefined;
   const { againInMs, payload = row.payload } = result;
   const at = now + Math.max(0, Math.ceil(againInMs));
   return { ...row, failures: 0, owner: null, at, payload };

@@ -272,6 +272,87 @@ describe('jobs', () => {
     expect(slow.goes).toHaveLength(3);
   });
 
+  it('end only while what they looked at is unchanged, and else come again at once', async () => {
+    const { open, pass, store } = setUp();
+    const { goes, handler } = createStage();
+    const { jobs } = open('a', handler);
+    const key = ['work'];
+    const seen = await store.commit([{ type: 'put', key, value: 1 }]);
+    const ifVersion = seen.ok ? seen.version : '';
+    await add(jobs, 'one');
+    await pass(0);
+    await store.commit([{ type: 'put', key, value: 2 }]);
+    goes[0]?.end({ doneIf: [{ type: 'check', key, ifVersion }] });
+    await pass(0);
+    expect(goes).toHaveLength(2);
+    const now = (await store.get(key))?.version ?? '';
+    goes[1]?.end({ doneIf: [{ type: 'check', key, ifVersion: now }] });
+    await pass(MINUTE);
+    expect(goes).toHaveLength(2);
+    expect(await add(jobs, 'one')).toBe(true);
+  });
+
+  it('are woken together with what they are for', async () => {
+    const { open, pass, store } = setUp();
+    const { goes, handler } = createStage();
+    const { jobs } = open('a', handler);
+    const job = { kind: 'poll', id: 'one', payload: null };
+    const wake = async () => (await store.commit(await jobs.toWake(job))).ok;
+    expect(await wake()).toBe(true);
+    await pass(0);
+    expect(goes).toHaveLength(1);
+    goes[0]?.end({ againInMs: MINUTE });
+    await pass(0);
+    expect(await wake()).toBe(true);
+    await pass(0);
+    expect(goes).toHaveLength(2);
+  });
+
+  it('cannot end unnoticed between a wake and its commit', async () => {
+    const { open, pass, store } = setUp();
+    const { goes, handler } = createStage();
+    const { jobs } = open('a', handler);
+    const job = { kind: 'poll', id: 'one', payload: null };
+    await store.commit(await jobs.toWake(job));
+    await pass(0);
+    const ops = await jobs.toWake(job);
+    goes[0]?.end('done');
+    await pass(0);
+    expect((await store.commit(ops)).ok).toBe(false);
+    expect((await store.commit(await jobs.toWake(job))).ok).toBe(true);
+    await pass(0);
+    expect(goes).toHaveLength(2);
+  });
+
+  it('know how often in a row they failed', async () => {
+    const { open, pass } = setUp();
+    const failures: number[] = [];
+    const { jobs } = open('a', async (run) => {
+      failures.push(run.failures);
+      if (run.attempt === 3) return { againInMs: 1_000 };
+      throw new Error('no');
+    });
+    await add(jobs, 'one');
+    await pass(9_000);
+    expect(failures.slice(0, 5)).toEqual([0, 1, 2, 0, 1]);
+  });
+
+  it('have as much room as their kind is given', async () => {
+    const { clock, store, pass } = setUp();
+    const stage = createStage();
+    const jobs = createJobs({
+      store,
+      clock,
+      worker: 'a',
+      concurrency: 1,
+      rooms: new Map([['turn', 3]]),
+    });
+    jobs.start(new Map([['turn', stage.handler]]));
+    for (const id of ['1', '2', '3', '4']) await jobs.add({ kind: 'turn', id, payload: null });
+    await pass(1_000);
+    expect(stage.goes).toHaveLength(3);
+  });
+
   it('go on when the store is back', async () => {
     const { clock, pass } = setUp();
     const store = createFaultyStore(openMemoryStore(clock));
