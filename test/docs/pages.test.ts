@@ -7,7 +7,17 @@ import { formatDiagnostics } from '../../src/config/diagnostic.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { STANDARD_ENDPOINTS } from '../../src/providers/standard-endpoints.ts';
 import { markedBlocks } from './code-blocks.ts';
+import {
+  errorsTable,
+  familiesTable,
+  lossesTable,
+  pairsTable,
+  statusesTable,
+  streamErrorsBlock,
+  translationTable,
+} from './protocol-tables.ts';
 import { providersTable } from './providers-table.ts';
+import { withGenerated } from './table.ts';
 
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
 const pages = (await readdir(DOCS)).filter((name) => name.endsWith('.md'));
@@ -15,15 +25,35 @@ const pages = (await readdir(DOCS)).filter((name) => name.endsWith('.md'));
 describe('docs', () => {
   it('lists the types of provider that exist; `-u` writes the page again', async () => {
     const page = await readFile(join(DOCS, 'providers.md'), 'utf8');
-    const fresh = page.replace(
-      /(<!-- providers -->)[\s\S]*(<!-- \/providers -->)/,
-      (_, start, end) => `${start}\n\n${providersTable()}\n\n${end}`,
-    );
+    const fresh = withGenerated(page, 'providers', providersTable());
     expect(fresh).toContain('`mock`');
     await expect(fresh).toMatchFileSnapshot(join(DOCS, 'providers.md'));
     for (const [protocol, { path }] of Object.entries(STANDARD_ENDPOINTS)) {
       expect(page).toContain(`${protocol} \`${path}\``);
     }
+  });
+
+  it('tells of the protocols what the code does; `-u` writes the page again', async () => {
+    const file = join(DOCS, 'protocols.md');
+    const parts = {
+      families: familiesTable(),
+      errors: errorsTable(),
+      statuses: statusesTable(),
+      'stream errors': streamErrorsBlock(),
+      translation: translationTable(),
+      losses: lossesTable(),
+    };
+    const fresh = Object.entries(parts).reduce(
+      (page, [name, text]) => withGenerated(page, name, text),
+      await readFile(file, 'utf8'),
+    );
+    await expect(fresh).toMatchFileSnapshot(file);
+  });
+
+  it('counts in the README what is lost between protocols; `-u` writes it again', async () => {
+    const file = join(DOCS, '../README.md');
+    const page = await readFile(file, 'utf8');
+    await expect(withGenerated(page, 'pairs', pairsTable())).toMatchFileSnapshot(file);
   });
 
   it('names every series of the metrics', async () => {

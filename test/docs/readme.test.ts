@@ -10,13 +10,14 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { formatDiagnostics } from '../../src/config/diagnostic.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
+import { SURFACES } from '../../src/server/public-routes.ts';
 import { verifies } from '../requirements.ts';
 import { ask, BINARY, startGateway, type TestGateway } from '../support/gateway.ts';
 import { type CodeBlock, markedBlocks, sessionSteps, toPattern } from './code-blocks.ts';
@@ -24,6 +25,8 @@ import { type CodeBlock, markedBlocks, sessionSteps, toPattern } from './code-bl
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const README = join(ROOT, 'README.md');
 const ADDRESS = 'http://127.0.0.1:8787';
+/** What the page imports. */
+const CLIENTS = ['openai', '@anthropic-ai/sdk', '@google/genai'];
 const page = await readFile(README, 'utf8');
 const blocks = markedBlocks(page);
 const hasCurl = isInstalled('curl');
@@ -40,7 +43,11 @@ beforeAll(async () => {
   await chmod(join(bin, 'gateway'), 0o755);
   await mkdir(join(directory, 'node_modules'));
   await symlink(ROOT, join(directory, 'node_modules', 'agent-gateway'));
-  await symlink(join(ROOT, 'node_modules/openai'), join(directory, 'node_modules/openai'));
+  for (const client of CLIENTS) {
+    const link = join(directory, 'node_modules', client);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(join(ROOT, 'node_modules', client), link);
+  }
   const config = await readFile(join(ROOT, 'gateway.yaml.example'), 'utf8');
   gateway = await startGateway(withoutPort(config), { binary: true, directory });
 });
@@ -80,15 +87,20 @@ describe('README.md', () => {
       .slice(1);
     const paths = (column: number) =>
       rows.flatMap((row) =>
-        [...(row.split('|')[column] ?? '').matchAll(/(\/[\w/]+)/g)].map(([path]) => path),
+        [...(row.split('|')[column] ?? '').matchAll(/`([^`]+)`/g)].map(([, path = '']) => path),
       );
     const isServed = async (path: string) => {
       const { body } = await ask(gateway.url + path, { key: gateway.adminKey });
       return body?.error !== 'no such path';
     };
-    expect(paths(1)).toContain('/v1/chat/completions');
-    expect(paths(2)).toContain('/v1/responses');
-    for (const path of paths(1)) expect(await isServed(path), path).toBe(true);
+    const served = paths(1);
+    expect(served).toEqual(
+      expect.arrayContaining(
+        SURFACES.map(({ paths: [path = ''] }) => path.replace('/**', '/{model}:generateContent')),
+      ),
+    );
+    expect(paths(2)).toContain('/v1/run');
+    for (const path of served) expect(await isServed(path), path).toBe(true);
     for (const path of paths(2)) expect(await isServed(path), path).toBe(false);
   });
 
