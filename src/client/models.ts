@@ -1,12 +1,22 @@
 import { hasStrings, isPageOf } from './guards.ts';
 import type { Http } from './http.ts';
 
+/** One way in which a model answers clients of a protocol. */
+export interface ServedWay {
+  provider_protocol: string;
+  translated: boolean;
+  /** The client's names of fields that are lost on this way. */
+  loses: string[];
+}
+
 /** One line of the catalog (interface: Model catalog item). */
 export interface CatalogItem {
   id: string;
   object: string;
   created: number;
   owned_by: string;
+  /** Of a single model: by what its clients speak. */
+  protocols?: Partial<Record<string, ServedWay[]>>;
   [field: string]: unknown;
 }
 

@@ -154,6 +154,17 @@ describe('models', () => {
     expect(one.calls[0]?.url).toBe('/v1/models/acme%2Ffast');
   });
 
+  it('get shows a line for each way in which clients are served, and what is lost on it', async () => {
+    const protocols = {
+      chat: [{ provider_protocol: 'messages', translated: true, loses: ['seed', 'n'] }],
+      messages: [{ provider_protocol: 'messages', translated: false, loses: [] }],
+    };
+    const { stdout } = await run(answer({ ...MODEL, protocols }), ['models', 'get', 'acme/fast']);
+    expect(stdout).toContain('owned_by');
+    expect(stdout).toMatch(/\n\nCLIENT SPEAKS +PROVIDER SPEAKS +LOST\n/);
+    expect(stdout).toMatch(/\nchat +messages +seed, n\nmessages +messages +-\n$/);
+  });
+
   it('list asks for every type unless one is named', async () => {
     const { calls } = await run(list(), ['models', 'list']);
     expect(calls[0]?.url).toBe('/v1/models?type=');
