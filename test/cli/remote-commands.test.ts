@@ -165,6 +165,29 @@ describe('models', () => {
     expect(stdout).toMatch(/\nchat +messages +seed, n\nmessages +messages +-\n$/);
   });
 
+  it('explain shows the order of the candidates, and apart from it what is left out', async () => {
+    const line = { provider: 'a', upstream_model: 'up', why: 'priority 0' };
+    const plan = {
+      model: 'acme/fast',
+      protocol: 'messages',
+      candidates: [
+        { ...line, model: 'm', protocol: 'chat', health: { state: 'available', latency_ms: 12 } },
+      ],
+      left_out: [
+        { ...line, provider: 'b', model: 'm', protocol: null, why: 'speaks images', health: {} },
+      ],
+    };
+    const argv = ['models', 'explain', 'acme/fast', '--protocol', 'messages'];
+    const { stdout, calls } = await run(answer(plan), argv);
+    expect(calls[0]?.url).toBe('/admin/v1/routing?model=acme%2Ffast&protocol=messages');
+    expect(stdout).toMatch(
+      /^acme\/fast asked in messages:\n\n# +PROVIDER .* WHY\n1 +a +up +chat +/,
+    );
+    expect(stdout).toMatch(/left out:\n\nPROVIDER .*\nb +up +speaks images\n$/);
+    const nobody = await run(answer({ ...plan, candidates: [], left_out: [] }), argv);
+    expect(nobody.stdout).toContain('no route can serve it');
+  });
+
   it('list asks for every type unless one is named', async () => {
     const { calls } = await run(list(), ['models', 'list']);
     expect(calls[0]?.url).toBe('/v1/models?type=');
