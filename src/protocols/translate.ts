@@ -31,7 +31,8 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
     encode(peek, options) {
       const request = client.decodeRequest(peek);
       const encoded = provider.encodeRequest(request, options);
-      options.losses.push(...new Set([...request.unmapped, ...namesOf(encoded.losses)]));
+      const lost = new Set([...request.unmapped, ...namesOf(encoded.losses)]);
+      for (const name of lost) options.losses.push(name);
       return withQuirks(toBytes(encoded), options);
     },
     readAnswer(body, peek, options): Answer | undefined {

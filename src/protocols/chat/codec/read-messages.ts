@@ -16,8 +16,12 @@ export function readMessages(messages: unknown, unmapped: string[]): Turn[] {
   return reader.turns;
 }
 
+interface GrowingTurn extends Turn {
+  readonly parts: Part[];
+}
+
 class MessageReader {
-  readonly turns: Turn[] = [];
+  readonly turns: GrowingTurn[] = [];
   readonly #unmapped: string[];
   /** Of calls of the older form, which have no id: the last one by function. */
   readonly #unnamed = new Map<string, string>();
@@ -77,8 +81,7 @@ class MessageReader {
       ...defined({ name }),
     };
     const last = this.turns.at(-1);
-    if (last?.role === 'tool')
-      this.turns[this.turns.length - 1] = { role: 'tool', parts: [...last.parts, part] };
+    if (last?.role === 'tool') last.parts.push(part);
     else this.turns.push({ role: 'tool', parts: [part] });
   }
 
@@ -144,11 +147,23 @@ function placeReasoning(
   said: readonly Part[],
   calls: readonly ToolCallPart[],
 ): Part[] {
-  const placed = new Set([OF_CONTENT, ...calls.map(({ id }) => id)]);
-  const before = (of: string): Part[] =>
-    reasoning.filter((one) => one.of === of).map(({ part }) => ({ ...part, ofNext: true }));
+  const owned = new Map<string, Part[]>(
+    [OF_CONTENT, ...calls.map(({ id }) => id)].map((id) => [id, []]),
+  );
+  const free: Part[] = [];
+  for (const { part, of } of reasoning) {
+    const own = of === undefined ? undefined : owned.get(of);
+    if (own) own.push({ ...part, ofNext: true });
+    else free.push(part);
+  }
+  // Once each, however many calls have the same id.
+  const before = (of: string): readonly Part[] => {
+    const own = owned.get(of) ?? [];
+    owned.delete(of);
+    return own;
+  };
   return [
-    ...reasoning.filter(({ of }) => of === undefined || !placed.has(of)).map(({ part }) => part),
+    ...free,
     ...(said.length > 0 ? before(OF_CONTENT) : []),
     ...said,
     ...calls.flatMap((call) => [...before(call.id), call]),

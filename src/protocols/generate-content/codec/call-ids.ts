@@ -7,7 +7,8 @@ import { createHash } from 'node:crypto';
  */
 export class CallIds {
   readonly #taken: ReadonlySet<string>;
-  readonly #waiting: { readonly id: string; readonly name: string }[] = [];
+  readonly #byId = new Map<string, Waiting>();
+  readonly #byName = new Map<string, Waiting>();
   #made = 0;
 
   /** @param taken ids that the conversation holds already */
@@ -17,15 +18,15 @@ export class CallIds {
 
   ofCall(given: string | undefined, name: string): string {
     const id = given ?? this.#next();
-    this.#waiting.push({ id, name });
+    const call = { id, isAnswered: false };
+    addTo(this.#byId, id, call);
+    addTo(this.#byName, name, call);
     return id;
   }
 
   ofResponse(given: string | undefined, name: string): string {
-    const found = this.#waiting.findIndex((call) =>
-      given === undefined ? call.name === name : call.id === given,
-    );
-    const call = found < 0 ? undefined : this.#waiting.splice(found, 1)[0];
+    const waiting = given === undefined ? this.#byName.get(name) : this.#byId.get(given);
+    const call = waiting && takeFirst(waiting);
     return given ?? call?.id ?? this.#next();
   }
 
@@ -35,6 +36,31 @@ export class CallIds {
       if (!this.#taken.has(id)) return id;
     }
   }
+}
+
+interface WaitingCall {
+  readonly id: string;
+  isAnswered: boolean;
+}
+
+/** In their order; those in front of `next` are answered. */
+interface Waiting {
+  readonly calls: WaitingCall[];
+  next: number;
+}
+
+function addTo(all: Map<string, Waiting>, key: string, call: WaitingCall): void {
+  const waiting = all.get(key);
+  if (waiting) waiting.calls.push(call);
+  else all.set(key, { calls: [call], next: 0 });
+}
+
+function takeFirst(waiting: Waiting): WaitingCall | undefined {
+  const { calls } = waiting;
+  while (calls[waiting.next]?.isAnswered) waiting.next++;
+  const call = calls[waiting.next];
+  if (call) call.isAnswered = true;
+  return call;
 }
 
 /**

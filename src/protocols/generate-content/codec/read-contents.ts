@@ -30,7 +30,7 @@ const FOREIGN = { tool_result: 'functionResponse', tool_call: 'functionCall' } a
  */
 export function readContents(contents: readonly Members[], unmapped: Set<string>): Turn[] {
   const ids = new CallIds(takenIds(contents));
-  const turns: Turn[] = [];
+  const turns: GrowingTurn[] = [];
   contents.forEach((content, index) => {
     const path = `contents[${index}]`;
     const parts = readParts(content, { path, ids, unmapped });
@@ -40,11 +40,17 @@ export function readContents(contents: readonly Members[], unmapped: Set<string>
     if (parts.some(({ type }) => type === foreign))
       throw refused(`${path}.role`, `cannot be that of a ${FOREIGN[foreign]}`);
     if (!isOfModel) turns.push(...toUserTurns(parts));
-    else if (last?.role === 'assistant')
-      turns[turns.length - 1] = { ...last, parts: joinParts([...last.parts, ...parts]) };
-    else if (parts.length > 0) turns.push({ role: 'assistant', parts: joinParts(parts) });
+    else if (last?.role === 'assistant') for (const part of parts) last.parts.push(part);
+    else if (parts.length > 0) turns.push({ role: 'assistant', parts });
   });
-  return turns;
+  return turns.map(({ role, parts }) => ({
+    role,
+    parts: role === 'assistant' ? joinParts(parts) : parts,
+  }));
+}
+
+interface GrowingTurn extends Turn {
+  readonly parts: Part[];
 }
 
 /** The texts of `systemInstruction`, as a turn of their own. */
@@ -73,10 +79,10 @@ function readParts(content: Members, { path, ids, unmapped }: Reading): Part[] {
   });
 }
 
-function toUserTurns(parts: readonly Part[]): Turn[] {
+function toUserTurns(parts: readonly Part[]): GrowingTurn[] {
   const results = parts.filter(({ type }) => type === 'tool_result');
   const rest = parts.filter(({ type }) => type !== 'tool_result' && type !== 'reasoning');
-  const turns: Turn[] = [];
+  const turns: GrowingTurn[] = [];
   if (results.length > 0) turns.push({ role: 'tool', parts: results });
   if (rest.length > 0) turns.push({ role: 'user', parts: rest });
   return turns;

@@ -30,9 +30,9 @@ export function writeConversation(
     const written = writeParts(parts, writing);
     if (written.length === 0) continue;
     const last = contents.at(-1);
-    if (role === 'system' || role === 'developer') system.push(...written);
+    if (role === 'system' || role === 'developer') for (const part of written) system.push(part);
     else if (afterResults && last?.role === 'user' && role !== 'assistant')
-      last.parts.push(...written);
+      for (const part of written) last.parts.push(part);
     else contents.push({ role: role === 'assistant' ? 'model' : 'user', parts: written });
     if (role !== 'system' && role !== 'developer') afterResults = role === 'tool';
   }

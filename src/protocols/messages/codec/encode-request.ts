@@ -79,7 +79,7 @@ function toMessages(turns: readonly Turn[], losses: Set<Feature>): Message[] {
     const isOpen = turn.role === 'tool';
     const last = groups.at(-1);
     if (last?.isOpen && turn.role !== 'assistant') {
-      last.blocks.push(...blocks);
+      for (const block of blocks) last.blocks.push(block);
       last.isOpen = isOpen;
     } else if (blocks.length > 0) {
       groups.push({ role: turn.role === 'assistant' ? 'assistant' : 'user', blocks, isOpen });

@@ -58,7 +58,7 @@ function readMessage(item: Members, { param, unmapped, turns }: ItemPlace): void
   const parts = readContent(item['content'], { param: `${param}.content`, unmapped });
   const last = turns.at(-1);
   const goesOn = role === 'assistant' && last?.role === 'assistant' && !isSaid(last.parts.at(-1));
-  if (goesOn) last.parts.push(...parts);
+  if (goesOn) for (const part of parts) last.parts.push(part);
   else turns.push({ role: role as Turn['role'], parts });
 }
 
