@@ -1,42 +1,41 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from './errors.ts';
 import type { Quirks } from './quirks.ts';
-import { fromBytes, joinBodies, sliceBody } from './spooled-body.ts';
+import { fromBytes, joinBodies } from './spooled-body.ts';
 import type { SpooledBody } from './spooled-body.ts';
 
-/** One part of a `multipart/form-data` body (RFC 7578) and where it stands; offsets are in bytes. */
-export interface FormPart {
+/** A part of a form whose content is text. */
+export interface FormField {
   readonly name: string;
-  /** The value of a text field; undefined for a file. */
-  readonly value: string | undefined;
-  /** As the client named it. */
-  readonly filename: string | undefined;
-  /** As the client wrote it. */
-  readonly contentType: string | undefined;
-  /** Of its delimiter line: the part begins here and ends two bytes (CR LF) after {@link end}. */
-  readonly from: number;
-  /** Of the name, without quotes. */
-  readonly nameStart: number;
-  readonly nameEnd: number;
-  /** Of the content. */
-  readonly start: number;
-  readonly end: number;
+  readonly value: string;
+  /** Undefined for plain text. */
+  readonly contentType?: string | undefined;
 }
 
-/** A multipart body as the client sent it, with what is known of its parts. */
+/** A part of a form whose content is bytes. */
+export interface FormFile {
+  readonly name: string;
+  readonly value?: undefined;
+  /** As the client named it; undefined when it did not. */
+  readonly filename: string | undefined;
+  /** As the client wrote it; undefined when it did not. */
+  readonly contentType: string | undefined;
+  readonly content: SpooledBody;
+}
+
+export type FormPart = FormField | FormFile;
+
+/** A `multipart/form-data` body (RFC 7578), understood. */
 export interface Form {
+  /** For the body that is written of it; occurs nowhere in its parts. */
   readonly boundary: string;
-  /** In the order of the body; names may repeat. */
+  /** In the client's order; names may repeat. */
   readonly parts: readonly FormPart[];
-  /** The client's bytes. */
-  readonly body: SpooledBody;
-  /** Where the closing delimiter begins. */
-  readonly closeAt: number;
 }
 
 /** The media type of a form, to be sent along with its body. */
 export function formContentType({ boundary }: Pick<Form, 'boundary'>): string {
-  return `multipart/form-data; boundary=${/^[\w'+.-]+$/.test(boundary) ? boundary : `"${boundary}"`}`;
+  return `multipart/form-data; boundary=${boundary}`;
 }
 
 /**
@@ -63,12 +62,6 @@ function plainName(name: string): string {
   return name.replace(/\[\d*\]$/, '').toLowerCase();
 }
 
-interface Patch {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
 export interface FormEdits {
   /** New values of text fields that are there. */
   values: Readonly<Record<string, string>>;
@@ -76,58 +69,52 @@ export interface FormEdits {
 }
 
 /**
- * The form's body with other values for some of its fields and a provider's quirks applied; every
- * byte that no edit names stays as it is.
+ * The body of a form, with other values for some of its fields and a provider's quirks applied. It is
+ * written anew, as browsers write it, so that who reads it finds what the gateway found.
  */
-export function spliceForm(form: Form, { values, quirks = {} }: FormEdits): SpooledBody {
-  const { drop = [], rename = {} } = quirks;
-  const names = new Set(form.parts.map(({ name }) => name));
-  const patches: Patch[] = [];
-  for (const part of form.parts) {
-    const { name, from, nameStart, nameEnd, start, end } = part;
-    const to = rename[name];
-    if (drop.includes(name) || (to !== undefined && names.has(to))) {
-      patches.push({ start: from, end: end + 2, text: '' });
-      continue;
-    }
-    if (to !== undefined) patches.push({ start: nameStart, end: nameEnd, text: escapeName(to) });
-    const value = values[name];
-    if (value !== undefined && value !== part.value) patches.push({ start, end, text: value });
+export function writeForm({ boundary, parts }: Form, edits: FormEdits): SpooledBody {
+  const pieces: SpooledBody[] = [];
+  let text = '';
+  for (const part of editParts(parts, edits)) {
+    text += `--${boundary}\r\n${headOf(part)}\r\n\r\n`;
+    if (part.value === undefined) {
+      pieces.push(fromBytes(Buffer.from(text)), part.content);
+      text = '';
+    } else text += part.value;
+    text += '\r\n';
   }
-  const text = additions(form, quirks, names);
-  if (text !== '') patches.push({ start: form.closeAt, end: form.closeAt, text });
-  return patches.length === 0 ? form.body : applyPatches(form.body, patches);
+  return joinBodies([...pieces, fromBytes(Buffer.from(`${text}--${boundary}--\r\n`))]);
 }
 
-function additions(
-  { boundary }: Form,
-  { drop = [], rename = {}, default: defaults = {} }: Quirks,
-  names: ReadonlySet<string>,
-): string {
-  const kept = [...names].filter((name) => !drop.includes(name));
-  const there = new Set(kept.map((name) => rename[name] ?? name));
-  return Object.entries(defaults)
-    .filter(([name]) => !there.has(name))
-    .map(([name, value]) => {
-      const text = typeof value === 'string' ? value : JSON.stringify(value);
-      const head = `content-disposition: form-data; name="${escapeName(name)}"`;
-      return `--${boundary}\r\n${head}\r\n\r\n${text}\r\n`;
-    })
-    .join('');
+/** A part goes when its new name is there already; a default gives way to what is there. */
+function editParts(parts: readonly FormPart[], { values, quirks = {} }: FormEdits): FormPart[] {
+  const { drop = [], default: defaults = {} } = quirks;
+  const rename = new Map(Object.entries(quirks.rename ?? {}));
+  const newValues = new Map(Object.entries(values));
+  const names = new Set(parts.map(({ name }) => name));
+  const edited = parts
+    .filter(({ name }) => !drop.includes(name) && !names.has(rename.get(name) ?? ''))
+    .map((part): FormPart => {
+      const name = rename.get(part.name) ?? part.name;
+      if (part.value === undefined) return { ...part, name };
+      return { ...part, name, value: newValues.get(part.name) ?? part.value };
+    });
+  const there = new Set(edited.map(({ name }) => name));
+  for (const [name, value] of Object.entries(defaults)) {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    if (!there.has(name)) edited.push({ name, value: text });
+  }
+  return edited;
+}
+
+function headOf(part: FormPart): string {
+  let head = `Content-Disposition: form-data; name="${escapeName(part.name)}"`;
+  if (part.value === undefined && part.filename !== undefined)
+    head += `; filename="${escapeName(part.filename)}"`;
+  return part.contentType === undefined ? head : `${head}\r\nContent-Type: ${part.contentType}`;
 }
 
 /** As browsers write names (HTML, multipart/form-data encoding algorithm). */
 function escapeName(name: string): string {
   return name.replace(/["\r\n]/g, encodeURIComponent);
-}
-
-function applyPatches(body: SpooledBody, patches: readonly Patch[]): SpooledBody {
-  const parts: SpooledBody[] = [];
-  let at = 0;
-  for (const { start, end, text } of patches) {
-    parts.push(sliceBody(body, at, start), fromBytes(Buffer.from(text)));
-    at = end;
-  }
-  parts.push(sliceBody(body, at, body.length));
-  return joinBodies(parts);
 }

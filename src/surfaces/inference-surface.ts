@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Spools } from '../core/spool.ts';
@@ -110,7 +109,7 @@ async function run(
     const address = surface.address?.(exchange, catalog) ?? {
       contentType: request.headers['content-type'],
     };
-    if (surface.forms) form = await readFormOf(surface, request, deps);
+    if (surface.forms) form = await readFormOf(surface, exchange, deps);
     const body = form ? NO_BODY : await readBody(request, deps.maxBodyBytes);
     return await runInference(
       {
@@ -143,10 +142,10 @@ async function run(
 
 async function readFormOf(
   { forms }: InferenceSurface,
-  request: IncomingMessage,
+  { request, id }: HttpExchange,
   { maxBodyBytes, spools }: SurfaceDeps,
 ): Promise<ReceivedForm | undefined> {
-  if (isForm(request)) return readForm(request, { limit: maxBodyBytes, spools });
+  if (isForm(request)) return readForm(request, { limit: maxBodyBytes, spools, boundary: id });
   if (forms !== 'only') return undefined;
   const message = 'the body must be multipart/form-data';
   throw new GatewayError('invalid_request', { message });

@@ -1,15 +1,11 @@
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { GatewayError } from '../core/errors.ts';
-import type { Form, FormPart } from '../core/form.ts';
-import { readBoundary } from '../core/form-head.ts';
-import { FormScanner } from '../core/form-scanner.ts';
-import type { FoundPart } from '../core/form-scanner.ts';
-import type { Spool, Spools } from '../core/spool.ts';
-import type { SpooledBody } from '../core/spooled-body.ts';
+import type { Form } from '../core/form.ts';
+import type { Spools } from '../core/spool.ts';
+import { FormReader } from './form-reader.ts';
 import { bodyTooLarge, cutOff, discardRest, refuseUnread } from './read-body.ts';
 
-/** A form whose body takes memory or disk until it is disposed of. */
+/** A form whose files take memory or disk until it is disposed of. */
 export interface ReceivedForm extends Form {
   /** Idempotent. */
   dispose(): Promise<void>;
@@ -19,6 +15,8 @@ export interface ReadFormOptions {
   /** Of the whole body, in bytes. */
   limit: number;
   spools: Spools;
+  /** {@link Form.boundary}: what the client cannot have known when it sent the body. */
+  boundary: string;
 }
 
 /** True when the content type says that the body is a form. */
@@ -27,37 +25,31 @@ export function isForm({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Takes a `multipart/form-data` body in as fast as it can be spooled; no more of it than a few hundred
- * kilobytes is in memory at any time.
+ * Takes a `multipart/form-data` body in as fast as its files can be spooled; no more of them than a
+ * few hundred kilobytes is in memory at any time.
  *
- * @throws GatewayError `body_too_large`; `invalid_request` for a malformed body or one that the
- *   client cuts off; `persistence_failed` when there is no room for it
+ * @throws GatewayError `body_too_large`, also for more than a megabyte of text; `invalid_request` for
+ *   a malformed body, more than 256 parts, or a body that the client cuts off; `persistence_failed`
+ *   when there is no room for it
  */
 export async function readForm(
   request: IncomingMessage,
-  { limit, spools }: ReadFormOptions,
+  { limit, spools, boundary }: ReadFormOptions,
 ): Promise<ReceivedForm> {
   const refusal = refuseUnread(request, limit);
   if (refusal) throw refusal;
-  const boundary = readBoundary(request.headers['content-type'] ?? '');
-  const scanner = new FormScanner(boundary);
-  const body = spools.create();
+  const spool = spools.create();
   try {
+    const reader = new FormReader(request.headers['content-type'] ?? '', spool);
+    let length = 0;
     for await (const chunk of chunksOf(request)) {
-      if (body.length + chunk.length > limit) throw bodyTooLarge(limit);
-      scanner.push(chunk);
-      await keep(body, chunk);
+      length += chunk.length;
+      if (length > limit) throw bodyTooLarge(limit);
+      await reader.write(chunk);
     }
-    const { parts, closeAt } = scanner.end();
-    return {
-      boundary,
-      parts: await Promise.all(parts.map((part) => withText(part, body))),
-      body,
-      closeAt,
-      dispose: () => body.dispose(),
-    };
+    return { boundary, parts: await reader.end(), dispose: () => spool.dispose() };
   } catch (error) {
-    await body.dispose();
+    await spool.dispose();
     throw discardRest(request, error);
   }
 }
@@ -69,19 +61,4 @@ async function* chunksOf(request: IncomingMessage): AsyncGenerator<Buffer> {
   } catch (error) {
     throw cutOff(error);
   }
-}
-
-async function keep(body: Spool, chunk: Buffer): Promise<void> {
-  try {
-    await body.write(chunk);
-  } catch (cause) {
-    throw new GatewayError('persistence_failed', { cause });
-  }
-}
-
-async function withText({ isText, ...part }: FoundPart, body: SpooledBody): Promise<FormPart> {
-  if (!isText) return { ...part, value: undefined };
-  const chunks: Buffer[] = [];
-  for await (const chunk of body.open(part.start, part.end)) chunks.push(chunk);
-  return { ...part, value: Buffer.concat(chunks).toString('utf8') };
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Protocol } from '../../src/core/protocol-id.ts';
+import type { MockCall } from '../../src/providers/mock/journal.ts';
 import { startMockServer } from '../../src/providers/mock/mock-server.ts';
 import type { MockServer } from '../../src/providers/mock/mock-server.ts';
 import type { ModelType } from '../../src/routing/catalog.ts';
@@ -32,8 +33,8 @@ export interface SurfaceRow {
   body(model: string, stream: boolean): string | Buffer;
   /** Default `application/json`. */
   contentType?: string;
-  /** What the provider gets of a body; default: the same bytes with its own model name. */
-  sent?(body: string | Buffer): string;
+  /** What the provider gets; default: the same bytes with its own model name. */
+  sent?(call: MockCall): string;
   /** Ways to carry a key, the one that decides first in front. */
   carriers: readonly ((key: string) => CarriedKey)[];
   /** The part of the answer that the mock wrote. */
@@ -322,8 +323,9 @@ export function testSurface(row: SurfaceRow): void {
     it(proves('faithful', 'after sending what the client sent, but for the model'), async () => {
       const body = row.body(`${PREFIX}/echo`, false);
       await ask('echo', { body });
-      const expected = row.sent?.(body) ?? body.toString().replace(`"${PREFIX}/echo"`, '"echo"');
-      expect(asked().at(-1)?.body.toString('utf8')).toBe(expected);
+      const call = asked().at(-1) as MockCall;
+      const expected = row.sent?.(call) ?? body.toString().replace(`"${PREFIX}/echo"`, '"echo"');
+      expect(call.body.toString('utf8')).toBe(expected);
     });
 
     it(proves('record', 'and records who answered, what it took and what it cost'), async () => {

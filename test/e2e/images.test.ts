@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { Busboy } from '@fastify/busboy';
 import { LLMock } from '@copilotkit/aimock';
+import fc from 'fast-check';
 import OpenAI, { toFile } from 'openai';
 import OpenAI6, { toFile as toFile6 } from 'openai-6';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import type { MockServer } from '../../src/providers/mock/mock-server.ts';
 import { verifies } from '../requirements.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { formText } from '../support/form-text.ts';
+import { formText, readParts } from '../support/form-text.ts';
 import type { WrittenPart } from '../support/form-text.ts';
 import { askRaw, sendRaw } from '../support/raw-client.ts';
 import type { RawAnswer } from '../support/raw-client.ts';
@@ -48,36 +48,20 @@ const PLAYS: Record<
   nothing: (response) => sendJson(response, 200, '{"data":[{"b64_json":""}]}'),
 };
 
-interface SeenPart {
-  name: string;
-  filename: string | undefined;
-  type: string;
-  content: Buffer;
-}
-
 /** Reads what a provider got with a parser that is not ours. */
-function partsOf({ headers, body }: SeenRequest): Promise<SeenPart[]> {
-  return new Promise((resolve, reject) => {
-    const parts: SeenPart[] = [];
-    const busboy = new Busboy({
-      headers: { 'content-type': headers['content-type'] ?? '' },
-      preservePath: true,
-      isPartAFile: () => true,
-    });
-    busboy.on('file', (name, stream, ...[filename, , type]) => {
-      const chunks: Buffer[] = [];
-      const part = { name, filename: filename as string | undefined, type };
-      parts.push({ ...part, content: Buffer.alloc(0) });
-      const at = parts.length - 1;
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('end', () => (parts[at] = { ...part, content: Buffer.concat(chunks) }));
-    });
-    busboy.on('finish', () => resolve(parts));
-    busboy.on('error', reject);
-    busboy.end(body);
-  });
+const partsOf = ({ headers, body }: SeenRequest): Promise<WrittenPart[]> =>
+  readParts(headers['content-type'] ?? '', body);
+
+/** What a provider gets of a form whose model has the name that it knows. */
+function expectForm({ headers, body }: SeenRequest, parts: readonly WrittenPart[]): void {
+  const boundary = /^multipart\/form-data; boundary=(req_\w+)$/.exec(headers['content-type'] ?? '');
+  expect(body.equals(formText(boundary?.[1] ?? '', parts))).toBe(true);
+  expect(headers['content-length']).toBe(String(body.length));
 }
 
+const FORM_WITHOUT_NAME =
+  '--b0\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b0\r\n' +
+  'Content-Disposition: form-data; name="model"\r\n\r\ni/up\r\n--b0--\r\n';
 const text = (name: string, content: string): WrittenPart => ({ name, content });
 const png = (name: string, content: Buffer | string, filename = 'a.png'): WrittenPart => ({
   name,
@@ -245,7 +229,7 @@ describe('images', () => {
           ['mask', 'mask.png', 'image/png'],
         ]);
         for (const [i, bytes] of pictures.entries()) {
-          expect(files[i]?.content.equals(bytes)).toBe(true);
+          expect(bytes.equals(files[i]?.content as Buffer)).toBe(true);
         }
         const texts = parts
           .filter(({ filename }) => filename === undefined)
@@ -408,8 +392,7 @@ describe('images', () => {
           ['dead', 'connect'],
           ['q', 'ok'],
         ]);
-        const sent = formText('b0', named(parts, 'up'));
-        expect(lastSeen().body.equals(sent)).toBe(true);
+        expectForm(lastSeen(), named(parts, 'up'));
       },
     );
 
@@ -419,10 +402,8 @@ describe('images', () => {
         const answer = await askForm(named(parts, 'i/down-then-up'));
         expect(answer.status).toBe(200);
         const [first, second] = upstream.seen.slice(-2) as [SeenRequest, SeenRequest];
-        expect(first.body.equals(formText('b0', named(parts, 'down')))).toBe(true);
-        expect(second.body.equals(formText('b0', named(parts, 'up')))).toBe(true);
-        expect(second.headers['content-length']).toBe(String(second.body.length));
-        expect(second.headers['content-type']).toBe('multipart/form-data; boundary=b0');
+        expectForm(first, named(parts, 'down'));
+        expectForm(second, named(parts, 'up'));
       },
     );
   });
@@ -443,8 +424,39 @@ describe('images', () => {
       for (let at = 0; at <= parts.length; at++) {
         const model = (name: string) => parts.toSpliced(at, 0, text('model', name));
         expect((await askForm(model('i/up'))).status).toBe(200);
-        expect(lastSeen().body.equals(formText('b0', model('up')))).toBe(true);
+        expectForm(lastSeen(), model('up'));
       }
+    },
+  );
+
+  it(
+    verifies('images.edits.parts', 'arrive as the client meant them, whatever their form is'),
+    async () => {
+      const name = fc.string({ unit: 'binary' }).filter((value) => /^[^\\\p{Cc}]+$/u.test(value));
+      const file = fc.record({
+        name,
+        filename: fc.string({ unit: 'binary' }).filter((value) => !/\\(?:["\\]|$)/.test(value)),
+        type: fc.constantFrom('image/png', 'image/svg+xml; charset=utf-8', 'text/plain', 'a/b'),
+        content: fc.uint8Array({ maxLength: 50 }),
+      });
+      const field = fc.record({ name, content: fc.string({ unit: 'binary' }) });
+      await fc.assert(
+        fc.asyncProperty(fc.array(fc.oneof(file, field), { maxLength: 6 }), async (parts) => {
+          const form = new FormData();
+          form.append('model', 'i/up');
+          for (const part of parts) {
+            if (!('type' in part)) form.append(part.name, part.content);
+            else form.append(part.name, new File([part.content], part.filename, part));
+          }
+          const written = new Response(form);
+          const type = written.headers.get('content-type') ?? '';
+          const body = Buffer.from(await written.arrayBuffer());
+          expect((await askForm(body, type)).status).toBe(200);
+          const [, ...meant] = await readParts(type, body);
+          expect(await partsOf(lastSeen())).toEqual([text('model', 'up'), ...meant]);
+        }),
+        { numRuns: 60 },
+      );
     },
   );
 
@@ -452,6 +464,8 @@ describe('images', () => {
     ['JSON', '{"model":"i/up"}', 'application/json'],
     ['another type', 'model=i/up', 'application/x-www-form-urlencoded'],
     ['no boundary', 'x', 'multipart/form-data'],
+    ['no form', 'hello', undefined],
+    ['a part without a name', FORM_WITHOUT_NAME, undefined],
     ['a cut form', formText('b0', [text('model', 'i/up')]).subarray(0, -4), undefined],
     ['two models', formText('b0', [text('model', 'i/up'), text('model', 'i/free')]), undefined],
     ['another spelling', formText('b0', [text('model', 'i/up'), text('MODEL', 'x')]), undefined],
@@ -500,7 +514,8 @@ describe('images', () => {
     it('are gone however the call ends', async () => {
       for (const name of ['up', 'none', 'empty', 'reset', 'down'])
         await askForm(formOf(`i/${name}`));
-      await askForm(Buffer.concat([formOf('i/up'), Buffer.from('more')]));
+      await askForm(formOf('i/up').subarray(0, -6));
+      await askForm([picture, text('model', 'i/up'), text('x', 'x'.repeat(2_000_000))]);
       expect(openBodies()).toBe(0);
       expect(readdirSync(directory())).toEqual([]);
     });

@@ -149,10 +149,7 @@ describe('video tasks', () => {
   );
 
   it(
-    verifies(
-      'video.tasks.shape',
-      'pass a form on byte for byte but for the model, its file included',
-    ),
+    verifies('video.tasks.shape', 'pass a form on with another model alone, its file included'),
     async () => {
       const picture = Buffer.from(Array.from({ length: 200_000 }, (_, index) => index % 251));
       const video = await client.videos.create({

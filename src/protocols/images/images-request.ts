@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import { readGuardedField, formContentType, spliceForm } from '../../core/form.ts';
+import { readGuardedField, formContentType, writeForm } from '../../core/form.ts';
 import type { Form } from '../../core/form.ts';
 import { quirkEdits } from '../../core/json-quirks.ts';
 import { scanJson } from '../../core/json-scan.ts';
@@ -34,7 +34,7 @@ export function encodeImages(peek: RequestPeek, { model, quirks }: EncodeOptions
 
 /** The same for edits: every part but the model as it came. */
 export function encodeImagesForm(form: Form, { model, quirks }: EncodeOptions): SpooledBody {
-  return spliceForm(form, { values: { model }, quirks });
+  return writeForm(form, { values: { model }, quirks });
 }
 
 function peekJson(body: Buffer): RequestPeek {

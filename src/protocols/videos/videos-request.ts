@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import { formContentType, readGuardedField, spliceForm } from '../../core/form.ts';
+import { formContentType, readGuardedField, writeForm } from '../../core/form.ts';
 import type { Form } from '../../core/form.ts';
 import { quirkEdits } from '../../core/json-quirks.ts';
 import { scanJson } from '../../core/json-scan.ts';
@@ -33,9 +33,9 @@ export function encodeVideos(peek: RequestPeek, { model, quirks }: EncodeOptions
   return spliceJson(peek.body, peek.members, edits);
 }
 
-/** The same for a form: every byte but the model's is the client's, reference files included. */
+/** The same for a form: every part but the model as it came, reference files included. */
 export function encodeVideosForm(form: Form, { model, quirks }: EncodeOptions): SpooledBody {
-  return spliceForm(form, { values: { model }, quirks });
+  return writeForm(form, { values: { model }, quirks });
 }
 
 /** What is known of a request by its members. Throws `invalid_request` with `param`. */

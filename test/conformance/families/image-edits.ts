@@ -4,8 +4,8 @@ import { row as generations } from './images.ts';
 
 const BOUNDARY = 'conformance-b0undary';
 
-function editOf(model: string): Buffer {
-  return formText(BOUNDARY, [
+function editOf(model: string, boundary = BOUNDARY): Buffer {
+  return formText(boundary, [
     { name: 'prompt', content: 'hello' },
     { name: 'image', filename: 'one.png', type: 'image/png', content: 'the bytes of one' },
     { name: 'unheard_of', content: '1.0' },
@@ -17,9 +17,11 @@ function editOf(model: string): Buffer {
 export const row: SurfaceRow = {
   ...generations,
   path: () => '/v1/images/edits',
-  body: editOf,
+  body: (model) => editOf(model),
   contentType: `multipart/form-data; boundary=${BOUNDARY}`,
-  sent: () => editOf('echo').toString(),
+  // The gateway writes the form anew, with a boundary of its own.
+  sent: ({ headers }) =>
+    editOf('echo', String(headers['content-type']).split('boundary=')[1]).toString(),
   ids: {
     ...generations.ids,
     answer: ['images.edits.multipart'],

@@ -3,24 +3,22 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/core/errors.ts';
 import type { Form } from '../../../src/core/form.ts';
-import { fromBytes, gatherBody } from '../../../src/core/spooled-body.ts';
+import { gatherBody } from '../../../src/core/spooled-body.ts';
+import type { SpooledBody } from '../../../src/core/spooled-body.ts';
 import { images } from '../../../src/protocols/images/images.ts';
 import { verifies } from '../../requirements.ts';
+import { toForm } from '../../support/form-text.ts';
 import { ANSWER, encodeOptions } from '../../support/protocols.ts';
 
 const peek = (body: string) => images.peek(Buffer.from(body));
 
 /** A form of text fields; a file has no value. */
 function formOf(fields: readonly (readonly [name: string, value: string | undefined])[]): Form {
-  let at = 0;
-  const parts = fields.map(([name, value]) => {
-    const length = value?.length ?? 10;
-    const part = { name, value, filename: value === undefined ? 'f' : undefined };
-    const place = { from: at, nameStart: at, nameEnd: at, start: at, end: at + length };
-    at += length + 2;
-    return { ...part, ...place, contentType: undefined };
-  });
-  return { boundary: 'b', parts, body: fromBytes(Buffer.alloc(at, '.')), closeAt: at };
+  return toForm(
+    fields.map(([name, value]) =>
+      value === undefined ? { name, filename: 'f', content: 'x' } : { name, content: value },
+    ),
+  );
 }
 
 const peekForm = (...fields: (readonly [string, string | undefined])[]) =>
@@ -47,7 +45,7 @@ describe('a request for images', () => {
     expect(sent.toString()).toBe('{"model":"up","z":2,"w":1}');
     const { form } = peekForm(['model', 'm'], ['x', '1']);
     const body = images.encodeForm?.(form as Form, encodeOptions({ quirks }));
-    expect((await gatherBody(body as Form['body'], 1000))?.toString()).toContain(
+    expect((await gatherBody(body as SpooledBody, 1000))?.toString()).toContain(
       'name="w"\r\n\r\n1',
     );
   });
