@@ -21,10 +21,14 @@ const FIRST_POLL_MS = 5_000;
  */
 export function createInteractionKeeper(deps: AwaitDeps): WorkKeeper {
   const { records } = deps;
-  const note = async (call: Call, work: ProviderWork, kept?: KeptInteraction): Promise<void> => {
+  const note = async (
+    call: Call,
+    work: ProviderWork,
+    keep?: () => KeptInteraction,
+  ): Promise<void> => {
     if (!isStored(call.peek)) return;
     const record = toRecord(call, work.id, 'call');
-    await records.put(isTerminal(work.status) ? { ...record, kept } : record);
+    await records.put(isTerminal(work.status) ? { ...record, kept: keep?.() } : record);
   };
   return {
     async ownerOf({ keyId }, pins) {
@@ -38,7 +42,7 @@ export function createInteractionKeeper(deps: AwaitDeps): WorkKeeper {
       const { work } = answer;
       if (!work) return toKept(answer.body, undefined, answer);
       if (!isOver(work)) return goOn(call, { work, answer }, deps);
-      await note(call, work, keptOf(work, answer.body));
+      await note(call, work, () => keptOf(work, answer.body));
       return toKept(answer.body, undefined, isBillable(work) ? answer : undefined);
     },
     async onStream(call, { work }) {
@@ -47,7 +51,7 @@ export function createInteractionKeeper(deps: AwaitDeps): WorkKeeper {
     async onStreamEnd(call, reader) {
       const { work } = reader;
       // What was noted at its beginning is enough; a failure now must not cost the settlement.
-      if (work) await note(call, work, keptOfStream(work)).catch(() => undefined);
+      if (work) await note(call, work, () => keptOfStream(work)).catch(() => undefined);
       return !work || !isTerminal(work.status) || isBillable(work)
         ? consumptionOf(reader)
         : undefined;
