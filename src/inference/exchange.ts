@@ -19,6 +19,7 @@ import {
   abortedFailure,
   bugFailure,
   invalidAnswerFailure,
+  isUnreadable,
   lapseFailure,
   shutdownFailure,
   statusFailure,
@@ -147,6 +148,7 @@ export class Exchange implements UpstreamSink, ActiveExchange {
       step();
     } catch (thrown) {
       if (this.phase === 'over') throw thrown;
+      if (isUnreadable(thrown)) return this.fail(invalidAnswerFailure('unreadable', this.status));
       if (this.phase === 'committed') this.options.onBug(thrown);
       this.fail(bugFailure(thrown));
     }

@@ -34,15 +34,28 @@ export function shutdownFailure(): AttemptFailure {
   };
 }
 
+/** Reason of a candidate that cannot serve the request and was not asked. */
+export const UNSUPPORTED = 'unsupported';
+
 /** The candidate cannot serve the request and was not asked. */
 export function unsupportedFailure(error: GatewayError): AttemptFailure {
   return {
     ...NO_DETAIL,
     action: 'next-candidate',
-    reason: 'unsupported',
+    reason: UNSUPPORTED,
     error,
     fault: undefined,
   };
+}
+
+/**
+ * True for what a reader throws on an answer that cannot be taken apart: deeper than the stack, or of
+ * more members than the scanner takes. The provider is to blame for that, not the client.
+ */
+export function isUnreadable(thrown: unknown): boolean {
+  if (thrown instanceof RangeError) return true;
+  if (!(thrown instanceof GatewayError)) return false;
+  return thrown.code === 'invalid_json' || thrown.code === 'invalid_request';
 }
 
 /** Something of ours threw: no other candidate would fare better. */

@@ -8,10 +8,11 @@ import { matchesModel } from '../routing/model-patterns.ts';
 import { planCandidates } from '../routing/plan.ts';
 import type { Plan } from '../routing/plan.ts';
 import { clientHeaders } from '../upstream/response-headers.ts';
-import type { Ledger } from '../usage/ledger.ts';
+import type { AttemptRecord, Ledger } from '../usage/ledger.ts';
 import { boundOf } from '../usage/pricing.ts';
 import type { Principal } from '../usage/principal.ts';
 import { createContentRecorder } from './content-recorder.ts';
+import { UNSUPPORTED } from './failures.ts';
 import { runCall } from './run-call.ts';
 import type { CallDeps, CommittedResult } from './run-call.ts';
 import { settleCall, settleError } from './settlement.ts';
@@ -81,11 +82,16 @@ export async function runInference(
     const common = toGatewayError(thrown);
     const local = localAnswer(call, common);
     if (local) return answerWith(call, local, deps.clock);
-    const statuses = call.record.attempts.map(({ status }) => status);
+    const statuses = call.record.attempts.filter(wasAsked).map(({ status }) => status);
     const error = request.toClientError?.(common, statuses) ?? common;
     settleError(call, error, deps.clock);
     throw error;
   }
+}
+
+/** False for a candidate that was passed over for what it cannot do. */
+function wasAsked({ outcome }: AttemptRecord): boolean {
+  return outcome !== UNSUPPORTED;
 }
 
 /** Made here when no candidate gave one, for calls that have such an answer. */

@@ -7,7 +7,7 @@ import type { CallResult } from '../../src/inference/types.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
 import { UpstreamError } from '../../src/upstream/transport.ts';
 import { verifies } from '../requirements.ts';
-import { fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
+import { fakeAccount, fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
 import { chatBody, chunk, COMPLETION } from '../support/chat.ts';
 import { inferenceBench } from '../support/inference.ts';
 import type { SentCall } from '../support/inference.ts';
@@ -106,6 +106,42 @@ describe('runInference', () => {
       ['a', 'connect'],
       ['b', 'ok'],
     ]);
+  });
+
+  it('goes on behind an answer that is nested too deeply to be written again', async () => {
+    const { answer, sent, outcomes } = setup([
+      route('a', 0, { responseModel: 'logical' }),
+      route('b', 1),
+    ]);
+    const nested = `${'['.repeat(600)}${']'.repeat(600)}`;
+    sent[0]?.sink.onHead(200, { 'content-type': 'application/json' });
+    sent[0]?.sink.onData(Buffer.from(`{"choices":[],"model":"up","usage":{"x":${nested}}}`));
+    sent[0]?.sink.onEnd();
+    await nextTurn();
+    succeed(sent[1]);
+    expect(await answer).toMatchObject({ status: 200 });
+    expect(outcomes[0]?.attempts.map(({ outcome }) => outcome)).toEqual(['unreadable', 'ok']);
+  });
+
+  it('tells the family of the candidates that were asked, not of those passed over', async () => {
+    const provider = fakeAccount('b', { quirks: { chat: { refuse: ['messages'] } } });
+    const bench = inferenceBench();
+    const told: unknown[] = [];
+    const answer = runInference(
+      {
+        ...plainRequest([route('a', 0), route('b', 1, { provider })]),
+        toClientError(error, statuses) {
+          told.push(statuses);
+          return error;
+        },
+      },
+      bench.deps,
+    );
+    bench.sent[0]?.sink.onHead(429, {});
+    bench.sent[0]?.sink.onEnd();
+    await expect(answer).rejects.toMatchObject({ code: 'no_route_succeeded' });
+    expect(told).toEqual([[429]]);
+    expect(bench.outcomes[0]?.attempts).toHaveLength(2);
   });
 
   it(
