@@ -116,6 +116,12 @@ function toBody(body: Buffer | PipeableBody): ResponseBody {
   return body as unknown as ResponseBody;
 }
 
+/** Calls `listener` once when the response is over, at once for one that is; such a one says so no more. */
+export function onceClosed(response: ServerResponse, listener: () => void): void {
+  if (response.closed) listener();
+  else response.once('close', listener);
+}
+
 /** Watches the socket of a response for a client that leaves early. */
 export function watchClient(response: ServerResponse): ClientConnection {
   const listeners = new Set<() => void>();

@@ -9,6 +9,7 @@ import type { CallResult, ResponseHeaders } from '../../inference/types.ts';
 import { Watchdog } from '../../inference/watchdog.ts';
 import type { Route } from '../../routing/catalog.ts';
 import { clientHeaders } from '../../upstream/response-headers.ts';
+import { onceClosed } from '../http-exchange.ts';
 import type {
   UpstreamCall,
   UpstreamError,
@@ -56,7 +57,7 @@ export class VideoContent implements UpstreamSink {
       onLapse: () => this.#fail(new GatewayError('upstream_timeout')),
     });
     active.add(this);
-    response.once('close', () => this.#fail(new GatewayError('upstream_interrupted')));
+    onceClosed(response, () => this.#fail(new GatewayError('upstream_interrupted')));
   }
 
   attach(upstream: UpstreamCall): void {

@@ -4,6 +4,7 @@ import { readKey } from '../carriers.ts';
 import { FAMILIES } from '../family.ts';
 import { admit } from '../gate.ts';
 import type { GateDeps } from '../gate.ts';
+import { onceClosed } from '../http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../http-exchange.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';
 import type { Catalog } from '../../routing/catalog.ts';
@@ -44,7 +45,7 @@ export function createVideoHandlers(desk: VideoDesk, deps: VideoDeps): VideoHand
       const { request, response, search } = exchange;
       const key = readKey(FAMILIES.videos.carriers, request.headers, search);
       const { principal, leave } = await admit(key, 'inference', deps);
-      response.once('close', leave);
+      onceClosed(response, leave);
       return work(exchange, principal.organizationId);
     };
   const show = async (

@@ -6,7 +6,8 @@ import { toContentTask, toVideoObject } from './video-views.ts';
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
-const PAGE = 1_000;
+/** Read at once; prompts may be long. */
+const PAGE = 200;
 /** Tasks that one listing of the content-generation form looks at; it shows how many match in all. */
 const MAX_SCANNED = 10_000;
 
@@ -44,16 +45,19 @@ export async function listContentTasks(
   const size = Math.min(readCount(query, 'page_size', DEFAULT_LIMIT), MAX_LIMIT);
   const number = readCount(query, 'page_num', 1);
   const matches = toFilter(query);
-  const found: VideoRecord[] = [];
+  const shown: VideoRecord[] = [];
+  let total = 0;
   let after: string | undefined;
   for (let scanned = 0; scanned < MAX_SCANNED; scanned += PAGE) {
     const page = await desk.list(organization, { after, limit: PAGE });
-    found.push(...page.filter(matches));
+    for (const record of page.filter(matches)) {
+      if (total >= (number - 1) * size && shown.length < size) shown.push(record);
+      total++;
+    }
     after = page.at(-1)?.id;
     if (page.length < PAGE) break;
   }
-  const shown = found.slice((number - 1) * size, number * size);
-  return { items: shown.map((record) => toContentTask(record, origin)), total: found.length };
+  return { items: shown.map((record) => toContentTask(record, origin)), total };
 }
 
 function toFilter(query: URLSearchParams): (record: VideoRecord) => boolean {
