@@ -2,11 +2,11 @@ import { isJsonObject } from '../../core/json-value.ts';
 import type { StreamFailure } from '../protocol.ts';
 
 /** What the provider is to blame for, by its code; another candidate may do better. */
-const PROVIDER_FAULTS: Readonly<Record<string, number>> = {
-  rate_limit_exceeded: 429,
-  server_error: 500,
-  vector_store_timeout: 504,
-};
+const PROVIDER_FAULTS: ReadonlyMap<string, number> = new Map([
+  ['rate_limit_exceeded', 429],
+  ['server_error', 500],
+  ['vector_store_timeout', 504],
+]);
 
 /** Codes of faults that lie in what was asked, whoever is asked. */
 const CLIENT_FAULT =
@@ -35,5 +35,5 @@ export function isProviderFailure({ status, error }: Readonly<Record<string, unk
 function statusOf(code: unknown): number | undefined {
   if (typeof code !== 'string') return undefined;
   if (/^[45]\d\d$/.test(code)) return Number(code);
-  return PROVIDER_FAULTS[code] ?? (CLIENT_FAULT.test(code) ? 400 : undefined);
+  return PROVIDER_FAULTS.get(code) ?? (CLIENT_FAULT.test(code) ? 400 : undefined);
 }
