@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { Writable } from 'node:stream';
 import type { Clock, Timer } from '../core/clock.ts';
 import type { PipeableBody } from './types.ts';
 
@@ -26,7 +26,7 @@ export interface Relay {
 
 export function createRelay(options: RelayOptions): Relay {
   const { clock, onDrain, keepAlive = COMMENT } = options;
-  let response: ServerResponse | undefined;
+  let response: Writable | undefined;
   let queue: Buffer[] = [];
   let queued = 0;
   let ended = false;

@@ -1,4 +1,5 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Writable } from 'node:stream';
 import type { GatewayError } from '../core/errors.ts';
 import type { ContentRecorder } from './content-recorder.ts';
 import type { RequestPeek, WireProtocol } from '../protocols/protocol.ts';
@@ -60,9 +61,9 @@ export interface CallRecord extends Pick<RequestOutcome, 'attempts' | 'losses'> 
 
 export type ResponseHeaders = Record<string, string>;
 
-/** Something that writes itself to the client's response, as srvx accepts it for a body. */
+/** Something that writes itself to the client's response, as srvx accepts it for a body, or to a reader within. */
 export interface PipeableBody {
-  pipe(response: ServerResponse): void;
+  pipe(response: Writable): void;
   destroy(): void;
 }
 

@@ -1,0 +1,23 @@
+import type { TurnJournal } from './turn-journal.ts';
+
+/** Does work that ends early when the client interrupts, or `signal` is aborted. */
+export async function interruptible<T>(
+  journal: TurnJournal,
+  signal: AbortSignal,
+  work: (stopped: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const interrupt = new AbortController();
+  const look = async (): Promise<void> => {
+    await journal.sync();
+    if (journal.state.isInterrupted) interrupt.abort();
+  };
+  // A store that fails tells so at the next append.
+  const onInput = (): void => void look().catch(() => undefined);
+  const forget = journal.log.onInput(onInput);
+  onInput();
+  try {
+    return await work(AbortSignal.any([signal, interrupt.signal]));
+  } finally {
+    forget();
+  }
+}

@@ -1,0 +1,158 @@
+import { PassThrough } from 'node:stream';
+import { GatewayError } from '../core/errors.ts';
+import type { IdSource } from '../core/ids.ts';
+import { stringifyWithRaw } from '../core/json-raw.ts';
+import { createSseFramer } from '../core/sse.ts';
+import type { Usage } from '../core/usage.ts';
+import { runInference } from '../inference/run-inference.ts';
+import type { InferenceDeps } from '../inference/run-inference.ts';
+import type { ClientConnection, PipeableBody } from '../inference/types.ts';
+import type { CanonicalRequest, Part, Stop } from '../protocols/canonical.ts';
+import { messagesCodec } from '../protocols/messages/codec/messages-codec.ts';
+import { messages } from '../protocols/messages/messages.ts';
+import type { Catalog } from '../routing/catalog.ts';
+import type { Admitted } from '../surfaces/gate.ts';
+import type { PayingKey } from '../usage/principal.ts';
+import { AnswerDraft } from './answer-draft.ts';
+import type { AnswerListener } from './answer-draft.ts';
+
+export interface ModelQuestion {
+  /** Logical name. */
+  readonly model: string;
+  readonly request: CanonicalRequest;
+  readonly payer: PayingKey;
+  readonly listener: AnswerListener;
+  /** Ends the call and the provider's work at once. */
+  readonly signal: AbortSignal;
+}
+
+export interface ModelAnswer {
+  readonly parts: readonly Part[];
+  readonly stop: Stop;
+  readonly usage: Usage | undefined;
+}
+
+/** Asks a model for one answer (requirement sessions.turn.billing). */
+export interface ModelCaller {
+  /**
+   * @throws ModelCallError with what a direct call would answer, when it was aborted, too
+   */
+  ask(question: ModelQuestion): Promise<ModelAnswer>;
+}
+
+/** A model call without an answer, and what it consumed all the same. */
+export class ModelCallError extends Error {
+  override readonly name = 'ModelCallError';
+  override readonly cause: unknown;
+  readonly usage: Usage | undefined;
+
+  constructor(cause: unknown, usage: Usage | undefined) {
+    super('the model call failed', { cause });
+    this.cause = cause;
+    this.usage = usage;
+  }
+}
+
+export interface ModelCallerDeps {
+  inference: InferenceDeps;
+  catalog(): Catalog;
+  /** Lets the payer's call in as the gate does; throws its `GatewayError`. The caller calls `leave`. */
+  admit(payer: PayingKey): Promise<Admitted>;
+  ids: IdSource;
+}
+
+/** The answer is held whole. */
+const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
+
+/**
+ * Calls go the way of every client's: through routing with failover, limits and the ledger, recorded
+ * under the surface `session`, in the protocol that carries most of what agents say.
+ */
+export function createModelCaller(deps: ModelCallerDeps): ModelCaller {
+  return {
+    async ask(question) {
+      const draft = new AnswerDraft(question.listener, MAX_ANSWER_CHARS);
+      const own = new AbortController();
+      const signal = AbortSignal.any([question.signal, own.signal]);
+      try {
+        const { principal, leave } = await deps.admit(question.payer);
+        try {
+          await deps.inference.ledger.checkFunds(principal);
+          const body = await open({ ...question, signal }, principal, deps);
+          await read(body, draft, signal);
+        } finally {
+          leave();
+        }
+        return toAnswer(draft);
+      } catch (thrown) {
+        throw new ModelCallError(thrown, draft.usage);
+      } finally {
+        own.abort();
+      }
+    },
+  };
+}
+
+async function open(
+  { model, request, signal }: ModelQuestion,
+  principal: Admitted['principal'],
+  { inference, catalog, ids }: ModelCallerDeps,
+): Promise<PipeableBody> {
+  const { clock, defaultMaxTokens } = inference;
+  const snapshot = catalog();
+  const { value } = messagesCodec.encodeRequest(request, {
+    model,
+    defaultMaxTokens: snapshot.models.get(model)?.maxOutputTokens ?? defaultMaxTokens,
+    askUsage: true,
+  });
+  const result = await runInference(
+    {
+      id: ids.next('req'),
+      at: clock.now(),
+      startedAt: clock.monotonic(),
+      surface: 'session',
+      protocol: messages,
+      principal,
+      catalog: snapshot,
+      body: Buffer.from(stringifyWithRaw(value)),
+      headers: {},
+      address: {},
+      client: toClient(signal),
+      repeatable: true,
+    },
+    inference,
+  );
+  if (result.type === 'stream') return result.body;
+  throw new GatewayError('invalid_upstream_response');
+}
+
+function toClient(signal: AbortSignal): ClientConnection {
+  return {
+    get gone() {
+      return signal.aborted;
+    },
+    onGone(listener) {
+      signal.addEventListener('abort', listener, { once: true });
+      return () => signal.removeEventListener('abort', listener);
+    },
+  };
+}
+
+async function read(body: PipeableBody, draft: AnswerDraft, signal: AbortSignal): Promise<void> {
+  const decoder = messagesCodec.createDecoder();
+  const framer = createSseFramer();
+  const stream = new PassThrough({ signal });
+  body.pipe(stream);
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    for (const frame of framer.push(chunk))
+      for (const event of decoder.read(frame)) draft.take(event);
+    if (draft.failure) return;
+  }
+  for (const event of decoder.close()) if (!draft.isEnded) draft.take(event);
+}
+
+function toAnswer({ parts, stop, usage, failure, isEnded }: AnswerDraft): ModelAnswer {
+  if (failure) throw new GatewayError('upstream_interrupted', { cause: failure });
+  if (!isEnded) throw new GatewayError('upstream_interrupted');
+  return { parts, stop: stop ?? { kind: 'other' }, usage };
+}

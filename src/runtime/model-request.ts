@@ -1,0 +1,40 @@
+import type { CanonicalRequest, FunctionTool, Part, Turn } from '../protocols/canonical.ts';
+import type { ResolvedAgent } from '../sessions/resolved-agent.ts';
+import { toTurns } from './conversation.ts';
+import type { Entry } from './conversation.ts';
+
+/** What the Agent's model is asked: its instructions, its tools, and all that was said so far. */
+export function toModelRequest(
+  { system, model }: ResolvedAgent,
+  entries: readonly Entry[],
+  tools: readonly FunctionTool[],
+): CanonicalRequest {
+  const turns = toTurns(entries).filter(({ parts }) => parts.length > 0);
+  const effort = model?.effort?.type;
+  return {
+    turns: [...toSystem(system), ...withCacheMark(turns)],
+    tools,
+    ...(effort !== undefined && { reasoning: { effort } }),
+    stream: true,
+    unmapped: [],
+  };
+}
+
+function toSystem(system: string | null): Turn[] {
+  return system ? [{ role: 'system', parts: [{ type: 'text', text: system }] }] : [];
+}
+
+/** The next request repeats all of this one: providers that keep prompts shall keep it. */
+function withCacheMark(turns: readonly Turn[]): Turn[] {
+  const last = turns.at(-1);
+  const part = last?.parts.at(-1);
+  if (!last || !part || !isMarkable(part)) return [...turns];
+  const marked: Part = { ...part, cache: { ttl: '5m' } };
+  return [...turns.slice(0, -1), { ...last, parts: [...last.parts.slice(0, -1), marked] }];
+}
+
+function isMarkable(
+  part: Part,
+): part is Extract<Part, { type: 'text' | 'image' | 'document' | 'tool_result' }> {
+  return ['text', 'image', 'document', 'tool_result'].includes(part.type);
+}

@@ -1,0 +1,47 @@
+import { inLanes } from './in-lanes.ts';
+import { interruptible } from './interruptible.ts';
+import { toServerErrorEvent } from './server-failure.ts';
+import { toFailedOutcome } from './tools/tool-content.ts';
+import { ToolServerError } from './tools/tool-server.ts';
+import type { ToolUse } from './tool-use.ts';
+import type { TurnContext } from './turn-context.ts';
+import { INTERRUPTED_OUTCOME, toolResult } from './turn-events.ts';
+
+/** Calls of one answer that run at once. */
+const LANES = 8;
+
+/** Runs calls on their servers, each result in the log as soon as it is there. */
+export function runTools(uses: readonly ToolUse[], context: TurnContext): Promise<void> {
+  return interruptible(context.journal, context.signal, (stopped) =>
+    inLanes(uses, LANES, (use) => runTool(use, context, stopped)),
+  );
+}
+
+async function runTool(use: ToolUse, context: TurnContext, stopped: AbortSignal): Promise<void> {
+  if (stopped.aborted) return;
+  const { journal, pool } = context;
+  const server = use.server ?? '';
+  try {
+    const outcome = (await mayRun(use, context, stopped))
+      ? await pool.get(server).call(use.name, use.input, stopped)
+      : INTERRUPTED_OUTCOME;
+    await journal.append([toolResult(use, outcome)]);
+  } catch (thrown) {
+    // An interrupt ends all calls; a go that leaves off says nothing.
+    if (stopped.aborted) return;
+    if (!(thrown instanceof ToolServerError)) throw thrown;
+    const result = toolResult(use, toFailedOutcome(thrown.message));
+    await journal.append([result, toServerErrorEvent({ server, error: thrown })]);
+  }
+}
+
+/** A call that a former go may have begun runs again only where that changes nothing. */
+async function mayRun(
+  { id, name, server = '' }: ToolUse,
+  { pool, suspects }: TurnContext,
+  stopped: AbortSignal,
+): Promise<boolean> {
+  if (!suspects.has(id)) return true;
+  const tool = await pool.describe(server, name, stopped);
+  return tool?.isReadOnly === true || tool?.isIdempotent === true;
+}

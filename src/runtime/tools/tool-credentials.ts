@@ -1,0 +1,32 @@
+import type { AgentMcpServer } from '../../sessions/resolved-agent.ts';
+import type { Session } from '../../sessions/session.ts';
+
+/** One secret for a server, chosen among those of its group. */
+export interface ToolCredential {
+  /** `sec_…` */
+  readonly id: string;
+  /** Name of the secret: a header of the server, or a variable of its process. */
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The credentials that operators keep for the servers of an Agent (contract: Credentials). */
+export interface ToolCredentials {
+  /** One of each group that is meant for the server; none of a group that cools down as a whole. */
+  select(session: Session, server: AgentMcpServer): Promise<readonly ToolCredential[]>;
+  /** The server refused it; it is not chosen again until it has cooled down. */
+  refused(session: Session, credential: ToolCredential): Promise<void>;
+}
+
+/** Request headers that carry them. A name that is no header stands for a bearer token. */
+export function toHeaders(credentials: readonly ToolCredential[]): Record<string, string> {
+  return Object.fromEntries(
+    credentials.map(({ name, value }) =>
+      isHeader(name) ? [name.toLowerCase(), value] : ['authorization', `Bearer ${value}`],
+    ),
+  );
+}
+
+function isHeader(name: string): boolean {
+  return /^(?:authorization|cookie|[a-z0-9]+(?:-[a-z0-9]+)+)$/i.test(name);
+}

@@ -1,0 +1,24 @@
+import type { Clock } from '../core/clock.ts';
+import type { ModelCaller } from './model-caller.ts';
+import type { ServerPool } from './server-pool.ts';
+import type { ToolServers } from './tools/tool-server.ts';
+import type { TurnJournal } from './turn-journal.ts';
+
+export interface ModelLoopDeps {
+  model: ModelCaller;
+  servers: ToolServers;
+  clock: Clock;
+  /** Uniform in [0, 1). */
+  random(): number;
+}
+
+/** What the steps of one go share. */
+export interface TurnContext {
+  readonly journal: TurnJournal;
+  readonly pool: ServerPool;
+  readonly deps: ModelLoopDeps;
+  /** Calls that a former go may have begun; what came of them is unknown. */
+  readonly suspects: ReadonlySet<string>;
+  /** Leave off without a word. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,60 @@
+import { NO_USAGE } from '../core/usage.ts';
+import type { Usage } from '../core/usage.ts';
+import type { NewEvent } from '../sessions/session-event.ts';
+import type { ToolUse } from './tool-use.ts';
+import { toFailedOutcome } from './tools/tool-content.ts';
+import type { ToolOutcome } from './tools/tool-server.ts';
+
+export type StopReason =
+  | { readonly type: 'end_turn' | 'retries_exhausted' }
+  | { readonly type: 'requires_action'; readonly event_ids: readonly string[] }
+  | { readonly type: 'refusal'; readonly explanation: string | null };
+
+/** The turn rests or is over. */
+export function idle(reason: StopReason): NewEvent {
+  if (reason.type !== 'refusal')
+    return { type: 'session.status_idle', stop_reason: reason, stop_details: null };
+  const { type, explanation } = reason;
+  return {
+    type: 'session.status_idle',
+    stop_reason: { type },
+    stop_details: { type, category: null, explanation },
+  };
+}
+
+/** The end of a model request, with what it consumed. */
+export function requestEnd(
+  startId: string,
+  { isError, usage = NO_USAGE }: { isError: boolean; usage?: Usage | undefined },
+): NewEvent {
+  return {
+    type: 'span.model_request_end',
+    model_request_start_id: startId,
+    is_error: isError,
+    model_usage: {
+      input_tokens: usage.input,
+      output_tokens: usage.output,
+      cache_read_input_tokens: usage.cacheRead,
+      cache_creation_input_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
+    },
+  };
+}
+
+/** The result of a call; that of a custom tool is the client's alone to tell. */
+export function toolResult({ kind, id }: ToolUse, { content, isError }: ToolOutcome): NewEvent {
+  return kind === 'mcp'
+    ? { type: 'agent.mcp_tool_result', mcp_tool_use_id: id, content, is_error: isError }
+    : { type: 'agent.tool_result', tool_use_id: id, content, is_error: isError };
+}
+
+/** Calls that nobody will answer any more. */
+export function interruptedResults(uses: readonly ToolUse[]): NewEvent[] {
+  return uses
+    .filter((use) => !use.result && use.kind !== 'custom')
+    .map((use) => toolResult(use, INTERRUPTED_OUTCOME));
+}
+
+/** The call may or may not have had its effect. */
+export const INTERRUPTED_OUTCOME: ToolOutcome = toFailedOutcome(
+  'interrupted: the call was cut off and may or may not have had its effect',
+);
