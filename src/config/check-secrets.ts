@@ -25,13 +25,13 @@ export function checkSecrets(tree: Record<string, unknown>, places: Places): Dia
       message: 'a secret must not stand in the file',
       hint: `write \${secret:env:${variableFor(path, tree)}} or \${secret:file:PATH}`,
     }));
-  const allowed = new Set(paths.map(formatPath));
+  const allowed = new Set([...paths, ...programPaths(tree)].map(formatPath));
   const misplaced = secretRefs(tree)
     .filter(({ path }) => !allowed.has(formatPath(path)))
     .map(({ path, ref }) => ({
       path,
       message: `${ref.toString()} would be shown here`,
-      hint: 'secrets stand in api_key, value and server.secrets; for other texts use ${env:NAME}',
+      hint: 'secrets stand in api_key, value, server.secrets and env; for other texts use ${env:NAME}',
     }));
   return [...literals, ...misplaced].map(({ path, message, hint }) => ({
     ...places.find(tree, path),
@@ -55,6 +55,23 @@ function secretPaths(tree: Record<string, unknown>): Path[] {
     }
   }
   return paths;
+}
+
+/** Variables of the operator's programs: any of them may be a secret, none has to be. */
+function programPaths(tree: Record<string, unknown>): Path[] {
+  return ['harnesses', 'mcp_servers'].flatMap((section) => {
+    const programs = valueAt(tree, ['server', section]);
+    return Object.entries(isRecord(programs) ? programs : {}).flatMap(([name, program]) => {
+      const env = isRecord(program) ? program['env'] : undefined;
+      return Object.keys(isRecord(env) ? env : {}).map((variable): Path => [
+        'server',
+        section,
+        name,
+        'env',
+        variable,
+      ]);
+    });
+  });
 }
 
 function isLiteral(value: unknown): boolean {

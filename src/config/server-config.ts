@@ -46,7 +46,24 @@ export interface ServerConfig {
   cors: { origins: string[] };
   allowedHosts: string[];
   metrics: { listen: { host: string; port: number } | null };
+  compat: { resourceXApiKey: boolean };
+  /** Programs that Agents may name; the one place where commands come from. */
+  harnesses: Readonly<Record<string, HarnessProgram>>;
+  mcpServers: Readonly<Record<string, OperatorProgram>>;
   workers: number;
+}
+
+export interface OperatorProgram {
+  command: string;
+  args: string[];
+  /** Secret references are resolved where the program is started. */
+  env: Record<string, string | SecretRef>;
+}
+
+export interface HarnessProgram extends OperatorProgram {
+  protocol: 'acp' | 'jsonl';
+  /** Milliseconds. */
+  timeouts: { start: number; turn: number; stop: number };
 }
 
 export interface ServerInput {
@@ -213,6 +230,9 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     cors: settings.cors,
     allowedHosts: settings.allowed_hosts,
     metrics: settings.metrics,
+    compat: { resourceXApiKey: settings.compat.resource_x_api_key },
+    harnesses: settings.harnesses,
+    mcpServers: settings.mcp_servers,
     workers: settings.workers,
   };
 }

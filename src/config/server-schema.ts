@@ -81,6 +81,29 @@ const secrets = z.object({
     .describe('Where a generated master key lies. Default <data_dir>/master.key.'),
 });
 
+const program = {
+  command: z.string().min(1).describe('Program to run; found as the shell would.'),
+  args: z.array(z.string()).default([]).describe('Its arguments.'),
+  env: z
+    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string())
+    .default({})
+    .describe('Variables that it gets beside PATH and HOME; values may be secret references.'),
+};
+const programName = z.string().regex(/^[\w.-]{1,64}$/, 'expected letters, digits, . _ and -');
+
+const harness = z.object({
+  ...program,
+  protocol: z.enum(['acp', 'jsonl']).default('acp').describe('What it speaks on stdin and stdout.'),
+  timeouts: z
+    .object({
+      start: duration.prefault('30s').describe('Until it is ready.'),
+      turn: duration.prefault('1h').describe('A whole turn.'),
+      stop: duration.prefault('5s').describe('Between the request to end and the kill.'),
+    })
+    .prefault({})
+    .describe('How long it may take.'),
+});
+
 /** The `server` section: read by `start`, never sent (design: Config as code). */
 export const serverSchema = z
   .object({
@@ -120,6 +143,23 @@ export const serverSchema = z
       })
       .prefault({})
       .describe('Prometheus metrics.'),
+    compat: z
+      .object({
+        resource_x_api_key: z
+          .boolean()
+          .default(false)
+          .describe('Also read x-api-key on the paths of agents, sessions and the like.'),
+      })
+      .prefault({})
+      .describe('What older clients need.'),
+    harnesses: z
+      .record(programName, harness)
+      .default({})
+      .describe('Programs that may run the turns of Agents, by name.'),
+    mcp_servers: z
+      .record(programName, z.object(program))
+      .default({})
+      .describe('MCP servers over stdio that Agents may use, by name.'),
     workers: z.int().min(1).max(256).default(1).describe('Processes that serve the address.'),
   })
   .describe('Settings of the process itself.');

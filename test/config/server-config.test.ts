@@ -42,7 +42,33 @@ describe('resolveServerConfig', () => {
       cors: { origins: [] },
       allowedHosts: [],
       metrics: { listen: null },
+      compat: { resourceXApiKey: false },
+      harnesses: {},
+      mcpServers: {},
       workers: 1,
+    });
+  });
+
+  it('takes programs of the operator, with times and secrets by reference', async () => {
+    const { config } = await load(
+      [
+        'version: 1',
+        'server:',
+        '  harnesses:',
+        '    coder: { command: coder, env: { TOKEN: "${secret:env:TOKEN}", PLAIN: x } }',
+        '  mcp_servers:',
+        '    files: { command: mcp-files, args: [--root, /srv] }',
+      ].join('\n'),
+    );
+    expect(config?.server.harnesses['coder']).toEqual({
+      command: 'coder',
+      args: [],
+      env: { TOKEN: expect.any(SecretRef), PLAIN: 'x' },
+      protocol: 'acp',
+      timeouts: { start: 30_000, turn: 3_600_000, stop: 5_000 },
+    });
+    expect(config?.server.mcpServers).toEqual({
+      files: { command: 'mcp-files', args: ['--root', '/srv'], env: {} },
     });
   });
 
