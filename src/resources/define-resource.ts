@@ -1,4 +1,7 @@
 import type { z } from 'zod';
+import type { OrganizationApi } from './organization-api.ts';
+import type { Body } from './parse-body.ts';
+import type { Draft, Lookup, Settlement } from './settlement.ts';
 import type { Op } from '../store/store.ts';
 
 /** A resource as the store holds it. */
@@ -39,6 +42,21 @@ export interface Creation {
   reveal: Record<string, unknown>;
 }
 
+/** What an action does. */
+export interface ActionInput {
+  stored: Stored;
+  /** RFC 3339. */
+  now: string;
+  body: Body;
+}
+
+export interface ActionOutcome {
+  /** Members of state to change. */
+  state?: State;
+  /** Write-only fields to replace. */
+  secrets?: Readonly<Record<string, string>>;
+}
+
 export interface CreationInput {
   id: string;
   spec: Spec;
@@ -72,6 +90,18 @@ export interface ResourceDefinition {
   readonly deletable: boolean;
   /** Fields by which lists can be filtered, beside `name` and `q`. */
   readonly filters: readonly string[];
+  /** In the organization's own API; absent: for administrators alone. */
+  readonly api?: OrganizationApi;
+  /** Fields whose values are unique in the organization, null aside. Default: the name. */
+  readonly unique?: readonly string[];
+  /** Fields that `q` looks into beside id and name. */
+  readonly search?: readonly string[];
+  /** True when `archive` ends it: readable, off default lists, refuses changes and new references. */
+  readonly archivable?: boolean;
+  /** True when `version` counts the changes of its fields alone and every version stays readable. */
+  readonly versioned?: boolean;
+  /** Maps of which an update changes the members that it names; null removes one. */
+  readonly patched?: readonly string[];
   refs(spec: Spec): Reference[];
   /** Extra members of the view, from state and sealed secrets. */
   view(stored: Stored): Record<string, unknown>;
@@ -92,11 +122,26 @@ export interface ResourceDefinition {
     body: Readonly<Record<string, unknown>>,
     now: string,
   ) => State | undefined;
-  /** `POST {path}/{id}/{action}`; gives the members of state to change, or undefined for no change. */
-  readonly actions?: Readonly<Record<string, (stored: Stored, now: string) => State | undefined>>;
+  /** Turns what an update sends into fields, where that depends on what there is. */
+  patch?: (before: Stored, patch: Body) => Body;
+  /** Completes a new state by what it refers to, and says what else is written with it. */
+  settle?: (draft: Draft, lookup: Lookup) => Promise<Settlement>;
+  /** State that follows from secrets, whenever they are set or replaced. */
+  fromSecrets?: (secrets: Readonly<Record<string, string>>) => State;
+  /** How plan compares a field whose views do not show what was declared. */
+  readonly comparable?: Readonly<Record<string, (value: unknown) => unknown>>;
+  /** What goes with a resource that is deleted. */
+  dispose?: (stored: Stored, lookup: Lookup) => Promise<Op[]>;
+  /** `POST {path}/{id}/{action}`; undefined changes nothing. */
+  readonly actions?: Readonly<Record<string, (input: ActionInput) => ActionOutcome | undefined>>;
 }
 
 export type State = Record<string, unknown>;
+
+/** Ended by `archive`. */
+export function isArchived({ state }: Stored): boolean {
+  return typeof state['archived_at'] === 'string';
+}
 
 export function defineResource(definition: ResourceDefinition): ResourceDefinition {
   return definition;
@@ -118,6 +163,7 @@ export function toView(definition: ResourceDefinition, stored: Stored): Record<s
     type: definition.kind,
     ...fields,
     ...definition.view(stored),
+    ...(definition.archivable && { archived_at: stored.state['archived_at'] ?? null }),
     labels,
     version: stored.version,
     created_at: stored.createdAt,

@@ -69,6 +69,22 @@ export const name = z
   })
   .describe('Unique name.');
 
+/** Of an organization's resource; stored as the id. */
+export const owner = z
+  .string()
+  .trim()
+  .min(1)
+  .optional()
+  .describe('Owning organization; default: the caller’s.');
+
+/** Pairs of the user's own (requirement resource.metadata.rules). */
+export const metadata = z
+  .record(z.string().min(1).max(64), z.string().max(512))
+  .refine((value) => Object.keys(value).length <= 16, 'at most 16 pairs')
+  .nullish()
+  .transform((value) => value ?? {})
+  .describe('Up to 16 pairs of texts.');
+
 const limitWindows = z.object({
   lifetime: dollars.optional().describe('USD that may ever be spent.'),
   day: dollars.optional().describe('USD per calendar day (UTC).'),

@@ -1,18 +1,19 @@
 import { GatewayError } from '../core/errors.ts';
-import { scanJson } from '../core/json-scan.ts';
-import { toView } from './define-resource.ts';
 import type { ResourceDefinition, Stored } from './define-resource.ts';
 import { parseListQuery } from './list-query.ts';
 import type { Body } from './parse-body.ts';
+import { present } from './present.ts';
 import type { Repository } from './repository.ts';
 import type { Scope, Target } from './resource-rows.ts';
+import { getVersion, listVersions } from './version-handlers.ts';
 
 export interface ResourceRequest {
   method: string;
   /** What follows the path of the kind, decoded: none, an id or name, or an id and an action. */
   segments: readonly string[];
   query: URLSearchParams;
-  body(): Promise<Buffer>;
+  /** The object that was sent; an empty one for an empty body where `optional`. */
+  body(options?: { optional: boolean }): Promise<Body>;
   /** Organization of the caller; owner of what it makes. */
   organization: string;
   /** True for callers that see every organization. */
@@ -21,58 +22,77 @@ export interface ResourceRequest {
 
 export interface ResourceReply {
   status: number;
-  body: object;
+  body: object | Buffer;
+  headers?: Record<string, string>;
 }
 
 export type ResourceHandler = (request: ResourceRequest) => Promise<ResourceReply>;
 
-/** The REST interface of one kind: list, create, get, update by PATCH and POST, delete, actions. */
+interface Context {
+  definition: ResourceDefinition;
+  repository: Repository;
+  request: ResourceRequest;
+}
+
+/**
+ * The REST interface of one kind: list, create, get, update by PATCH and POST, delete, actions. For
+ * administrators it is the same for every kind, else as the kind's `api` says.
+ */
 export function createResourceHandler(
   definition: ResourceDefinition,
   repository: Repository,
 ): ResourceHandler {
   return async (request) => {
+    const context = { definition, repository, request };
+    const { method, platform } = request;
     const [id, action, ...rest] = request.segments;
-    const { method } = request;
-    if (rest.length > 0) throw new GatewayError('not_found', { message: 'no such path' });
     if (id === undefined) {
-      if (method === 'GET') return list(definition, repository, request);
-      if (method === 'POST') return create(definition, repository, request);
+      if (method === 'GET') return list(context);
+      if (method === 'POST') return create(context);
       throw refuseMethod(['GET', 'POST']);
     }
     const target: Target = { definition, idOrName: id, ...scopeOf(request) };
-    if (action !== undefined) return act(target, action, { repository, method });
-    if (method === 'GET') return get(target, repository);
-    if (method === 'PATCH' || method === 'POST') return update(target, repository, request);
-    if (method === 'DELETE' && definition.deletable) return remove(target, repository);
-    throw refuseMethod(
-      definition.deletable ? ['GET', 'PATCH', 'POST', 'DELETE'] : ['GET', 'PATCH', 'POST'],
-    );
+    if (action !== undefined) return below(context, target, [action, ...rest]);
+    const methods = methodsOf(definition, platform);
+    if (!methods.includes(method)) throw refuseMethod(methods);
+    if (method === 'GET') return get(context, target);
+    if (method === 'DELETE') return remove(context, target);
+    return update(context, target);
   };
 }
 
-async function list(
-  definition: ResourceDefinition,
-  repository: Repository,
-  request: ResourceRequest,
-): Promise<ResourceReply> {
+/** The caller's organization, or all of them. */
+export function scopeOf({ platform, organization }: ResourceRequest): Scope {
+  return { organization: platform ? null : organization, home: organization };
+}
+
+export function refuseMethod(allowed: readonly string[]): GatewayError {
+  return new GatewayError('method_not_allowed', { headers: { allow: allowed.join(', ') } });
+}
+
+function methodsOf(definition: ResourceDefinition, platform: boolean): string[] {
+  const changes = platform || definition.api?.changes !== false ? ['PATCH', 'POST'] : [];
+  return ['GET', ...changes, ...(definition.deletable ? ['DELETE'] : [])];
+}
+
+async function list({ definition, repository, request }: Context): Promise<ResourceReply> {
   const query = await withOwnerIds(request.query, repository);
   const { limit, after, matches, cursorAfter } = parseListQuery(definition, query);
+  const isWhole = !request.platform && definition.api?.coded === true;
   // One more than asked for tells whether there is a next page.
   const found = await repository.list(definition, {
     ...scopeOf(request),
-    limit: limit + 1,
+    limit: isWhole ? Infinity : limit + 1,
     after,
     matches,
   });
-  const page = found.slice(0, limit);
+  const page = isWhole ? found : found.slice(0, limit);
+  const data = page.map((stored) => present(definition, stored, request));
+  if (isWhole) return { status: 200, body: coded(data) };
   const last = page.at(-1);
   return {
     status: 200,
-    body: {
-      data: page.map((stored) => toView(definition, stored)),
-      next_page: found.length > limit && last ? cursorAfter(last) : null,
-    },
+    body: { data, next_page: found.length > limit && last ? cursorAfter(last) : null },
   };
 }
 
@@ -94,71 +114,94 @@ async function withOwnerIds(
   return result;
 }
 
-async function create(
-  definition: ResourceDefinition,
-  repository: Repository,
-  request: ResourceRequest,
-): Promise<ResourceReply> {
-  const body = await readObject(request);
+async function create({ definition, repository, request }: Context): Promise<ResourceReply> {
+  const body = await ownBody(definition, request);
   // A platform caller may name any organization; its own is the default.
   const named = request.platform && typeof body['organization'] === 'string';
   const scope = { organization: named ? null : request.organization };
   const { stored, reveal } = await repository.create(definition, body, scope);
-  return { status: 201, body: { ...toView(definition, stored), ...reveal } };
+  const view = { ...present(definition, stored, request), ...reveal };
+  return { status: 201, body: wrap(definition, request, view) };
 }
 
-async function get(target: Target, repository: Repository): Promise<ResourceReply> {
-  const stored = await repository.find(target.definition, target.idOrName, target);
-  if (!stored)
-    throw new GatewayError('not_found', { message: `${target.definition.kind} not found` });
-  return answer(target, stored);
+async function get(context: Context, target: Target): Promise<ResourceReply> {
+  const { definition, repository, request } = context;
+  const stored = await repository.get(definition, target.idOrName, target);
+  const wanted = request.query.get('version');
+  if (!definition.versioned || wanted === null) return answer(context, stored);
+  return answer(context, await getVersion(repository, stored, wanted));
 }
 
-async function update(
-  target: Target,
-  repository: Repository,
-  request: ResourceRequest,
-): Promise<ResourceReply> {
-  const { expected_version: expected, ...body } = await readObject(request);
-  if (expected !== undefined && !Number.isSafeInteger(expected)) {
-    const message = 'expected_version: expected a whole number';
-    throw new GatewayError('invalid_request', { message, param: 'expected_version' });
+async function update(context: Context, target: Target): Promise<ResourceReply> {
+  const { definition, repository, request } = context;
+  const { expected_version: expected, ...body } = await ownBody(definition, request);
+  const { guard, updatable } = (!request.platform && definition.api) || {};
+  const strange = updatable && Object.keys(body).find((member) => !updatable.includes(member));
+  if (strange !== undefined) {
+    const message = `${strange}: only ${updatable?.join(', ')} can be changed`;
+    throw new GatewayError('invalid_request', { message, param: strange });
   }
-  const expectedVersion = expected as number | undefined;
-  return answer(target, await repository.update({ ...target, expectedVersion }, body));
+  const name = guard !== undefined && guard in body ? guard : 'expected_version';
+  const expectedVersion = readVersion(name, name === guard ? body[name] : expected);
+  return answer(context, await repository.update({ ...target, expectedVersion }, body));
 }
 
-async function remove(target: Target, repository: Repository): Promise<ResourceReply> {
+function readVersion(param: string, value: unknown): number | undefined {
+  if (value === undefined || Number.isSafeInteger(value)) return value as number | undefined;
+  const message = `${param}: expected a whole number`;
+  throw new GatewayError('invalid_request', { message, param });
+}
+
+async function remove(context: Context, target: Target): Promise<ResourceReply> {
+  const { definition, repository, request } = context;
   const { id, kind } = await repository.remove(target);
-  return {
-    status: 200,
-    body: { id, type: `${kind}_deleted`, deleted: true },
-  };
+  const body = { id, type: `${kind}_deleted`, deleted: true };
+  return { status: 200, body: wrap(definition, request, body) };
 }
 
-async function act(
+/** An action, the versions, or what else a kind has below its resources. */
+async function below(
+  context: Context,
   target: Target,
-  action: string,
-  { repository, method }: { repository: Repository; method: string },
+  [name = '', ...segments]: readonly string[],
 ): Promise<ResourceReply> {
-  if (!Object.hasOwn(target.definition.actions ?? {}, action))
+  const { definition, repository, request } = context;
+  const child = definition.api?.children;
+  if (child && Object.hasOwn(child, name)) {
+    const stored = await repository.get(definition, target.idOrName, target);
+    return child[name]!({ repository, stored, request, segments });
+  }
+  const isVersions = definition.versioned === true && name === 'versions';
+  const isAction = Object.hasOwn(definition.actions ?? {}, name);
+  if (segments.length > 0 || (!isVersions && !isAction)) {
     throw new GatewayError('not_found', { message: 'no such path' });
-  if (method !== 'POST') throw refuseMethod(['POST']);
-  return answer(target, await repository.act(target, action));
+  }
+  if (isVersions) {
+    if (request.method !== 'GET') throw refuseMethod(['GET']);
+    const stored = await repository.get(definition, target.idOrName, target);
+    return listVersions(definition, { repository, stored, request });
+  }
+  if (request.method !== 'POST') throw refuseMethod(['POST']);
+  const body = await request.body({ optional: true });
+  return answer(context, await repository.act(target, name, body));
 }
 
-function answer({ definition }: Target, stored: Stored): ResourceReply {
-  return { status: 200, body: toView(definition, stored) };
+function answer({ definition, request }: Context, stored: Stored): ResourceReply {
+  return { status: 200, body: wrap(definition, request, present(definition, stored, request)) };
 }
 
-function scopeOf({ platform, organization }: ResourceRequest): Scope {
-  return { organization: platform ? null : organization, home: organization };
+function wrap(definition: ResourceDefinition, request: ResourceRequest, view: object): object {
+  return !request.platform && definition.api?.coded ? coded(view) : view;
 }
 
-async function readObject({ body }: ResourceRequest): Promise<Body> {
-  return scanJson(await body()).value;
+function coded(data: unknown): object {
+  return { code: 0, data, message: 'ok' };
 }
 
-function refuseMethod(allowed: readonly string[]): GatewayError {
-  return new GatewayError('method_not_allowed', { headers: { allow: allowed.join(', ') } });
+/** In an organization's own API nobody names another owner. */
+async function ownBody(definition: ResourceDefinition, request: ResourceRequest): Promise<Body> {
+  const body = await request.body();
+  if (request.platform || definition.api === undefined) return body;
+  const { organization: _ignored, ...own } = body;
+  return own;
 }

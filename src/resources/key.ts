@@ -5,7 +5,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { Op } from '../store/store.ts';
 import { defineResource } from './define-resource.ts';
 import type { Creation, ResourceDefinition, State, Stored } from './define-resource.ts';
-import { instant, labels, name, spendingLimit } from './fields.ts';
+import { instant, labels, name, owner, spendingLimit } from './fields.ts';
 import { keyHashKey } from './storage-keys.ts';
 
 export const SCOPES = [
@@ -23,6 +23,8 @@ export const SCOPES = [
   'admin',
 ] as const;
 
+export type ScopeName = (typeof SCOPES)[number];
+
 const cap = (what: string) =>
   z.int().min(1).max(1_000_000_000).nullable().default(null).describe(what);
 
@@ -36,12 +38,7 @@ export const key: ResourceDefinition = defineResource({
   organizationScoped: true,
   fields: z.object({
     name,
-    organization: z
-      .string()
-      .trim()
-      .min(1)
-      .optional()
-      .describe('Owning organization; default: the caller’s.'),
+    organization: owner,
     value: z
       .string()
       .regex(/^[\x21-\x7e]{16,512}$/, 'expected 16 to 512 visible characters')
@@ -87,7 +84,12 @@ export const key: ResourceDefinition = defineResource({
     const message = 'a revoked key is never enabled again; create a new one';
     throw new GatewayError('conflict', { message, param: 'enabled', retry: false });
   },
-  actions: { revoke },
+  actions: {
+    revoke: ({ stored, now }) => {
+      const state = revoke(stored, now);
+      return state && { state };
+    },
+  },
 });
 
 /** Irreversible; a second time changes nothing. */

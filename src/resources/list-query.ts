@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.ts';
 import { idTime } from '../core/ids.ts';
 import type { ResourceDefinition, Stored } from './define-resource.ts';
-import { toView } from './define-resource.ts';
+import { isArchived, toView } from './define-resource.ts';
 import { instant } from './fields.ts';
 import { fingerprint } from './fingerprint.ts';
 
@@ -18,14 +18,15 @@ export interface ListRequest {
 
 /** What a list keeps: a value among those of each field, and times within bounds. */
 interface Filters {
+  archived: boolean;
   fields: [field: string, values: string[]][];
   times: [bound: string, time: string][];
   needle: string;
 }
 
 /**
- * Reads the query of a list: `limit` (default 20, capped at 100), `page`, `q`, `name`, the filters of
- * the kind and `created_at[gt|gte|lt|lte]`; lists of values repeated, bracketed or with commas
+ * Reads the query of a list: `limit` (default 20, capped at 100), `page`, `q` or `search`, `name`, the filters of
+ * the kind, `include_archived` and `created_at[gt|gte|lt|lte]`; lists of values repeated, bracketed or with commas
  * (requirement resource.query-and-time).
  *
  * @throws GatewayError `invalid_request` for a bad limit or time and for a cursor that is malformed
@@ -40,7 +41,8 @@ export function parseListQuery(
   return {
     limit: readLimit(query.get('limit')),
     after: readCursor(query.get('page'), { list, prefix: definition.idPrefix }),
-    matches: (stored) => isMatch(toView(definition, stored), filters),
+    matches: (stored) =>
+      (filters.archived || !isArchived(stored)) && isMatch(definition, stored, filters),
     cursorAfter: ({ id }) => toCursor(list, id),
   };
 }
@@ -62,16 +64,36 @@ function readFilters(definition: ResourceDefinition, query: URLSearchParams): Fi
     field,
     [...values].sort(),
   ]);
-  const needle = query.get('q')?.toLowerCase() ?? '';
-  return { fields: fields.sort(byText), times: times.sort(byText), needle };
+  const needle = (query.get('q') ?? query.get('search'))?.toLowerCase() ?? '';
+  const archived = readFlag('include_archived', query.get('include_archived'));
+  return { archived, fields: fields.sort(byText), times: times.sort(byText), needle };
 }
 
-function isMatch(view: Record<string, unknown>, { fields, times, needle }: Filters): boolean {
+function readFlag(param: string, value: string | null): boolean {
+  if (value === null || value === '' || value === 'false') return false;
+  if (value === 'true') return true;
+  const message = `${param}: expected true or false`;
+  throw new GatewayError('invalid_request', { message, param });
+}
+
+function isMatch(
+  definition: ResourceDefinition,
+  stored: Stored,
+  { fields, times, needle }: Filters,
+): boolean {
+  const view = toView(definition, stored);
   for (const [field, values] of fields) if (!values.includes(String(view[field]))) return false;
   const at = String(view['created_at']);
   if (!times.every(([bound, time]) => isWithin(at, bound, time))) return false;
   if (needle === '') return true;
-  return [view['id'], view['name']].some((text) => String(text).toLowerCase().includes(needle));
+  return ['id', 'name', ...(definition.search ?? [])].some((field) =>
+    textOf(view[field]).toLowerCase().includes(needle),
+  );
+}
+
+function textOf(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function byText([a, one]: [string, unknown], [b, other]: [string, unknown]): number {
@@ -91,7 +113,8 @@ function readTime(param: string, value: string): string {
   throw new GatewayError('invalid_request', { message, param });
 }
 
-function readLimit(value: string | null): number {
+/** @throws GatewayError `invalid_request` */
+export function readLimit(value: string | null): number {
   if (value === null || value === '') return DEFAULT_LIMIT;
   const limit = /^\d+$/.test(value) ? Number(value) : 0;
   if (limit > 0) return Math.min(limit, MAX_LIMIT);

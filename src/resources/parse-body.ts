@@ -1,8 +1,18 @@
 import type { z } from 'zod';
 import { GatewayError } from '../core/errors.ts';
+import { scanJson } from '../core/json-scan.ts';
 import type { ResourceDefinition, Spec } from './define-resource.ts';
 
 export type Body = Readonly<Record<string, unknown>>;
+
+/**
+ * The object that a body holds; where it is `optional`, none is an empty one.
+ *
+ * @throws GatewayError `invalid_json`
+ */
+export function readObject(bytes: Buffer, { optional = false } = {}): Body {
+  return optional && bytes.length === 0 ? {} : scanJson(bytes).value;
+}
 
 /** A body with the spellings of views turned into those of the declared fields. */
 export function withoutAliases({ aliases, kind }: ResourceDefinition, body: Body): Body {

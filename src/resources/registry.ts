@@ -1,4 +1,6 @@
 import type { KeyHasher } from '../core/seal.ts';
+import { agent, defineAgent } from './agent.ts';
+import type { OperatorNames } from './agent-fields.ts';
 import type { ResourceDefinition } from './define-resource.ts';
 import { defineKey, key } from './key.ts';
 import { model } from './model.ts';
@@ -6,9 +8,18 @@ import { organization } from './organization.ts';
 import { provider } from './provider.ts';
 
 /** Every kind, in the order in which references can be resolved. */
-export const RESOURCES: readonly ResourceDefinition[] = [organization, provider, model, key];
+export const RESOURCES: readonly ResourceDefinition[] = [organization, provider, model, key, agent];
+
+export interface BindOptions {
+  hasher: KeyHasher;
+  operator: OperatorNames;
+}
 
 /** The kinds with what they need at run time. */
-export function bindResources(hasher: KeyHasher): readonly ResourceDefinition[] {
-  return RESOURCES.map((definition) => (definition === key ? defineKey(hasher) : definition));
+export function bindResources({ hasher, operator }: BindOptions): readonly ResourceDefinition[] {
+  const bound = new Map([
+    [key, defineKey(hasher)],
+    [agent, defineAgent(operator)],
+  ]);
+  return RESOURCES.map((definition) => bound.get(definition) ?? definition);
 }

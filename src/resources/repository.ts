@@ -1,17 +1,22 @@
 import type { Clock } from '../core/clock.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
-import { SealError } from '../core/seal.ts';
 import type { Sealer } from '../core/seal.ts';
 import type { Op, Store, Version } from '../store/store.ts';
-import type { ResourceDefinition, Spec, Stored } from './define-resource.ts';
-import { parseSpec, withoutAliases } from './parse-body.ts';
+import { isArchived } from './define-resource.ts';
+import type { ResourceDefinition, Spec, State, Stored } from './define-resource.ts';
+import { changedUnique, indexOps } from './index-ops.ts';
+import { mergeUpdate, readFields } from './merge-update.ts';
+import { withoutAliases } from './parse-body.ts';
 import type { Body } from './parse-body.ts';
-import { checkReferences, findUsers } from './references.ts';
+import { checkReferences, findUsers, seeReference } from './references.ts';
+import type { Holds, ReferenceDeps } from './references.ts';
 import { ResourceRows, untilWon } from './resource-rows.ts';
 import type { ListQuery, Row, Scope, Target } from './resource-rows.ts';
 import { sameJson } from './same-json.ts';
-import { nameKey, resourceKey } from './storage-keys.ts';
+import { SealedSecrets } from './sealed-secrets.ts';
+import type { Lookup } from './settlement.ts';
+import { resourceKey } from './storage-keys.ts';
 
 export interface RepositoryDeps {
   store: Store;
@@ -27,6 +32,12 @@ export interface Created {
   reveal: Record<string, unknown>;
 }
 
+/** What becomes of a resource, and what else is written with it. */
+interface Change {
+  next: Stored;
+  ops?: Op[];
+}
+
 /** Users of a resource that a message names. */
 const MAX_NAMED = 10;
 const EVERYWHERE: Scope = { organization: null };
@@ -37,13 +48,17 @@ const EVERYWHERE: Scope = { organization: null };
  */
 export class Repository {
   readonly definitions: readonly ResourceDefinition[];
+  readonly store: Store;
   private readonly rows: ResourceRows;
+  private readonly secrets: SealedSecrets;
   private readonly deps: RepositoryDeps;
 
   constructor(deps: RepositoryDeps) {
     this.deps = deps;
+    this.store = deps.store;
     this.definitions = deps.definitions;
     this.rows = new ResourceRows(deps.store, deps.ids);
+    this.secrets = new SealedSecrets(deps.sealer);
   }
 
   definitionOf(kind: string): ResourceDefinition {
@@ -54,31 +69,30 @@ export class Repository {
 
   /**
    * @throws GatewayError `invalid_request`, `unprocessable`, `not_found` for an unknown reference,
-   *   `conflict` for a name that is taken
+   *   `conflict` for a name that is taken or an archived reference
    */
   async create(definition: ResourceDefinition, body: Body, scope: Scope): Promise<Created> {
-    const parsed = parseSpec(definition, withoutAliases(definition, body));
-    const { spec, secrets } = split(definition, parsed);
-    definition.check?.(spec, secrets);
-    const stored = await this.fresh(definition, spec, scope);
-    const made = definition.create?.({
-      id: stored.id,
-      spec,
-      secrets: secrets as Record<string, string>,
-    });
-    if (made) stored.state = { ...made.state };
-    else this.seal(stored, secrets);
-    Object.assign(stored.state, definition.transition?.(stored, body, stored.createdAt));
-    const { id, kind, organization } = stored;
+    const sent = withoutAliases(definition, body);
+    const { spec, secrets } = readFields(definition, sent);
+    const fresh = await this.fresh(definition, spec, scope);
+    const given = secrets as Record<string, string>;
+    const made = definition.create?.({ id: fresh.id, spec, secrets: given });
+    if (made) fresh.state = { ...made.state };
+    else this.secrets.put(definition, fresh, secrets);
+    Object.assign(fresh.state, definition.transition?.(fresh, body, fresh.createdAt));
     return untilWon(async () => {
+      const holds: Holds = new Map();
+      const change = { definition, next: fresh, body: sent, holds };
+      const { next: stored, ops } = await this.settle(change, undefined);
       const conflict = await this.rows.commit([
-        { type: 'put', key: resourceKey(kind, id), value: stored, ifAbsent: true },
-        { type: 'put', key: nameKey(kind, organization, spec.name), value: id, ifAbsent: true },
+        { type: 'put', key: resourceKey(stored.kind, stored.id), value: stored, ifAbsent: true },
+        ...indexOps(definition, { next: stored }),
         ...(made?.ops ?? []),
-        ...(await this.checkReferences(definition, stored)),
+        ...(ops ?? []),
+        ...(await checkReferences({ definition, stored }, this.referenceDeps(stored, holds))),
       ]);
       if (!conflict) return { stored, reveal: made?.reveal ?? {} };
-      await this.rows.refuseTaken(stored, conflict);
+      await this.rows.refuseTaken(definition, stored, conflict);
       return undefined;
     });
   }
@@ -92,32 +106,79 @@ export class Repository {
     return (await this.rows.load(definition, idOrName, scope))?.stored;
   }
 
+  /** @throws GatewayError `not_found` */
+  async get(definition: ResourceDefinition, id: string, scope: Scope): Promise<Stored> {
+    return (await this.rows.mustLoad({ definition, idOrName: id, ...scope })).stored;
+  }
+
   /** In the order of ids, which is that of creation. */
   list(definition: ResourceDefinition, query: ListQuery): Promise<Stored[]> {
     return this.rows.list(definition, query);
   }
 
-  /** Changes the members that the body has; one that changes nothing leaves the version alone. */
-  update(target: Target, body: Body): Promise<Stored> {
-    return this.rewrite(target, (stored) => this.merge(target.definition, stored, body));
+  /** A versioned resource as it was; what is not of its fields is as it is now. */
+  async version(stored: Stored, version: number): Promise<Stored | undefined> {
+    if (version === stored.version) return stored;
+    const then = await this.rows.version(stored, version);
+    return then && { ...then, state: stored.state };
   }
 
-  act(target: Target, action: string): Promise<Stored> {
+  /** Newest first. */
+  async versions(
+    stored: Stored,
+    page: { before?: number | undefined; limit: number },
+  ): Promise<Stored[]> {
+    const found = await this.rows.versions(stored, page);
+    return found.map((then) =>
+      then.version === stored.version ? stored : { ...then, state: stored.state },
+    );
+  }
+
+  /** Changes the members that the body has; one that changes nothing leaves the version alone. */
+  update(target: Target, body: Body): Promise<Stored> {
+    return this.rewrite(target, (stored, holds) =>
+      this.merge(target.definition, stored, { body, holds }),
+    );
+  }
+
+  act(target: Target, action: string, body: Body = {}): Promise<Stored> {
+    const { definition } = target;
     return this.rewrite(target, async (stored) => {
-      const state = target.definition.actions?.[action]?.(stored, this.now());
-      return state && { ...stored, state: { ...stored.state, ...state } };
+      const outcome = definition.actions?.[action]?.({ stored, now: this.now(), body });
+      if (!outcome) return undefined;
+      const state = { ...stored.state, ...outcome.state };
+      const next: Stored = { ...stored, state, sealed: { ...stored.sealed } };
+      this.secrets.put(definition, next, outcome.secrets ?? {});
+      return { next };
+    });
+  }
+
+  /** Keeps what the gateway itself learns: no new version, no news for those who watch. */
+  note(target: Target, change: (stored: Stored) => State | undefined): Promise<Stored> {
+    return untilWon(async () => {
+      const { stored, version } = await this.rows.mustLoad(target);
+      const state = change(stored);
+      if (!state) return stored;
+      const next: Stored = { ...stored, state: { ...stored.state, ...state } };
+      const key = resourceKey(stored.kind, stored.id);
+      const put: Op = { type: 'put', key, value: next, ifVersion: version };
+      return (await this.store.commit([put])).ok ? next : undefined;
     });
   }
 
   /** @throws GatewayError `not_found`, or `conflict` while another resource refers to it */
   async remove(target: Target): Promise<Stored> {
+    const { definition } = target;
     return untilWon(async () => {
       const epoch = await this.rows.epoch();
       const { stored, version } = await this.rows.mustLoad(target);
-      await this.refuseInUse(stored, { named: [stored.spec.name, stored.id], what: 'deleted' });
+      const named = isNamed(definition) ? [stored.spec.name, stored.id] : [stored.id];
+      await this.refuseInUse(stored, { named, what: 'deleted' });
+      const lookup = this.lookup(stored, new Map());
       const ops: Op[] = [
         { type: 'delete', key: resourceKey(stored.kind, stored.id), ifVersion: version },
-        { type: 'delete', key: nameKey(stored.kind, stored.organization, stored.spec.name) },
+        ...indexOps(definition, { before: stored }),
+        ...((await definition.dispose?.(stored, lookup)) ?? []),
       ];
       // Nothing may come to refer to it between the look and the commit: the epoch stands still.
       return (await this.rows.commit(ops, epoch)) ? undefined : stored;
@@ -126,8 +187,7 @@ export class Repository {
 
   /** The plain value of a sealed secret. */
   reveal(stored: Stored, field: string): string | undefined {
-    const sealed = stored.sealed[field];
-    return sealed === undefined ? undefined : this.deps.sealer.open(sealed, place(stored, field));
+    return this.secrets.reveal(stored, field);
   }
 
   private now(): string {
@@ -181,95 +241,104 @@ export class Repository {
   /** Writes what `change` makes of the resource; undefined leaves it as it is. */
   private async rewrite(
     target: Target,
-    change: (stored: Stored) => Promise<Stored | undefined>,
+    change: (stored: Stored, holds: Holds) => Promise<Change | undefined>,
   ): Promise<Stored> {
     return untilWon(async () => {
       const epoch = await this.rows.epoch();
       const row = await this.rows.mustLoad(target);
-      const changed = await change(row.stored);
-      return changed ? this.replace(target.definition, { row, epoch }, changed) : row.stored;
+      const holds: Holds = new Map();
+      const changed = await change(row.stored, holds);
+      if (!changed) return row.stored;
+      return this.replace(target.definition, { row, epoch, holds }, changed);
     });
   }
 
   private async replace(
     definition: ResourceDefinition,
-    { row, epoch }: { row: Row; epoch: Version | undefined },
-    changed: Stored,
+    { row, epoch, holds }: { row: Row; epoch: Version | undefined; holds: Holds },
+    changed: Change,
   ): Promise<Stored | undefined> {
-    const next = { ...changed, version: row.stored.version + 1, updatedAt: this.now() };
-    const isRenamed = next.spec.name !== row.stored.spec.name;
+    const { stored: before } = row;
+    const isNew = !definition.versioned || !sameFields(before, changed.next);
+    const version = before.version + (isNew ? 1 : 0);
+    const next = { ...changed.next, version, updatedAt: this.now() };
+    const deps = this.referenceDeps(next, holds);
     const ops: Op[] = [
       { type: 'put', key: resourceKey(next.kind, next.id), value: next, ifVersion: row.version },
-      ...(isRenamed ? renaming(row.stored, next) : []),
-      ...(await this.checkReferences(definition, next)),
+      ...indexOps(definition, { before, next }),
+      ...(changed.ops ?? []),
+      ...(await checkReferences({ definition, stored: next, before }, deps)),
     ];
+    const moved = changedUnique(definition, before, next);
     // As with a removal, nothing may come to refer to the former name meanwhile.
-    const conflict = await this.rows.commit(ops, isRenamed ? epoch : undefined);
+    const conflict = await this.rows.commit(ops, moved.includes('name') ? epoch : undefined);
     if (!conflict) return next;
-    if (isRenamed) await this.rows.refuseTaken(next, conflict);
+    if (moved.length > 0) await this.rows.refuseTaken(definition, next, conflict);
     return undefined;
   }
 
   private async merge(
     definition: ResourceDefinition,
     stored: Stored,
-    body: Body,
-  ): Promise<Stored | undefined> {
+    { body, holds }: { body: Body; holds: Holds },
+  ): Promise<Change | undefined> {
     const patch = await this.withOwnerId(definition, withoutAliases(definition, body));
-    refuseImmutable(definition, stored, patch);
-    const { spec, secrets } = split(
-      definition,
-      parseSpec(definition, { ...stored.spec, ...patch }),
-    );
-    definition.check?.(spec, secrets);
-    if (stored.organization !== null) spec['organization'] = stored.organization;
+    if (isArchived(stored)) throw archived(stored);
+    const { spec, secrets } = mergeUpdate(definition, stored, patch);
     const state = { ...stored.state, ...definition.transition?.(stored, patch, this.now()) };
-    const next: Stored = { ...stored, spec, state, sealed: { ...stored.sealed } };
-    this.seal(next, secrets);
+    const draft: Stored = { ...stored, spec, state, sealed: { ...stored.sealed } };
+    this.secrets.put(definition, draft, secrets);
+    const settled = await this.settle({ definition, next: draft, body: patch, holds }, stored);
+    const { next } = settled;
     if (sameJson(next, stored)) return undefined;
-    if (spec.name !== stored.spec.name)
+    if (isNamed(definition) && next.spec.name !== stored.spec.name)
       await this.refuseInUse(stored, { named: [stored.spec.name], what: 'renamed' });
-    return next;
+    return settled;
   }
 
-  /** An unchanged secret keeps its sealed form, so that writing it again changes nothing. */
-  private seal(stored: Stored, secrets: Readonly<Record<string, unknown>>): void {
-    for (const [field, value] of Object.entries(secrets)) {
-      if (value === null) delete stored.sealed[field];
-      else if (typeof value === 'string' && !this.isSealed(stored, field, value)) {
-        stored.sealed[field] = this.deps.sealer.seal(value, place(stored, field));
-      }
-    }
+  private async settle(
+    {
+      definition,
+      next,
+      body,
+      holds,
+    }: { definition: ResourceDefinition; next: Stored; body: Body; holds: Holds },
+    before: Stored | undefined,
+  ): Promise<Change> {
+    if (!definition.settle) return { next };
+    const { id, organization, spec } = next;
+    const draft = { id, organization, spec: { ...spec }, before, body };
+    const settled = await definition.settle(draft, this.lookup(next, holds));
+    const state = { ...next.state, ...settled.state };
+    return { next: { ...next, spec: settled.spec, state }, ops: settled.ops ?? [] };
   }
 
-  /** False for one that no master key opens any more, so that it can be replaced. */
-  private isSealed(stored: Stored, field: string, value: string): boolean {
-    try {
-      return this.reveal(stored, field) === value;
-    } catch (error) {
-      if (error instanceof SealError) return false;
-      throw error;
-    }
+  private lookup(stored: Stored, holds: Holds): Lookup {
+    const deps = this.referenceDeps(stored, holds);
+    return {
+      store: this.store,
+      ids: this.deps.ids,
+      now: this.now(),
+      find: async (reference) => (await seeReference(reference, deps)).stored,
+    };
   }
 
-  private checkReferences(definition: ResourceDefinition, stored: Stored): Promise<Op[]> {
-    return checkReferences(
-      { definition, stored },
-      {
-        definitionOf: (kind) => this.definitionOf(kind),
-        load: (target, idOrName) => this.rows.load(target, idOrName, EVERYWHERE),
-      },
-    );
+  private referenceDeps({ organization }: Stored, holds: Holds): ReferenceDeps {
+    return {
+      holds,
+      definitionOf: (kind) => this.definitionOf(kind),
+      load: (target, idOrName) => this.rows.load(target, idOrName, { organization }),
+    };
   }
 
   private async refuseInUse(
-    { kind, spec }: Stored,
+    { kind, spec, organization }: Stored,
     { named, what }: { named: readonly string[]; what: string },
   ): Promise<void> {
     const users = await findUsers(kind, named, {
       definitions: this.definitions,
-      list: (kind) =>
-        this.list(this.definitionOf(kind), { ...EVERYWHERE, limit: Infinity, matches: () => true }),
+      list: (user) =>
+        this.list(this.definitionOf(user), { organization, limit: Infinity, matches: () => true }),
     });
     if (users.length === 0) return;
     const shown = users.slice(0, MAX_NAMED).map((user) => `${user.kind} ${user.spec.name}`);
@@ -279,41 +348,17 @@ export class Repository {
   }
 }
 
-function split(
-  definition: ResourceDefinition,
-  parsed: Spec,
-): { spec: Spec; secrets: Record<string, unknown> } {
-  const spec = { ...parsed };
-  const secrets: Record<string, unknown> = {};
-  for (const field of definition.secrets) {
-    if (spec[field] !== undefined) secrets[field] = spec[field];
-    delete spec[field];
-  }
-  return { spec, secrets };
+function isNamed({ unique = ['name'] }: ResourceDefinition): boolean {
+  return unique.includes('name');
 }
 
-function refuseImmutable(definition: ResourceDefinition, stored: Stored, patch: Body): void {
-  for (const field of definition.immutable) {
-    if (!(field in patch) || sameJson(patch[field], stored.spec[field])) continue;
-    throw new GatewayError('invalid_request', {
-      message: `${field} cannot be changed`,
-      param: field,
-    });
-  }
+/** Labels are the operator's and say nothing of what the resource does. */
+function sameFields({ spec: { labels: _a, ...a } }: Stored, { spec }: Stored): boolean {
+  const { labels: _b, ...b } = spec;
+  return sameJson(a, b);
 }
 
-function renaming(before: Stored, next: Stored): Op[] {
-  return [
-    { type: 'delete', key: nameKey(before.kind, before.organization, before.spec.name) },
-    {
-      type: 'put',
-      key: nameKey(next.kind, next.organization, next.spec.name),
-      value: next.id,
-      ifAbsent: true,
-    },
-  ];
-}
-
-function place({ kind, id }: Stored, field: string): string {
-  return `${kind}/${id}/${field}`;
+function archived({ kind, id }: Stored): GatewayError {
+  const message = `${kind} ${id} is archived`;
+  return new GatewayError('conflict', { message, type: `${kind}_archived`, retry: false });
 }

@@ -3,11 +3,22 @@ import { GatewayError } from '../core/errors.ts';
 import type { Key, Op, Store, Version } from '../store/store.ts';
 import type { ResourceDefinition, Stored } from './define-resource.ts';
 import { MAX_NAME_LENGTH } from './fields.ts';
-import { EPOCH_KEY, kindPrefix, nameKey, resourceKey } from './storage-keys.ts';
+import {
+  EPOCH_KEY,
+  kindPrefix,
+  nameKey,
+  ownedKey,
+  ownedPrefix,
+  resourceKey,
+  uniqueKey,
+  versionKey,
+  versionPrefix,
+} from './storage-keys.ts';
 
 /** Attempts of a write that keeps meeting other writers; each time one of them got through. */
 const MAX_ATTEMPTS = 100;
 const PAGE = 500;
+const MIN_PAGE = 25;
 
 export interface Scope {
   /** Owner of organization-scoped resources; null for callers that see all organizations. */
@@ -75,22 +86,58 @@ export class ResourceRows {
 
   async list(definition: ResourceDefinition, query: ListQuery): Promise<Stored[]> {
     const found: Stored[] = [];
-    const { organization } = query;
-    let after = query.after === undefined ? undefined : resourceKey(definition.kind, query.after);
+    let { after } = query;
     for (;;) {
-      const prefix = kindPrefix(definition.kind);
-      const page = await this.store.list<Stored>({ prefix, limit: PAGE, ...(after && { after }) });
-      for (const { value } of page) {
-        const foreign =
-          organization !== null &&
-          value.organization !== null &&
-          value.organization !== organization;
-        if (!foreign && query.matches(value)) found.push(value);
+      // Most lists ask for a page and keep most of what they see.
+      const limit = Math.min(PAGE, Math.max(MIN_PAGE, query.limit - found.length));
+      const page = await this.page(definition, { ...query, after, limit });
+      for (const stored of page.rows) {
+        if (query.matches(stored)) found.push(stored);
         if (found.length >= query.limit) return found;
       }
-      after = page.at(-1)?.key;
-      if (page.length < PAGE || !after) return found;
+      after = page.last;
+      if (after === undefined) return found;
     }
+  }
+
+  /** A resource as it was at a version; of one that is versioned. */
+  async version({ kind, id }: Stored, version: number): Promise<Stored | undefined> {
+    return (await this.store.get<Stored>(versionKey(kind, id, version)))?.value;
+  }
+
+  /** Its versions, newest first, older than the given one. */
+  async versions(
+    { kind, id }: Stored,
+    { before, limit }: { before?: number | undefined; limit: number },
+  ): Promise<Stored[]> {
+    const after = before === undefined ? {} : { after: versionKey(kind, id, before) };
+    const prefix = versionPrefix(kind, id);
+    const page = await this.store.list<Stored>({ prefix, reverse: true, limit, ...after });
+    return page.map(({ value }) => value);
+  }
+
+  /** The next rows, and the id to go on from unless they are the last. */
+  private async page(
+    definition: ResourceDefinition,
+    { organization, after, limit }: ListQuery,
+  ): Promise<{ rows: Stored[]; last: string | undefined }> {
+    const { kind, organizationScoped } = definition;
+    if (!organizationScoped || organization === null) {
+      const from = after === undefined ? {} : { after: resourceKey(kind, after) };
+      const page = await this.store.list<Stored>({ prefix: kindPrefix(kind), limit, ...from });
+      const rows = page.map(({ value }) => value);
+      return { rows, last: rows.length < limit ? undefined : rows.at(-1)?.id };
+    }
+    const from = after === undefined ? {} : { after: ownedKey(kind, organization, after) };
+    const prefix = ownedPrefix(kind, organization);
+    const page = await this.store.list({ prefix, limit, ...from });
+    const ids = page.map(({ key }) => String(key.at(-1)));
+    const rows = await Promise.all(ids.map((id) => this.store.get<Stored>(resourceKey(kind, id))));
+    return {
+      // One that was deleted between the two looks is gone.
+      rows: rows.flatMap((row) => (row ? [row.value] : [])),
+      last: ids.length < limit ? undefined : ids.at(-1),
+    };
   }
 
   /** The version of the epoch row, to be held until a commit. */
@@ -107,14 +154,16 @@ export class ResourceRows {
   }
 
   /** A name or key value that somebody else has will not become free by trying again. */
-  async refuseTaken({ id, kind, spec, organization }: Stored, conflict: Key): Promise<void> {
-    const taken = await this.store.get<string>(nameKey(kind, organization, spec.name));
-    if (taken && taken.value !== id) {
-      const message = `name: ${kind} \`${spec.name}\` exists already as ${taken.value}`;
+  async refuseTaken(definition: ResourceDefinition, stored: Stored, conflict: Key): Promise<void> {
+    for (const field of definition.unique ?? ['name']) {
+      const value = stored.spec[field];
+      if (typeof value !== 'string') continue;
+      const taken = await this.store.get<string>(uniqueKey(stored, field, value));
+      if (!taken || taken.value === stored.id) continue;
       throw new GatewayError('conflict', {
-        message,
-        type: 'name_taken',
-        param: 'name',
+        message: `${field}: ${stored.kind} \`${value}\` exists already as ${taken.value}`,
+        type: `${field}_taken`,
+        param: field,
         retry: false,
       });
     }
@@ -129,6 +178,7 @@ export class ResourceRows {
   }
 
   private async loadByName(definition: ResourceDefinition, name: string, scope: Scope) {
+    if (!(definition.unique ?? ['name']).includes('name')) return undefined;
     const owner = definition.organizationScoped ? (scope.organization ?? scope.home ?? null) : null;
     const index = await this.store.get<string>(nameKey(definition.kind, owner, name));
     return index && this.store.get<Stored>(resourceKey(definition.kind, index.value));

@@ -6,12 +6,12 @@ import { readKey } from '../surfaces/carriers.ts';
 import { admit } from '../surfaces/gate.ts';
 import type { GateDeps } from '../surfaces/gate.ts';
 import type { Handler, HttpExchange } from '../surfaces/http-exchange.ts';
-import { readBody } from '../surfaces/read-body.ts';
 import { getRequest, listRequests } from '../usage/request-log.ts';
 import { usageReport } from '../usage/usage-report.ts';
 import { reportPlan } from './plan-report.ts';
 import type { PlanReportDeps } from './plan-report.ts';
 import { toRequestQuery, toUsageQuery } from './report-queries.ts';
+import { segmentsBelow, toResourceRequest } from './resource-exchange.ts';
 import type { Method, RouteSpec } from './routes.ts';
 
 export interface AdminDeps extends GateDeps, PlanReportDeps {
@@ -30,10 +30,7 @@ export function adminRoutes(deps: AdminDeps): RouteSpec[] {
     const handle = createResourceHandler(definition, repository);
     const handler = asAdmin(deps, async (exchange, organization) => ({
       ...(await handle({
-        method: exchange.request.method ?? 'GET',
-        segments: segmentsBelow(definition.path, exchange.path),
-        query: new URLSearchParams(exchange.search),
-        body: () => readBody(exchange.request, deps.maxBodyBytes),
+        ...toResourceRequest(definition.path, exchange, deps.maxBodyBytes),
         organization,
         platform: true,
       })),
@@ -89,17 +86,4 @@ function asAdmin(
       leave();
     }
   };
-}
-
-/** Decoded path segments; an id or name may hold an encoded slash. */
-function segmentsBelow(base: string, path: string): string[] {
-  try {
-    return path
-      .slice(base.length)
-      .split('/')
-      .filter((segment) => segment !== '')
-      .map(decodeURIComponent);
-  } catch {
-    throw new GatewayError('not_found', { message: 'no such path' });
-  }
 }

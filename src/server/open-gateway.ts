@@ -22,6 +22,7 @@ import type { ResourcesOptions } from './open-resources.ts';
 import { openUsage } from './open-usage.ts';
 import { CLIENT_PROTOCOLS, publicRoutes } from './public-routes.ts';
 import { reasonOf } from './reason-of.ts';
+import { organizationRoutes } from './organization-routes.ts';
 import { createRequestGuard } from './request-guard.ts';
 import { createApp } from './routes.ts';
 import type { RoutesOptions } from './routes.ts';
@@ -67,6 +68,8 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   const condition = { draining: false, reloadError: null as string | null };
   const shared = {
     store,
+    repository: resources.repository,
+    resourceXApiKey: config.compat.resourceXApiKey,
     lookup: createKeyLookup({ ...resources, clock }),
     rates: usage.rates,
     concurrency: usage.concurrency,
@@ -88,12 +91,8 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   const routes = [
     ...healthRoutes(store, told),
     ...publicRoutes(serving),
-    ...adminRoutes({
-      ...shared,
-      repository: resources.repository,
-      health: inference.deps.health,
-      protocols: CLIENT_PROTOCOLS,
-    }),
+    ...organizationRoutes(shared),
+    ...adminRoutes({ ...shared, health: inference.deps.health, protocols: CLIENT_PROTOCOLS }),
   ];
   const close = async (): Promise<void> => {
     await jobs.close();

@@ -46,7 +46,11 @@ export async function openResources(
   const sealer = createSealer(masterKeys);
   await checkMasterKey(store, sealer);
   const hasher = createKeyHasher(masterKeys);
-  const definitions = bindResources(hasher);
+  const operator = {
+    harnesses: new Set(Object.keys(config.harnesses)),
+    mcpServers: new Set(Object.keys(config.mcpServers)),
+  };
+  const definitions = bindResources({ hasher, operator });
   const repository = new Repository({ store, clock, ids, sealer, definitions });
   const keys = createKeyDirectory({ repository, hasher, clock });
   const catalog = createLiveCatalog({

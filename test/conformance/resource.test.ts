@@ -34,6 +34,11 @@ const SAMPLES: Record<string, Sample> = {
   },
 };
 
+SAMPLES['agent'] = {
+  body: (name) => ({ name, organization: 'home', model: 'acme/fast' }),
+  field: { name: 'description', initial: null, next: 'Writes code.', wrongType: 7 },
+};
+
 function sampleOf(kind: string): Sample {
   const sample = SAMPLES[kind];
   if (!sample) throw new Error(`no sample of the kind ${kind}`);
@@ -45,6 +50,9 @@ describe.each(RESOURCES.map((definition) => [definition.collection, definition] 
   (collection, definition) => {
     const sample = sampleOf(definition.kind);
     const { field } = sample;
+    const { unique = ['name'], versioned = false } = definition;
+    const isNamed = unique.includes('name');
+    const isWithin = definition.organizationScoped && definition.api !== undefined;
     let resources: Resources;
     let call: Resources['call'];
 
@@ -83,7 +91,8 @@ describe.each(RESOURCES.map((definition) => [definition.collection, definition] 
       expect(list.body['data'].map((one: { id: string }) => one.id)).toEqual([id]);
       expect(list.body['next_page']).toBeNull();
       const home = (await call('GET organizations/home')).body['id'];
-      expect((await call(`GET ${collection}/acme`, { organization: home })).body['id']).toBe(id);
+      const named = await call(`GET ${collection}/acme`, { organization: home });
+      expect(named.body['id']).toBe(isNamed ? id : undefined);
     });
 
     it(
@@ -106,8 +115,10 @@ describe.each(RESOURCES.map((definition) => [definition.collection, definition] 
         });
         expect(posted).toMatchObject({
           status: 200,
-          body: { labels: { team: 'a/b' }, version: 3, [field.name]: field.next },
+          body: { labels: { team: 'a/b' }, [field.name]: field.next },
         });
+        // Labels say nothing of what a versioned resource does.
+        expect(posted.body['version']).toBe(versioned ? 2 : 3);
       },
     );
 
@@ -136,40 +147,49 @@ describe.each(RESOURCES.map((definition) => [definition.collection, definition] 
       const { id } = await make();
       const other = resources.other();
       const names = Array.from({ length: 8 }, (_, index) => `label-${index}`);
+      const map = definition.patched?.[0] ?? 'labels';
       const writes = names.map((label, index) =>
         (index % 2 ? other : resources).call(`PATCH ${collection}/${id}`, {
-          body: { labels: { [label]: 'x' } },
+          body: { [map]: { [label]: 'x' } },
         }),
       );
       for (const { status } of await Promise.all(writes)) expect(status).toBe(200);
-      expect((await call(`GET ${collection}/${id}`)).body['version']).toBe(9);
+      const { body } = await call(`GET ${collection}/${id}`);
+      expect(body['version']).toBe(9);
+      if (map !== 'labels') expect(Object.keys(body[map]).sort()).toEqual(names);
     });
 
-    it('gives one name to one of them only, whoever asks at the same time', async () => {
-      const other = resources.other();
-      const replies = await Promise.all(
-        [resources, other, resources, other].map((process) =>
-          process.call(`POST ${collection}`, { body: sample.body('acme') }),
-        ),
-      );
-      const made = replies.filter(({ status }) => status === 201);
-      const refused = replies.filter(({ status }) => status === 409);
-      expect([made.length, refused.length]).toEqual([1, 3]);
-      for (const { body } of refused) {
-        expect(body['message']).toContain(made[0]?.body['id']);
-        expect(body['retry']).toBe(false);
-      }
-    });
+    it.runIf(isNamed)(
+      'gives one name to one of them only, whoever asks at the same time',
+      async () => {
+        const other = resources.other();
+        const replies = await Promise.all(
+          [resources, other, resources, other].map((process) =>
+            process.call(`POST ${collection}`, { body: sample.body('acme') }),
+          ),
+        );
+        const made = replies.filter(({ status }) => status === 201);
+        const refused = replies.filter(({ status }) => status === 409);
+        expect([made.length, refused.length]).toEqual([1, 3]);
+        for (const { body } of refused) {
+          expect(body['message']).toContain(made[0]?.body['id']);
+          expect(body['retry']).toBe(false);
+        }
+      },
+    );
 
-    it('refuses a rename to a name that is taken and frees the former name on a rename', async () => {
-      const { id } = await make('one');
-      await make('two');
-      const taken = await call(`PATCH ${collection}/${id}`, { body: { name: 'two' } });
-      expect(taken).toMatchObject({ status: 409, body: { param: 'name' } });
-      const renamed = await call(`PATCH ${collection}/${id}`, { body: { name: 'three' } });
-      expect(renamed).toMatchObject({ status: 200, body: { id, name: 'three' } });
-      expect((await make('one'))['id']).toMatch(new RegExp(`^${definition.idPrefix}_`));
-    });
+    it.runIf(isNamed)(
+      'refuses a rename to a name that is taken and frees the former name on a rename',
+      async () => {
+        const { id } = await make('one');
+        await make('two');
+        const taken = await call(`PATCH ${collection}/${id}`, { body: { name: 'two' } });
+        expect(taken).toMatchObject({ status: 409, body: { param: 'name' } });
+        const renamed = await call(`PATCH ${collection}/${id}`, { body: { name: 'three' } });
+        expect(renamed).toMatchObject({ status: 200, body: { id, name: 'three' } });
+        expect((await make('one'))['id']).toMatch(new RegExp(`^${definition.idPrefix}_`));
+      },
+    );
 
     it(
       verifies(
@@ -312,6 +332,73 @@ describe.each(RESOURCES.map((definition) => [definition.collection, definition] 
         expect((await call(`GET ${collection}`, { query })).status, bad.slice(0, 20)).toBe(400);
       }
     });
+
+    it.runIf(isWithin)(
+      verifies('resource.org-isolation', 'is not there for the keys of another organization'),
+      async () => {
+        const home = (await call('GET organizations/home')).body['id'];
+        const other = (await call('POST organizations', { body: { name: 'other' } })).body['id'];
+        const own = { organization: home, platform: false };
+        const foreign = { organization: other, platform: false };
+        const { id } = await make();
+        const there = await call(`GET ${collection}/${id}`, own);
+        expect(there.status).toBe(200);
+        expect(JSON.stringify(there.body)).not.toContain(home);
+        const methods = ['GET', ...(definition.api?.changes === false ? [] : ['PATCH', 'POST'])];
+        if (definition.deletable) methods.push('DELETE');
+        const paths = methods.map((method) => `${method} ${collection}/${id}`);
+        const actions = Object.keys(definition.actions ?? {});
+        for (const action of actions) paths.push(`POST ${collection}/${id}/${action}`);
+        if (versioned) paths.push(`GET ${collection}/${id}/versions`);
+        for (const path of paths) {
+          const absent = await call(path, foreign);
+          const unknown = await call(path.replace(id, `${definition.idPrefix}_00`), foreign);
+          expect([absent.status, absent.body], path).toEqual([unknown.status, unknown.body]);
+          expect(absent.status, path).toBe(404);
+        }
+        const listed = await call(`GET ${collection}`, foreign);
+        expect(listed).toMatchObject({ status: 200, body: { data: [] } });
+        expect((await call(`GET ${collection}`, own)).body['data']).toHaveLength(1);
+        expect((await call(`GET ${collection}/${id}`, own)).body).toEqual(there.body);
+      },
+    );
+
+    it.runIf(isWithin)('makes no resource for another owner, whatever the body says', async () => {
+      const other = (await call('POST organizations', { body: { name: 'other' } })).body['id'];
+      const body = { ...sample.body('acme'), organization: 'home' };
+      const made = await call(`POST ${collection}`, { body, organization: other, platform: false });
+      if (made.status !== 201) expect(made.status).toBe(404);
+      const home = (await call('GET organizations/home')).body['id'];
+      const listed = await call(`GET ${collection}`, { organization: home, platform: false });
+      expect(listed.body['data']).toEqual([]);
+    });
+
+    it.runIf(definition.archivable)(
+      'is archived once and for all, and stays readable',
+      async () => {
+        const { id } = await make('first');
+        const { id: second } = await make('second');
+        expect((await call(`GET ${collection}/${id}`)).body['archived_at']).toBeNull();
+        resources.clock.advance(1000);
+        const archived = await call(`POST ${collection}/${id}/archive`);
+        expect(archived).toMatchObject({
+          status: 200,
+          body: { id, archived_at: '2026-11-21T00:00:01.000Z' },
+        });
+        resources.clock.advance(1000);
+        expect((await call(`POST ${collection}/${id}/archive`)).body).toEqual(archived.body);
+        expect((await call(`GET ${collection}/${id}`)).body).toEqual(archived.body);
+        const change = await call(`PATCH ${collection}/${id}`, {
+          body: { [field.name]: field.next },
+        });
+        expect(change).toMatchObject({ status: 409, body: { retry: false } });
+        const ids = async (query: string) =>
+          (await call(`GET ${collection}`, { query })).body['data'].map((one: any) => one.id);
+        expect(await ids('')).toEqual([second]);
+        expect(await ids('include_archived=true')).toEqual([id, second]);
+        expect((await call(`GET ${collection}`, { query: 'include_archived=1' })).status).toBe(400);
+      },
+    );
 
     it.runIf(sample.secret)(
       verifies(

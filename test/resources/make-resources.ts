@@ -3,12 +3,16 @@ import { createIdSource } from '../../src/core/ids.ts';
 import { createKeyHasher, createSealer } from '../../src/core/seal.ts';
 import type { KeyHasher } from '../../src/core/seal.ts';
 import { createResourceHandler } from '../../src/resources/handlers.ts';
+import { readObject } from '../../src/resources/parse-body.ts';
 import { bindResources } from '../../src/resources/registry.ts';
 import { Repository } from '../../src/resources/repository.ts';
 import { openMemoryStore } from '../../src/store/backends/memory.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
+
+/** What the operator of these tests declared. */
+const OPERATOR = { harnesses: new Set(['coder']), mcpServers: new Set(['files']) };
 
 export const MASTER_KEY = Buffer.from('test-master-key-of-32-characters');
 
@@ -47,7 +51,7 @@ export function makeResources(
     clock,
     ids: createIdSource(clock),
     sealer: createSealer(masterKeys),
-    definitions: bindResources(hasher),
+    definitions: bindResources({ hasher, operator: OPERATOR }),
   });
   return {
     store,
@@ -81,7 +85,7 @@ async function send(repository: Repository, request: string, options: CallOption
     method,
     segments,
     query: new URLSearchParams(query),
-    body: async () => bytes,
+    body: async (options) => readObject(bytes, options),
     organization,
     platform,
   });

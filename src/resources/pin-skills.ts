@@ -1,0 +1,44 @@
+import { GatewayError } from '../core/errors.ts';
+import type { AgentParts } from './agent-fields.ts';
+import type { Stored } from './define-resource.ts';
+import { sameJson } from './same-json.ts';
+import type { Lookup } from './settlement.ts';
+import { skillVersionKey } from './storage-keys.ts';
+
+type Skills = AgentParts['skills'];
+
+interface PinOptions {
+  before: Stored | undefined;
+  prefix?: string;
+}
+
+/**
+ * Skills with their version; one without takes the latest as it is now.
+ *
+ * @throws GatewayError `not_found` for an unknown Skill or version
+ */
+export async function pinSkills(
+  skills: Skills,
+  lookup: Lookup,
+  { before, prefix = '' }: PinOptions,
+): Promise<Skills> {
+  const pinned: Skills = [];
+  const former = (before?.spec['skills'] ?? []) as Skills;
+  for (const [index, skill] of skills.entries()) {
+    const isKept = former.some((one) => sameJson(one, skill));
+    const path = `${prefix}skills[${index}]`;
+    pinned.push(isKept ? skill : await pin(skill, lookup, path));
+  }
+  return pinned;
+}
+
+async function pin(skill: Skills[number], lookup: Lookup, path: string): Promise<Skills[number]> {
+  const { type, skill_id: target, version } = skill;
+  const found = await lookup.find({ kind: 'skill', target, path: `${path}.skill_id` });
+  const wanted = version ?? String(found.state['latest_version_id']);
+  const exists = await lookup.store.get(skillVersionKey(found.id, wanted));
+  if (exists) return { type, skill_id: target, version: wanted };
+  const param = `${path}.version`;
+  const message = `${param}: skill ${target} has no version ${wanted}`;
+  throw new GatewayError('not_found', { message, param });
+}
