@@ -2,12 +2,12 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import { parseJsonObject } from '../../core/json-value.ts';
 import type { Answer, RequestPeek } from '../protocol.ts';
 import { keepPublic } from './public/keep-public.ts';
+import { publicSlots } from './public/public-slots.ts';
 import { RESPONSE } from './public/response-shape.ts';
 import { isProviderFailure } from './responses-failure.ts';
 import { measureItems } from './responses-output.ts';
 import { pinsOfAnswer } from './responses-pins.ts';
 import { fromResponsesUsage } from './responses-usage.ts';
-import { toLatin1 } from './to-latin1.ts';
 
 /**
  * A Response with its public members alone, under the logical model name. What is none, or says that
@@ -17,9 +17,8 @@ import { toLatin1 } from './to-latin1.ts';
 export function readResponsesAnswer(body: Buffer, { model }: RequestPeek): Answer | undefined {
   const value = isUtf8(body) ? parseJsonObject(body.toString('utf8')) : undefined;
   if (!value || !isResponse(value) || isProviderFailure(value)) return undefined;
-  const slots = { model: toLatin1(JSON.stringify(model)) };
   // In latin1 every byte is one character, so what stays is byte for byte what came.
-  const kept = keepPublic(body.toString('latin1'), RESPONSE, slots);
+  const kept = keepPublic(body.toString('latin1'), RESPONSE, publicSlots(model, value['error']));
   if (kept === undefined) return undefined;
   return {
     body: Buffer.from(kept, 'latin1'),

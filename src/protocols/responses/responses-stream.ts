@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
 import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
-import { toPublicMessage } from '../../core/redact.ts';
 import { formatSse } from '../../core/sse-frame.ts';
 import type { SseBatch } from '../../core/sse-batch.ts';
 import type { SseFrame } from '../../core/sse-frame.ts';
@@ -10,13 +9,13 @@ import { OutputPlaces } from './output-places.ts';
 import { EVENTS } from './public/event-shapes.ts';
 import { keepPublic } from './public/keep-public.ts';
 import type { Slots } from './public/keep-public.ts';
+import { publicSlots } from './public/public-slots.ts';
 import type { Shape } from './public/shape.ts';
 import { hasContent, toErrorEvent } from './responses-event.ts';
 import { toResponsesFailure } from './responses-failure.ts';
 import { measureItems } from './responses-output.ts';
 import { itemPins, pinsOfAnswer } from './responses-pins.ts';
 import { fromResponsesUsage } from './responses-usage.ts';
-import { toLatin1 } from './to-latin1.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -39,7 +38,7 @@ class ResponsesStream extends EventStream {
 
   constructor({ peek }: StreamOptions) {
     super();
-    this.#model = toLatin1(JSON.stringify(peek.model));
+    this.#model = peek.model;
   }
 
   errorFrame(error: InBandError): Buffer {
@@ -83,15 +82,15 @@ class ResponsesStream extends EventStream {
 
   /** Undefined for an event that is not passed on, or makes no sense. */
   #locate(type: string, shape: Shape, event: Members): Slots | undefined {
-    const slots = { model: this.#model };
     if (shape.members?.has('response')) {
       const { response } = event;
-      if (isJsonObject(response) && this.#places.seed(response['output'])) return slots;
-    } else if (!shape.members?.has('output_index')) return slots;
+      if (isJsonObject(response) && this.#places.seed(response['output']))
+        return publicSlots(this.#model, response['error']);
+    } else if (!shape.members?.has('output_index')) return {};
     else {
       const found = this.#places.find(type, event);
       if (found === 'private') return undefined;
-      if (found !== 'dangling') return { ...slots, ...found };
+      if (found !== 'dangling') return found;
     }
     this.fail('malformed', 'an event of the provider refers to nothing');
     return undefined;
@@ -118,10 +117,8 @@ class ResponsesStream extends EventStream {
     if (isJsonObject(response)) this.usage = fromResponsesUsage(response['usage']) ?? this.usage;
     const nested = isJsonObject(response) ? response['error'] : event['error'];
     this.failure = toResponsesFailure(nested ?? event);
-    const message = toPublicMessage(this.failure.message);
-    const slots = { model: this.#model, 'error.message': toLatin1(JSON.stringify(message)) };
     const shape = EVENTS.get(type);
-    const kept = shape && keepPublic(payload, shape, slots);
+    const kept = shape && keepPublic(payload, shape, publicSlots(this.#model, nested ?? event));
     // An error that the provider nests is not in the public form.
     if (kept !== undefined && (type !== 'error' || nested === undefined))
       this.#farewell = toFrameBytes(type, kept);

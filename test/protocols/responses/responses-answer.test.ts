@@ -26,6 +26,19 @@ describe('a Responses answer', () => {
   });
 
   it(
+    verifies(
+      'responses.response.public-only',
+      'tells why it failed without what must not be shown',
+    ),
+    () => {
+      const error = { code: 'invalid_prompt', message: 'key sk-proj-abc123def456 at 10.0.0.7' };
+      const shown = text(read(finished({ status: 'failed', error })));
+      expect(shown).toContain('invalid_prompt');
+      expect(shown).not.toMatch(/sk-proj|10\.0\.0\.7/);
+    },
+  );
+
+  it(
     verifies('responses.response.public-only', 'loses unknown members wherever they stand'),
     () => {
       const item = { ...message('hi'), routing: SECRET };

@@ -1,0 +1,18 @@
+import { isJsonObject } from '../../../core/json-value.ts';
+import { toPublicMessage } from '../../../core/redact.ts';
+import { toLatin1 } from '../to-latin1.ts';
+import type { Slots } from './keep-public.ts';
+
+/**
+ * What stands in a public Response in place of the provider's own: the logical model, and the words of
+ * its `error` without what must not be shown. Texts in latin1, as `keepPublic` takes them.
+ */
+export function publicSlots(model: string, error: unknown): Slots {
+  const message = isJsonObject(error) ? error['message'] : undefined;
+  return {
+    model: toLatin1(JSON.stringify(model)),
+    ...(typeof message === 'string' && {
+      'error.message': toLatin1(JSON.stringify(toPublicMessage(message))),
+    }),
+  };
+}
