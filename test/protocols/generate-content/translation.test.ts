@@ -352,3 +352,24 @@ describe('an answer of a provider', () => {
     expect(told).toEqual(citations);
   });
 });
+
+describe('arguments that are no object', () => {
+  const broken = '{"cut';
+
+  it('are named as lost, in requests and in streams', () => {
+    const lossesOf = (text: string): readonly string[] => {
+      const part = { type: 'tool_call', id: 'a', name: 'f', arguments: text } as const;
+      const turns = [{ role: 'assistant', parts: [part] }] as const;
+      const request = { turns, tools: [], stream: false, unmapped: [] };
+      const target = { model: 'm', defaultMaxTokens: 1000, askUsage: true };
+      return codec.encodeRequest(request, target).losses;
+    };
+    expect(['{"n":1}', '', broken].map(lossesOf)).toEqual([[], [], ['tool_arguments']]);
+    const peek = peekGenerateContent(Buffer.from('{}'), { model: 'm' });
+    const encoder = codec.createEncoder({ model: 'm', id: 'x', created: 0, keepUsage: true, peek });
+    encoder.write({ type: 'open', part: 0, opening: { type: 'tool_call', id: 'a', name: 'f' } });
+    encoder.write({ type: 'delta', part: 0, text: broken });
+    encoder.write({ type: 'close', part: 0 });
+    expect([...encoder.losses]).toEqual(['tool_arguments']);
+  });
+});

@@ -132,7 +132,7 @@ class GenerateContentEncoder implements StreamEncoder {
     if (opening?.type === 'text') return this.#sources();
     if (opening?.type !== 'tool_call') return undefined;
     const { id, name } = opening;
-    return this.#part(writeCall({ id, name, arguments: this.#arguments }));
+    return this.#part(writeCall({ id, name, arguments: this.#arguments }, this.losses));
   }
 
   /** Behind the text in which they stand, for their offsets are those of that text. */

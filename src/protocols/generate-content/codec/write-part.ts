@@ -74,7 +74,7 @@ export function writePart(part: Part, writing: PartWriting): WrittenPart | undef
     case 'audio':
       return { inlineData: { mimeType: part.mediaType, data: part.data } };
     case 'tool_call':
-      return writeCall(part);
+      return writeCall(part, losses);
     case 'tool_result':
       return writeResult(part, writing);
     case 'reasoning': {
@@ -91,9 +91,13 @@ export function writePart(part: Part, writing: PartWriting): WrittenPart | undef
   return undefined;
 }
 
-/** Arguments that were cut off, or are no object, cannot be said here. */
-export function writeCall(call: { id: string; name: string; arguments: string }): WrittenPart {
+/** Arguments that were cut off, or are no object, cannot be said here; none at all are an empty one. */
+export function writeCall(
+  call: { id: string; name: string; arguments: string },
+  losses: Set<Feature>,
+): WrittenPart {
   const isObject = parseJsonObject(call.arguments) !== undefined;
+  if (!isObject && call.arguments.trim() !== '') losses.add('tool_arguments');
   const args = new RawJson(isObject ? call.arguments : '{}');
   return { functionCall: { id: call.id, name: call.name, args } };
 }
