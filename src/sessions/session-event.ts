@@ -26,9 +26,11 @@ export type ServerType =
   | 'span.model_request_start'
   | 'span.model_request_end';
 
-/** An event before it has its place: the wire object without `id` and `processed_at`. */
+/** An event before it has its place: the wire object without `processed_at`. */
 export interface NewEvent {
   readonly type: InputType | ServerType;
+  /** Only where `TurnLog.nextEventId` reserved it. */
+  readonly id?: string;
   readonly [member: string]: unknown;
 }
 

@@ -43,7 +43,7 @@ export interface Session {
   readonly activeMs: number;
   /** Number of the last event; the first is 1. */
   readonly head: number;
-  /** Number of the last input event that a turn has taken up. */
+  /** Number of the last input event that a turn has seen. */
   readonly handled: number;
   /** ISO 8601. */
   readonly createdAt: string;

@@ -16,17 +16,25 @@ export interface NewSession {
   readonly vaultIds?: readonly string[] | undefined;
   readonly resources?: readonly unknown[] | undefined;
   readonly budget?: unknown;
-  /** Appended in the same commit. */
-  readonly events?: readonly NewEvent[] | undefined;
+  /** Appended in the same commit, as by `send`. */
+  readonly events?: readonly unknown[] | undefined;
 }
 
 export interface EventQuery {
   /** Behind (ascending) or before (descending) this place. */
   readonly after?: number | undefined;
-  /** Default 20, at most 1,000. */
+  /** Default 20. */
   readonly limit?: number | undefined;
+  /** Leaves off with the event by which the page has so many bytes as JSON. Default: 16 MiB. */
+  readonly maxBytes?: number | undefined;
   readonly order?: 'asc' | 'desc' | undefined;
   readonly matches?: ((event: SessionEvent) => boolean) | undefined;
+}
+
+export interface EventPage {
+  readonly events: PlacedEvent[];
+  /** `after` of the next page; null when nothing more matches. */
+  readonly next: number | null;
 }
 
 export interface FollowOptions {
@@ -37,32 +45,73 @@ export interface FollowOptions {
   readonly deltas?: readonly string[] | undefined;
 }
 
+/** Omitted members stay. */
+export interface SessionChanges {
+  readonly title?: string | null | undefined;
+  /** A text upserts its key, null deletes it. */
+  readonly metadata?: Readonly<Record<string, string | null>> | undefined;
+  /** Not while a turn runs. */
+  readonly agent?: Partial<Pick<ResolvedAgent, 'tools' | 'mcp_servers'>> | undefined;
+}
+
+export interface SessionFilter {
+  readonly agentId?: string | undefined;
+  readonly agentVersion?: number | undefined;
+  readonly deploymentId?: string | undefined;
+  readonly endpointId?: string | undefined;
+  /** Default: all. */
+  readonly statuses?: readonly SessionStatus[] | undefined;
+  readonly includeArchived?: boolean | undefined;
+  /** ISO 8601 in UTC with milliseconds. */
+  readonly created?: ((at: string) => boolean) | undefined;
+}
+
+export interface SessionQuery extends SessionFilter {
+  /** Behind this id in the direction of travel; the Session need not be there any more. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+  readonly order: 'asc' | 'desc';
+}
+
 /**
  * Sessions and their event logs (design: Sessions and runtimes). The three entry points all come
  * through here. Ids of another organization are `not_found`. Rejects with `StoreError`.
  */
 export interface Sessions {
+  /** @throws GatewayError `invalid_request` with the path of the fault in `initial_events` */
   create(input: NewSession): Promise<{ session: Session; events: SessionEvent[] }>;
   /** @throws GatewayError `not_found` */
   get(organization: string, id: string): Promise<Session>;
+  /** One page, by age; costs more the fewer of them match. */
+  list(organization: string, query: SessionQuery): Promise<Session[]>;
+  /** Appends `session.updated` unless nothing changes. @throws GatewayError `not_found`, `conflict` */
+  update(organization: string, id: string, changes: SessionChanges): Promise<Session>;
+  /** From now on it takes no input. Idempotent. @throws GatewayError `not_found` */
+  archive(organization: string, id: string): Promise<Session>;
+  /** Ends its turn and its streams. @throws GatewayError `not_found` */
+  remove(organization: string, id: string): Promise<void>;
   /**
-   * Appends all of the events or none and wakes the turn that they are for.
+   * Appends all of the events or none and wakes the turn that they are for; gives back what was sent.
+   * A Session that waits for nothing else runs from the same commit on, so nobody takes it for done.
    *
-   * @throws GatewayError `not_found`; `invalid_request` with the path of the fault; `conflict` for an
-   *   archived or terminated Session
+   * @throws GatewayError `not_found`; `invalid_request` with the path of the fault in `events`;
+   *   `conflict` for an archived or terminated Session
    */
-  send(organization: string, id: string, events: readonly NewEvent[]): Promise<SessionEvent[]>;
-  /** One page of the history; costs the same wherever it begins. */
-  read(organization: string, id: string, query: EventQuery): Promise<PlacedEvent[]>;
+  send(organization: string, id: string, events: readonly unknown[]): Promise<SessionEvent[]>;
+  /** One page of the history; costs the same wherever it begins. @throws GatewayError `not_found` */
+  read(organization: string, id: string, query: EventQuery): Promise<EventPage>;
   /**
-   * History, then live, without gap or repetition, on any process of the store. Ends when the Session
-   * is terminated or deleted, or `signal` is aborted.
+   * History, then live, without gap or repetition, on any process of the store; from the moment at which
+   * it resolves. Ends when the Session is terminated or deleted, or `signal` is aborted. Parts of events
+   * reach only those who follow on the process that runs the turn.
+   *
+   * @throws GatewayError `not_found`; `invalid_request` for an event id that the Session does not have
    */
   follow(
     organization: string,
     id: string,
     options: FollowOptions,
-  ): AsyncIterable<PlacedEvent | EventDelta>;
+  ): Promise<AsyncIterable<PlacedEvent | EventDelta>>;
 }
 
 /** What a turn changes of its Session together with the events that it appends. */
@@ -79,16 +128,17 @@ export interface TurnChange {
  * processes; every write is refused with `conflict` once another has taken over.
  */
 export interface TurnLog {
+  /** As last seen. */
   readonly session: Session;
   /** Events from the place on, ascending, all pages. */
   events(after?: number): AsyncIterable<PlacedEvent>;
   /** Appends in one commit with the change. */
   append(events: readonly NewEvent[], change?: TurnChange): Promise<PlacedEvent[]>;
-  /** Reserves the id that an event will have, so that deltas can name it. */
+  /** Reserves the id that an event will have, so that deltas can name it; append the event with it. */
   nextEventId(): string;
   /** Shows a part of the event that is on its way to those who follow. */
   show(delta: EventDelta): void;
-  /** Calls back when input arrives while the turn runs (an interrupt, a confirmation). */
+  /** Calls back when input arrives, or has arrived, while the turn runs (an interrupt, a confirmation). */
   onInput(listener: () => void): () => void;
 }
 

@@ -1,0 +1,87 @@
+import { isDeepStrictEqual } from 'node:util';
+import { GatewayError } from '../core/errors.ts';
+import { parseInput } from './parse-input.ts';
+import { metadata } from '../resources/fields.ts';
+import type { ResolvedAgent } from './resolved-agent.ts';
+import type { Whose } from './send-events.ts';
+import type { NewEvent } from './session-event.ts';
+import { toAgentView } from './session-view.ts';
+import { noSession } from './session-log.ts';
+import type { RowChange, SessionLog } from './session-log.ts';
+import { agentKey } from './session-row.ts';
+import type { SessionRow } from './session-row.ts';
+import type { SessionChanges } from './sessions.ts';
+
+/** See `Sessions.update`. */
+export async function changeSession(
+  log: SessionLog,
+  { organization, id }: Whose,
+  changes: SessionChanges,
+): Promise<SessionRow> {
+  const changed = await log.change(id, async (row) => {
+    if (row?.organization !== organization) throw noSession();
+    return withUpdates(log, row, changes);
+  });
+  return changed?.row ?? log.load(organization, id);
+}
+
+/** See `Sessions.archive`. */
+export async function archiveSession(
+  log: SessionLog,
+  { organization, id }: Whose,
+): Promise<SessionRow> {
+  const changed = await log.change(id, (row) => {
+    if (row?.organization !== organization) throw noSession();
+    const archivedAt = new Date(log.now).toISOString();
+    return row.archivedAt === null ? { row: { ...row, archivedAt } } : undefined;
+  });
+  return changed?.row ?? log.load(organization, id);
+}
+
+/** Undefined when nothing changes. The event tells what did (requirement sessions.update). */
+async function withUpdates(
+  log: SessionLog,
+  row: SessionRow,
+  changes: SessionChanges,
+): Promise<RowChange | undefined> {
+  const title = changes.title === undefined ? row.title : changes.title || null;
+  const metadata = patch(row.metadata, changes.metadata);
+  const agent = await changedAgent(log, row, changes.agent);
+  const event: NewEvent = {
+    type: 'session.updated',
+    ...(title !== row.title && { title }),
+    ...(!isDeepStrictEqual(metadata, row.metadata) && { metadata }),
+    ...(agent && { agent: toAgentView(agent) }),
+  };
+  if (Object.keys(event).length === 1) return undefined;
+  return {
+    row: { ...row, title, metadata },
+    events: log.identify([event]),
+    ops: agent ? [{ type: 'put', key: agentKey(row.id), value: agent }] : [],
+  };
+}
+
+function patch(
+  before: SessionRow['metadata'],
+  changes: SessionChanges['metadata'] = {},
+): SessionRow['metadata'] {
+  const merged = Object.entries({ ...before, ...changes });
+  const kept = Object.fromEntries(merged.filter(([, value]) => value !== null));
+  return parseInput(metadata, kept, 'metadata');
+}
+
+async function changedAgent(
+  log: SessionLog,
+  row: SessionRow,
+  changes: SessionChanges['agent'] = {},
+): Promise<ResolvedAgent | undefined> {
+  if (changes.tools === undefined && changes.mcp_servers === undefined) return undefined;
+  if (row.status !== 'idle') {
+    const message = `the agent of a session that is ${row.status} cannot be changed`;
+    throw new GatewayError('conflict', { message, retry: false });
+  }
+  const agent = (await log.withAgent(row))?.agent;
+  if (!agent) throw noSession();
+  const next = { ...agent, ...changes };
+  return isDeepStrictEqual(next, agent) ? undefined : next;
+}

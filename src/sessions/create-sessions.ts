@@ -1,0 +1,65 @@
+import type { Clock } from '../core/clock.ts';
+import type { IdSource } from '../core/ids.ts';
+import type { JobHandler, Jobs } from '../jobs/jobs.ts';
+import type { Store } from '../store/store.ts';
+import { changeSession, archiveSession } from './change-session.ts';
+import { followLog } from './follow-log.ts';
+import { listSessions } from './list-sessions.ts';
+import { createPurgeJob, PURGE_JOB, removeSession } from './remove-session.ts';
+import { readEvents, startOf } from './read-events.ts';
+import { sendEvents } from './send-events.ts';
+import { SessionLog } from './session-log.ts';
+import { noSession } from './session-log.ts';
+import type { SessionRow } from './session-row.ts';
+import type { Session } from './session.ts';
+import type { Sessions, TurnRunner } from './sessions.ts';
+import { startSession } from './start-session.ts';
+import { createTurnJob, TURN_JOB } from './turn-job.ts';
+
+export interface SessionsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly jobs: Jobs;
+  readonly runner: TurnRunner;
+}
+
+/** The Sessions on a store, and who does their durable work in this process, by kind. */
+export interface SessionsParts {
+  readonly sessions: Sessions;
+  readonly handlers: ReadonlyMap<string, JobHandler>;
+}
+
+export function createSessions({ jobs, runner, ...options }: SessionsOptions): SessionsParts {
+  const log = new SessionLog(options);
+  const whole = async (row: SessionRow): Promise<Session> => {
+    const session = await log.withAgent(row);
+    if (!session) throw noSession();
+    return session;
+  };
+  const sessions: Sessions = {
+    create: (input) => startSession({ log, jobs }, input),
+    get: async (organization, id) => whole(await log.load(organization, id)),
+    list: (organization, query) => listSessions(log, organization, query),
+    update: async (organization, id, changes) =>
+      whole(await changeSession(log, { organization, id }, changes)),
+    archive: async (organization, id) => whole(await archiveSession(log, { organization, id })),
+    remove: (organization, id) => removeSession({ log, jobs }, { organization, id }),
+    send: (organization, id, events) => sendEvents({ log, jobs }, { organization, id }, events),
+    async read(organization, id, query) {
+      await log.load(organization, id);
+      return readEvents(log, id, query);
+    },
+    async follow(organization, id, { after, signal, deltas = [] }) {
+      const row = await log.load(organization, id);
+      return followLog(log, { id, after: await startOf(log, row, after), signal, deltas });
+    },
+  };
+  return {
+    sessions,
+    handlers: new Map([
+      [TURN_JOB, createTurnJob({ log, runner })],
+      [PURGE_JOB, createPurgeJob(log)],
+    ]),
+  };
+}

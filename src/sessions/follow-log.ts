@@ -1,0 +1,59 @@
+import { Inbox } from './inbox.ts';
+import type { EventDelta, PlacedEvent } from './session-event.ts';
+import { eventPrefix } from './session-row.ts';
+import type { SessionLog } from './session-log.ts';
+
+export interface FollowFrom {
+  readonly id: string;
+  /** Everything behind this number. */
+  readonly after: number;
+  readonly signal: AbortSignal;
+  /** Types of events whose parts are wanted, too. */
+  readonly deltas: readonly string[];
+}
+
+/** Nothing comes behind these. */
+const LAST = new Set<string>(['session.status_terminated', 'session.deleted']);
+
+/**
+ * The log from a place on, then what happens, each event once and in order. The store rings when
+ * something was appended, on this or another process; what is appended is always read from the log.
+ * Parts of events come between what was appended before and after them.
+ */
+export async function* followLog(
+  log: SessionLog,
+  { id, after, signal, deltas }: FollowFrom,
+): AsyncGenerator<PlacedEvent | EventDelta> {
+  const inbox = new Inbox(deltas, signal);
+  const leave = [log.store.watch(eventPrefix(id), () => inbox.ring()), log.live.add(id, inbox)];
+  let last = after;
+  try {
+    while (!signal.aborted) {
+      if (inbox.answer()) {
+        let found = false;
+        for await (const chunk of log.chunks(id, { after: last })) {
+          found = true;
+          for (const placed of chunk) {
+            // Rows of a deleted Session go in no order.
+            if (signal.aborted || placed.seq !== last + 1) return;
+            yield* inbox.takeOf(placed.event);
+            yield placed;
+            last = placed.seq;
+            if (LAST.has(placed.event.type)) return;
+          }
+        }
+        if (!found && (await isOver(log, id))) return;
+      }
+      yield* inbox.take();
+      await inbox.next();
+    }
+  } finally {
+    for (const stop of leave) stop();
+    inbox.close();
+  }
+}
+
+async function isOver(log: SessionLog, id: string): Promise<boolean> {
+  const row = (await log.find(id))?.value;
+  return !row || row.status === 'terminated';
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { GatewayError } from '../core/errors.ts';
+import type { NewEvent } from './session-event.ts';
+import { parseInput } from './parse-input.ts';
+
+/** Bytes of one event as JSON; the store takes no larger values than 16 MiB. */
+const MAX_EVENT_BYTES = 12 * 1024 * 1024;
+/** Events of one call. */
+export const MAX_EVENTS = 100;
+
+const base64 = z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() });
+const url = z.object({ type: z.literal('url'), url: z.string() });
+const file = z.object({ type: z.literal('file'), file_id: z.string() });
+const plain = z.object({
+  type: z.literal('text'),
+  media_type: z.literal('text/plain'),
+  data: z.string(),
+});
+
+const textPart = z.object({ type: z.literal('text'), text: z.string() });
+const imagePart = z.object({
+  type: z.literal('image'),
+  source: z.discriminatedUnion('type', [base64, url, file]),
+});
+const documentPart = z.object({
+  type: z.literal('document'),
+  source: z.discriminatedUnion('type', [base64, plain, url, file]),
+  title: z.string().nullish(),
+  context: z.string().nullish(),
+});
+const part = z.discriminatedUnion('type', [textPart, imagePart, documentPart]);
+const content = z.array(part).min(1);
+const results = { content: z.array(part).optional(), is_error: z.boolean().nullish() };
+
+const inputEvent = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('user.message'), content }),
+  z.object({ type: z.literal('user.interrupt') }),
+  z
+    .object({
+      type: z.literal('user.tool_confirmation'),
+      tool_use_id: z.string(),
+      result: z.enum(['allow', 'deny']),
+      deny_message: z.string().nullish(),
+    })
+    .refine(({ result, deny_message: reason }) => result === 'deny' || !reason, {
+      path: ['deny_message'],
+      error: 'goes with the result `deny` alone',
+    }),
+  z.object({
+    type: z.literal('user.custom_tool_result'),
+    custom_tool_use_id: z.string(),
+    ...results,
+  }),
+  z.object({ type: z.literal('user.tool_result'), tool_use_id: z.string(), ...results }),
+  z.object({ type: z.literal('system.message'), content: z.array(textPart).min(1) }),
+]);
+
+const inputEvents = z.array(inputEvent).min(1).max(MAX_EVENTS);
+
+/**
+ * What a client may append (requirements sessions.events.send, sessions.events.send-validation); members
+ * that no event has are left out.
+ *
+ * @param path of the list in the body, for errors: `events`
+ * @throws GatewayError `invalid_request` with the path of the first fault; `body_too_large`
+ */
+export function parseInputEvents(value: unknown, path: string): NewEvent[] {
+  const events: NewEvent[] = parseInput(inputEvents, value, path);
+  for (const [index, event] of events.entries()) {
+    if (JSON.stringify(event).length <= MAX_EVENT_BYTES) continue;
+    const param = `${path}[${index}]`;
+    const message = `${param}: an event may have at most ${MAX_EVENT_BYTES} bytes`;
+    throw new GatewayError('body_too_large', { message, param });
+  }
+  return events;
+}

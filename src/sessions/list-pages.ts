@@ -1,0 +1,98 @@
+import { GatewayError } from '../core/errors.ts';
+import {
+  boundsOf,
+  choiceOf,
+  cursorsOf,
+  isWithin,
+  limitOf,
+  valueOf,
+  valuesOf,
+} from './page-query.ts';
+import { toSessionView } from './session-view.ts';
+import type { Session, SessionStatus } from './session.ts';
+import type { SessionFilter, Sessions } from './sessions.ts';
+import { STATUS_MOVES } from './status-moves.ts';
+
+const MAX_SESSIONS = 100;
+const MAX_EVENTS = 1_000;
+
+export interface PageRequest {
+  readonly organization: string;
+  readonly query: URLSearchParams;
+  /** Milliseconds since epoch. */
+  readonly now: number;
+}
+
+/** `GET /v1/sessions` (requirement sessions.list). @throws GatewayError `invalid_request` */
+export async function sessionsPage(
+  sessions: Sessions,
+  { organization, query, now }: PageRequest,
+): Promise<object> {
+  const filter = readFilter(query);
+  const bounds = boundsOf(query);
+  const order = choiceOf(query, 'order', ['asc', 'desc']) ?? 'desc';
+  const limit = limitOf(query, MAX_SESSIONS);
+  const cursors = cursorsOf(['sessions', organization, order, filter, bounds]);
+  const [, way, at] = /^([<>])(.+)$/s.exec(cursors.read(query) ?? '') ?? [];
+  const isBack = way === '<';
+  const found = await sessions.list(organization, {
+    ...filter,
+    created: (time) => isWithin(bounds, time),
+    after: at,
+    limit: limit + 1,
+    order: isBack === (order === 'desc') ? 'asc' : 'desc',
+  });
+  const page = found.slice(0, limit);
+  const hasMore = found.length > limit;
+  if (isBack) page.reverse();
+  const to = (way: string, session: Session | undefined, isThere: boolean): string | null =>
+    isThere && session ? cursors.write(`${way}${session.id}`) : null;
+  return {
+    data: page.map((session) => toSessionView(session, now)),
+    next_page: to('>', page.at(-1), isBack || hasMore),
+    prev_page: to('<', page[0], isBack ? hasMore : at !== undefined),
+  };
+}
+
+function readFilter(query: URLSearchParams): SessionFilter {
+  const statuses = valuesOf(query, 'statuses') as SessionStatus[] | undefined;
+  const strange = statuses?.find((status) => !Object.hasOwn(STATUS_MOVES, status));
+  if (strange !== undefined) {
+    const message = `statuses: expected some of ${Object.keys(STATUS_MOVES).join(', ')}`;
+    throw new GatewayError('invalid_request', { message, param: 'statuses' });
+  }
+  const version = valueOf(query, 'agent_version');
+  return {
+    statuses,
+    agentId: valueOf(query, 'agent_id'),
+    agentVersion: version === undefined ? undefined : Number(version),
+    deploymentId: valueOf(query, 'deployment_id'),
+    endpointId: valueOf(query, 'endpoint_id'),
+    includeArchived: choiceOf(query, 'include_archived', ['true', 'false']) === 'true',
+  };
+}
+
+/** `GET /v1/sessions/{id}/events` (requirement sessions.events.list). @throws GatewayError `invalid_request` */
+export async function eventsPage(
+  sessions: Sessions,
+  id: string,
+  { organization, query }: PageRequest,
+): Promise<object> {
+  const types = valuesOf(query, 'types');
+  const bounds = boundsOf(query);
+  const order = choiceOf(query, 'order', ['asc', 'desc']) ?? 'asc';
+  const limit = limitOf(query, MAX_EVENTS);
+  const cursors = cursorsOf(['events', id, order, types, bounds]);
+  const cursor = cursors.read(query);
+  const { events, next } = await sessions.read(organization, id, {
+    order,
+    after: cursor === undefined ? undefined : Number(cursor),
+    limit,
+    matches: ({ type, processed_at }) =>
+      (types === undefined || types.includes(type)) && isWithin(bounds, processed_at),
+  });
+  return {
+    data: events.map(({ event }) => event),
+    next_page: next === null ? null : cursors.write(String(next)),
+  };
+}

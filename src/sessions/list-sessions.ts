@@ -1,0 +1,54 @@
+import type { SessionLog } from './session-log.ts';
+import { indexPrefix } from './session-row.ts';
+import type { SessionIndex, SessionRow } from './session-row.ts';
+import type { Session } from './session.ts';
+import type { SessionFilter, SessionQuery } from './sessions.ts';
+
+const CHUNK = 100;
+
+/** See `Sessions.list`. */
+export async function listSessions(
+  log: SessionLog,
+  organization: string,
+  { after, limit, order, ...filter }: SessionQuery,
+): Promise<Session[]> {
+  const prefix = indexPrefix(organization, ...narrowest(filter));
+  const found: Session[] = [];
+  let last = after;
+  for (;;) {
+    const ids = await log.store.list({
+      prefix,
+      limit: CHUNK,
+      reverse: order === 'desc',
+      ...(last === undefined ? {} : { after: [...prefix, last] }),
+    });
+    const rows = await Promise.all(ids.map(({ key }) => log.find(String(key.at(-1)))));
+    const matching = rows.flatMap((entry) =>
+      entry && isMatch(entry.value, filter) ? [entry.value] : [],
+    );
+    const wanted = matching.slice(0, limit - found.length);
+    const sessions = await Promise.all(wanted.map((row) => log.withAgent(row)));
+    found.push(...sessions.filter((session) => session !== undefined));
+    if (found.length >= limit || ids.length < CHUNK) return found;
+    last = String(ids.at(-1)?.key.at(-1));
+  }
+}
+
+function narrowest({ deploymentId, endpointId, agentId }: SessionFilter): [SessionIndex, string] {
+  if (deploymentId !== undefined) return ['deployment', deploymentId];
+  if (endpointId !== undefined) return ['endpoint', endpointId];
+  return agentId === undefined ? ['all', ''] : ['agent', agentId];
+}
+
+function isMatch(row: SessionRow, filter: SessionFilter): boolean {
+  const { agentId, agentVersion, deploymentId, endpointId, statuses, created } = filter;
+  return (
+    (filter.includeArchived === true || row.archivedAt === null) &&
+    (agentId === undefined || row.agentId === agentId) &&
+    (agentVersion === undefined || row.agentVersion === agentVersion) &&
+    (deploymentId === undefined || row.deploymentId === deploymentId) &&
+    (endpointId === undefined || row.endpointId === endpointId) &&
+    (statuses === undefined || statuses.includes(row.status)) &&
+    (created === undefined || created(row.createdAt))
+  );
+}

@@ -1,0 +1,30 @@
+import type { EventDelta } from './session-event.ts';
+
+/** Somebody in this process who follows a Session. */
+export interface LiveFollower {
+  /** Something was appended. */
+  ring(): void;
+  show(delta: EventDelta): void;
+}
+
+/** What followers in this process learn at once and without the store; others learn of the log alone. */
+export class LiveSessions {
+  readonly #followers = new Map<string, Set<LiveFollower>>();
+
+  add(id: string, follower: LiveFollower): () => void {
+    const group = this.#followers.get(id) ?? new Set();
+    this.#followers.set(id, group.add(follower));
+    return () => {
+      group.delete(follower);
+      if (group.size === 0 && this.#followers.get(id) === group) this.#followers.delete(id);
+    };
+  }
+
+  ring(id: string): void {
+    for (const follower of this.#followers.get(id) ?? []) follower.ring();
+  }
+
+  show(id: string, delta: EventDelta): void {
+    for (const follower of this.#followers.get(id) ?? []) follower.show(delta);
+  }
+}

@@ -1,0 +1,49 @@
+import { GatewayError } from '../core/errors.ts';
+import { answerOf, awaitedBy, moveOf, STATUS_MOVES } from './status-moves.ts';
+import type { NewEvent, PlacedEvent } from './session-event.ts';
+import type { SessionRow } from './session-row.ts';
+import type { SessionStatus } from './session.ts';
+
+/** An event that has its id: a commit that is tried again appends the same one. */
+export type IdentifiedEvent = NewEvent & { readonly id: string };
+
+/**
+ * Appends events to a row: gives them their places, moves the status as they say, and notes what turns
+ * must look at.
+ *
+ * @throws GatewayError `conflict` for a move that the table does not allow
+ */
+export function placeEvents(
+  row: SessionRow,
+  events: readonly IdentifiedEvent[],
+  now: number,
+): { row: SessionRow; placed: PlacedEvent[] } {
+  // The wall clock may step back; the order of the log may not.
+  const at = Math.max(now, row.lastAt);
+  const processed_at = new Date(at).toISOString();
+  const placed: PlacedEvent[] = [];
+  let next: SessionRow = { ...row, lastAt: at, updatedAt: processed_at };
+  for (const event of events) {
+    const seq = next.head + 1;
+    const to = moveOf(event);
+    next = to === undefined ? takeInput(next, event, seq) : move(next, to, awaitedBy(event));
+    next = { ...next, head: seq };
+    placed.push({ seq, event: { ...event, processed_at } });
+  }
+  return { row: next, placed };
+}
+
+function takeInput(row: SessionRow, event: IdentifiedEvent, seq: number): SessionRow {
+  if (!event.type.startsWith('user.')) return row;
+  const answered = answerOf(event)?.id;
+  const awaiting = row.awaiting.filter((id) => id !== answered);
+  return { ...row, lastInput: seq, awaiting };
+}
+
+function move(row: SessionRow, to: SessionStatus, awaited: readonly string[]): SessionRow {
+  if (!STATUS_MOVES[row.status].includes(to)) {
+    const message = `a session cannot go from ${row.status} to ${to}`;
+    throw new GatewayError('conflict', { message, retry: false });
+  }
+  return { ...row, status: to, awaiting: to === 'idle' ? awaited : [] };
+}

@@ -1,0 +1,45 @@
+import { GatewayError } from '../core/errors.ts';
+import type { PlacedEvent } from './session-event.ts';
+import type { SessionLog } from './session-log.ts';
+import type { SessionRow } from './session-row.ts';
+import type { EventPage, EventQuery } from './sessions.ts';
+
+const DEFAULT_LIMIT = 20;
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** One page of a log; shorter than asked for at its end, or when its events are large. */
+export async function readEvents(
+  log: SessionLog,
+  id: string,
+  { after, order, limit = DEFAULT_LIMIT, maxBytes = MAX_BYTES, matches }: EventQuery,
+): Promise<EventPage> {
+  const events: PlacedEvent[] = [];
+  let bytes = 0;
+  for await (const chunk of log.chunks(id, { after, order })) {
+    for (const placed of chunk) {
+      if (matches && !matches(placed.event)) continue;
+      const last = events.at(-1);
+      if (last && (events.length >= limit || bytes >= maxBytes)) return { events, next: last.seq };
+      events.push(placed);
+      bytes += JSON.stringify(placed.event).length;
+    }
+  }
+  return { events, next: null };
+}
+
+/**
+ * The place behind which a follower begins: that of the event it saw last, or the end of the log.
+ *
+ * @throws GatewayError `invalid_request` for an id that is no event of the Session
+ */
+export async function startOf(
+  log: SessionLog,
+  { id, head }: SessionRow,
+  after: string | undefined,
+): Promise<number> {
+  if (after === undefined) return head;
+  const seq = await log.numberOf(id, after);
+  if (seq !== undefined) return seq;
+  const message = 'Last-Event-ID: no event of this session';
+  throw new GatewayError('invalid_request', { message, param: 'Last-Event-ID' });
+}

@@ -1,0 +1,45 @@
+import type { JobHandler } from '../jobs/jobs.ts';
+import type { Op } from '../store/store.ts';
+import type { SendDeps, Whose } from './send-events.ts';
+import { noSession } from './session-log.ts';
+import type { SessionLog } from './session-log.ts';
+import { agentKey, eventIdPrefix, eventPrefix, indexKeys } from './session-row.ts';
+
+/** The durable job that clears away the events of a deleted Session. */
+export const PURGE_JOB = 'session-purge';
+
+/** Those who follow read the last event within this time. */
+const PURGE_AFTER_MS = 60_000;
+const PURGE_BATCH = 400;
+
+/** See `Sessions.remove`. Its events go later, so that those who follow see the end. */
+export async function removeSession(
+  { log, jobs }: SendDeps,
+  { organization, id }: Whose,
+): Promise<void> {
+  const events = log.identify([{ type: 'session.deleted' }]);
+  const removed = await log.change(id, (row) => {
+    if (row?.organization !== organization) throw noSession();
+    const ops: Op[] = [
+      { type: 'delete', key: agentKey(id) },
+      ...indexKeys(row).map((key): Op => ({ type: 'delete', key })),
+      ...jobs.toAdd({ kind: PURGE_JOB, id, payload: null }, { inMs: PURGE_AFTER_MS }),
+    ];
+    return { row, events, ops, isEnd: true };
+  });
+  if (!removed) throw noSession();
+}
+
+export function createPurgeJob({ store }: SessionLog): JobHandler {
+  return async ({ job: { id }, signal }) => {
+    for (const prefix of [eventPrefix(id), eventIdPrefix(id)]) {
+      for (;;) {
+        signal.throwIfAborted();
+        const rows = await store.list({ prefix, limit: PURGE_BATCH });
+        await store.commit(rows.map(({ key }): Op => ({ type: 'delete', key })));
+        if (rows.length < PURGE_BATCH) break;
+      }
+    }
+    return 'done';
+  };
+}

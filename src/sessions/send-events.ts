@@ -1,0 +1,90 @@
+import { GatewayError } from '../core/errors.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import { parseInputEvents } from './input-events.ts';
+import { placeEvents } from './place-events.ts';
+import type { IdentifiedEvent } from './place-events.ts';
+import type { NewEvent, SessionEvent } from './session-event.ts';
+import { noSession } from './session-log.ts';
+import type { SessionLog } from './session-log.ts';
+import type { SessionRow } from './session-row.ts';
+import { answerOf } from './status-moves.ts';
+import { TURN_JOB } from './turn-job.ts';
+
+export interface SendDeps {
+  readonly log: SessionLog;
+  readonly jobs: Jobs;
+}
+
+export interface Whose {
+  readonly organization: string;
+  readonly id: string;
+}
+
+/** See `Sessions.send`. */
+export async function sendEvents(
+  { log, jobs }: SendDeps,
+  { organization, id }: Whose,
+  sent: readonly unknown[],
+): Promise<SessionEvent[]> {
+  refuseClosed(await log.load(organization, id));
+  const input = parseInputEvents(sent, 'events');
+  await checkAnswers(log, id, input);
+  const events = log.identify(input);
+  const changed = await log.change(id, async (row) => {
+    if (row?.organization !== organization) throw noSession();
+    refuseClosed(row);
+    const ops = callsForTurn(events) ? await jobs.toWake(turnJob(id)) : [];
+    return { row, events: [...events, ...log.identify(statusAfter(row, events))], ops };
+  });
+  if (!changed) throw noSession();
+  return changed.placed.slice(0, events.length).map(({ event }) => event);
+}
+
+export const turnJob = (id: string) => ({ kind: TURN_JOB, id, payload: null });
+
+/** What the operator's side adds is read when somebody speaks. */
+export function callsForTurn(events: readonly NewEvent[]): boolean {
+  return events.some(({ type }) => type !== 'system.message');
+}
+
+/**
+ * What the input makes of an idle Session: it runs, or it says what is still to be answered. In the same
+ * commit, so that nobody finds it idle with its work undone.
+ */
+export function statusAfter(row: SessionRow, events: readonly IdentifiedEvent[]): NewEvent[] {
+  if (row.status !== 'idle') return [];
+  const { awaiting } = placeEvents(row, events, row.lastAt).row;
+  const isAnswered = awaiting.length < row.awaiting.length;
+  if (awaiting.length === 0) {
+    const isCalled = isAnswered || events.some(({ type }) => type === 'user.message');
+    return isCalled ? [{ type: 'session.status_running' }] : [];
+  }
+  if (!isAnswered) return [];
+  const stop_reason = { type: 'requires_action', event_ids: awaiting };
+  return [{ type: 'session.status_idle', stop_reason, stop_details: null }];
+}
+
+function refuseClosed({ status, archivedAt }: SessionRow): void {
+  const state = status === 'terminated' ? 'terminated' : archivedAt === null ? null : 'archived';
+  if (state === null) return;
+  const message = `the session is ${state} and takes no more input`;
+  throw new GatewayError('conflict', { message, retry: false });
+}
+
+/** Answers must name a call of this Session (requirement sessions.events.send-validation). */
+async function checkAnswers(
+  log: SessionLog,
+  id: string,
+  events: readonly NewEvent[],
+): Promise<void> {
+  for (const [index, event] of events.entries()) {
+    const answer = answerOf(event);
+    if (!answer) continue;
+    const seq = await log.numberOf(id, answer.id);
+    const asked = seq === undefined ? undefined : await log.eventAt(id, seq);
+    if (asked && answer.to.includes(asked.type)) continue;
+    const param = `events[${index}].${answer.member}`;
+    const message = `${param}: no ${answer.to.join(' or ')} event of this session has this id`;
+    throw new GatewayError('invalid_request', { message, param });
+  }
+}

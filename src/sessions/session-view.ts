@@ -1,0 +1,52 @@
+import type { ResolvedAgent } from './resolved-agent.ts';
+import type { Session } from './session.ts';
+
+/** How the API shows a Session: every member of the official type (requirement sessions.object.shape). */
+export function toSessionView(session: Session, now: number): Record<string, unknown> {
+  const { usage, activeMs, createdAt, updatedAt, status } = session;
+  const until = status === 'terminated' ? Date.parse(updatedAt) : now;
+  const active_seconds = activeMs / 1_000;
+  return {
+    id: session.id,
+    type: 'session',
+    status,
+    title: session.title,
+    agent: toAgentView(session.agent),
+    environment_id: session.environmentId,
+    metadata: session.metadata,
+    resources: session.resources,
+    vault_ids: session.vaultIds,
+    outcome_evaluations: [],
+    stats: {
+      active_seconds,
+      duration_seconds: Math.max(0, until - Date.parse(createdAt)) / 1_000,
+    },
+    usage: { ...usage, active_seconds },
+    budget: session.budget,
+    deployment_id: session.deploymentId,
+    endpoint_id: session.endpointId,
+    entry_point: session.entryPoint,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    archived_at: session.archivedAt,
+  };
+}
+
+/** The snapshot of an Agent within a Session. */
+export function toAgentView(agent: ResolvedAgent): Record<string, unknown> {
+  return {
+    id: agent.id,
+    type: 'agent',
+    version: agent.version,
+    name: agent.name,
+    description: agent.description,
+    model: agent.model,
+    system: agent.system,
+    tools: agent.tools,
+    mcp_servers: agent.mcp_servers,
+    skills: agent.skills,
+    harness: agent.harness,
+    multiagent: null,
+    execution_identity: { type: 'service_account' },
+  };
+}

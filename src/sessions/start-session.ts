@@ -1,0 +1,84 @@
+import { GatewayError } from '../core/errors.ts';
+import type { Op } from '../store/store.ts';
+import { parseInputEvents } from './input-events.ts';
+import { placeEvents } from './place-events.ts';
+import { callsForTurn, statusAfter, turnJob } from './send-events.ts';
+import type { SendDeps } from './send-events.ts';
+import type { SessionEvent } from './session-event.ts';
+import { appendOps } from './session-log.ts';
+import { agentKey, indexKeys, sessionKey } from './session-row.ts';
+import type { SessionRow } from './session-row.ts';
+import type { Session } from './session.ts';
+import type { NewSession } from './sessions.ts';
+import { answerOf } from './status-moves.ts';
+
+/** See `Sessions.create`. */
+export async function startSession(
+  { log, jobs }: SendDeps,
+  input: NewSession,
+): Promise<{ session: Session; events: SessionEvent[] }> {
+  const events = log.identify(readFirstEvents(input.events));
+  const fresh = toRow(input, log.newSessionId(), log.now);
+  const { id } = fresh;
+  const all = [...events, ...log.identify(statusAfter(fresh, events))];
+  const { row, placed } = placeEvents(fresh, all, log.now);
+  const ops: Op[] = [
+    { type: 'put', key: sessionKey(id), value: row, ifAbsent: true },
+    { type: 'put', key: agentKey(id), value: input.agent },
+    ...indexKeys(row).map((key): Op => ({ type: 'put', key, value: null })),
+    ...appendOps(id, placed),
+    ...(callsForTurn(events) ? jobs.toAdd(turnJob(id)) : []),
+  ];
+  const { ok } = await log.store.commit(ops);
+  if (!ok) throw new Error(`the session ${id} exists already`);
+  const sent = placed.slice(0, events.length);
+  return { session: { ...row, agent: input.agent }, events: sent.map(({ event }) => event) };
+}
+
+function readFirstEvents(events: NewSession['events'] = []): ReturnType<typeof parseInputEvents> {
+  if (events.length === 0) return [];
+  const input = parseInputEvents(events, 'initial_events');
+  const index = input.findIndex((event) => answerOf(event) !== undefined);
+  if (index < 0) return input;
+  const param = `initial_events[${index}]`;
+  const message = `${param}: a new session has asked for nothing`;
+  throw new GatewayError('invalid_request', { message, param });
+}
+
+function toRow(input: NewSession, id: string, now: number): SessionRow {
+  const at = new Date(now).toISOString();
+  const { agent, organization, payer, entryPoint } = input;
+  return {
+    id,
+    organization,
+    payer,
+    entryPoint,
+    status: 'idle',
+    endpointId: input.endpointId ?? null,
+    deploymentId: input.deploymentId ?? null,
+    agentId: agent.id,
+    agentVersion: agent.version,
+    title: input.title ?? null,
+    metadata: input.metadata ?? {},
+    environmentId: input.environmentId ?? 'env_default',
+    vaultIds: input.vaultIds ?? [],
+    resources: input.resources ?? [],
+    budget: input.budget ?? null,
+    usage: {
+      input_tokens: 0,
+      output_tokens: 0,
+      cache_read_input_tokens: 0,
+      cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+    },
+    activeMs: 0,
+    head: 0,
+    handled: 0,
+    lastInput: 0,
+    awaiting: [],
+    turn: null,
+    lastAt: now,
+    createdAt: at,
+    updatedAt: at,
+    archivedAt: null,
+  };
+}

@@ -1,0 +1,158 @@
+import type { JobHandler, JobResult, JobRun } from '../jobs/jobs.ts';
+import type { Entry } from '../store/store.ts';
+import type { NewEvent } from './session-event.ts';
+import { sessionKey } from './session-row.ts';
+import type { SessionRow } from './session-row.ts';
+import type { SessionLog } from './session-log.ts';
+import type { TurnRunner } from './sessions.ts';
+import { FencedTurnLog } from './turn-log.ts';
+
+/** The durable job that runs the turns of the Session of the same id. */
+export const TURN_JOB = 'session-turn';
+
+/** Goes in a row that may fail, or end with their process, before the turn is given up. */
+const MAX_FAILURES = 5;
+
+export interface TurnJobOptions {
+  readonly log: SessionLog;
+  readonly runner: TurnRunner;
+}
+
+/** One go at the turns of one Session. */
+interface Go {
+  readonly log: SessionLog;
+  readonly runner: TurnRunner;
+  readonly id: string;
+  readonly turn: string;
+  /** Aborted with the job, and when somebody else has the Session or it is no more. */
+  readonly stop: AbortController;
+}
+
+/**
+ * Runs turns until no input is left, and ends only if none arrives meanwhile. Of two processes that take
+ * themselves for the one that runs it, only the later can append. A turn that fails is tried again with
+ * backoff and given up after five goes, so no Session runs for ever.
+ */
+export function createTurnJob({ log, runner }: TurnJobOptions): JobHandler {
+  return async ({ job: { id }, signal, failures }: JobRun) => {
+    const turn = log.newTurnId();
+    const begun = await log.change(id, (row) =>
+      row && row.status !== 'terminated' ? { row: { ...row, turn } } : undefined,
+    );
+    if (!begun) return 'done';
+    const stop = new AbortController();
+    const onAbort = (): void => stop.abort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) stop.abort();
+    const go = { log, runner, id, turn, stop };
+    try {
+      return failures < MAX_FAILURES ? await runTurns(go) : await giveUp(go);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (stop.signal.aborted) return 'done';
+      await noteFailure(go);
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  };
+}
+
+async function runTurns(go: Go): Promise<JobResult> {
+  let seen: number | undefined;
+  for (;;) {
+    const entry = await ownEntry(go);
+    const { value: row } = entry;
+    // A run that leaves input lying waits for the client; what arrived meanwhile it may not have seen.
+    if (row.status === 'terminated' || (row.lastInput === seen && !isBusy(row)))
+      return doneIfUnchanged(entry);
+    if (row.lastInput === seen) throw new Error('the turn was left off before its end');
+    seen = row.lastInput;
+    await runTurn(go, row);
+    go.stop.signal.throwIfAborted();
+  }
+}
+
+async function runTurn(go: Go, row: SessionRow): Promise<void> {
+  const { log, runner, id, turn, stop } = go;
+  const session = await log.withAgent(row);
+  if (!session) return stop.abort();
+  const turnLog = new FencedTurnLog(log, session, { turn, lastInput: row.lastInput });
+  const look = (): void => void lookAgain(go, turnLog);
+  const leave = [
+    log.store.watch(sessionKey(id), look),
+    log.live.add(id, { ring: look, show() {} }),
+  ];
+  try {
+    await runner.run(turnLog, stop.signal);
+  } finally {
+    for (const end of leave) end();
+  }
+}
+
+/** Somebody changed the Session: it may be another's now, or there is input. */
+async function lookAgain({ log, id, turn, stop }: Go, turnLog: FencedTurnLog): Promise<void> {
+  try {
+    const row = (await log.find(id))?.value;
+    if (row?.turn === turn) turnLog.see(row);
+    else stop.abort();
+  } catch {
+    // A store that fails tells the turn so at its next append.
+  }
+}
+
+async function ownEntry({ log, id, turn, stop }: Go): Promise<Entry<SessionRow>> {
+  const entry = await log.find(id);
+  if (entry?.value.turn === turn) return entry;
+  stop.abort();
+  throw new Error('another process runs this turn');
+}
+
+function isBusy({ status }: SessionRow): boolean {
+  return status === 'running' || status === 'rescheduling';
+}
+
+function doneIfUnchanged({ key, version }: Entry<SessionRow>): JobResult {
+  return { doneIf: [{ type: 'check', key, ifVersion: version }] };
+}
+
+const failed = (message: string, retry: 'retrying' | 'exhausted'): NewEvent => ({
+  type: 'session.error',
+  error: { type: 'unknown_error', message, retry_status: { type: retry } },
+});
+
+/** The details are for the log of the gateway. */
+async function noteFailure(go: Go): Promise<void> {
+  const error = failed('the turn failed and is tried again', 'retrying');
+  await appendTo(go, (row) => ({
+    row,
+    events: row.status === 'running' ? [error, { type: 'session.status_rescheduled' }] : [error],
+  }));
+}
+
+/** Input that waits behind the turn gets goes of its own. */
+async function giveUp(go: Go): Promise<JobResult> {
+  const error = failed('the turn failed again and again', 'exhausted');
+  const stop_reason = { type: 'retries_exhausted' };
+  const idle: NewEvent = { type: 'session.status_idle', stop_reason, stop_details: null };
+  const running: NewEvent = { type: 'session.status_running' };
+  const { value: before } = await ownEntry(go);
+  await appendTo(go, (row) => ({
+    row: { ...row, handled: row.lastInput },
+    events: isBusy(row) ? [error, ...(row.status === 'running' ? [] : [running]), idle] : [error],
+  }));
+  const after = await ownEntry(go);
+  const isLeft = isBusy(before) || after.value.lastInput > after.value.handled;
+  return isLeft ? { againInMs: 0 } : doneIfUnchanged(after);
+}
+
+async function appendTo(
+  { log, id, turn }: Go,
+  make: (row: SessionRow) => { row: SessionRow; events: NewEvent[] },
+): Promise<void> {
+  await log.change(id, (row) => {
+    if (row?.turn !== turn) return undefined;
+    const { row: next, events } = make(row);
+    return { row: next, events: log.identify(events) };
+  });
+}
