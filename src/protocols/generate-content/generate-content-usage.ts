@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../core/json-value.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
+import { countOf, isCount } from '../token-counts.ts';
 
 /**
  * Maps `usageMetadata`: the prompt's tokens include the cached ones, thoughts stand beside the
@@ -10,14 +11,14 @@ import type { Usage } from '../../core/usage.ts';
 export function toGenerateContentUsage(raw: unknown): Usage | undefined {
   if (!isJsonObject(raw)) return undefined;
   if (!isCount(raw['promptTokenCount']) && !isCount(raw['candidatesTokenCount'])) return undefined;
-  const prompt = count(raw['promptTokenCount']) + count(raw['toolUsePromptTokenCount']);
-  const cacheRead = Math.min(prompt, count(raw['cachedContentTokenCount']));
-  const reasoning = count(raw['thoughtsTokenCount']);
+  const prompt = countOf(raw['promptTokenCount']) + countOf(raw['toolUsePromptTokenCount']);
+  const cacheRead = Math.min(prompt, countOf(raw['cachedContentTokenCount']));
+  const reasoning = countOf(raw['thoughtsTokenCount']);
   return {
     ...NO_USAGE,
     input: prompt - cacheRead,
     cacheRead,
-    output: count(raw['candidatesTokenCount']) + reasoning,
+    output: countOf(raw['candidatesTokenCount']) + reasoning,
     reasoning,
     raw,
   };
@@ -33,12 +34,4 @@ export function fromUsage(usage: Usage): Record<string, number> {
     ...(cached > 0 && { cachedContentTokenCount: cached }),
     ...(usage.reasoning > 0 && { thoughtsTokenCount: usage.reasoning }),
   };
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
-}
-
-function count(value: unknown): number {
-  return isCount(value) ? Math.round(value) : 0;
 }

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../core/json-value.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
+import { countOf, isCount } from '../token-counts.ts';
 
 /**
  * Maps a usage object of Interactions. Cached tokens are among the input tokens, those of tools beside
@@ -10,12 +11,12 @@ import type { Usage } from '../../core/usage.ts';
 export function toInteractionUsage(raw: unknown): Usage | undefined {
   if (!isJsonObject(raw)) return undefined;
   if (!isCount(raw['total_input_tokens']) && !isCount(raw['total_output_tokens'])) return undefined;
-  const input = count(raw['total_input_tokens']);
-  const cacheRead = Math.min(count(raw['total_cached_tokens']), input);
-  const tools = count(raw['total_tool_use_tokens']);
-  const told = count(raw['total_output_tokens']);
-  const thoughts = count(raw['total_thought_tokens']);
-  const within = thoughts > 0 && count(raw['total_tokens']) === input + tools + told;
+  const input = countOf(raw['total_input_tokens']);
+  const cacheRead = Math.min(countOf(raw['total_cached_tokens']), input);
+  const tools = countOf(raw['total_tool_use_tokens']);
+  const told = countOf(raw['total_output_tokens']);
+  const thoughts = countOf(raw['total_thought_tokens']);
+  const within = thoughts > 0 && countOf(raw['total_tokens']) === input + tools + told;
   const output = within ? told : told + thoughts;
   return {
     ...NO_USAGE,
@@ -25,12 +26,4 @@ export function toInteractionUsage(raw: unknown): Usage | undefined {
     reasoning: Math.min(thoughts, output),
     raw,
   };
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
-}
-
-function count(value: unknown): number {
-  return isCount(value) ? Math.round(value) : 0;
 }

@@ -1,8 +1,9 @@
 import { isJsonObject } from '../../core/json-value.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
-
-type Members = Readonly<Record<string, unknown>>;
+import type { Members } from '../json-fields.ts';
+import { membersOf } from '../json-fields.ts';
+import { countOf } from '../token-counts.ts';
 
 const PROMPT_MEMBERS = [
   'input_tokens',
@@ -17,19 +18,24 @@ const PROMPT_MEMBERS = [
  */
 export function toMessagesUsage(raw: unknown): Usage | undefined {
   if (!isJsonObject(raw)) return undefined;
-  const split = members(raw['cache_creation']);
-  const cacheWrite1h = count(split['ephemeral_1h_input_tokens']);
-  const written = count(raw['cache_creation_input_tokens']);
-  const output = count(raw['output_tokens']);
+  const split = membersOf(raw['cache_creation']);
+  const cacheWrite1h = countOf(split['ephemeral_1h_input_tokens']);
+  const written = countOf(raw['cache_creation_input_tokens']);
+  const output = countOf(raw['output_tokens']);
   const usage: Usage = {
     ...NO_USAGE,
-    input: count(raw['input_tokens']),
-    cacheRead: count(raw['cache_read_input_tokens']),
+    input: countOf(raw['input_tokens']),
+    cacheRead: countOf(raw['cache_read_input_tokens']),
     cacheWrite5m:
-      written > 0 ? Math.max(0, written - cacheWrite1h) : count(split['ephemeral_5m_input_tokens']),
+      written > 0
+        ? Math.max(0, written - cacheWrite1h)
+        : countOf(split['ephemeral_5m_input_tokens']),
     cacheWrite1h,
     output,
-    reasoning: Math.min(output, count(members(raw['output_tokens_details'])['thinking_tokens'])),
+    reasoning: Math.min(
+      output,
+      countOf(membersOf(raw['output_tokens_details'])['thinking_tokens']),
+    ),
     raw,
   };
   const { input, cacheRead, cacheWrite5m } = usage;
@@ -41,7 +47,7 @@ export function toMessagesUsage(raw: unknown): Usage | undefined {
  * `earlier` one by one. Zeros for the whole prompt say nothing where its size was told before.
  */
 export function joinMessagesUsage(earlier: Members | undefined, later: unknown): Members {
-  const told = Object.entries(members(later)).filter(([, value]) => value !== null);
+  const told = Object.entries(membersOf(later)).filter(([, value]) => value !== null);
   const joined = { ...earlier, ...Object.fromEntries(told) };
   const tellsPrompt = told.some(([name, value]) => isPrompt(name) && !isNothing(value));
   if (tellsPrompt || !earlier) return joined;
@@ -54,15 +60,5 @@ function isPrompt(name: string): boolean {
 }
 
 function isNothing(value: unknown): boolean {
-  return isJsonObject(value) ? Object.values(value).every(isNothing) : count(value) === 0;
-}
-
-function count(value: unknown): number {
-  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER
-    ? Math.round(value)
-    : 0;
-}
-
-function members(value: unknown): Members {
-  return isJsonObject(value) ? value : {};
+  return isJsonObject(value) ? Object.values(value).every(isNothing) : countOf(value) === 0;
 }

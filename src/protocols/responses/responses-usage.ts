@@ -1,6 +1,8 @@
 import { isJsonObject } from '../../core/json-value.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
+import { membersOf } from '../json-fields.ts';
+import { countOf, isCount } from '../token-counts.ts';
 
 /**
  * Maps a Responses usage object. Missing, negative and non-numeric counts are 0; undefined when the
@@ -9,12 +11,12 @@ import type { Usage } from '../../core/usage.ts';
 export function fromResponsesUsage(raw: unknown): Usage | undefined {
   if (!isJsonObject(raw)) return undefined;
   if (!isCount(raw['input_tokens']) && !isCount(raw['output_tokens'])) return undefined;
-  const input = count(raw['input_tokens']);
-  const details = members(raw['input_tokens_details']);
-  const cacheRead = Math.min(count(details['cached_tokens']), input);
-  const cacheWrite = Math.min(count(details['cache_write_tokens']), input - cacheRead);
-  const output = count(raw['output_tokens']);
-  const reasoning = count(members(raw['output_tokens_details'])['reasoning_tokens']);
+  const input = countOf(raw['input_tokens']);
+  const details = membersOf(raw['input_tokens_details']);
+  const cacheRead = Math.min(countOf(details['cached_tokens']), input);
+  const cacheWrite = Math.min(countOf(details['cache_write_tokens']), input - cacheRead);
+  const output = countOf(raw['output_tokens']);
+  const reasoning = countOf(membersOf(raw['output_tokens_details'])['reasoning_tokens']);
   return {
     ...NO_USAGE,
     input: input - cacheRead - cacheWrite,
@@ -37,16 +39,4 @@ export function toResponsesUsage(usage: Usage): object {
     output_tokens_details: { reasoning_tokens: usage.reasoning },
     total_tokens: input + usage.output,
   };
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
-}
-
-function count(value: unknown): number {
-  return isCount(value) ? Math.round(value) : 0;
-}
-
-function members(value: unknown): Readonly<Record<string, unknown>> {
-  return isJsonObject(value) ? value : {};
 }

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../core/json-value.ts';
 import type { Citation, TokenLogprob } from '../../canonical.ts';
-import { defined } from './fields.ts';
-import type { Members } from './fields.ts';
+import { defined } from '../../json-fields.ts';
+import type { Members } from '../../json-fields.ts';
 
 /** The web sources of a message or delta; `shift` characters stand in front of the text they belong to. */
 export function readCitations(message: Members, shift: number): Citation[] {

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../core/json-value.ts';
 import type { AnswerEvent } from '../../canonical-stream.ts';
-import type { Members } from './fields.ts';
+import type { Members } from '../../json-fields.ts';
 import { JsonDepth } from './json-depth.ts';
 import { readArguments } from './read-answer.ts';
 

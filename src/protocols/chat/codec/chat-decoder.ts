@@ -6,8 +6,8 @@ import type { StreamFailure } from '../../protocol.ts';
 import { toChunkFailure, toFailure } from '../chat-chunk.ts';
 import { usageOf } from '../chat-usage.ts';
 import { DeltaReader } from './delta-reader.ts';
-import { defined } from './fields.ts';
-import type { Members } from './fields.ts';
+import { defined } from '../../json-fields.ts';
+import type { Members } from '../../json-fields.ts';
 
 const DONE = '[DONE]';
 

@@ -3,7 +3,7 @@ import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
 import { readCitations, readLogprobs } from './annotations.ts';
 import { readAnswerContent } from './answer-content.ts';
 import { CallReader } from './call-reader.ts';
-import type { Members } from './fields.ts';
+import type { Members } from '../../json-fields.ts';
 import { readFinishReason } from './finish-reason.ts';
 import {
   detailKey,

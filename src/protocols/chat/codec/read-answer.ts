@@ -3,8 +3,8 @@ import type { CanonicalAnswer, Part, TextPart, ToolCallPart } from '../../canoni
 import { usageOf } from '../chat-usage.ts';
 import { readCitations, readLogprobs } from './annotations.ts';
 import { readAnswerContent } from './answer-content.ts';
-import { defined } from './fields.ts';
-import type { Members } from './fields.ts';
+import { defined } from '../../json-fields.ts';
+import type { Members } from '../../json-fields.ts';
 import { readFinishReason } from './finish-reason.ts';
 import { PLAIN_SIGNATURE, readReasoning } from './reasoning-details.ts';
 

@@ -8,8 +8,8 @@ import type {
   Part,
   TextPart,
 } from '../../canonical.ts';
-import { defined, invalid, readText, requireObject, requireText } from './fields.ts';
-import type { Members } from './fields.ts';
+import { defined, invalid, readText, requireObject, requireText } from '../../json-fields.ts';
+import type { Members } from '../../json-fields.ts';
 
 /** Where a part stands, and who is told of what has no canonical form. */
 export interface ContentPlace {

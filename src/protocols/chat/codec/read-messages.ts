@@ -1,6 +1,13 @@
 import type { Part, ToolCallPart, Turn } from '../../canonical.ts';
-import { defined, invalid, readList, readText, requireObject, requireText } from './fields.ts';
-import type { Members } from './fields.ts';
+import {
+  defined,
+  invalid,
+  readList,
+  readText,
+  requireObject,
+  requireText,
+} from '../../json-fields.ts';
+import type { Members } from '../../json-fields.ts';
 import { readContent, readTexts } from './read-content.ts';
 import { OF_CONTENT, readReasoning } from './reasoning-details.ts';
 import type { ReadReasoning } from './reasoning-details.ts';

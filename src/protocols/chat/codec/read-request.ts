@@ -11,8 +11,8 @@ import {
   readText,
   requireObject,
   requireText,
-} from './fields.ts';
-import type { Members } from './fields.ts';
+} from '../../json-fields.ts';
+import type { Members } from '../../json-fields.ts';
 import { readMessages } from './read-messages.ts';
 
 /**

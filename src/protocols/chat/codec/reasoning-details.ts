@@ -1,7 +1,7 @@
 import { isJsonObject, parseJsonObject } from '../../../core/json-value.ts';
 import type { ReasoningPart, Signature } from '../../canonical.ts';
 import { fromSignatureText, toSignatureText } from '../../reasoning-token.ts';
-import type { Members } from './fields.ts';
+import type { Members } from '../../json-fields.ts';
 
 /**
  * Reasoning in chat messages: its text in `reasoning_content` (some providers say `reasoning`) and,

@@ -10,7 +10,7 @@ import type {
   Turn,
 } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
-import { defined } from './fields.ts';
+import { defined } from '../../json-fields.ts';
 import { restoreDetail } from './reasoning-details.ts';
 
 type Message = Record<string, unknown>;

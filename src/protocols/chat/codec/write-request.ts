@@ -1,7 +1,7 @@
 import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
 import type { CanonicalRequest, ReasoningRequest, Tool } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
-import { defined } from './fields.ts';
+import { defined } from '../../json-fields.ts';
 import { writeMessages } from './write-messages.ts';
 
 /**

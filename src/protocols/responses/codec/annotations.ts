@@ -1,6 +1,6 @@
 import type { Citation, TokenLogprob } from '../../canonical.ts';
 import { objectsOf } from './fields.ts';
-import type { Members } from './fields.ts';
+import type { Members } from '../../json-fields.ts';
 
 /** Sources on the web; files of the provider mean nothing elsewhere. */
 export function readCitations(annotations: unknown): Citation[] {

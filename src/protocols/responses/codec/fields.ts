@@ -1,44 +1,11 @@
 import { GatewayError } from '../../../core/errors.ts';
 import { isJsonObject } from '../../../core/json-value.ts';
-
-export type Members = Readonly<Record<string, unknown>>;
-
-/** `invalid_request` with the path of the field at fault. */
-export function invalid(param: string, what: string): GatewayError {
-  return new GatewayError('invalid_request', { message: `\`${param}\` must be ${what}`, param });
-}
+import type { Members } from '../../json-fields.ts';
 
 /** What only a provider of Responses can serve. */
 export function unsupported(param: string): GatewayError {
   const message = `no route of this model supports \`${param}\``;
   return new GatewayError('unsupported_feature', { message, param });
-}
-
-/** A reader of one optional field: null is as good as absent, another type is the client's fault. */
-function optional<T>(is: (value: unknown) => value is T, what: string) {
-  return (value: unknown, param: string): T | undefined => {
-    if (value === undefined || value === null) return undefined;
-    if (!is(value)) throw invalid(param, what);
-    return value;
-  };
-}
-
-export const readText = optional((value) => typeof value === 'string', 'a string');
-export const readNumber = optional((value) => typeof value === 'number', 'a number');
-export const readFlag = optional((value) => typeof value === 'boolean', 'a boolean');
-export const readObject = optional(isJsonObject, 'an object');
-export const readList = optional((value): value is unknown[] => Array.isArray(value), 'an array');
-
-export function requireText(value: unknown, param: string): string {
-  const text = readText(value, param);
-  if (text === undefined) throw invalid(param, 'a string');
-  return text;
-}
-
-export function requireObject(value: unknown, param: string): Members {
-  const object = readObject(value, param);
-  if (!object) throw invalid(param, 'an object');
-  return object;
 }
 
 /** The objects of a list; of anything else none. */
@@ -48,12 +15,4 @@ export function objectsOf(value: unknown): Members[] {
 
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-/** The members that are not undefined. */
-export function defined<T extends object>(
-  members: T,
-): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };
 }

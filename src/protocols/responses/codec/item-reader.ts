@@ -3,7 +3,7 @@ import type { PartEvent, PartOpening } from '../../canonical-stream.ts';
 import type { Part } from '../../canonical.ts';
 import { readCitation, readLogprobs } from './annotations.ts';
 import { objectsOf, textOf } from './fields.ts';
-import type { Members } from './fields.ts';
+import type { Members } from '../../json-fields.ts';
 import { readOutputItem } from './read-answer.ts';
 import { readSignature, reasoningText } from './reasoning-item.ts';
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { MediaSource } from '../../canonical.ts';
-import { invalid } from './fields.ts';
+import { invalid } from '../../json-fields.ts';
 
 const DATA_URL = /^data:([^,]*),/i;
 

@@ -3,7 +3,7 @@ import type { CanonicalAnswer, Part } from '../../canonical.ts';
 import { fromResponsesUsage } from '../responses-usage.ts';
 import { readCitations, readLogprobs } from './annotations.ts';
 import { objectsOf, textOf } from './fields.ts';
-import type { Members } from './fields.ts';
+import type { Members } from '../../json-fields.ts';
 import { readReasoningItem } from './reasoning-item.ts';
 import { readStop } from './stops.ts';
 

@@ -1,7 +1,8 @@
 import type { DocumentPart, ImagePart, Part, TextPart } from '../../canonical.ts';
 import { readCitations } from './annotations.ts';
-import { invalid, readText, requireObject, requireText, unsupported } from './fields.ts';
-import type { Members } from './fields.ts';
+import { invalid, readText, requireObject, requireText } from '../../json-fields.ts';
+import { unsupported } from './fields.ts';
+import type { Members } from '../../json-fields.ts';
 import { readUrl } from './media.ts';
 
 /** Where content stands, and who is told of what has no canonical form. */

@@ -1,6 +1,7 @@
 import type { Part, Turn } from '../../canonical.ts';
-import { invalid, requireObject, requireText, unsupported } from './fields.ts';
-import type { Members } from './fields.ts';
+import { invalid, requireObject, requireText } from '../../json-fields.ts';
+import { unsupported } from './fields.ts';
+import type { Members } from '../../json-fields.ts';
 import { readContent } from './read-content.ts';
 import { readReasoningItem } from './reasoning-item.ts';
 

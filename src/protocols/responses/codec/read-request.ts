@@ -16,9 +16,9 @@ import {
   readText,
   requireObject,
   requireText,
-  unsupported,
-} from './fields.ts';
-import type { Members } from './fields.ts';
+} from '../../json-fields.ts';
+import { unsupported } from './fields.ts';
+import type { Members } from '../../json-fields.ts';
 import { readInput } from './read-input.ts';
 import { unmappedFields } from './unmapped-fields.ts';
 

@@ -1,8 +1,9 @@
 import { parseJsonObject } from '../../../core/json-value.ts';
 import type { ReasoningPart, Signature } from '../../canonical.ts';
 import { fromSignatureText, toSignatureText } from '../../reasoning-token.ts';
-import { defined, objectsOf, textOf } from './fields.ts';
-import type { Members } from './fields.ts';
+import { defined } from '../../json-fields.ts';
+import { objectsOf, textOf } from './fields.ts';
+import type { Members } from '../../json-fields.ts';
 
 /**
  * Reasoning items and canonical reasoning. The value of a signature is the JSON of the item's `id` and

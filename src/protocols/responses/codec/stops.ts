@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../core/json-value.ts';
 import type { Stop, StopKind } from '../../canonical.ts';
 import { textOf } from './fields.ts';
-import type { Members } from './fields.ts';
+import type { Members } from '../../json-fields.ts';
 
 /** Undefined for a Response that is not finished. */
 export function readStop(response: Members, hasCalls: boolean): Stop | undefined {

@@ -5,7 +5,7 @@ import type { CanonicalEvent } from '../../canonical-stream.ts';
 import type { StreamFailure } from '../../protocol.ts';
 import { toResponsesFailure } from '../responses-failure.ts';
 import { fromResponsesUsage } from '../responses-usage.ts';
-import type { Members } from './fields.ts';
+import type { Members } from '../../json-fields.ts';
 import { ItemReader } from './item-reader.ts';
 import { readStop } from './stops.ts';
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../core/json-value.ts';
-import type { Members } from './fields.ts';
+import type { Members } from '../../json-fields.ts';
 
 /** What has a canonical form, or means nothing to another protocol. */
 const KNOWN: ReadonlySet<string> = new Set([

@@ -9,7 +9,7 @@ import type {
 } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { writeCitation } from './annotations.ts';
-import { defined } from './fields.ts';
+import { defined } from '../../json-fields.ts';
 import { writeUrl } from './media.ts';
 import { toProviderReasoning } from './reasoning-item.ts';
 

@@ -1,7 +1,7 @@
 import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
 import type { CanonicalRequest, ReasoningRequest, Tool, Turn } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
-import { defined } from './fields.ts';
+import { defined } from '../../json-fields.ts';
 import { writeInput } from './write-input.ts';
 
 /** Fewer are refused. */

@@ -1,5 +1,5 @@
-import { GatewayError } from '../../../core/errors.ts';
-import { isJsonObject } from '../../../core/json-value.ts';
+import { GatewayError } from '../core/errors.ts';
+import { isJsonObject } from '../core/json-value.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -19,6 +19,7 @@ function optional<T>(is: (value: unknown) => value is T, what: string) {
 
 export const readText = optional((value) => typeof value === 'string', 'a string');
 export const readNumber = optional(
+  // A number that is too large is parsed as one without an end.
   (value): value is number => typeof value === 'number' && Number.isFinite(value),
   'a number',
 );
@@ -36,6 +37,11 @@ export function requireObject(value: unknown, param: string): Members {
   const object = readObject(value, param);
   if (!object) throw invalid(param, 'an object');
   return object;
+}
+
+/** The object, or an empty one for anything else. */
+export function membersOf(value: unknown): Members {
+  return isJsonObject(value) ? value : {};
 }
 
 /** The members that are not undefined. */
