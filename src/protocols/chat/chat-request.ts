@@ -1,10 +1,10 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import { quirkEdits } from '../../core/json-quirks.ts';
 import { scanJson } from '../../core/json-scan.ts';
 import { spliceJson } from '../../core/json-splice.ts';
 import type { JsonEdit } from '../../core/json-splice.ts';
 import { isJsonObject } from '../../core/json-value.ts';
+import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
 
@@ -31,12 +31,9 @@ export function peekChat(body: Buffer): RequestPeek {
 }
 
 /** The provider's body: the client's bytes with the model replaced, usage asked for and quirks applied. */
-export function encodeChat(peek: RequestPeek, { model, quirks, askUsage }: EncodeOptions): Buffer {
-  const edits: JsonEdit[] = [];
-  if (model !== peek.model) edits.push({ op: 'set', key: 'model', json: JSON.stringify(model) });
-  if (askUsage && peek.stream && !peek.keepUsage) edits.push(...usageEdits(peek));
-  if (quirks !== undefined) edits.push(...quirkEdits(peek.members, quirks));
-  return spliceJson(peek.body, peek.members, edits);
+export function encodeChat(peek: RequestPeek, options: EncodeOptions): Buffer {
+  const asks = options.askUsage && peek.stream && !peek.keepUsage;
+  return forwardBody(peek, options, asks ? usageEdits(peek) : undefined);
 }
 
 function readStream(stream: unknown): boolean {

@@ -1,11 +1,8 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import { quirkEdits } from '../../core/json-quirks.ts';
 import { scanJson } from '../../core/json-scan.ts';
-import { spliceJson } from '../../core/json-splice.ts';
-import type { JsonEdit } from '../../core/json-splice.ts';
 import { readModelName } from '../model-member.ts';
-import type { EncodeOptions, RequestPeek } from '../protocol.ts';
+import type { RequestPeek } from '../protocol.ts';
 
 /** What the gateway reads; other members, and the model's own limits, are the provider's business. */
 const GUARDED = ['model', 'input', 'encoding_format'];
@@ -30,14 +27,6 @@ export function peekEmbeddings(body: Buffer): RequestPeek {
     inputBound: body.length,
     outputBound: 0,
   };
-}
-
-/** The provider's body: the client's bytes with the model replaced and quirks applied. */
-export function encodeEmbeddings(peek: RequestPeek, { model, quirks }: EncodeOptions): Buffer {
-  const edits: JsonEdit[] = [];
-  if (model !== peek.model) edits.push({ op: 'set', key: 'model', json: JSON.stringify(model) });
-  if (quirks !== undefined) edits.push(...quirkEdits(peek.members, quirks));
-  return spliceJson(peek.body, peek.members, edits);
 }
 
 /** How many vectors were asked for: a text or one list of tokens is one. Throws `invalid_request`. */

@@ -1,11 +1,12 @@
+import { forwardBody } from '../forward-body.ts';
 import type { WireProtocol } from '../protocol.ts';
 import { readEmbeddingsAnswer } from './embeddings-answer.ts';
-import { encodeEmbeddings, peekEmbeddings } from './embeddings-request.ts';
+import { peekEmbeddings } from './embeddings-request.ts';
 
 /** Embeddings (contract: Embeddings): never streamed, answered in the encoding that was asked for. */
 export const embeddings: WireProtocol = {
   id: 'embeddings',
   peek: peekEmbeddings,
-  encode: encodeEmbeddings,
+  encode: forwardBody,
   readAnswer: readEmbeddingsAnswer,
 };

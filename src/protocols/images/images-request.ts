@@ -2,10 +2,7 @@ import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import { readGuardedField, formContentType, writeForm } from '../../core/form.ts';
 import type { Form } from '../../core/form.ts';
-import { quirkEdits } from '../../core/json-quirks.ts';
 import { scanJson } from '../../core/json-scan.ts';
-import { spliceJson } from '../../core/json-splice.ts';
-import type { JsonEdit } from '../../core/json-splice.ts';
 import type { SpooledBody } from '../../core/spooled-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestAddress, RequestPeek } from '../protocol.ts';
@@ -22,14 +19,6 @@ const TOKENS_PER_IMAGE = 16_384;
 /** Generations are JSON, edits are forms. Throws `invalid_json` or `invalid_request` (contract: Images). */
 export function peekImages(body: Buffer, { form }: RequestAddress = {}): RequestPeek {
   return form ? peekForm(form) : peekJson(body);
-}
-
-/** The provider's body: the client's bytes with the model replaced and quirks applied. */
-export function encodeImages(peek: RequestPeek, { model, quirks }: EncodeOptions): Buffer {
-  const edits: JsonEdit[] = [];
-  if (model !== peek.model) edits.push({ op: 'set', key: 'model', json: JSON.stringify(model) });
-  if (quirks !== undefined) edits.push(...quirkEdits(peek.members, quirks));
-  return spliceJson(peek.body, peek.members, edits);
 }
 
 /** The same for edits: every part but the model as it came. */

@@ -1,12 +1,13 @@
+import { forwardBody } from '../forward-body.ts';
 import type { WireProtocol } from '../protocol.ts';
 import { readImagesAnswer } from './images-answer.ts';
-import { encodeImages, encodeImagesForm, peekImages } from './images-request.ts';
+import { encodeImagesForm, peekImages } from './images-request.ts';
 
 /** Image generations and edits (contract: Images): never streamed, never translated. */
 export const images: WireProtocol = {
   id: 'images',
   peek: peekImages,
-  encode: encodeImages,
+  encode: forwardBody,
   encodeForm: encodeImagesForm,
   readAnswer: readImagesAnswer,
 };

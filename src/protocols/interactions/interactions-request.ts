@@ -1,12 +1,9 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import { quirkEdits } from '../../core/json-quirks.ts';
 import { scanJson } from '../../core/json-scan.ts';
-import { spliceJson } from '../../core/json-splice.ts';
-import type { JsonEdit } from '../../core/json-splice.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import { readModelName } from '../model-member.ts';
-import type { EncodeOptions, RequestPeek } from '../protocol.ts';
+import type { RequestPeek } from '../protocol.ts';
 
 /** What the gateway reads; every other member is the provider's business. */
 const GUARDED = [
@@ -49,14 +46,6 @@ export function peekInteractions(body: Buffer): RequestPeek {
     outputBound: outputBoundOf(value['generation_config']),
     ...(previous === undefined ? {} : { pins: [previous] }),
   };
-}
-
-/** The provider's body: the client's bytes with the model replaced and quirks applied. */
-export function encodeInteractions(peek: RequestPeek, { model, quirks }: EncodeOptions): Buffer {
-  const edits: JsonEdit[] = [];
-  if (model !== peek.model) edits.push({ op: 'set', key: 'model', json: JSON.stringify(model) });
-  if (quirks !== undefined) edits.push(...quirkEdits(peek.members, quirks));
-  return spliceJson(peek.body, peek.members, edits);
 }
 
 /** True for work that is to go on behind the answer. */

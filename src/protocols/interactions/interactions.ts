@@ -1,15 +1,16 @@
 import { googleStatus } from '../../core/google-status.ts';
 import { formatSse } from '../../core/sse-frame.ts';
+import { forwardBody } from '../forward-body.ts';
 import type { StreamCodec, WireProtocol } from '../protocol.ts';
 import { readInteractionsAnswer } from './interactions-answer.ts';
-import { encodeInteractions, peekInteractions } from './interactions-request.ts';
+import { peekInteractions } from './interactions-request.ts';
 import { createInteractionsStream } from './interactions-stream.ts';
 
 /** Interactions (contract: Interactions protocol): native only, never translated. */
 export const interactions: WireProtocol & StreamCodec = {
   id: 'interactions',
   peek: peekInteractions,
-  encode: encodeInteractions,
+  encode: forwardBody,
   readAnswer: readInteractionsAnswer,
   createStream: createInteractionsStream,
   errorFrame({ status, message }) {

@@ -1,10 +1,7 @@
 import type { Buffer } from 'node:buffer';
-import { quirkEdits } from '../../core/json-quirks.ts';
 import { scanJson } from '../../core/json-scan.ts';
-import { spliceJson } from '../../core/json-splice.ts';
-import type { JsonEdit } from '../../core/json-splice.ts';
 import { readModelName } from '../model-member.ts';
-import type { EncodeOptions, RequestPeek } from '../protocol.ts';
+import type { RequestPeek } from '../protocol.ts';
 import { checkMessagesBody, readMaxTokens } from './check-request.ts';
 
 /** What the gateway reads from a Messages request; other members are the provider's business. */
@@ -38,15 +35,4 @@ export function peekConversation(body: Buffer): RequestPeek {
     inputBound: body.length,
     outputBound: 0,
   };
-}
-
-/** The provider's body: the client's bytes with the model replaced and quirks applied. */
-export function encodeMessages(
-  peek: RequestPeek,
-  { model, quirks }: Pick<EncodeOptions, 'model' | 'quirks'>,
-): Buffer {
-  const edits: JsonEdit[] = [];
-  if (model !== peek.model) edits.push({ op: 'set', key: 'model', json: JSON.stringify(model) });
-  if (quirks !== undefined) edits.push(...quirkEdits(peek.members, quirks));
-  return spliceJson(peek.body, peek.members, edits);
 }

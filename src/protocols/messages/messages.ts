@@ -1,7 +1,8 @@
 import { formatSse } from '../../core/sse-frame.ts';
+import { forwardBody } from '../forward-body.ts';
 import type { InBandError, StreamCodec, WireProtocol } from '../protocol.ts';
 import { readMessagesAnswer } from './messages-answer.ts';
-import { encodeMessages, peekMessages } from './messages-request.ts';
+import { peekMessages } from './messages-request.ts';
 import { createMessagesStream } from './messages-stream.ts';
 
 const PING = formatSse({ event: 'ping', data: JSON.stringify({ type: 'ping' }) });
@@ -10,7 +11,7 @@ const PING = formatSse({ event: 'ping', data: JSON.stringify({ type: 'ping' }) }
 export const messages: WireProtocol & StreamCodec = {
   id: 'messages',
   peek: peekMessages,
-  encode: encodeMessages,
+  encode: forwardBody,
   readAnswer: readMessagesAnswer,
   createStream: createMessagesStream,
   errorFrame: ({ type, message }: InBandError) =>

@@ -1,9 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import { quirkEdits } from '../../core/json-quirks.ts';
 import { scanJson } from '../../core/json-scan.ts';
-import { spliceJson } from '../../core/json-splice.ts';
-import type { JsonEdit } from '../../core/json-splice.ts';
+import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
 import { pinsOfRequest } from './responses-pins.ts';
@@ -32,19 +30,11 @@ export function peekResponses(body: Buffer): RequestPeek {
 }
 
 /** The provider's body: the client's bytes with the model replaced and quirks applied. */
-export function encodeResponses(
-  peek: RequestPeek,
-  { model, quirks, losses }: EncodeOptions,
-): Buffer {
-  const edits: JsonEdit[] = [];
-  if (model !== peek.model) edits.push({ op: 'set', key: 'model', json: JSON.stringify(model) });
+export function encodeResponses(peek: RequestPeek, options: EncodeOptions): Buffer {
   const input = withoutForeignReasoning(peek);
-  if (input !== undefined) {
-    edits.push({ op: 'set', key: 'input', json: input });
-    losses.push('reasoning.encrypted_content');
-  }
-  if (quirks !== undefined) edits.push(...quirkEdits(peek.members, quirks));
-  return spliceJson(peek.body, peek.members, edits);
+  if (input === undefined) return forwardBody(peek, options);
+  options.losses.push('reasoning.encrypted_content');
+  return forwardBody(peek, options, [{ op: 'set', key: 'input', json: input }]);
 }
 
 function readStream(stream: unknown): boolean {

@@ -2,10 +2,11 @@ import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import { scanJson } from '../../core/json-scan.ts';
 import { isJsonObject } from '../../core/json-value.ts';
+import { forwardBody } from '../forward-body.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
 import { toSeconds } from './video.ts';
 import type { VideoState } from './video.ts';
-import { encodeVideos, toPeek } from './videos-request.ts';
+import { toPeek } from './videos-request.ts';
 
 /**
  * The content-generation form of video tasks and how it maps to the other one: the only place that
@@ -44,7 +45,7 @@ export function encodeContentTask({ value }: RequestPeek, options: EncodeOptions
   options.losses.push(...unmapped);
   const body = Buffer.from(JSON.stringify(request));
   const { members } = scanJson(body);
-  return encodeVideos({ ...toPeek(request), body, members }, options);
+  return forwardBody({ ...toPeek(request), body, members }, options);
 }
 
 interface VideoRequest {

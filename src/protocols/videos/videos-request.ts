@@ -2,10 +2,7 @@ import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import { formContentType, readGuardedField, writeForm } from '../../core/form.ts';
 import type { Form } from '../../core/form.ts';
-import { quirkEdits } from '../../core/json-quirks.ts';
 import { scanJson } from '../../core/json-scan.ts';
-import { spliceJson } from '../../core/json-splice.ts';
-import type { JsonEdit } from '../../core/json-splice.ts';
 import type { SpooledBody } from '../../core/spooled-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestAddress, RequestPeek } from '../protocol.ts';
@@ -23,14 +20,6 @@ export function peekVideos(body: Buffer, address: RequestAddress = {}): RequestP
   if (address.form) return peekForm(address.form);
   const { value, members } = scanJson(body, GUARDED);
   return { ...toPeek(value), body, members };
-}
-
-/** The provider's body: the client's bytes with the model replaced and quirks applied. */
-export function encodeVideos(peek: RequestPeek, { model, quirks }: EncodeOptions): Buffer {
-  const edits: JsonEdit[] = [];
-  if (model !== peek.model) edits.push({ op: 'set', key: 'model', json: JSON.stringify(model) });
-  if (quirks !== undefined) edits.push(...quirkEdits(peek.members, quirks));
-  return spliceJson(peek.body, peek.members, edits);
 }
 
 /** The same for a form: every part but the model as it came, reference files included. */

@@ -1,13 +1,14 @@
+import { forwardBody } from '../forward-body.ts';
 import type { WireProtocol } from '../protocol.ts';
 import { encodeContentTask, peekContentTask } from './content-task.ts';
 import { readVideosAnswer } from './videos-answer.ts';
-import { encodeVideos, encodeVideosForm, peekVideos } from './videos-request.ts';
+import { encodeVideosForm, peekVideos } from './videos-request.ts';
 
 /** Creating video tasks as the official client does (decisions: Native video tasks). */
 export const videos: WireProtocol = {
   id: 'videos',
   peek: peekVideos,
-  encode: encodeVideos,
+  encode: forwardBody,
   encodeForm: encodeVideosForm,
   readAnswer: readVideosAnswer,
 };

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { forwardBody } from '../../../src/protocols/forward-body.ts';
 import { GatewayError } from '../../../src/core/errors.ts';
 import {
-  encodeInteractions,
   isBackground,
   isStored,
   peekInteractions,
@@ -84,7 +84,7 @@ describe('an Interactions request', () => {
     'goes on with only the model replaced: %s',
     (input) => {
       const body = `{ "input":${input},"store":true,\n"generation_config":{"temperature":1.0,"seed":9007199254740993},"model":"acme/m","mod\\u0065":1,"response_format":[{"type":"text"}],"zzz":null }`;
-      const sent = encodeInteractions(peek(body), encodeOptions({ model: 'up' }));
+      const sent = forwardBody(peek(body), encodeOptions({ model: 'up' }));
       expect(sent.toString()).toBe(body.replace('"acme/m"', '"up"'));
     },
   );
@@ -130,7 +130,7 @@ describe('an Interactions request', () => {
             body = body.slice(0, at) + text + body.slice(at + size);
           try {
             const asked = peekInteractions(Buffer.from(body));
-            encodeInteractions(asked, encodeOptions());
+            forwardBody(asked, encodeOptions());
           } catch (error) {
             expect(error).toBeInstanceOf(GatewayError);
           }

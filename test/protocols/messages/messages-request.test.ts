@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { forwardBody } from '../../../src/protocols/forward-body.ts';
 import { GatewayError } from '../../../src/core/errors.ts';
-import { encodeMessages, peekMessages } from '../../../src/protocols/messages/messages-request.ts';
+import { peekMessages } from '../../../src/protocols/messages/messages-request.ts';
 import { verifies } from '../../requirements.ts';
 import { mutatedJson } from '../mutations.ts';
 
@@ -112,12 +113,12 @@ describe('a Messages request', () => {
   it('is sent as it was written, but for the model', () => {
     const text = '{ "model":"acme/one","max_tokens":5,\n"messages":[],"x":1.0,"y":"\\u00e9"}';
     const read = peekMessages(Buffer.from(text));
-    expect(encodeMessages(read, { model: 'up', quirks: undefined }).toString()).toBe(
+    expect(forwardBody(read, { model: 'up', quirks: undefined }).toString()).toBe(
       text.replace('acme/one', 'up'),
     );
-    const same = encodeMessages(read, { model: 'acme/one', quirks: undefined });
+    const same = forwardBody(read, { model: 'acme/one', quirks: undefined });
     expect(same.toString()).toBe(text);
-    expect(encodeMessages(read, { model: 'up', quirks: { drop: ['x'] } }).toString()).not.toContain(
+    expect(forwardBody(read, { model: 'up', quirks: { drop: ['x'] } }).toString()).not.toContain(
       '"x"',
     );
   });
