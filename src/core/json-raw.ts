@@ -1,4 +1,4 @@
-import { skipBlank, skipString } from './json-scan.ts';
+import { skipBlank, skipNested, skipString } from './json-scan.ts';
 import { isJsonObject } from './json-value.ts';
 
 /** A JSON value as its text, for values that must not change by being parsed (`1.0`, integers beyond 2^53). */
@@ -97,7 +97,7 @@ function maskMembers(
     if (!isMember) continue;
     const start = skipBlank(text, colon + 1);
     if (text[start] !== '{' && text[start] !== '[') continue;
-    const close = skipContainer(text, start);
+    const close = skipNested(text, start);
     const raw = text.slice(start, close);
     JSON.parse(raw);
     masked += `${text.slice(copied, start)}{"${mark}":${raws.push(new RawJson(raw)) - 1}}`;
@@ -105,21 +105,4 @@ function maskMembers(
     at = close;
   }
   return { masked: masked + text.slice(copied), raws };
-}
-
-function skipContainer(text: string, open: number): number {
-  let depth = 0;
-  let at = open;
-  while (at < text.length) {
-    const char = text[at];
-    if (char === '"') {
-      at = skipString(text, at);
-      continue;
-    }
-    at++;
-    if (char === '{' || char === '[') depth++;
-    else if (char === '}' || char === ']') depth--;
-    if (depth === 0) return at;
-  }
-  return at;
 }

@@ -139,7 +139,8 @@ export function skipBlank(text: string, from: number): number {
 function skipValue(text: string, start: number): number {
   const code = text.charCodeAt(start);
   if (code === QUOTE) return skipString(text, start);
-  if ((code | BRACKET_BIT) === OPEN_BRACE) return skipNested(text, start);
+  // The scanned object itself is one level.
+  if ((code | BRACKET_BIT) === OPEN_BRACE) return skipNested(text, start, MAX_JSON_DEPTH - 1);
   let at = start;
   while (at < text.length && !endsScalar(text.charCodeAt(at))) at++;
   return at;
@@ -165,9 +166,12 @@ export function skipString(text: string, open: number): number {
   }
 }
 
-function skipNested(text: string, start: number): number {
-  // The scanned object itself is one level.
-  let depth = 1;
+/**
+ * The offset behind the object or array that begins at `start`; the text's end for one that does not
+ * end. Throws `invalid_request` for one that is nested deeper than `maxDepth`, itself included.
+ */
+export function skipNested(text: string, start: number, maxDepth = Infinity): number {
+  let depth = 0;
   let at = start;
   while (at < text.length) {
     const code = text.charCodeAt(at);
@@ -178,10 +182,10 @@ function skipNested(text: string, start: number): number {
     at++;
     const folded = code | BRACKET_BIT;
     if (folded === OPEN_BRACE) {
-      if (++depth > MAX_JSON_DEPTH) {
+      if (++depth > maxDepth) {
         throw new GatewayError('invalid_request', { message: 'request body is nested too deeply' });
       }
-    } else if (folded === CLOSE_BRACE && --depth === 1) return at;
+    } else if (folded === CLOSE_BRACE && --depth === 0) return at;
   }
   return at;
 }

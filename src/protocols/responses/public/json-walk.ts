@@ -1,4 +1,4 @@
-import { skipBlank, skipString } from '../../../core/json-scan.ts';
+import { skipBlank, skipNested, skipString } from '../../../core/json-scan.ts';
 
 /** Where an element of an array stands in its text; `end` is exclusive. */
 export interface JsonElement {
@@ -53,22 +53,5 @@ function skipValue(json: string, start: number): number {
   if (first === '{' || first === '[') return skipNested(json, start);
   let at = start;
   while (at < json.length && !/[\s,\]}]/.test(json.charAt(at))) at++;
-  return at;
-}
-
-function skipNested(json: string, start: number): number {
-  let depth = 0;
-  let at = start;
-  while (at < json.length) {
-    const char = json[at];
-    if (char === '"') {
-      at = skipString(json, at);
-      continue;
-    }
-    at++;
-    if (char === '{' || char === '[') depth++;
-    else if (char === '}' || char === ']') depth--;
-    if (depth === 0) return at;
-  }
   return at;
 }
