@@ -1,3 +1,4 @@
+import { googleStatus as nameOf } from '../../core/google-status.ts';
 import type { CassetteError } from './cassette.ts';
 import type { JsonObject } from './json.ts';
 
@@ -26,20 +27,6 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
   504: 'timeout_error',
   529: 'overloaded_error',
-};
-const GOOGLE_STATUS: Readonly<Record<number, string>> = {
-  401: 'UNAUTHENTICATED',
-  402: 'PERMISSION_DENIED',
-  403: 'PERMISSION_DENIED',
-  404: 'NOT_FOUND',
-  409: 'ABORTED',
-  429: 'RESOURCE_EXHAUSTED',
-  499: 'CANCELLED',
-  500: 'INTERNAL',
-  501: 'UNIMPLEMENTED',
-  502: 'UNAVAILABLE',
-  503: 'UNAVAILABLE',
-  504: 'DEADLINE_EXCEEDED',
 };
 
 export function toMockError(status: number, scripted: CassetteError = {}): MockError {
@@ -70,5 +57,5 @@ export function toGoogleError(error: MockError): JsonObject {
 }
 
 export function googleStatus({ status, type }: MockError): string {
-  return type ?? GOOGLE_STATUS[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL');
+  return type ?? nameOf(status);
 }
