@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../core/errors.ts';
+import { reviseAgent } from './revise-agent.ts';
 import { parseInput } from './parse-input.ts';
 import { metadata } from '../resources/fields.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
@@ -75,13 +76,14 @@ async function changedAgent(
   row: SessionRow,
   changes: SessionChanges['agent'] = {},
 ): Promise<ResolvedAgent | undefined> {
-  if (changes.tools === undefined && changes.mcp_servers === undefined) return undefined;
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  if (given.length === 0) return undefined;
   if (row.status !== 'idle') {
     const message = `the agent of a session that is ${row.status} cannot be changed`;
     throw new GatewayError('conflict', { message, retry: false });
   }
   const agent = (await log.withAgent(row))?.agent;
   if (!agent) throw noSession();
-  const next = { ...agent, ...changes };
+  const next = reviseAgent(agent, Object.fromEntries(given));
   return isDeepStrictEqual(next, agent) ? undefined : next;
 }

@@ -26,7 +26,10 @@ export function placeEvents(
   for (const event of events) {
     const seq = next.head + 1;
     const to = moveOf(event);
-    next = to === undefined ? takeInput(next, event, seq) : move(next, to, awaitedBy(event));
+    next =
+      to === undefined
+        ? takeInput(next, event, seq)
+        : move(next, to, { awaited: awaitedBy(event), at });
     next = { ...next, head: seq };
     placed.push({ seq, event: { ...event, processed_at } });
   }
@@ -40,10 +43,21 @@ function takeInput(row: SessionRow, event: IdentifiedEvent, seq: number): Sessio
   return { ...row, lastInput: seq, awaiting };
 }
 
-function move(row: SessionRow, to: SessionStatus, awaited: readonly string[]): SessionRow {
+function move(
+  row: SessionRow,
+  to: SessionStatus,
+  { awaited, at }: { awaited: readonly string[]; at: number },
+): SessionRow {
   if (!STATUS_MOVES[row.status].includes(to)) {
     const message = `a session cannot go from ${row.status} to ${to}`;
     throw new GatewayError('conflict', { message, retry: false });
   }
-  return { ...row, status: to, awaiting: to === 'idle' ? awaited : [] };
+  const since = row.runningSince ?? at;
+  return {
+    ...row,
+    status: to,
+    awaiting: to === 'idle' ? awaited : [],
+    activeMs: to === 'running' ? row.activeMs : row.activeMs + at - since,
+    runningSince: to === 'running' ? since : null,
+  };
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GatewayError } from '../core/errors.ts';
 import { metadata } from '../resources/fields.ts';
 import { parseInput } from './parse-input.ts';
-import type { NewSession } from './sessions.ts';
+import type { NewSession, SessionChanges } from './sessions.ts';
 
 /** An Agent as a body names it, with what a Session has in place of its own. */
 export interface AgentReference {
@@ -82,27 +82,15 @@ function readReference({
 const updateBody = z.object({
   title,
   metadata: z.record(z.string(), z.string().nullable()).nullish(),
-  agent: z
-    .object({
-      tools: z.array(z.unknown()).nullish(),
-      mcp_servers: z.array(z.unknown()).nullish(),
-    })
-    .optional(),
+  agent: z.object({ tools: z.unknown().optional(), mcp_servers: z.unknown().optional() }).nullish(),
   vault_ids: z.undefined({ error: 'vaults are chosen when a session is created' }),
   budget: z.null({ error: 'budgets are not supported' }).optional(),
 });
 
-export interface UpdateBody {
-  readonly title: string | null | undefined;
-  readonly metadata: Readonly<Record<string, string | null>> | undefined;
-  /** Raw; null clears. */
-  readonly agent: Readonly<Record<string, unknown>> | undefined;
-}
-
 /** The body of `POST /v1/sessions/{id}`. @throws GatewayError `invalid_request` */
-export function readUpdateBody(body: unknown): UpdateBody {
+export function readUpdateBody(body: unknown): SessionChanges {
   const { title, metadata, agent } = parseInput(updateBody, body);
-  return { title, metadata: metadata ?? undefined, agent };
+  return { title, metadata: metadata ?? undefined, agent: agent ?? undefined };
 }
 
 const sendBody = z.object({ events: z.array(z.unknown()).min(1) });

@@ -3,9 +3,10 @@ import type { Session } from './session.ts';
 
 /** How the API shows a Session: every member of the official type (requirement sessions.object.shape). */
 export function toSessionView(session: Session, now: number): Record<string, unknown> {
-  const { usage, activeMs, createdAt, updatedAt, status } = session;
+  const { usage, activeMs, runningSince, createdAt, updatedAt, status } = session;
   const until = status === 'terminated' ? Date.parse(updatedAt) : now;
-  const active_seconds = activeMs / 1_000;
+  const running = runningSince == null ? 0 : Math.max(0, now - runningSince);
+  const active_seconds = (activeMs + running) / 1_000;
   return {
     id: session.id,
     type: 'session',

@@ -39,8 +39,10 @@ export interface Session {
   readonly resources: readonly unknown[];
   readonly budget: unknown;
   readonly usage: SessionUsage;
-  /** Milliseconds in which a turn ran. */
+  /** Milliseconds in which it was `running`, up to `runningSince`. */
   readonly activeMs: number;
+  /** Milliseconds since epoch; null or absent unless `running`. */
+  readonly runningSince?: number | null;
   /** Number of the last event; the first is 1. */
   readonly head: number;
   /** Number of the last input event that a turn has seen. */

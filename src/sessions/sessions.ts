@@ -50,8 +50,8 @@ export interface SessionChanges {
   readonly title?: string | null | undefined;
   /** A text upserts its key, null deletes it. */
   readonly metadata?: Readonly<Record<string, string | null>> | undefined;
-  /** Not while a turn runs. */
-  readonly agent?: Partial<Pick<ResolvedAgent, 'tools' | 'mcp_servers'>> | undefined;
+  /** Whole lists as an Agent takes them; null clears one. Not while a turn runs. */
+  readonly agent?: { readonly tools?: unknown; readonly mcp_servers?: unknown } | undefined;
 }
 
 export interface SessionFilter {
@@ -84,7 +84,12 @@ export interface Sessions {
   get(organization: string, id: string): Promise<Session>;
   /** One page, by age; costs more the fewer of them match. */
   list(organization: string, query: SessionQuery): Promise<Session[]>;
-  /** Appends `session.updated` unless nothing changes. @throws GatewayError `not_found`, `conflict` */
+  /**
+   * Appends `session.updated` unless nothing changes.
+   *
+   * @throws GatewayError `not_found`; `conflict` for an agent at work; `invalid_request` and
+   *   `unprocessable` for lists that make no Agent
+   */
   update(organization: string, id: string, changes: SessionChanges): Promise<Session>;
   /** From now on it takes no input. Idempotent. @throws GatewayError `not_found` */
   archive(organization: string, id: string): Promise<Session>;
@@ -118,7 +123,6 @@ export interface Sessions {
 export interface TurnChange {
   readonly status?: SessionStatus;
   readonly usage?: Session['usage'];
-  readonly activeMs?: number;
   /** The input up to this place is taken up. */
   readonly handled?: number;
 }

@@ -71,6 +71,7 @@ function toRow(input: NewSession, id: string, now: number): SessionRow {
       cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
     },
     activeMs: 0,
+    runningSince: null,
     head: 0,
     handled: 0,
     lastInput: 0,

@@ -43,7 +43,8 @@ export class FencedTurnLog implements TurnLog {
     const identified = this.#log.identify(withStatus(events, change));
     const changed = await this.#log.change(this.#session.id, (row) => {
       if (row?.turn !== this.#turn) throw lostTurn();
-      return { row: { ...row, ...ofRow(change) }, events: identified };
+      const { usage = row.usage, handled = row.handled } = change;
+      return { row: { ...row, usage, handled }, events: identified };
     });
     if (!changed) throw lostTurn();
     this.see(changed.row);
@@ -72,14 +73,6 @@ export class FencedTurnLog implements TurnLog {
     this.#told = row.lastInput;
     for (const listener of this.#listeners) listener();
   }
-}
-
-function ofRow({ usage, activeMs, handled }: TurnChange): Partial<SessionRow> {
-  return {
-    ...(usage && { usage }),
-    ...(activeMs !== undefined && { activeMs }),
-    ...(handled !== undefined && { handled }),
-  };
 }
 
 /** Every move has its event (requirement sessions.status.transitions). */

@@ -1,0 +1,173 @@
+import type { Clock } from '../core/clock.ts';
+import { GatewayError, toGatewayError } from '../core/errors.ts';
+import { scanJson } from '../core/json-scan.ts';
+import type { ActiveExchanges } from '../inference/active-exchanges.ts';
+import { createRelay } from '../inference/relay.ts';
+import type { CallResult } from '../inference/types.ts';
+import { eventsPage, sessionsPage } from '../sessions/list-pages.ts';
+import { valuesOf } from '../sessions/page-query.ts';
+import type { ResolvedAgent } from '../sessions/resolved-agent.ts';
+import { readCreateBody, readSendBody, readUpdateBody } from '../sessions/session-bodies.ts';
+import type { AgentReference } from '../sessions/session-bodies.ts';
+import { toSessionView } from '../sessions/session-view.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { streamEvents } from '../sessions/stream-events.ts';
+import type { Carrier } from '../surfaces/carriers.ts';
+import { readKey } from '../surfaces/carriers.ts';
+import { admit } from '../surfaces/gate.ts';
+import type { GateDeps } from '../surfaces/gate.ts';
+import { watchClient } from '../surfaces/http-exchange.ts';
+import type { Handler, HttpExchange, Reply } from '../surfaces/http-exchange.ts';
+import { readBody } from '../surfaces/read-body.ts';
+import type { Principal } from '../usage/principal.ts';
+import type { RouteSpec } from './routes.ts';
+
+export interface SessionRoutesDeps extends GateDeps {
+  readonly sessions: Sessions;
+  readonly clock: Clock;
+  /** Where keys are looked for. */
+  readonly carriers: readonly Carrier[];
+  /** Bytes. */
+  readonly maxBodyBytes: number;
+  /** Streams that a stop ends. */
+  readonly active: ActiveExchanges;
+  /** Throws `not_found` for an Agent that the organization does not have, `conflict` for an archived one. */
+  resolveAgent(organization: string, reference: AgentReference): Promise<ResolvedAgent>;
+}
+
+const PATH = '/v1/sessions';
+
+interface Ask {
+  readonly exchange: HttpExchange;
+  readonly principal: Principal;
+  readonly organization: string;
+  readonly id: string;
+}
+
+type Serve = (ask: Ask, deps: SessionRoutesDeps) => Promise<Reply | CallResult>;
+
+/** `/v1/sessions` and below, for keys with the scope `sessions` (contract: Sessions). */
+export function sessionRoutes(deps: SessionRoutesDeps): RouteSpec[] {
+  const to = (serve: Serve): Handler => asCaller(serve, deps);
+  const change = to(update);
+  const methods: Record<string, RouteSpec['methods']> = {
+    '': { GET: to(list), POST: to(create) },
+    '/:id': { GET: to(get), POST: change, PATCH: change, DELETE: to(remove) },
+    '/:id/archive': { POST: to(archive) },
+    '/:id/events': { GET: to(listEvents), POST: to(send) },
+    '/:id/events/stream': { GET: to(stream) },
+  };
+  return Object.entries(methods).map(([below, methods]) => ({
+    path: `${PATH}${below}`,
+    envelope: 'resource',
+    methods,
+  }));
+}
+
+function asCaller(serve: Serve, deps: SessionRoutesDeps): Handler {
+  return async (exchange) => {
+    const { request, response, search, path } = exchange;
+    const key = readKey(deps.carriers, request.headers, search);
+    const { principal, leave } = await admit(key, 'sessions', deps);
+    response.once('close', leave);
+    const id = idOf(path);
+    return serve({ exchange, principal, organization: principal.organizationId, id }, deps);
+  };
+}
+
+const list: Serve = async ({ organization, exchange }, { sessions, clock }) => {
+  const query = new URLSearchParams(exchange.search);
+  return ok(await sessionsPage(sessions, { organization, query, now: clock.now() }));
+};
+
+const create: Serve = async ({ exchange, principal, organization }, deps) => {
+  const { reference, input } = readCreateBody(await bodyOf(exchange, deps));
+  const { keyId, keyName, organizationId } = principal;
+  const { session } = await deps.sessions.create({
+    ...input,
+    organization,
+    payer: { keyId, keyName, organizationId },
+    entryPoint: 'session',
+    agent: await deps.resolveAgent(organization, reference),
+  });
+  return { status: 201, body: toSessionView(session, deps.clock.now()) };
+};
+
+const get: Serve = async ({ organization, id }, { sessions, clock }) =>
+  ok(toSessionView(await sessions.get(organization, id), clock.now()));
+
+const update: Serve = async ({ exchange, organization, id }, deps) => {
+  const { sessions, clock } = deps;
+  const changes = readUpdateBody(await bodyOf(exchange, deps));
+  const session = await sessions.update(organization, id, changes);
+  return ok(toSessionView(session, clock.now()));
+};
+
+const remove: Serve = async ({ organization, id }, { sessions }) => {
+  await sessions.remove(organization, id);
+  return ok({ id, type: 'session_deleted' });
+};
+
+const archive: Serve = async ({ organization, id }, { sessions, clock }) =>
+  ok(toSessionView(await sessions.archive(organization, id), clock.now()));
+
+const listEvents: Serve = async ({ exchange, organization, id }, { sessions, clock }) => {
+  const query = new URLSearchParams(exchange.search);
+  return ok(await eventsPage(sessions, id, { organization, query, now: clock.now() }));
+};
+
+const send: Serve = async ({ exchange, organization, id }, deps) => {
+  const events = readSendBody(await bodyOf(exchange, deps));
+  return ok({ data: await deps.sessions.send(organization, id, events) });
+};
+
+/** Says nothing about `Accept`: official clients ask for JSON here. */
+const stream: Serve = async ({ exchange, organization, id }, { sessions, clock, active }) => {
+  const { request, response, search } = exchange;
+  const gone = new AbortController();
+  const { signal } = gone;
+  const deltas = valuesOf(new URLSearchParams(search), 'event_deltas');
+  const after = request.headers['last-event-id']?.toString() || undefined;
+  const followed = await sessions.follow(organization, id, { after, deltas, signal });
+  let drained = (): void => undefined;
+  const relay = createRelay({ clock, onDrain: () => drained() });
+  const room = { wait: () => new Promise<void>((resolve) => (drained = resolve)) };
+  const leave = (): void => {
+    gone.abort();
+    drained();
+  };
+  const client = watchClient(response);
+  if (client.gone) leave();
+  else client.onGone(leave);
+  const member = { shutDown: leave };
+  active.add(member);
+  void streamEvents(followed, relay, { room, requestId: exchange.id }).finally(() =>
+    active.delete(member),
+  );
+  const headers = {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
+  };
+  return { type: 'stream', status: 200, headers, body: relay.body };
+};
+
+const ok = (body: object): Reply => ({ status: 200, body });
+
+async function bodyOf(
+  { request }: HttpExchange,
+  { maxBodyBytes }: SessionRoutesDeps,
+): Promise<object> {
+  return scanJson(await readBody(request, maxBodyBytes)).value;
+}
+
+function idOf(path: string): string {
+  try {
+    return decodeURIComponent(path.slice(PATH.length + 1).split('/')[0] ?? '');
+  } catch (thrown) {
+    throw new GatewayError('not_found', {
+      message: 'session not found',
+      cause: toGatewayError(thrown),
+    });
+  }
+}

@@ -1,0 +1,240 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../src/core/errors.ts';
+import type { NewEvent } from '../../src/sessions/session-event.ts';
+import type { TurnLog, TurnRunner } from '../../src/sessions/sessions.ts';
+import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { verifies } from '../requirements.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { eventually } from '../support/gateway.ts';
+import { codeOf, createFaultyStore, turns } from '../usage/usage-fixtures.ts';
+import {
+  createRig,
+  echoRunner,
+  historyOf,
+  idle,
+  newSession,
+  ORG,
+  say,
+  settled,
+  typesOf,
+} from './support.ts';
+
+/** A runner whose turns the test plays; each stays open until it is ended. */
+function createStage() {
+  const turnsBegun: { log: TurnLog; signal: AbortSignal; end: () => void }[] = [];
+  const runner: TurnRunner = {
+    run: (log, signal) =>
+      new Promise((resolve, reject) => {
+        turnsBegun.push({ log, signal, end: resolve });
+        signal.addEventListener('abort', () => reject(new Error('left off')));
+      }),
+  };
+  return { turnsBegun, runner };
+}
+
+const finish = (log: TurnLog, handled?: number) =>
+  log.append([idle('end_turn')], { ...(handled !== undefined && { handled }) });
+
+describe('a turn', () => {
+  it(
+    verifies(
+      'sessions.turn.queue',
+      'takes up every message that is sent while others run, one at a time and in order',
+    ),
+    async () => {
+      const store = openMemoryStore(createRig().clock);
+      let running = 0;
+      let most = 0;
+      const counting: TurnRunner = {
+        async run(log, signal) {
+          most = Math.max(most, ++running);
+          await echoRunner.run(log, signal).finally(() => running--);
+        },
+      };
+      const rigs = ['a', 'b'].map((worker) => createRig({ store, worker, runner: counting }));
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.record({ rig: fc.nat(1), pause: fc.nat(6) }), {
+            minLength: 1,
+            maxLength: 10,
+          }),
+          async (sends) => {
+            const { sessions } = rigs[0] as (typeof rigs)[0];
+            const { session } = await sessions.create(newSession());
+            const waiting: Promise<unknown>[] = [];
+            for (const { rig, pause } of sends) {
+              await turns(pause);
+              waiting.push(
+                rigs[rig]?.sessions.send(ORG, session.id, [say('x')]) as Promise<unknown>,
+              );
+            }
+            await Promise.all(waiting);
+            const answered = async () => {
+              const history = await historyOf(sessions, session.id);
+              const answers = history.filter(({ event }) => event.type === 'agent.message');
+              return answers.length === sends.length && history;
+            };
+            const history = await eventually(answered);
+            const sent = history.filter(({ event }) => event.type === 'user.message');
+            const answers = history.filter(({ event }) => event.type === 'agent.message');
+            expect(answers.map(({ event }) => event['to'])).toEqual(
+              sent.map(({ event }) => event.id),
+            );
+            await eventually(() => settled(sessions, session.id));
+            await eventually(async () => (await store.list({ prefix: ['job'] })).length === 0);
+          },
+        ),
+        { numRuns: 25 },
+      );
+      expect(most).toBeLessThanOrEqual(2);
+    },
+  );
+
+  it('is never left undone when a message arrives just as the last turn ends', async () => {
+    const clock = createFakeClock();
+    const store = createFaultyStore(openMemoryStore(clock));
+    const { sessions } = createRig({ clock, store });
+    const { session } = await sessions.create(newSession({ events: [say('one')] }));
+    let isSent = false;
+    store.interfere = async () => {
+      const last = store.takeCommits().at(-1) ?? [];
+      const isRemoval = last.some(({ type, key }) => type === 'delete' && key[0] === 'job');
+      if (!isRemoval || isSent) return;
+      isSent = true;
+      await sessions.send(ORG, session.id, [say('two')]);
+    };
+    const answers = async () =>
+      typesOf(await historyOf(sessions, session.id)).filter((type) => type === 'agent.message');
+    for (let i = 0; i < 100; i++) await turns();
+    expect(isSent).toBe(true);
+    expect(await answers()).toHaveLength(2);
+  });
+
+  it('cannot write once another has taken over', async () => {
+    const clock = createFakeClock();
+    const store = openMemoryStore(clock);
+    const first = createFaultyStore(store);
+    const begun: { log: TurnLog; end: () => void }[] = [];
+    /** Does not listen to its signal. */
+    const deaf: TurnRunner = { run: (log) => new Promise((end) => void begun.push({ log, end })) };
+    const { sessions } = createRig({ clock, store: first, worker: 'a', runner: deaf });
+    const { session } = await sessions.create(newSession({ events: [say('go')] }));
+    await turns();
+    const [lost] = begun;
+    await lost?.log.append([{ type: 'span.model_request_start' }]);
+    first.fail('before');
+    const second = createStage();
+    createRig({ clock, store, worker: 'b', runner: second.runner });
+    for (let i = 0; i < 31; i++) {
+      clock.advance(1_000);
+      await turns();
+    }
+    first.fail(undefined);
+    const [heir] = second.turnsBegun;
+    expect(heir?.log.session.status).toBe('running');
+    expect(await codeOf(lost?.log.append([idle('end_turn')]))).toBe('conflict');
+    lost?.end();
+    await finish(heir?.log as TurnLog, 1);
+    heir?.end();
+    await turns();
+    expect(typesOf(await historyOf(sessions, session.id))).toEqual([
+      'user.message',
+      'session.status_running',
+      'span.model_request_start',
+      'session.status_idle',
+    ]);
+  });
+
+  it('learns of input at once, also of what came before it listened', async () => {
+    const { turnsBegun, runner } = createStage();
+    const { sessions } = createRig({ runner });
+    const { session } = await sessions.create(newSession({ events: [say('go')] }));
+    const turn = await eventually(() => turnsBegun[0]);
+    let heard = 0;
+    const forget = turn.log.onInput(() => heard++);
+    await sessions.send(ORG, session.id, [{ type: 'user.interrupt' }]);
+    await eventually(() => heard === 1);
+    turn.log.onInput(() => (heard += 10));
+    await eventually(() => heard === 11);
+    forget();
+    await sessions.send(ORG, session.id, [say('more')]);
+    await eventually(() => heard === 21);
+    expect(turn.log.session.head).toBe(4);
+  });
+
+  it('is stopped when its Session is deleted', async () => {
+    const { turnsBegun, runner } = createStage();
+    const { sessions, store } = createRig({ runner });
+    const { session } = await sessions.create(newSession({ events: [say('go')] }));
+    const turn = await eventually(() => turnsBegun[0]);
+    await sessions.remove(ORG, session.id);
+    await eventually(() => turn.signal.aborted);
+    expect(await codeOf(turn.log.append([idle('end_turn')]))).toBe('conflict');
+    await eventually(
+      async () => (await store.list({ prefix: ['job', 'session-turn'] })).length === 0,
+    );
+  });
+
+  it('that fails is tried again, and given up in the end, and the next message has its own', async () => {
+    const clock = createFakeClock();
+    let goes = 0;
+    const runner: TurnRunner = {
+      async run(log, signal) {
+        goes++;
+        if (goes <= 5) throw new Error('no');
+        await echoRunner.run(log, signal);
+      },
+    };
+    const { sessions } = createRig({ clock, runner });
+    const { session } = await sessions.create(newSession({ events: [say('go')] }));
+    for (let i = 0; i < 60; i++) {
+      clock.advance(1_000);
+      await turns();
+    }
+    expect(goes).toBeGreaterThanOrEqual(5);
+    const history = await historyOf(sessions, session.id);
+    const errors = history.filter(({ event }) => event.type === 'session.error');
+    expect(errors.map(({ event }) => event['error'])).toMatchObject([
+      { retry_status: { type: 'retrying' } },
+      { retry_status: { type: 'retrying' } },
+      { retry_status: { type: 'retrying' } },
+      { retry_status: { type: 'retrying' } },
+      { retry_status: { type: 'retrying' } },
+      { retry_status: { type: 'exhausted' } },
+    ]);
+    expect(
+      history.some(({ event }) =>
+        JSON.stringify(event['stop_reason'] ?? '').includes('retries_exhausted'),
+      ),
+    ).toBe(true);
+    await sessions.send(ORG, session.id, [say('again')]);
+    for (let i = 0; i < 20; i++) await turns();
+    expect(typesOf(await historyOf(sessions, session.id))).toContain('agent.message');
+    expect(await settled(sessions, session.id)).toBe(true);
+  });
+
+  it('that leaves its Session running is not done', async () => {
+    const reported: unknown[] = [];
+    const runner: TurnRunner = { run: async () => undefined };
+    const { sessions } = createRig({ runner, report: (error) => void reported.push(error) });
+    const { session } = await sessions.create(newSession({ events: [say('go')] }));
+    await eventually(async () => (await sessions.get(ORG, session.id)).status === 'rescheduling');
+    await eventually(() => reported.length === 1);
+    expect(String(reported[0])).toContain('before its end');
+  });
+
+  it('leaves what it refuses out of the log', async () => {
+    const { turnsBegun, runner } = createStage();
+    const { sessions } = createRig({ runner });
+    const { session } = await sessions.create(newSession({ events: [say('go')] }));
+    const { log } = await eventually(() => turnsBegun[0]);
+    const events: NewEvent[] = [
+      { type: 'agent.message', content: [] },
+      idle('end_turn'),
+      { type: 'session.status_rescheduled' },
+    ];
+    await expect(log.append(events)).rejects.toBeInstanceOf(GatewayError);
+    expect(await historyOf(sessions, session.id)).toHaveLength(2);
+  });
+});
