@@ -21,6 +21,16 @@ export function fromSignatureText(text: string, own: Protocol): Signature {
   return readToken(text) ?? { origin: own, value: text };
 }
 
+/** The text is a token for what a provider of another protocol signed. */
+export function isForeignToken(text: unknown, own: Protocol): boolean {
+  return typeof text === 'string' && fromSignatureText(text, own).origin !== own;
+}
+
+/** False: nothing in these bytes is a token. */
+export function mayHoldToken(body: Buffer): boolean {
+  return body.includes(PREFIX);
+}
+
 function readToken(text: string): Signature | undefined {
   if (!text.startsWith(PREFIX)) return undefined;
   try {

@@ -7,6 +7,7 @@ import { isJsonObject } from '../../core/json-value.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
+import { withoutForeignReasoning } from './foreign-reasoning.ts';
 
 /** What the gateway reads from a chat request; other members are the provider's business. */
 const GUARDED = ['model', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n'];
@@ -30,10 +31,17 @@ export function peekChat(body: Buffer): RequestPeek {
   };
 }
 
-/** The provider's body: the client's bytes with the model replaced, usage asked for and quirks applied. */
+/**
+ * The provider's body: the client's bytes with the model replaced, usage asked for and quirks applied,
+ * without the reasoning of other protocols' providers.
+ */
 export function encodeChat(peek: RequestPeek, options: EncodeOptions): Buffer {
   const asks = options.askUsage && peek.stream && !peek.keepUsage;
-  return forwardBody(peek, options, asks ? usageEdits(peek) : undefined);
+  const edits = asks ? usageEdits(peek) : [];
+  const messages = withoutForeignReasoning(peek);
+  if (messages === undefined) return forwardBody(peek, options, edits);
+  options.losses.push('reasoning_details');
+  return forwardBody(peek, options, [...edits, { op: 'set', key: 'messages', json: messages }]);
 }
 
 function readStream(stream: unknown): boolean {

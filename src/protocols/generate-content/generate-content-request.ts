@@ -2,10 +2,12 @@ import type { Buffer } from 'node:buffer';
 import { quirkEdits } from '../../core/json-quirks.ts';
 import { scanJson } from '../../core/json-scan.ts';
 import { spliceJson } from '../../core/json-splice.ts';
+import type { JsonEdit } from '../../core/json-splice.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestAddress, RequestPeek } from '../protocol.ts';
 import { checkFields } from './check-fields.ts';
 import { fieldOf, membersOf } from './fields.ts';
+import { withoutForeignSignatures } from './foreign-signatures.ts';
 
 const JSON_TYPE = 'application/json';
 /** What the gateway reads of a request for its bounds. */
@@ -49,12 +51,19 @@ export function isArrayStream({ streamType }: RequestPeek): boolean {
   return streamType === JSON_TYPE;
 }
 
-/** The client's bytes: the model stands in the address. */
+/** The client's bytes, for the model stands in the address, without what other protocols' providers signed. */
 export function encodeGenerateContent(
-  { body, members }: RequestPeek,
-  { quirks }: EncodeOptions,
+  peek: RequestPeek,
+  { quirks, losses }: EncodeOptions,
 ): Buffer {
-  return quirks === undefined ? body : spliceJson(body, members, quirkEdits(members, quirks));
+  const { body, members } = peek;
+  const edits: JsonEdit[] = quirks === undefined ? [] : quirkEdits(members, quirks);
+  const contents = withoutForeignSignatures(peek);
+  if (contents !== undefined) {
+    edits.push({ op: 'set', key: 'contents', json: contents });
+    losses.push('thoughtSignature');
+  }
+  return edits.length === 0 ? body : spliceJson(body, members, edits);
 }
 
 function isPositive(value: unknown): value is number {

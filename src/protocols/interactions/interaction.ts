@@ -3,6 +3,7 @@ import type { Buffer } from 'node:buffer';
 import { scanJson } from '../../core/json-scan.ts';
 import { spliceJson } from '../../core/json-splice.ts';
 import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
+import { isWorkId } from '../work-id.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -13,9 +14,6 @@ export interface Interaction {
   readonly status: string;
   readonly value: Members;
 }
-
-/** Nothing is ever seen of ids longer than that. */
-const MAX_ID_CHARS = 512;
 
 /** The provider is at work, so asking again makes sense. */
 const RUNNING: ReadonlySet<string> = new Set(['in_progress', 'queued']);
@@ -45,7 +43,7 @@ export function isOver({ status, value }: Interaction): boolean {
 export function toInteraction(value: unknown): Interaction | undefined {
   if (!isJsonObject(value)) return undefined;
   const { id, status } = value;
-  if (typeof id !== 'string' || id === '' || id.length > MAX_ID_CHARS) return undefined;
+  if (!isWorkId(id)) return undefined;
   return typeof status === 'string' && status !== '' ? { id, status, value } : undefined;
 }
 

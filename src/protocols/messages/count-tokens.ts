@@ -1,8 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
-import { forwardBody } from '../forward-body.ts';
 import type { Answer, EncodeOptions, RequestPeek, WireProtocol } from '../protocol.ts';
-import { peekConversation } from './messages-request.ts';
+import { encodeMessages, peekConversation } from './messages-request.ts';
 
 const BYTES_PER_TOKEN = 4;
 const TOKENS_PER_MESSAGE = 4;
@@ -23,8 +22,9 @@ export const countTokens: WireProtocol = {
 };
 
 /** What a provider wants to be told by default is about answers. */
-function encodeCount(peek: RequestPeek, { model, quirks }: EncodeOptions): Buffer {
-  return forwardBody(peek, { model, quirks: quirks && { ...quirks, default: {} } });
+function encodeCount(peek: RequestPeek, options: EncodeOptions): Buffer {
+  const { quirks } = options;
+  return encodeMessages(peek, { ...options, quirks: quirks && { ...quirks, default: {} } });
 }
 
 function readCount(body: Buffer): Answer | undefined {

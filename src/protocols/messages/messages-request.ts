@@ -1,8 +1,10 @@
 import type { Buffer } from 'node:buffer';
 import { scanJson } from '../../core/json-scan.ts';
+import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
-import type { RequestPeek } from '../protocol.ts';
+import type { EncodeOptions, RequestPeek } from '../protocol.ts';
 import { checkMessagesBody, readMaxTokens } from './check-request.ts';
+import { withoutForeignThinking } from './foreign-thinking.ts';
 
 /** What the gateway reads from a Messages request; other members are the provider's business. */
 const GUARDED = ['model', 'stream', 'max_tokens'];
@@ -15,6 +17,17 @@ export function peekMessages(body: Buffer): RequestPeek {
     stream: peek.value['stream'] === true,
     outputBound: readMaxTokens(peek.value),
   };
+}
+
+/**
+ * The provider's body: the client's bytes with the model replaced and quirks applied, without what other
+ * protocols' providers thought.
+ */
+export function encodeMessages(peek: RequestPeek, options: EncodeOptions): Buffer {
+  const messages = withoutForeignThinking(peek);
+  if (messages === undefined) return forwardBody(peek, options);
+  options.losses.push('messages.content.thinking.signature');
+  return forwardBody(peek, options, [{ op: 'set', key: 'messages', json: messages }]);
 }
 
 /** The same for a request that asks for no answer, so for no limit of it either. */

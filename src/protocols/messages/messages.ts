@@ -1,8 +1,7 @@
 import { formatSse } from '../../core/sse-frame.ts';
-import { forwardBody } from '../forward-body.ts';
 import type { InBandError, StreamCodec, WireProtocol } from '../protocol.ts';
 import { readMessagesAnswer } from './messages-answer.ts';
-import { peekMessages } from './messages-request.ts';
+import { encodeMessages, peekMessages } from './messages-request.ts';
 import { createMessagesStream } from './messages-stream.ts';
 
 const PING = formatSse({ event: 'ping', data: JSON.stringify({ type: 'ping' }) });
@@ -11,7 +10,7 @@ const PING = formatSse({ event: 'ping', data: JSON.stringify({ type: 'ping' }) }
 export const messages: WireProtocol & StreamCodec = {
   id: 'messages',
   peek: peekMessages,
-  encode: forwardBody,
+  encode: encodeMessages,
   readAnswer: readMessagesAnswer,
   createStream: createMessagesStream,
   errorFrame: ({ type, message }: InBandError) =>

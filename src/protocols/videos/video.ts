@@ -3,6 +3,7 @@ import type { Buffer } from 'node:buffer';
 import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
+import { isWorkId } from '../work-id.ts';
 
 /** Where a task stands; `completed` and `failed` are final. */
 export type VideoState = 'queued' | 'in_progress' | 'completed' | 'failed';
@@ -42,8 +43,6 @@ export interface Video {
   readonly tokens: number;
 }
 
-/** Nothing is ever seen of ids longer than that. */
-const MAX_ID_CHARS = 512;
 /** Of what is kept of any text. */
 const MAX_TEXT_CHARS = 32_768;
 /** No clip is longer; what says so is nonsense. */
@@ -62,7 +61,7 @@ export function readVideo(body: Buffer): ReadVideo | undefined {
   const value = isUtf8(body) ? parseJsonObject(body.toString('utf8')) : undefined;
   if (!value) return undefined;
   const { id } = value;
-  if (typeof id !== 'string' || id === '' || id.length > MAX_ID_CHARS) return undefined;
+  if (!isWorkId(id)) return undefined;
   const video = toVideo(value);
   return video && { id, video, value };
 }

@@ -111,6 +111,10 @@ class ChatDialogue implements Dialogue {
     };
   }
 
+  moveTo(model: string): void {
+    this.#body.model = model;
+  }
+
   give(results: readonly Result[]): void {
     results.forEach(({ text }, index) => {
       const tool_call_id = this.#ids[index] ?? '';

@@ -53,6 +53,8 @@ export interface Said {
 export interface Dialogue {
   ask(stream: boolean): Promise<Said>;
   give(results: readonly Result[]): void;
+  /** What follows is asked of another model. */
+  moveTo(model: string): void;
 }
 
 export interface ClientRow {

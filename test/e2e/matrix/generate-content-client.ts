@@ -1,4 +1,4 @@
-import type { Chat, GenerateContentResponse, GoogleGenAI, Part } from '@google/genai';
+import type { Chat, Content, GenerateContentResponse, GoogleGenAI, Part } from '@google/genai';
 import { TOOL_NAMES, TOOL_SCHEMA } from './client.ts';
 import type { ClientRow, Dialogue, Question, Result, Said, Target } from './client.ts';
 
@@ -15,11 +15,14 @@ export function generateContentClient(library: string, Client: typeof GoogleGenA
       logprobs: true,
       rawArguments: false,
     },
-    open: (target, question) =>
-      new GenerateContentDialogue(
-        connect(target).chats.create({ model: target.model, config: toConfig(question) }),
-        toParts(question),
-      ),
+    open(target, question) {
+      const { chats } = connect(target);
+      const config = toConfig(question);
+      return new GenerateContentDialogue(
+        (model, history) => chats.create({ model, config, history: [...history] }),
+        { model: target.model, message: toParts(question) },
+      );
+    },
     watch: (target, question) =>
       connect(target).models.generateContentStream({
         model: target.model,
@@ -68,13 +71,22 @@ function toImage(data: string): { inlineData: { mimeType: string; data: string }
 
 /** The library's own chat keeps the history; of a stream it keeps every piece. */
 class GenerateContentDialogue implements Dialogue {
-  readonly #chat: Chat;
+  readonly #create: (model: string, history: readonly Content[]) => Chat;
+  #chat: Chat;
   #message: Part[];
   #calls: readonly { id: string; name: string }[] = [];
 
-  constructor(chat: Chat, message: Part[]) {
-    this.#chat = chat;
+  constructor(
+    create: (model: string, history: readonly Content[]) => Chat,
+    { model, message }: { model: string; message: Part[] },
+  ) {
+    this.#create = create;
+    this.#chat = create(model, []);
     this.#message = message;
+  }
+
+  moveTo(model: string): void {
+    this.#chat = this.#create(model, this.#chat.getHistory());
   }
 
   async ask(stream: boolean): Promise<Said> {

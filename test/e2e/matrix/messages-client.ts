@@ -93,6 +93,10 @@ class MessagesDialogue implements Dialogue {
     };
   }
 
+  moveTo(model: string): void {
+    this.#body.model = model;
+  }
+
   give(results: readonly Result[]): void {
     const content = results.map(({ text, imageData, isError }, index) => ({
       type: 'tool_result' as const,

@@ -105,6 +105,10 @@ class ResponsesDialogue implements Dialogue {
     };
   }
 
+  moveTo(model: string): void {
+    this.#body.model = model;
+  }
+
   give(results: readonly Result[]): void {
     results.forEach(({ text, imageData }, index) => {
       const output =

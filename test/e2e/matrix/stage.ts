@@ -31,6 +31,8 @@ export interface Stage {
   target(provider: ProviderId): Target;
   /** The next answer; of what is a wire, in the form that was asked for. */
   play(answer: Wire | Play): void;
+  /** Forgets answers that were not asked for. */
+  clear(): void;
   /** The last request that a provider got. */
   sent(): { text: string; body: Received };
   /** How many they got. */
@@ -73,6 +75,7 @@ export async function openStage(): Promise<Stage> {
     gateway,
     target: (id) => ({ url: gateway.url, key: gateway.clientKey, model: `acme/${id}` }),
     play: (answer) => void (answers = [...answers, answer]),
+    clear: () => void (answers = []),
     sent() {
       const text = upstream.seen.at(-1)?.body.toString('utf8') ?? '{}';
       return { text, body: JSON.parse(text) };

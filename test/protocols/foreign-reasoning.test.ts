@@ -1,0 +1,152 @@
+import { Buffer } from 'node:buffer';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { encodeChat, peekChat } from '../../src/protocols/chat/chat-request.ts';
+import {
+  encodeGenerateContent,
+  peekGenerateContent,
+} from '../../src/protocols/generate-content/generate-content-request.ts';
+import { encodeMessages, peekMessages } from '../../src/protocols/messages/messages-request.ts';
+import type { EncodeOptions, RequestPeek } from '../../src/protocols/protocol.ts';
+import { toSignatureText } from '../../src/protocols/reasoning-token.ts';
+import { verifies } from '../requirements.ts';
+
+const TOKEN = toSignatureText({ origin: 'responses', value: '{"id":"rs_1"}' }, 'messages');
+const RAW = '{"n":1.0,"big":1152921504606846977}';
+
+interface Row {
+  id: string;
+  peek(body: Buffer): RequestPeek;
+  encode(peek: RequestPeek, options: EncodeOptions): Buffer;
+  /** A conversation whose one answer holds these reasonings in front of a call with {@link RAW}. */
+  body(...signatures: readonly string[]): string;
+  /** What is told as lost. */
+  field: string;
+  /** Of what is left of an answer without its reasoning. */
+  keeps: string;
+}
+
+const list = (parts: readonly string[]): string => parts.join(',');
+
+const ROWS: readonly Row[] = [
+  {
+    id: 'chat',
+    peek: peekChat,
+    encode: encodeChat,
+    body: (...signatures) =>
+      `{"model":"up", "messages":[{"role":"user","content":"see ${TOKEN}"},{"role":"assistant",` +
+      `"content":null,"reasoning_content":"hm","reasoning_details":[${list(
+        signatures.map((one) => `{"type":"reasoning.text","text":"hm","signature":"${one}"}`),
+      )}],"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":${RAW}}}]}]}`,
+    field: 'reasoning_details',
+    keeps: `"arguments":${RAW}`,
+  },
+  {
+    id: 'messages',
+    peek: peekMessages,
+    encode: encodeMessages,
+    body: (...signatures) =>
+      `{"model":"up", "max_tokens":9,"messages":[{"role":"user","content":"see ${TOKEN}"},` +
+      `{"role":"assistant","content":[${list([
+        ...signatures.map((one) => `{"type":"thinking","thinking":"hm","signature":"${one}"}`),
+        `{"type":"tool_use","id":"c","name":"f","input":${RAW}}`,
+      ])}]}]}`,
+    field: 'messages.content.thinking.signature',
+    keeps: `"input":${RAW}`,
+  },
+  {
+    id: 'generate-content',
+    peek: (body) => peekGenerateContent(body, { model: 'up', operation: 'generateContent' }),
+    encode: encodeGenerateContent,
+    body: (...signatures) =>
+      `{"contents": [{"role":"user","parts":[{"text":"see ${TOKEN}"}]},{"role":"model","parts":[${list(
+        [
+          ...signatures.map((one) => `{"text":"hm","thought":true,"thoughtSignature":"${one}"}`),
+          `{"functionCall":{"name":"f","args":${RAW}}}`,
+        ],
+      )}]}]}`,
+    field: 'thoughtSignature',
+    keeps: `"args":${RAW}`,
+  },
+];
+
+describe.each(ROWS)('what other providers thought, in a request of $id', (row) => {
+  const encode = (text: string): { text: string; losses: string[] } => {
+    const losses: string[] = [];
+    const peek = row.peek(Buffer.from(text));
+    const options = { model: 'up', askUsage: false, defaultMaxTokens: 1, losses };
+    return { text: row.encode(peek, options).toString('utf8'), losses };
+  };
+
+  it('is left out and named, and the call is kept as it is spelled', () => {
+    const { text, losses } = encode(row.body(TOKEN));
+    expect(losses).toEqual([row.field]);
+    expect(text).not.toContain('hm');
+    expect(text).toContain(row.keeps);
+    expect(text.split(TOKEN)).toHaveLength(2);
+  });
+
+  it(
+    verifies('routing.body.byte-faithful', 'changes no byte where its own provider thought'),
+    () => {
+      const own = row.body('c2lnbmVk+/==');
+      expect(encode(own)).toEqual({ text: own, losses: [] });
+    },
+  );
+
+  it('never throws, whatever stands where reasoning may stand', () => {
+    const any = fc.jsonValue({ maxDepth: 2 });
+    const inner = fc.array(fc.oneof(any, fc.record({ signature: any, data: any, type: any })));
+    const turn = fc.record(
+      {
+        role: fc.constantFrom('assistant', 'model'),
+        content: inner,
+        parts: inner,
+        reasoning_details: inner,
+      },
+      { requiredKeys: ['role', 'content'] },
+    );
+    const shapes = fc.oneof(any, fc.array(fc.oneof(any, turn)));
+    fc.assert(
+      fc.property(shapes, fc.constantFrom('messages', 'contents'), (value, member) => {
+        const said = JSON.stringify(value);
+        const text = `{"model":"up","max_tokens":9,"${member}":${said},"x":"${TOKEN}"}`;
+        let peek: RequestPeek;
+        try {
+          peek = row.peek(Buffer.from(text));
+        } catch {
+          return;
+        }
+        const losses: string[] = [];
+        const options = { model: 'up', askUsage: false, defaultMaxTokens: 1, losses };
+        expect(row.encode(peek, options).toString('utf8')).toBe(text);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('an answer that was nothing but what another provider thought', () => {
+  it('goes as a whole, for empty ones are refused', () => {
+    const losses: string[] = [];
+    const options = { model: 'up', askUsage: false, defaultMaxTokens: 1, losses };
+    const thinking = { type: 'redacted_thinking', data: TOKEN };
+    const unsigned = { type: 'thinking', thinking: 'hm', signature: '' };
+    const asked = { role: 'user', content: 'hi' };
+    const body = {
+      model: 'up',
+      max_tokens: 9,
+      messages: [asked, { role: 'assistant', content: [unsigned, thinking] }, asked],
+    };
+    const messages = encodeMessages(peekMessages(Buffer.from(JSON.stringify(body))), options);
+    expect(JSON.parse(messages.toString('utf8'))).toEqual({ ...body, messages: [asked, asked] });
+    const user = { role: 'user', parts: [{ text: 'hi' }] };
+    const signed = { text: '', thought_signature: TOKEN };
+    const said = { text: 'so', thoughtSignature: TOKEN };
+    const contents = [user, { role: 'model', parts: [signed] }, { role: 'model', parts: [said] }];
+    const peek = peekGenerateContent(Buffer.from(JSON.stringify({ contents })), { model: 'up' });
+    expect(JSON.parse(encodeGenerateContent(peek, options).toString('utf8'))).toEqual({
+      contents: [user, { role: 'model', parts: [{ text: 'so' }] }],
+    });
+  });
+});
