@@ -22,7 +22,12 @@ export function createPollJob(deps: LookDeps): JobHandler {
   return async ({ job, signal }) => {
     const { key, id } = isJsonObject(job.payload) ? job.payload : {};
     const entry = await deps.records.find(String(key), String(id));
-    if (!entry || entry.value.call !== job.id || entry.value.charge !== 'due') return 'done';
+    if (entry?.value.call !== job.id) {
+      // Another call has taken over that work, and pays for it.
+      await deps.charges.release(job.id);
+      return 'done';
+    }
+    if (entry.value.charge !== 'due') return 'done';
     const age = deps.clock.now() - entry.value.at;
     const look = await lookOrLater(entry, deps, signal);
     if (look !== 'later' && look && isOver(look.seen)) return 'done';
