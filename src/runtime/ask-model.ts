@@ -1,4 +1,4 @@
-import { GatewayError } from '../core/errors.ts';
+import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { NewEvent } from '../sessions/session-event.ts';
 import { collectTools } from './agent-tools.ts';
 import type { CallableTool } from './agent-tools.ts';
@@ -111,7 +111,7 @@ function toEnding({ stop, parts }: ModelAnswer): NewEvent[] {
 }
 
 async function fail(
-  { journal }: TurnContext,
+  { journal, deps }: TurnContext,
   startId: string,
   { cause, usage }: ModelCallError,
 ): Promise<void> {
@@ -121,6 +121,7 @@ async function fail(
     await journal.append([end, idle({ type: 'end_turn' })], over);
     return;
   }
+  if (toGatewayError(cause).code === 'internal_error') deps.onBug(cause, journal.log.session.id);
   const { isTransient, ...error } = toModelFailure(cause);
   if (!isTransient || journal.state.failures >= MAX_RETRIES) {
     const told = toErrorEvent(error, 'exhausted');

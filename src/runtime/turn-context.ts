@@ -10,6 +10,8 @@ export interface ModelLoopDeps {
   clock: Clock;
   /** Uniform in [0, 1). */
   random(): number;
+  /** Told of what only a bug can throw; the client reads of an internal error. */
+  onBug(thrown: unknown, sessionId: string): void;
 }
 
 /** What the steps of one go share. */

@@ -51,9 +51,10 @@ export function createMcpToolServer(options: McpToolServerOptions): ToolServer {
         try {
           const params = { name, arguments: { ...input } };
           const request = { method: 'tools/call' as const, params };
-          const limits = { signal, timeout: CALL_MS, maxTotalTimeout: CALL_MS };
+          const limits = { signal: own(signal), timeout: CALL_MS, maxTotalTimeout: CALL_MS };
           return fromMcpResult(await connected.request(request, CallToolResultSchema, limits));
         } catch (thrown) {
+          signal.throwIfAborted();
           return toOutcome(thrown, options.secrets);
         }
       }),
@@ -64,6 +65,11 @@ export function createMcpToolServer(options: McpToolServerOptions): ToolServer {
   };
 }
 
+/** The client never takes its listeners off again. */
+function own(signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal]);
+}
+
 async function connect(
   { connect, version }: McpToolServerOptions,
   signal: AbortSignal,
@@ -71,7 +77,7 @@ async function connect(
   const transport = await connect();
   const client = new Client({ name: 'agent-gateway', version });
   try {
-    await client.connect(transport, { signal, timeout: CONNECT_MS });
+    await client.connect(transport, { signal: own(signal), timeout: CONNECT_MS });
     return client;
   } catch (thrown) {
     await client.close().catch(() => undefined);
@@ -86,7 +92,7 @@ async function listAll(client: Client, signal: AbortSignal): Promise<ServerTool[
     const params = cursor === undefined ? {} : { cursor };
     const request = { method: 'tools/list' as const, params };
     const answer = await client.request(request, ListToolsResultSchema, {
-      signal,
+      signal: own(signal),
       timeout: LIST_MS,
     });
     tools.push(...answer.tools.map(toServerTool));

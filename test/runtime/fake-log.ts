@@ -1,0 +1,150 @@
+import { EMPTY_USAGE, fakeAgent } from './fake-agent.ts';
+import type { ResolvedAgent } from '../../src/sessions/resolved-agent.ts';
+import type { EventDelta, NewEvent, PlacedEvent } from '../../src/sessions/session-event.ts';
+import type { Session } from '../../src/sessions/session.ts';
+import type { TurnChange, TurnLog } from '../../src/sessions/sessions.ts';
+
+/** Thrown by everything that a dead process would still do. */
+export class Crash extends Error {}
+
+/** Death before or behind the commit of the nth append from now on, counted from 1. */
+export interface CrashPoint {
+  readonly at: number;
+  readonly when: 'before' | 'behind';
+}
+
+const isInput = (type: string): boolean => /^(?:user|system)\./.test(type);
+
+/** A Session in memory, and any number of processes that run its turns one after the other. */
+export class FakeSession {
+  readonly placed: PlacedEvent[] = [];
+  readonly shown: EventDelta[] = [];
+  readonly #listeners = new Set<() => void>();
+  #ids = 0;
+  #crash: CrashPoint | undefined;
+  session: Session;
+
+  constructor(agent: Partial<ResolvedAgent> = {}) {
+    this.session = {
+      id: 'sess_1',
+      organization: 'org_1',
+      payer: { keyId: 'key_1', keyName: 'one', organizationId: 'org_1' },
+      status: 'idle',
+      entryPoint: 'session',
+      endpointId: null,
+      deploymentId: null,
+      agent: fakeAgent(agent),
+      title: null,
+      metadata: {},
+      environmentId: 'env_default',
+      vaultIds: [],
+      resources: [],
+      budget: null,
+      usage: EMPTY_USAGE,
+      activeMs: 0,
+      head: 0,
+      handled: 0,
+      createdAt: '2026-11-21T00:00:00.000Z',
+      updatedAt: '2026-11-21T00:00:00.000Z',
+      archivedAt: null,
+    };
+  }
+
+  get types(): string[] {
+    return this.placed.map(({ event }) => event.type);
+  }
+
+  of(type: string): PlacedEvent['event'][] {
+    return this.placed.map(({ event }) => event).filter((event) => event.type === type);
+  }
+
+  /** What a client sends. */
+  send(...events: NewEvent[]): PlacedEvent[] {
+    const placed = this.#place(events);
+    for (const listener of this.#listeners) listener();
+    return placed;
+  }
+
+  message(text: string): PlacedEvent {
+    const [placed] = this.send({ type: 'user.message', content: [{ type: 'text', text }] });
+    return placed as PlacedEvent;
+  }
+
+  /** The process dies there that runs the turn then. */
+  dieAt(crash: CrashPoint | undefined): void {
+    this.#crash = crash;
+  }
+
+  /** The log as the next process sees it. */
+  open(): TurnLog & { isDead(): boolean } {
+    let dead = false;
+    const alive = (): void => {
+      if (dead) throw new Crash();
+    };
+    const die = (): never => {
+      dead = true;
+      this.#crash = undefined;
+      throw new Crash();
+    };
+    const isDue = (when: CrashPoint['when']): boolean =>
+      this.#crash?.at === 0 && this.#crash.when === when;
+    const current = (): Session => this.session;
+    return {
+      isDead: () => dead,
+      get session() {
+        return current();
+      },
+      events: (after = 0) => this.#behind(after, alive),
+      append: async (events, change = {}) => {
+        alive();
+        await Promise.resolve();
+        alive();
+        if (this.#crash) this.#crash = { ...this.#crash, at: this.#crash.at - 1 };
+        if (isDue('before')) die();
+        const placed = this.#commit(events, change);
+        if (isDue('behind')) die();
+        return placed;
+      },
+      nextEventId: () => this.#nextId(),
+      show: (delta) => {
+        if (!dead) this.shown.push(delta);
+      },
+      onInput: (listener) => {
+        this.#listeners.add(listener);
+        return () => void this.#listeners.delete(listener);
+      },
+    };
+  }
+
+  async *#behind(after: number, alive: () => void): AsyncIterable<PlacedEvent> {
+    alive();
+    for (const placed of this.placed.slice(after)) yield placed;
+  }
+
+  #commit(events: readonly NewEvent[], change: TurnChange): PlacedEvent[] {
+    this.session = { ...this.session, ...change };
+    return this.#place(events);
+  }
+
+  #place(events: readonly NewEvent[]): PlacedEvent[] {
+    const placed = events.map((event, index) => ({
+      seq: this.placed.length + index + 1,
+      event: {
+        ...event,
+        id: typeof event['id'] === 'string' ? event['id'] : this.#nextId(),
+        processed_at: '2026-11-21T00:00:00.000Z',
+      },
+    }));
+    this.placed.push(...placed);
+    return placed;
+  }
+
+  #nextId(): string {
+    return `sevt_${++this.#ids}`;
+  }
+
+  /** Place of the last event that a client sent. */
+  get lastInput(): number {
+    return this.placed.findLast(({ event }) => isInput(event.type))?.seq ?? 0;
+  }
+}
