@@ -39,6 +39,17 @@ export function requireObject(value: unknown, param: string): Members {
   return object;
 }
 
+/** An object whose members are all texts. */
+export function readTexts(value: unknown, param: string): Record<string, string> | undefined {
+  const object = readObject(value, param);
+  if (!object) return undefined;
+  const entries = Object.entries(object).map(([name, text]): [string, string] => [
+    name,
+    requireText(text, `${param}.${name}`),
+  ]);
+  return Object.fromEntries(entries);
+}
+
 /** The object, or an empty one for anything else. */
 export function membersOf(value: unknown): Members {
   return isJsonObject(value) ? value : {};

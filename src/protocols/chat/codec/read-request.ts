@@ -9,6 +9,7 @@ import {
   readNumber,
   readObject,
   readText,
+  readTexts,
   requireObject,
   requireText,
 } from '../../json-fields.ts';
@@ -48,7 +49,7 @@ export function readChatRequest({ value, stream }: RequestPeek): CanonicalReques
       verbosity: text('verbosity'),
       logprobs: readLogprobs(value),
       user: text('user') ?? text('safety_identifier'),
-      metadata: readMetadata(value['metadata']),
+      metadata: readTexts(value['metadata'], 'metadata'),
       serviceTier: text('service_tier'),
     }),
     stream,
@@ -182,14 +183,4 @@ function readLogprobs(value: Members): number | undefined {
   const wanted = readFlag(value['logprobs'], 'logprobs');
   const top = readNumber(value['top_logprobs'], 'top_logprobs');
   return wanted === true ? (top ?? 0) : undefined;
-}
-
-function readMetadata(value: unknown): Record<string, string> | undefined {
-  const metadata = readObject(value, 'metadata');
-  if (!metadata) return undefined;
-  const entries = Object.entries(metadata).map(([name, text]) => [
-    name,
-    requireText(text, `metadata.${name}`),
-  ]);
-  return Object.fromEntries(entries) as Record<string, string>;
 }

@@ -2,6 +2,7 @@ import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
 import type { CanonicalRequest, ReasoningRequest, Tool } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { defined } from '../../json-fields.ts';
+import { effortOfBudget } from '../../reasoning-effort.ts';
 import { writeMessages } from './write-messages.ts';
 
 /**
@@ -64,18 +65,9 @@ function writeTool(tool: Tool): unknown {
   return { type: 'function', function: { name, ...defined({ description, parameters, strict }) } };
 }
 
-/** The least tokens of a budget that are as good as an effort. */
-const BUDGETS: readonly (readonly [number, string])[] = [
-  [16_384, 'high'],
-  [4096, 'medium'],
-  [0, 'low'],
-];
-
 /** Budgets become the effort that comes nearest; without either the model does as it likes. */
 function writeEffort(reasoning: ReasoningRequest | undefined): string | undefined {
-  const { effort, budgetTokens = 0 } = reasoning ?? {};
-  if (effort !== undefined || budgetTokens <= 0) return effort;
-  return BUDGETS.find(([least]) => budgetTokens >= least)?.[1];
+  return reasoning?.effort ?? effortOfBudget(reasoning?.budgetTokens);
 }
 
 function writeOutput(output: CanonicalRequest['output']): object | undefined {

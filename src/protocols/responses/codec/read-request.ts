@@ -14,6 +14,7 @@ import {
   readNumber,
   readObject,
   readText,
+  readTexts,
   requireObject,
   requireText,
 } from '../../json-fields.ts';
@@ -55,7 +56,7 @@ export function readResponsesRequest({ value, stream }: RequestPeek): CanonicalR
       verbosity: readText(config['verbosity'], 'text.verbosity'),
       logprobs: readLogprobs(value),
       user: text('safety_identifier') ?? text('user'),
-      metadata: readMetadata(value['metadata']),
+      metadata: readTexts(value['metadata'], 'metadata'),
       serviceTier: text('service_tier'),
     }),
     stream,
@@ -139,14 +140,4 @@ function readLogprobs({ top_logprobs: top, include }: Members): number | undefin
   const count = readNumber(top, 'top_logprobs');
   const included = readList(include, 'include')?.includes('message.output_text.logprobs');
   return count ?? (included ? 0 : undefined);
-}
-
-function readMetadata(value: unknown): Record<string, string> | undefined {
-  const metadata = readObject(value, 'metadata');
-  if (!metadata) return undefined;
-  const entries = Object.entries(metadata).map(([name, text]): [string, string] => [
-    name,
-    requireText(text, `metadata.${name}`),
-  ]);
-  return Object.fromEntries(entries);
 }

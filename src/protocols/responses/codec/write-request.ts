@@ -2,6 +2,7 @@ import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
 import type { CanonicalRequest, ReasoningRequest, Tool, Turn } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { defined } from '../../json-fields.ts';
+import { effortOfBudget } from '../../reasoning-effort.ts';
 import { writeInput } from './write-input.ts';
 
 /** Fewer are refused. */
@@ -86,18 +87,11 @@ function plainSystem({ role, name, parts }: Turn): string | undefined {
   return only?.type === 'text' && !only.cache ? only.text : undefined;
 }
 
-/** The least tokens of a budget that are as good as an effort. */
-const BUDGETS: readonly (readonly [number, string])[] = [
-  [16_384, 'high'],
-  [4096, 'medium'],
-  [0, 'low'],
-];
-
 function writeReasoning(reasoning: ReasoningRequest | undefined): object | undefined {
   if (!reasoning) return undefined;
-  const { budgetTokens = 0, enabled, show } = reasoning;
-  const budgeted = budgetTokens > 0 && BUDGETS.find(([least]) => budgetTokens >= least)?.[1];
-  const effort = reasoning.effort ?? (budgeted || (enabled === false ? 'none' : undefined));
+  const { budgetTokens, enabled, show } = reasoning;
+  const usual = enabled === false ? 'none' : undefined;
+  const effort = reasoning.effort ?? effortOfBudget(budgetTokens) ?? usual;
   const asked = defined({ effort, summary: show ? 'auto' : undefined });
   return Object.keys(asked).length > 0 ? asked : undefined;
 }
