@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SAID } from '../../fixtures/wire/wire.ts';
+import { SAID, sse } from '../../fixtures/wire/wire.ts';
 import { verifies } from '../../requirements.ts';
 import { beginEvents } from '../../support/upstream.ts';
 import { CLIENTS } from './clients.ts';
@@ -17,6 +17,29 @@ const CUT_AFTER: Readonly<Record<ProviderId, number>> = {
   'generate-content': 3,
 };
 
+/** What a provider says when it fails in the middle. */
+const FAILURE: Readonly<Record<ProviderId, string>> = {
+  chat: sse({ error: { message: 'overloaded', type: 'server_error', code: 'overloaded' } }),
+  responses: sse(
+    {
+      type: 'error',
+      sequence_number: 13,
+      code: 'server_error',
+      message: 'overloaded',
+      param: null,
+    },
+    'error',
+  ),
+  messages: sse(
+    { type: 'error', error: { type: 'overloaded_error', message: 'overloaded' } },
+    'error',
+  ),
+  'generate-content': sse({ error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } }),
+};
+
+/** It closes the stream as if it were over, breaks the connection, or says that it failed. */
+const WAYS = ['ends', 'breaks', 'fails'] as const;
+
 /** What only a stream that came to its end holds, in any protocol. */
 const ENDS =
   /\[DONE\]|message_stop|stop_reason":"|response\.(?:completed|incomplete)|finishReason|finish_reason":"/;
@@ -30,14 +53,13 @@ describe('a stream that breaks in the middle of arguments', () => {
 
   const pairs = pairsOf(CLIENTS).filter(({ stream }) => stream);
 
-  /** Closes the stream as if it were over, or breaks the connection. */
-  const playCut = (provider: ProviderId, how: 'ends' | 'breaks'): void =>
+  const playCut = (provider: ProviderId, how: (typeof WAYS)[number]): void =>
     stage.play(async (response) => {
       beginEvents(response);
       const frames = PROVIDERS[provider].twoCalls.frames.slice(0, CUT_AFTER[provider]);
       await new Promise<void>((resolve) => void response.write(frames.join(''), () => resolve()));
-      if (how === 'ends') response.end();
-      else response.destroy();
+      if (how === 'breaks') response.destroy();
+      else response.end(how === 'fails' ? FAILURE[provider] : '');
     });
 
   it.each(pairs)(
@@ -49,10 +71,10 @@ describe('a stream that breaks in the middle of arguments', () => {
       `makes the library raise: ${PAIR_TITLE}`,
     ),
     async ({ client, provider }) => {
-      for (const how of ['ends', 'breaks'] as const) {
+      for (const how of WAYS) {
         playCut(provider, how);
         const asked = client.open(stage.target(provider), QUESTION).ask(true);
-        await expect(asked, how).rejects.toThrow(/provider/);
+        await expect(asked, how).rejects.toThrow(/provider|overloaded/);
         const record = await stage.record();
         expect([how, record.result]).toEqual([how, 'interrupted']);
       }
@@ -62,7 +84,7 @@ describe('a stream that breaks in the middle of arguments', () => {
   it.each(pairs)(
     verifies('stream.upstream-death', `never ends tidily: ${PAIR_TITLE}`),
     async ({ client, provider }) => {
-      for (const how of ['ends', 'breaks'] as const) {
+      for (const how of WAYS) {
         playCut(provider, how);
         const { path, body } = client.streamed(`acme/${provider}`);
         const answer = await stage.gateway.call('POST', path, { body });
