@@ -49,15 +49,19 @@ export function createModelLoop(deps: ModelLoopDeps): TurnRunner {
 async function open(log: TurnLog, signal: AbortSignal, deps: ModelLoopDeps): Promise<TurnContext> {
   const journal = new TurnJournal(log);
   await journal.sync();
-  const { phase, uses } = journal.state;
-  const begun = phase === 'running' ? uses.filter(isRunnable) : [];
-  return {
-    journal,
-    pool: new ServerPool(log.session, deps.servers),
-    deps,
-    suspects: new Set(begun.map(({ id }) => id)),
-    signal,
-  };
+  const pool = new ServerPool(log.session, deps.servers);
+  return { journal, pool, deps, suspects: toSuspects(log, journal), signal };
+}
+
+/**
+ * Calls that a former go may have begun: it says so by having taken up the input that called for them
+ * before it begins.
+ */
+function toSuspects({ session }: TurnLog, { state }: TurnJournal): ReadonlySet<string> {
+  const { phase, calledAt, uses } = state;
+  const isUnderWay = phase === 'running' || phase === 'rescheduled';
+  const begun = isUnderWay && session.handled >= calledAt ? uses.filter(isRunnable) : [];
+  return new Set(begun.map(({ id }) => id));
 }
 
 async function go(context: TurnContext): Promise<void> {

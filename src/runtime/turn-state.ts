@@ -38,6 +38,8 @@ export class TurnState {
   rounds = 0;
   /** Failed model requests since the last answer. */
   failures = 0;
+  /** Place of the last input when the turn began or went on: what it called for may be under way from then on. */
+  calledAt = 0;
   /** The client wants the turn to end that runs or is next. */
   isInterrupted = false;
   #queue: SessionEvent[] = [];
@@ -58,6 +60,7 @@ export class TurnState {
 
   start(): void {
     if (this.phase === 'idle') this.#begin();
+    if (this.phase === 'idle' || this.phase === 'waiting') this.calledAt = this.lastInput;
     this.phase = 'running';
     this.waitingFor = [];
   }

@@ -18,6 +18,8 @@ interface Scenario {
   readonly policy: 'always_allow' | 'always_ask';
   /** Model requests that fail first. */
   readonly failures: number;
+  /** Input moves the Session in its own commit. */
+  readonly eager: boolean;
 }
 
 /** Every call has an input of its own, so that a second run of it shows. */
@@ -53,7 +55,7 @@ function reply(session: FakeSession): NewEvent | undefined {
 async function play(scenario: Scenario, crashes: readonly CrashPoint[]) {
   const servers = fakeServers();
   const bench = loopBench({ rules: toRules(scenario), servers });
-  const session = new FakeSession(agentWithTools(scenario.policy));
+  const session = new FakeSession(agentWithTools(scenario.policy), scenario);
   session.message('hello');
   const left = [...crashes];
   session.dieAt(left.shift());
@@ -98,19 +100,34 @@ const FULL: Scenario = {
   ],
   policy: 'always_allow',
   failures: 1,
+  eager: true,
 };
 
 describe('a turn whose process dies', () => {
+  it('runs a call that was confirmed and not begun, and one that was begun not again', async () => {
+    const scenario: Scenario = { ...FULL, policy: 'always_ask', rounds: [['shop__order']] };
+    // Before it takes up the confirmation, before it has the result in the log.
+    const ends = [];
+    for (let at = 1; at <= 12; at++) {
+      const { session, servers } = await play(scenario, [{ at, when: 'before' }]);
+      const isError = session.of('agent.mcp_tool_result')[0]?.['is_error'];
+      expect(servers.calls).toHaveLength(1);
+      ends.push(isError);
+    }
+    expect(ends.filter((isError) => isError === true)).toHaveLength(1);
+  });
+
   for (const when of ['before', 'behind'] as const) {
     it(
       verifies('sessions.turn.crash-recovery', `goes on wherever it died, ${when} any append`),
       async () => {
-        for (const policy of ['always_allow', 'always_ask'] as const) {
-          let at = 1;
-          while ((await check({ ...FULL, policy }, [{ at, when }])) > 0) at++;
-          // Until the turn has no append left.
-          expect(at).toBeGreaterThan(15);
-        }
+        for (const policy of ['always_allow', 'always_ask'] as const)
+          for (const eager of [true, false]) {
+            let at = 1;
+            while ((await check({ ...FULL, policy, eager }, [{ at, when }])) > 0) at++;
+            // Until the turn has no append left.
+            expect(at).toBeGreaterThan(12);
+          }
       },
     );
   }
@@ -126,6 +143,7 @@ describe('a turn whose process dies', () => {
       rounds: fc.array(fc.array(tool, { minLength: 1, maxLength: 4 }), { maxLength: 3 }),
       policy: fc.constantFrom('always_allow' as const, 'always_ask' as const),
       failures: fc.nat({ max: 2 }),
+      eager: fc.boolean(),
     });
     const crash = fc.record({
       at: fc.integer({ min: 1, max: 12 }),
@@ -141,7 +159,7 @@ describe('a turn whose process dies', () => {
 
   it('answers a call that may have had its effect with an error that says so', async () => {
     const scenario: Scenario = { ...FULL, rounds: [['shop__order']], failures: 0 };
-    const { session, servers } = await play(scenario, [{ at: 4, when: 'before' }]);
+    const { session, servers } = await play(scenario, [{ at: 3, when: 'before' }]);
     expect(servers.calls).toEqual(['order {"n":"0.0"}']);
     expect(session.of('agent.mcp_tool_result')).toMatchObject([
       { is_error: true, content: [{ text: expect.stringContaining('interrupted') as string }] },
@@ -150,7 +168,7 @@ describe('a turn whose process dies', () => {
 
   it('repeats a call of which the server says that this changes nothing', async () => {
     const scenario: Scenario = { ...FULL, rounds: [['shop__reserve']], failures: 0 };
-    const { session, servers } = await play(scenario, [{ at: 4, when: 'before' }]);
+    const { session, servers } = await play(scenario, [{ at: 3, when: 'before' }]);
     expect(servers.calls).toEqual(['reserve {"n":"0.0"}', 'reserve {"n":"0.0"}']);
     expect(session.of('agent.mcp_tool_result')).toMatchObject([{ is_error: false }]);
   });

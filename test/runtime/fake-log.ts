@@ -13,6 +13,24 @@ export interface CrashPoint {
   readonly when: 'before' | 'behind';
 }
 
+/** What the last idle event waits for. */
+function awaitedOf(placed: readonly PlacedEvent[]): string[] {
+  const last = placed.findLast(({ event }) => event.type === 'session.status_idle')?.event;
+  const reason = last?.['stop_reason'] as { event_ids?: string[] } | undefined;
+  return reason?.event_ids ?? [];
+}
+
+function answeredIn(placed: readonly PlacedEvent[]): Set<unknown> {
+  const last = placed.findLastIndex(({ event }) => event.type === 'session.status_idle');
+  return new Set(
+    placed
+      .slice(last + 1)
+      .map(({ event }) => event)
+      .filter(({ type }) => type.startsWith('user.'))
+      .map((event) => event['tool_use_id'] ?? event['custom_tool_use_id']),
+  );
+}
+
 const isInput = (type: string): boolean => /^(?:user|system)\./.test(type);
 
 /** A Session in memory, and any number of processes that run its turns one after the other. */
@@ -24,7 +42,11 @@ export class FakeSession {
   #crash: CrashPoint | undefined;
   session: Session;
 
-  constructor(agent: Partial<ResolvedAgent> = {}) {
+  readonly #isEager: boolean;
+
+  /** Eager, the default: input moves an idle Session in its own commit, as that of a real log does. */
+  constructor(agent: Partial<ResolvedAgent> = {}, { eager = true }: { eager?: boolean } = {}) {
+    this.#isEager = eager;
     this.session = {
       id: 'sess_1',
       organization: 'org_1',
@@ -61,6 +83,7 @@ export class FakeSession {
   /** What a client sends. */
   send(...events: NewEvent[]): PlacedEvent[] {
     const placed = this.#place(events);
+    if (this.#isEager) this.#move(placed);
     for (const listener of this.#listeners) listener();
     return placed;
   }
@@ -114,6 +137,22 @@ export class FakeSession {
         return () => void this.#listeners.delete(listener);
       },
     };
+  }
+
+  #move(sent: readonly PlacedEvent[]): void {
+    if (this.session.status !== 'idle') return;
+    const before = this.placed.slice(0, -sent.length);
+    const awaited = awaitedOf(before).filter((id) => !answeredIn(before).has(id));
+    const answered = answeredIn(sent);
+    const left = awaited.filter((id) => !answered.has(id));
+    const isAnswered = left.length < awaited.length;
+    const isCalled = isAnswered || sent.some(({ event }) => event.type === 'user.message');
+    if (left.length > 0 && isAnswered) {
+      const stop_reason = { type: 'requires_action', event_ids: left };
+      this.#place([{ type: 'session.status_idle', stop_reason, stop_details: null }]);
+    } else if (left.length === 0 && isCalled) {
+      this.#commit([{ type: 'session.status_running' }], { status: 'running' });
+    }
   }
 
   async *#behind(after: number, alive: () => void): AsyncIterable<PlacedEvent> {

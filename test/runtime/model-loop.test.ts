@@ -161,8 +161,10 @@ describe('messages that are sent while a turn runs', () => {
   it('a message of the operator goes with the one behind which it stands', async () => {
     const bench = loopBench();
     const session = new FakeSession();
-    session.message('one');
-    session.send({ type: 'system.message', content: [{ type: 'text', text: 'Rhyme.' }] });
+    session.send(
+      { type: 'user.message', content: [{ type: 'text', text: 'one' }] },
+      { type: 'system.message', content: [{ type: 'text', text: 'Rhyme.' }] },
+    );
     session.message('two');
     await bench.run(session);
     const systems = bench.engine
