@@ -83,7 +83,7 @@ const updateBody = z.object({
   title,
   metadata: z.record(z.string(), z.string().nullable()).nullish(),
   agent: z.object({ tools: z.unknown().optional(), mcp_servers: z.unknown().optional() }).nullish(),
-  vault_ids: z.undefined({ error: 'vaults are chosen when a session is created' }),
+  vault_ids: z.undefined({ error: 'vaults are chosen when a session is created' }).optional(),
   budget: z.null({ error: 'budgets are not supported' }).optional(),
 });
 

@@ -13,6 +13,7 @@ import {
   historyOf,
   idle,
   newSession,
+  pending,
   ORG,
   say,
   settled,
@@ -99,7 +100,7 @@ describe('the log of a Session', () => {
 
   it('goes forward in time when the clock steps back', async () => {
     const clock = createFakeClock();
-    const { sessions } = createRig({ clock, runner: { run: async () => undefined } });
+    const { sessions } = createRig({ clock, runner: pending });
     const { session } = await sessions.create(newSession({ events: [say('a')] }));
     clock.step(-3_600_000);
     await sessions.send(ORG, session.id, [say('b')]);
@@ -113,7 +114,7 @@ describe('the log of a Session', () => {
     const { sessions } = createRig({
       clock,
       store,
-      runner: { run: () => new Promise(() => undefined) },
+      runner: pending,
     });
     const { session } = await sessions.create(newSession());
     const batch = Array.from({ length: 100 }, (_, index) => say(`message ${index}`));
@@ -141,7 +142,7 @@ describe('the log of a Session', () => {
   });
 
   it('gives no page of more bytes than asked for, and nothing is lost for it', async () => {
-    const { sessions } = createRig({ runner: { run: async () => undefined } });
+    const { sessions } = createRig({ runner: pending });
     const { session } = await sessions.create(newSession());
     for (let i = 0; i < 8; i++) await sessions.send(ORG, session.id, [say('x'.repeat(10_000))]);
     const seen: number[] = [];

@@ -62,6 +62,14 @@ export const echoRunner: TurnRunner = {
   },
 };
 
+/** Its turns never end by themselves. */
+export const pending: TurnRunner = {
+  run: (_log, signal) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('left off')));
+    }),
+};
+
 async function firstUnanswered(log: TurnLog): Promise<PlacedEvent | undefined> {
   const waiting = new Map<string, PlacedEvent>();
   for await (const placed of log.events()) {
