@@ -19,6 +19,8 @@ const MAX_TRIES = 3;
 interface Connected {
   readonly server: ToolServer;
   readonly credentials: readonly ToolCredential[];
+  /** The server took the credentials. */
+  isTaken: boolean;
 }
 
 /**
@@ -58,19 +60,25 @@ class Connections {
   async use<T>(work: (server: ToolServer) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       const used = (this.#current ??= this.#connect());
-      const { server, credentials } = await used.catch((thrown: unknown) => {
+      const connected = await used.catch((thrown: unknown) => {
         if (this.#current === used) this.#current = undefined;
         throw thrown;
       });
+      const { server, credentials } = connected;
       try {
-        return await work(server);
+        const result = await work(server);
+        const isNews = !connected.isTaken;
+        connected.isTaken = true;
+        // The result of a call must not be lost for a note.
+        if (isNews) await this.#report(credentials, false).catch(() => undefined);
+        return result;
       } catch (thrown) {
         if (!(thrown instanceof ToolServerError)) throw thrown;
         // Whatever went wrong, this connection has had its day.
         if (this.#current === used) this.#current = undefined;
         await server.close();
         if (thrown.reason === 'connection' || credentials.length === 0) throw thrown;
-        await this.#report(credentials);
+        await this.#report(credentials, true);
         if (tries === MAX_TRIES) throw thrown;
       }
     }
@@ -89,11 +97,11 @@ class Connections {
       secrets: credentials.map(({ value }) => value),
       version: deps.version,
     });
-    return { server, credentials };
+    return { server, credentials, isTaken: false };
   }
 
-  async #report(credentials: readonly ToolCredential[]): Promise<void> {
+  async #report(credentials: readonly ToolCredential[], isRefused: boolean): Promise<void> {
     const { session, deps } = this.#options;
-    for (const credential of credentials) await deps.credentials.refused(session, credential);
+    for (const one of credentials) await deps.credentials.report(session, one, isRefused);
   }
 }

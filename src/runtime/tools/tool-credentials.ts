@@ -14,8 +14,8 @@ export interface ToolCredential {
 export interface ToolCredentials {
   /** One of each group that is meant for the server; none of a group that cools down as a whole. */
   select(session: Session, server: AgentMcpServer): Promise<readonly ToolCredential[]>;
-  /** The server refused it; it is not chosen again until it has cooled down. */
-  refused(session: Session, credential: ToolCredential): Promise<void>;
+  /** Keeps whether the server took it; one that it refused is not chosen again until it has cooled down. */
+  report(session: Session, credential: ToolCredential, isRefused: boolean): Promise<void>;
 }
 
 /** Request headers that carry them. A name that is no header stands for a bearer token. */

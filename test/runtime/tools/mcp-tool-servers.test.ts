@@ -19,11 +19,13 @@ let shop: HttpToolServer;
 let guard: UrlGuard;
 const toClose: ToolServer[] = [];
 const refused: string[] = [];
+const taken: string[] = [];
 
 beforeEach(async () => {
   shop = await startToolServer();
   guard = createUrlGuard({ allow: [`127.0.0.1:${shop.port}`] });
   refused.length = 0;
+  taken.length = 0;
 });
 
 afterEach(async () => {
@@ -45,8 +47,8 @@ function serversWith(credentials: readonly ToolCredential[] = []) {
       async select() {
         return credentials.filter(({ id }) => !refused.includes(id)).slice(0, 1);
       },
-      async refused(_session, { id }) {
-        refused.push(id);
+      async report(_session, { id }, isRefused) {
+        (isRefused ? refused : taken).push(id);
       },
     },
   });
@@ -151,6 +153,7 @@ describe('credentials', () => {
       const server = open(shop, [credential('one'), credential('two')]);
       expect(await server.call('order', { what: 'tea' }, signal)).toMatchObject({ isError: false });
       expect(refused).toEqual(['one']);
+      expect(taken).toEqual(['two']);
       expect(shop.orders).toEqual(['tea']);
     },
   );
