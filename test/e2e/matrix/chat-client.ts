@@ -108,6 +108,7 @@ class ChatDialogue implements Dialogue {
       stop: choice.finish_reason,
       usage: completion.usage,
       logprobs: choice.logprobs?.content,
+      citations: message.annotations ?? [],
     };
   }
 

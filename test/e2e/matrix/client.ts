@@ -47,6 +47,8 @@ export interface Said {
   readonly stop: string;
   readonly usage: unknown;
   readonly logprobs?: unknown;
+  /** The protocol's own form of the pages that are cited. */
+  readonly citations: readonly unknown[];
 }
 
 /** A conversation that the library's user keeps: every answer is sent back as the library gave it. */

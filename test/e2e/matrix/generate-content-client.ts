@@ -109,6 +109,7 @@ class GenerateContentDialogue implements Dialogue {
       calls: calls.map(({ id = '', name = '', args = {} }) => ({ id, name, arguments: args })),
       stop: candidates.findLast(({ finishReason }) => finishReason)?.finishReason ?? '',
       usage: pieces.findLast(({ usageMetadata }) => usageMetadata)?.usageMetadata,
+      citations: candidates.flatMap(({ groundingMetadata }) => groundingMetadata ?? []),
       logprobs: candidates.flatMap(({ logprobsResult: result }) =>
         (result?.chosenCandidates ?? []).map((chosen, index) => ({
           ...chosen,

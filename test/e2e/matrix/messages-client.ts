@@ -90,6 +90,7 @@ class MessagesDialogue implements Dialogue {
       calls: calls.map(({ id, name, input }) => ({ id, name, arguments: input })),
       stop: `${reason}${sequence ? `:${sequence}` : ''}`,
       usage: message.usage,
+      citations: content.flatMap((block) => (block.type === 'text' && block.citations) || []),
     };
   }
 

@@ -101,6 +101,7 @@ class ResponsesDialogue implements Dialogue {
       calls: calls.map(({ call_id: id, name, arguments: text }) => ({ id, name, arguments: text })),
       stop: `${response.status}${reason ? `:${reason}` : ''}`,
       usage: response.usage,
+      citations: content.flatMap((part) => (part.type === 'output_text' ? part.annotations : [])),
       logprobs: content.flatMap((part) => (part.type === 'output_text' && part.logprobs) || []),
     };
   }

@@ -35,8 +35,6 @@ export interface Stage {
   clear(): void;
   /** The last request that a provider got. */
   sent(): { text: string; body: Received };
-  /** How many they got. */
-  count(): number;
   /** The record of the last request, when it is settled. */
   record(): Promise<RequestRecord>;
   close(): Promise<void>;
@@ -80,7 +78,6 @@ export async function openStage(): Promise<Stage> {
       const text = upstream.seen.at(-1)?.body.toString('utf8') ?? '{}';
       return { text, body: JSON.parse(text) };
     },
-    count: () => upstream.seen.length,
     record: () =>
       eventually(async () => {
         const { body } = await gateway.admin('GET', '/admin/v1/requests?limit=1');

@@ -37,6 +37,15 @@ function told(client: ClientRow, { calls }: Said, texts: readonly string[]) {
   }));
 }
 
+interface Delta {
+  index: number;
+  id?: string;
+  function: { name?: string; arguments?: string };
+}
+interface Chunk {
+  choices: readonly { delta: { tool_calls?: Delta[] } }[];
+}
+
 describe('parallel tool calls', () => {
   let stage: Stage;
   beforeAll(async () => {
@@ -49,7 +58,6 @@ describe('parallel tool calls', () => {
       'routing.translation.pairs',
       'routing.response-model-logical',
       'messages.stream.tool-fragments',
-      'chat.stream.tool-index',
       `two, in pieces and mixed, and their results: ${PAIR_TITLE}`,
     ),
     async ({ client, provider, stream, isNative }) => {
@@ -121,6 +129,40 @@ describe('parallel tool calls', () => {
       const [odd] = texts as [string];
       const spelled = provider === 'chat' || provider === 'responses' ? JSON.stringify(odd) : odd;
       if (client.says.rawArguments) expect(text).toContain(spelled);
+    },
+  );
+
+  const chats = pairsOf(CLIENTS).filter(
+    ({ client, stream, isNative }) => client.id === 'chat' && stream && !isNative,
+  );
+  it.each(chats)(
+    verifies(
+      'chat.stream.tool-index',
+      `are numbered, named once and never empty in the chunks: ${PAIR_TITLE}`,
+    ),
+    async ({ client, provider }) => {
+      stage.play(PROVIDERS[provider].threeCalls);
+      const deltas: Delta[] = [];
+      for await (const chunk of await client.watch(stage.target(provider), QUESTION))
+        deltas.push(...((chunk as Chunk).choices[0]?.delta.tool_calls ?? []));
+      const named = deltas.filter((delta) => 'id' in delta || delta.function.name !== undefined);
+      expect(named).toMatchObject(
+        THREE_CALLS.map(({ name }, index) => ({
+          index,
+          id: expect.any(String),
+          type: 'function',
+          function: { name },
+        })),
+      );
+      for (const delta of deltas)
+        if (!named.includes(delta)) expect(delta.function.arguments).not.toBe('');
+      const joined = THREE_CALLS.map((_call, at) =>
+        deltas
+          .filter(({ index }) => index === at)
+          .map((delta) => delta.function.arguments ?? '')
+          .join(''),
+      );
+      expect(joined).toEqual(THREE_CALLS.map((call) => call.arguments || '{}'));
     },
   );
 });

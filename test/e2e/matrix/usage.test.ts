@@ -59,7 +59,6 @@ describe('what answers cost and weigh', () => {
   it.each(pairsOf(CLIENTS))(
     verifies(
       'routing.translation.pairs',
-      'chat.stream.include-usage',
       `counts every class of tokens once, for the client and the record: ${PAIR_TITLE}`,
     ),
     async ({ client, provider, stream, isNative }) => {
