@@ -16,7 +16,7 @@ import type { Carrier } from '../surfaces/carriers.ts';
 import { readKey } from '../surfaces/carriers.ts';
 import { admit } from '../surfaces/gate.ts';
 import type { GateDeps } from '../surfaces/gate.ts';
-import { watchClient } from '../surfaces/http-exchange.ts';
+import { onceClosed, watchClient } from '../surfaces/http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../surfaces/http-exchange.ts';
 import { readBody } from '../surfaces/read-body.ts';
 import type { Principal } from '../usage/principal.ts';
@@ -69,7 +69,7 @@ function asCaller(serve: Serve, deps: SessionRoutesDeps): Handler {
     const { request, response, search, path } = exchange;
     const key = readKey(deps.carriers, request.headers, search);
     const { principal, leave } = await admit(key, 'sessions', deps);
-    response.once('close', leave);
+    onceClosed(response, leave);
     const id = idOf(path);
     return serve({ exchange, principal, organization: principal.organizationId, id }, deps);
   };

@@ -43,8 +43,8 @@ export async function serveSessions(options: RigOptions = {}) {
             scopes: key.endsWith('_limited') ? new Set(['inference']) : null,
           })
         : 'unknown',
-    rates: { admitPlatform: () => true, admitKey: () => true } as never,
-    concurrency: {} as never,
+    rates: { admitPlatform: () => true, admitKey: () => true },
+    concurrency: { enter: async () => () => undefined },
     async resolveAgent(_organization, reference) {
       references.push(reference);
       const agent = agents.get(reference.agentId);
