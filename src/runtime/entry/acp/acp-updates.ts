@@ -1,0 +1,105 @@
+import type { ContentBlock, SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
+import { isJsonObject } from '../../../core/json-value.ts';
+import type { EventDelta, PlacedEvent, SessionEvent } from '../../../sessions/session-event.ts';
+import { isPlaced } from '../follow-turn.ts';
+
+/** Types of events of which parts can be shown. */
+export const SHOWN_IN_PARTS: readonly string[] = ['agent.message'];
+
+/** A turn as the updates of an ACP session. What was shown in parts is not told again. */
+export class AcpUpdates {
+  /** Text that was shown of events on their way, by id. */
+  readonly #shown = new Map<string, string>();
+
+  of(item: PlacedEvent | EventDelta): SessionUpdate[] {
+    if (!isPlaced(item)) return this.#fromDelta(item);
+    return FROM_EVENT[item.event.type]?.(item.event, this) ?? [];
+  }
+
+  /** What was not shown of a text yet. */
+  rest(id: string, text: string): string {
+    const shown = this.#shown.get(id) ?? '';
+    this.#shown.delete(id);
+    return text.startsWith(shown) ? text.slice(shown.length) : text;
+  }
+
+  #fromDelta({ type, event_id: of, delta }: EventDelta): SessionUpdate[] {
+    if (type !== 'event_delta' || !isJsonObject(delta) || !isJsonObject(delta['content']))
+      return [];
+    const { text } = delta['content'];
+    if (typeof text !== 'string' || text === '') return [];
+    const id = String(of);
+    this.#shown.set(id, (this.#shown.get(id) ?? '') + text);
+    return [said('agent_message_chunk', id, text)];
+  }
+}
+
+type Convert = (event: SessionEvent, updates: AcpUpdates) => SessionUpdate[];
+
+const FROM_EVENT: Readonly<Record<string, Convert>> = {
+  'agent.message': ({ id, content }, updates) => {
+    const rest = updates.rest(id, textOf(content));
+    return rest === '' ? [] : [said('agent_message_chunk', id, rest)];
+  },
+  'agent.thinking': ({ id, thinking }) =>
+    typeof thinking === 'string' ? [said('agent_thought_chunk', id, thinking)] : [],
+  'agent.tool_use': toCall,
+  'agent.mcp_tool_use': toCall,
+  'agent.custom_tool_use': toCall,
+  'agent.tool_result': toCallUpdate('tool_use_id'),
+  'agent.mcp_tool_result': toCallUpdate('mcp_tool_use_id'),
+  'user.tool_result': toCallUpdate('tool_use_id'),
+  'user.custom_tool_result': toCallUpdate('custom_tool_use_id'),
+};
+
+function said(
+  sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk',
+  messageId: string,
+  text: string,
+): SessionUpdate {
+  return { sessionUpdate, messageId, content: { type: 'text', text } };
+}
+
+function toCall({
+  id,
+  name,
+  input,
+  evaluated_permission: permission,
+}: SessionEvent): SessionUpdate[] {
+  const status = permission === 'ask' ? 'pending' : 'in_progress';
+  const call = { toolCallId: id, title: String(name), kind: 'other', status } as const;
+  return [{ sessionUpdate: 'tool_call', ...call, rawInput: input }];
+}
+
+function toCallUpdate(idMember: string): Convert {
+  return ({ [idMember]: id, content, is_error: isError }) => [
+    {
+      sessionUpdate: 'tool_call_update',
+      toolCallId: String(id),
+      status: isError === true ? 'failed' : 'completed',
+      content: partsOf(content).flatMap(toToolContent),
+    },
+  ];
+}
+
+function toToolContent(part: Record<string, unknown>): ToolCallContent[] {
+  const content = toBlock(part);
+  return content ? [{ type: 'content', content }] : [];
+}
+
+/** Undefined for what ACP has no block for. */
+function toBlock({ type, text, source }: Record<string, unknown>): ContentBlock | undefined {
+  if (type === 'text') return { type, text: String(text) };
+  if (type !== 'image' || !isJsonObject(source) || source['type'] !== 'base64') return undefined;
+  return { type, mimeType: String(source['media_type']), data: String(source['data']) };
+}
+
+function textOf(content: unknown): string {
+  return partsOf(content)
+    .map(({ type, text }) => (type === 'text' ? String(text) : ''))
+    .join('');
+}
+
+function partsOf(content: unknown): Record<string, unknown>[] {
+  return Array.isArray(content) ? content.filter(isJsonObject) : [];
+}

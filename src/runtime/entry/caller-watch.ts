@@ -1,0 +1,30 @@
+import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
+import { watchClient } from '../../surfaces/http-exchange.ts';
+import type { HttpExchange } from '../../surfaces/http-exchange.ts';
+
+/** Somebody who waits for an answer that may take long. */
+export interface CallerWatch {
+  /** Aborted when nobody waits any more, and when the gateway stops. */
+  readonly signal: AbortSignal;
+  readonly isGone: boolean;
+  onGone(listener: () => void): void;
+  /** The answer is complete. */
+  done(): void;
+}
+
+export function watchCaller({ response }: HttpExchange, active: ActiveExchanges): CallerWatch {
+  const stop = new AbortController();
+  const client = watchClient(response);
+  const member = { shutDown: () => stop.abort() };
+  active.add(member);
+  if (client.gone) stop.abort();
+  client.onGone(() => stop.abort());
+  return {
+    signal: stop.signal,
+    get isGone() {
+      return client.gone;
+    },
+    onGone: (listener) => void client.onGone(listener),
+    done: () => active.delete(member),
+  };
+}

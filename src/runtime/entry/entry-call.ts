@@ -1,0 +1,15 @@
+import type { HttpExchange } from '../../surfaces/http-exchange.ts';
+import type { PayingKey } from '../../usage/principal.ts';
+import type { Service } from './service-desk.ts';
+
+/** A call of an entry point, let in by the gate. */
+export interface EntryCall {
+  readonly exchange: HttpExchange;
+  readonly service: Service;
+  readonly payer: PayingKey;
+}
+
+/** One that has a body. */
+export interface PostedCall extends EntryCall {
+  readonly body: Buffer;
+}

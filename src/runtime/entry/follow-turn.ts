@@ -1,0 +1,74 @@
+import type { EventDelta, PlacedEvent, SessionEvent } from '../../sessions/session-event.ts';
+import type { Sessions } from '../../sessions/sessions.ts';
+import { TurnWatch } from './turn-watch.ts';
+import type { TurnEnd } from './turn-watch.ts';
+
+export interface TurnToFollow {
+  readonly organization: string;
+  readonly sessionId: string;
+  /** The `user.message` that the turn is for. */
+  readonly messageId: string;
+  /** Leaves off; the turn goes on. */
+  readonly signal: AbortSignal;
+  /** Types of events whose parts are wanted, too. Default: none. */
+  readonly deltas?: readonly string[];
+  /** Called with everything from the start of the turn to its end, one after the other. */
+  tell(item: PlacedEvent | EventDelta): void | Promise<void>;
+}
+
+const PAGE = 100;
+
+/** What decides whose turn it is. */
+const TURNING: ReadonlySet<string> = new Set([
+  'user.message',
+  'user.interrupt',
+  'session.status_running',
+  'session.status_idle',
+]);
+
+/**
+ * Waits for the turn of a message, on whichever process it runs. Undefined when `signal` ended the wait.
+ *
+ * @throws GatewayError `not_found`; what `tell` throws
+ */
+export async function followTurn(
+  sessions: Sessions,
+  turn: TurnToFollow,
+): Promise<TurnEnd | undefined> {
+  const { organization, sessionId, messageId, signal, deltas, tell } = turn;
+  const watch = new TurnWatch(messageId);
+  for await (const event of before(sessions, turn)) watch.take(event);
+  const after = messageId;
+  const followed = await sessions.follow(organization, sessionId, { after, signal, deltas });
+  for await (const item of followed) {
+    const wasCurrent = watch.isCurrent;
+    const end = isPlaced(item) ? watch.take(item.event) : undefined;
+    if (wasCurrent || watch.isCurrent) await tell(item);
+    if (end) return end;
+  }
+  return undefined;
+}
+
+export function isPlaced(item: PlacedEvent | EventDelta): item is PlacedEvent {
+  return 'seq' in item;
+}
+
+/** What decides whose turn it is when the message arrives, the message included. */
+async function* before(
+  sessions: Sessions,
+  { organization, sessionId, messageId, signal }: TurnToFollow,
+): AsyncGenerator<SessionEvent> {
+  let after: number | undefined;
+  do {
+    const page = await sessions.read(organization, sessionId, {
+      after,
+      limit: PAGE,
+      matches: ({ type }) => TURNING.has(type),
+    });
+    for (const { event } of page.events) {
+      yield event;
+      if (event.id === messageId) return;
+    }
+    after = page.next ?? undefined;
+  } while (after !== undefined && !signal.aborted);
+}

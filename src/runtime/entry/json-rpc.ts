@@ -1,0 +1,93 @@
+import { isJsonObject } from '../../core/json-value.ts';
+
+export type RpcId = string | number;
+
+/** JSON-RPC 2.0, section 5.1. */
+export const RPC = {
+  parseError: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internalError: -32603,
+} as const;
+
+/** A failure that is told within JSON-RPC. */
+export class RpcError extends Error {
+  override readonly name = 'RpcError';
+  readonly code: number;
+  readonly data: object | undefined;
+
+  constructor(code: number, message: string, data?: object) {
+    super(message);
+    this.code = code;
+    this.data = data;
+  }
+}
+
+export interface RpcRequest {
+  readonly type: 'request';
+  readonly id: RpcId;
+  readonly method: string;
+  /** `{}` where there are none. */
+  readonly params: unknown;
+}
+
+export interface RpcNotification {
+  readonly type: 'notification';
+  readonly method: string;
+  readonly params: unknown;
+}
+
+/** A response answers nothing here: clients are never asked anything. */
+export type RpcMessage = RpcRequest | RpcNotification | { readonly type: 'response' };
+
+/** @throws RpcError `parseError` */
+export function parseRpc(bytes: Buffer): unknown {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return value;
+  } catch {
+    throw new RpcError(RPC.parseError, 'the body is not valid JSON');
+  }
+}
+
+/** @throws RpcError `invalidRequest` for what is no message of JSON-RPC 2.0 */
+export function readMessage(value: unknown): RpcMessage {
+  if (!isJsonObject(value) || value['jsonrpc'] !== '2.0') throw invalid();
+  const { id, method, params = {} } = value;
+  if (method === undefined && ('result' in value || 'error' in value)) return { type: 'response' };
+  if (typeof method !== 'string') throw invalid();
+  if (id === undefined) return { type: 'notification', method, params };
+  if (!isId(id)) throw invalid();
+  return { type: 'request', id, method, params };
+}
+
+/** The id that an answer to a broken message carries. */
+export function idOf(value: unknown): RpcId | null {
+  const id = isJsonObject(value) ? value['id'] : null;
+  return isId(id) ? id : null;
+}
+
+export function toResult(id: RpcId, result: unknown): object {
+  return { jsonrpc: '2.0', id, result };
+}
+
+export function toNotification(method: string, params: object): object {
+  return { jsonrpc: '2.0', method, params };
+}
+
+export function toFailure(id: RpcId | null, { code, message, data }: RpcError): object {
+  return { jsonrpc: '2.0', id, error: { code, message, ...(data && { data }) } };
+}
+
+export function methodNotFound(method: string): RpcError {
+  return new RpcError(RPC.methodNotFound, `method not found: ${method.slice(0, 100)}`);
+}
+
+function invalid(): RpcError {
+  return new RpcError(RPC.invalidRequest, 'this is not a JSON-RPC 2.0 message');
+}
+
+function isId(id: unknown): id is RpcId {
+  return typeof id === 'string' || typeof id === 'number';
+}

@@ -1,0 +1,109 @@
+import type { InitializeResult } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import { GatewayError } from '../../../core/errors.ts';
+import { parseInput } from '../../../sessions/parse-input.ts';
+import { methodNotFound, RPC, RpcError, toNotification } from '../json-rpc.ts';
+import type { RpcRequest } from '../json-rpc.ts';
+import { serverInfo } from '../server-info.ts';
+import type { Service } from '../service-desk.ts';
+import { mayWait, TOOL_CALLS } from './call-tool.ts';
+import type { ToolCall, ToolDeps } from './call-tool.ts';
+import { listTools, toToolFailure } from './mcp-tools.ts';
+import { negotiate } from './mcp-versions.ts';
+
+/** One request on its way. */
+export interface McpRequest extends Pick<ToolCall, 'service' | 'payer' | 'signal'> {
+  readonly request: RpcRequest;
+  /** Sends a notification ahead of the answer, where the client can read one. */
+  notify(notification: object): Promise<void>;
+}
+
+type Method = (call: McpRequest, deps: ToolDeps) => unknown;
+
+const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
+  ['initialize', ({ request, service }) => initialize(request, service)],
+  ['ping', () => ({})],
+  ['tools/list', ({ request }) => list(request)],
+  ['tools/call', callTool],
+]);
+
+/** The result of a request. @throws RpcError `methodNotFound`, `invalidParams` */
+export async function runMethod(call: McpRequest, deps: ToolDeps): Promise<unknown> {
+  const method = METHODS.get(call.request.method);
+  if (!method) throw methodNotFound(call.request.method);
+  return method(call, deps);
+}
+
+/** True when the answer may take minutes, in which there is progress to tell. */
+export function isSlow({ method, params }: RpcRequest): boolean {
+  return method === 'tools/call' && mayWait((params as { arguments?: unknown } | null)?.arguments);
+}
+
+const initializeParams = z.object({
+  protocolVersion: z.string(),
+  capabilities: z.looseObject({}),
+  clientInfo: z.looseObject({ name: z.string(), version: z.string() }),
+});
+
+function initialize({ params }: RpcRequest, service: Service): InitializeResult {
+  const { protocolVersion } = parseParams(initializeParams, params);
+  return {
+    protocolVersion: negotiate(protocolVersion),
+    capabilities: { tools: {} },
+    serverInfo: serverInfo(service),
+    instructions: `Talk to the agent behind "${service.name}": send_message begins or continues a session, get_session reads what the agent said.`,
+  };
+}
+
+const listParams = z.object({
+  cursor: z.undefined({ error: 'not a cursor of this list' }).optional(),
+});
+
+function list({ params }: RpcRequest): object {
+  parseParams(listParams, params);
+  return { tools: listTools() };
+}
+
+const callParams = z.object({
+  name: z.string(),
+  arguments: z.looseObject({}).optional(),
+  _meta: z.looseObject({ progressToken: z.union([z.string(), z.number()]).optional() }).optional(),
+});
+
+async function callTool(
+  { request, notify, ...call }: McpRequest,
+  deps: ToolDeps,
+): Promise<unknown> {
+  const { name, arguments: args = {}, _meta: meta } = parseParams(callParams, request.params);
+  const tool = TOOL_CALLS.get(name);
+  if (!tool) throw new RpcError(RPC.invalidParams, `unknown tool: ${name.slice(0, 100)}`);
+  const progressToken = meta?.progressToken;
+  let progress = 0;
+  try {
+    return await tool(
+      {
+        ...call,
+        arguments: args,
+        async progress({ type }) {
+          if (progressToken === undefined) return;
+          const params = { progressToken, progress: ++progress, message: type };
+          await notify(toNotification('notifications/progress', params));
+        },
+      },
+      deps,
+    );
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.code === 'internal_error') throw thrown;
+    if (thrown.code === 'invalid_request') throw new RpcError(RPC.invalidParams, thrown.message);
+    return toToolFailure(thrown.message);
+  }
+}
+
+function parseParams<T extends z.ZodType>(schema: T, params: unknown): z.output<T> {
+  try {
+    return parseInput(schema, params);
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError)) throw thrown;
+    throw new RpcError(RPC.invalidParams, thrown.message);
+  }
+}

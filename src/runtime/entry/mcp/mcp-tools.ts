@@ -1,0 +1,80 @@
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import { messageFields } from '../read-run.ts';
+
+export const sendMessageInput = z.object({
+  ...messageFields,
+  wait: z
+    .boolean()
+    .optional()
+    .describe(
+      'Wait for the end of the turn, at most five minutes, and give its events. Default: false.',
+    ),
+});
+
+export const getSessionInput = z.object({
+  session_id: z.string().min(1).describe('What send_message gave.'),
+  after: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Id of an event: only what follows it. Default: from the beginning.'),
+});
+
+const events = z.array(z.looseObject({ id: z.string(), type: z.string() }));
+
+const sendMessageOutput = z.looseObject({
+  session_id: z.string(),
+  events: events.describe('The message; with wait, also what followed until the turn ended.'),
+  status: z.string().optional().describe('With wait: running when the turn goes on.'),
+  stop_reason: z.looseObject({ type: z.string() }).nullable().optional(),
+});
+
+const getSessionOutput = z.looseObject({
+  session_id: z.string(),
+  status: z.string().describe('idle, running, rescheduling or terminated'),
+  events,
+  has_more: z.boolean().describe('Call again with after = id of the last event.'),
+});
+
+/** What every Service offers to MCP clients (requirement mcp.tools). */
+export function listTools(): Tool[] {
+  return [
+    {
+      name: 'send_message',
+      title: 'Send a message',
+      description:
+        'Sends one message to the agent, in a new session or one that exists. The agent answers in the session: read it with get_session, or set wait.',
+      inputSchema: toSchema(sendMessageInput, 'input'),
+      outputSchema: toSchema(sendMessageOutput, 'output'),
+      annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
+    },
+    {
+      name: 'get_session',
+      title: 'Read a session',
+      description:
+        'Reads the status of a session and its events, such as the replies of the agent.',
+      inputSchema: toSchema(getSessionInput, 'input'),
+      outputSchema: toSchema(getSessionOutput, 'output'),
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+  ];
+}
+
+/** The same for clients of revisions that know no structured results. */
+export function toToolResult(structuredContent: Record<string, unknown>): CallToolResult {
+  return {
+    content: [{ type: 'text', text: JSON.stringify(structuredContent) }],
+    structuredContent,
+  };
+}
+
+export function toToolFailure(message: string): CallToolResult {
+  return { content: [{ type: 'text', text: message }], isError: true };
+}
+
+/** Clients check results against the schema, not all of them in the newest dialect. */
+function toSchema(schema: z.ZodObject, io: 'input' | 'output'): Tool['inputSchema'] {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { target: 'draft-7', io });
+  return rest as Tool['inputSchema'];
+}

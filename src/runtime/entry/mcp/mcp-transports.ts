@@ -1,0 +1,79 @@
+import type { Clock } from '../../../core/clock.ts';
+import type { IdSource } from '../../../core/ids.ts';
+import type { Key, Store } from '../../../store/store.ts';
+
+/** Whose a transport session is. */
+export interface TransportOwner {
+  readonly organization: string;
+  /** Service. */
+  readonly endpoint: string;
+}
+
+interface TransportRow extends TransportOwner {
+  /** Milliseconds since epoch. */
+  readonly usedAt: number;
+}
+
+/**
+ * What clients call their MCP session: a row of the store, so that any process serves any request of it.
+ * One that nobody used for a day is forgotten; its client initializes again.
+ */
+export interface McpTransports {
+  /** The new `Mcp-Session-Id`. */
+  open(owner: TransportOwner): Promise<string>;
+  /** False for one that is unknown, closed or somebody else's. */
+  use(id: string, owner: TransportOwner): Promise<boolean>;
+  /** False as for `use`. */
+  close(id: string, owner: TransportOwner): Promise<boolean>;
+}
+
+const IDLE_MS = 24 * 60 * 60 * 1_000;
+/** A row is written again when it is this old, not at every use. */
+const RENEW_MS = IDLE_MS / 2;
+const MAX_ID_CHARS = 100;
+
+const keyOf = (id: string): Key => ['mcp-transport', id];
+
+export function createMcpTransports({
+  store,
+  clock,
+  ids,
+}: {
+  store: Store;
+  clock: Clock;
+  ids: IdSource;
+}): McpTransports {
+  const put = ({ organization, endpoint }: TransportOwner, id: string) => ({
+    type: 'put' as const,
+    key: keyOf(id),
+    value: { organization, endpoint, usedAt: clock.now() } satisfies TransportRow,
+    ttlMs: IDLE_MS,
+  });
+  const find = async (id: string, { organization, endpoint }: TransportOwner) => {
+    if (id.length > MAX_ID_CHARS) return undefined;
+    const entry = await store.get<TransportRow>(keyOf(id));
+    const isOwn = entry?.value.organization === organization && entry.value.endpoint === endpoint;
+    return isOwn ? entry : undefined;
+  };
+  return {
+    async open(owner) {
+      const id = ids.next('mcp');
+      await store.commit([put(owner, id)]);
+      return id;
+    },
+    async use(id, owner) {
+      const entry = await find(id, owner);
+      if (!entry) return false;
+      // Lost against another use, or against the end: either way there is nothing to renew.
+      if (clock.now() - entry.value.usedAt > RENEW_MS)
+        await store.commit([{ ...put(owner, id), ifVersion: entry.version }]);
+      return true;
+    },
+    async close(id, owner) {
+      const entry = await find(id, owner);
+      if (!entry) return false;
+      await store.commit([{ type: 'delete', key: entry.key }]);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { GatewayError } from '../../core/errors.ts';
+import type { SessionEvent } from '../../sessions/session-event.ts';
+import type { Sessions } from '../../sessions/sessions.ts';
+import type { PayingKey } from '../../usage/principal.ts';
+import type { Service, ServiceDesk } from './service-desk.ts';
+
+export interface ServiceMessage {
+  /** Parts of a `user.message`, not looked at yet. */
+  readonly content: readonly unknown[];
+  /** Absent: a new Session. */
+  readonly sessionId?: string | undefined;
+}
+
+/** The one event that a run appended, and where. */
+export interface SentMessage {
+  readonly sessionId: string;
+  readonly event: SessionEvent;
+}
+
+/** What every entry point of a Service does: exactly one message to exactly one Session. */
+export interface ServiceRuns {
+  /** A new Session without a message. */
+  open(service: Service, payer: PayingKey): Promise<string>;
+  /**
+   * @throws GatewayError `invalid_request` with the path of the fault in `content`; `not_found` for a
+   *   Session that the organization does not have; `conflict` for one that takes no more input
+   */
+  send(service: Service, payer: PayingKey, message: ServiceMessage): Promise<SentMessage>;
+}
+
+export function createServiceRuns(sessions: Sessions, desk: ServiceDesk): ServiceRuns {
+  const start = async (service: Service, payer: PayingKey, events: readonly object[]) => {
+    const made = await sessions.create({
+      organization: service.organization,
+      payer,
+      entryPoint: 'service',
+      endpointId: service.id,
+      agent: await desk.agentOf(service),
+      metadata: service.sessionMetadata,
+      events,
+    });
+    return { sessionId: made.session.id, events: made.events };
+  };
+  const append = async (organization: string, sessionId: string, events: readonly object[]) => ({
+    sessionId,
+    events: await sessions.send(organization, sessionId, events),
+  });
+  return {
+    open: async (service, payer) => (await start(service, payer, [])).sessionId,
+    async send(service, payer, { content, sessionId }) {
+      const messages = [{ type: 'user.message', content }];
+      const sent = await (
+        sessionId === undefined
+          ? start(service, payer, messages)
+          : append(service.organization, sessionId, messages)
+      ).catch((thrown: unknown) => Promise.reject(toOwnPath(thrown)));
+      const [event] = sent.events;
+      if (!event) throw new Error('a message was sent and is no event');
+      return { sessionId: sent.sessionId, event };
+    },
+  };
+}
+
+/** Callers sent `content`, and know of no list of events that it is in. */
+function toOwnPath(thrown: unknown): unknown {
+  if (!(thrown instanceof GatewayError) || thrown.param === undefined) return thrown;
+  const { param, message } = thrown;
+  const own = param.replace(/^(initial_)?events\[0\]\.?/, '');
+  return thrown.with({ param: own, message: message.replace(param, own) });
+}

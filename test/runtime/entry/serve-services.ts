@@ -1,0 +1,86 @@
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/core/clock.ts';
+import { GatewayError } from '../../../src/core/errors.ts';
+import { createIdSource } from '../../../src/core/ids.ts';
+import { ActiveExchanges } from '../../../src/inference/active-exchanges.ts';
+import { createHostGuard } from '../../../src/server/host-guard.ts';
+import { listen } from '../../../src/server/listen.ts';
+import { createApp } from '../../../src/server/routes.ts';
+import { serviceRoutes } from '../../../src/server/service-routes.ts';
+import type { Service } from '../../../src/runtime/entry/service-desk.ts';
+import { ask } from '../../support/gateway.ts';
+import type { CallOptions } from '../../support/gateway.ts';
+import { AGENT, createRig } from '../../sessions/support.ts';
+import type { RigOptions } from '../../sessions/support.ts';
+import { principal } from '../../usage/usage-fixtures.ts';
+
+const LIMITS = {
+  bodyBytes: 1_000_000,
+  headerBytes: 16_384,
+  requestTimeoutMs: 30_000,
+  maxConnections: 1_000,
+} as never;
+
+export const SERVICE: Service = {
+  id: 'ep_1',
+  organization: 'org_1',
+  name: 'Helper',
+  status: 'active',
+  protocols: ['rest', 'mcp', 'acp'],
+  sessionMetadata: { team: 'blue' },
+};
+
+/** The entry points alone over a real socket; the key is the name of its organization. */
+export async function serveServices(options: RigOptions = {}) {
+  const rig = createRig(options);
+  const { sessions, clock, store } = rig;
+  const ids = createIdSource(systemClock);
+  const active = new ActiveExchanges();
+  const services = new Map([[SERVICE.id, SERVICE]]);
+  const bugs: unknown[] = [];
+  const routes = serviceRoutes({
+    store,
+    sessions,
+    clock,
+    ids,
+    active,
+    carriers: ['bearer'],
+    maxBodyBytes: 1_000_000,
+    lookup: (key) =>
+      key.startsWith('org_')
+        ? principal({
+            organizationId: key.replace('_limited', ''),
+            scopes: key.endsWith('_limited') ? new Set(['sessions']) : null,
+          })
+        : 'unknown',
+    rates: { admitPlatform: () => true, admitKey: () => true },
+    concurrency: {} as never,
+    desk: {
+      async find(organization, id) {
+        const service = services.get(id);
+        if (service?.organization === organization) return service;
+        throw new GatewayError('not_found', { message: 'endpoint not found' });
+      },
+      agentOf: async () => AGENT,
+    },
+    onBug: (thrown) => bugs.push(thrown),
+  });
+  const app = createApp({
+    routes,
+    clock,
+    ids,
+    guard: createHostGuard({ listenHost: '127.0.0.1', allowedHosts: [], origins: [] }),
+    onBug: (thrown) => bugs.push(thrown),
+  });
+  const listener = await listen(app, { host: '127.0.0.1', port: 0, limits: LIMITS, ids });
+  onTestFinished(async () => {
+    active.shutDown();
+    listener.cut();
+    await listener.drain();
+  });
+  const call = (method: string, below: string, { key = 'org_1', ...rest }: CallOptions = {}) =>
+    ask(`${listener.url}/v1/endpoints/ep_1/${below}`, { method, key, ...rest });
+  return { ...rig, url: listener.url, active, services, bugs, call };
+}
+
+export type ServiceServer = Awaited<ReturnType<typeof serveServices>>;
