@@ -66,15 +66,20 @@ interface Asking {
 }
 
 async function ask(
-  { journal, deps }: TurnContext,
+  { journal, deps, instructions }: TurnContext,
   { tools, shown, stopped }: Asking,
 ): Promise<ModelAnswer> {
   const { agent, payer } = journal.log.session;
-  if (!agent.model) throw new ModelCallError(noModel(), undefined);
-  const functions = [...tools.values()].map((tool) => tool.shown);
+  const { model } = agent;
+  if (!model) throw new ModelCallError(noModel(), undefined);
   const answer = await deps.model.ask({
-    model: agent.model.id,
-    request: toModelRequest(agent, journal.state.entries, functions),
+    model: model.id,
+    request: toModelRequest({
+      model,
+      instructions,
+      entries: journal.state.entries,
+      tools: [...tools.values()].map((tool) => tool.shown),
+    }),
     payer,
     listener: shown,
     signal: stopped,

@@ -2,6 +2,7 @@ import type { NewEvent } from '../sessions/session-event.ts';
 import type { TurnLog, TurnRunner } from '../sessions/sessions.ts';
 import { askModel } from './ask-model.ts';
 import { backOff } from './back-off.ts';
+import { toInstructions } from './instructions.ts';
 import { toErrorEvent } from './model-failure.ts';
 import { nextStep } from './next-step.ts';
 import type { Step } from './next-step.ts';
@@ -49,8 +50,16 @@ export function createModelLoop(deps: ModelLoopDeps): TurnRunner {
 async function open(log: TurnLog, signal: AbortSignal, deps: ModelLoopDeps): Promise<TurnContext> {
   const journal = new TurnJournal(log);
   await journal.sync();
-  const pool = new ServerPool(log.session, deps.servers);
-  return { journal, pool, deps, suspects: toSuspects(log, journal), signal };
+  const { agent } = log.session;
+  const skills = agent.skills.length === 0 ? [] : await deps.skills(log.session);
+  return {
+    journal,
+    pool: new ServerPool(log.session, deps.servers),
+    deps,
+    instructions: toInstructions(agent, skills),
+    suspects: toSuspects(log, journal),
+    signal,
+  };
 }
 
 /**

@@ -1,18 +1,26 @@
 import type { CanonicalRequest, FunctionTool, Part, Turn } from '../protocols/canonical.ts';
-import type { ResolvedAgent } from '../sessions/resolved-agent.ts';
+import type { AgentModel } from '../sessions/resolved-agent.ts';
 import { toTurns } from './conversation.ts';
 import type { Entry } from './conversation.ts';
 
+export interface ModelRequestParts {
+  readonly model: AgentModel;
+  readonly instructions: string;
+  readonly entries: readonly Entry[];
+  readonly tools: readonly FunctionTool[];
+}
+
 /** What the Agent's model is asked: its instructions, its tools, and all that was said so far. */
-export function toModelRequest(
-  { system, model }: ResolvedAgent,
-  entries: readonly Entry[],
-  tools: readonly FunctionTool[],
-): CanonicalRequest {
+export function toModelRequest({
+  model,
+  instructions,
+  entries,
+  tools,
+}: ModelRequestParts): CanonicalRequest {
   const turns = toTurns(entries).filter(({ parts }) => parts.length > 0);
-  const effort = model?.effort?.type;
+  const effort = model.effort?.type;
   return {
-    turns: [...toSystem(system), ...withCacheMark(turns)],
+    turns: [...toSystem(instructions), ...withCacheMark(turns)],
     tools,
     ...(effort !== undefined && { reasoning: { effort } }),
     stream: true,
@@ -20,8 +28,8 @@ export function toModelRequest(
   };
 }
 
-function toSystem(system: string | null): Turn[] {
-  return system ? [{ role: 'system', parts: [{ type: 'text', text: system }] }] : [];
+function toSystem(text: string): Turn[] {
+  return text === '' ? [] : [{ role: 'system', parts: [{ type: 'text', text }] }];
 }
 
 /** The next request repeats all of this one: providers that keep prompts shall keep it. */

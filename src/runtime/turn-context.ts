@@ -1,4 +1,6 @@
 import type { Clock } from '../core/clock.ts';
+import type { Session } from '../sessions/session.ts';
+import type { TurnSkill } from './instructions.ts';
 import type { ModelCaller } from './model-caller.ts';
 import type { ServerPool } from './server-pool.ts';
 import type { ToolServers } from './tools/tool-server.ts';
@@ -7,6 +9,8 @@ import type { TurnJournal } from './turn-journal.ts';
 export interface ModelLoopDeps {
   model: ModelCaller;
   servers: ToolServers;
+  /** Those of the Session's Agent that are still there. */
+  skills(session: Session): Promise<readonly TurnSkill[]>;
   clock: Clock;
   /** Uniform in [0, 1). */
   random(): number;
@@ -19,6 +23,7 @@ export interface TurnContext {
   readonly journal: TurnJournal;
   readonly pool: ServerPool;
   readonly deps: ModelLoopDeps;
+  readonly instructions: string;
   /** Calls that a former go may have begun; what came of them is unknown. */
   readonly suspects: ReadonlySet<string>;
   /** Leave off without a word. */

@@ -82,6 +82,7 @@ export function loopBench(options: BenchOptions = {}) {
   const loop = createModelLoop({
     model,
     servers,
+    skills: async () => [{ name: 'tea', description: 'making tea', instructions: 'Boil water.\n' }],
     clock,
     random: () => 0.5,
     onBug: (thrown) => bugs.push(thrown),
