@@ -64,12 +64,17 @@ function readFilter(query: URLSearchParams): SessionFilter {
   const version = valueOf(query, 'agent_version');
   return {
     statuses,
-    agentId: valueOf(query, 'agent_id'),
+    agentId: idOf(query, 'agent_id'),
     agentVersion: version === undefined ? undefined : Number(version),
-    deploymentId: valueOf(query, 'deployment_id'),
-    endpointId: valueOf(query, 'endpoint_id'),
+    deploymentId: idOf(query, 'deployment_id'),
+    endpointId: idOf(query, 'endpoint_id'),
     includeArchived: choiceOf(query, 'include_archived', ['true', 'false']) === 'true',
   };
+}
+
+/** No id is longer; the store could not even look for it. */
+function idOf(query: URLSearchParams, name: string): string | undefined {
+  return valueOf(query, name)?.slice(0, 256);
 }
 
 /** `GET /v1/sessions/{id}/events` (requirement sessions.events.list). @throws GatewayError `invalid_request` */

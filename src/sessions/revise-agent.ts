@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { agentParts, checkAgentParts } from '../resources/agent-fields.ts';
 import type { AgentParts } from '../resources/agent-fields.ts';
-import { parseFields } from '../resources/parse-body.ts';
+import { parseInput } from './parse-input.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 
 const lists = z.object({ tools: agentParts.tools, mcp_servers: agentParts.mcp_servers });
@@ -16,7 +16,7 @@ export function reviseAgent(
   changes: { readonly tools?: unknown; readonly mcp_servers?: unknown },
 ): ResolvedAgent {
   const { tools, mcp_servers } = agent;
-  const given = parseFields(lists, { tools, mcp_servers, ...changes }, 'agent.');
+  const given = parseInput(lists, { tools, mcp_servers, ...changes }, 'agent');
   const next = { ...agent, ...given } as ResolvedAgent;
   checkAgentParts(next as unknown as AgentParts, 'agent.');
   return next;

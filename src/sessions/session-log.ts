@@ -14,6 +14,8 @@ import type { Session } from './session.ts';
 
 /** Events that are held in memory at once while a log is read. */
 const CHUNK = 32;
+/** Clients may ask for ids that are longer than a key of the store can be. */
+const MAX_ID_LENGTH = 128;
 /** Conflicts with other processes that a change outlives; one of those in conflict always gets through. */
 const MAX_TRIES = 200;
 
@@ -84,8 +86,8 @@ export class SessionLog {
     return this.#options.ids.next('sess');
   }
 
-  find(id: string): Promise<Entry<SessionRow> | undefined> {
-    return this.store.get<SessionRow>(sessionKey(id));
+  async find(id: string): Promise<Entry<SessionRow> | undefined> {
+    return id.length > MAX_ID_LENGTH ? undefined : this.store.get<SessionRow>(sessionKey(id));
   }
 
   /** @throws GatewayError `not_found`, for Sessions of other organizations too */
@@ -103,8 +105,7 @@ export class SessionLog {
 
   /** The number of an event; undefined for an id that the Session never had. */
   async numberOf(id: string, eventId: string): Promise<number | undefined> {
-    // Ids of clients may be longer than a key can be.
-    if (eventId.length > 100) return undefined;
+    if (eventId.length > MAX_ID_LENGTH) return undefined;
     return (await this.store.get<number>(eventIdKey(id, eventId)))?.value;
   }
 

@@ -144,6 +144,9 @@ describe('Sessions over HTTP', () => {
       error: 'insufficient_scope',
     });
     expect((await call('GET', `/v1/sessions/${body.id}`)).status).toBe(200);
+    const long = 'x'.repeat(4_000);
+    expect((await call('GET', `/v1/sessions/${long}`)).status).toBe(404);
+    expect((await call('GET', `/v1/sessions?agent_id=${long}`)).body.data).toEqual([]);
   });
 
   it(
@@ -175,7 +178,12 @@ describe('Sessions over HTTP', () => {
       ]);
       const bad = { metadata: { x: 'y'.repeat(513) } };
       expect((await update(bad)).body.error).toMatchObject({ param: 'metadata.x' });
-      expect((await update({ agent: { tools: [{ type: 'shell' }] } })).status).toBe(400);
+      const strange = await update({ agent: { tools: [{ type: 'shell' }] } });
+      expect([strange.status, strange.body.error.param]).toEqual([400, 'agent.tools[0].type']);
+      const unused = { type: 'url', name: 'a', url: 'https://example.com' };
+      expect((await update({ agent: { mcp_servers: [unused] } })).body.error.param).toBe(
+        'agent.mcp_servers[0]',
+      );
       await call('POST', `/v1/sessions/${body.id}/events`, { body: { events: [say('x')] } });
       const busy = await update({ agent: { tools: [] } });
       expect([busy.status, busy.headers.get('x-should-retry')]).toEqual([409, 'false']);
