@@ -266,6 +266,7 @@ describe('an interrupt', () => {
     await bench.run(session);
     expect(idles(session).at(-1)).toEqual({ type: 'end_turn' });
     expect(texts(session)).toEqual(['You said: go on']);
+    expect(bench.engine.calls()[1]?.body.toString()).toContain('"is_error":true');
   });
 
   it('stops the turn of a message that stands before it, not of one behind it', async () => {
@@ -503,7 +504,7 @@ describe('tools of servers', () => {
     },
   );
 
-  it('a turn of more than 50 rounds is given up', async () => {
+  it(verifies('sessions.turn.errors', 'a turn of more than 50 rounds is given up'), async () => {
     const servers = fakeServers();
     const bench = loopBench({
       rules: [{ reply: { tool_calls: [call('shop__search')] } }],
