@@ -47,9 +47,10 @@ export const agent: ResourceDefinition = defineResource({
   check: (spec) => checkAgentParts(partsOf(spec)),
   view: () => ({}),
   patch: keepEffort,
-  settle: async ({ spec, before }, lookup) => ({
-    spec: { ...spec, skills: await pinSkills(partsOf(spec).skills, lookup, { before }) },
-  }),
+  settle: async ({ spec, before }, lookup) => {
+    const former = before && partsOf(before.spec).skills;
+    return { spec: { ...spec, skills: await pinSkills(partsOf(spec).skills, lookup, { former }) } };
+  },
   actions: {
     archive: ({ stored, now }) =>
       stored.state['archived_at'] ? undefined : { state: { archived_at: now } },

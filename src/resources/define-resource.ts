@@ -122,6 +122,8 @@ export interface ResourceDefinition {
     body: Readonly<Record<string, unknown>>,
     now: string,
   ) => State | undefined;
+  /** Other spellings of a body's members. */
+  read?: (body: Body) => Body;
   /** Turns what an update sends into fields, where that depends on what there is. */
   patch?: (before: Stored, patch: Body) => Body;
   /** Completes a new state by what it refers to, and says what else is written with it. */

@@ -3,6 +3,7 @@ import type { ResourceDefinition, Stored } from './define-resource.ts';
 import { parseListQuery } from './list-query.ts';
 import type { Body } from './parse-body.ts';
 import { present } from './present.ts';
+import { refuseMethod } from './refuse-method.ts';
 import type { Repository } from './repository.ts';
 import type { Scope, Target } from './resource-rows.ts';
 import { getVersion, listVersions } from './version-handlers.ts';
@@ -64,10 +65,6 @@ export function createResourceHandler(
 /** The caller's organization, or all of them. */
 export function scopeOf({ platform, organization }: ResourceRequest): Scope {
   return { organization: platform ? null : organization, home: organization };
-}
-
-export function refuseMethod(allowed: readonly string[]): GatewayError {
-  return new GatewayError('method_not_allowed', { headers: { allow: allowed.join(', ') } });
 }
 
 function methodsOf(definition: ResourceDefinition, platform: boolean): string[] {

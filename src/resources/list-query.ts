@@ -54,7 +54,8 @@ function readFilters(definition: ResourceDefinition, query: URLSearchParams): Fi
   for (const [raw, value] of query) {
     const bound = /^created_at\[(gte?|lte?)\]$/.exec(raw)?.[1];
     if (bound !== undefined) times.push([bound, readTime(raw, value)]);
-    const field = raw.replace(/\[\]$/, '');
+    const name = raw.replace(/\[\]$/, '');
+    const field = name === 'ids' ? 'id' : name;
     if (field !== 'name' && !definition.filters.includes(field)) continue;
     // A name may hold a comma; the other filters are words.
     const values = field === 'name' ? [value] : value.split(',');
@@ -82,13 +83,19 @@ function isMatch(
   { fields, times, needle }: Filters,
 ): boolean {
   const view = toView(definition, stored);
-  for (const [field, values] of fields) if (!values.includes(String(view[field]))) return false;
+  for (const [field, values] of fields)
+    if (!values.includes(String(typeOf(view[field])))) return false;
   const at = String(view['created_at']);
   if (!times.every(([bound, time]) => isWithin(at, bound, time))) return false;
   if (needle === '') return true;
   return ['id', 'name', ...(definition.search ?? [])].some((field) =>
     textOf(view[field]).toLowerCase().includes(needle),
   );
+}
+
+/** An object stands for its type. */
+function typeOf(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'type' in value ? value.type : value;
 }
 
 function textOf(value: unknown): string {

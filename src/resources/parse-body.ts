@@ -14,9 +14,9 @@ export function readObject(bytes: Buffer, { optional = false } = {}): Body {
   return optional && bytes.length === 0 ? {} : scanJson(bytes).value;
 }
 
-/** A body with the spellings of views turned into those of the declared fields. */
-export function withoutAliases({ aliases, kind }: ResourceDefinition, body: Body): Body {
-  const result: Record<string, unknown> = { ...body };
+/** A body with the spellings of views, and others, turned into those of the declared fields. */
+export function withoutAliases({ aliases, kind, read }: ResourceDefinition, body: Body): Body {
+  const result: Record<string, unknown> = { ...(read?.(body) ?? body) };
   for (const [alias, field] of Object.entries(aliases)) {
     // A view that is sent back names its kind in `type`, and the field by its alias.
     if (result[field] === kind) delete result[field];
@@ -33,11 +33,17 @@ export function withoutAliases({ aliases, kind }: ResourceDefinition, body: Body
  *   well-formed values without meaning; `param` is the path of the first fault
  */
 export function parseSpec({ fields }: ResourceDefinition, body: Body): Spec {
+  return parseFields(fields, body) as Spec;
+}
+
+/** As {@link parseSpec}, for fields that stand below `prefix` in a body. */
+export function parseFields(fields: z.ZodObject, body: Body, prefix = ''): Record<string, unknown> {
   const parsed = fields.safeParse(body);
-  if (parsed.success) return parsed.data as Spec;
+  if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(nearest);
   const first = issues.find((issue) => !isMeaningless(issue)) ?? issues[0]!;
-  const param = formatPath(first.path);
+  const path = formatPath(first.path);
+  const param = path === '' ? path : prefix + path;
   throw new GatewayError(isMeaningless(first) ? 'unprocessable' : 'invalid_request', {
     message: param === '' ? first.message : `${param}: ${first.message}`,
     param,

@@ -1,6 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
 import type { AgentParts } from './agent-fields.ts';
-import type { Stored } from './define-resource.ts';
 import { sameJson } from './same-json.ts';
 import type { Lookup } from './settlement.ts';
 import { skillVersionKey } from './storage-keys.ts';
@@ -8,7 +7,9 @@ import { skillVersionKey } from './storage-keys.ts';
 type Skills = AgentParts['skills'];
 
 interface PinOptions {
-  before: Stored | undefined;
+  /** As they are pinned already. */
+  former?: Skills | undefined;
+  /** Where they stand, for messages. */
   prefix?: string;
 }
 
@@ -20,10 +21,9 @@ interface PinOptions {
 export async function pinSkills(
   skills: Skills,
   lookup: Lookup,
-  { before, prefix = '' }: PinOptions,
+  { former = [], prefix = '' }: PinOptions,
 ): Promise<Skills> {
   const pinned: Skills = [];
-  const former = (before?.spec['skills'] ?? []) as Skills;
   for (const [index, skill] of skills.entries()) {
     const isKept = former.some((one) => sameJson(one, skill));
     const path = `${prefix}skills[${index}]`;

@@ -90,22 +90,6 @@ async function load({ kind, target, path }: Reference, deps: ReferenceDeps): Pro
   throw new GatewayError('not_found', { message, param: path });
 }
 
-/** Resources that refer to one of `kind` by one of `names`. */
-export async function findUsers(
-  kind: string,
-  names: readonly string[],
-  deps: { definitions: readonly ResourceDefinition[]; list(kind: string): Promise<Stored[]> },
-): Promise<Stored[]> {
-  const users: Stored[] = [];
-  for (const definition of deps.definitions) {
-    for (const other of await deps.list(definition.kind)) {
-      const refs = definition.refs(other.spec);
-      if (refs.some((ref) => ref.kind === kind && names.includes(ref.target))) users.push(other);
-    }
-  }
-  return users;
-}
-
 /** Holds every link of the chain: two changes that close a cycle together must not both pass. */
 async function refuseCycle(
   { definition, stored }: Referrer,

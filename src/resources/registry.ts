@@ -6,9 +6,17 @@ import { defineKey, key } from './key.ts';
 import { model } from './model.ts';
 import { organization } from './organization.ts';
 import { provider } from './provider.ts';
+import { skill } from './skill.ts';
 
 /** Every kind, in the order in which references can be resolved. */
-export const RESOURCES: readonly ResourceDefinition[] = [organization, provider, model, key, agent];
+export const RESOURCES: readonly ResourceDefinition[] = [
+  organization,
+  provider,
+  model,
+  key,
+  skill,
+  agent,
+];
 
 export interface BindOptions {
   hasher: KeyHasher;

@@ -7,10 +7,12 @@ import { isArchived } from './define-resource.ts';
 import type { ResourceDefinition, Spec, State, Stored } from './define-resource.ts';
 import { changedUnique, indexOps } from './index-ops.ts';
 import { mergeUpdate, readFields } from './merge-update.ts';
+import { ownerOf, withOwnerId } from './owners.ts';
 import { withoutAliases } from './parse-body.ts';
 import type { Body } from './parse-body.ts';
-import { checkReferences, findUsers, seeReference } from './references.ts';
+import { checkReferences, seeReference } from './references.ts';
 import type { Holds, ReferenceDeps } from './references.ts';
+import { refuseInUse } from './refuse-in-use.ts';
 import { ResourceRows, untilWon } from './resource-rows.ts';
 import type { ListQuery, Row, Scope, Target } from './resource-rows.ts';
 import { sameJson } from './same-json.ts';
@@ -32,15 +34,19 @@ export interface Created {
   reveal: Record<string, unknown>;
 }
 
+/** What the gateway itself changes of a resource. */
+export interface Note {
+  state: State;
+  spec?: Partial<Spec>;
+  /** Further writes of the same commit. */
+  ops?: Op[];
+}
+
 /** What becomes of a resource, and what else is written with it. */
 interface Change {
   next: Stored;
   ops?: Op[];
 }
-
-/** Users of a resource that a message names. */
-const MAX_NAMED = 10;
-const EVERYWHERE: Scope = { organization: null };
 
 /**
  * Resources of every kind on the store: names unique, references checked, updates serialised by
@@ -154,15 +160,20 @@ export class Repository {
   }
 
   /** Keeps what the gateway itself learns: no new version, no news for those who watch. */
-  note(target: Target, change: (stored: Stored) => State | undefined): Promise<Stored> {
+  note(target: Target, change: (stored: Stored) => Promise<Note | undefined>): Promise<Stored> {
     return untilWon(async () => {
       const { stored, version } = await this.rows.mustLoad(target);
-      const state = change(stored);
-      if (!state) return stored;
-      const next: Stored = { ...stored, state: { ...stored.state, ...state } };
+      const note = await change(stored);
+      if (!note) return stored;
+      const { state, spec, ops = [] } = note;
+      const next: Stored = {
+        ...stored,
+        spec: { ...stored.spec, ...spec },
+        state: { ...stored.state, ...state },
+      };
       const key = resourceKey(stored.kind, stored.id);
       const put: Op = { type: 'put', key, value: next, ifVersion: version };
-      return (await this.store.commit([put])).ok ? next : undefined;
+      return (await this.store.commit([put, ...ops])).ok ? next : undefined;
     });
   }
 
@@ -173,7 +184,7 @@ export class Repository {
       const epoch = await this.rows.epoch();
       const { stored, version } = await this.rows.mustLoad(target);
       const named = isNamed(definition) ? [stored.spec.name, stored.id] : [stored.id];
-      await this.refuseInUse(stored, { named, what: 'deleted' });
+      await refuseInUse(this, stored, { named, what: 'deleted' });
       const lookup = this.lookup(stored, new Map());
       const ops: Op[] = [
         { type: 'delete', key: resourceKey(stored.kind, stored.id), ifVersion: version },
@@ -183,6 +194,11 @@ export class Repository {
       // Nothing may come to refer to it between the look and the commit: the epoch stands still.
       return (await this.rows.commit(ops, epoch)) ? undefined : stored;
     });
+  }
+
+  /** What there is in an organization, as its resources see it. */
+  lookupIn(organization: string): Lookup {
+    return this.lookup({ organization }, new Map());
   }
 
   /** The plain value of a sealed secret. */
@@ -195,7 +211,7 @@ export class Repository {
   }
 
   private async fresh(definition: ResourceDefinition, spec: Spec, scope: Scope): Promise<Stored> {
-    const organization = await this.ownerOf(definition, spec, scope);
+    const organization = await ownerOf(this.rows, { definition, spec }, scope);
     if (organization !== null) spec['organization'] = organization;
     const at = this.now();
     return {
@@ -209,33 +225,6 @@ export class Repository {
       createdAt: at,
       updatedAt: at,
     };
-  }
-
-  private async ownerOf(
-    definition: ResourceDefinition,
-    spec: Spec,
-    scope: Scope,
-  ): Promise<string | null> {
-    if (!definition.organizationScoped) return null;
-    const wanted = (spec['organization'] as string | undefined) ?? scope.organization;
-    if (!wanted) {
-      throw new GatewayError('invalid_request', {
-        message: 'organization: name the owner',
-        param: 'organization',
-      });
-    }
-    const owner = await this.find(this.definitionOf('organization'), wanted, EVERYWHERE);
-    if (owner && (scope.organization === null || scope.organization === owner.id)) return owner.id;
-    const message = `organization: no organization \`${wanted}\``;
-    throw new GatewayError('not_found', { message, param: 'organization' });
-  }
-
-  /** An owner that is named by its name is the same owner. */
-  private async withOwnerId(definition: ResourceDefinition, body: Body): Promise<Body> {
-    const { organization: named } = body;
-    if (!definition.organizationScoped || typeof named !== 'string') return body;
-    const owner = await this.find(this.definitionOf('organization'), named, EVERYWHERE);
-    return owner ? { ...body, organization: owner.id } : body;
   }
 
   /** Writes what `change` makes of the resource; undefined leaves it as it is. */
@@ -282,7 +271,7 @@ export class Repository {
     stored: Stored,
     { body, holds }: { body: Body; holds: Holds },
   ): Promise<Change | undefined> {
-    const patch = await this.withOwnerId(definition, withoutAliases(definition, body));
+    const patch = await withOwnerId(this.rows, definition, withoutAliases(definition, body));
     if (isArchived(stored)) throw archived(stored);
     const { spec, secrets } = mergeUpdate(definition, stored, patch);
     const state = { ...stored.state, ...definition.transition?.(stored, patch, this.now()) };
@@ -292,7 +281,7 @@ export class Repository {
     const { next } = settled;
     if (sameJson(next, stored)) return undefined;
     if (isNamed(definition) && next.spec.name !== stored.spec.name)
-      await this.refuseInUse(stored, { named: [stored.spec.name], what: 'renamed' });
+      await refuseInUse(this, stored, { named: [stored.spec.name], what: 'renamed' });
     return settled;
   }
 
@@ -313,7 +302,7 @@ export class Repository {
     return { next: { ...next, spec: settled.spec, state }, ops: settled.ops ?? [] };
   }
 
-  private lookup(stored: Stored, holds: Holds): Lookup {
+  private lookup(stored: Pick<Stored, 'organization'>, holds: Holds): Lookup {
     const deps = this.referenceDeps(stored, holds);
     return {
       store: this.store,
@@ -323,28 +312,15 @@ export class Repository {
     };
   }
 
-  private referenceDeps({ organization }: Stored, holds: Holds): ReferenceDeps {
+  private referenceDeps(
+    { organization }: Pick<Stored, 'organization'>,
+    holds: Holds,
+  ): ReferenceDeps {
     return {
       holds,
       definitionOf: (kind) => this.definitionOf(kind),
       load: (target, idOrName) => this.rows.load(target, idOrName, { organization }),
     };
-  }
-
-  private async refuseInUse(
-    { kind, spec, organization }: Stored,
-    { named, what }: { named: readonly string[]; what: string },
-  ): Promise<void> {
-    const users = await findUsers(kind, named, {
-      definitions: this.definitions,
-      list: (user) =>
-        this.list(this.definitionOf(user), { organization, limit: Infinity, matches: () => true }),
-    });
-    if (users.length === 0) return;
-    const shown = users.slice(0, MAX_NAMED).map((user) => `${user.kind} ${user.spec.name}`);
-    if (users.length > MAX_NAMED) shown.push(`${users.length - MAX_NAMED} more`);
-    const message = `${kind} \`${spec.name}\` cannot be ${what}: it is used by ${shown.join(', ')}`;
-    throw new GatewayError('conflict', { message, type: 'in_use', retry: false });
   }
 }
 

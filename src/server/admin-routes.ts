@@ -12,13 +12,12 @@ import { reportPlan } from './plan-report.ts';
 import type { PlanReportDeps } from './plan-report.ts';
 import { toRequestQuery, toUsageQuery } from './report-queries.ts';
 import { segmentsBelow, toResourceRequest } from './resource-exchange.ts';
+import type { ResourceBodies } from './resource-exchange.ts';
 import type { Method, RouteSpec } from './routes.ts';
 
-export interface AdminDeps extends GateDeps, PlanReportDeps {
+export interface AdminDeps extends GateDeps, PlanReportDeps, ResourceBodies {
   repository: Repository;
   store: Store;
-  /** Bytes. */
-  maxBodyBytes: number;
 }
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -30,7 +29,7 @@ export function adminRoutes(deps: AdminDeps): RouteSpec[] {
     const handle = createResourceHandler(definition, repository);
     const handler = asAdmin(deps, async (exchange, organization) => ({
       ...(await handle({
-        ...toResourceRequest(definition.path, exchange, deps.maxBodyBytes),
+        ...toResourceRequest(definition, exchange, deps),
         organization,
         platform: true,
       })),

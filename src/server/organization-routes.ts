@@ -2,7 +2,6 @@ import type { ResourceDefinition } from '../resources/define-resource.ts';
 import { createResourceHandler } from '../resources/handlers.ts';
 import type { OrganizationApi } from '../resources/organization-api.ts';
 import type { Repository } from '../resources/repository.ts';
-import type { Spools } from '../core/spool.ts';
 import type { Carrier } from '../surfaces/carriers.ts';
 import { readKey } from '../surfaces/carriers.ts';
 import { admit } from '../surfaces/gate.ts';
@@ -10,13 +9,11 @@ import type { GateDeps } from '../surfaces/gate.ts';
 import type { Handler, HttpExchange } from '../surfaces/http-exchange.ts';
 import type { Principal } from '../usage/principal.ts';
 import { toResourceRequest } from './resource-exchange.ts';
+import type { ResourceBodies } from './resource-exchange.ts';
 import type { Method, RouteSpec } from './routes.ts';
 
-export interface OrganizationDeps extends GateDeps {
+export interface OrganizationDeps extends GateDeps, ResourceBodies {
   repository: Repository;
-  spools: Spools;
-  /** Bytes. */
-  maxBodyBytes: number;
   /** `server.compat.resource_x_api_key`. */
   resourceXApiKey: boolean;
 }
@@ -57,12 +54,13 @@ export function forOrganization(
 
 function kindRoutes(
   definition: ResourceDefinition,
-  { path, scope }: OrganizationApi,
+  api: OrganizationApi,
   deps: OrganizationDeps,
 ): RouteSpec[] {
+  const { path, scope } = api;
   const handle = createResourceHandler(definition, deps.repository);
   const handler = forOrganization(scope, deps, async (exchange, { organizationId }) => {
-    const request = toResourceRequest(path, exchange, deps.maxBodyBytes);
+    const request = toResourceRequest(api, exchange, deps);
     return { ...(await handle({ ...request, organization: organizationId, platform: false })) };
   });
   const methods = Object.fromEntries(METHODS.map((method) => [method, handler]));

@@ -1,21 +1,55 @@
 import { GatewayError } from '../core/errors.ts';
+import type { FormPart } from '../core/form.ts';
+import type { Spools } from '../core/spool.ts';
+import { gatherBody } from '../core/spooled-body.ts';
 import type { ResourceRequest } from '../resources/handlers.ts';
+import type { FormField, OrganizationApi } from '../resources/organization-api.ts';
 import { readObject } from '../resources/parse-body.ts';
 import type { HttpExchange } from '../surfaces/http-exchange.ts';
 import { readBody } from '../surfaces/read-body.ts';
+import { isForm, readForm } from '../surfaces/read-form.ts';
+
+export interface ResourceBodies {
+  spools: Spools;
+  /** Bytes. */
+  maxBodyBytes: number;
+}
+
+/** Where a kind is served, and what forms mean there. */
+export interface ResourcePlace {
+  path: string;
+  fromForm?: OrganizationApi['fromForm'] | undefined;
+}
 
 /** What a resource handler needs of an exchange, but for whom it acts. */
 export function toResourceRequest(
-  base: string,
-  { request, path, search }: HttpExchange,
-  maxBodyBytes: number,
+  { path: base, fromForm }: ResourcePlace,
+  exchange: HttpExchange,
+  bodies: ResourceBodies,
 ): Omit<ResourceRequest, 'organization' | 'platform'> {
+  const { request, path, search, id } = exchange;
   return {
     method: request.method ?? 'GET',
     segments: segmentsBelow(base, path),
     query: new URLSearchParams(search),
-    body: async (options) => readObject(await readBody(request, maxBodyBytes), options),
+    body: async (options) => {
+      const { maxBodyBytes: limit, spools } = bodies;
+      if (!fromForm || !isForm(request)) return readObject(await readBody(request, limit), options);
+      const form = await readForm(request, { limit, spools, boundary: id });
+      try {
+        return fromForm(await Promise.all(form.parts.map((part) => toField(part, limit))));
+      } finally {
+        await form.dispose();
+      }
+    },
   };
+}
+
+async function toField(part: FormPart, limit: number): Promise<FormField> {
+  const { name } = part;
+  if (part.value !== undefined) return { name, value: part.value };
+  const { filename, contentType, content } = part;
+  return { name, filename, contentType, content: await gatherBody(content, limit) };
 }
 
 /** Decoded path segments; an id or name may hold an encoded slash. */

@@ -5,6 +5,8 @@ import { dump, makeResources } from '../resources/make-resources.ts';
 import type { Resources } from '../resources/make-resources.ts';
 
 interface Sample {
+  /** What must be there before; gives further members of a create. */
+  prepare?(call: Resources['call']): Promise<Record<string, unknown>>;
   /** The least that a create needs. */
   body(name: string): Record<string, unknown>;
   /** A declared field, its default and another value. */
@@ -32,12 +34,24 @@ const SAMPLES: Record<string, Sample> = {
     field: { name: 'rpm_cap', initial: null, next: 5, wrongType: '5' },
     secret: { field: 'value', value: 'sk-sb-canary-3b9d2f6c8e51' },
   },
+  agent: {
+    body: (name) => ({ name, organization: 'home', model: 'acme/fast' }),
+    field: { name: 'description', initial: null, next: 'Writes code.', wrongType: 7 },
+  },
+  skill: {
+    body: (name) => ({
+      name,
+      organization: 'home',
+      files: { 'SKILL.md': '---\nname: review\ndescription: Reviews code.\n---\nRead it.' },
+    }),
+    field: { name: 'display_name', initial: 'acme', next: 'Review', wrongType: 7 },
+  },
 };
 
-SAMPLES['agent'] = {
-  body: (name) => ({ name, organization: 'home', model: 'acme/fast' }),
-  field: { name: 'description', initial: null, next: 'Writes code.', wrongType: 7 },
-};
+async function makeAgent(call: Resources['call']): Promise<Record<string, unknown>> {
+  const body = { name: 'coder', organization: 'home', model: 'acme/fast' };
+  return { agent_id: (await call('POST agents', { body })).body['id'] };
+}
 
 function sampleOf(kind: string): Sample {
   const sample = SAMPLES[kind];
@@ -45,7 +59,10 @@ function sampleOf(kind: string): Sample {
   return sample;
 }
 
-describe.each(RESOURCES.map((definition) => [definition.collection, definition] as const))(
+// A file is made of a form alone; its own tests say how.
+const KINDS = RESOURCES.filter(({ kind }) => kind !== 'file');
+
+describe.each(KINDS.map((definition) => [definition.collection, definition] as const))(
   'the resource kind %s',
   (collection, definition) => {
     const sample = sampleOf(definition.kind);
@@ -55,18 +72,25 @@ describe.each(RESOURCES.map((definition) => [definition.collection, definition] 
     const isWithin = definition.organizationScoped && definition.api !== undefined;
     let resources: Resources;
     let call: Resources['call'];
+    let prepared: Record<string, unknown>;
 
     beforeEach(async () => {
       resources = makeResources();
       call = resources.call;
       await call('POST organizations', { body: { name: 'home' } });
+      prepared = (await sample.prepare?.(call)) ?? {};
+    });
+
+    const bodyOf = (name: string): Record<string, unknown> => ({
+      ...sample.body(name),
+      ...prepared,
     });
 
     const make = async (name = 'acme') =>
-      (await call(`POST ${collection}`, { body: sample.body(name) })).body;
+      (await call(`POST ${collection}`, { body: bodyOf(name) })).body;
 
     it(verifies('admin.models.crud', 'creates with 201 and reads with 200'), async () => {
-      const created = await call(`POST ${collection}`, { body: sample.body('acme') });
+      const created = await call(`POST ${collection}`, { body: bodyOf('acme') });
       expect(created.status).toBe(201);
       expect(created.body).toMatchObject({
         type: definition.kind,
@@ -165,7 +189,7 @@ describe.each(RESOURCES.map((definition) => [definition.collection, definition] 
         const other = resources.other();
         const replies = await Promise.all(
           [resources, other, resources, other].map((process) =>
-            process.call(`POST ${collection}`, { body: sample.body('acme') }),
+            process.call(`POST ${collection}`, { body: bodyOf('acme') }),
           ),
         );
         const made = replies.filter(({ status }) => status === 201);
@@ -198,7 +222,7 @@ describe.each(RESOURCES.map((definition) => [definition.collection, definition] 
       ),
       async () => {
         const created = await call(`POST ${collection}`, {
-          body: { ...sample.body('acme'), from_the_future: 1 },
+          body: { ...bodyOf('acme'), from_the_future: 1 },
         });
         expect(created.status).toBe(201);
         const patched = await call(`PATCH ${collection}/${created.body['id']}`, {
@@ -210,13 +234,15 @@ describe.each(RESOURCES.map((definition) => [definition.collection, definition] 
     );
 
     it('answers 400 to wrong types and missing fields, naming the field', async () => {
-      const wrong = { ...sample.body('acme'), [field.name]: field.wrongType };
+      const wrong = { ...bodyOf('acme'), [field.name]: field.wrongType };
       expect(await call(`POST ${collection}`, { body: wrong })).toMatchObject({
         status: 400,
         body: { code: 'invalid_request', param: field.name },
       });
-      const { name: _name, ...nameless } = sample.body('acme');
-      for (const body of [nameless, { ...nameless, name: '  ' }, { ...nameless, name: 7 }]) {
+      const { name: _name, ...nameless } = bodyOf('acme');
+      const isOptional = definition.fields.shape['name'].safeParse(undefined).success;
+      const missing = isOptional ? [] : [nameless];
+      for (const body of [...missing, { ...nameless, name: '  ' }, { ...nameless, name: 7 }]) {
         expect(await call(`POST ${collection}`, { body })).toMatchObject({
           status: 400,
           body: { param: 'name' },
@@ -229,7 +255,7 @@ describe.each(RESOURCES.map((definition) => [definition.collection, definition] 
     });
 
     it('answers 422 to a name with control characters', async () => {
-      const body = sample.body('ac\u0007me');
+      const body = bodyOf('ac\u0007me');
       expect(await call(`POST ${collection}`, { body })).toMatchObject({
         status: 422,
         body: { code: 'unprocessable', param: 'name' },
@@ -365,7 +391,7 @@ describe.each(RESOURCES.map((definition) => [definition.collection, definition] 
 
     it.runIf(isWithin)('makes no resource for another owner, whatever the body says', async () => {
       const other = (await call('POST organizations', { body: { name: 'other' } })).body['id'];
-      const body = { ...sample.body('acme'), organization: 'home' };
+      const body = { ...bodyOf('acme'), organization: 'home' };
       const made = await call(`POST ${collection}`, { body, organization: other, platform: false });
       if (made.status !== 201) expect(made.status).toBe(404);
       const home = (await call('GET organizations/home')).body['id'];
@@ -408,7 +434,7 @@ describe.each(RESOURCES.map((definition) => [definition.collection, definition] 
       ),
       async () => {
         const { field: secret, value } = sample.secret!;
-        const body = { ...sample.body('acme'), [secret]: value };
+        const body = { ...bodyOf('acme'), [secret]: value };
         const created = await call(`POST ${collection}`, { body });
         expect(created.status).toBe(201);
         const views = [
