@@ -1,6 +1,7 @@
 import type { KeyHasher } from '../core/seal.ts';
 import { agent, defineAgent } from './agent.ts';
 import type { OperatorNames } from './agent-fields.ts';
+import { credential } from './credential.ts';
 import type { ResourceDefinition } from './define-resource.ts';
 import { defineKey, key } from './key.ts';
 import { model } from './model.ts';
@@ -16,6 +17,7 @@ export const RESOURCES: readonly ResourceDefinition[] = [
   key,
   skill,
   agent,
+  credential,
 ];
 
 export interface BindOptions {

@@ -38,6 +38,19 @@ const SAMPLES: Record<string, Sample> = {
     body: (name) => ({ name, organization: 'home', model: 'acme/fast' }),
     field: { name: 'description', initial: null, next: 'Writes code.', wrongType: 7 },
   },
+  credential: {
+    prepare: makeAgent,
+    body: (name) => ({
+      name,
+      organization: 'home',
+      scope: 'mcp',
+      scope_name: 'docs',
+      secret_key: 'TOKEN',
+      value: 'canary-1f7e0b2d9a64',
+    }),
+    field: { name: 'status', initial: 'active', next: 'disabled', wrongType: 'gone' },
+    secret: { field: 'value', value: 'canary-5c8a3e6b7d90' },
+  },
   skill: {
     body: (name) => ({
       name,
