@@ -7,6 +7,7 @@ import { defineKey, key } from './key.ts';
 import { model } from './model.ts';
 import { organization } from './organization.ts';
 import { provider } from './provider.ts';
+import { defineService, service } from './service.ts';
 import { skill } from './skill.ts';
 
 /** Every kind, in the order in which references can be resolved. */
@@ -18,6 +19,7 @@ export const RESOURCES: readonly ResourceDefinition[] = [
   skill,
   agent,
   credential,
+  service,
 ];
 
 export interface BindOptions {
@@ -30,6 +32,7 @@ export function bindResources({ hasher, operator }: BindOptions): readonly Resou
   const bound = new Map([
     [key, defineKey(hasher)],
     [agent, defineAgent(operator)],
+    [service, defineService(operator)],
   ]);
   return RESOURCES.map((definition) => bound.get(definition) ?? definition);
 }

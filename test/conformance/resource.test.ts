@@ -59,6 +59,11 @@ const SAMPLES: Record<string, Sample> = {
     }),
     field: { name: 'display_name', initial: 'acme', next: 'Review', wrongType: 7 },
   },
+  endpoint: {
+    prepare: makeAgent,
+    body: (name) => ({ name, organization: 'home', protocols: ['rest'] }),
+    field: { name: 'status', initial: 'active', next: 'disabled', wrongType: 'paused' },
+  },
 };
 
 async function makeAgent(call: Resources['call']): Promise<Record<string, unknown>> {
