@@ -3,6 +3,7 @@ import { agent, defineAgent } from './agent.ts';
 import type { OperatorNames } from './agent-fields.ts';
 import { credential } from './credential.ts';
 import type { ResourceDefinition } from './define-resource.ts';
+import { file } from './file.ts';
 import { defineKey, key } from './key.ts';
 import { model } from './model.ts';
 import { organization } from './organization.ts';
@@ -16,6 +17,7 @@ export const RESOURCES: readonly ResourceDefinition[] = [
   provider,
   model,
   key,
+  file,
   skill,
   agent,
   credential,
