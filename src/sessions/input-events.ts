@@ -6,7 +6,7 @@ import { parseInput } from './parse-input.ts';
 /** Bytes of one event as JSON; the store takes no larger values than 16 MiB. */
 const MAX_EVENT_BYTES = 12 * 1024 * 1024;
 /** Events of one call. */
-export const MAX_EVENTS = 100;
+const MAX_EVENTS = 100;
 
 const base64 = z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() });
 const url = z.object({ type: z.literal('url'), url: z.string() });

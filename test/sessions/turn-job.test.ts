@@ -163,6 +163,57 @@ describe('a turn', () => {
     expect(turn.log.session.head).toBe(4);
   });
 
+  it(
+    verifies(
+      'sessions.turn.crash-recovery',
+      'comes to its end, and nothing is lost or doubled, whatever the store fails to take',
+    ),
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.constantFrom('before', 'after', undefined, undefined, undefined), {
+            minLength: 5,
+            maxLength: 60,
+          }),
+          fc.integer({ min: 1, max: 4 }),
+          async (faults, count) => {
+            const clock = createFakeClock();
+            const store = createFaultyStore(openMemoryStore(clock));
+            const { sessions, jobs } = createRig({ clock, store });
+            const { session } = await sessions.create(newSession());
+            let commits = 0;
+            store.interfere = () => store.fail(faults[commits++]);
+            const acknowledged: string[] = [];
+            for (let i = 0; i < count; i++) {
+              const sent = sessions.send(ORG, session.id, [say(String(i))]);
+              await sent.then(
+                ([event]) => acknowledged.push(event?.id ?? ''),
+                () => undefined,
+              );
+              await turns();
+            }
+            for (let i = 0; i < 400; i++) {
+              clock.advance(1_000);
+              await turns(3);
+            }
+            const history = await historyOf(sessions, session.id);
+            expect(history.map(({ seq }) => seq)).toEqual(history.map((_, index) => index + 1));
+            const messages = history.filter(({ event }) => event.type === 'user.message');
+            const ids = messages.map(({ event }) => event.id);
+            expect(acknowledged.filter((id) => !ids.includes(id))).toEqual([]);
+            const answers = history.filter(({ event }) => event.type === 'agent.message');
+            expect(answers.map(({ event }) => event['to'])).toEqual(ids);
+            expect((await sessions.get(ORG, session.id)).status).toBe('idle');
+            expect(await store.list({ prefix: ['job'] })).toEqual([]);
+            await jobs.close();
+          },
+        ),
+        { numRuns: 30 },
+      );
+    },
+    60_000,
+  );
+
   it('is stopped when its Session is deleted', async () => {
     const { turnsBegun, runner } = createStage();
     const { sessions, store } = createRig({ runner });
