@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Key, Store } from '../store/store.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { Key, Op, Store } from '../store/store.ts';
 
 /** As long as providers keep what they stored for a caller. */
 const TTL_MS = 30 * 24 * 3600 * 1000;
@@ -11,8 +12,9 @@ const MAX_NAMES = 256;
  */
 export interface Affinity {
   /**
-   * The account that made the last of the names that is known; undefined when none is. Rejects with
-   * `StoreError`.
+   * The account that made the last of the names that is known; undefined when nobody knows one.
+   * Rejects with `StoreError`, and with `invalid_request` for a name that another organization was
+   * given and this one was not.
    */
   find(organization: string, names: readonly string[]): Promise<string | undefined>;
   /** Resolves when it is durable; of more than 256 names the last ones are kept. Rejects with `StoreError`. */
@@ -25,22 +27,37 @@ export function createAffinity(store: Store): Affinity {
       for (const name of names.slice(-MAX_NAMES).toReversed()) {
         const entry = await store.get<string>(keyOf(organization, name));
         if (entry) return entry.value;
+        // Organizations may share an account at the provider, which would not tell them apart.
+        if (await store.get(ownedKey(name))) throw foreign();
       }
       return undefined;
     },
     async keep(organization, names, account) {
-      const keys = new Map(
-        names.slice(-MAX_NAMES).map((name) => [name, keyOf(organization, name)] as const),
-      );
-      const ops = [...keys.values()].map(
-        (key) => ({ type: 'put', key, value: account, ttlMs: TTL_MS }) as const,
-      );
+      const kept = new Set(names.slice(-MAX_NAMES));
+      const ops = [...kept].flatMap((name): Op[] => [
+        { type: 'put', key: keyOf(organization, name), value: account, ttlMs: TTL_MS },
+        { type: 'put', key: ownedKey(name), value: true, ttlMs: TTL_MS },
+      ]);
       if (ops.length > 0) await store.commit(ops);
     },
   };
 }
 
-/** Names come from providers and clients, so their length is theirs too. */
+function foreign(): GatewayError {
+  const message = 'the request continues something that is not known here';
+  return new GatewayError('invalid_request', { message });
+}
+
 function keyOf(organization: string, name: string): Key {
-  return ['affinity', organization, createHash('sha256').update(name).digest('base64url')];
+  return ['affinity', organization, digestOf(name)];
+}
+
+/** That somebody was given the name. */
+function ownedKey(name: string): Key {
+  return ['affinity-owned', digestOf(name)];
+}
+
+/** Names come from providers and clients, so their length is theirs too. */
+function digestOf(name: string): string {
+  return createHash('sha256').update(name).digest('base64url');
 }

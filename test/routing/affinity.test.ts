@@ -22,10 +22,16 @@ describe('createAffinity', () => {
     expect(await affinity.find('org_1', [])).toBeUndefined();
   });
 
-  it('tells one organization nothing of another', async () => {
+  it('refuses what another organization was given, unless this one was given it too', async () => {
     const { affinity } = setup();
     await affinity.keep('org_1', ['response:a'], 'prov_a');
-    expect(await affinity.find('org_2', ['response:a'])).toBeUndefined();
+    await expect(affinity.find('org_2', ['response:a'])).rejects.toMatchObject({
+      code: 'invalid_request',
+      status: 400,
+    });
+    await affinity.keep('org_2', ['response:a'], 'prov_b');
+    expect(await affinity.find('org_1', ['response:a'])).toBe('prov_a');
+    expect(await affinity.find('org_2', ['response:a'])).toBe('prov_b');
   });
 
   it('forgets after thirty days', async () => {
