@@ -8,11 +8,19 @@ import { pinsOfRequest } from './responses-pins.ts';
 import { withoutForeignReasoning } from './foreign-reasoning.ts';
 
 /** What the gateway reads from a request; other members are the provider's business. */
-const GUARDED = ['model', 'stream', 'max_output_tokens', 'previous_response_id', 'input'];
+const GUARDED = [
+  'model',
+  'stream',
+  'background',
+  'max_output_tokens',
+  'previous_response_id',
+  'input',
+];
 
-/** Throws `invalid_json` or `invalid_request` (contract: Responses). */
+/** Throws `invalid_json`, `invalid_request` or `unsupported_feature` (contract: Responses). */
 export function peekResponses(body: Buffer): RequestPeek {
   const { value, members } = scanJson(body, GUARDED);
+  refuseBackground(value['background']);
   const outputLimit = value['max_output_tokens'];
   return {
     model: readModelName(value['model']),
@@ -43,6 +51,15 @@ function readStream(stream: unknown): boolean {
   throw new GatewayError('invalid_request', {
     message: '`stream` must be a boolean',
     param: 'stream',
+  });
+}
+
+/** Nothing here could tell the client how it ended, or charge for it (contract: Responses has no GET). */
+function refuseBackground(background: unknown): void {
+  if (background !== true) return;
+  throw new GatewayError('unsupported_feature', {
+    message: '`background` is not served here: leave it out, or use POST /v1beta/interactions',
+    param: 'background',
   });
 }
 

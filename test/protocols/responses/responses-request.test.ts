@@ -30,6 +30,14 @@ describe('a Responses request', () => {
       expect(() => peek(body)).toThrow(expect.objectContaining({ code: 'invalid_json' }));
   });
 
+  it('that would go on in the background is refused, for nobody could look it up', () => {
+    expect(() => peek('{"model":"m","background":true}')).toThrow(
+      expect.objectContaining({ code: 'unsupported_feature', status: 400, param: 'background' }),
+    );
+    for (const value of ['false', 'null'])
+      expect(peek(`{"model":"m","background":${value}}`).model).toBe('m');
+  });
+
   it('bounds its output by its own limit', () => {
     expect(peek('{"model":"m","max_output_tokens":9}').outputBound).toBe(9);
     for (const limit of ['null', '0', '-1', '1.5', '"9"'])
