@@ -1,0 +1,40 @@
+import type { Session } from '../../sessions/session.ts';
+import type { SessionEvent } from '../../sessions/session-event.ts';
+import type { HistoryItem } from './history.ts';
+import type { HarnessMcpServer } from './mcp-servers.ts';
+import type { Scrubber } from './scrubber.ts';
+import type { TurnRecorder } from './turn-recorder.ts';
+
+/** What is asked of a harness in one turn. */
+export interface HarnessPrompt {
+  /** `user.message` and `system.message` events of the turn, in order. */
+  readonly inputs: readonly SessionEvent[];
+  /** What was said before; undefined for a process that has heard it. */
+  readonly history: readonly HistoryItem[] | undefined;
+  /** Takes what the harness says. */
+  readonly recorder: TurnRecorder;
+}
+
+/** How a turn came to its end. */
+export type HarnessStop = 'end_turn' | 'refusal' | 'cut_short' | 'cancelled';
+
+/** A harness that is ready for the turns of one Session, whatever it speaks. */
+export interface HarnessAgent {
+  /** Servers of the Agent that this harness has no use for. */
+  readonly unusedServers: readonly string[];
+  /** All that was said is recorded when it resolves. Rejects with `HarnessError`, or what the recorder rejects with. */
+  prompt(prompt: HarnessPrompt): Promise<HarnessStop>;
+  /** Asks the harness to leave the turn off; the prompt ends as it will. Never rejects. */
+  cancel(): Promise<void>;
+}
+
+/** What a harness is told of the Session that it is for. */
+export interface AgentSetting {
+  readonly session: Session;
+  /** A private directory. */
+  readonly directory: string;
+  readonly mcpServers: readonly HarnessMcpServer[];
+  readonly scrubber: Scrubber;
+  /** Of the gateway. */
+  readonly version: string;
+}

@@ -1,0 +1,51 @@
+import { parseJsonObject } from '../../core/json-value.ts';
+import { HarnessError } from './harness-error.ts';
+import type { HarnessProcess } from './harness-process.ts';
+
+/** Of one turn and what follows it. */
+const MAX_CHARS = 64 * 1024 * 1024;
+const MAX_LINES = 250_000;
+
+/**
+ * Reads the output of a harness, one JSON object per line, one after the other: a line is read when the
+ * one before it has been dealt with, so the pipe holds up what comes too fast. Anything else than an
+ * object, too much of it, and the end of the output are failures.
+ */
+export class JsonLines {
+  /** Rejects with `HarnessError`, or what `take` rejects with. */
+  readonly failed: Promise<never>;
+  #chars = 0;
+  #lines = 0;
+
+  constructor(
+    process: Pick<HarnessProcess, 'lines'>,
+    take: (message: Record<string, unknown>) => Promise<void>,
+  ) {
+    this.failed = this.#read(process, take);
+    // Whoever asks the harness something waits for it, too.
+    this.failed.catch(() => undefined);
+  }
+
+  /** Gives the harness new room to write. */
+  beginTurn(): void {
+    this.#chars = 0;
+    this.#lines = 0;
+  }
+
+  async #read(
+    { lines }: Pick<HarnessProcess, 'lines'>,
+    take: (message: Record<string, unknown>) => Promise<void>,
+  ): Promise<never> {
+    for await (const line of lines) {
+      this.#chars += line.length;
+      this.#lines++;
+      if (this.#chars > MAX_CHARS || this.#lines > MAX_LINES)
+        throw new HarnessError('too_much_output');
+      if (line.trim() === '') continue;
+      const message = parseJsonObject(line);
+      if (!message) throw new HarnessError('invalid_output');
+      await take(message);
+    }
+    throw new HarnessError('exited');
+  }
+}

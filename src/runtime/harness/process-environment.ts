@@ -1,0 +1,33 @@
+/** What programs need to run at all. Nothing else of the gateway's environment is passed on. */
+const PASSED = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
+
+/**
+ * Callers choose the names of credentials, and some variables make a program run code (`LD_PRELOAD`,
+ * `NODE_OPTIONS`): only those count whose name says that they are secrets.
+ */
+const SECRET_NAME = /^[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|CREDENTIALS)$/;
+
+export function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name);
+}
+
+export interface EnvironmentParts {
+  /** The gateway's own. */
+  readonly inherited: Readonly<Record<string, string | undefined>>;
+  readonly declared: Readonly<Record<string, string>>;
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
+/** The whole environment of a harness; a credential goes before what the operator declared. */
+export function toProcessEnvironment({
+  inherited,
+  declared,
+  credentials,
+}: EnvironmentParts): Record<string, string> {
+  const passed = PASSED.flatMap((name) => {
+    const value = inherited[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const secrets = Object.entries(credentials).filter(([name]) => isSecretName(name));
+  return { ...Object.fromEntries(passed), ...declared, ...Object.fromEntries(secrets) };
+}

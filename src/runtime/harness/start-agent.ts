@@ -1,0 +1,119 @@
+import type { Clock } from '../../core/clock.ts';
+import type { IdSource } from '../../core/ids.ts';
+import type { Log } from '../../core/log.ts';
+import { toPublicMessage } from '../../core/redact.ts';
+import type { Session } from '../../sessions/session.ts';
+import type { Reaper } from '../reaper/create-reaper.ts';
+import { openAcpAgent } from './acp-agent.ts';
+import type { AgentSetting, HarnessAgent } from './harness-agent.ts';
+import { HarnessError } from './harness-error.ts';
+import { startHarnessProcess } from './harness-process.ts';
+import type { HarnessProcess } from './harness-process.ts';
+import type { HarnessProgram } from './harness-program.ts';
+import { JsonlAgent } from './jsonl-agent.ts';
+import { findHarnessServers } from './mcp-servers.ts';
+import type { HarnessServersDeps } from './mcp-servers.ts';
+import { isSecretName, toProcessEnvironment } from './process-environment.ts';
+import { Scrubber } from './scrubber.ts';
+import type { SessionDirectories } from './session-directories.ts';
+import { whenAborted, within } from './within.ts';
+
+export interface StartAgentDeps {
+  /** By name; nothing else is ever run. */
+  readonly harnesses: ReadonlyMap<string, HarnessProgram>;
+  /** Variables by which a harness gets the secrets of the Session's Agent. */
+  readonly credentialsFor: (session: Session) => Promise<Readonly<Record<string, string>>>;
+  readonly servers: HarnessServersDeps;
+  readonly directories: SessionDirectories;
+  readonly reaper: Reaper;
+  /** The gateway's own, of which little is passed on. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly log: Log;
+  /** Of the gateway. */
+  readonly version: string;
+}
+
+/** A harness that is ready for a Session. */
+export interface StartedAgent {
+  readonly agent: HarnessAgent;
+  readonly process: HarnessProcess;
+  readonly program: HarnessProgram;
+  readonly scrubber: Scrubber;
+  /** Servers of the Agent that its harness goes without. */
+  readonly missingServers: readonly string[];
+}
+
+/** Between the request to end and the kill of what is not wanted any more. */
+const ABORT_GRACE_MS = 300;
+
+/**
+ * Starts the harness of a Session's Agent, unless `signal` is aborted before it is ready. Rejects with
+ * `HarnessError`, or what `credentialsFor` rejects with; then nothing is left of the process.
+ */
+export async function startAgent(
+  session: Session,
+  deps: StartAgentDeps,
+  signal: AbortSignal,
+): Promise<StartedAgent> {
+  const program = deps.harnesses.get(session.agent.harness ?? '');
+  if (!program) throw new HarnessError('unavailable');
+  const credentials = await deps.credentialsFor(session);
+  const { servers: mcpServers, secrets, refused } = await findHarnessServers(session, deps.servers);
+  const own = Object.entries(program.env).flatMap(([name, value]) =>
+    isSecretName(name) ? [value] : [],
+  );
+  const scrubber = new Scrubber([...Object.values(credentials), ...secrets, ...own]);
+  const directory = await deps.directories.open(session.id);
+  const { inherited, declared } = { inherited: deps.environment, declared: program.env };
+  const process = await startHarnessProcess({
+    program,
+    env: toProcessEnvironment({ inherited, declared, credentials }),
+    cwd: directory,
+    marker: deps.ids.next('harness'),
+    reaper: deps.reaper,
+    clock: deps.clock,
+    ...reporters(session, scrubber, deps.log),
+  });
+  const setting = { session, directory, mcpServers, scrubber, version: deps.version };
+  const { start, stop } = program.timeouts;
+  try {
+    const opening = open(program, process, setting);
+    const aborted = whenAborted(signal).then(() => signal.throwIfAborted() as never);
+    const agent = await within(
+      Promise.race([opening, aborted]),
+      { ms: start, clock: deps.clock },
+      () => {
+        throw new HarnessError('start_failed', 'it was not ready in time');
+      },
+    );
+    return {
+      agent,
+      process,
+      program,
+      scrubber,
+      missingServers: [...refused, ...agent.unusedServers],
+    };
+  } catch (thrown) {
+    await process.end(signal.aborted ? ABORT_GRACE_MS : stop);
+    throw thrown;
+  }
+}
+
+async function open(
+  { protocol }: HarnessProgram,
+  process: HarnessProcess,
+  setting: AgentSetting,
+): Promise<HarnessAgent> {
+  return protocol === 'acp' ? openAcpAgent(process, setting) : new JsonlAgent(process, setting);
+}
+
+function reporters({ id, agent }: Session, scrubber: Scrubber, log: Log) {
+  const fields = { session: id, harness: agent.harness };
+  return {
+    onStderr: (line: string) =>
+      log.info('harness', { ...fields, line: toPublicMessage(scrubber.text(line)) }),
+    onStuck: () => log.error('processes of a harness cannot be ended', fields),
+  };
+}
