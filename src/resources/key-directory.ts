@@ -9,10 +9,14 @@ import type { Repository } from './repository.ts';
 
 /** Finds the principal of a presented key in memory; the data plane never waits for the store. */
 export interface KeyDirectory {
-  lookup(presented: string): Principal | 'unknown' | 'revoked' | 'expired';
+  lookup(presented: string): KeyState;
+  /** The same for the id of a key: who pays for what goes on without its holder. */
+  find(id: string): KeyState;
   /** Reads all keys anew; what is served meanwhile is the former state. */
   reload(): Promise<void>;
 }
+
+export type KeyState = Principal | 'unknown' | 'revoked' | 'expired';
 
 interface Listed {
   principal: Principal;
@@ -33,6 +37,7 @@ const ALL = { organization: null, limit: Infinity, matches: () => true };
 
 export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDeps): KeyDirectory {
   let byHash: ReadonlyMap<string, Listed> = new Map();
+  let byId: ReadonlyMap<string, Listed> = new Map();
   let remembered = new Map<string, Listed>();
   let begun = 0;
   let shown = 0;
@@ -49,13 +54,15 @@ export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDe
     return undefined;
   };
 
+  const stateOf = (found: Listed | undefined): KeyState => {
+    if (!found) return 'unknown';
+    if (found.revoked) return 'revoked';
+    return found.expiresAt <= clock.now() ? 'expired' : found.principal;
+  };
+
   return {
-    lookup(presented) {
-      const found = remembered.get(presented) ?? find(presented);
-      if (!found) return 'unknown';
-      if (found.revoked) return 'revoked';
-      return found.expiresAt <= clock.now() ? 'expired' : found.principal;
-    },
+    lookup: (presented) => stateOf(remembered.get(presented) ?? find(presented)),
+    find: (id) => stateOf(byId.get(id)),
     async reload() {
       const turn = ++begun;
       const organizations = await repository.list(organizationDefinition, ALL);
@@ -63,14 +70,14 @@ export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDe
       // One that began later has read later, and may have been done first.
       if (turn < shown) return;
       shown = turn;
-      const byId = new Map(organizations.map((stored) => [stored.id, stored]));
+      const owners = new Map(organizations.map((stored) => [stored.id, stored]));
+      const listed = keys.map((stored) => ({
+        hash: String(stored.state['hash']),
+        key: toListed(stored, owners.get(stored.organization ?? '')),
+      }));
       remembered = new Map();
-      byHash = new Map(
-        keys.map((stored) => [
-          String(stored.state['hash']),
-          toListed(stored, byId.get(stored.organization ?? '')),
-        ]),
-      );
+      byHash = new Map(listed.map(({ hash, key }) => [hash, key]));
+      byId = new Map(listed.map(({ key }) => [key.principal.keyId, key]));
     },
   };
 }

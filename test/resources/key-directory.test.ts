@@ -48,6 +48,16 @@ describe('createKeyDirectory', () => {
     });
   });
 
+  it('finds a key by its id, as things stand with it', async () => {
+    const { id, value } = await create();
+    await directory.reload();
+    expect(directory.find(id)).toEqual(directory.lookup(value));
+    expect(directory.find('key_none')).toBe('unknown');
+    await resources.call(`POST keys/${id}/revoke`, { organization: home });
+    await directory.reload();
+    expect(directory.find(id)).toBe('revoked');
+  });
+
   it('knows nobody else', async () => {
     const { value } = await create();
     await directory.reload();
