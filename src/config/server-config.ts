@@ -46,6 +46,8 @@ export interface ServerConfig {
   cors: { origins: string[] };
   allowedHosts: string[];
   metrics: { listen: { host: string; port: number } | null };
+  /** What addresses of callers may reach beside the public network. */
+  outbound: { allow: string[] };
   compat: { resourceXApiKey: boolean };
   /** Programs that Agents may name; the one place where commands come from. */
   harnesses: Readonly<Record<string, HarnessProgram>>;
@@ -230,6 +232,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     cors: settings.cors,
     allowedHosts: settings.allowed_hosts,
     metrics: settings.metrics,
+    outbound: settings.outbound,
     compat: { resourceXApiKey: settings.compat.resource_x_api_key },
     harnesses: settings.harnesses,
     mcpServers: settings.mcp_servers,

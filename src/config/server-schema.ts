@@ -143,6 +143,14 @@ export const serverSchema = z
       })
       .prefault({})
       .describe('Prometheus metrics.'),
+    outbound: z
+      .object({
+        allow: texts
+          .default([])
+          .describe('Hosts, addresses or CIDR blocks of your own network that Agents may call.'),
+      })
+      .prefault({})
+      .describe('Addresses that callers supply; only public ones are called by default.'),
     compat: z
       .object({
         resource_x_api_key: z

@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import type { Store } from '../store/store.ts';
 import type { Handler } from '../surfaces/http-exchange.ts';
+import { VERSION } from './gateway-version.ts';
 import type { RouteSpec } from './routes.ts';
 
 /** What readiness depends on, and what it tells. */
@@ -40,7 +40,3 @@ export function healthRoutes(store: Store, condition: () => Condition): RouteSpe
     { path: '/readyz', envelope: 'flat', methods: { GET: ready } },
   ];
 }
-
-const { version: VERSION } = createRequire(import.meta.url)('../../package.json') as {
-  version: string;
-};

@@ -8,6 +8,7 @@ import { createSpools } from '../core/spool.ts';
 import { createJobs } from '../jobs/create-jobs.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Repository } from '../resources/repository.ts';
+import { TURN_JOB } from '../sessions/turn-job.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { adminRoutes } from './admin-routes.ts';
@@ -16,20 +17,29 @@ import { healthRoutes } from './health-routes.ts';
 import type { Condition } from './health-routes.ts';
 import { jobHandlers } from './job-handlers.ts';
 import { createKeyLookup } from './key-lookup.ts';
+import { openAgents } from './open-agents.ts';
 import { openInference } from './open-inference.ts';
 import { openResources } from './open-resources.ts';
 import type { ResourcesOptions } from './open-resources.ts';
 import { openUsage } from './open-usage.ts';
 import { CLIENT_PROTOCOLS, publicRoutes } from './public-routes.ts';
 import { reasonOf } from './reason-of.ts';
+import type { Programs } from './resolve-programs.ts';
 import { organizationRoutes } from './organization-routes.ts';
 import { createRequestGuard } from './request-guard.ts';
 import { createApp } from './routes.ts';
 import type { RoutesOptions } from './routes.ts';
 
+/** Turns wait for models and tools most of the time. */
+const TURNS_AT_ONCE = 256;
+
 export interface GatewayOptions extends ResourcesOptions {
   /** Uniform in [0, 1). */
   random(): number;
+  /** What turns of Agents may run. */
+  programs: Programs;
+  /** Variables of this process, of which harnesses get little. */
+  environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** Everything that serves requests, on one store. */
@@ -87,22 +97,25 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   });
   const jobs = openJobs(store, options);
   const serving = { ...shared, inference: inference.deps, charges: inference.charges, jobs };
+  const agents = openAgents({ ...options, ...serving, resources, onBug });
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
   const routes = [
     ...healthRoutes(store, told),
     ...publicRoutes(serving),
+    ...agents.routes,
     ...organizationRoutes(shared),
     ...adminRoutes({ ...shared, health: inference.deps.health, protocols: CLIENT_PROTOCOLS }),
   ];
   const close = async (): Promise<void> => {
     await jobs.close();
+    await agents.close();
     resources.close();
     await usage.close();
     await inference.close();
     await store.close();
   };
   let closing: Promise<void> | undefined;
-  jobs.start(jobHandlers(serving));
+  jobs.start(new Map([...jobHandlers(serving), ...agents.handlers]));
   return {
     app: createApp({ ...options, routes, ...protections(config), onBug }),
     store,
@@ -121,6 +134,7 @@ function openJobs(store: Store, { clock, ids, log }: GatewayOptions): Jobs {
     store,
     clock,
     worker: ids.next('worker'),
+    rooms: new Map([[TURN_JOB, TURNS_AT_ONCE]]),
     report: (error, job) =>
       log.warn('a job failed', { kind: job?.kind, job: job?.id, reason: reasonOf(error) }),
   });

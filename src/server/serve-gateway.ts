@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import type { GatewayConfig } from '../config/load-config.ts';
 import type { ReferenceSources } from '../config/references.ts';
 import { resolveSecret } from '../config/references.ts';
+import type { SecretRef } from '../config/references.ts';
 import type { ServerConfig } from '../config/server-config.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import { createIdSource } from '../core/ids.ts';
@@ -11,6 +12,7 @@ import type { Listener } from './listen.ts';
 import { loadMasterKeys } from './master-key.ts';
 import { openGateway } from './open-gateway.ts';
 import type { Gateway } from './open-gateway.ts';
+import { resolvePrograms } from './resolve-programs.ts';
 
 export interface ServeDeps {
   clock: Clock;
@@ -24,13 +26,13 @@ export async function openConfigured(
   { clock, log, sources }: ServeDeps,
 ): Promise<Gateway> {
   await makeDataDirectory(server.dataDir);
-  const masterKeys = await loadMasterKeys({
-    secrets: server.secrets,
-    resolve: (reference) => resolveSecret(reference, sources),
-  });
+  const resolve = (reference: SecretRef): Promise<string> => resolveSecret(reference, sources);
+  const masterKeys = await loadMasterKeys({ secrets: server.secrets, resolve });
   return openGateway({
     config: server,
     firstContentSet: origins.has('timeouts.first_content'),
+    programs: await resolvePrograms(server, resolve),
+    environment: sources.env,
     masterKeys,
     clock,
     ids: createIdSource(clock),

@@ -1,0 +1,146 @@
+import { join } from 'node:path';
+import type { JobHandler, Jobs } from '../jobs/jobs.ts';
+import type { InferenceDeps } from '../inference/run-inference.ts';
+import { loadSkills } from '../resources/load-skills.ts';
+import type { Repository } from '../resources/repository.ts';
+import { reportCredential, selectCredentials } from '../resources/select-credential.ts';
+import type { Catalog } from '../routing/catalog.ts';
+import { createHarnessRunner } from '../runtime/harness/create-harness-runner.ts';
+import { createModelCaller } from '../runtime/model-caller.ts';
+import { createModelLoop } from '../runtime/model-loop.ts';
+import { createPayerGate } from '../runtime/payer-gate.ts';
+import { createReaper } from '../runtime/reaper/create-reaper.ts';
+import { createMcpToolServers } from '../runtime/tools/mcp-tool-servers.ts';
+import type { ToolCredentials } from '../runtime/tools/tool-credentials.ts';
+import { createSessions } from '../sessions/create-sessions.ts';
+import { resolveAgent } from '../sessions/resolve-agent.ts';
+import type { TurnRunner } from '../sessions/sessions.ts';
+import type { Store } from '../store/store.ts';
+import type { GateDeps } from '../surfaces/gate.ts';
+import { createUrlGuard } from '../upstream/guard/url-guard.ts';
+import { VERSION } from './gateway-version.ts';
+import type { GatewayOptions } from './open-gateway.ts';
+import type { LiveResources } from './open-resources.ts';
+import { resourceCarriers } from './organization-routes.ts';
+import type { RouteSpec } from './routes.ts';
+import { createServiceDesk } from './service-desk.ts';
+import { serviceRoutes } from './service-routes.ts';
+import { sessionRoutes } from './session-routes.ts';
+
+export interface AgentsOptions
+  extends
+    Pick<
+      GatewayOptions,
+      'config' | 'clock' | 'ids' | 'log' | 'random' | 'programs' | 'environment'
+    >,
+    GateDeps {
+  readonly store: Store;
+  readonly repository: Repository;
+  readonly resources: LiveResources;
+  readonly jobs: Jobs;
+  readonly inference: InferenceDeps;
+  catalog(): Catalog;
+  onBug(thrown: unknown, id: string): void;
+}
+
+/** Sessions, what runs their turns, and the ways to reach them. */
+export interface AgentsParts {
+  readonly routes: readonly RouteSpec[];
+  /** Who does their durable work, by kind of job. */
+  readonly handlers: ReadonlyMap<string, JobHandler>;
+  /** After the jobs are closed: ends every process that turns run in. */
+  close(): Promise<void>;
+}
+
+export function openAgents(options: AgentsOptions): AgentsParts {
+  const { config, clock, ids, jobs, repository, store } = options;
+  const { runner, close } = openRunner(options);
+  const { sessions, handlers } = createSessions({ store, clock, ids, jobs, runner });
+  const served = {
+    ...options,
+    sessions,
+    carriers: resourceCarriers(config.compat),
+    maxBodyBytes: config.limits.bodyBytes,
+    active: options.inference.active,
+  };
+  return {
+    routes: [
+      ...sessionRoutes({
+        ...served,
+        resolveAgent: (organization, reference) =>
+          resolveAgent(repository, organization, { ...reference, prefix: 'agent.' }),
+      }),
+      ...serviceRoutes({ ...served, desk: createServiceDesk(repository) }),
+    ],
+    handlers,
+    close,
+  };
+}
+
+/** The harness that an Agent names, else the built-in model loop. */
+function openRunner(options: AgentsOptions): { runner: TurnRunner; close(): Promise<void> } {
+  const { config, clock, log, repository, programs } = options;
+  const guard = createUrlGuard({ allow: config.outbound.allow });
+  const reaper = createReaper({ log });
+  const credentials = toolCredentials(options);
+  const servers = { guard, stdioServers: programs.mcpServers, credentials };
+  const loop = createModelLoop({
+    ...options,
+    model: createModelCaller({ ...options, admit: payerGate(options) }),
+    servers: createMcpToolServers({ ...servers, version: VERSION }),
+    skills: ({ organization, agent }) => loadSkills(repository, organization, agent.skills),
+  });
+  const harness = createHarnessRunner({
+    ...options,
+    directory: join(config.dataDir, 'sessions'),
+    harnesses: programs.harnesses,
+    servers,
+    reaper,
+    clock,
+    version: VERSION,
+    async credentialsFor({ organization, agent: { id: agentId, harness: scopeName } }) {
+      if (agentId === null || scopeName === null) return {};
+      const query = { organization, agentId, scopeName };
+      const selected = await selectCredentials(query, options);
+      return Object.fromEntries(selected.map(({ name, value }) => [name, value]));
+    },
+  });
+  return {
+    runner: {
+      run: (turn, signal) =>
+        (turn.session.agent.harness === null ? loop : harness).run(turn, signal),
+    },
+    async close() {
+      await harness.close();
+      await reaper.close();
+      await guard.close();
+    },
+  };
+}
+
+/** Those of an Agent whose `scope_name` is the server's name. */
+function toolCredentials(options: AgentsOptions): ToolCredentials {
+  return {
+    async select({ organization, agent }, { name: scopeName }) {
+      if (agent.id === null) return [];
+      return selectCredentials({ organization, agentId: agent.id, scopeName }, options);
+    },
+    report: ({ organization }, { id }, refused) =>
+      reportCredential({ organization, id, refused }, options),
+  };
+}
+
+function payerGate({ resources, rates, concurrency }: AgentsOptions) {
+  const { keys, catchUp } = resources;
+  return createPayerGate({
+    rates,
+    concurrency,
+    // A key that was made a moment ago by another process is known before its turn is refused.
+    async find(keyId) {
+      const found = keys.find(keyId);
+      if (found !== 'unknown') return found;
+      await catchUp();
+      return keys.find(keyId);
+    },
+  });
+}
