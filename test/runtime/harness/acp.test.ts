@@ -135,7 +135,32 @@ describe('an ACP agent as a harness', () => {
     ]);
   });
 
-  it('asks the client by the policy always_ask and goes on with the answer', async () => {
+  it('ends its turn when the client interrupts in place of an answer', async () => {
+    const stand = await createStand({ protocol: 'acp', agent: toolset('always_ask') });
+    await stand.say('tools');
+    await stand.idle();
+    await stand.send({ type: 'user.interrupt' });
+    const events = await stand.idle(2);
+    expect(ofType(events, 'agent.tool_result')[0]).toMatchObject({ is_error: true });
+    expect(events.at(-1)).toMatchObject({ stop_reason: { type: 'end_turn' } });
+    expect(await stand.processes()).toBe(0);
+  });
+
+  it('does not go on with a call whose process is gone when the client answers', async () => {
+    const agent = toolset('always_ask');
+    const stand = await createStand({ protocol: 'acp', agent });
+    await stand.say('tools');
+    const [use] = ofType(await stand.idle(), 'agent.tool_use');
+    await stand.stop();
+    const { directory, store } = stand;
+    await createStand({ protocol: 'acp', agent, directory, store });
+    await stand.send({ type: 'user.tool_confirmation', tool_use_id: use?.id, result: 'allow' });
+    const events = await stand.idle(2);
+    expect(ofType(events, 'agent.tool_result')[0]).toMatchObject({ is_error: true });
+    expect(ofType(events, 'session.error')[0]).toMatchObject({ error: { code: 'interrupted' } });
+  });
+
+  it(verifies('harness.acp-agents', 'asks the client by always_ask and goes on'), async () => {
     const stand = await createStand({ protocol: 'acp', agent: toolset('always_ask') });
     await stand.say('tools');
     const waiting = await stand.idle();

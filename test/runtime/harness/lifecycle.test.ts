@@ -139,6 +139,14 @@ describe('the process of a harness', () => {
     },
   );
 
+  it('is ended in mid turn when its Session is deleted', async () => {
+    const stand = await createStand({ protocol: 'acp' });
+    await hang(stand, 'hang', 2);
+    await stand.sessions.remove(ORGANIZATION, stand.session.id);
+    await eventually(async () => (await stand.processes()) === 0);
+    await eventually(async () => (await readdir(join(stand.directory, 'work'))).length === 0);
+  });
+
   it(
     verifies(
       'harness.process-lifecycle',
