@@ -56,7 +56,9 @@ export class Inbox implements LiveFollower {
     return taken.map(({ delta }) => delta);
   }
 
+  /** Parts that may be told now: none of them before what was appended ahead of it. */
   take(): EventDelta[] {
+    if (this.#rung) return [];
     const taken = this.#waiting;
     this.#waiting = [];
     return taken.map(({ delta }) => delta);
