@@ -1,6 +1,6 @@
 import type { EventDelta, PlacedEvent, SessionEvent } from '../../sessions/session-event.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
-import { TurnWatch } from './turn-watch.ts';
+import { TURNING, TurnWatch } from './turn-watch.ts';
 import type { TurnEnd } from './turn-watch.ts';
 
 export interface TurnToFollow {
@@ -17,14 +17,6 @@ export interface TurnToFollow {
 }
 
 const PAGE = 100;
-
-/** What decides whose turn it is. */
-const TURNING: ReadonlySet<string> = new Set([
-  'user.message',
-  'user.interrupt',
-  'session.status_running',
-  'session.status_idle',
-]);
 
 /**
  * Waits for the turn of a message, on whichever process it runs. Undefined when `signal` ended the wait.
@@ -63,7 +55,7 @@ async function* before(
     const page = await sessions.read(organization, sessionId, {
       after,
       limit: PAGE,
-      matches: ({ type }) => TURNING.has(type),
+      matches: ({ type }) => TURNING.includes(type),
     });
     for (const { event } of page.events) {
       yield event;

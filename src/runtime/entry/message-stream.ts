@@ -14,20 +14,21 @@ export interface MessageStream {
 
 interface Framing {
   readonly contentType: string;
-  /** Sent in silence; means nothing to any reader. Default: an SSE comment. */
-  readonly keepAlive?: Buffer;
+  /** Means nothing to any reader; sent at once, so that the head arrives, and again in silence. */
+  readonly filler: Buffer;
   frame(json: string): string;
 }
 
 const FRAMINGS: Readonly<Record<StreamForm, Framing>> = {
   sse: {
     contentType: 'text/event-stream',
+    filler: Buffer.from(': keep-alive\n\n'),
     frame: (json) => `event: message\ndata: ${json}\n\n`,
   },
   ndjson: {
     contentType: 'application/x-ndjson',
     // An empty line would be one that is no JSON; this is the beginning of the next.
-    keepAlive: Buffer.from(' '),
+    filler: Buffer.from(' '),
     frame: (json) => `${json}\n`,
   },
 };
@@ -40,9 +41,10 @@ export function createMessageStream(
     headers,
   }: { clock: Clock; caller: CallerWatch; headers?: Record<string, string> },
 ): MessageStream {
-  const { contentType, keepAlive, frame } = FRAMINGS[form];
+  const { contentType, filler, frame } = FRAMINGS[form];
   let drained = (): void => undefined;
-  const relay = createRelay({ clock, keepAlive, onDrain: () => drained() });
+  const relay = createRelay({ clock, keepAlive: filler, onDrain: () => drained() });
+  relay.write(filler);
   caller.onGone(() => drained());
   return {
     reply: {

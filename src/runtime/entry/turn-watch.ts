@@ -13,6 +13,14 @@ export interface TurnEnd {
   readonly error: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** Types of the events that decide whose turn it is; of the others only the turn's own matter. */
+export const TURNING: readonly string[] = [
+  'user.message',
+  'user.interrupt',
+  'session.status_running',
+  'session.status_idle',
+];
+
 /**
  * Finds the turn of one message among the events of its Session, given all of them from the first on.
  * Turns take up messages one by one in their order, and each ends with its own idle event.

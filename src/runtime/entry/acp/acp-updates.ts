@@ -2,25 +2,18 @@ import type { ContentBlock, SessionUpdate, ToolCallContent } from '@agentclientp
 import { isJsonObject } from '../../../core/json-value.ts';
 import type { EventDelta, PlacedEvent, SessionEvent } from '../../../sessions/session-event.ts';
 import { isPlaced } from '../follow-turn.ts';
+import { ShownText } from '../shown-text.ts';
 
 /** Types of events of which parts can be shown. */
 export const SHOWN_IN_PARTS: readonly string[] = ['agent.message'];
 
 /** A turn as the updates of an ACP session. What was shown in parts is not told again. */
 export class AcpUpdates {
-  /** Text that was shown of events on their way, by id. */
-  readonly #shown = new Map<string, string>();
+  readonly #shown = new ShownText();
 
   of(item: PlacedEvent | EventDelta): SessionUpdate[] {
     if (!isPlaced(item)) return this.#fromDelta(item);
-    return FROM_EVENT[item.event.type]?.(item.event, this) ?? [];
-  }
-
-  /** What was not shown of a text yet. */
-  rest(id: string, text: string): string {
-    const shown = this.#shown.get(id) ?? '';
-    this.#shown.delete(id);
-    return text.startsWith(shown) ? text.slice(shown.length) : text;
+    return FROM_EVENT[item.event.type]?.(item.event, this.#shown) ?? [];
   }
 
   #fromDelta({ type, event_id: of, delta }: EventDelta): SessionUpdate[] {
@@ -29,16 +22,16 @@ export class AcpUpdates {
     const { text } = delta['content'];
     if (typeof text !== 'string' || text === '') return [];
     const id = String(of);
-    this.#shown.set(id, (this.#shown.get(id) ?? '') + text);
+    this.#shown.grow(id, text);
     return [said('agent_message_chunk', id, text)];
   }
 }
 
-type Convert = (event: SessionEvent, updates: AcpUpdates) => SessionUpdate[];
+type Convert = (event: SessionEvent, shown: ShownText) => SessionUpdate[];
 
 const FROM_EVENT: Readonly<Record<string, Convert>> = {
-  'agent.message': ({ id, content }, updates) => {
-    const rest = updates.rest(id, textOf(content));
+  'agent.message': ({ id, content }, shown) => {
+    const rest = shown.rest(id, textOf(content));
     return rest === '' ? [] : [said('agent_message_chunk', id, rest)];
   },
   'agent.thinking': ({ id, thinking }) =>

@@ -60,13 +60,16 @@ async function waitForTurn(
 ): Promise<object> {
   const events = [event];
   const enough = new AbortController();
-  const timer = clock.setTimeout(() => enough.abort(), MAX_WAIT_MS);
+  const stop = (): void => enough.abort();
+  const timer = clock.setTimeout(stop, MAX_WAIT_MS);
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
   let bytes = 0;
   const tell = async (item: PlacedEvent | EventDelta): Promise<void> => {
     if (!isPlaced(item)) return;
     events.push(item.event);
     bytes += JSON.stringify(item.event).length;
-    if (events.length >= MAX_EVENTS || bytes >= MAX_BYTES) enough.abort();
+    if (events.length >= MAX_EVENTS || bytes >= MAX_BYTES) stop();
     await progress(item.event);
   };
   try {
@@ -74,13 +77,14 @@ async function waitForTurn(
       organization: service.organization,
       sessionId,
       messageId: event.id,
-      signal: AbortSignal.any([signal, enough.signal]),
+      signal: enough.signal,
       tell,
     });
     const status = end === undefined ? 'running' : end.reason ? 'idle' : 'terminated';
     return { events, status, stop_reason: end?.reason ?? null };
   } finally {
     timer.cancel();
+    signal.removeEventListener('abort', stop);
   }
 }
 

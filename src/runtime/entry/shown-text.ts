@@ -1,0 +1,16 @@
+/** Texts of events on their way, so that what was shown of them in parts is not shown again. */
+export class ShownText {
+  readonly #shown = new Map<string, string>();
+
+  /** The next part of the event's text. */
+  grow(id: string, text: string): void {
+    this.#shown.set(id, (this.#shown.get(id) ?? '') + text);
+  }
+
+  /** What was not shown of the whole text yet. */
+  rest(id: string, text: string): string {
+    const shown = this.#shown.get(id) ?? '';
+    this.#shown.delete(id);
+    return text.startsWith(shown) ? text.slice(shown.length) : text;
+  }
+}
