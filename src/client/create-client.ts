@@ -3,11 +3,20 @@ import { createChatClient, type ChatClient } from './chat.ts';
 import { createHttp, type HttpAnswer, type HttpCall, type HttpOptions } from './http.ts';
 import { createModelsClient, type ModelsClient } from './models.ts';
 import { createRequestsClient, type RequestsClient } from './requests.ts';
+import { createServicesClient, type ServicesClient } from './services.ts';
 import { createUsageClient, type UsageClient } from './usage.ts';
 
 export type ClientOptions = HttpOptions;
 
-export type AdminKind = 'organizations' | 'keys' | 'providers' | 'models';
+export type AdminKind =
+  | 'organizations'
+  | 'keys'
+  | 'providers'
+  | 'models'
+  | 'skills'
+  | 'agents'
+  | 'credentials'
+  | 'services';
 
 /** Typed access to one gateway; every failure is a `ClientError`. */
 export interface Client {
@@ -15,6 +24,7 @@ export interface Client {
   readonly chat: ChatClient;
   readonly models: ModelsClient;
   readonly requests: RequestsClient;
+  readonly services: ServicesClient;
   readonly usage: UsageClient;
   /** The resources below `/admin/v1/<kind>`; needs a key with the scope `admin`. */
   admin(kind: AdminKind): AdminClient;
@@ -30,6 +40,7 @@ export function createClient(options: ClientOptions): Client {
     chat: createChatClient(http),
     models: createModelsClient(http),
     requests: createRequestsClient(http),
+    services: createServicesClient(http),
     usage: createUsageClient(http),
     admin: (kind) => createAdminClient(http, `/admin/v1/${kind}`),
     raw: (call) => http.text(call),

@@ -30,6 +30,8 @@ export interface HttpCall {
   query?: Record<string, string | number | readonly string[] | undefined> | undefined;
   /** Sent as JSON. */
   body?: unknown;
+  /** Beside those of every call. */
+  headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -107,8 +109,11 @@ function createSender(options: HttpOptions): Send {
     try {
       const response = await request.raw(join(options.baseUrl, call.path, call.query), {
         method: call.method,
-        headers:
-          call.body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
+        headers: {
+          ...headers,
+          ...(call.body !== undefined && { 'content-type': 'application/json' }),
+          ...call.headers,
+        },
         ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
         retry: false,
         redirect: 'manual',

@@ -1,34 +1,23 @@
 import type { ChatMessage, ChatRequest } from '../../client/chat.ts';
 import type { Client } from '../../client/create-client.ts';
-import { usageError } from '../cli-error.ts';
 import type { CommandContext } from '../context.ts';
-import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
+import type { CommandResult, CommandRun } from '../command.ts';
 import { toFailure } from '../failure.ts';
 import { printable } from '../printable.ts';
+import { readPrompt } from '../read-prompt.ts';
 
-export const run: CommandRun = async (input) => {
-  const { args, flags, context } = input;
+export const run: CommandRun = async ({ args, flags, context }) => {
   const messages: ChatMessage[] = [];
   const system = flags.text('system');
   if (system !== undefined) messages.push({ role: 'system', content: system });
-  messages.push({ role: 'user', content: await promptOf(input) });
+  const content = await readPrompt(args['prompt'], context, 'gateway chat <model> "…"');
+  messages.push({ role: 'user', content });
   const request = { model: args['model'] ?? '', messages, signal: context.signal };
   const client = await context.connect();
   if (!flags.on('no-stream')) return streamAnswer(client, request, context);
   const answer = await client.chat.create(request);
   return { data: answer.body, text: printable(answer.text) };
 };
-
-async function promptOf({ args, context }: CommandInput): Promise<string> {
-  const given = args['prompt'];
-  if (given !== undefined && given !== '-') return given;
-  if (given === undefined && context.io.stdin.isTTY) {
-    throw usageError('the prompt is missing', 'gateway chat <model> "…", or pipe it in');
-  }
-  const prompt = (await context.readStdin()).trimEnd();
-  if (prompt === '') throw usageError('the prompt is empty');
-  return prompt;
-}
 
 async function streamAnswer(
   client: Client,

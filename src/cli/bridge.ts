@@ -1,0 +1,183 @@
+import { addAbortSignal, Readable } from 'node:stream';
+import { fromErrorBody } from '../client/error-body.ts';
+import { isRecord } from '../client/guards.ts';
+import { CliError } from './cli-error.ts';
+import type { CommandResult } from './command.ts';
+import type { CommandContext } from './context.ts';
+import { linesOf } from './json-lines.ts';
+
+/** A protocol of JSON-RPC messages: over stdio one a line, towards the Service one a POST. */
+export interface BridgedProtocol {
+  readonly name: 'mcp' | 'acp';
+  /** What the next message carries beside the key. */
+  headers(): Record<string, string>;
+  /** Told of the head of every answer and of all messages in it. */
+  onHead(headers: Headers): void;
+  onMessage(message: unknown): void;
+  /** True when the Service keeps something until it is told to let go. */
+  isOpen(): boolean;
+}
+
+interface Bridge {
+  readonly context: CommandContext;
+  readonly protocol: BridgedProtocol;
+  /** Sends with the key. */
+  send(method: string, body: string | undefined, signal: AbortSignal): Promise<Response>;
+  /** Ends the bridge. */
+  readonly stop: AbortController;
+  failure: CliError | undefined;
+}
+
+/** Answers that may be on their way at once; with more, nothing further is read. */
+const MAX_OPEN = 32;
+/** What is not answered so long after the end of stdin is given up. */
+const GRACE_MS = 2_000;
+const CLOSE_MS = 1_000;
+const INTERNAL_ERROR = -32603;
+const PARSE_ERROR = -32700;
+
+/**
+ * Carries messages between stdio and a Service; stdout holds them and nothing else (requirement
+ * bridges.stdio). Ends when stdin ends, and fails when the gateway cannot be reached any more.
+ */
+export async function runBridge(
+  context: CommandContext,
+  service: string,
+  protocol: BridgedProtocol,
+): Promise<CommandResult> {
+  const bridge = await openBridge(context, service, protocol);
+  const { stop } = bridge;
+  const { signal } = stop;
+  const onSignal = (): void => stop.abort();
+  context.signal.addEventListener('abort', onSignal, { once: true });
+  const open = new Set<Promise<void>>();
+  try {
+    for await (const line of stdinLines(context, signal)) {
+      // In their order: a cancel must not overtake what it cancels.
+      const answer = await post(line, bridge, signal);
+      const carried = answer().finally(() => open.delete(carried));
+      open.add(carried);
+      if (open.size >= MAX_OPEN) await Promise.race(open);
+    }
+    const timer = context.clock.setTimeout(() => stop.abort(), GRACE_MS);
+    await Promise.all(open);
+    timer.cancel();
+  } finally {
+    stop.abort();
+    context.signal.removeEventListener('abort', onSignal);
+    if (protocol.isOpen() && !bridge.failure)
+      await bridge.send('DELETE', undefined, AbortSignal.timeout(CLOSE_MS)).catch(() => undefined);
+  }
+  if (bridge.failure) throw bridge.failure;
+  return { streamed: true, data: null };
+}
+
+async function openBridge(
+  context: CommandContext,
+  service: string,
+  protocol: BridgedProtocol,
+): Promise<Bridge> {
+  const client = await context.connect();
+  const { server, apiKey } = await context.connection();
+  const id = await client.services.find(service, context.signal);
+  const url = `${server}/v1/endpoints/${encodeURIComponent(id)}/${protocol.name}`;
+  const fetch = context.io.fetch ?? globalThis.fetch;
+  context.output.debug(`${protocol.name} at ${url}`);
+  return {
+    context,
+    protocol,
+    stop: new AbortController(),
+    failure: undefined,
+    send: (method, body, signal) =>
+      fetch(url, {
+        method,
+        signal,
+        headers: {
+          accept: 'application/json, application/x-ndjson',
+          authorization: `Bearer ${apiKey}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...protocol.headers(),
+        },
+        ...(body !== undefined && { body }),
+      }),
+  };
+}
+
+async function* stdinLines({ io }: CommandContext, signal: AbortSignal): AsyncGenerator<string> {
+  if (io.stdin instanceof Readable) addAbortSignal(signal, io.stdin);
+  try {
+    yield* linesOf(io.stdin);
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+  }
+}
+
+/** Sends one line; gives what carries its answer to stdout. Neither rejects. */
+async function post(
+  line: string,
+  bridge: Bridge,
+  signal: AbortSignal,
+): Promise<() => Promise<void>> {
+  const { context, protocol, send } = bridge;
+  const message = parse(line);
+  if (message === undefined)
+    return () => tell(context, null, { code: PARSE_ERROR, message: 'not a JSON value' });
+  const id = isRecord(message) && 'method' in message ? message['id'] : undefined;
+  const fail = async (thrown: unknown): Promise<void> => {
+    if (signal.aborted) return;
+    const cause = thrown instanceof Error ? thrown : undefined;
+    bridge.failure ??= new CliError({
+      code: 'connection_lost',
+      message: 'the gateway cannot be reached any more',
+      exit: 'unknown_outcome',
+      cause,
+    });
+    await tell(context, id, { code: INTERNAL_ERROR, message: bridge.failure.message });
+    bridge.stop.abort();
+  };
+  try {
+    const response = await send('POST', line, signal);
+    protocol.onHead(response.headers);
+    return () => carry(response, id, bridge).catch(fail);
+  } catch (thrown) {
+    return () => fail(thrown);
+  }
+}
+
+async function carry(
+  response: Response,
+  id: unknown,
+  { context, protocol }: Bridge,
+): Promise<void> {
+  if (!response.ok) return tell(context, id, errorOf(response.status, await response.text()));
+  if (!response.body) return;
+  for await (const line of linesOf(response.body)) {
+    const message = parse(line);
+    protocol.onMessage(message);
+    await context.output.print(JSON.stringify(message));
+  }
+}
+
+/** The error of an answer without a message, as JSON-RPC tells it. */
+function errorOf(status: number, text: string): object {
+  const body = parse(text);
+  if (isRecord(body) && body['jsonrpc'] === '2.0' && isRecord(body['error'])) return body['error'];
+  const { code, message } = fromErrorBody(status, text);
+  return { code: INTERNAL_ERROR, message, data: { status, code } };
+}
+
+/** A notification has no answer; what came of it goes to stderr. */
+async function tell({ output }: CommandContext, id: unknown, error: object): Promise<void> {
+  const message = JSON.stringify({ jsonrpc: '2.0', id, error });
+  if (id === undefined) output.note(message);
+  else await output.print(message);
+}
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,128 @@
+import { TURNING, TurnWatch } from '../runtime/entry/turn-watch.ts';
+import type { TurnEnd } from '../runtime/entry/turn-watch.ts';
+import type { SessionEvent } from '../sessions/session-event.ts';
+import { ClientError } from './client-error.ts';
+import { fromErrorBody } from './error-body.ts';
+import { eventData } from './event-stream.ts';
+import { hasStrings, isPageOf, isRecord } from './guards.ts';
+import type { Http } from './http.ts';
+import { eachItem } from './pages.ts';
+
+export interface RunInput {
+  /** Id of the Service. */
+  service: string;
+  input: string;
+  /** Absent: a new Session. */
+  sessionId?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** What a run answers. */
+export interface ServiceRun {
+  session_id: string;
+  events: Record<string, unknown>[];
+  [field: string]: unknown;
+}
+
+/** One event of a turn, or a part of one (`event_start`, `event_delta`). */
+export type TurnEvent = Record<string, unknown>;
+
+export interface ServicesClient {
+  /**
+   * The id of the Service with this id, slug or name.
+   *
+   * @throws ClientError `not_found`; `ambiguous` for a name that several have
+   */
+  find(named: string, signal?: AbortSignal): Promise<string>;
+  /** `POST /v1/endpoints/{id}/run`, never repeated. */
+  run(input: RunInput): Promise<ServiceRun>;
+  /**
+   * The turn that a run began, event by event, and how it ended. Iterating throws `connection_lost` when
+   * the stream ends before the turn.
+   */
+  follow(run: ServiceRun, signal?: AbortSignal): AsyncGenerator<TurnEvent, TurnEnd, undefined>;
+}
+
+const PATH = '/v1/endpoints';
+const isService = hasStrings<{ id: string; name: string }>('id', 'name');
+const isRun = (value: unknown): value is ServiceRun =>
+  isRecord(value) && typeof value['session_id'] === 'string' && Array.isArray(value['events']);
+const isEvent = (value: unknown): value is SessionEvent =>
+  hasStrings<{ id: string; type: string }>('id', 'type')(value);
+
+export function createServicesClient(http: Http): ServicesClient {
+  return {
+    find: (named, signal) => find(http, named, signal),
+    async run({ service, input, sessionId, signal }) {
+      const path = `${PATH}/${encodeURIComponent(service)}/run`;
+      const body = { input, ...(sessionId !== undefined && { session_id: sessionId }) };
+      return (await http.json({ method: 'POST', path, body, signal }, isRun)).body;
+    },
+    follow: (run, signal) => follow(http, run, signal),
+  };
+}
+
+async function find(http: Http, named: string, signal: AbortSignal | undefined): Promise<string> {
+  if (named.startsWith('ep_')) return named;
+  const found: string[] = [];
+  const query = { q: named, limit: 100 };
+  const services = eachItem(async (page) => {
+    const call = { method: 'GET', path: PATH, query: { ...query, page }, signal };
+    return (await http.json(call, isPageOf(isService))).body;
+  });
+  for await (const service of services) {
+    if ('slug' in service && service.slug === named) return service.id;
+    if (service.name === named) found.push(service.id);
+  }
+  const [id] = found;
+  if (id !== undefined && found.length === 1) return id;
+  throw id === undefined
+    ? new ClientError({ code: 'not_found', status: 404, message: `no service ${named}` })
+    : new ClientError({
+        code: 'ambiguous',
+        message: `${named} is the name of ${found.join(', ')}`,
+      });
+}
+
+async function* follow(
+  http: Http,
+  { session_id: session, events: [message] }: ServiceRun,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<TurnEvent, TurnEnd, undefined> {
+  const path = `/v1/sessions/${encodeURIComponent(session)}/events`;
+  const id = String(message?.['id']);
+  const watch = new TurnWatch(id);
+  const before = eachItem(async (page) => {
+    const query = { order: 'asc', limit: 1_000, types: TURNING, page };
+    return (await http.json({ method: 'GET', path, query, signal }, isPageOf(isEvent))).body;
+  });
+  for await (const event of before) {
+    watch.take(event);
+    if (event.id === id) break;
+  }
+  const stream = await http.stream({
+    method: 'GET',
+    path: `${path}/stream`,
+    query: { event_deltas: 'agent.message' },
+    headers: { 'last-event-id': id },
+    signal,
+  });
+  for await (const data of eventData(stream.body)) {
+    const event = readEvent(data);
+    const wasCurrent = watch.isCurrent;
+    const end = isEvent(event) ? watch.take(event) : undefined;
+    if (wasCurrent || watch.isCurrent) yield event;
+    if (end) return end;
+  }
+  throw new ClientError({
+    code: 'connection_lost',
+    message: `the stream of ${session} ended before its turn`,
+  });
+}
+
+function readEvent(data: string): TurnEvent {
+  const event: unknown = JSON.parse(data);
+  if (!isRecord(event)) throw new ClientError({ code: 'invalid_response', message: data });
+  if (event['type'] === 'error') throw new ClientError(fromErrorBody(502, data));
+  return event;
+}
