@@ -8,6 +8,10 @@ const PATHS = {
   key: 'keys',
   provider: 'providers',
   model: 'models',
+  skill: 'skills',
+  agent: 'agents',
+  credential: 'credentials',
+  service: 'services',
 } as const satisfies Record<Parameters<ResourceClient['list']>[0], AdminKind>;
 
 /** What plan and apply work on, over HTTP. Interrupting stops before the next call, not in the middle. */
@@ -18,5 +22,6 @@ export function toResourceClient(client: Client): ResourceClient {
     update: (kind, id, { body, expectedVersion }) =>
       client.admin(PATHS[kind]).update(id, { ...body, expected_version: expectedVersion }),
     delete: (kind, id) => client.admin(PATHS[kind]).delete(id),
+    archive: async (kind, id) => client.admin(PATHS[kind]).action(id, 'archive'),
   };
 }

@@ -36,7 +36,7 @@ export async function makePlan(
 ): Promise<{ options: PlanOptions; plan: Plan }> {
   const options: PlanOptions = {
     desired: config.desired,
-    actual: await readActual(resources),
+    actual: await readActual(resources, config.desired),
     mode: choice.prune ? 'prune' : 'apply',
     // The admin API sees every organization, so the plan is bound to none of them.
     target: { server, organization: '*' },

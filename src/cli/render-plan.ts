@@ -11,6 +11,7 @@ const MARKS: Readonly<Record<PlanAction['action'], Mark>> = {
   delete: (style, text) => style.red(`- delete ${text}`),
   disable: (style, text) => style.red(`- disable ${text}`),
   revoke: (style, text) => style.red(`- revoke ${text}`),
+  archive: (style, text) => style.red(`- archive ${text}`),
   none: (style, text) => style.dim(`  same   ${text}`),
 };
 

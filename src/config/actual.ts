@@ -1,6 +1,7 @@
-import { keyIdentity } from './desired.ts';
-import type { KindName } from './kinds.ts';
+import { ownedIdentity } from './desired.ts';
+import { kindOf, type KindName } from './kinds.ts';
 import { isRecord } from './record.ts';
+import { ObjectRef } from './references.ts';
 
 /** An object as the API shows it. */
 export interface View extends Readonly<Record<string, unknown>> {
@@ -14,16 +15,23 @@ export type ActualState = Readonly<Record<KindName, readonly View[]>>;
 /** The name that declarations know the object by. */
 export function identityOf(kind: KindName, view: View, actual: ActualState): string {
   const name = String(view['name']);
-  return kind === 'key' ? keyIdentity(organizationOf(view, actual)?.['name'], name) : name;
+  if (!kindOf(kind).isOwned) return name;
+  return ownedIdentity(organizationOf(view, actual)?.['name'], name);
 }
 
 /** The objects that a declaration means; it may name an organization by name or id. */
 export function findActual(kind: KindName, identity: string, actual: ActualState): View[] {
   return actual[kind].filter((view) => {
     if (identityOf(kind, view, actual) === identity) return true;
-    const id = kind === 'key' ? organizationOf(view, actual)?.id : undefined;
+    const id = kindOf(kind).isOwned ? organizationOf(view, actual)?.id : undefined;
     return id !== undefined && `${id}/${String(view['name'])}` === identity;
   });
+}
+
+/** The id of the organization that is declared; undefined when there is none yet. */
+export function organizationId(declared: unknown, actual: ActualState): string | undefined {
+  const name = declared instanceof ObjectRef ? declared.name : declared;
+  return actual.organization.find((one) => one.id === name || one['name'] === name)?.id;
 }
 
 /** Views name the organization by id, by name, or as an object with both. */

@@ -1,12 +1,7 @@
 import { type ActualState, findActual, type View } from './actual.ts';
 import { changesOf, known } from './changes.ts';
-import {
-  DEFAULT_ORGANIZATION,
-  type DesiredObject,
-  type DesiredState,
-  fallbacksOf,
-} from './desired.ts';
-import { CONFIG_KINDS, type KindName } from './kinds.ts';
+import { type DesiredObject, type DesiredState, fallbacksOf, ownedIdentity } from './desired.ts';
+import { CONFIG_KINDS, kindOf, type KindName } from './kinds.ts';
 import { labelsOf, type Owner } from './ownership.ts';
 import { ownedLabels, type Plan, type PlanAction } from './plan.ts';
 import { isRecord } from './record.ts';
@@ -23,6 +18,7 @@ export interface ResourceClient {
     change: { body: Record<string, unknown>; expectedVersion: number },
   ): Promise<View>;
   delete(kind: KindName, id: string): Promise<void>;
+  archive(kind: KindName, id: string): Promise<View>;
 }
 
 interface ApplyOutcome {
@@ -68,10 +64,20 @@ export class StalePlanError extends Error {
   }
 }
 
-/** Reads every kind of object. */
-export async function readActual(client: ResourceClient): Promise<ActualState> {
+/**
+ * Reads the objects that a desired state may touch or refer to: the platform's own, and of what
+ * organizations keep only the kinds that it is about.
+ */
+export async function readActual(
+  client: ResourceClient,
+  { managed, objects }: Pick<DesiredState, 'managed' | 'objects'>,
+): Promise<ActualState> {
+  const named = new Set(objects.flatMap(({ body }) => objectRefs(body).map((ref) => ref.kind)));
   const entries: [KindName, View[]][] = [];
-  for (const { kind } of CONFIG_KINDS) entries.push([kind, await client.list(kind)]);
+  for (const { kind, definition } of CONFIG_KINDS) {
+    const isAbout = managed.has(kind) || named.has(kind) || definition.api === undefined;
+    entries.push([kind, isAbout ? await client.list(kind) : []]);
+  }
   return Object.fromEntries(entries) as Record<KindName, View[]>;
 }
 
@@ -82,8 +88,8 @@ export async function readActual(client: ResourceClient): Promise<ActualState> {
  * by looking for the object before it counts as failed.
  */
 export async function apply(options: ApplyOptions): Promise<ApplyReport> {
-  const { plan, client } = options;
-  const actual = await readActual(client);
+  const { plan, client, desired } = options;
+  const actual = await readActual(client, desired);
   refuseStale(plan, actual);
   const run = new ApplyRun(options, actual);
   for (const action of plan.actions) await run.execute(action);
@@ -163,8 +169,9 @@ class ApplyRun {
       await client.delete(kind, target.id);
       return undefined;
     }
+    if (action === 'archive') return client.archive(kind, target.id);
     if (action === 'disable' || action === 'revoke') {
-      return client.update(kind, target.id, { ...target, body: { enabled: false } });
+      return client.update(kind, target.id, { ...target, body: { ...kindOf(kind).off } });
     }
     if (object === undefined) throw new Error('the plan names an object that is not declared');
     const view =
@@ -184,7 +191,7 @@ class ApplyRun {
   async #create(object: DesiredObject): Promise<View> {
     const { client, owner } = this.#options;
     const labels = ownedLabels(object, owner);
-    const body = { ...(this.#resolved(object.body) as Record<string, unknown>), labels };
+    const body = { ...this.#resolvedFields(Object.entries(object.body), object), labels };
     try {
       return await client.create(object.kind, body);
     } catch (error) {
@@ -203,28 +210,37 @@ class ApplyRun {
     const changed = Object.entries(object.body).filter(([field]) => fields.has(field));
     const labels = { ...(view && labelsOf(view)), ...ownedLabels(object, owner) };
     const unowned = planned.ownership === 'none';
-    if (unowned && !fields.has('labels')) return this.#resolvedFields(changed);
+    const patch = {
+      ...asPatch(object.kind, this.#resolvedFields(changed, object), view),
+      ...guardsOf(object.kind, fields, view),
+    };
+    if (unowned && !fields.has('labels')) return patch;
     const declaredLabels = { ...(view && labelsOf(view)), ...object.labels };
-    return { ...this.#resolvedFields(changed), labels: unowned ? declaredLabels : labels };
+    return { ...patch, labels: unowned ? declaredLabels : labels };
   }
 
-  #resolvedFields(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
-    return Object.fromEntries(entries.map(([field, value]) => [field, this.#resolved(value)]));
+  #resolvedFields(
+    entries: readonly (readonly [string, unknown])[],
+    object: DesiredObject,
+  ): Record<string, unknown> {
+    return Object.fromEntries(
+      entries.map(([field, value]) => [field, this.#resolved(value, object)]),
+    );
   }
 
-  #resolved(value: unknown): unknown {
+  #resolved(value: unknown, object: DesiredObject): unknown {
     if (value instanceof SecretRef) {
       const secret = this.#options.secrets.get(value);
       if (secret === undefined) throw new Error(`${value.toString()} was not resolved`);
       return secret;
     }
     if (value instanceof ObjectRef) {
-      const found = known(value, this.#actual);
+      const found = known(value, this.#actual, object);
       if (found === value.toString()) throw new Error(`${value.toString()} does not exist`);
       return found;
     }
-    if (Array.isArray(value)) return value.map((member) => this.#resolved(member));
-    return isRecord(value) ? this.#resolvedFields(Object.entries(value)) : value;
+    if (Array.isArray(value)) return value.map((member) => this.#resolved(member, object));
+    return isRecord(value) ? this.#resolvedFields(Object.entries(value), object) : value;
   }
 
   #remember(kind: KindName, view: View): void {
@@ -248,18 +264,46 @@ function keyOf(kind: KindName, identity: string): string {
 
 /** What must be as declared before the object itself can be written. */
 function dependenciesOf({ kind, body }: DesiredObject): string[] {
-  const references = objectRefs(body).map((ref) => keyOf(ref.kind as KindName, ref.name));
-  if (kind === 'key') {
-    const organization = body['organization'] ?? DEFAULT_ORGANIZATION;
-    return typeof organization === 'string'
-      ? [...references, keyOf('organization', organization)]
-      : references;
+  const { organization } = body;
+  const references = objectRefs(body).map((ref) => {
+    const target = CONFIG_KINDS.find((one) => one.kind === ref.kind);
+    const identity = target?.isOwned ? ownedIdentity(organization, ref.name) : ref.name;
+    return keyOf(ref.kind as KindName, identity);
+  });
+  if (kindOf(kind).isOwned && typeof organization === 'string') {
+    return [...references, keyOf('organization', organization)];
   }
   if (kind !== 'model') return references;
   const routes = Array.isArray(body['routes']) ? body['routes'].filter(isRecord) : [];
   const providers = routes.map((route) => keyOf('provider', String(route['provider'])));
   const fallbacks = fallbacksOf(body).map((name) => keyOf('model', name));
   return [...references, ...providers, ...fallbacks];
+}
+
+/** Of a map that is patched member by member, what is no longer declared is removed by null. */
+function asPatch(
+  kind: KindName,
+  fields: Readonly<Record<string, unknown>>,
+  view: View | undefined,
+): Record<string, unknown> {
+  const { patched = [] } = kindOf(kind).definition;
+  const entries = Object.entries(fields).map(([field, value]) => {
+    const current = view?.[field];
+    if (!patched.includes(field) || !isRecord(value) || !isRecord(current)) return [field, value];
+    const gone = Object.keys(current).map((key) => [key, null] as const);
+    return [field, { ...Object.fromEntries(gone), ...value }];
+  });
+  return Object.fromEntries(entries) as Record<string, unknown>;
+}
+
+/** What some changes must say of the present state (requirement cli.apply.rebind). */
+function guardsOf(
+  kind: KindName,
+  fields: ReadonlySet<string>,
+  view: View | undefined,
+): Record<string, unknown> {
+  const guards = Object.entries(kindOf(kind).guards).filter(([field]) => fields.has(field));
+  return Object.fromEntries(guards.map(([field, guard]) => [guard, view?.[field]]));
 }
 
 function objectRefs(value: unknown): ObjectRef[] {

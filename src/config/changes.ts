@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ActualState, View } from './actual.ts';
+import { type ActualState, organizationId, type View } from './actual.ts';
 import type { DesiredObject } from './desired.ts';
 import { kindOf } from './kinds.ts';
 import { labelsOf } from './ownership.ts';
@@ -14,7 +14,13 @@ const SET_FIELDS: ReadonlySet<string> = new Set([
   'scopes',
 ]);
 /** Fields in which null is a value of its own. */
-const OPAQUE_FIELDS: ReadonlySet<string> = new Set(['mock', 'schema']);
+const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
+  'memory_config',
+  'mock',
+  'resource_config',
+  'schema',
+  'vault_config',
+]);
 
 /** One leaf that an apply changes. */
 export interface Change {
@@ -44,7 +50,7 @@ export interface ChangesOptions {
  */
 export function changesOf(options: ChangesOptions): Change[] {
   const { object, view, actual } = options;
-  const { secrets } = kindOf(object.kind);
+  const { secrets, isOwned } = kindOf(object.kind);
   const changes: Change[] = [];
   for (const [field, declared] of Object.entries(object.body)) {
     if (secrets.includes(field)) {
@@ -52,9 +58,11 @@ export function changesOf(options: ChangesOptions): Change[] {
     } else if (view === undefined) {
       if (declared !== undefined)
         changes.push({ path: field, field, old: null, new: shown(declared) });
-    } else if (!(object.kind === 'key' && field === 'organization')) {
-      const next = canonical(object, field, known(declared, actual));
-      const old = canonical(object, field, view[viewField(object.kind, field)]);
+    } else if (!(isOwned && field === 'organization')) {
+      const shownNow = view[viewField(object.kind, field)];
+      const wanted = known(declared, actual, object);
+      const next = canonical(object, field, { value: wanted, view: shownNow });
+      const old = canonical(object, field, { value: shownNow, view: shownNow });
       changes.push(...leafChanges({ field, path: field, old, next }));
     }
   }
@@ -89,15 +97,27 @@ function secretChange(field: string, declared: unknown, options: ChangesOptions)
   return secrets === 'all' || secrets.has(name) ? change('configured') : [];
 }
 
-/** What a reference stands for when its object exists already. */
-export function known(value: unknown, actual: ActualState | undefined): unknown {
+/** What a reference of an object stands for when what it refers to exists already. */
+export function known(
+  value: unknown,
+  actual: ActualState | undefined,
+  object: DesiredObject,
+): unknown {
   if (value instanceof ObjectRef) {
-    const views = actual?.[value.kind as keyof ActualState];
-    return views?.find(({ name }) => name === value.name)?.[value.field] ?? value.toString();
+    const views = actual?.[value.kind as keyof ActualState] ?? [];
+    const owner = actual && organizationId(object.body['organization'], actual);
+    // Organizations do not refer to what belongs to others.
+    const found = views.find(
+      ({ name, organization }) =>
+        name === value.name && (typeof organization !== 'string' || organization === owner),
+    );
+    return found?.[value.field] ?? value.toString();
   }
-  if (Array.isArray(value)) return value.map((member) => known(member, actual));
+  if (Array.isArray(value)) return value.map((member) => known(member, actual, object));
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, known(one, actual)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) => [key, known(one, actual, object)]),
+  );
 }
 
 /** Views call a field otherwise where its own name is taken. */
@@ -106,10 +126,16 @@ function viewField(kind: DesiredObject['kind'], field: string): string {
   return aliases.find(([, name]) => name === field)?.[0] ?? field;
 }
 
-function canonical({ kind, name }: DesiredObject, field: string, value: unknown): unknown {
+function canonical(
+  { kind, name }: DesiredObject,
+  field: string,
+  { value, view }: { value: unknown; view: unknown },
+): unknown {
   const schema: z.ZodType | undefined = kindOf(kind).definition.fields.shape[field];
   const parsed = schema?.safeParse(value ?? null);
-  const read = parsed?.success === true ? parsed.data : value;
+  const { comparable } = kindOf(kind).definition;
+  const data = parsed?.success === true ? parsed.data : value;
+  const read = parsed?.success === true ? (comparable?.[field]?.(data, view) ?? data) : data;
   if (OPAQUE_FIELDS.has(field)) return read ?? null;
   const filled = kind === 'model' && field === 'routes' ? withUpstreamNames(read, name) : read;
   return withoutNulls(SET_FIELDS.has(field) ? sorted(filled) : filled);

@@ -1,6 +1,6 @@
-import { DEFAULT_ORGANIZATION, fallbacksOf, keyIdentity } from './desired.ts';
+import { fallbacksOf, ownedIdentity } from './desired.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import { CONFIG_KINDS } from './kinds.ts';
+import { CONFIG_KINDS, DEFAULT_ORGANIZATION } from './kinds.ts';
 import { formatPath, type Path, type Places } from './locate.ts';
 import { isRecord } from './record.ts';
 import { ObjectRef } from './references.ts';
@@ -40,11 +40,13 @@ export function checkReferences(tree: Tree, places: Places): Diagnostic[] {
       expect(['models', index, 'fallbacks', position], 'model', name);
     }
   }
-  for (const [index, { organization }] of entriesOf(tree, 'keys')) {
-    const isElsewhere =
-      organization === DEFAULT_ORGANIZATION ||
-      (typeof organization === 'string' && organization.startsWith('org_'));
-    if (!isElsewhere) expect(['keys', index, 'organization'], 'organization', organization);
+  for (const { collection, isOwned } of CONFIG_KINDS) {
+    for (const [index, { organization }] of isOwned ? entriesOf(tree, collection) : []) {
+      const isElsewhere =
+        organization === DEFAULT_ORGANIZATION ||
+        (typeof organization === 'string' && organization.startsWith('org_'));
+      if (!isElsewhere) expect([collection, index, 'organization'], 'organization', organization);
+    }
   }
   checkObjectRefs(tree, [], (path, ref) => {
     if (!CONFIG_KINDS.some(({ kind }) => kind === ref.kind)) {
@@ -64,12 +66,12 @@ export function checkReferences(tree: Tree, places: Places): Diagnostic[] {
 type Report = (path: Path, problem: Problem) => void;
 
 function checkIdentities(tree: Tree, places: Places, report: Report): void {
-  for (const { kind, collection } of CONFIG_KINDS) {
+  for (const { kind, collection, isOwned } of CONFIG_KINDS) {
     const seen = new Map<string, number>();
     for (const [index, entry] of entriesOf(tree, collection)) {
       if (typeof entry['name'] !== 'string') continue;
       const name = entry['name'].trim();
-      const identity = kind === 'key' ? keyIdentity(entry['organization'], name) : name;
+      const identity = isOwned ? ownedIdentity(entry['organization'], name) : name;
       const first = seen.get(identity);
       if (first === undefined) {
         seen.set(identity, index);

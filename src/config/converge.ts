@@ -41,7 +41,7 @@ export async function converge(options: ConvergeOptions): Promise<ConvergeResult
   const { desired, client, sources } = options;
   const { secrets, diagnostics } = await resolveAllSecrets(desired, sources);
   if (diagnostics.length > 0) return { plan: undefined, report: undefined, diagnostics };
-  const actual = await readActual(client);
+  const actual = await readActual(client, desired);
   const changed = await changedSecrets(options, { actual, secrets });
   const writeSecrets = new Set(changed.map(({ name }) => name));
   const planning = { desired, actual, mode: 'converge' as const, writeSecrets };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Place } from './diagnostic.ts';
-import { CONFIG_KINDS, type KindName } from './kinds.ts';
+import { CONFIG_KINDS, DEFAULT_ORGANIZATION, kindOf, type KindName } from './kinds.ts';
 import type { Path } from './locate.ts';
 import { canonicalJson, isRecord } from './record.ts';
 import { ObjectRef } from './references.ts';
@@ -14,7 +14,7 @@ interface Lifecycle {
 /** One declared object: exactly the fields that were written, references unresolved. */
 export interface DesiredObject {
   readonly kind: KindName;
-  /** Unique within its kind; a key's is `organization/name`. */
+  /** Unique within its kind; that of what belongs to an organization is `organization/name`. */
   readonly identity: string;
   readonly name: string;
   readonly body: Readonly<Record<string, unknown>>;
@@ -30,9 +30,6 @@ export interface DesiredState {
   /** In reference order: what an object refers to comes before it. */
   readonly objects: readonly DesiredObject[];
 }
-
-/** The organization that a key belongs to when it names none. */
-export const DEFAULT_ORGANIZATION = 'default';
 
 /** Reads the desired state out of a checked configuration tree. */
 export function toDesired(
@@ -57,12 +54,12 @@ export function toDesired(
 function toObject(kind: KindName, entry: Record<string, unknown>, place: Place): DesiredObject {
   const { labels, lifecycle, ...body } = entry;
   const name = String(entry['name']).trim();
+  const { isOwned } = kindOf(kind);
   return {
     kind,
     name,
-    identity: kind === 'key' ? keyIdentity(entry['organization'], name) : name,
-    body:
-      kind === 'key' ? { organization: DEFAULT_ORGANIZATION, ...body, name } : { ...body, name },
+    identity: isOwned ? ownedIdentity(entry['organization'], name) : name,
+    body: isOwned ? { organization: DEFAULT_ORGANIZATION, ...body, name } : { ...body, name },
     labels: (labels ?? {}) as Record<string, string>,
     lifecycle: lifecycle ?? {},
     place,
@@ -70,7 +67,7 @@ function toObject(kind: KindName, entry: Record<string, unknown>, place: Place):
 }
 
 /** `organization/name`; names are unique within an organization. */
-export function keyIdentity(organization: unknown, name: string): string {
+export function ownedIdentity(organization: unknown, name: string): string {
   if (organization instanceof ObjectRef) return `${organization.name}/${name}`;
   return `${typeof organization === 'string' ? organization : DEFAULT_ORGANIZATION}/${name}`;
 }

@@ -1,12 +1,25 @@
 import { z } from 'zod';
 import type { ResourceDefinition } from '../resources/define-resource.ts';
+import { agent } from '../resources/agent.ts';
+import { credential } from '../resources/credential.ts';
+import { name } from '../resources/fields.ts';
 import { key } from '../resources/key.ts';
 import { model } from '../resources/model.ts';
 import { organization } from '../resources/organization.ts';
 import { provider } from '../resources/provider.ts';
+import { service } from '../resources/service.ts';
+import { skill } from '../resources/skill.ts';
 
 /** The kinds that a configuration declares, by the word used for one of them. */
-export type KindName = 'organization' | 'provider' | 'model' | 'key';
+export type KindName =
+  | 'organization'
+  | 'provider'
+  | 'model'
+  | 'key'
+  | 'skill'
+  | 'agent'
+  | 'credential'
+  | 'service';
 
 export interface ConfigKind {
   readonly kind: KindName;
@@ -18,9 +31,23 @@ export interface ConfigKind {
   readonly entry: z.ZodObject;
   /** Write-only fields. */
   readonly secrets: readonly string[];
+  /** True when each belongs to an organization, by default {@link DEFAULT_ORGANIZATION}. */
+  readonly isOwned: boolean;
   /** How an object that is no longer wanted goes. */
-  readonly removedBy: 'delete' | 'revoke';
+  readonly removedBy: Removal;
+  /** What an update sends to switch it off; undefined when it cannot be. */
+  readonly off: Readonly<Record<string, unknown>> | undefined;
+  /** Members of an update that name what a field is now, by the field that is changed. */
+  readonly guards: Readonly<Record<string, string>>;
 }
+
+export type Removal = 'delete' | 'revoke' | 'archive' | 'disable';
+
+/** The organization that an object belongs to when it names none. */
+export const DEFAULT_ORGANIZATION = 'default';
+
+const ENABLED = { enabled: false };
+const STATUS = { status: 'disabled' };
 
 const lifecycle = z
   .object({
@@ -47,10 +74,17 @@ const labels = z
 
 /** In reference order: what an object refers to is of an earlier kind, or of the same. */
 export const CONFIG_KINDS: readonly ConfigKind[] = [
-  toConfigKind('organization', organization),
-  toConfigKind('provider', provider),
-  toConfigKind('model', model),
-  toConfigKind('key', key),
+  toConfigKind('organization', organization, { off: ENABLED }),
+  toConfigKind('provider', provider, { off: ENABLED }),
+  toConfigKind('model', model, { off: ENABLED }),
+  toConfigKind('key', key, { off: ENABLED, removedBy: 'revoke' }),
+  toConfigKind('skill', skill),
+  toConfigKind('agent', agent, { removedBy: 'archive' }),
+  toConfigKind('credential', credential, { off: STATUS, removedBy: 'disable' }),
+  toConfigKind('service', service, {
+    off: STATUS,
+    guards: { agent_version: 'expected_agent_version' },
+  }),
 ];
 
 export const COLLECTIONS: ReadonlySet<string> = new Set(
@@ -58,15 +92,7 @@ export const COLLECTIONS: ReadonlySet<string> = new Set(
 );
 
 /** Sections of the format that this version does not serve. */
-export const FUTURE_SECTIONS: readonly string[] = [
-  'apis',
-  'skills',
-  'agents',
-  'credentials',
-  'services',
-  'deployments',
-  'moved',
-];
+export const FUTURE_SECTIONS: readonly string[] = ['apis', 'deployments', 'moved'];
 
 export function kindOf(kind: KindName): ConfigKind {
   const found = CONFIG_KINDS.find((one) => one.kind === kind);
@@ -74,14 +100,30 @@ export function kindOf(kind: KindName): ConfigKind {
   return found;
 }
 
-function toConfigKind(kind: KindName, definition: ResourceDefinition): ConfigKind {
+function toConfigKind(
+  kind: KindName,
+  definition: ResourceDefinition,
+  {
+    off,
+    removedBy = 'delete',
+    guards = {},
+  }: Partial<Pick<ConfigKind, 'off' | 'removedBy' | 'guards'>> = {},
+): ConfigKind {
   return {
     kind,
     collection: definition.collection,
     description: definition.description,
     definition,
-    entry: definition.fields.extend({ labels, lifecycle }),
+    entry: definition.fields.extend({
+      // What declarations know an object by, also where the API has a default.
+      ...(definition.fields.shape['name']?.safeParse(undefined).success && { name }),
+      labels,
+      lifecycle,
+    }),
     secrets: definition.secrets,
-    removedBy: definition.deletable ? 'delete' : 'revoke',
+    isOwned: definition.organizationScoped,
+    removedBy,
+    off,
+    guards,
   };
 }

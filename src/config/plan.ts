@@ -1,7 +1,7 @@
 import { changesOf, type Change } from './changes.ts';
 import { byFallbacks, digestOf, type DesiredObject, type DesiredState } from './desired.ts';
 import { type ActualState, findActual, identityOf, type View } from './actual.ts';
-import { CONFIG_KINDS, kindOf, type KindName } from './kinds.ts';
+import { CONFIG_KINDS, kindOf, type KindName, type Removal } from './kinds.ts';
 import {
   LAST_APPLIED_LABEL,
   labelsOf,
@@ -21,7 +21,7 @@ import {
  */
 type PlanMode = 'apply' | 'prune' | 'converge';
 
-type ActionName = 'create' | 'update' | 'delete' | 'disable' | 'revoke' | 'none';
+type ActionName = 'create' | 'update' | Removal | 'none';
 
 export interface PlanAction {
   readonly kind: KindName;
@@ -219,12 +219,14 @@ function removalsOf({ desired, actual, mode }: PlanOptions, owner: Owner): PlanA
 
 /** Undefined when the object is switched off already. */
 function removal(kind: KindName, view: View, identity: string): PlanAction | undefined {
-  const { removedBy } = kindOf(kind);
-  const keep = removedBy === 'delete' && labelsOf(view)[PRUNE_LABEL] === 'disable';
+  const { removedBy, off } = kindOf(kind);
+  const keep = off && removedBy === 'delete' && labelsOf(view)[PRUNE_LABEL] === 'disable';
   const action = keep ? 'disable' : removedBy;
-  if (action !== 'delete' && view['enabled'] === false) return undefined;
-  const changes: Change[] =
-    action === 'delete' ? [] : [{ path: 'enabled', field: 'enabled', old: true, new: false }];
+  const isSwitch = action === 'disable' || action === 'revoke';
+  const changes = Object.entries(isSwitch ? (off ?? {}) : {})
+    .filter(([field, value]) => view[field] !== value)
+    .map(([field, value]): Change => ({ path: field, field, old: view[field], new: value }));
+  if (isSwitch && changes.length === 0) return undefined;
   return {
     kind,
     identity,
@@ -252,7 +254,7 @@ function summaryOf(actions: readonly PlanAction[]): Plan['summary'] {
   return {
     create: count('create'),
     update: count('update'),
-    remove: count('delete', 'disable', 'revoke'),
+    remove: count('delete', 'disable', 'revoke', 'archive'),
     none,
     total: actions.length - none,
   };

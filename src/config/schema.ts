@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { checkAccounts } from './check-accounts.ts';
+import { checkEntries } from './check-entries.ts';
 import { checkTree } from './check-tree.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { COLLECTIONS, CONFIG_KINDS, FUTURE_SECTIONS } from './kinds.ts';
@@ -67,7 +68,7 @@ export function checkSections(
   for (const { collection, entry } of CONFIG_KINDS) {
     if (tree[collection] !== undefined) check(collection, z.array(entry));
   }
-  diagnostics.push(...checkAccounts(tree, context));
+  diagnostics.push(...checkAccounts(tree, context), ...checkEntries(tree, context));
   return { tree: declared, diagnostics };
 }
 

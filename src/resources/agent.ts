@@ -6,7 +6,7 @@ import { defineResource } from './define-resource.ts';
 import type { ResourceDefinition, Stored } from './define-resource.ts';
 import { labels, metadata, name, owner } from './fields.ts';
 import type { Body } from './parse-body.ts';
-import { pinSkills } from './pin-skills.ts';
+import { asPinned, pinSkills } from './pin-skills.ts';
 
 const SERVICE_ACCOUNT = { type: 'service_account' as const };
 
@@ -40,6 +40,7 @@ export const agent: ResourceDefinition = defineResource({
   archivable: true,
   versioned: true,
   patched: ['metadata'],
+  comparable: { skills: asPinned },
   filters: ['organization'],
   search: ['description'],
   api: { path: '/v1/agents', scope: 'agents', hidden: ['organization'], guard: 'version' },

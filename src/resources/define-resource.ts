@@ -130,8 +130,8 @@ export interface ResourceDefinition {
   settle?: (draft: Draft, lookup: Lookup) => Promise<Settlement>;
   /** State that follows from secrets, whenever they are set or replaced. */
   fromSecrets?: (secrets: Readonly<Record<string, string>>) => State;
-  /** How plan compares a field whose views do not show what was declared. */
-  readonly comparable?: Readonly<Record<string, (value: unknown) => unknown>>;
+  /** How plan compares a field with what the view `shown` says where that is not what was declared. */
+  readonly comparable?: Readonly<Record<string, (value: unknown, shown: unknown) => unknown>>;
   /** What goes with a resource that is deleted. */
   dispose?: (stored: Stored, lookup: Lookup) => Promise<Op[]>;
   /** `POST {path}/{id}/{action}`; undefined changes nothing. */

@@ -32,6 +32,15 @@ export async function pinSkills(
   return pinned;
 }
 
+/** Declared Skills as they are compared with those of a view: one without a version is as it is pinned. */
+export function asPinned(declared: unknown, shown: unknown): unknown {
+  if (!Array.isArray(declared) || !Array.isArray(shown)) return declared;
+  return (declared as Skills).map((skill) => {
+    const pinned = (shown as Skills).find(({ skill_id: id }) => id === skill.skill_id);
+    return { ...skill, version: skill.version ?? pinned?.version };
+  });
+}
+
 async function pin(skill: Skills[number], lookup: Lookup, path: string): Promise<Skills[number]> {
   const { type, skill_id: target, version } = skill;
   const found = await lookup.find({ kind: 'skill', target, path: `${path}.skill_id` });

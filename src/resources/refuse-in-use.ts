@@ -1,4 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
+import { isArchived } from './define-resource.ts';
 import type { ResourceDefinition, Stored } from './define-resource.ts';
 import type { ListQuery } from './resource-rows.ts';
 
@@ -24,7 +25,11 @@ export async function refuseInUse(
   const users: Stored[] = [];
   for (const definition of resources.definitions) {
     // Who refers to an organization's resource belongs to the same organization.
-    const all = { organization, limit: Infinity, matches: () => true };
+    const all = {
+      organization,
+      limit: Infinity,
+      matches: (other: Stored) => !isArchived(other),
+    };
     for (const other of await resources.list(definition, all)) {
       const refs = definition.refs(other.spec);
       if (refs.some((ref) => ref.kind === kind && named.includes(ref.target))) users.push(other);

@@ -6,7 +6,7 @@ import { defineResource } from './define-resource.ts';
 import type { ResourceDefinition, Spec } from './define-resource.ts';
 import { labels, metadata, name, owner } from './fields.ts';
 import { pinAgent, refuseRebinding, withAgentAlias } from './service-binding.ts';
-import { pinSkills } from './pin-skills.ts';
+import { asPinned, pinSkills } from './pin-skills.ts';
 import type { Draft, Lookup, Settlement } from './settlement.ts';
 
 const PROTOCOLS = ['rest', 'mcp', 'acp'] as const;
@@ -76,6 +76,7 @@ export const service: ResourceDefinition = defineResource({
   unique: ['slug'],
   filters: ['organization', 'status', 'agent_id'],
   search: ['slug', 'runtime', 'agent_id'],
+  comparable: { runtime: comparableRuntime },
   api: { path: '/v1/endpoints', scope: 'endpoints', hidden: ['organization', 'version'] },
   refs: (spec) => [
     ownerRef(spec),
@@ -120,6 +121,11 @@ function checkService(spec: Spec, operator?: OperatorNames): void {
     const message = 'agent_id: an Agent or a runtime is required';
     throw new GatewayError('invalid_request', { message, param: 'agent_id' });
   }
+}
+
+function comparableRuntime(declared: unknown, shown: unknown): unknown {
+  const [given, pinned] = [declared, shown] as ({ skills?: unknown } | null | undefined)[];
+  return given && { ...given, skills: asPinned(given.skills, pinned?.skills) };
 }
 
 async function settleService(draft: Draft, lookup: Lookup): Promise<Settlement> {

@@ -5,6 +5,7 @@ import { readLimit } from './list-query.ts';
 import type { ChildInput } from './organization-api.ts';
 import type { Repository } from './repository.ts';
 import type { Target } from './resource-rows.ts';
+import { isArchived } from './define-resource.ts';
 import type { Stored } from './define-resource.ts';
 import {
   digestsOf,
@@ -121,13 +122,17 @@ async function refuseUsed(repository: Repository, stored: Stored, version: strin
     const [user] = await repository.list(repository.definitionOf(kind), {
       organization,
       limit: 1,
-      matches: ({ spec }) =>
-        hasIt(spec['skills']) || hasIt((spec['runtime'] as { skills?: unknown } | null)?.skills),
+      matches: (user) => !isArchived(user) && hasIt(skillsOf(user.spec)),
     });
     if (!user) continue;
     const message = `the version cannot be deleted: it is used by ${kind} ${user.spec.name}`;
     throw new GatewayError('conflict', { message, type: 'in_use', retry: false });
   }
+}
+
+/** Of an Agent, or of the runtime of a Service. */
+function skillsOf({ skills, runtime }: Stored['spec']): unknown {
+  return skills ?? (runtime as { skills?: unknown } | null | undefined)?.skills;
 }
 
 function targetOf(repository: Repository, { kind, id, organization }: Stored): Target {

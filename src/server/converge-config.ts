@@ -1,5 +1,6 @@
 import { converge } from '../config/converge.ts';
 import type { Diagnostic } from '../config/diagnostic.ts';
+import { kindOf } from '../config/kinds.ts';
 import type { GatewayConfig } from '../config/load-config.ts';
 import type { ReferenceSources } from '../config/references.ts';
 import type { Gateway } from './open-gateway.ts';
@@ -17,7 +18,7 @@ export async function convergeConfig(
     client: createResourceClient(repository),
     sources,
     async secretMatches({ kind, id, field, value }) {
-      const definition = repository.definitionOf(kind === 'key' ? 'api_key' : kind);
+      const definition = repository.definitionOf(kindOf(kind).definition.kind);
       const stored = await repository.find(definition, id, { organization: null });
       if (!stored) return false;
       if (kind !== 'key') return repository.reveal(stored, field) === value;

@@ -2,12 +2,16 @@ import type { View } from '../config/actual.ts';
 import type { ResourceClient } from '../config/apply.ts';
 import type { KindName } from '../config/kinds.ts';
 import { kindOf } from '../config/kinds.ts';
-import { toView } from '../resources/define-resource.ts';
+import { isArchived, toView } from '../resources/define-resource.ts';
 import type { ResourceDefinition, Stored } from '../resources/define-resource.ts';
 import type { Repository } from '../resources/repository.ts';
 
 const EVERYWHERE = { organization: null };
-const EVERYTHING = { ...EVERYWHERE, limit: Infinity, matches: () => true };
+const EVERYTHING = {
+  ...EVERYWHERE,
+  limit: Infinity,
+  matches: (stored: Stored) => !isArchived(stored),
+};
 
 /** What apply uses over HTTP, straight on the repository: `start` and reload converge with it. */
 export function createResourceClient(repository: Repository): ResourceClient {
@@ -33,9 +37,12 @@ export function createResourceClient(repository: Repository): ResourceClient {
     },
     async delete(kind, id) {
       const definition = definitionOf(kind);
+      await repository.remove({ ...EVERYWHERE, definition, idOrName: id });
+    },
+    async archive(kind, id) {
+      const definition = definitionOf(kind);
       const target = { ...EVERYWHERE, definition, idOrName: id };
-      if (definition.deletable) await repository.remove(target);
-      else await repository.act(target, 'revoke');
+      return view(definition, await repository.act(target, 'archive'));
     },
   };
 }

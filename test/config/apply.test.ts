@@ -58,7 +58,7 @@ async function load(text: string): Promise<NonNullable<LoadedConfig['config']>> 
 
 async function planFor(server: FakeServer, text: string, options: Partial<PlanOptions> = {}) {
   const { desired } = await load(text);
-  const actual = await readActual(server);
+  const actual = await readActual(server, desired);
   const planning: PlanOptions = { desired, actual, mode: 'apply', ...options };
   return { planning, planned: plan(planning) };
 }
@@ -389,8 +389,8 @@ keys: [{ name: k }]
     const server = new FakeServer();
     await server.create('provider', { name: 'spare', type: 'mock' });
     const twin = { ...(await server.list('provider')).at(0)!, id: 'prov_twin' };
-    const actual = await readActual(server);
     const { desired } = await load(FULL);
+    const actual = await readActual(server, desired);
     const planned = plan({
       desired,
       actual: { ...actual, provider: [...actual.provider, twin] },

@@ -67,10 +67,11 @@ describe('converge on the repository', () => {
     expect(first.diagnostics).toEqual([]);
     expect(first.plan?.summary).toMatchObject({ create: 7, update: 1 });
     expect(first.report?.issued.map(({ identity }) => identity)).toEqual(['acme/ci']);
-    const before = JSON.stringify(await readActual(client));
+    const desired = await load(FILE);
+    const before = JSON.stringify(await readActual(client, desired));
     const second = await run(FILE);
     expect(second.plan?.actions.flatMap(({ changes }) => changes)).toEqual([]);
-    expect(JSON.stringify(await readActual(client))).toBe(before);
+    expect(JSON.stringify(await readActual(client, desired))).toBe(before);
 
     const rotated = await run(FILE, { ...env, KEY: 'sk-canary-rotated' });
     expect(rotated.report?.applied).toMatchObject([{ kind: 'provider', identity: 'openai' }]);
@@ -89,11 +90,15 @@ describe('converge on the repository', () => {
     const client = createResourceClient(repository);
     const desired = await load(FILE);
     const { secrets } = await resolveAllSecrets(desired, { env, files });
-    const planning: PlanOptions = { desired, actual: await readActual(client), mode: 'apply' };
+    const planning: PlanOptions = {
+      desired,
+      actual: await readActual(client, desired),
+      mode: 'apply',
+    };
     const owner = ownerFor(planning);
     const report = await apply({ plan: plan(planning), desired, owner, client, secrets });
     expect(report.failed).toEqual([]);
-    const again = plan({ ...planning, actual: await readActual(client) });
+    const again = plan({ ...planning, actual: await readActual(client, desired) });
     expect(again.summary.total).toBe(0);
 
     const started = await converge({

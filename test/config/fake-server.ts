@@ -92,6 +92,14 @@ export class FakeServer implements ResourceClient {
     this.#objects = this.#objects.filter((one) => one !== found);
   }
 
+  async archive(kind: KindName, id: string): Promise<View> {
+    const found = this.#objects.find(({ stored }) => stored.id === id);
+    if (found === undefined || !kindOf(kind).definition.archivable) throw refusal(405, 'no');
+    this.#record('archive', kind, { name: found.stored.spec.name });
+    this.#objects = this.#objects.filter((one) => one !== found);
+    return view(kind, found.stored);
+  }
+
   #write(kind: KindName, stored: Stored, body: Body): void {
     const { fields, secrets, refs } = kindOf(kind).definition;
     const known = Object.fromEntries(

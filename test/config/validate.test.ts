@@ -267,9 +267,9 @@ describe('loadConfig', () => {
   });
 
   it('says which sections are of a later version, and misspelled ones', async () => {
-    expect(await problems('version: 2\nagents: []\nmodles: []\n')).toEqual([
+    expect(await problems('version: 2\napis: []\nmodles: []\n')).toEqual([
       'g.yaml:1:10: error: version: expected 1',
-      'g.yaml:2:1: error: agents: agents is not supported by this version',
+      'g.yaml:2:1: error: apis: apis is not supported by this version',
       '  hint: remove it, or use a newer version',
       'g.yaml:3:1: error: modles: unknown section modles',
       '  hint: did you mean models?',

@@ -36,7 +36,7 @@ describe('/v1/credentials', () => {
       'shows a secret in no answer and no log, and its hint in no log',
     ),
     async () => {
-      const answers = [];
+      const answers: unknown[] = [];
       const call = async (method: string, path: string, body?: unknown) => {
         const answer = await gateway.call(method, `/v1/credentials${path}`, { body });
         answers.push(answer.body);
