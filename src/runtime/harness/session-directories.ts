@@ -1,5 +1,5 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 
 /** A private directory for every Session that a harness works in; it stays as long as the Session. */
 export interface SessionDirectories {
@@ -12,20 +12,24 @@ export interface SessionDirectories {
 }
 
 export function createSessionDirectories(root: string): SessionDirectories {
+  // Agents want an absolute path.
+  const pathOf = (sessionId: string): string => resolve(root, sessionId);
   const remove = async (sessionId: string): Promise<void> => {
     const options = { recursive: true, force: true, maxRetries: 2 };
-    await rm(join(root, sessionId), options).catch(() => undefined);
+    await rm(pathOf(sessionId), options).catch(() => undefined);
   };
   return {
     remove,
     async open(sessionId) {
-      const path = join(root, sessionId);
+      const path = pathOf(sessionId);
       await mkdir(path, { recursive: true, mode: 0o700 });
       return path;
     },
     async sweep(hasEnded) {
       const names = await readdir(root).catch(() => []);
-      for (const name of names) if (await hasEnded(name).catch(() => false)) await remove(name);
+      // What else lies there is somebody else's.
+      for (const name of names.filter((one) => one.startsWith('sess_')))
+        if (await hasEnded(name).catch(() => false)) await remove(name);
     },
   };
 }
