@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { JobHandler, Jobs } from '../jobs/jobs.ts';
+import { ActiveExchanges } from '../inference/active-exchanges.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';
 import { loadSkills } from '../resources/load-skills.ts';
 import type { Repository } from '../resources/repository.ts';
@@ -48,6 +49,8 @@ export interface AgentsParts {
   readonly routes: readonly RouteSpec[];
   /** Who does their durable work, by kind of job. */
   readonly handlers: ReadonlyMap<string, JobHandler>;
+  /** Ends the streams of Sessions, which would never end by themselves. */
+  endFollowing(): void;
   /** After the jobs are closed: ends every process that turns run in. */
   close(): Promise<void>;
 }
@@ -55,6 +58,7 @@ export interface AgentsParts {
 export function openAgents(options: AgentsOptions): AgentsParts {
   const { config, clock, ids, jobs, repository, store } = options;
   const { runner, close } = openRunner(options);
+  const followers = new ActiveExchanges();
   const { sessions, handlers } = createSessions({ store, clock, ids, jobs, runner });
   const served = {
     ...options,
@@ -67,12 +71,14 @@ export function openAgents(options: AgentsOptions): AgentsParts {
     routes: [
       ...sessionRoutes({
         ...served,
+        active: followers,
         resolveAgent: (organization, reference) =>
           resolveAgent(repository, organization, { ...reference, prefix: 'agent.' }),
       }),
       ...serviceRoutes({ ...served, desk: createServiceDesk(repository) }),
     ],
     handlers,
+    endFollowing: () => followers.shutDown(),
     close,
   };
 }

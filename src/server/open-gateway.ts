@@ -53,6 +53,8 @@ export interface Gateway {
   readonly condition: { draining: boolean; reloadError: string | null };
   /** Sees every change of resources that was committed before. */
   refresh(): Promise<void>;
+  /** Ends what has no end of its own; a client goes on elsewhere. */
+  endFollowing(): void;
   /** Ends open streams in their own protocol. */
   endStreams(): void;
   /** Settles what is open and lets go of the store. Idempotent. */
@@ -124,7 +126,11 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     ids: options.ids,
     condition,
     refresh: resources.refresh,
-    endStreams: inference.endStreams,
+    endFollowing: agents.endFollowing,
+    endStreams() {
+      agents.endFollowing();
+      inference.endStreams();
+    },
     close: () => (closing ??= close()),
   };
 }

@@ -83,6 +83,7 @@ async function drainAndClose(
   { listener, drainMs, clock }: { listener: Listener; drainMs: number; clock: Clock },
 ): Promise<void> {
   gateway.condition.draining = true;
+  gateway.endFollowing();
   const drained = listener.drain();
   if (!(await within(drained, drainMs, clock))) {
     gateway.endStreams();
