@@ -45,6 +45,7 @@ describe('resolveServerConfig', () => {
       compat: { resourceXApiKey: false },
       harnesses: {},
       mcpServers: {},
+      outbound: { allow: [] },
       workers: 1,
     });
   });
