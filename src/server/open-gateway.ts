@@ -108,14 +108,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     ...organizationRoutes(shared),
     ...adminRoutes({ ...shared, health: inference.deps.health, protocols: CLIENT_PROTOCOLS }),
   ];
-  const close = async (): Promise<void> => {
-    await jobs.close();
-    await agents.close();
-    resources.close();
-    await usage.close();
-    await inference.close();
-    await store.close();
-  };
+  const parts = [jobs, agents, resources, usage, inference, store];
   let closing: Promise<void> | undefined;
   jobs.start(new Map([...jobHandlers(serving), ...agents.handlers]));
   return {
@@ -131,8 +124,12 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
       agents.endFollowing();
       inference.endStreams();
     },
-    close: () => (closing ??= close()),
+    close: () => (closing ??= closeInOrder(parts)),
   };
+}
+
+async function closeInOrder(parts: readonly { close(): Promise<void> | void }[]): Promise<void> {
+  for (const part of parts) await part.close();
 }
 
 function openJobs(store: Store, { clock, ids, log }: GatewayOptions): Jobs {
