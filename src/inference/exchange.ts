@@ -193,6 +193,7 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     return {
       peek: call.peek,
       logicalModel: logical ? call.peek.model : undefined,
+      account: candidate.route.provider.id,
       id: call.id,
       created: Math.floor(call.at / 1000),
     };

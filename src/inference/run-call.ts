@@ -122,6 +122,7 @@ function prepare(
         model: route.upstreamModel,
         quirks: route.provider.quirks[protocol],
         askUsage: !route.provider.noStreamUsage,
+        account: route.provider.id,
         defaultMaxTokens: model.maxOutputTokens ?? deps.defaultMaxTokens,
         losses,
       }),

@@ -157,6 +157,8 @@ export interface ReasoningPart {
 export interface Signature {
   readonly origin: Protocol;
   readonly value: string;
+  /** A tag of the one account that can read it; absent where any of the vendor can. */
+  readonly account?: string;
 }
 
 export interface RefusalPart {

@@ -62,6 +62,8 @@ export interface EncodeOptions {
   askUsage: boolean;
   /** What is asked for where the provider's protocol needs a limit and the client gave none. */
   defaultMaxTokens: number;
+  /** Id of the provider account. */
+  account: string;
   /** Takes the client's names of fields that this candidate does not get. */
   losses: string[];
 }
@@ -70,6 +72,8 @@ export interface EncodeOptions {
 export interface AnswerOptions {
   /** Replaces the provider's model name where the route asks for that; rebuilt answers always carry it. */
   logicalModel?: string | undefined;
+  /** Id of the provider account that answers. */
+  account: string;
   /** Stands in for an id that the provider did not give. */
   id: string;
   /** Seconds since epoch. */

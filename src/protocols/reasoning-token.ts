@@ -11,9 +11,10 @@ const PREFIX = Buffer.from(HEAD).toString('base64');
  * The text that stands for a signature in a client's protocol: the protocol's own as it is, another's
  * in base64 with its origin, so that it comes back to the provider that made it and to no other.
  */
-export function toSignatureText({ origin, value }: Signature, own: Protocol): string {
+export function toSignatureText({ origin, value, account }: Signature, own: Protocol): string {
   if (origin === own && !value.startsWith(PREFIX)) return value;
-  return Buffer.from(`GWR1${JSON.stringify([origin, value])}`).toString('base64');
+  const told = account === undefined ? [origin, value] : [origin, value, account];
+  return Buffer.from(`GWR1${JSON.stringify(told)}`).toString('base64');
 }
 
 /** What {@link toSignatureText} wrote; any other text is the protocol's own. */
@@ -36,9 +37,9 @@ function readToken(text: string): Signature | undefined {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(text, 'base64').toString('utf8').slice(4));
     if (!Array.isArray(parsed)) return undefined;
-    const [origin, value] = parsed as [Protocol, unknown];
+    const [origin, value, account] = parsed as [Protocol, unknown, unknown];
     if (!PROTOCOLS.includes(origin) || typeof value !== 'string') return undefined;
-    return { origin, value };
+    return { origin, value, ...(typeof account === 'string' ? { account } : {}) };
   } catch {
     return undefined;
   }

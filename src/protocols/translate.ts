@@ -3,6 +3,7 @@ import { quirkEdits } from '../core/json-quirks.ts';
 import { RawJson, stringifyWithRaw } from '../core/json-raw.ts';
 import { scanJson } from '../core/json-scan.ts';
 import { spliceJson } from '../core/json-splice.ts';
+import { bindPart, withoutOtherAccounts } from './bound-reasoning.ts';
 import type { AnswerContext, CanonicalCodec, Encoded } from './canonical-codec.ts';
 import type { Part } from './canonical.ts';
 import type { Feature } from './features.ts';
@@ -29,9 +30,11 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
   return {
     id: provider.id,
     encode(peek, options) {
-      const request = client.decodeRequest(peek);
-      const encoded = provider.encodeRequest(request, options);
-      const lost = new Set([...request.unmapped, ...namesOf(encoded.losses)]);
+      const asked = client.decodeRequest(peek);
+      const readable = withoutOtherAccounts(asked, options.account);
+      const encoded = provider.encodeRequest(readable ?? asked, options);
+      const losses: Feature[] = readable ? ['reasoning_signatures'] : [];
+      const lost = new Set([...asked.unmapped, ...namesOf([...losses, ...encoded.losses])]);
       for (const name of lost) options.losses.push(name);
       return withQuirks(toBytes(encoded), options);
     },
@@ -39,7 +42,8 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
       try {
         const answer = provider.decodeAnswer(body.toString('utf8'));
         if (!answer) return undefined;
-        const encoded = client.encodeAnswer(answer, contextOf(peek, options));
+        const parts = answer.parts.map((part) => bindPart(part, options.account));
+        const encoded = client.encodeAnswer({ ...answer, parts }, contextOf(peek, options));
         return {
           body: toBytes(encoded),
           usage: answer.usage,
@@ -55,6 +59,7 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
       new TranslatedStream({
         decoder: provider.createDecoder(),
         encoder: client.createEncoder(contextOf(options.peek, options)),
+        account: options.account,
         fields,
       }),
   };

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { SseBatch } from '../core/sse-batch.ts';
 import type { SseFrame } from '../core/sse-frame.ts';
+import { bindSignature } from './bound-reasoning.ts';
 import type { StreamDecoder, StreamEncoder } from './canonical-codec.ts';
 import type { AnswerEvent, CanonicalEvent } from './canonical-stream.ts';
 import { EventStream } from './event-stream.ts';
@@ -11,6 +12,8 @@ import type { InBandError } from './protocol.ts';
 export interface TranslatedStreamOptions {
   decoder: StreamDecoder;
   encoder: StreamEncoder;
+  /** Id of the provider account that answers. */
+  account: string;
   /** The client's names of features. */
   fields: FeatureFields;
 }
@@ -57,8 +60,13 @@ export class TranslatedStream extends EventStream {
     for (const event of events) {
       if (this.isOver()) return;
       if (event.type === 'failure') this.failure = event.failure;
-      else this.#take(event, out);
+      else this.#take(this.#bind(event), out);
     }
+  }
+
+  #bind(event: AnswerEvent): AnswerEvent {
+    if (event.type !== 'signature') return event;
+    return { ...event, signature: bindSignature(event.signature, this.#options.account) };
   }
 
   #take(event: AnswerEvent, out: SseBatch): void {

@@ -74,7 +74,13 @@ describe.each(ROWS)('what other providers thought, in a request of $id', (row) =
   const encode = (text: string): { text: string; losses: string[] } => {
     const losses: string[] = [];
     const peek = row.peek(Buffer.from(text));
-    const options = { model: 'up', askUsage: false, defaultMaxTokens: 1, losses };
+    const options = {
+      model: 'up',
+      askUsage: false,
+      defaultMaxTokens: 1,
+      account: 'prov_test',
+      losses,
+    };
     return { text: row.encode(peek, options).toString('utf8'), losses };
   };
 
@@ -118,7 +124,13 @@ describe.each(ROWS)('what other providers thought, in a request of $id', (row) =
           return;
         }
         const losses: string[] = [];
-        const options = { model: 'up', askUsage: false, defaultMaxTokens: 1, losses };
+        const options = {
+          model: 'up',
+          askUsage: false,
+          defaultMaxTokens: 1,
+          account: 'prov_test',
+          losses,
+        };
         expect(row.encode(peek, options).toString('utf8')).toBe(text);
       }),
       { numRuns: 200 },
@@ -129,7 +141,13 @@ describe.each(ROWS)('what other providers thought, in a request of $id', (row) =
 describe('an answer that was nothing but what another provider thought', () => {
   it('goes as a whole, for empty ones are refused', () => {
     const losses: string[] = [];
-    const options = { model: 'up', askUsage: false, defaultMaxTokens: 1, losses };
+    const options = {
+      model: 'up',
+      askUsage: false,
+      defaultMaxTokens: 1,
+      account: 'prov_test',
+      losses,
+    };
     const thinking = { type: 'redacted_thinking', data: TOKEN };
     const unsigned = { type: 'thinking', thinking: 'hm', signature: '' };
     const asked = { role: 'user', content: 'hi' };

@@ -22,7 +22,13 @@ function times<T>(count: number, make: (index: number) => T): T[] {
 function translate(client: WireProtocol, body: object, provider: Protocol): object {
   const address = { model: 'm', operation: 'generateContent' };
   const peek = client.peek(Buffer.from(JSON.stringify({ model: 'm', ...body })), address);
-  const options = { model: 'up', askUsage: true, defaultMaxTokens: 100, losses: [] };
+  const options = {
+    model: 'up',
+    askUsage: true,
+    defaultMaxTokens: 100,
+    account: 'prov_test',
+    losses: [],
+  };
   return JSON.parse(wireTo(client, provider).encode(peek, options).toString()) as object;
 }
 

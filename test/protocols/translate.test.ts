@@ -28,7 +28,7 @@ function streamOf(events: readonly CanonicalEvent[], losses: readonly Feature[] 
     losses: new Set(losses),
   };
   const fields = { citations: 'annotations', builtin_tools: 'annotations' };
-  return new TranslatedStream({ decoder, encoder, fields });
+  return new TranslatedStream({ decoder, encoder, account: 'prov_test', fields });
 }
 
 const FRAME = formatSse({ data: '{}' });

@@ -27,12 +27,18 @@ import { PAIRS, ROWS } from './translation-rows.ts';
 import type { TranslationRow } from './translation-rows.ts';
 
 const RUNS = { numRuns: 60 };
-const ANSWER_OPTIONS = { id: 'req-1', created: 1_700_000_000, logicalModel: undefined };
+const ANSWER_OPTIONS = {
+  account: 'prov_test',
+  id: 'req-1',
+  created: 1_700_000_000,
+  logicalModel: undefined,
+};
 
 const encodeOptions = (losses: string[]) => ({
   model: 'up',
   askUsage: true,
   defaultMaxTokens: 4096,
+  account: 'prov_test',
   losses,
 });
 

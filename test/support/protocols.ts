@@ -1,10 +1,21 @@
 import type { AnswerOptions, EncodeOptions, RequestPeek } from '../../src/protocols/protocol.ts';
 
 /** What the pipeline tells a protocol of a call, for tests that call protocols themselves. */
-export const ANSWER: AnswerOptions = { id: 'req_test', created: 1_700_000_000 };
+export const ANSWER: AnswerOptions = {
+  account: 'prov_test',
+  id: 'req_test',
+  created: 1_700_000_000,
+};
 
 export function encodeOptions(overrides: Partial<EncodeOptions> = {}): EncodeOptions {
-  return { model: 'up', askUsage: true, defaultMaxTokens: 1000, losses: [], ...overrides };
+  return {
+    model: 'up',
+    askUsage: true,
+    defaultMaxTokens: 1000,
+    account: 'prov_test',
+    losses: [],
+    ...overrides,
+  };
 }
 
 /** The look at a request that a test needs no real one for. */
