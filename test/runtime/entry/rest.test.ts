@@ -89,7 +89,6 @@ describe('a Service run', () => {
       'endpoints.run.requires-active',
       'endpoints.run.requires-protocol',
       'endpoints.run.refusal-status',
-      'endpoints.response.urls-not-enablement',
       'refuses every protocol of a disabled Service and those that it does not list',
     ),
     async () => {
