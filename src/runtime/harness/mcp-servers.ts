@@ -1,7 +1,7 @@
 import type { Session } from '../../sessions/session.ts';
 import type { AgentMcpServer } from '../../sessions/resolved-agent.ts';
 import type { McpTransportDeps } from '../tools/mcp-transport.ts';
-import { isSecretName } from './process-environment.ts';
+import { isSecretName } from '../secret-name.ts';
 import { toHeaders } from '../tools/tool-credentials.ts';
 import type { ToolCredentials } from '../tools/tool-credentials.ts';
 

@@ -1,15 +1,7 @@
 /** What programs need to run at all. Nothing else of the gateway's environment is passed on. */
 const PASSED = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
-/**
- * Callers choose the names of credentials, and some variables make a program run code (`LD_PRELOAD`,
- * `NODE_OPTIONS`): only those count whose name says that they are secrets.
- */
-const SECRET_NAME = /^[A-Z][A-Z0-9_]*_(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|CREDENTIALS)$/;
-
-export function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name);
-}
+import { isSecretName } from '../secret-name.ts';
 
 export interface EnvironmentParts {
   /** The gateway's own. */

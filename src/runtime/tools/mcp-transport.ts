@@ -5,6 +5,7 @@ import { fetch } from 'undici';
 import type { RequestInit } from 'undici';
 import type { AgentMcpServer } from '../../sessions/resolved-agent.ts';
 import type { UrlGuard } from '../../upstream/guard/url-guard.ts';
+import { isSecretName } from '../secret-name.ts';
 import { toHeaders } from './tool-credentials.ts';
 import type { ToolCredential } from './tool-credentials.ts';
 import { ToolServerError } from './tool-server.ts';
@@ -61,11 +62,14 @@ function toStdio(
   { command, args, env, cwd }: StdioServer,
   credentials: readonly ToolCredential[],
 ): Transport {
-  const secrets = Object.fromEntries(credentials.map(({ name, value }) => [name, value]));
+  // Callers choose the names: one like NODE_OPTIONS would run what they like.
+  const secrets = credentials
+    .filter(({ name }) => isSecretName(name))
+    .map(({ name, value }) => [name, value] as const);
   return new StdioClientTransport({
     command,
     args: [...(args ?? [])],
-    env: { ...env, ...secrets },
+    env: { ...env, ...Object.fromEntries(secrets) },
     ...(cwd !== undefined && { cwd }),
     stderr: 'ignore',
     maxBufferSize: MAX_BYTES,

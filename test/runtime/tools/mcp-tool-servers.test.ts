@@ -168,12 +168,20 @@ describe('credentials', () => {
 
 describe('a server that is a process', () => {
   it('runs as the operator declared it, with its secrets, until it is closed', async () => {
-    const server = open({ server: 'local' }, [{ id: 'sec_1', name: 'TOKEN', value: 'secret' }]);
+    const server = open({ server: 'local' }, [
+      { id: 'sec_1', name: 'SHOP_TOKEN', value: 'secret' },
+    ]);
     const { content } = await server.call('whoami', {}, signal);
     const told = JSON.parse(String(content[0]?.['text'])) as { pid: number };
     expect(told).toMatchObject({ args: ['a'], declared: 'yes', token: 'secret' });
     await server.close();
     expect(() => process.kill(told.pid, 0)).toThrow();
+  });
+
+  it('gets no variable whose name makes a program run code, whoever kept it', async () => {
+    const credentials = [{ id: 'sec_1', name: 'NODE_OPTIONS', value: '--require=/tmp/x.js' }];
+    const { content } = await open({ server: 'local' }, credentials).call('whoami', {}, signal);
+    expect(String(content[0]?.['text'])).not.toContain('require');
   });
 
   it('that dies during a call is lost, and started anew for the next', async () => {
