@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-codes.ts';
+import { RESOURCES } from '../../src/resources/registry.ts';
 import { SURFACES } from '../../src/server/public-routes.ts';
 import { verifies } from '../requirements.ts';
 import { ask } from '../support/gateway.ts';
@@ -59,6 +60,11 @@ describe('README.md', () => {
     expect(served).toEqual(
       expect.arrayContaining(
         SURFACES.map(({ paths: [path = ''] }) => path.replace('/**', '/{model}:generateContent')),
+      ),
+    );
+    expect(served).toEqual(
+      expect.arrayContaining(
+        RESOURCES.flatMap(({ path, api }) => (api ? [path, api.path] : [path])),
       ),
     );
     expect(paths(2)).toContain('/v1/run');
