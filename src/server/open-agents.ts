@@ -98,7 +98,7 @@ function openRunner(options: AgentsOptions): { runner: TurnRunner; close(): Prom
   });
   const harness = createHarnessRunner({
     ...options,
-    directory: join(config.dataDir, 'sessions'),
+    directory: join(config.dataDir, 'harness'),
     harnesses: programs.harnesses,
     servers,
     reaper,

@@ -1,7 +1,7 @@
+import { isSecretName } from '../secret-name.ts';
+
 /** What programs need to run at all. Nothing else of the gateway's environment is passed on. */
 const PASSED = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
-
-import { isSecretName } from '../secret-name.ts';
 
 export interface EnvironmentParts {
   /** The gateway's own. */

@@ -40,7 +40,7 @@ const DEEDS = {
   },
   async secret({ update }) {
     const { AGENT_API_KEY: key = '' } = process.env;
-    await update({ sessionUpdate: 'agent_message_chunk', content: text(`${key.slice(0, 5)}`) });
+    await update({ sessionUpdate: 'agent_message_chunk', content: text(key.slice(0, 5)) });
     await update({ sessionUpdate: 'agent_message_chunk', content: text(`${key.slice(5)} ${ID}`) });
     process.stderr.write(`my key is ${key}\n`);
   },
