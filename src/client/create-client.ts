@@ -4,6 +4,7 @@ import { createHttp, type HttpAnswer, type HttpCall, type HttpOptions } from './
 import { createModelsClient, type ModelsClient } from './models.ts';
 import { createRequestsClient, type RequestsClient } from './requests.ts';
 import { createServicesClient, type ServicesClient } from './services.ts';
+import { createSessionsClient, type SessionsClient } from './sessions.ts';
 import { createUsageClient, type UsageClient } from './usage.ts';
 
 export type ClientOptions = HttpOptions;
@@ -25,6 +26,7 @@ export interface Client {
   readonly models: ModelsClient;
   readonly requests: RequestsClient;
   readonly services: ServicesClient;
+  readonly sessions: SessionsClient;
   readonly usage: UsageClient;
   /** The resources below `/admin/v1/<kind>`; needs a key with the scope `admin`. */
   admin(kind: AdminKind): AdminClient;
@@ -35,12 +37,14 @@ export interface Client {
 /** Opens no connection before the first call. */
 export function createClient(options: ClientOptions): Client {
   const http = createHttp(options);
+  const { clock, random = Math.random } = options;
   return {
     baseUrl: options.baseUrl,
     chat: createChatClient(http),
     models: createModelsClient(http),
     requests: createRequestsClient(http),
     services: createServicesClient(http),
+    sessions: createSessionsClient({ http, clock, random }),
     usage: createUsageClient(http),
     admin: (kind) => createAdminClient(http, `/admin/v1/${kind}`),
     raw: (call) => http.text(call),

@@ -6,6 +6,7 @@ import { fromErrorBody } from './error-body.ts';
 import { DEFAULT_RETRY, parseRetryAfter, retryDelay, type RetryPolicy } from './retry.ts';
 import type { Guard } from './guards.ts';
 import { withDeadline } from './deadline.ts';
+import { sleep } from './sleep.ts';
 
 export interface HttpOptions {
   /** Origin and optional path of the server, without `/v1`. */
@@ -186,18 +187,4 @@ function join(baseUrl: string, path: string, query: HttpCall['query']): string {
   }
   const text = parameters.toString();
   return text === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${text}`;
-}
-
-function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      timer.cancel();
-      reject(new ClientError({ code: 'aborted', message: 'interrupted' }));
-    };
-    const timer = clock.setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', stop, { once: true });
-  });
 }

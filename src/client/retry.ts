@@ -19,7 +19,8 @@ export interface RetryContext {
 }
 
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE']);
-const TRANSIENT = new Set([429, 500, 502, 503, 504]);
+/** Statuses of an answer that the same call may not get again. */
+export const TRANSIENT: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
 
 /**
  * The pause in milliseconds before an unchanged call is sent again, or undefined when it must not be:

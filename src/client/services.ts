@@ -2,11 +2,11 @@ import { TURNING, TurnWatch } from '../runtime/entry/turn-watch.ts';
 import type { TurnEnd } from '../runtime/entry/turn-watch.ts';
 import type { SessionEvent } from '../sessions/session-event.ts';
 import { ClientError } from './client-error.ts';
-import { fromErrorBody } from './error-body.ts';
 import { eventData } from './event-stream.ts';
 import { hasStrings, isPageOf, isRecord } from './guards.ts';
 import type { Http } from './http.ts';
 import { eachItem } from './pages.ts';
+import { readEvent } from './read-event.ts';
 
 export interface RunInput {
   /** Id of the Service. */
@@ -118,11 +118,4 @@ async function* follow(
     code: 'connection_lost',
     message: `the stream of ${session} ended before its turn`,
   });
-}
-
-function readEvent(data: string): TurnEvent {
-  const event: unknown = JSON.parse(data);
-  if (!isRecord(event)) throw new ClientError({ code: 'invalid_response', message: data });
-  if (event['type'] === 'error') throw new ClientError(fromErrorBody(502, data));
-  return event;
 }

@@ -1,0 +1,103 @@
+import type { Clock } from '../core/clock.ts';
+import type { SessionEvent } from '../sessions/session-event.ts';
+import type { ListFilters } from './admin.ts';
+import { ClientError } from './client-error.ts';
+import { hasStrings, isPageOf } from './guards.ts';
+import type { Http } from './http.ts';
+import { eachItem } from './pages.ts';
+import { tailSession } from './tail-session.ts';
+import type { TailEnd } from './tail-session.ts';
+
+/** A Session as the server shows it. */
+export interface SessionView {
+  id: string;
+  status: string;
+  title: string | null;
+  agent: { id: string; name: string; version: number };
+  created_at: string;
+  [field: string]: unknown;
+}
+
+export interface TailOptions {
+  /** Ends when the Session rests, at once when it does already. Default: goes on. */
+  untilRest?: boolean;
+  signal?: AbortSignal | undefined;
+}
+
+/** The Sessions of the key's organization; needs the scope `sessions`. */
+export interface SessionsClient {
+  /** Newest first, all pages followed. */
+  list(filters?: ListFilters, signal?: AbortSignal): AsyncGenerator<SessionView, void, undefined>;
+  get(id: string, signal?: AbortSignal): Promise<SessionView>;
+  archive(id: string, signal?: AbortSignal): Promise<SessionView>;
+  delete(id: string, signal?: AbortSignal): Promise<void>;
+  /** The history, oldest first unless `order` says `desc`, all pages followed. */
+  events(
+    id: string,
+    filters?: ListFilters,
+    signal?: AbortSignal,
+  ): AsyncGenerator<SessionEvent, void, undefined>;
+  /** The history and then what happens, see {@link tailSession}. */
+  tail(id: string, options?: TailOptions): AsyncGenerator<SessionEvent, TailEnd, undefined>;
+}
+
+export interface SessionsClientDeps {
+  readonly http: Http;
+  readonly clock: Clock;
+  /** A number in [0, 1). */
+  random(): number;
+}
+
+const PATH = '/v1/sessions';
+const isSession = hasStrings<SessionView>('id', 'status', 'created_at');
+const isDeleted = hasStrings('id');
+const isEvent = (value: unknown): value is SessionEvent =>
+  hasStrings<{ id: string; type: string }>('id', 'type')(value);
+
+export function createSessionsClient(deps: SessionsClientDeps): SessionsClient {
+  const { http } = deps;
+  const pathOf = (id: string) => `${PATH}/${encodeURIComponent(id)}`;
+  const events: SessionsClient['events'] = (id, filters, signal) =>
+    eachItem(async (page) => {
+      const query = { limit: 1_000, ...filters, page };
+      const call = { method: 'GET', path: `${pathOf(id)}/events`, query, signal };
+      return (await http.json(call, isPageOf(isEvent))).body;
+    });
+  return {
+    list: (filters, signal) =>
+      eachItem(async (page) => {
+        const query = { limit: 100, ...filters, page };
+        const call = { method: 'GET', path: PATH, query, signal };
+        return (await http.json(call, isPageOf(isSession))).body;
+      }),
+    get: async (id, signal) =>
+      (await http.json({ method: 'GET', path: pathOf(id), signal }, isSession)).body,
+    async archive(id, signal) {
+      const call = { method: 'POST', path: `${pathOf(id)}/archive`, body: {}, signal };
+      return (await http.json(call, isSession)).body;
+    },
+    async delete(id, signal) {
+      try {
+        await http.json({ method: 'DELETE', path: pathOf(id), signal }, isDeleted);
+      } catch (thrown) {
+        // A repeated delete finds nothing when the lost first one took effect.
+        const done = thrown instanceof ClientError && thrown.status === 404 && thrown.attempts > 1;
+        if (!done) throw thrown;
+      }
+    },
+    events,
+    tail: (id, { untilRest = false, signal } = {}) =>
+      tailSession(
+        {
+          ...deps,
+          history: () => events(id, { order: 'asc' }, signal),
+          open: async (after) => {
+            const path = `${pathOf(id)}/events/stream`;
+            const headers = after === undefined ? undefined : { 'last-event-id': after };
+            return (await http.stream({ method: 'GET', path, headers, signal })).body;
+          },
+        },
+        { id, untilRest, signal },
+      ),
+  };
+}
