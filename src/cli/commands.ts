@@ -2,6 +2,7 @@ import type { CommandSpec } from './command.ts';
 import { LOCAL_COMMANDS } from './tables/local-commands.ts';
 import { REMOTE_COMMANDS } from './tables/remote-commands.ts';
 import { SERVICE_COMMANDS } from './tables/service-commands.ts';
+import { SESSION_COMMANDS } from './tables/session-commands.ts';
 
 /**
  * Every command of the binary, in the order of help and docs. The table is loaded at every start, so
@@ -11,6 +12,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...LOCAL_COMMANDS,
   ...REMOTE_COMMANDS,
   ...SERVICE_COMMANDS,
+  ...SESSION_COMMANDS,
   {
     name: 'version',
     summary: 'Print the version',

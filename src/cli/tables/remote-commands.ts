@@ -1,20 +1,5 @@
-import type { ArgSpec, CommandSpec, FlagSpec } from '../command.ts';
-
-const ID: ArgSpec = { name: 'id', required: true, description: 'Id or name' };
-
-const IGNORE_NOT_FOUND: FlagSpec = {
-  name: 'ignore-not-found',
-  type: 'boolean',
-  description: 'Exit 0 when it does not exist',
-};
-
-const ORGANIZATION: FlagSpec = {
-  name: 'organization',
-  type: 'string',
-  value: 'NAME',
-  env: 'GATEWAY_ORGANIZATION',
-  description: 'Id or name of the organization',
-};
+import type { CommandSpec, FlagSpec } from '../command.ts';
+import { ID, IGNORE_NOT_FOUND, ORGANIZATION } from './shared-words.ts';
 
 const RANGE: readonly FlagSpec[] = [
   {
