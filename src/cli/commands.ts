@@ -1,6 +1,7 @@
 import type { CommandSpec } from './command.ts';
 import { LOCAL_COMMANDS } from './tables/local-commands.ts';
 import { REMOTE_COMMANDS } from './tables/remote-commands.ts';
+import { RESOURCE_COMMANDS } from './tables/resource-commands.ts';
 import { SERVICE_COMMANDS } from './tables/service-commands.ts';
 import { SESSION_COMMANDS } from './tables/session-commands.ts';
 
@@ -11,6 +12,7 @@ import { SESSION_COMMANDS } from './tables/session-commands.ts';
 export const COMMANDS: readonly CommandSpec[] = [
   ...LOCAL_COMMANDS,
   ...REMOTE_COMMANDS,
+  ...RESOURCE_COMMANDS,
   ...SERVICE_COMMANDS,
   ...SESSION_COMMANDS,
   {
