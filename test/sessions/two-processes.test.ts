@@ -65,12 +65,12 @@ describe('Sessions of several processes on one disk store', () => {
       const answered = async () =>
         typesOf(await historyOf(sessions, session.id)).filter((type) => type === 'agent.message');
       await eventually(async () => (await answered()).length === 45, 20_000);
-      await eventually(() => settled(sessions, session.id));
+      await eventually(() => settled(sessions, session.id), 20_000);
       const history = await historyOf(sessions, session.id);
       expect(numbers(history)).toEqual(history.map((_, index) => index + 1));
-      await eventually(() => early.seen.length === history.length);
+      await eventually(() => early.seen.length === history.length, 20_000);
       expect(early.seen).toEqual(history);
-      await eventually(() => late.seen.length === history.length - middle.length);
+      await eventually(() => late.seen.length === history.length - middle.length, 20_000);
       expect([...middle, ...late.seen]).toEqual(history);
     },
     60_000,
@@ -81,7 +81,7 @@ describe('Sessions of several processes on one disk store', () => {
     async () => {
       const { store, jobs, sessions, told, workers } = await setUp();
       const { session } = await sessions.create(newSession({ title: 'hang', events: [say('go')] }));
-      const hanging = (await eventually(() => told[0])) as { hanging: string };
+      const hanging = (await eventually(() => told[0], 20_000)) as { hanging: string };
       const [dead, living] = hanging.hanging === 'a' ? workers : workers.toReversed();
       dead?.kill('SIGKILL');
       if (dead) await once(dead, 'exit');
@@ -91,7 +91,7 @@ describe('Sessions of several processes on one disk store', () => {
       await eventually(async () => {
         await jobs.add({ kind: 'session-turn', id: 'nobody', payload: null });
         return settled(sessions, session.id);
-      });
+      }, 20_000);
       expect(typesOf(await historyOf(sessions, session.id))).toEqual([
         'user.message',
         'session.status_running',
@@ -101,7 +101,8 @@ describe('Sessions of several processes on one disk store', () => {
         'span.model_request_end',
         'session.status_idle',
       ]);
-      await eventually(async () => (await store.list({ prefix: ['job'] })).length === 0);
+      await eventually(async () => (await store.list({ prefix: ['job'] })).length === 0, 20_000);
     },
+    60_000,
   );
 });

@@ -8,6 +8,8 @@ import { jsonObjectText } from '../../core/json-text.ts';
 import { verifies } from '../../requirements.ts';
 import { encodeOptions } from '../../support/protocols.ts';
 
+const READ = ['model', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n'];
+
 function encode(text: string, options: Partial<EncodeOptions> = {}): string {
   return encodeChat(
     peekChat(Buffer.from(text)),
@@ -93,7 +95,9 @@ describe('encodeChat', () => {
         fc.property(jsonObjectText, fc.string({ minLength: 1 }), (other, model) => {
           const rest =
             other.trim().slice(1, -1).trim() === '' ? '' : `,${other.trim().slice(1, -1)}`;
-          fc.pre(!/"(model|stream)"/.test(rest));
+          // Look-alikes of what the gateway reads are refused, as another test says.
+          const keys = Object.keys(JSON.parse(other) as object);
+          fc.pre(!keys.some((key) => READ.includes(key.normalize('NFKC').toLowerCase())));
           const client = `{"model" : "logical"${rest}}`;
           expect(encode(client, { model })).toBe(`{"model" : ${JSON.stringify(model)}${rest}}`);
         }),
