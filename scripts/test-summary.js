@@ -1,4 +1,4 @@
-// Prints a time per suite and the closing count from vitest's JSON report.
+// Prints a time per suite, what failed and why, and the closing count from vitest's JSON report.
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
@@ -13,6 +13,16 @@ for (const { name, ms } of suites.sort((a, b) => b.ms - a.ms)) {
 const broken = report.testResults.filter(
   ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
 );
+const MAX_REASON = 2_000;
+for (const { name, message } of broken)
+  console.log(`FAILED ${name}\n${message.slice(0, MAX_REASON)}`);
+for (const { name, assertionResults } of report.testResults) {
+  for (const { status, fullName, failureMessages } of assertionResults) {
+    if (status !== 'failed') continue;
+    const file = relative(process.cwd(), name);
+    console.log(`FAILED ${file}: ${fullName}\n${failureMessages.join('\n').slice(0, MAX_REASON)}`);
+  }
+}
 const failed = report.numFailedTests + broken.length;
 console.log(`${report.numPassedTests} passed, ${failed} failed`);
 process.exitCode = failed > 0 || report.numPassedTests === 0 ? 1 : 0;
