@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { startAuthProxy } from '../support/auth-proxy.ts';
+import type { AuthProxy } from '../support/auth-proxy.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { CONFIG, newService } from './service-setup.ts';
+
+// The package has a program and no module.
+const PROGRAM = fileURLToPath(
+  new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url),
+);
+
+/**
+ * Those of the public scenarios that need no tools or resources of the scenario's own. Of a server
+ * without its tool `test_reconnection`, server-sse-polling notes what it saw and demands nothing.
+ */
+const SCENARIOS = [
+  'server-initialize',
+  'ping',
+  'tools-list',
+  'server-sse-multiple-streams',
+  'server-sse-polling',
+  'dns-rebinding-protection',
+];
+
+interface Check {
+  readonly id: string;
+  readonly status: string;
+  readonly errorMessage?: string;
+}
+
+let gateway: TestGateway;
+let proxy: AuthProxy;
+let directory: string;
+let url: string;
+
+beforeAll(async () => {
+  gateway = await startGateway(CONFIG);
+  // It sends no key of its own.
+  proxy = await startAuthProxy(gateway.url, gateway.clientKey);
+  directory = await mkdtemp(join(tmpdir(), 'conformance-'));
+  const { id } = await newService(gateway, { name: 'conforming', protocols: ['mcp'] });
+  url = `${proxy.url}/v1/endpoints/${id}/mcp`;
+});
+
+afterAll(async () => {
+  await proxy.close();
+  await gateway.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** What the program found; rejects when it says that the scenario failed. */
+async function play(scenario: string): Promise<Check[]> {
+  const out = join(directory, scenario);
+  const args = [PROGRAM, 'server', '--url', url, '--scenario', scenario, '-o', out];
+  await promisify(execFile)(process.execPath, args, { cwd: directory, timeout: 25_000 });
+  const files = await readdir(out, { recursive: true });
+  const found = files.find((file) => file.endsWith('checks.json'));
+  return JSON.parse(await readFile(join(out, String(found)), 'utf8')) as Check[];
+}
+
+describe('the public conformance suite of MCP', () => {
+  it.each(SCENARIOS)(verifies('mcp.conformance', 'passes a Service in %s'), async (scenario) => {
+    const checks = await play(scenario);
+    expect(checks).not.toEqual([]);
+    expect(checks.filter(({ status }) => status === 'FAILURE')).toEqual([]);
+  });
+
+  it('fails where a Service does not do what is asked, so its passing means something', async () => {
+    await expect(play('resources-list')).rejects.toMatchObject({ code: 1 });
+  });
+});
