@@ -1,0 +1,26 @@
+import type { PayingKey } from '../usage/principal.ts';
+import type { RunRow } from './run-row.ts';
+import type { RunStore } from './runs.ts';
+
+/** Who asks for a run by hand, and of what. */
+export interface TriggerInput {
+  readonly organization: string;
+  readonly deploymentId: string;
+  readonly payer: PayingKey;
+}
+
+/** Runs Schedules, when they are due and by hand (contract: Schedules). */
+export interface Scheduler {
+  readonly runs: RunStore;
+  /**
+   * Runs it once, paused or not. The run is durable before this resolves, which is when it is decided,
+   * or after 10 seconds with the pending run.
+   *
+   * @throws GatewayError `not_found`; `conflict` for an archived one
+   */
+  trigger(input: TriggerInput): Promise<RunRow>;
+  /** Fires what is due from now on. */
+  start(): void;
+  /** Claims no more and waits for claims under way. Idempotent. */
+  close(): Promise<void>;
+}
