@@ -54,7 +54,9 @@ export function createRunStore(store: Pick<Store, 'get' | 'list'>): RunStore {
           ...(last === undefined ? {} : { after: [...prefix, last] }),
         });
         const rows = await Promise.all(ids.map(({ key }) => find(String(key.at(-1)))));
-        found.push(...rows.filter((row) => row !== undefined && isMatch(row, filter)));
+        found.push(
+          ...rows.filter((row) => row !== undefined).filter((row) => isMatch(row, filter)),
+        );
         if (found.length >= limit || ids.length < CHUNK) return found.slice(0, limit);
         last = String(ids.at(-1)?.key.at(-1));
       }
