@@ -5,6 +5,7 @@ import type { ActiveExchanges } from '../inference/active-exchanges.ts';
 import type { CallResult } from '../inference/types.ts';
 import { createAcpEntry } from '../runtime/entry/acp/acp-entry.ts';
 import type { EntryCall } from '../runtime/entry/entry-call.ts';
+import { createCancellations } from '../runtime/entry/mcp/cancellations.ts';
 import { createMcpEntry } from '../runtime/entry/mcp/mcp-entry.ts';
 import { createMcpTransports } from '../runtime/entry/mcp/mcp-transports.ts';
 import { readRun } from '../runtime/entry/read-run.ts';
@@ -45,7 +46,12 @@ type Serve = (call: EntryCall, body: () => Promise<Buffer>) => Promise<Reply | C
 /** The three ways to call a Service, for keys with the scope `endpoints` (contract: Services). */
 export function serviceRoutes(deps: ServiceRoutesDeps): RouteSpec[] {
   const runs = createServiceRuns(deps.sessions, deps.desk);
-  const mcp = createMcpEntry({ ...deps, runs, transports: createMcpTransports(deps) });
+  const mcp = createMcpEntry({
+    ...deps,
+    runs,
+    transports: createMcpTransports(deps),
+    cancellations: createCancellations(deps.store),
+  });
   const acp = createAcpEntry({ ...deps, runs });
   const run: Serve = async ({ service, payer }, body) => {
     const { sessionId, event } = await runs.send(

@@ -88,6 +88,6 @@ function invalid(): RpcError {
   return new RpcError(RPC.invalidRequest, 'this is not a JSON-RPC 2.0 message');
 }
 
-function isId(id: unknown): id is RpcId {
+export function isId(id: unknown): id is RpcId {
   return typeof id === 'string' || typeof id === 'number';
 }

@@ -4,17 +4,19 @@ import type { Reply } from '../../../surfaces/http-exchange.ts';
 import { watchCaller } from '../caller-watch.ts';
 import type { CallerWatch } from '../caller-watch.ts';
 import type { EntryCall, PostedCall } from '../entry-call.ts';
-import { parseRpc, readMessage, RPC, RpcError, toFailure, toResult } from '../json-rpc.ts';
+import { isId, parseRpc, readMessage, RPC, RpcError, toFailure, toResult } from '../json-rpc.ts';
 import type { RpcMessage, RpcRequest } from '../json-rpc.ts';
 import { createMessageStream } from '../message-stream.ts';
 import { replyForm } from '../reply-form.ts';
 import type { ToolDeps } from './call-tool.ts';
+import type { Cancellations } from './cancellations.ts';
 import { isSlow, runMethod } from './mcp-methods.ts';
 import type { McpTransports } from './mcp-transports.ts';
 import { MCP_VERSIONS } from './mcp-versions.ts';
 
 export interface McpDeps extends ToolDeps {
   readonly transports: McpTransports;
+  readonly cancellations: Cancellations;
   /** Calls that a stop ends. */
   readonly active: ActiveExchanges;
   /** Told of what no client should see. */
@@ -75,13 +77,25 @@ async function post(call: PostedCall, deps: McpDeps): Promise<Reply | CallResult
   );
   if (isInitialize && messages.length > 1)
     throw new Refusal(400, RPC.invalidRequest, 'initialize must be the only message');
-  if (!isInitialize) await checkSession(call, deps);
+  const transport = isInitialize ? undefined : await checkSession(call, deps);
+  for (const message of messages) await takeBack(message, transport, deps);
   const requests = messages.filter((message) => message.type === 'request');
   if (requests.length === 0) return { status: 202 };
   const headers: Record<string, string> = isInitialize
     ? { 'mcp-session-id': await deps.transports.open(ownerOf(call)) }
     : {};
-  return answer(requests, { call, deps, headers, isBatch: Array.isArray(value) });
+  return answer(requests, { call, deps, transport, headers, isBatch: Array.isArray(value) });
+}
+
+/** Ends the wait for an answer; what the request began in its Session goes on. */
+async function takeBack(
+  message: RpcMessage,
+  transport: string | undefined,
+  { cancellations }: McpDeps,
+): Promise<void> {
+  if (message.type !== 'notification' || message.method !== 'notifications/cancelled') return;
+  const { requestId } = (message.params ?? {}) as { requestId?: unknown };
+  if (transport !== undefined && isId(requestId)) await cancellations.cancel(transport, requestId);
 }
 
 function readBatch(value: unknown): RpcMessage[] {
@@ -111,9 +125,11 @@ function checkVersion({ exchange: { request } }: EntryCall): void {
   throw new Refusal(400, BAD_REQUEST, message);
 }
 
-async function checkSession(call: EntryCall, { transports }: McpDeps): Promise<void> {
+async function checkSession(call: EntryCall, { transports }: McpDeps): Promise<string> {
   checkVersion(call);
-  if (!(await transports.use(sessionIdOf(call), ownerOf(call)))) throw unknownSession();
+  const id = sessionIdOf(call);
+  if (!(await transports.use(id, ownerOf(call)))) throw unknownSession();
+  return id;
 }
 
 function unknownSession(): Refusal {
@@ -123,27 +139,33 @@ function unknownSession(): Refusal {
 interface Answering {
   readonly call: PostedCall;
   readonly deps: McpDeps;
+  /** Undefined before there is one. */
+  readonly transport: string | undefined;
   readonly headers: Record<string, string>;
   readonly isBatch: boolean;
 }
 
 async function answer(
   requests: readonly RpcRequest[],
-  { call, deps, headers, isBatch }: Answering,
+  { call, deps, transport, headers, isBatch }: Answering,
 ): Promise<Reply | CallResult> {
   const { exchange } = call;
   const form = replyForm(exchange.request.headers.accept, requests.some(isSlow));
   const caller = watchCaller(exchange, deps.active);
+  const shared = { call, deps, transport, caller };
   if (form === 'json') {
     const silent = async (): Promise<void> => undefined;
-    const run = (request: RpcRequest) => respond(request, { call, deps, caller, notify: silent });
-    const answers = await Promise.all(requests.map(run)).finally(() => caller.done());
-    const [first = {}] = answers;
-    return { status: 200, headers, body: isBatch ? answers : first };
+    const run = (request: RpcRequest) => respond(request, { ...shared, notify: silent });
+    const given = await Promise.all(requests.map(run)).finally(() => caller.done());
+    const answers = given.flatMap((one) => one ?? []);
+    const [first] = answers;
+    return first ? { status: 200, headers, body: isBatch ? answers : first } : { status: 202 };
   }
   const stream = createMessageStream(form, { clock: deps.clock, caller, headers });
-  const run = async (request: RpcRequest): Promise<void> =>
-    stream.write(await respond(request, { call, deps, caller, notify: stream.write }));
+  const run = async (request: RpcRequest): Promise<void> => {
+    const given = await respond(request, { ...shared, notify: stream.write });
+    if (given) await stream.write(given);
+  };
   void Promise.all(requests.map(run)).finally(() => {
     caller.done();
     stream.end();
@@ -151,25 +173,29 @@ async function answer(
   return stream.reply;
 }
 
-interface Responding {
-  readonly call: PostedCall;
-  readonly deps: McpDeps;
+interface Responding extends Pick<Answering, 'call' | 'deps' | 'transport'> {
   readonly caller: CallerWatch;
   notify(notification: object): Promise<void>;
 }
 
-/** Never rejects. */
+/** Undefined for a request that was taken back: it gets no answer. Never rejects. */
 async function respond(
   request: RpcRequest,
-  { call, deps, caller: { signal }, notify }: Responding,
-): Promise<object> {
-  const { service, payer, exchange } = call;
+  { call: { service, payer, exchange }, deps, transport, caller, notify }: Responding,
+): Promise<object | undefined> {
+  const taken =
+    transport !== undefined && isSlow(request)
+      ? deps.cancellations.watch(transport, request.id)
+      : undefined;
+  const signal = taken ? AbortSignal.any([caller.signal, taken.signal]) : caller.signal;
   try {
     const result = await runMethod({ request, service, payer, signal, notify }, deps);
-    return toResult(request.id, result);
+    return taken?.signal.aborted ? undefined : toResult(request.id, result);
   } catch (thrown) {
     if (thrown instanceof RpcError) return toFailure(request.id, thrown);
     deps.onBug(thrown, exchange.id);
     return toFailure(request.id, new RpcError(RPC.internalError, 'internal error'));
+  } finally {
+    taken?.done();
   }
 }
