@@ -26,7 +26,7 @@ async function connect(url: URL, key: string, options: ClientOptions) {
   });
   const client = new Client({ name: 'test', version: '1' }, options);
   const errors: Error[] = [];
-  client.onerror = (error) => void errors.push(error);
+  Object.assign(client, { onerror: (error: Error) => errors.push(error) });
   onTestFinished(() => client.close());
   await client.connect(transport);
   return { client, transport, errors };
