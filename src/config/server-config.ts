@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import type { OwnWebhook } from '../resources/chat-webhooks.ts';
 import { checkTree } from './check-tree.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { createPlaces, formatPath, type Path, type Places, valueAt } from './locate.ts';
@@ -48,6 +49,8 @@ export interface ServerConfig {
   metrics: { listen: { host: string; port: number } | null };
   /** What addresses of callers may reach beside the public network. */
   outbound: { allow: string[] };
+  /** Where Schedules may announce their runs beside the known providers. */
+  notifications: { webhooks: OwnWebhook[] };
   compat: { resourceXApiKey: boolean };
   /** Programs that Agents may name; the one place where commands come from. */
   harnesses: Readonly<Record<string, HarnessProgram>>;
@@ -233,6 +236,12 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     allowedHosts: settings.allowed_hosts,
     metrics: settings.metrics,
     outbound: settings.outbound,
+    notifications: {
+      webhooks: Object.entries(settings.notifications.webhooks).map(([name, webhook]) => ({
+        name,
+        ...webhook,
+      })),
+    },
     compat: { resourceXApiKey: settings.compat.resource_x_api_key },
     harnesses: settings.harnesses,
     mcpServers: settings.mcp_servers,

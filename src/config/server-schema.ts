@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseDuration } from '../core/duration.ts';
+import { CHAT_FORMATS } from '../resources/chat-webhooks.ts';
 import { parseSize } from './size.ts';
 
 const port = z.int().min(0).max(65_535);
@@ -104,6 +105,22 @@ const harness = z.object({
     .describe('How long it may take.'),
 });
 
+const ownWebhook = z.object({
+  url: z
+    .string()
+    .regex(
+      /^https?:\/\/[^\s@?#]+$/,
+      'expected an http or https URL without user, query or fragment',
+    )
+    .refine((text) => URL.canParse(text), 'expected a URL')
+    .describe('Origin and the beginning of the path; Schedules may announce their runs below it.'),
+  format: z.enum(CHAT_FORMATS).describe('The provider whose messages it takes.'),
+  success: z
+    .enum(['provider', 'status'])
+    .default('provider')
+    .describe('What counts as delivered: the success body of that provider, or any 2xx.'),
+});
+
 /** The `server` section: read by `start`, never sent (design: Config as code). */
 export const serverSchema = z
   .object({
@@ -151,6 +168,15 @@ export const serverSchema = z
       })
       .prefault({})
       .describe('Addresses that callers supply; only public ones are called by default.'),
+    notifications: z
+      .object({
+        webhooks: z
+          .record(programName, ownWebhook)
+          .default({})
+          .describe('Chat bots of your own, beside the providers that are known, by name.'),
+      })
+      .prefault({})
+      .describe('Where Schedules may announce their runs.'),
     compat: z
       .object({
         resource_x_api_key: z

@@ -29,6 +29,7 @@ export type ChatFormatName = (typeof CHAT_FORMATS)[number];
 
 /** A bot of the operator's own, beside the providers' (`server.notifications.webhooks`). */
 export interface OwnWebhook {
+  readonly name: string;
   /** Origin and the beginning of the path; http and private addresses only if it says so. */
   readonly url: string;
   readonly format: ChatFormatName;
@@ -150,9 +151,9 @@ const PROVIDERS: readonly ChatProvider[] = OFFICIAL.map((official) => ({
     hasExactly(url.searchParams, official.query ?? []),
 }));
 
-function toOwnProvider({ url, format, success }: OwnWebhook): ChatProvider {
+function toOwnProvider({ name, url, format, success }: OwnWebhook): ChatProvider {
   const place = new URL(url);
-  const provider = { ...inFormat(format), name: place.host };
+  const provider = { ...inFormat(format), name };
   return {
     ...provider,
     accepts: (candidate) =>

@@ -46,6 +46,7 @@ describe('resolveServerConfig', () => {
       harnesses: {},
       mcpServers: {},
       outbound: { allow: [] },
+      notifications: { webhooks: [] },
       workers: 1,
     });
   });
@@ -71,6 +72,31 @@ describe('resolveServerConfig', () => {
     expect(config?.server.mcpServers).toEqual({
       files: { command: 'mcp-files', args: ['--root', '/srv'], env: {} },
     });
+  });
+
+  it('takes chat bots of the operator by the beginning of their URL', async () => {
+    const { config } = await load(
+      [
+        'version: 1',
+        'server:',
+        '  notifications:',
+        '    webhooks:',
+        '      chat: { url: "https://chat.internal/hooks", format: slack }',
+        '      tests: { url: "http://127.0.0.1:9000", format: feishu, success: status }',
+      ].join('\n'),
+    );
+    expect(config?.server.notifications.webhooks).toEqual([
+      { name: 'chat', url: 'https://chat.internal/hooks', format: 'slack', success: 'provider' },
+      { name: 'tests', url: 'http://127.0.0.1:9000', format: 'feishu', success: 'status' },
+    ]);
+    const bad = ['ftp://x', 'https://u:p@x/', 'https://x/?a', 'https://x/#a', 'http://[/'];
+    for (const url of bad) {
+      const bot = `{ url: "${url}", format: slack }`;
+      const text = `version: 1\nserver: { notifications: { webhooks: { a: ${bot} } } }`;
+      expect((await load(text)).diagnostics, url).toEqual([
+        expect.objectContaining({ path: 'server.notifications.webhooks.a.url', severity: 'error' }),
+      ]);
+    }
   });
 
   it(

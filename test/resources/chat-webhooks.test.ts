@@ -127,6 +127,7 @@ describe('chat webhooks', () => {
 
 describe("the operator's own chat webhooks", () => {
   const own: OwnWebhook = {
+    name: 'ours',
     url: 'http://127.0.0.1:9000/bots',
     format: 'slack',
     success: 'provider',
@@ -139,7 +140,7 @@ describe("the operator's own chat webhooks", () => {
     ),
     () => {
       for (const url of ['http://127.0.0.1:9000/bots', 'http://127.0.0.1:9000/bots/7?key=a'])
-        expect(find(url, [own])?.name).toBe('127.0.0.1:9000');
+        expect(find(url, [own])?.name).toBe('ours');
       for (const url of [
         'https://127.0.0.1:9000/bots/7',
         'http://127.0.0.1:9001/bots/7',
