@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from '../core/errors.ts';
+import { messagePart, systemMessage, userMessage } from '../resources/message-parts.ts';
 import type { NewEvent } from './session-event.ts';
 import { parseInput } from './parse-input.ts';
 
@@ -8,32 +9,10 @@ const MAX_EVENT_BYTES = 12 * 1024 * 1024;
 /** Events of one call. */
 const MAX_EVENTS = 100;
 
-const base64 = z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() });
-const url = z.object({ type: z.literal('url'), url: z.string() });
-const file = z.object({ type: z.literal('file'), file_id: z.string() });
-const plain = z.object({
-  type: z.literal('text'),
-  media_type: z.literal('text/plain'),
-  data: z.string(),
-});
-
-const textPart = z.object({ type: z.literal('text'), text: z.string() });
-const imagePart = z.object({
-  type: z.literal('image'),
-  source: z.discriminatedUnion('type', [base64, url, file]),
-});
-const documentPart = z.object({
-  type: z.literal('document'),
-  source: z.discriminatedUnion('type', [base64, plain, url, file]),
-  title: z.string().nullish(),
-  context: z.string().nullish(),
-});
-const part = z.discriminatedUnion('type', [textPart, imagePart, documentPart]);
-const content = z.array(part).min(1);
-const results = { content: z.array(part).optional(), is_error: z.boolean().nullish() };
+const results = { content: z.array(messagePart).optional(), is_error: z.boolean().nullish() };
 
 const inputEvent = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('user.message'), content }),
+  userMessage,
   z.object({ type: z.literal('user.interrupt') }),
   z
     .object({
@@ -52,7 +31,7 @@ const inputEvent = z.discriminatedUnion('type', [
     ...results,
   }),
   z.object({ type: z.literal('user.tool_result'), tool_use_id: z.string(), ...results }),
-  z.object({ type: z.literal('system.message'), content: z.array(textPart).min(1) }),
+  systemMessage,
 ]);
 
 const inputEvents = z.array(inputEvent).min(1).max(MAX_EVENTS);
