@@ -7,7 +7,7 @@ const level = z.enum(['low', 'medium', 'high', 'xhigh', 'max']);
 const effort = z.union([level.transform((type) => ({ type })), z.object({ type: level })]);
 const modelId = z.string().trim().min(1).max(256);
 
-interface Model {
+export interface Model {
   id: string;
   effort?: { type: z.output<typeof level> };
   speed?: 'standard' | 'fast';
@@ -32,6 +32,7 @@ export const agentModel = z.union([
     })),
 ]);
 
+const MAX_SYSTEM = 100_000;
 const MAX_TOOLS = 256;
 const MAX_SERVERS = 20;
 const MAX_SKILLS = 64;
@@ -64,7 +65,7 @@ export const agentParts = {
     .nullable()
     .default(null)
     .describe('Logical model, or {id, effort?, speed?}; a harness may need none.'),
-  system: text(100_000).describe('System prompt.'),
+  system: text(MAX_SYSTEM).describe('System prompt.'),
   tools: list(agentTool, MAX_TOOLS).describe('What it may call.'),
   mcp_servers: list(agentMcpServer, MAX_SERVERS).describe('MCP servers that its tools come from.'),
   skills: list(skill, MAX_SKILLS).describe('Skills that it has.'),
@@ -76,6 +77,19 @@ export const agentParts = {
     .default(null)
     .describe('One of `server.harnesses` that runs its turns; default: the built-in model loop.'),
 };
+
+/** Members of an Agent that something else has in place of the Agent's own; null clears one. */
+export const agentOverrides = z.strictObject({
+  model: agentModel.nullish().describe('Logical model, or {id, effort?, speed?}.'),
+  system: z.string().max(MAX_SYSTEM).nullish().describe('System prompt.'),
+  tools: z.array(agentTool).max(MAX_TOOLS).nullish().describe('What it may call.'),
+  mcp_servers: z
+    .array(agentMcpServer)
+    .max(MAX_SERVERS)
+    .nullish()
+    .describe('MCP servers that its tools come from.'),
+  skills: z.array(skill).max(MAX_SKILLS).nullish().describe('Skills that it has.'),
+});
 
 export const description = text(2048).describe('What it does.');
 

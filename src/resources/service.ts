@@ -1,12 +1,17 @@
 import { z } from 'zod';
-import { GatewayError } from '../core/errors.ts';
-import { agentParts, checkAgentParts, ownerRef, skillRefs } from './agent-fields.ts';
-import type { AgentParts, OperatorNames } from './agent-fields.ts';
+import { ownerRef, skillRefs } from './agent-fields.ts';
+import type { OperatorNames } from './agent-fields.ts';
+import {
+  checkRunnable,
+  comparableRuntime,
+  declaredRuntime,
+  pinRuntime,
+  runtimeOf,
+} from './declared-runtime.ts';
 import { defineResource } from './define-resource.ts';
-import type { ResourceDefinition, Spec } from './define-resource.ts';
+import type { ResourceDefinition } from './define-resource.ts';
 import { labels, metadata, name, owner } from './fields.ts';
 import { pinAgent, refuseRebinding, withAgentAlias } from './service-binding.ts';
-import { asPinned, pinSkills } from './pin-skills.ts';
 import type { Draft, Lookup, Settlement } from './settlement.ts';
 
 const PROTOCOLS = ['rest', 'mcp', 'acp'] as const;
@@ -18,17 +23,6 @@ const reserved = z
   .nullable()
   .default(null)
   .describe('Kept and shown; has no effect.');
-
-const runtime = z.object({
-  type: z
-    .string()
-    .refine((value) => value === 'agent', {
-      error: 'the only supported type is `agent`',
-      params: { unprocessable: true },
-    })
-    .describe('agent.'),
-  ...agentParts,
-});
 
 const version = z
   .union([z.int().min(1), z.string().regex(/^[1-9]\d{0,14}$/, 'expected a version')])
@@ -57,7 +51,7 @@ export const service: ResourceDefinition = defineResource({
       .nullable()
       .default(null)
       .describe('Version of the Agent; default: the latest at creation.'),
-    runtime: runtime.nullable().default(null).describe('Definition in place of an Agent.'),
+    runtime: declaredRuntime.nullable().default(null).describe('Definition in place of an Agent.'),
     protocols: z
       .array(z.enum(PROTOCOLS))
       .min(1)
@@ -85,7 +79,7 @@ export const service: ResourceDefinition = defineResource({
       : []),
     ...skillRefs(runtimeOf(spec)?.skills ?? [], 'runtime.'),
   ],
-  check: (spec) => checkService(spec),
+  check: (spec) => checkRunnable(spec),
   read: withAgentAlias,
   patch: refuseRebinding,
   settle: settleService,
@@ -101,38 +95,13 @@ export const service: ResourceDefinition = defineResource({
 
 /** Services that may name what the operator declared. */
 export function defineService(operator: OperatorNames): ResourceDefinition {
-  return { ...service, check: (spec) => checkService(spec, operator) };
-}
-
-function runtimeOf(
-  spec: Readonly<Record<string, unknown>>,
-): (AgentParts & { type: string }) | null {
-  return spec['runtime'] as (AgentParts & { type: string }) | null;
-}
-
-function checkService(spec: Spec, operator?: OperatorNames): void {
-  const declared = runtimeOf(spec);
-  if (declared !== null && spec['agent_id'] !== null) {
-    const message = 'runtime: cannot be combined with agent_id';
-    throw new GatewayError('invalid_request', { message, param: 'runtime' });
-  }
-  if (declared !== null) checkAgentParts(declared, 'runtime.', operator);
-  else if (spec['agent_id'] === null) {
-    const message = 'agent_id: an Agent or a runtime is required';
-    throw new GatewayError('invalid_request', { message, param: 'agent_id' });
-  }
-}
-
-function comparableRuntime(declared: unknown, shown: unknown): unknown {
-  const [given, pinned] = [declared, shown] as ({ skills?: unknown } | null | undefined)[];
-  return given && { ...given, skills: asPinned(given.skills, pinned?.skills) };
+  return { ...service, check: (spec) => checkRunnable(spec, operator) };
 }
 
 async function settleService(draft: Draft, lookup: Lookup): Promise<Settlement> {
-  const { spec, before } = draft;
+  const { spec } = draft;
   const declared = runtimeOf(spec);
   if (declared === null) return { spec: { ...spec, agent_version: await pinAgent(draft, lookup) } };
-  const options = { former: before && runtimeOf(before.spec)?.skills, prefix: 'runtime.' };
-  const skills = await pinSkills(declared.skills, lookup, options);
-  return { spec: { ...spec, agent_version: null, runtime: { ...declared, skills } } };
+  const runtime = await pinRuntime(declared, draft, lookup);
+  return { spec: { ...spec, agent_version: null, runtime } };
 }
