@@ -98,6 +98,8 @@ export interface ResourceDefinition {
   readonly search?: readonly string[];
   /** True when `archive` ends it: readable, off default lists, refuses changes and new references. */
   readonly archivable?: boolean;
+  /** True when lists begin with the newest; default: with the oldest. */
+  readonly newestFirst?: boolean;
   /** True when `version` counts the changes of its fields alone and every version stays readable. */
   readonly versioned?: boolean;
   /** Maps of which an update changes the members that it names; null removes one. */
@@ -130,6 +132,11 @@ export interface ResourceDefinition {
   settle?: (draft: Draft, lookup: Lookup) => Promise<Settlement>;
   /** State that follows from secrets, whenever they are set or replaced. */
   fromSecrets?: (secrets: Readonly<Record<string, string>>) => State;
+  /**
+   * What is to be written beside its row when its state changes.
+   * `before` is absent at creation, `next` at removal.
+   */
+  index?: (before: Stored | undefined, next: Stored | undefined) => Op[];
   /** How plan compares a field with what the view `shown` says where that is not what was declared. */
   readonly comparable?: Readonly<Record<string, (value: unknown, shown: unknown) => unknown>>;
   /** What goes with a resource that is deleted. */

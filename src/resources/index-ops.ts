@@ -25,7 +25,7 @@ export function indexOps(
   if (definition.versioned && next && next.version !== before?.version) {
     ops.push({ type: 'put', key: versionKey(kind, id, next.version), value: next });
   }
-  return ops;
+  return [...ops, ...(definition.index?.(before, next) ?? [])];
 }
 
 /** The unique values that an update changes. */

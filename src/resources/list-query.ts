@@ -66,7 +66,9 @@ function readFilters(definition: ResourceDefinition, query: URLSearchParams): Fi
     [...values].sort(),
   ]);
   const needle = (query.get('q') ?? query.get('search'))?.toLowerCase() ?? '';
-  const archived = readFlag('include_archived', query.get('include_archived'));
+  const archived =
+    readFlag('include_archived', query.get('include_archived')) ||
+    wanted.get('status')?.has('archived') === true;
   return { archived, fields: fields.sort(byText), times: times.sort(byText), needle };
 }
 

@@ -117,7 +117,7 @@ export class Repository {
     return (await this.rows.mustLoad({ definition, idOrName: id, ...scope })).stored;
   }
 
-  /** In the order of ids, which is that of creation. */
+  /** In the order of ids, which is that of creation, or the reverse as the kind has it. */
   list(definition: ResourceDefinition, query: ListQuery): Promise<Stored[]> {
     return this.rows.list(definition, query);
   }

@@ -121,16 +121,17 @@ export class ResourceRows {
     definition: ResourceDefinition,
     { organization, after, limit }: ListQuery,
   ): Promise<{ rows: Stored[]; last: string | undefined }> {
-    const { kind, organizationScoped } = definition;
+    const { kind, organizationScoped, newestFirst: reverse = false } = definition;
     if (!organizationScoped || organization === null) {
       const from = after === undefined ? {} : { after: resourceKey(kind, after) };
-      const page = await this.store.list<Stored>({ prefix: kindPrefix(kind), limit, ...from });
+      const walk = { prefix: kindPrefix(kind), limit, reverse, ...from };
+      const page = await this.store.list<Stored>(walk);
       const rows = page.map(({ value }) => value);
       return { rows, last: rows.length < limit ? undefined : rows.at(-1)?.id };
     }
     const from = after === undefined ? {} : { after: ownedKey(kind, organization, after) };
     const prefix = ownedPrefix(kind, organization);
-    const page = await this.store.list({ prefix, limit, ...from });
+    const page = await this.store.list({ prefix, limit, reverse, ...from });
     const ids = page.map(({ key }) => String(key.at(-1)));
     const rows = await Promise.all(ids.map((id) => this.store.get<Stored>(resourceKey(kind, id))));
     return {
