@@ -103,7 +103,15 @@ const customTool = z.object({
 /** What an Agent may call; custom tools and the built-in toolset are executed by the API client. */
 export const agentTool = z.discriminatedUnion('type', [builtInToolset, mcpToolset, customTool]);
 
-const serverName = z.string().min(1).max(255).describe('Name that toolsets call it by.');
+/** The server that the Skills of an Agent are read from, as events name it. */
+export const SKILL_SERVER = 'gateway-skills';
+
+const serverName = z
+  .string()
+  .min(1)
+  .max(255)
+  .refine((value) => value !== SKILL_SERVER, 'is the name under which Skills are read')
+  .describe('Name that toolsets call it by.');
 
 /** Where tools come from. */
 export const agentMcpServer = z.discriminatedUnion('type', [

@@ -19,7 +19,7 @@ const MAX_RETRIES = 5;
 
 /** One model request from its start to its end, both of them in the log. */
 export function askModel(context: TurnContext): Promise<void> {
-  const { journal, pool, signal } = context;
+  const { journal, pool, agent, signal } = context;
   return interruptible(journal, signal, async (stopped) => {
     const listed = await pool.list(stopped).catch((thrown: unknown) => {
       if (stopped.aborted) return undefined;
@@ -28,7 +28,7 @@ export function askModel(context: TurnContext): Promise<void> {
     if (!listed) return;
     const startId = await begin(context, listed.failures);
     if (journal.state.isInterrupted) return;
-    const tools = collectTools(journal.log.session.agent.tools, listed.tools);
+    const tools = collectTools(agent.tools, listed.tools);
     const shown = new ShownAnswer(journal.log);
     try {
       const answer = await ask(context, { tools, shown, stopped });
@@ -66,19 +66,20 @@ interface Asking {
 }
 
 async function ask(
-  { journal, deps, instructions }: TurnContext,
+  { journal, deps, agent, instructions, files }: TurnContext,
   { tools, shown, stopped }: Asking,
 ): Promise<ModelAnswer> {
-  const { agent, payer } = journal.log.session;
+  const { payer } = journal.log.session;
   const { model } = agent;
   if (!model) throw new ModelCallError(noModel(), undefined);
   const answer = await deps.model.ask({
     model: model.id,
-    request: toModelRequest({
+    request: await toModelRequest({
       model,
       instructions,
       entries: journal.state.entries,
       tools: [...tools.values()].map((tool) => tool.shown),
+      files,
     }),
     payer,
     listener: shown,

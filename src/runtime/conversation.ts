@@ -1,7 +1,10 @@
 import { GatewayError } from '../core/errors.ts';
+import { isJsonObject } from '../core/json-value.ts';
 import type { Part, ToolResultPart, Turn } from '../protocols/canonical.ts';
 import { fromBlock } from '../protocols/messages/codec/from-block.ts';
 import type { SessionEvent } from '../sessions/session-event.ts';
+import { fileOf } from './attached-files.ts';
+import type { AttachedFiles, Block } from './attached-files.ts';
 import type { ToolResult, ToolUse } from './tool-use.ts';
 import { toVisibleName } from './visible-name.ts';
 
@@ -40,6 +43,31 @@ export function readResultContent(content: unknown): ToolResult['content'] {
       part.type === 'document' ||
       part.type === 'opaque',
   );
+}
+
+/** The conversation with the files that it names. */
+export async function withFiles(turns: readonly Turn[], files: AttachedFiles): Promise<Turn[]> {
+  const named = turns.flatMap(({ parts }) => parts.flatMap(blocksOf)).filter(namesFile);
+  if (named.length === 0) return [...turns];
+  const content = await files.toContent(named);
+  const found = new Map(named.map((block, index) => [block, readBlock(content[index])]));
+  const fill = <T extends Part>(part: T): T =>
+    (part.type === 'opaque' && (found.get(part.value as Block) as T | undefined)) || part;
+  return turns.map(({ parts, ...turn }) => ({
+    ...turn,
+    parts: parts.map((part) =>
+      part.type === 'tool_result' ? { ...part, content: part.content.map(fill) } : fill(part),
+    ),
+  }));
+}
+
+function blocksOf(part: Part): Block[] {
+  if (part.type === 'tool_result') return part.content.flatMap(blocksOf);
+  return part.type === 'opaque' && isJsonObject(part.value) ? [part.value] : [];
+}
+
+function namesFile(block: Block): boolean {
+  return fileOf(block) !== undefined;
 }
 
 /** A block that makes no sense is told as it is: the history stands, and one block must not end a Session. */

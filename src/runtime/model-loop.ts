@@ -1,6 +1,7 @@
 import type { NewEvent } from '../sessions/session-event.ts';
 import type { TurnLog, TurnRunner } from '../sessions/sessions.ts';
 import { askModel } from './ask-model.ts';
+import { AttachedFiles } from './attached-files.ts';
 import { backOff } from './back-off.ts';
 import { toInstructions } from './instructions.ts';
 import { toErrorEvent } from './model-failure.ts';
@@ -8,6 +9,7 @@ import { nextStep } from './next-step.ts';
 import type { Step } from './next-step.ts';
 import { runTools } from './run-tools.ts';
 import { ServerPool } from './server-pool.ts';
+import { SKILL_TOOL, withSkillServer, withSkillTool } from './skill-server.ts';
 import { isRunnable } from './tool-use.ts';
 import type { ToolUse } from './tool-use.ts';
 import { toFailedOutcome } from './tools/tool-content.ts';
@@ -50,13 +52,16 @@ export function createModelLoop(deps: ModelLoopDeps): TurnRunner {
 async function open(log: TurnLog, signal: AbortSignal, deps: ModelLoopDeps): Promise<TurnContext> {
   const journal = new TurnJournal(log);
   await journal.sync();
-  const { agent } = log.session;
-  const skills = agent.skills.length === 0 ? [] : await deps.skills(log.session);
+  const { session } = log;
+  const skills = session.agent.skills.length === 0 ? [] : await deps.skills(session);
+  const agent = withSkillTool(session.agent, skills);
   return {
     journal,
-    pool: new ServerPool(log.session, deps.servers),
+    pool: new ServerPool({ ...session, agent }, withSkillServer(deps.servers, skills)),
     deps,
-    instructions: toInstructions(agent, skills),
+    agent,
+    instructions: toInstructions(agent, skills, SKILL_TOOL),
+    files: new AttachedFiles((id) => deps.file(session, id)),
     suspects: toSuspects(log, journal),
     signal,
   };

@@ -1,6 +1,7 @@
 import type { CanonicalRequest, FunctionTool, Part, Turn } from '../protocols/canonical.ts';
 import type { AgentModel } from '../sessions/resolved-agent.ts';
-import { toTurns } from './conversation.ts';
+import type { AttachedFiles } from './attached-files.ts';
+import { toTurns, withFiles } from './conversation.ts';
 import type { Entry } from './conversation.ts';
 
 export interface ModelRequestParts {
@@ -8,16 +9,19 @@ export interface ModelRequestParts {
   readonly instructions: string;
   readonly entries: readonly Entry[];
   readonly tools: readonly FunctionTool[];
+  readonly files: AttachedFiles;
 }
 
 /** What the Agent's model is asked: its instructions, its tools, and all that was said so far. */
-export function toModelRequest({
+export async function toModelRequest({
   model,
   instructions,
   entries,
   tools,
-}: ModelRequestParts): CanonicalRequest {
-  const turns = toTurns(entries).filter(({ parts }) => parts.length > 0);
+  files,
+}: ModelRequestParts): Promise<CanonicalRequest> {
+  const told = toTurns(entries).filter(({ parts }) => parts.length > 0);
+  const turns = await withFiles(told, files);
   const effort = model.effort?.type;
   return {
     turns: [...toSystem(instructions), ...withCacheMark(turns)],

@@ -1,16 +1,15 @@
 import type { Clock } from '../core/clock.ts';
-import type { Session } from '../sessions/session.ts';
-import type { TurnSkill } from './instructions.ts';
+import type { ResolvedAgent } from '../sessions/resolved-agent.ts';
+import type { AttachedFiles } from './attached-files.ts';
 import type { ModelCaller } from './model-caller.ts';
 import type { ServerPool } from './server-pool.ts';
 import type { ToolServers } from './tools/tool-server.ts';
+import type { TurnContent } from './turn-content.ts';
 import type { TurnJournal } from './turn-journal.ts';
 
-export interface ModelLoopDeps {
+export interface ModelLoopDeps extends TurnContent {
   model: ModelCaller;
   servers: ToolServers;
-  /** Those of the Session's Agent that are still there. */
-  skills(session: Session): Promise<readonly TurnSkill[]>;
   clock: Clock;
   /** Uniform in [0, 1). */
   random(): number;
@@ -23,7 +22,10 @@ export interface TurnContext {
   readonly journal: TurnJournal;
   readonly pool: ServerPool;
   readonly deps: ModelLoopDeps;
+  /** With the tool that its Skills are read by. */
+  readonly agent: ResolvedAgent;
   readonly instructions: string;
+  readonly files: AttachedFiles;
   /** Calls that a former go may have begun; what came of them is unknown. */
   readonly suspects: ReadonlySet<string>;
   /** Leave off without a word. */

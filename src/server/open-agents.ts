@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { JobHandler, Jobs } from '../jobs/jobs.ts';
 import { ActiveExchanges } from '../inference/active-exchanges.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';
+import { loadFile } from '../resources/load-file.ts';
 import { loadSkills } from '../resources/load-skills.ts';
 import type { Repository } from '../resources/repository.ts';
 import { reportCredential, selectCredentials } from '../resources/select-credential.ts';
@@ -9,6 +10,7 @@ import type { Catalog } from '../routing/catalog.ts';
 import { createHarnessRunner } from '../runtime/harness/create-harness-runner.ts';
 import { createModelCaller } from '../runtime/model-caller.ts';
 import { createModelLoop } from '../runtime/model-loop.ts';
+import type { TurnContent } from '../runtime/turn-content.ts';
 import { createPayerGate } from '../runtime/payer-gate.ts';
 import { createReaper } from '../runtime/reaper/create-reaper.ts';
 import { createMcpToolServers } from '../runtime/tools/mcp-tool-servers.ts';
@@ -90,14 +92,19 @@ function openRunner(options: AgentsOptions): { runner: TurnRunner; close(): Prom
   const reaper = createReaper({ log });
   const credentials = toolCredentials(options);
   const servers = { guard, stdioServers: programs.mcpServers, credentials };
+  const content: TurnContent = {
+    skills: ({ organization, agent }) => loadSkills(repository, organization, agent.skills),
+    file: ({ organization }, id) => loadFile(repository, organization, id),
+  };
   const loop = createModelLoop({
     ...options,
     model: createModelCaller({ ...options, admit: payerGate(options) }),
     servers: createMcpToolServers({ ...servers, version: VERSION }),
-    skills: ({ organization, agent }) => loadSkills(repository, organization, agent.skills),
+    ...content,
   });
   const harness = createHarnessRunner({
     ...options,
+    ...content,
     directory: join(config.dataDir, 'harness'),
     harnesses: programs.harnesses,
     servers,

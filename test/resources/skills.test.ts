@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { loadSkills } from '../../src/resources/load-skills.ts';
+import { loadSkills, readInstructions } from '../../src/resources/load-skills.ts';
 import { fromSkillForm } from '../../src/resources/skill-files.ts';
 import { verifies } from '../requirements.ts';
 import { dump, makeResources } from './make-resources.ts';
@@ -249,14 +249,11 @@ describe('the Skills of an Agent', () => {
     ];
     const loaded = await loadSkills(resources.repository, home, pins);
     expect(loaded).toHaveLength(1);
-    const { files, ...rest } = loaded[0]!;
-    expect(rest).toEqual({
-      id,
-      version,
-      name: 'review',
-      description: 'Reviews code.',
-      instructions: '# Read it\nAll of it.',
-    });
+    const { files: listed, read, ...rest } = loaded[0]!;
+    expect(rest).toEqual({ id, version, name: 'review', description: 'Reviews code.' });
+    expect(listed).toContainEqual({ path: 'b.bin', size: 2 });
+    const files = (await read()) ?? [];
+    expect(readInstructions(files)).toBe('# Read it\nAll of it.');
     const texts = files.map(({ path, bytes }) => [path, bytes.toString('latin1')]);
     expect(Object.fromEntries(texts)).toEqual({
       'SKILL.md': MAIN,
@@ -266,6 +263,18 @@ describe('the Skills of an Agent', () => {
     });
     expect(await loadSkills(resources.repository, 'org_other', pins)).toEqual([]);
   });
+});
+
+it('two Skills of one name are told apart, and one that is deleted later reads as nothing', async () => {
+  const [first, second] = [await make({ 'SKILL.md': MAIN }), await make({ 'SKILL.md': MAIN })];
+  const pins = [first, second].map(({ id, latest_version_id: version }) => ({
+    skill_id: id,
+    version,
+  }));
+  const loaded = await loadSkills(resources.repository, home, pins);
+  expect(loaded.map(({ name }) => name)).toEqual(['review', `review-${second.id}`]);
+  await resources.call(`DELETE skills/${second.id}`);
+  expect(await loaded[1]?.read()).toBeUndefined();
 });
 
 describe('the admin view of a Skill', () => {
@@ -282,7 +291,8 @@ describe('the admin view of a Skill', () => {
     expect(changed['latest_version_id']).not.toBe(made['latest_version_id']);
     const pin = { skill_id: made['id'], version: changed['latest_version_id'] };
     const [loaded] = await loadSkills(resources.repository, home, [pin]);
-    expect(loaded?.files.map(({ bytes }) => bytes.toString())).toEqual([MAIN, 'b']);
+    const files = await loaded?.read();
+    expect(files?.map(({ bytes }) => bytes.toString())).toEqual([MAIN, 'b']);
   });
 });
 

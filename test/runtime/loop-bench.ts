@@ -4,8 +4,10 @@ import type { InferenceDeps } from '../../src/inference/run-inference.ts';
 import { createMockEngine } from '../../src/providers/mock/engine.ts';
 import type { CassetteInput } from '../../src/providers/mock/cassette.ts';
 import { createMockTransport } from '../../src/providers/mock/transport.ts';
+import type { AttachedFile } from '../../src/runtime/attached-files.ts';
 import { createModelCaller } from '../../src/runtime/model-caller.ts';
 import { createModelLoop } from '../../src/runtime/model-loop.ts';
+import type { TurnSkill } from '../../src/runtime/skill-server.ts';
 import type { ToolServers } from '../../src/runtime/tools/tool-server.ts';
 import type { PayingKey, Principal } from '../../src/usage/principal.ts';
 import type { RequestStart } from '../../src/usage/ledger.ts';
@@ -25,7 +27,30 @@ export interface BenchOptions {
   protocol?: 'messages' | 'chat' | 'responses' | 'generate-content';
   admit?: (payer: PayingKey) => void;
   ledger?: Partial<InferenceDeps['ledger']>;
+  skills?: readonly TurnSkill[];
+  files?: Readonly<Record<string, AttachedFile>>;
 }
+
+export function fakeSkill(
+  name: string,
+  description: string,
+  files: Readonly<Record<string, string | Buffer>>,
+): TurnSkill {
+  const read = Object.entries(files).map(([path, content]) => ({
+    path,
+    bytes: Buffer.from(content),
+  }));
+  return {
+    name,
+    description,
+    files: read.map(({ path, bytes }) => ({ path, size: bytes.length })),
+    read: async () => read,
+  };
+}
+
+const TEA = fakeSkill('tea', 'making tea', {
+  'SKILL.md': '---\nname: tea\ndescription: making tea\n---\n\nBoil water.\n',
+});
 
 export const PRINCIPAL: Principal = {
   keyId: 'key_1',
@@ -82,7 +107,8 @@ export function loopBench(options: BenchOptions = {}) {
   const loop = createModelLoop({
     model,
     servers,
-    skills: async () => [{ name: 'tea', description: 'making tea', instructions: 'Boil water.\n' }],
+    skills: async () => options.skills ?? [TEA],
+    file: async (_session, id) => options.files?.[id],
     clock,
     random: () => 0.5,
     onBug: (thrown) => bugs.push(thrown),

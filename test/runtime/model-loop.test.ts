@@ -66,17 +66,6 @@ describe('a plain turn', () => {
     ]);
   });
 
-  it('tells the model the Skills of the Agent', async () => {
-    const bench = loopBench();
-    const session = new FakeSession({
-      skills: [{ type: 'custom', skill_id: 'skill_1', version: '1' }],
-    });
-    session.message('hello');
-    await bench.run(session);
-    const body = JSON.parse(bench.engine.calls()[0]?.body.toString() ?? '') as { system: string };
-    expect(body.system).toBe('Be brief.\n\n# Skill: tea\n\nUse it for: making tea\n\nBoil water.');
-  });
-
   it('shows the answer while it comes, under the id that its event has', async () => {
     const bench = loopBench({ rules: [{ reply: { text: 'a b c', chunks: 3 } }] });
     const session = new FakeSession();
