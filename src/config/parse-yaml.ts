@@ -1,5 +1,5 @@
-import { Composer, isAlias, isMap, isScalar, isSeq, LineCounter, Parser } from 'yaml';
-import type { Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { Composer, isAlias, isMap, isScalar, isSeq, LineCounter, Parser, visit } from 'yaml';
+import type { Alias, Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import type { Diagnostic, Place } from './diagnostic.ts';
 import type { ConfigSource } from './load.ts';
 import type { Places } from './locate.ts';
@@ -49,7 +49,8 @@ export function parseYaml(
   for (const document of composer.compose(tokens, false, source.text.length)) {
     reportSyntax(document, source.text, report);
     if (document.errors.length + document.warnings.length > 0 || isEmpty(document)) continue;
-    const converter = new Converter({ document, places, at, report, budget });
+    const targets = aliasTargets(document);
+    const converter = new Converter({ targets, places, at, report, budget });
     documents.push({ source, value: converter.convert(document.contents) });
   }
   return { documents, diagnostics };
@@ -110,8 +111,24 @@ function reportSyntax(document: Document, text: string, report: Report): void {
   }
 }
 
+/** What each alias stands for: the last node before it that has its anchor. */
+function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {
+  const anchored = new Map<string, Node>();
+  const targets = new Map<Alias, Node>();
+  visit(document, {
+    Alias(_key, alias) {
+      const target = anchored.get(alias.source);
+      if (target !== undefined) targets.set(alias, target);
+    },
+    Value(_key, node) {
+      if (node.anchor !== undefined) anchored.set(node.anchor, node);
+    },
+  });
+  return targets;
+}
+
 interface ConverterOptions {
-  document: Document;
+  targets: ReadonlyMap<Alias, Node>;
   places: Places;
   at: (offset: number) => Place;
   report: Report;
@@ -129,14 +146,14 @@ class Converter {
   }
 
   convert(node: Node | null): unknown {
-    const { budget, document, report } = this.#options;
+    const { budget, targets, report } = this.#options;
     if (node === null) return null;
     if (budget.nodes-- <= 0) {
       if (budget.nodes === -1) report(startOf(node), `more than ${MAX_NODES} values`);
       return null;
     }
     if (isAlias(node)) {
-      const target = node.resolve(document) as Node | undefined;
+      const target = targets.get(node);
       if (target === undefined) {
         report(startOf(node), `no anchor is named ${node.source}`, `quote it if it is text`);
         return null;
