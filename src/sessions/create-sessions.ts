@@ -14,6 +14,7 @@ import type { SessionRow } from './session-row.ts';
 import type { Session } from './session.ts';
 import type { Sessions, TurnRunner } from './sessions.ts';
 import { startSession } from './start-session.ts';
+import { terminateSession } from './terminate-session.ts';
 import { createTurnJob, TURN_JOB } from './turn-job.ts';
 
 export interface SessionsOptions {
@@ -44,6 +45,8 @@ export function createSessions({ jobs, runner, ...options }: SessionsOptions): S
     update: async (organization, id, changes) =>
       whole(await changeSession(log, { organization, id }, changes)),
     archive: async (organization, id) => whole(await archiveSession(log, { organization, id })),
+    terminate: (organization, id, termination) =>
+      terminateSession(log, { organization, id }, termination),
     remove: (organization, id) => removeSession({ log, jobs }, { organization, id }),
     send: (organization, id, events) => sendEvents({ log, jobs }, { organization, id }, events),
     async read(organization, id, query) {

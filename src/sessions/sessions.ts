@@ -1,3 +1,4 @@
+import type { Op } from '../store/store.ts';
 import type { PayingKey } from '../usage/principal.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 import type { EntryPoint, Session, SessionStatus } from './session.ts';
@@ -18,7 +19,18 @@ export interface NewSession {
   readonly budget?: unknown;
   /** Appended in the same commit, as by `send`. */
   readonly events?: readonly unknown[] | undefined;
+  /** Further operations of that commit; if one does not hold, there is no Session. */
+  also?(session: Session): readonly Op[];
 }
+
+export interface Termination {
+  /** Told to those who follow. */
+  readonly reason: string;
+  /** Judged in the commit that ends it. Default: always. */
+  readonly onlyIf?: ((session: Pick<Session, SessionState>) => boolean) | undefined;
+}
+
+type SessionState = 'status' | 'createdAt' | 'updatedAt' | 'archivedAt';
 
 export interface EventQuery {
   /** Behind (ascending) or before (descending) this place. */
@@ -78,7 +90,10 @@ export interface SessionQuery extends SessionFilter {
  * through here. Ids of another organization are `not_found`. Rejects with `StoreError`.
  */
 export interface Sessions {
-  /** @throws GatewayError `invalid_request` with the path of the fault in `initial_events` */
+  /**
+   * @throws GatewayError `invalid_request` with the path of the fault in `initial_events`; `conflict` of
+   *   type `session_not_wanted` when what `also` asks for does not hold
+   */
   create(input: NewSession): Promise<{ session: Session; events: SessionEvent[] }>;
   /** @throws GatewayError `not_found` */
   get(organization: string, id: string): Promise<Session>;
@@ -93,6 +108,11 @@ export interface Sessions {
   update(organization: string, id: string, changes: SessionChanges): Promise<Session>;
   /** From now on it takes no input. Idempotent. @throws GatewayError `not_found` */
   archive(organization: string, id: string): Promise<Session>;
+  /**
+   * Ends its turn and its streams for good; what was said stays readable. False when it was over already
+   * or `onlyIf` does not hold. @throws GatewayError `not_found`
+   */
+  terminate(organization: string, id: string, termination: Termination): Promise<boolean>;
   /** Ends its turn and its streams. @throws GatewayError `not_found` */
   remove(organization: string, id: string): Promise<void>;
   /**

@@ -12,6 +12,9 @@ import type { Session } from './session.ts';
 import type { NewSession } from './sessions.ts';
 import { answerOf } from './status-moves.ts';
 
+/** `type` of the conflict of a Session whose `also` did not hold. */
+export const NOT_WANTED = 'session_not_wanted';
+
 /** See `Sessions.create`. */
 export async function startSession(
   { log, jobs }: SendDeps,
@@ -28,11 +31,18 @@ export async function startSession(
     ...indexKeys(row).map((key): Op => ({ type: 'put', key, value: null })),
     ...appendOps(id, placed),
     ...(callsForTurn(events) ? jobs.toAdd(turnJob(id)) : []),
+    ...(input.also?.({ ...row, agent: input.agent }) ?? []),
   ];
   const { ok } = await log.store.commit(ops);
-  if (!ok) throw new Error(`the session ${id} exists already`);
+  if (!ok) throw notWanted();
   const sent = placed.slice(0, events.length);
   return { session: { ...row, agent: input.agent }, events: sent.map(({ event }) => event) };
+}
+
+/** Ids are new, so it is one of the caller's own conditions that did not hold. */
+function notWanted(): GatewayError {
+  const message = 'what the session was to be made for is done already';
+  return new GatewayError('conflict', { message, type: NOT_WANTED, retry: false });
 }
 
 function readFirstEvents(events: NewSession['events'] = []): ReturnType<typeof parseInputEvents> {
