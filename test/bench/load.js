@@ -2,15 +2,16 @@
 import { connect } from 'node:net';
 
 /**
- * @param {{ url: string, path: string, key?: string, body: string, connections: number, ms?: number, requests?: number }} options
+ * @param {{ url: string, path: string, method?: string, key?: string, body?: string, connections: number, ms?: number, requests?: number }} options
  * @returns {Promise<{ requests: number, failures: number, seconds: number, latencies: number[], firstBytes: number[] }>}
  */
 export async function runLoad(options) {
   const { hostname, port } = new URL(options.url);
+  const { method = 'POST', body = '' } = options;
   const payload = Buffer.from(
-    `POST ${options.path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n` +
+    `${method} ${options.path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n` +
       (options.key ? `authorization: Bearer ${options.key}\r\n` : '') +
-      `content-length: ${Buffer.byteLength(options.body)}\r\n\r\n${options.body}`,
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   const started = performance.now();
   const deadline = started + (options.ms ?? Infinity);
@@ -40,7 +41,7 @@ export async function runLoad(options) {
         if (!reader.push(data)) return;
         const now = performance.now();
         result.requests += 1;
-        if (reader.status !== 200) result.failures += 1;
+        if (reader.status < 200 || reader.status > 299) result.failures += 1;
         result.latencies.push(now - sentAt);
         result.firstBytes.push(firstAt - sentAt);
         send();

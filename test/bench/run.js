@@ -1,6 +1,9 @@
 // `npm run bench`: the gateway beside the provider alone and beside a minimal Node proxy, in one run and
 // alternating, because on a shared machine only ratios of one run mean something. Bounded to minutes.
-// Options: --seconds N (per measurement), --rounds N, --only non-stream|stream|prompt|families|startup|memory
+// Options: --seconds N (per measurement), --rounds N,
+// --only non-stream|stream|prompt|families|startup|memory|sessions, or sessions/latency and the like,
+// --against DIR (sessions: another built checkout, measured in turn with this one),
+// --profile DIR (sessions: CPU profiles of the gateways are left there)
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { measureFamilies } from './families.js';
 import { percentile, runLoad } from './load.js';
 import { cpuMicros, memoryMiB, startServer } from './processes.js';
+import { measureSessions } from './sessions.js';
 import { measureStartup } from './startup.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -18,6 +22,8 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '5' },
     only: { type: 'string' },
+    against: { type: 'string' },
+    profile: { type: 'string' },
   },
 });
 const ms = Number(options.seconds) * 1000;
@@ -59,6 +65,8 @@ for (const scenario of SCENARIOS) await compare(scenario);
 if (!options.only || options.only === 'families')
   await measureFamilies({ root, directory, ms, rounds });
 if (!options.only || options.only === 'memory') await measureMemory();
+if (!options.only || options.only.startsWith('sessions'))
+  await measureSessions({ root, directory, ms, rounds, ...options });
 if (!options.only || options.only === 'startup') await measureStartup(root);
 for (const { stop } of [gateway, proxy, upstream]) await stop();
 
