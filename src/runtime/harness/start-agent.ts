@@ -14,7 +14,7 @@ import { JsonlAgent } from './jsonl-agent.ts';
 import { findHarnessServers } from './mcp-servers.ts';
 import type { HarnessServersDeps } from './mcp-servers.ts';
 import { isSecretName } from '../secret-name.ts';
-import { toProcessEnvironment } from './process-environment.ts';
+import { toProcessEnvironment } from '../process/process-environment.ts';
 import { Scrubber } from './scrubber.ts';
 import type { SessionDirectories } from './session-directories.ts';
 import { whenAborted, within } from './within.ts';

@@ -40,7 +40,7 @@ export function createReaper({ log, execArgv = process.execArgv }: ReaperOptions
     const started = new ReaperProcess(execArgv, () => {
       if (current !== started) return;
       current = undefined;
-      if (!isClosed) log.warn('the reaper of harness processes ended');
+      if (!isClosed) log.warn('the reaper of processes ended');
       if (!isClosed && groups.size > 0) tellAll().catch(() => undefined);
     });
     return started;
@@ -107,7 +107,7 @@ class ReaperProcess {
     const lines = orders.map((order) => `${JSON.stringify(order)}\n`).join('');
     this.#child.stdin?.write(lines);
     const failed = this.#ended.then(() => {
-      throw new Error('the reaper of harness processes cannot be started');
+      throw new Error('the reaper of processes cannot be started');
     });
     await Promise.race([Promise.all(known), failed]);
     failed.catch(() => undefined);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LineSplitter } from '../../../src/runtime/harness/line-splitter.ts';
+import { LineSplitter } from '../../../src/runtime/process/line-splitter.ts';
 import { OpenText } from '../../../src/runtime/harness/open-text.ts';
-import { toProcessEnvironment } from '../../../src/runtime/harness/process-environment.ts';
+import { toProcessEnvironment } from '../../../src/runtime/process/process-environment.ts';
 import { Scrubber } from '../../../src/runtime/harness/scrubber.ts';
 import { createToolPolicy } from '../../../src/runtime/harness/tool-policy.ts';
 import { FakeSession } from '../fake-log.ts';

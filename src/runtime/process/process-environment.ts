@@ -10,7 +10,7 @@ export interface EnvironmentParts {
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/** The whole environment of a harness; a credential goes before what the operator declared. */
+/** The whole environment of a declared program; a credential goes before what the operator declared. */
 export function toProcessEnvironment({
   inherited,
   declared,
