@@ -5,9 +5,9 @@ import { printable } from './printable.ts';
 
 const MAX_DETAIL = 200;
 
-/** The values of --types; none given: every type. */
+/** The values of --type, each one or several separated by commas; none given: every type. */
 export function typesOf(flags: Flags): readonly string[] | undefined {
-  const types = flags.text('types')?.split(',') ?? [];
+  const types = flags.list('type').flatMap((value) => value.split(','));
   const named = types.map((type) => type.trim()).filter((type) => type !== '');
   return named.length === 0 ? undefined : named;
 }

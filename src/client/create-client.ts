@@ -43,7 +43,7 @@ export function createClient(options: ClientOptions): Client {
     chat: createChatClient(http),
     models: createModelsClient(http),
     requests: createRequestsClient(http),
-    services: createServicesClient(http),
+    services: createServicesClient({ http, clock, random }),
     sessions: createSessionsClient({ http, clock, random }),
     usage: createUsageClient(http),
     admin: (kind) => createAdminClient(http, `/admin/v1/${kind}`),

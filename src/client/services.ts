@@ -7,6 +7,8 @@ import { hasStrings, isPageOf, isRecord } from './guards.ts';
 import type { Http } from './http.ts';
 import { eachItem } from './pages.ts';
 import { readEvent } from './read-event.ts';
+import { readOn } from './read-on.ts';
+import type { Patience } from './read-on.ts';
 
 export interface RunInput {
   /** Id of the Service. */
@@ -37,8 +39,8 @@ export interface ServicesClient {
   /** `POST /v1/endpoints/{id}/run`, never repeated. */
   run(input: RunInput): Promise<ServiceRun>;
   /**
-   * The turn that a run began, event by event, and how it ended. Iterating throws `connection_lost` when
-   * the stream ends before the turn.
+   * The turn that a run began, event by event, and how it ended. A lost connection is made again;
+   * iterating throws `connection_lost` when that comes to nothing again and again.
    */
   follow(run: ServiceRun, signal?: AbortSignal): AsyncGenerator<TurnEvent, TurnEnd, undefined>;
 }
@@ -50,7 +52,12 @@ const isRun = (value: unknown): value is ServiceRun =>
 const isEvent = (value: unknown): value is SessionEvent =>
   hasStrings<{ id: string; type: string }>('id', 'type')(value);
 
-export function createServicesClient(http: Http): ServicesClient {
+export interface ServicesClientDeps extends Patience {
+  readonly http: Http;
+}
+
+export function createServicesClient(deps: ServicesClientDeps): ServicesClient {
+  const { http } = deps;
   return {
     find: (named, signal) => find(http, named, signal),
     async run({ service, input, sessionId, signal }) {
@@ -58,7 +65,7 @@ export function createServicesClient(http: Http): ServicesClient {
       const body = { input, ...(sessionId !== undefined && { session_id: sessionId }) };
       return (await http.json({ method: 'POST', path, body, signal }, isRun)).body;
     },
-    follow: (run, signal) => follow(http, run, signal),
+    follow: (run, signal) => follow(deps, run, signal),
   };
 }
 
@@ -85,7 +92,7 @@ async function find(http: Http, named: string, signal: AbortSignal | undefined):
 }
 
 async function* follow(
-  http: Http,
+  { http, clock, random }: ServicesClientDeps,
   { session_id: session, events: [message] }: ServiceRun,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<TurnEvent, TurnEnd, undefined> {
@@ -100,22 +107,19 @@ async function* follow(
     watch.take(event);
     if (event.id === id) break;
   }
-  const stream = await http.stream({
-    method: 'GET',
-    path: `${path}/stream`,
-    query: { event_deltas: 'agent.message' },
-    headers: { 'last-event-id': id },
-    signal,
-  });
-  for await (const data of eventData(stream.body)) {
-    const event = readEvent(data);
+  const read = async function* (after: string | undefined): AsyncGenerator<TurnEvent> {
+    const query = { event_deltas: 'agent.message' };
+    const headers = { 'last-event-id': after ?? id };
+    const call = { method: 'GET', path: `${path}/stream`, query, headers, signal };
+    const { body } = await http.stream(call);
+    for await (const data of eventData(body)) yield readEvent(data);
+  };
+  const options = { id: session, after: id, signal, read, isDone: () => false };
+  for await (const event of readOn({ clock, random }, options)) {
     const wasCurrent = watch.isCurrent;
     const end = isEvent(event) ? watch.take(event) : undefined;
     if (wasCurrent || watch.isCurrent) yield event;
     if (end) return end;
   }
-  throw new ClientError({
-    code: 'connection_lost',
-    message: `the stream of ${session} ended before its turn`,
-  });
+  throw new Error('a stream without end has ended');
 }

@@ -1,12 +1,12 @@
-import type { Clock } from '../core/clock.ts';
 import type { SessionEvent } from '../sessions/session-event.ts';
 import type { ListFilters } from './admin.ts';
 import { ClientError } from './client-error.ts';
 import { hasStrings, isPageOf } from './guards.ts';
 import type { Http } from './http.ts';
 import { eachItem } from './pages.ts';
+import type { Patience } from './read-on.ts';
+import type { TailEnd } from './rest-watch.ts';
 import { tailSession } from './tail-session.ts';
-import type { TailEnd } from './tail-session.ts';
 
 /** A Session as the server shows it. */
 export interface SessionView {
@@ -21,6 +21,12 @@ export interface SessionView {
 export interface TailOptions {
   /** Ends when the Session rests, at once when it does already. Default: goes on. */
   untilRest?: boolean;
+  /** False: the history and no more. Default: true. */
+  follow?: boolean;
+  /** Of the history, only so many events at its end; 0 for none. Default: all. */
+  last?: number | undefined;
+  /** Types of the events that are given. Default: all. */
+  types?: readonly string[] | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -41,11 +47,8 @@ export interface SessionsClient {
   tail(id: string, options?: TailOptions): AsyncGenerator<SessionEvent, TailEnd, undefined>;
 }
 
-export interface SessionsClientDeps {
+export interface SessionsClientDeps extends Patience {
   readonly http: Http;
-  readonly clock: Clock;
-  /** A number in [0, 1). */
-  random(): number;
 }
 
 const PATH = '/v1/sessions';
@@ -86,18 +89,18 @@ export function createSessionsClient(deps: SessionsClientDeps): SessionsClient {
       }
     },
     events,
-    tail: (id, { untilRest = false, signal } = {}) =>
+    tail: (id, { untilRest = false, follow = true, last, types, signal } = {}) =>
       tailSession(
         {
           ...deps,
-          history: () => events(id, { order: 'asc' }, signal),
+          history: (order) => events(id, { order }, signal),
           open: async (after) => {
             const path = `${pathOf(id)}/events/stream`;
             const headers = after === undefined ? undefined : { 'last-event-id': after };
             return (await http.stream({ method: 'GET', path, headers, signal })).body;
           },
         },
-        { id, untilRest, signal },
+        { id, untilRest, follow, last, types, signal },
       ),
   };
 }

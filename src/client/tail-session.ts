@@ -1,25 +1,15 @@
-import type { Clock } from '../core/clock.ts';
 import type { SessionEvent } from '../sessions/session-event.ts';
-import { ClientError } from './client-error.ts';
 import { eventData } from './event-stream.ts';
-import { hasStrings, isRecord } from './guards.ts';
+import { hasStrings } from './guards.ts';
 import { readEvent } from './read-event.ts';
-import { DEFAULT_RETRY, TRANSIENT } from './retry.ts';
-import { sleep } from './sleep.ts';
+import { readOn } from './read-on.ts';
+import type { Patience } from './read-on.ts';
+import { RESTING, RestWatch } from './rest-watch.ts';
+import type { TailEnd } from './rest-watch.ts';
 
-/** How a Session came to rest. */
-export interface TailEnd {
-  /** A stop reason of `session.status_idle`, or `terminated` or `deleted`. */
-  readonly type: string;
-  /** What the last `session.error` of the turn told. */
-  readonly error: Readonly<Record<string, unknown>> | undefined;
-}
-
-export interface TailSource {
-  readonly clock: Clock;
-  random(): number;
-  /** All events that there are, oldest first. */
-  history(): AsyncIterable<SessionEvent>;
+export interface TailSource extends Patience {
+  /** All events that there are, oldest first unless `order` says `desc`. */
+  history(order: 'asc' | 'desc'): AsyncIterable<SessionEvent>;
   /** The stream of what follows this event; without one, of what happens from now on. */
   open(after: string | undefined): Promise<ReadableStream<Uint8Array>>;
 }
@@ -28,15 +18,17 @@ export interface TailRequest {
   readonly id: string;
   /** Also ends when the Session waits for its client. */
   readonly untilRest: boolean;
+  /** False: the history and no more. */
+  readonly follow: boolean;
+  /** Of the history, only so many events at its end. */
+  readonly last: number | undefined;
+  /** Types of the events that are given; undefined: all. */
+  readonly types: readonly string[] | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Connections in a row that brought nothing before it is given up, about half a minute. */
-const MAX_LOSSES = 8;
-/** A connection that stood so long was no failure, even if nothing happened on it. */
-const STEADY_MS = 10_000;
-
-const isEvent = hasStrings<{ id: string; type: string }>('id', 'type');
+const isEvent = (value: unknown): value is SessionEvent =>
+  hasStrings<{ id: string; type: string }>('id', 'type')(value);
 
 /**
  * The history of a Session, then what happens, each event once and in order. A stream that ends
@@ -46,63 +38,76 @@ const isEvent = hasStrings<{ id: string; type: string }>('id', 'type');
  */
 export async function* tailSession(
   source: TailSource,
-  { id, untilRest, signal }: TailRequest,
+  request: TailRequest,
 ): AsyncGenerator<SessionEvent, TailEnd, undefined> {
-  const { clock } = source;
-  const place = new Place();
-  for await (const event of source.history()) {
-    place.take(event);
-    yield event;
+  const { id, untilRest, follow, types, signal } = request;
+  const watch = new RestWatch();
+  const isWanted = ({ type }: SessionEvent) => types?.includes(type) ?? true;
+  const isDone = () => watch.end !== undefined && (untilRest || watch.isOver);
+  let after: string | undefined;
+  for await (const { event, isShown } of begin(source, request)) {
+    after = event.id;
+    watch.take(event);
+    if (isShown && isWanted(event)) yield event;
   }
-  if (place.end && (untilRest || place.isOver)) return place.end;
-  for (let losses = 0; ;) {
-    const from = place.last;
-    const opened = clock.monotonic();
-    let cause: unknown;
-    try {
-      for await (const event of connect(source, from)) {
-        place.take(event);
-        yield event;
-        if (place.end && (untilRest || place.isOver)) return place.end;
-      }
-    } catch (thrown) {
-      if (!canGoOn(thrown)) throw thrown;
-      cause = thrown;
-    }
-    const wasGood = place.last !== from || clock.monotonic() - opened >= STEADY_MS;
-    losses = wasGood ? 0 : losses + 1;
-    if (losses >= MAX_LOSSES) {
-      const message = `the stream of ${id} ended ${losses} times and brought nothing`;
-      throw new ClientError({ code: 'connection_lost', message, cause });
-    }
-    await sleep(clock, pauseAfter(losses, source), signal);
+  if (!follow) return { type: 'history', error: watch.end?.error };
+  if (watch.end && isDone()) return watch.end;
+  const read = (from: string | undefined) => connect(source, from);
+  for await (const event of readOn(source, { id, after, signal, read, isDone: () => false })) {
+    watch.take(event);
+    if (isWanted(event)) yield event;
+    if (watch.end && isDone()) return watch.end;
   }
+  throw new Error('a stream without end has ended');
 }
 
-/** Where the reader stands, and whether the Session rests there. */
-class Place {
-  last: string | undefined;
-  end: TailEnd | undefined;
-  isOver = false;
-  #error: TailEnd['error'];
+interface Told {
+  readonly event: SessionEvent;
+  readonly isShown: boolean;
+}
 
-  take(event: SessionEvent): void {
-    this.last = event.id;
-    const { type } = event;
-    if (type === 'session.error') {
-      this.#error = isRecord(event['error']) ? event['error'] : undefined;
-    } else if (type === 'session.status_running') {
-      this.#error = undefined;
-      this.end = undefined;
-    } else if (type === 'session.status_idle') {
-      const reason = isRecord(event['stop_reason']) ? event['stop_reason'] : {};
-      this.end = { type: String(reason['type']), error: this.#error };
-    } else if (type === 'session.status_terminated' || type === 'session.deleted') {
-      const word = type === 'session.deleted' ? 'deleted' : 'terminated';
-      this.end = { type: word, error: this.#error };
-      this.isOver = true;
-    }
+async function* begin(source: TailSource, request: TailRequest): AsyncGenerator<Told> {
+  const { id, last, signal } = request;
+  if (last !== undefined) {
+    yield* await recent(source, request, last);
+    return;
   }
+  let isWhole = false;
+  const read = async function* (after: string | undefined): AsyncGenerator<SessionEvent> {
+    let isKnown = after !== undefined;
+    for await (const event of source.history('asc')) {
+      if (!isKnown) yield event;
+      if (event.id === after) isKnown = false;
+    }
+    isWhole = true;
+  };
+  const whole = readOn(source, { id, after: undefined, signal, read, isDone: () => isWhole });
+  for await (const event of whole) yield { event, isShown: true };
+}
+
+/**
+ * From the end of the log backwards: as many events as are wanted, and of the others what tells
+ * whether the Session rests.
+ */
+async function recent(
+  source: TailSource,
+  { types }: TailRequest,
+  count: number,
+): Promise<readonly Told[]> {
+  const told: Told[] = [];
+  let missing = count;
+  let isSettled = false;
+  for await (const event of source.history('desc')) {
+    const isShown = missing > 0 && (types?.includes(event.type) ?? true);
+    const isNewest = told.length === 0;
+    if (isShown) missing--;
+    // An error belongs to the turn that it is in, so its beginning has to be seen.
+    if (isShown || isNewest || (!isSettled && RESTING.includes(event.type)))
+      told.push({ event, isShown });
+    isSettled ||= event.type === 'session.status_running';
+    if (missing === 0 && isSettled) break;
+  }
+  return told.reverse();
 }
 
 /** Without an event to go on from, whatever happened before the stream was open is in the history. */
@@ -114,28 +119,17 @@ async function* connect(
   const seen = new Set<string>();
   try {
     if (after === undefined) {
-      for await (const event of source.history()) {
+      for await (const event of source.history('asc')) {
         seen.add(event.id);
         yield event;
       }
     }
     for await (const data of eventData(body)) {
       const event = readEvent(data);
-      if (isEvent(event) && !seen.has(event.id)) yield event as SessionEvent;
+      if (isEvent(event) && !seen.has(event.id)) yield event;
     }
   } finally {
     // It was read to its end, or is let go unread.
     await body.cancel().catch(() => undefined);
   }
-}
-
-function canGoOn(thrown: unknown): boolean {
-  if (!(thrown instanceof ClientError) || thrown.code === 'aborted') return false;
-  return thrown.status === undefined || TRANSIENT.has(thrown.status);
-}
-
-function pauseAfter(losses: number, { random }: TailSource): number {
-  if (losses === 0) return 0;
-  const pause = Math.min(DEFAULT_RETRY.baseMs * 2 ** (losses - 1), DEFAULT_RETRY.maxMs);
-  return Math.round(pause * (1 + random() / 4));
 }

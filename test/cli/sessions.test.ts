@@ -33,11 +33,13 @@ const SAID = event('agent.message', { content: [{ type: 'text', text: 'one\ntwo'
 const idle = (type: string) => event('session.status_idle', { stop_reason: { type } });
 const DONE = idle('end_turn');
 
-async function run(handler: Handler, argv: string[], options: CliOptions = {}) {
+async function runWords(handler: Handler, argv: string[], options: CliOptions = {}) {
   server = await startFakeServer(handler);
   const env = { GATEWAY_SERVER: server.url, GATEWAY_API_KEY: 'sk-test', ...options.env };
-  return { ...(await runCli(['sessions', ...argv], { ...options, env })), calls: server.calls };
+  return { ...(await runCli(argv, { ...options, env })), calls: server.calls };
 }
+const run = (handler: Handler, argv: string[], options: CliOptions = {}) =>
+  runWords(handler, ['sessions', ...argv], options);
 
 /** A Session with this history; every connection to its stream tells the next of `streams` and ends. */
 const session =
@@ -52,6 +54,7 @@ const session =
     const types = query.getAll('types');
     if (path.endsWith('/events')) {
       const data = history.filter((one) => types.length === 0 || types.includes((one as any).type));
+      if (query.get('order') === 'desc') data.reverse();
       return { body: { data, next_page: null } };
     }
     if (path === '/v1/sessions') return { body: { data: [SESSION], next_page: null } };
@@ -94,7 +97,7 @@ describe('gateway sessions', () => {
       `${AT}  session.status_idle  end_turn`,
       '',
     ]);
-    const words = ['events', 'sess_1', '--types', 'agent.message,x', '-o', 'json'];
+    const words = ['events', 'sess_1', '--type', 'agent.message,x', '-o', 'json'];
     expect((await run(session(history), words)).json().data).toEqual([SAID]);
   });
 
@@ -185,9 +188,97 @@ describe('gateway sessions tail', () => {
     expect((await tail(session([idle('requires_action')]))).stderr).toContain('waits for');
   });
 
-  it('shows only the types that were named', async () => {
-    const { code, stdout } = await tail(session([RUNNING, SAID, DONE]), '--types', 'agent.message');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: `${AT}  agent.message  one\n  two\n` });
+  it(
+    verifies('cli.tail', 'shows history and what follows in order, under both of its names'),
+    async () => {
+      const words = ['tail', 'sess_1', '--until-done', '-o', 'json'];
+      const streams = () => [[SAID], [DONE]];
+      const long = await runWords(session([RUNNING], streams()), ['sessions', ...words]);
+      const short = await runWords(session([RUNNING], streams()), words);
+      expect(eventsOf(long.stdout).flatMap(({ event }) => event ?? [])).toEqual([
+        RUNNING,
+        SAID,
+        DONE,
+      ]);
+      expect(short).toMatchObject({ code: 0, stdout: long.stdout });
+    },
+  );
+
+  it(verifies('cli.tail', 'shows only the types that were named'), async () => {
+    const handler = () => session([RUNNING, SAID], [[event('session.error'), DONE]]);
+    const only = await tail(handler(), '--type', 'agent.message');
+    expect(only).toMatchObject({ code: 0, stdout: `${AT}  agent.message  one\n  two\n` });
+    for (const words of [
+      ['--type', 'agent.message', '--type', 'session.status_idle'],
+      ['--type', 'agent.message, session.status_idle'],
+    ]) {
+      const two = await tail(handler(), ...words);
+      expect(two.stdout.match(/^2026\S+ {2}\S+/gm)).toEqual([
+        `${AT}  agent.message`,
+        `${AT}  session.status_idle`,
+      ]);
+    }
+  });
+
+  it(
+    verifies('cli.tail', 'shows of the history its last -n events, and all that follows'),
+    async () => {
+      const history = [RUNNING, SAID, event('agent.message', { content: [] })];
+      const shown = async (n: string, ...words: string[]) => {
+        const { code, stdout } = await tail(
+          session(history, [[DONE]]),
+          '-n',
+          n,
+          '-o',
+          'json',
+          ...words,
+        );
+        expect(code).toBe(0);
+        return eventsOf(stdout).flatMap((line) => line.event ?? []);
+      };
+      expect(await shown('2')).toEqual([history[1], history[2], DONE]);
+      expect(await shown('0')).toEqual([DONE]);
+      expect(await shown('9')).toEqual([...history, DONE]);
+      expect(await shown('1', '--type', 'session.status_running')).toEqual([RUNNING]);
+      const { calls } = await tail(session(history, [[DONE]]), '-n', '1');
+      const stream = calls.find(({ path }) => path.endsWith('/stream'));
+      expect(stream?.headers['last-event-id']).toBe((history[2] as { id: string }).id);
+    },
+  );
+
+  it(
+    verifies('cli.tail', 'shows the history alone with --no-follow, whatever came of it'),
+    async () => {
+      const failed = [RUNNING, idle('retries_exhausted')];
+      for (const history of [[RUNNING, SAID], failed, []]) {
+        const words = ['tail', 'sess_1', '--no-follow', '-o', 'json'];
+        const { code, stdout, calls } = await run(session(history, [[DONE]]), words);
+        expect(code).toBe(0);
+        expect(eventsOf(stdout).flatMap((line) => line.event ?? [])).toEqual(history);
+        expect(eventsOf(stdout).at(-1)).toEqual({ type: 'end', reason: 'history' });
+        expect(calls.some(({ path }) => path.endsWith('/stream'))).toBe(false);
+      }
+      const both = await tail(session([]), '--no-follow');
+      expect(both).toMatchObject({ code: 64, stdout: '' });
+    },
+  );
+
+  it('ends at once when the session cannot be read any more', async () => {
+    const handler = session([RUNNING]);
+    const found = await tail(
+      (call, response) =>
+        call.path.endsWith('/stream')
+          ? { status: 404, body: { error: 'session not found' } }
+          : handler(call, response),
+      '-o',
+      'json',
+    );
+    expect(found.code).toBe(1);
+    expect(eventsOf(found.stdout).at(-1)).toMatchObject({
+      type: 'end',
+      reason: 'error',
+      error: { message: expect.stringContaining('not found'), status: 404 },
+    });
   });
 
   it('goes on without --until-done until it is interrupted', async () => {

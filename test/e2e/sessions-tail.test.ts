@@ -11,8 +11,8 @@ const CONFIG = {
   models: [{ name: 'acme/one', routes: [{ provider: 'acme' }] }],
 };
 
-/** A way to the gateway that can be cut. */
-async function startLine(port: number) {
+/** A way to the gateway that can be cut; streams are, each after so many bytes. */
+async function startLine(port: number, cuts: number[] = []) {
   const open = new Set<Socket>();
   let isUp = true;
   const server = createServer((near) => {
@@ -27,8 +27,19 @@ async function startLine(port: number) {
     ] as const) {
       open.add(one);
       one.on('error', () => undefined).on('close', () => open.delete(one) && other.destroy());
-      one.pipe(other);
     }
+    let left = Infinity;
+    near.on('data', (bytes: Buffer) => {
+      if (bytes.includes('/events/stream')) left = cuts.shift() ?? Infinity;
+      far.write(bytes);
+    });
+    far.on('data', (bytes: Buffer) => {
+      near.write(bytes.subarray(0, left));
+      left -= bytes.length;
+      if (left <= 0) near.destroySoon();
+    });
+    near.on('end', () => far.end());
+    far.on('end', () => near.end());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const cut = (): void => {
@@ -93,5 +104,43 @@ it(
     expect(events.slice(0, all.length)).toEqual(all);
     expect(events.slice(all.length).map(({ type }) => type)).toEqual(['session.deleted']);
     expect(lines.at(-1)).toEqual({ type: 'end', reason: 'deleted' });
+  },
+);
+
+it(
+  verifies(
+    'cli.tail',
+    'cli.tail.reconnect',
+    'gateway tail shows every event once, wherever its connections are cut',
+  ),
+  async () => {
+    const { url, call, clientKey, stop } = await startGateway(CONFIG);
+    onTestFinished(async () => void (await stop()));
+    const cuts = [1, 1_300, 300, 2_048, 0, 1_750, 777, 2_600];
+    const line = await startLine(Number(new URL(url).port), cuts);
+    const agent = await call('POST', '/v1/agents', { body: { name: 'a', model: 'acme/one' } });
+    const body = { agent: agent.body.id, environment_id: 'env_1' };
+    const made = await call('POST', '/v1/sessions', { body });
+    const at = `/v1/sessions/${made.body.id}`;
+    let shown = '';
+    const run = runCli(['tail', made.body.id, '-o', 'json'], {
+      env: { GATEWAY_SERVER: line.url, GATEWAY_API_KEY: clientKey },
+      onStdout: (text) => (shown += text),
+    });
+    let turns = 0;
+    while (cuts.length > 0) {
+      const content = [{ type: 'text', text: `turn ${++turns}: grüße 👋` }];
+      await call('POST', `${at}/events`, { body: { events: [{ type: 'user.message', content }] } });
+      await eventually(() => shown.split('"session.status_idle"').length > turns, 30_000);
+    }
+    const { data } = (await call('GET', `${at}/events?limit=1000&order=asc`)).body;
+    await call('DELETE', at);
+    expect((await run).code).toBe(0);
+    const events = shown
+      .trimEnd()
+      .split('\n')
+      .flatMap((text) => JSON.parse(text).event ?? []);
+    expect(events.slice(0, -1)).toEqual(data);
+    expect(events.at(-1).type).toBe('session.deleted');
   },
 );

@@ -12,7 +12,7 @@ export const SERVICE_COMMANDS: readonly CommandSpec[] = [
     name: 'invoke',
     summary: 'Send a message to a Service',
     description:
-      'Begins or continues a Session and prints its id; with --follow, what the agent says until its turn ends. Without a message, or with -, it is read from stdin. With -o json --follow is NDJSON of events. A turn that fails exits 7.',
+      'Begins or continues a Session and prints its id; with --follow, what the agent says until its turn ends. Without a message, or with -, it is read from stdin. A lost connection is made again. With -o json --follow is NDJSON of events. A turn that fails exits 7.',
     examples: [
       { command: 'gateway invoke helper "hello" --follow', note: 'Wait for the answer' },
       {
@@ -22,6 +22,13 @@ export const SERVICE_COMMANDS: readonly CommandSpec[] = [
     ],
     args: [SERVICE, { name: 'input', description: 'What to say; - reads stdin' }],
     flags: [
+      {
+        name: 'input',
+        short: 'i',
+        type: 'string',
+        value: 'TEXT',
+        description: 'What to say, in place of the argument; - reads stdin',
+      },
       { name: 'session', type: 'string', value: 'ID', description: 'Session to go on with' },
       {
         name: 'follow',

@@ -3,11 +3,36 @@ import { IGNORE_NOT_FOUND } from './shared-words.ts';
 
 const ID: ArgSpec = { name: 'id', required: true, description: 'Id of the Session' };
 
-const TYPES: FlagSpec = {
-  name: 'types',
+const TYPE: FlagSpec = {
+  name: 'type',
   type: 'string',
-  value: 'TYPES',
-  description: 'Only events of these types, separated by commas',
+  value: 'TYPE',
+  repeatable: true,
+  description: 'Only events of this type, or of these, separated by commas',
+};
+
+const TAIL: Omit<CommandSpec, 'name' | 'summary' | 'examples'> = {
+  description:
+    'Every event once and in order, also when the connection is lost in between: it is made again behind the last event that came, and given up with exit 8 after half a minute without one. Ends when the Session is terminated or deleted. With -o json it is NDJSON of events. A turn that fails exits 7 with --until-done.',
+  args: [ID],
+  flags: [
+    {
+      name: 'lines',
+      short: 'n',
+      type: 'integer',
+      value: 'N',
+      description: 'Only the last N events of the history; 0 for what happens from now on',
+    },
+    TYPE,
+    { name: 'no-follow', type: 'boolean', description: 'Show the history and end' },
+    {
+      name: 'until-done',
+      type: 'boolean',
+      description: 'End when the Session rests, at once when it does already',
+    },
+    IGNORE_NOT_FOUND,
+  ],
+  load: () => import('../commands/sessions-tail.ts'),
 };
 
 /** Commands on the Sessions of the key's organization. */
@@ -57,34 +82,26 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     examples: [
       { command: 'gateway sessions events sess_01', note: 'All of it' },
       {
-        command: 'gateway sessions events sess_01 --types user.message,agent.message -o json',
+        command: 'gateway sessions events sess_01 --type user.message,agent.message -o json',
         note: 'What was said, as JSON',
       },
     ],
     args: [ID],
-    flags: [TYPES],
+    flags: [TYPE],
     load: () => import('../commands/sessions-events.ts'),
   },
   {
     name: 'sessions tail',
     summary: 'Show the history of a Session, then what happens',
-    description:
-      'Every event once and in order, also when the connection is lost in between. Ends when the Session is terminated or deleted. With -o json it is NDJSON of events. A turn that fails exits 7 with --until-done.',
     examples: [
       { command: 'gateway sessions tail sess_01', note: 'Until Ctrl-C' },
       { command: 'gateway sessions tail sess_01 --until-done', note: 'Until its turn ends' },
-    ],
-    args: [ID],
-    flags: [
-      TYPES,
       {
-        name: 'until-done',
-        type: 'boolean',
-        description: 'End when the Session rests, at once when it does already',
+        command: 'gateway sessions tail sess_01 -n 20 --type agent.message --no-follow',
+        note: 'The last 20 answers',
       },
-      IGNORE_NOT_FOUND,
     ],
-    load: () => import('../commands/sessions-tail.ts'),
+    ...TAIL,
   },
   {
     name: 'sessions archive',
@@ -103,5 +120,11 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/sessions-delete.ts'),
+  },
+  {
+    name: 'tail',
+    summary: 'Short for `gateway sessions tail`',
+    examples: [{ command: 'gateway tail sess_01 --until-done', note: 'Until its turn ends' }],
+    ...TAIL,
   },
 ];
