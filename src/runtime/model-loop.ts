@@ -79,19 +79,20 @@ function toSuspects({ session }: TurnLog, { state }: TurnJournal): ReadonlySet<s
 }
 
 async function go(context: TurnContext): Promise<void> {
-  const { journal, signal } = context;
+  const { journal, pool, signal } = context;
   while (!signal.aborted) {
     const step = nextStep(journal.state);
     if (step.type === 'rest') return journal.settle();
+    const { turns } = journal.state;
     await take(step, context);
     await journal.sync();
+    if (journal.state.turns > turns) pool.forgive();
   }
 }
 
 async function take(step: Exclude<Step, { type: 'rest' }>, context: TurnContext): Promise<void> {
   switch (step.type) {
     case 'start':
-      context.pool.forgive();
       return start(context);
     case 'ask':
       return askModel(context);

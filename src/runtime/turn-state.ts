@@ -28,6 +28,10 @@ export class TurnState {
   lastInput = 0;
   phase: Phase = 'idle';
   readonly entries: Entry[] = [];
+  /** Turns that have begun. */
+  turns = 0;
+  /** Where the last of them begins among the entries. */
+  turnStart = 0;
   /** Calls of the last answer of the turn. */
   uses: ToolUse[] = [];
   /** What `requires_action` names last. */
@@ -114,6 +118,8 @@ export class TurnState {
 
   /** Takes up the next message with what the operator's side said around it. */
   #begin(): void {
+    this.turns++;
+    this.turnStart = this.entries.length;
     this.rounds = 0;
     this.failures = 0;
     const first = this.#queue.findIndex(({ type }) => type === 'user.message');

@@ -40,7 +40,8 @@ function takeInput(row: SessionRow, event: IdentifiedEvent, seq: number): Sessio
   if (!event.type.startsWith('user.')) return row;
   const answered = answerOf(event)?.id;
   const awaiting = row.awaiting.filter((id) => id !== answered);
-  return { ...row, lastInput: seq, awaiting };
+  const queued = event.type === 'user.message' ? row.queued + 1 : row.queued;
+  return { ...row, lastInput: seq, queued, awaiting };
 }
 
 function move(
@@ -53,9 +54,12 @@ function move(
     throw new GatewayError('conflict', { message, retry: false });
   }
   const since = row.runningSince ?? at;
+  const begins = row.status === 'idle' && to === 'running' && !row.isPaused;
   return {
     ...row,
     status: to,
+    queued: begins ? Math.max(0, row.queued - 1) : row.queued,
+    isPaused: to === 'idle' && awaited.length > 0,
     awaiting: to === 'idle' ? awaited : [],
     activeMs: to === 'running' ? row.activeMs : row.activeMs + at - since,
     runningSince: to === 'running' ? since : null,

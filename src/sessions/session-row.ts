@@ -10,8 +10,12 @@ export interface SessionRow extends Omit<Session, 'agent'> {
   readonly agentVersion: number | null;
   /** Number of the last event that a turn must look at. */
   readonly lastInput: number;
+  /** Messages that no turn has begun with yet. */
+  readonly queued: number;
   /** Ids of the events that the client must answer before the turn goes on. */
   readonly awaiting: readonly string[];
+  /** Idle in the middle of a turn: what comes next goes on with it. */
+  readonly isPaused: boolean;
   /** Who runs the turn: nobody else may append to it. Null before the first. */
   readonly turn: string | null;
   /** Of the last event, in ms since epoch; later ones are never earlier. */

@@ -1,5 +1,6 @@
 import type { JobHandler, JobResult, JobRun } from '../jobs/jobs.ts';
 import type { Entry } from '../store/store.ts';
+import { withNextTurn } from './next-turn.ts';
 import type { NewEvent } from './session-event.ts';
 import { sessionKey } from './session-row.ts';
 import type { SessionRow } from './session-row.ts';
@@ -130,7 +131,10 @@ async function noteFailure(go: Go): Promise<void> {
   }));
 }
 
-/** Input that waits behind the turn gets goes of its own. */
+/**
+ * Ends the turn, so that nobody waits for it for ever; input that waits behind it gets goes of its own.
+ * A Session without anything to end is told of the failure alone.
+ */
 async function giveUp(go: Go): Promise<JobResult> {
   const error = failed('the turn failed again and again', 'exhausted');
   const stop_reason = { type: 'retries_exhausted' };
@@ -139,10 +143,15 @@ async function giveUp(go: Go): Promise<JobResult> {
   const { value: before } = await ownEntry(go);
   await appendTo(go, (row) => ({
     row: { ...row, handled: row.lastInput },
-    events: isBusy(row) ? [error, ...(row.status === 'running' ? [] : [running]), idle] : [error],
+    events: [
+      error,
+      ...(row.status === 'rescheduling' ? [running] : []),
+      ...(isBusy(row) || row.lastInput > row.handled ? [idle] : []),
+    ],
   }));
   const after = await ownEntry(go);
-  const isLeft = isBusy(before) || after.value.lastInput > after.value.handled;
+  const { lastInput, handled } = after.value;
+  const isLeft = isBusy(before) || isBusy(after.value) || lastInput > handled;
   return isLeft ? { againInMs: 0 } : doneIfUnchanged(after);
 }
 
@@ -153,6 +162,6 @@ async function appendTo(
   await log.change(id, (row) => {
     if (row?.turn !== turn) return undefined;
     const { row: next, events } = make(row);
-    return { row: next, events: log.identify(events) };
+    return withNextTurn(log, next, log.identify(events));
   });
 }

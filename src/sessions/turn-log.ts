@@ -1,5 +1,6 @@
 import { GatewayError } from '../core/errors.ts';
 import type { EventDelta, NewEvent, PlacedEvent } from './session-event.ts';
+import { withNextTurn } from './next-turn.ts';
 import type { SessionLog } from './session-log.ts';
 import type { SessionRow } from './session-row.ts';
 import type { Session } from './session.ts';
@@ -44,7 +45,7 @@ export class FencedTurnLog implements TurnLog {
     const changed = await this.#log.change(this.#session.id, (row) => {
       if (row?.turn !== this.#turn) throw lostTurn();
       const { usage = row.usage, handled = row.handled } = change;
-      return { row: { ...row, usage, handled }, events: identified };
+      return withNextTurn(this.#log, { ...row, usage, handled }, identified);
     });
     if (!changed) throw lostTurn();
     this.see(changed.row);

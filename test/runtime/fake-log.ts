@@ -31,6 +31,22 @@ function answeredIn(placed: readonly PlacedEvent[]): Set<unknown> {
   );
 }
 
+/** A message is left, and no turn that runs or waits for the client. */
+function hasNextTurn(events: readonly NewEvent[]): boolean {
+  let queued = 0;
+  let phase = 'idle';
+  for (const { type, stop_reason: reason } of events) {
+    if (type === 'user.message') queued++;
+    if (type === 'session.status_running') {
+      if (phase === 'idle') queued--;
+      phase = 'running';
+    }
+    if (type === 'session.status_idle')
+      phase = (reason as { type?: string }).type === 'requires_action' ? 'waiting' : 'idle';
+  }
+  return phase === 'idle' && queued > 0;
+}
+
 const isInput = (type: string): boolean => /^(?:user|system)\./.test(type);
 
 /** A Session in memory, and any number of processes that run its turns one after the other. */
@@ -44,7 +60,7 @@ export class FakeSession {
 
   readonly #isEager: boolean;
 
-  /** Eager, the default: input moves an idle Session in its own commit, as that of a real log does. */
+  /** Eager, the default: input and what is left move an idle Session in their own commit, as those of a real log do. */
   constructor(agent: Partial<ResolvedAgent> = {}, { eager = true }: { eager?: boolean } = {}) {
     this.#isEager = eager;
     this.session = {
@@ -124,7 +140,10 @@ export class FakeSession {
         alive();
         if (this.#crash) this.#crash = { ...this.#crash, at: this.#crash.at - 1 };
         if (isDue('before')) die();
-        const placed = this.#commit(events, change);
+        const after = [...this.placed.map(({ event }) => event), ...events];
+        const isNext = this.#isEager && hasNextTurn(after);
+        const next: NewEvent[] = isNext ? [{ type: 'session.status_running' }] : [];
+        const placed = this.#commit([...events, ...next], change);
         if (isDue('behind')) die();
         return placed;
       },

@@ -7,7 +7,12 @@ import { eventually } from '../support/gateway.ts';
 import { codeOf, turns } from '../usage/usage-fixtures.ts';
 import { createRig, follow, historyOf, idle, newSession, ORG, say, typesOf } from './support.ts';
 
-const quiet: TurnRunner = { run: async (log) => void (await log.append([idle('end_turn')])) };
+const quiet: TurnRunner = {
+  async run(log) {
+    do await log.append([idle('end_turn')]);
+    while (log.session.status === 'running');
+  },
+};
 
 const isPlaced = (item: PlacedEvent | EventDelta): item is PlacedEvent => 'seq' in item;
 

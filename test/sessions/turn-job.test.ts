@@ -265,6 +265,63 @@ describe('a turn', () => {
     expect(await settled(sessions, session.id)).toBe(true);
   });
 
+  it('that ends with messages left begins the next in the same commit', async () => {
+    const { turnsBegun, runner } = createStage();
+    const { sessions } = createRig({ runner });
+    const { session } = await sessions.create(newSession({ events: [say('one')] }));
+    const { log } = await eventually(() => turnsBegun[0]);
+    await sessions.send(ORG, session.id, [say('two')]);
+    const status = async () => (await sessions.get(ORG, session.id)).status;
+    const waiting = idle('requires_action', { event_ids: ['sevt_none'] });
+    await log.append([waiting]);
+    expect(await status()).toBe('idle');
+    await log.append([{ type: 'session.status_running' }, idle('end_turn')]);
+    expect(await status()).toBe('running');
+    await finish(log);
+    expect(await status()).toBe('idle');
+    const history = await historyOf(sessions, session.id);
+    expect(typesOf(history).map((type) => type.replace('session.status_', ''))).toEqual([
+      'user.message',
+      'running',
+      'user.message',
+      'idle',
+      'running',
+      'idle',
+      'running',
+      'idle',
+    ]);
+  });
+
+  it('that always fails is ended for every message, and for a client that is waited for', async () => {
+    const clock = createFakeClock();
+    let isPaused = false;
+    const runner: TurnRunner = {
+      async run(log) {
+        if (isPaused) throw new Error('no');
+        isPaused = true;
+        await log.append([idle('requires_action', { event_ids: ['sevt_none'] })]);
+      },
+    };
+    const { sessions, store } = createRig({ clock, runner });
+    const first = newSession({ events: [say('one'), say('two')] });
+    const { session } = await sessions.create(first);
+    await turns();
+    await sessions.send(ORG, session.id, [{ type: 'user.interrupt' }]);
+    for (let i = 0; i < 120; i++) {
+      clock.advance(1_000);
+      await turns();
+    }
+    const history = await historyOf(sessions, session.id);
+    const reasons = history.flatMap(({ event }) => (event['stop_reason'] as object) ?? []);
+    expect(reasons).toEqual([
+      { type: 'requires_action', event_ids: ['sevt_none'] },
+      { type: 'retries_exhausted' },
+      { type: 'retries_exhausted' },
+    ]);
+    expect(await settled(sessions, session.id)).toBe(true);
+    expect(await store.list({ prefix: ['job'] })).toEqual([]);
+  });
+
   it('that leaves its Session running is not done', async () => {
     const reported: unknown[] = [];
     const runner: TurnRunner = { run: async () => undefined };

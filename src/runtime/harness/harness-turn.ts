@@ -144,6 +144,7 @@ async function finish(
   { open, startId, outcome: { how, said } }: { open: OpenAgent; startId: string; outcome: Outcome },
 ): Promise<void> {
   const isEnded = how === 'end_turn' || how === 'refusal' || how === 'cut_short';
+  const { turns } = journal.state;
   await journal.append(
     [
       ...said,
@@ -154,7 +155,10 @@ async function finish(
     ],
     { status: 'idle' },
   );
-  if (isEnded) pool.keep(open, journal.log.session, journal.state.entries.length);
+  // What is next may have begun in the same commit; that it has not heard.
+  const { entries, turnStart } = journal.state;
+  const heard = journal.state.turns > turns ? turnStart : entries.length;
+  if (isEnded) pool.keep(open, journal.log.session, heard);
   else await pool.end(open);
 }
 

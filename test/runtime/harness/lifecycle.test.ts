@@ -175,6 +175,17 @@ describe('the process of a harness', () => {
     },
   );
 
+  it('is told each of the messages that were sent at once in a turn of its own', async () => {
+    const stand = await createStand({ protocol: 'acp' });
+    await Promise.all([stand.say('one'), stand.say('two'), stand.say('three')]);
+    const events = await stand.idle(3);
+    const answers = ofType(events, 'agent.message').map(({ content }: any) => content[0].text);
+    expect(answers).toEqual(['You said one', 'You said two', 'You said three']);
+    expect(events.findLastIndex(({ type }) => type === 'session.status_idle')).toBe(
+      events.length - 1,
+    );
+  });
+
   it('tells a fresh process what was said before', async () => {
     const stand = await createStand({ protocol: 'jsonl' });
     await stand.say('speak');

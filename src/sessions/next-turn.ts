@@ -1,0 +1,19 @@
+import { placeEvents } from './place-events.ts';
+import type { IdentifiedEvent } from './place-events.ts';
+import type { RowChange, SessionLog } from './session-log.ts';
+import type { SessionRow } from './session-row.ts';
+
+/**
+ * What a turn appends, and where that ends it with messages left, the beginning of the next one in the
+ * same commit: nobody finds the Session idle with its work undone.
+ */
+export function withNextTurn(
+  log: SessionLog,
+  row: SessionRow,
+  events: readonly IdentifiedEvent[],
+): RowChange {
+  const { status, isPaused, queued } = placeEvents(row, events, row.lastAt).row;
+  const isNext = status === 'idle' && !isPaused && queued > 0;
+  const next = isNext ? log.identify([{ type: 'session.status_running' }]) : [];
+  return { row, events: [...events, ...next] };
+}
