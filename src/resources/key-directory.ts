@@ -104,7 +104,8 @@ function toListed(stored: Stored, owner: Stored | undefined): Listed {
   };
 }
 
-function toSpendLimits(declared: unknown): SpendLimits | null {
+/** As a key or an organization declares them. */
+export function toSpendLimits(declared: unknown): SpendLimits | null {
   const windows = Object.entries((declared ?? {}) as Record<string, string>);
   if (windows.length === 0) return null;
   return Object.fromEntries(windows.map(([window, amount]) => [window, toNanos(amount)]));

@@ -3,8 +3,8 @@ import type { Admitted, GateDeps, KeyFound } from '../surfaces/gate.ts';
 import type { PayingKey } from '../usage/principal.ts';
 
 export interface PayerGateDeps extends Pick<GateDeps, 'rates' | 'concurrency'> {
-  /** The key of that id as things stand now. */
-  find(keyId: string): KeyFound | Promise<KeyFound>;
+  /** The key that pays, or whoever stands for it, as things stand now. */
+  find(payer: PayingKey): KeyFound | Promise<KeyFound>;
 }
 
 /**
@@ -18,9 +18,11 @@ export function createPayerGate({
   rates,
   concurrency,
 }: PayerGateDeps): (payer: PayingKey) => Promise<Admitted> {
-  const lookup = async (keyId: string): Promise<KeyFound> => {
-    const found = await find(keyId);
-    return typeof found === 'string' ? found : { ...found, scopes: null };
+  return (payer) => {
+    const lookup = async (): Promise<KeyFound> => {
+      const found = await find(payer);
+      return typeof found === 'string' ? found : { ...found, scopes: null };
+    };
+    return admit(payer.keyId, 'inference', { lookup, rates, concurrency });
   };
-  return ({ keyId }) => admit(keyId, 'inference', { lookup, rates, concurrency });
 }

@@ -11,11 +11,13 @@ import { createHarnessRunner } from '../runtime/harness/create-harness-runner.ts
 import { createModelCaller } from '../runtime/model-caller.ts';
 import { createModelLoop } from '../runtime/model-loop.ts';
 import type { TurnContent } from '../runtime/turn-content.ts';
+import { findOrganizationPayer, paysAsOrganization } from '../runtime/organization-payer.ts';
 import { createPayerGate } from '../runtime/payer-gate.ts';
 import { createReaper } from '../runtime/reaper/create-reaper.ts';
 import { createMcpToolServers } from '../runtime/tools/mcp-tool-servers.ts';
 import type { ToolCredentials } from '../runtime/tools/tool-credentials.ts';
 import { createSessions } from '../sessions/create-sessions.ts';
+import { withKnownFiles } from '../sessions/named-files.ts';
 import { resolveAgent } from '../sessions/resolve-agent.ts';
 import type { TurnRunner } from '../sessions/sessions.ts';
 import type { Store } from '../store/store.ts';
@@ -62,9 +64,13 @@ export function openAgents(options: AgentsOptions): AgentsParts {
   const { runner, close } = openRunner(options);
   const followers = new ActiveExchanges();
   const { sessions, handlers } = createSessions({ store, clock, ids, jobs, runner });
+  const checked = withKnownFiles(
+    sessions,
+    async (organization, id) => (await loadFile(repository, organization, id)) !== undefined,
+  );
   const served = {
     ...options,
-    sessions,
+    sessions: checked,
     carriers: resourceCarriers(config.compat),
     maxBodyBytes: config.limits.bodyBytes,
     active: options.inference.active,
@@ -143,13 +149,15 @@ function toolCredentials(options: AgentsOptions): ToolCredentials {
   };
 }
 
-function payerGate({ resources, rates, concurrency }: AgentsOptions) {
+function payerGate({ repository, resources, rates, concurrency }: AgentsOptions) {
   const { keys, catchUp } = resources;
   return createPayerGate({
     rates,
     concurrency,
-    // A key that was made a moment ago by another process is known before its turn is refused.
-    async find(keyId) {
+    async find(payer) {
+      if (paysAsOrganization(payer)) return findOrganizationPayer(repository, payer);
+      const { keyId } = payer;
+      // A key that was made a moment ago by another process is known before its turn is refused.
       const found = keys.find(keyId);
       if (found !== 'unknown') return found;
       await catchUp();

@@ -15,6 +15,16 @@ function gate(overrides: Partial<PayerGateDeps> = {}) {
 }
 
 describe('the payer of a turn', () => {
+  it('is looked for by all that is known of it', async () => {
+    const asked: unknown[] = [];
+    const find: PayerGateDeps['find'] = (payer) => {
+      asked.push(payer);
+      return PRINCIPAL;
+    };
+    await gate({ find })(PAYER);
+    expect(asked).toEqual([PAYER]);
+  });
+
   it('is let in whatever its scopes are', async () => {
     const find = () => ({ ...PRINCIPAL, scopes: new Set(['sessions']) });
     expect(await gate({ find })(PAYER)).toMatchObject({ principal: { keyId: 'key_1' } });

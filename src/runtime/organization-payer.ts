@@ -1,0 +1,34 @@
+import { toSpendLimits } from '../resources/key-directory.ts';
+import { organization } from '../resources/organization.ts';
+import type { Repository } from '../resources/repository.ts';
+import type { KeyFound } from '../surfaces/gate.ts';
+import type { PayingKey } from '../usage/principal.ts';
+
+/** True for what no key asked for: a Schedule that was due stands in its place. */
+export function paysAsOrganization({ keyId }: PayingKey): boolean {
+  return keyId.startsWith('depl_');
+}
+
+/**
+ * The organization in the place of a key: held to its own state and spending limits and to no key's.
+ * What it spends is recorded under the id that stands for the key.
+ */
+export async function findOrganizationPayer(
+  repository: Repository,
+  { keyId, keyName, organizationId }: PayingKey,
+): Promise<KeyFound> {
+  const owner = await repository.find(organization, organizationId, { organization: null });
+  if (!owner) return 'unknown';
+  return {
+    keyId,
+    keyName,
+    organizationId,
+    organizationEnabled: owner.spec['enabled'] === true,
+    scopes: null,
+    keySpend: null,
+    organizationSpend: toSpendLimits(owner.spec['spending_limit']),
+    rpmCap: null,
+    concurrencyCap: null,
+    allowedModels: null,
+  };
+}
