@@ -2,6 +2,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { ResourceDefinition, Spec, Stored } from './define-resource.ts';
 import { parseSpec } from './parse-body.ts';
 import type { Body } from './parse-body.ts';
+import { secretText } from './secret-text.ts';
 import { sameJson } from './same-json.ts';
 
 export interface Fields {
@@ -15,7 +16,7 @@ export function readFields(definition: ResourceDefinition, body: Body): Fields {
   const spec = parseSpec(definition, body);
   const secrets: Record<string, unknown> = {};
   for (const field of definition.secrets) {
-    if (spec[field] !== undefined) secrets[field] = spec[field];
+    if (spec[field] !== undefined) secrets[field] = secretText(spec[field]);
     delete spec[field];
   }
   definition.check?.(spec, secrets);

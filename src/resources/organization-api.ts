@@ -40,6 +40,8 @@ export interface OrganizationApi {
   readonly changes?: false;
   /** True: successes are `{code, data, message}` and lists are whole (contract: Credential). */
   readonly coded?: boolean;
+  /** True: bodies may be YAML. */
+  readonly yaml?: boolean;
   /** `/{id}/{child}` and below. */
   readonly children?: Readonly<Record<string, (input: ChildInput) => Promise<ResourceReply>>>;
   /** The fields that a form stands for. */

@@ -1,8 +1,11 @@
+import type { Clock } from '../core/clock.ts';
 import type { KeyHasher } from '../core/seal.ts';
 import { agent, defineAgent } from './agent.ts';
 import type { OperatorNames } from './agent-fields.ts';
+import type { OwnWebhook } from './chat-webhooks.ts';
 import { credential } from './credential.ts';
 import type { ResourceDefinition } from './define-resource.ts';
+import { defineDeployment, deployment } from './deployment.ts';
 import { file } from './file.ts';
 import { defineKey, key } from './key.ts';
 import { model } from './model.ts';
@@ -22,19 +25,25 @@ export const RESOURCES: readonly ResourceDefinition[] = [
   agent,
   credential,
   service,
+  deployment,
 ];
 
 export interface BindOptions {
   hasher: KeyHasher;
+  clock: Clock;
   operator: OperatorNames;
+  /** Where Schedules may announce their runs beside the known providers. */
+  webhooks: readonly OwnWebhook[];
 }
 
 /** The kinds with what they need at run time. */
-export function bindResources({ hasher, operator }: BindOptions): readonly ResourceDefinition[] {
+export function bindResources(options: BindOptions): readonly ResourceDefinition[] {
+  const { hasher, operator } = options;
   const bound = new Map([
     [key, defineKey(hasher)],
     [agent, defineAgent(operator)],
     [service, defineService(operator)],
+    [deployment, defineDeployment(options)],
   ]);
   return RESOURCES.map((definition) => bound.get(definition) ?? definition);
 }

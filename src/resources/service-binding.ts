@@ -7,26 +7,27 @@ import type { Draft, Lookup } from './settlement.ts';
  * `agent`, an id or `{type: 'agent', id, version?}`, is another spelling of `agent_id` and
  * `agent_version` (decisions: agent).
  *
+ * @param param what the body calls it, for messages
  * @throws GatewayError `invalid_request` when both are there and differ
  */
-export function withAgentAlias({ agent, ...body }: Body): Body {
+export function withAgentAlias({ agent, ...body }: Body, param = 'agent'): Body {
   if (agent === undefined || agent === null) return body;
-  const { id, version } = readAlias(agent);
+  const { id, version } = readAlias(agent, param);
   const spelled: [field: string, value: unknown][] = [['agent_id', id]];
   if (version !== undefined && version !== null) spelled.push(['agent_version', version]);
   for (const [field, value] of spelled) {
     const other = body[field];
     if (other === undefined || other === null || isSame(other, value)) continue;
-    throw invalid('agent', `says something else than ${field}`);
+    throw invalid(param, `says something else than ${field}`);
   }
   return { ...body, ...Object.fromEntries(spelled) };
 }
 
-function readAlias(agent: unknown): { id: string; version?: unknown } {
+function readAlias(agent: unknown, param: string): { id: string; version?: unknown } {
   if (typeof agent === 'string') return { id: agent };
   const { type = 'agent', id, version } = agent as Record<string, unknown>;
   if (type === 'agent' && typeof id === 'string') return { id, version };
-  throw invalid('agent', 'expected an id or {type: "agent", id, version?}');
+  throw invalid(param, 'expected an id or {type: "agent", id, version?}');
 }
 
 /**

@@ -50,7 +50,8 @@ export async function openResources(
     harnesses: new Set(Object.keys(config.harnesses)),
     mcpServers: new Set(Object.keys(config.mcpServers)),
   };
-  const definitions = bindResources({ hasher, operator });
+  const { webhooks } = config.notifications;
+  const definitions = bindResources({ hasher, clock, operator, webhooks });
   const repository = new Repository({ store, clock, ids, sealer, definitions });
   const keys = createKeyDirectory({ repository, hasher, clock });
   const catalog = createLiveCatalog({

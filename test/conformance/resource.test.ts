@@ -12,7 +12,7 @@ interface Sample {
   /** A declared field, its default and another value. */
   field: { name: string; initial: unknown; next: unknown; wrongType: unknown };
   /** A write-only field with a value that must be found nowhere. */
-  secret?: { field: string; value: string };
+  secret?: { field: string; value: string; toBody?(value: string): unknown };
 }
 
 const SAMPLES: Record<string, Sample> = {
@@ -64,6 +64,21 @@ const SAMPLES: Record<string, Sample> = {
     body: (name) => ({ name, organization: 'home', protocols: ['rest'] }),
     field: { name: 'status', initial: 'active', next: 'disabled', wrongType: 'paused' },
   },
+  deployment: {
+    prepare: makeAgent,
+    body: (name) => ({
+      name,
+      organization: 'home',
+      initial_events: [{ type: 'user.message', content: [{ type: 'text', text: 'Go.' }] }],
+      schedule: { type: 'cron', expression: '0 7 * * 1-5', timezone: 'Europe/Berlin' },
+    }),
+    field: { name: 'description', initial: null, next: 'Reports.', wrongType: 7 },
+    secret: {
+      field: 'notification_settings',
+      value: 'https://hooks.slack.com/services/T0/B0/canary8c4d2e6f',
+      toBody: (chat_webhook_url) => ({ chat_webhook_url }),
+    },
+  },
 };
 
 async function makeAgent(call: Resources['call']): Promise<Record<string, unknown>> {
@@ -85,7 +100,7 @@ describe.each(KINDS.map((definition) => [definition.collection, definition] as c
   (collection, definition) => {
     const sample = sampleOf(definition.kind);
     const { field } = sample;
-    const { unique = ['name'], versioned = false } = definition;
+    const { unique = ['name'], versioned = false, newestFirst = false } = definition;
     const isNamed = unique.includes('name');
     const isWithin = definition.organizationScoped && definition.api !== undefined;
     let resources: Resources;
@@ -348,7 +363,8 @@ describe.each(KINDS.map((definition) => [definition.collection, definition] as c
         }
         expect(new Set(seen).size).toBe(seen.length);
         expect([...kept].filter((id) => !seen.includes(id))).toEqual([]);
-        expect(seen).toEqual([...seen].sort());
+        const oldestFirst = [...seen].sort();
+        expect(seen).toEqual(newestFirst ? oldestFirst.reverse() : oldestFirst);
       },
     );
 
@@ -439,7 +455,8 @@ describe.each(KINDS.map((definition) => [definition.collection, definition] as c
         const ids = async (query: string) =>
           (await call(`GET ${collection}`, { query })).body['data'].map((one: any) => one.id);
         expect(await ids('')).toEqual([second]);
-        expect(await ids('include_archived=true')).toEqual([id, second]);
+        const all = newestFirst ? [second, id] : [id, second];
+        expect(await ids('include_archived=true')).toEqual(all);
         expect((await call(`GET ${collection}`, { query: 'include_archived=1' })).status).toBe(400);
       },
     );
@@ -451,8 +468,8 @@ describe.each(KINDS.map((definition) => [definition.collection, definition] as c
         'keeps what is write-only out of every view, list and stored value',
       ),
       async () => {
-        const { field: secret, value } = sample.secret!;
-        const body = { ...bodyOf('acme'), [secret]: value };
+        const { field: secret, value, toBody = (text: string) => text } = sample.secret!;
+        const body = { ...bodyOf('acme'), [secret]: toBody(value) };
         const created = await call(`POST ${collection}`, { body });
         expect(created.status).toBe(201);
         const views = [

@@ -51,7 +51,7 @@ export function makeResources(
     clock,
     ids: createIdSource(clock),
     sealer: createSealer(masterKeys),
-    definitions: bindResources({ hasher, operator: OPERATOR }),
+    definitions: bindResources({ hasher, clock, operator: OPERATOR, webhooks: [] }),
   });
   return {
     store,
