@@ -35,7 +35,7 @@ export function runMessage({ run, name, decidedAt }: Announcement): string {
 
 /** On one line, so that nobody's text passes for a line of ours. */
 function toLine(text: string, max: number): string {
-  const characters = [...text.replace(/[\s\p{Cc}]+/gu, ' ').trim()];
+  const characters = Array.from(text.replace(/[\s\p{Cc}]+/gu, ' ').trim());
   return characters.length > max
     ? `${characters.slice(0, max - 1).join('')}…`
     : characters.join('');
