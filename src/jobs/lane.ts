@@ -81,19 +81,33 @@ export class Lane {
   /** Starts what is due as far as there is room; returns how long there is nothing to do, in ms. */
   async #takeDue(): Promise<number> {
     const { store, clock, kind, concurrency } = this.#options;
-    if (this.#running.size >= concurrency) return MAX_SLEEP_MS;
+    const room = concurrency - this.#running.size;
+    if (room <= 0) return MAX_SLEEP_MS;
     const page = await store.list({ prefix: duePrefix(kind), limit: PAGE });
-    for (const { key } of page) {
-      const { at, id } = fromDueKey(key);
-      const ms = at - clock.now();
-      if (ms > 0) return ms;
-      if (this.#closed || this.#running.size >= concurrency) return MAX_SLEEP_MS;
-      // A go whose lease ran out may still be on its way out.
-      if (this.#running.has(id)) continue;
-      const job = await this.#claim(id, at);
-      if (job) this.#start(job);
-    }
+    const names = page.map(({ key }) => fromDueKey(key));
+    const now = clock.now();
+    // A go whose lease ran out may still be on its way out.
+    const due = names.filter(({ at, id }) => at <= now && !this.#running.has(id));
+    const taken = await this.#takeAll(due.slice(0, room));
+    if (this.#closed) return MAX_SLEEP_MS;
+    const next = names.find(({ at }) => at > now);
+    if (due.length > room) return taken < room ? SLEEP_AGAIN_MS : MAX_SLEEP_MS;
+    if (next) return Math.max(0, next.at - clock.now());
     return page.length < PAGE ? MAX_SLEEP_MS : SLEEP_AGAIN_MS;
+  }
+
+  /** All at once, so that they share a write of the store; returns how many were not somebody else's. */
+  async #takeAll(due: readonly { at: number; id: string }[]): Promise<number> {
+    const claims = await Promise.allSettled(
+      due.map(async ({ at, id }) => {
+        const job = await this.#claim(id, at);
+        if (job) this.#start(job);
+        return job !== undefined;
+      }),
+    );
+    const failed = claims.find((claim) => claim.status === 'rejected');
+    if (failed) throw failed.reason;
+    return claims.filter((claim) => claim.status === 'fulfilled' && claim.value).length;
   }
 
   /** Undefined when another process was faster. */
