@@ -25,7 +25,7 @@ export interface ResolvedDocument {
 }
 
 /**
- * Replaces `${env:X}`, `${env:X:-default}`, `${file:path}`, `${ref:kind.name.field}`,
+ * Replaces `${env:X}`, `${env:X:-default}`, `${file:path}`, `${path:path}`, `${ref:kind.name.field}`,
  * `${secret:env:X}` and `${secret:file:path}` in the scalar values of a parsed document, in place;
  * `$${` stands for `${`. What comes in is text and is never parsed again, neither as YAML nor for
  * further `${…}`. Every unresolvable reference is reported, so unset variables are listed at once.
@@ -85,7 +85,7 @@ async function resolveMatch(
   const expression = match[1];
   const unknown = () => {
     const hint =
-      'use ${env:NAME}, ${file:PATH}, ${ref:KIND.NAME.FIELD}, ${secret:env:NAME}; $${ is a plain ${';
+      'use ${env:NAME}, ${file:PATH}, ${path:PATH}, ${ref:KIND.NAME.FIELD}, ${secret:env:NAME}; $${ is a plain ${';
     report(resolution, path, { message: `unknown reference ${match[0]}`, hint });
     return '';
   };
@@ -97,6 +97,8 @@ async function resolveMatch(
       return resolveVariable(argument, path, resolution) ?? unknown();
     case 'file':
       return resolveFile(argument, path, resolution);
+    case 'path':
+      return (await locateFile(argument, path, resolution))?.lexical ?? '';
     case 'ref': {
       const parts = /^([a-z_]+)\.(.+)\.([a-z_]+)$/.exec(argument);
       return parts === null ? unknown() : new ObjectRef(parts[1]!, parts[2]!, parts[3]!);
@@ -130,28 +132,39 @@ function resolveVariable(argument: string, path: Path, resolution: Resolution): 
 async function resolveFile(name: string, path: Path, resolution: Resolution): Promise<string> {
   const { files } = resolution.sources;
   const { directory } = resolution.document.source;
+  const lexical = resolvePath(directory, name);
+  if (isBelow(directory, lexical)) resolution.included.add(lexical);
+  const found = await locateFile(name, path, resolution);
+  if (found === undefined) return '';
   try {
-    const base = await files.realpath(directory);
-    const lexical = resolvePath(directory, name);
-    if (!isBelow(directory, lexical)) return outside();
-    resolution.included.add(lexical);
-    const target = await files.realpath(lexical);
-    if (!isBelow(base, target)) return outside();
-    const bytes = await files.read(target, MAX_INCLUDED_BYTES);
+    const bytes = await files.read(found.target, MAX_INCLUDED_BYTES);
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes).replace(/\r?\n$/, '');
   } catch {
     report(resolution, path, { message: `the file ${name} cannot be read` });
     return '';
   }
+}
 
-  function outside(): string {
+/** Where a file in or below the directory of the configuration file is; reports one that is not. */
+async function locateFile(
+  name: string,
+  path: Path,
+  resolution: Resolution,
+): Promise<{ lexical: string; target: string } | undefined> {
+  const { files } = resolution.sources;
+  const { directory } = resolution.document.source;
+  const lexical = resolvePath(directory, name);
+  try {
+    const base = await files.realpath(directory);
+    const target = isBelow(directory, lexical) ? await files.realpath(lexical) : undefined;
+    if (target !== undefined && isBelow(base, target)) return { lexical, target };
+    const message = `the file ${name} lies outside of the configuration directory`;
     const hint = 'move it below the directory of the configuration file';
-    report(resolution, path, {
-      message: `the file ${name} lies outside of the configuration directory`,
-      hint,
-    });
-    return '';
+    report(resolution, path, { message, hint });
+  } catch {
+    report(resolution, path, { message: `the file ${name} cannot be read` });
   }
+  return undefined;
 }
 
 function isBelow(directory: string, path: string): boolean {

@@ -43,6 +43,7 @@ describe('resolveDocument', () => {
           'url: https://${env:HOST}/${env:PATHNAME:-v1}',
           'empty: "${env:EMPTY:-fallback}${env:EMPTY}"',
           'prompt: ${file:prompt.txt}',
+          'program: ${path:sub/deep.txt}',
           'org: ${ref:organization.team.id}',
           'model: ${ref:model.acme/fast.name}',
           'key: ${secret:env:OPENAI_API_KEY}',
@@ -56,6 +57,7 @@ describe('resolveDocument', () => {
         url: 'https://example.com/v1',
         empty: 'fallback',
         prompt: 'Be kind.\nAlways.',
+        program: '/etc/gw/sub/deep.txt',
         org: new ObjectRef('organization', 'team', 'id'),
         model: new ObjectRef('model', 'acme/fast', 'name'),
         key: new SecretRef('env', 'OPENAI_API_KEY', '/etc/gw'),
@@ -82,6 +84,11 @@ describe('resolveDocument', () => {
     ['a: Bearer ${secret:env:KEY}', '${secret:env:KEY} must be the whole value'],
     ['a: ${ref:model.x.id}/y', '${ref:model.x.id} must be the whole value'],
     ['a: ${file:absent.txt}', 'the file absent.txt cannot be read'],
+    ['a: ${path:absent.txt}', 'the file absent.txt cannot be read'],
+    [
+      'a: ${path:../secret.txt}',
+      'the file ../secret.txt lies outside of the configuration directory',
+    ],
   ])('refuses %j', async (text, message) => {
     expect((await resolve(text)).problems).toEqual([`1:4 a ${message}`]);
   });
