@@ -25,7 +25,12 @@ export function memoryFiles(entries: Readonly<Record<string, string>>): ConfigFi
       return [...new Set(names)].reverse();
     },
     async realpath(path) {
-      return realpath(path);
+      const target = realpath(path);
+      const isThere = Object.keys(entries).some(
+        (name) => name === target || name.startsWith(`${target}/`),
+      );
+      if (!isThere) throw missing(path);
+      return target;
     },
   };
 }
