@@ -4,6 +4,8 @@ import { jobKey, toAddOps, toChangeOps, toWakeOps } from './job-rows.ts';
 import type { JobRow } from './job-rows.ts';
 import type { Job, Jobs } from './jobs.ts';
 import { Lane } from './lane.ts';
+import type { Liveness } from './liveness.ts';
+import { Roster } from './roster.ts';
 
 const CONCURRENCY = 16;
 /** What is aborted gets so long to leave; then its lease runs out in its own time. */
@@ -19,6 +21,8 @@ export interface JobsOptions {
   readonly concurrency?: number;
   /** The same for kinds that need other room, by kind. */
   readonly rooms?: ReadonlyMap<string, number>;
+  /** Sees other processes die. Default: what they left is taken when its lease has run out. */
+  readonly liveness?: Liveness | undefined;
   /** Told of handlers that threw, and of a store that fails (then without a job). Default: nobody. */
   readonly report?: (error: unknown, job?: Job) => void;
 }
@@ -26,13 +30,15 @@ export interface JobsOptions {
 /**
  * Jobs on a store, for any number of processes. A job is claimed by compare-and-set for 30 seconds and
  * the claim is renewed every 10; a claim that is not renewed falls due like any other job, so what a
- * dead process left is done again. An exception waits 1 second, then twice as long each time, 5 minutes
+ * dead process left is done again: within a second or two where it can be seen that it died, else when
+ * the claim has run out. An exception waits 1 second, then twice as long each time, 5 minutes
  * at most. Each kind has room of its own, so a slow kind never holds up another.
  */
 export function createJobs(options: JobsOptions): Jobs {
-  const { store, clock, worker, rooms, report = () => undefined } = options;
+  const { store, clock, worker, rooms, liveness, report = () => undefined } = options;
   const roomFor = (kind: string): number => rooms?.get(kind) ?? options.concurrency ?? CONCURRENCY;
   const lanes = new Map<string, Lane>();
+  let roster: Roster | undefined;
   let goes = 0;
   let closing: Promise<void> | undefined;
   const nextOwner = (): string => `${worker}-${++goes}`;
@@ -42,7 +48,8 @@ export function createJobs(options: JobsOptions): Jobs {
   };
   const closeAll = async (): Promise<void> => {
     const ended = Promise.all(Array.from(lanes.values(), (lane) => lane.close()));
-    await within(ended, CLOSE_MS, clock);
+    const isDone = await within(ended, CLOSE_MS, clock);
+    await roster?.close({ isDone });
   };
 
   return {
@@ -53,6 +60,7 @@ export function createJobs(options: JobsOptions): Jobs {
     remove: (kind, id) => removeJob(store, kind, id),
     start(handlers) {
       if (closing) return;
+      if (liveness) roster ??= new Roster({ store, clock, worker, liveness, report });
       for (const [kind, handler] of handlers) {
         if (lanes.has(kind)) throw new Error(`the jobs ${kind} are already taken care of`);
         const concurrency = roomFor(kind);
@@ -74,11 +82,13 @@ async function removeJob(store: Store, kind: string, id: string): Promise<void> 
   }
 }
 
-async function within(done: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
+/** False when it takes longer. */
+async function within(done: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
   let timer: Timer | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = clock.setTimeout(resolve, ms);
+  const late = new Promise<boolean>((resolve) => {
+    timer = clock.setTimeout(() => resolve(false), ms);
   });
-  await Promise.race([done, late]);
+  const isInTime = await Promise.race([done.then(() => true), late]);
   timer?.cancel();
+  return isInTime;
 }

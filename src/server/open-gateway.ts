@@ -6,6 +6,7 @@ import type { Log } from '../core/log.ts';
 import type { KeyHasher } from '../core/seal.ts';
 import { createSpools } from '../core/spool.ts';
 import { createJobs } from '../jobs/create-jobs.ts';
+import { createHostLiveness } from '../jobs/liveness.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Repository } from '../resources/repository.ts';
 import { TURN_JOB } from '../sessions/turn-job.ts';
@@ -137,6 +138,7 @@ function openJobs(store: Store, { clock, ids, log }: GatewayOptions): Jobs {
     store,
     clock,
     worker: ids.next('worker'),
+    liveness: createHostLiveness(),
     rooms: new Map([[TURN_JOB, TURNS_AT_ONCE]]),
     report: (error, job) =>
       log.warn('a job failed', { kind: job?.kind, job: job?.id, reason: reasonOf(error) }),
