@@ -8,6 +8,7 @@ import { readObject } from '../resources/parse-body.ts';
 import type { HttpExchange } from '../surfaces/http-exchange.ts';
 import { readBody } from '../surfaces/read-body.ts';
 import { isForm, readForm } from '../surfaces/read-form.ts';
+import { isYaml, readYamlObject } from './yaml-body.ts';
 
 export interface ResourceBodies {
   spools: Spools;
@@ -19,11 +20,12 @@ export interface ResourceBodies {
 export interface ResourcePlace {
   path: string;
   fromForm?: OrganizationApi['fromForm'] | undefined;
+  yaml?: OrganizationApi['yaml'] | undefined;
 }
 
 /** What a resource handler needs of an exchange, but for whom it acts. */
 export function toResourceRequest(
-  { path: base, fromForm }: ResourcePlace,
+  { path: base, fromForm, yaml = false }: ResourcePlace,
   exchange: HttpExchange,
   bodies: ResourceBodies,
 ): Omit<ResourceRequest, 'organization' | 'platform'> {
@@ -34,7 +36,11 @@ export function toResourceRequest(
     query: new URLSearchParams(search),
     body: async (options) => {
       const { maxBodyBytes: limit, spools } = bodies;
-      if (!fromForm || !isForm(request)) return readObject(await readBody(request, limit), options);
+      const isForms = fromForm !== undefined && isForm(request);
+      if (!isForms) {
+        const read = yaml && isYaml(request) ? readYamlObject : readObject;
+        return read(await readBody(request, limit), options);
+      }
       const form = await readForm(request, { limit, spools, boundary: id });
       try {
         return fromForm(await Promise.all(form.parts.map((part) => toField(part, limit))));
