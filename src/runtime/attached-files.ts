@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Buffer } from 'node:buffer';
 import { isJsonObject } from '../core/json-value.ts';
+import { fileOf } from '../sessions/named-files.ts';
+import type { SessionEvent } from '../sessions/session-event.ts';
 
 /** A content block of an event. */
 export type Block = Readonly<Record<string, unknown>>;
@@ -87,11 +89,21 @@ export class AttachedFiles {
   }
 }
 
-/** The id of the upload that a block names. */
-export function fileOf({ type, source }: Block): string | undefined {
-  if ((type !== 'image' && type !== 'document') || !isJsonObject(source)) return undefined;
-  const { type: kind, file_id: id } = source;
-  return kind === 'file' && typeof id === 'string' ? id : undefined;
+/** Events with the content of the files that theirs names. */
+export async function withContent(
+  events: readonly SessionEvent[],
+  files: AttachedFiles,
+): Promise<SessionEvent[]> {
+  const blocks = events.flatMap(({ content }) =>
+    Array.isArray(content) ? content.filter(isJsonObject) : [],
+  );
+  const found = await files.toContent(blocks);
+  const contents = new Map(blocks.map((block, index) => [block, found[index]]));
+  return events.map((event) => {
+    const { content } = event;
+    if (!Array.isArray(content)) return event;
+    return { ...event, content: content.map((block) => contents.get(block) ?? block) };
+  });
 }
 
 function toBlock(id: string, { name, mediaType }: AttachedFile, bytes: Buffer): Block {

@@ -105,7 +105,7 @@ function openRunner(options: AgentsOptions): { runner: TurnRunner; close(): Prom
   const loop = createModelLoop({
     ...options,
     model: createModelCaller({ ...options, admit: payerGate(options) }),
-    servers: createMcpToolServers({ ...servers, version: VERSION }),
+    servers: createMcpToolServers({ ...options, ...servers, reaper, version: VERSION }),
     ...content,
   });
   const harness = createHarnessRunner({

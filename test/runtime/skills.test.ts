@@ -11,7 +11,7 @@ const TEA = fakeSkill('tea', 'Makes tea.\nAlso cold.', {
 });
 const AGENT = { skills: [{ type: 'custom', skill_id: 'skill_1', version: '1' }] } as const;
 
-const calls = (...inputs: Record<string, unknown>[]): NonNullable<BenchOptions['rules']> => [
+const calls = (...inputs: Record<string, string>[]): NonNullable<BenchOptions['rules']> => [
   {
     match: { turn: 1 },
     reply: { tool_calls: inputs.map((input) => ({ name: TOOL, arguments: input })) },
@@ -23,7 +23,7 @@ interface Body {
   tools: { name: string; description: string }[];
 }
 
-async function read(...inputs: Record<string, unknown>[]) {
+async function read(...inputs: Record<string, string>[]) {
   const bench = loopBench({ rules: calls(...inputs), skills: [TEA] });
   const session = new FakeSession(AGENT);
   session.message('tea, please');

@@ -17,6 +17,7 @@ import type { HarnessProcess } from './harness-process.ts';
 import { JsonLines } from './json-lines.ts';
 import type { HarnessMcpServer } from './mcp-servers.ts';
 import type { Scrubber } from './scrubber.ts';
+import { toSkillWords } from './skill-folders.ts';
 import { createToolPolicy } from './tool-policy.ts';
 
 const STOPS: Readonly<Record<string, HarnessStop>> = {
@@ -37,7 +38,7 @@ export async function openAcpAgent(
   process: HarnessProcess,
   setting: AgentSetting,
 ): Promise<HarnessAgent> {
-  const { directory, mcpServers, scrubber, session } = setting;
+  const { directory, mcpServers, scrubber, session, skills } = setting;
   const link = new AcpLink(process, scrubber);
   const capabilities = await initialize(link, setting.version);
   const takesHttp = capabilities.mcpCapabilities?.http === true;
@@ -53,13 +54,15 @@ export async function openAcpAgent(
   if (typeof sessionId !== 'string') throw new HarnessError('invalid_output');
   scrubber.rename(sessionId, session.id);
   const policy = createToolPolicy(session.agent.tools);
+  const said = [session.agent.system ?? '', toSkillWords(skills)];
+  const instructions = said.filter((text) => text !== '').join('\n\n');
 
   return {
     unusedServers: mcpServers.filter((server) => !used.includes(server)).map(({ name }) => name),
     async prompt(prompt: HarnessPrompt) {
       const turn = new AcpTurn(prompt.recorder, policy);
       const { promptCapabilities } = capabilities;
-      const blocks = toAcpPrompt(prompt, session.agent.system, promptCapabilities ?? {});
+      const blocks = toAcpPrompt(prompt, instructions, promptCapabilities ?? {});
       const { stopReason } = await link.during(turn, (agent) =>
         agent.request(methods.agent.session.prompt, { sessionId, prompt: blocks }),
       );

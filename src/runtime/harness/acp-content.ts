@@ -8,10 +8,10 @@ import { toTranscript } from './history.ts';
 /** The content of a turn in the blocks that the agent says it takes. */
 export function toAcpPrompt(
   { inputs, history }: HarnessPrompt,
-  system: string | null,
+  instructions: string,
   capabilities: PromptCapabilities,
 ): ContentBlock[] {
-  const opening = history && system !== null && system !== '' ? [toText(system)] : [];
+  const opening = history && instructions !== '' ? [toText(instructions)] : [];
   const before = history && history.length > 0 ? [toText(toTranscript(history))] : [];
   const said = inputs.flatMap(({ content }) => toBlocks(content, capabilities));
   return [...opening, ...before, ...said];

@@ -1,8 +1,10 @@
 import type { NewEvent } from '../../sessions/session-event.ts';
 import type { TurnLog, TurnRunner } from '../../sessions/sessions.ts';
 import type { Store } from '../../store/store.ts';
+import { AttachedFiles } from '../attached-files.ts';
 import { interruptible } from '../interruptible.ts';
 import { nextStep } from '../next-step.ts';
+import type { TurnContent } from '../turn-content.ts';
 import { idle, interruptedResults, requestEnd } from '../turn-events.ts';
 import type { StopReason } from '../turn-events.ts';
 import { TurnJournal } from '../turn-journal.ts';
@@ -16,7 +18,8 @@ import { startAgent } from './start-agent.ts';
 import type { StartAgentDeps } from './start-agent.ts';
 import { whenAborted, within } from './within.ts';
 
-export interface HarnessRunnerOptions extends Omit<StartAgentDeps, 'directories'> {
+export interface HarnessRunnerOptions
+  extends Omit<StartAgentDeps, 'directories' | 'skills'>, TurnContent {
   readonly store: Store;
   /** Holds a private directory for every Session. */
   readonly directory: string;
@@ -47,7 +50,8 @@ export function createHarnessRunner(options: HarnessRunnerOptions): HarnessRunne
       const journal = new TurnJournal(log);
       try {
         await journal.sync();
-        await go({ journal, pool, clock, signal });
+        const files = new AttachedFiles((id) => options.file(log.session, id));
+        await go({ journal, pool, clock, files, signal });
       } catch (thrown) {
         if (!signal.aborted) throw thrown;
       }

@@ -3,6 +3,7 @@ import type { SessionEvent } from '../../sessions/session-event.ts';
 import type { HistoryItem } from './history.ts';
 import type { HarnessMcpServer } from './mcp-servers.ts';
 import type { Scrubber } from './scrubber.ts';
+import type { SkillFolder } from './skill-folders.ts';
 import type { TurnRecorder } from './turn-recorder.ts';
 
 /** What is asked of a harness in one turn. */
@@ -34,6 +35,7 @@ export interface AgentSetting {
   /** A private directory. */
   readonly directory: string;
   readonly mcpServers: readonly HarnessMcpServer[];
+  readonly skills: readonly SkillFolder[];
   readonly scrubber: Scrubber;
   /** Of the gateway. */
   readonly version: string;

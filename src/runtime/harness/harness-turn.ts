@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
-import type { NewEvent, SessionEvent } from '../../sessions/session-event.ts';
-import type { Entry } from '../conversation.ts';
+import type { NewEvent } from '../../sessions/session-event.ts';
+import { withContent } from '../attached-files.ts';
+import type { AttachedFiles } from '../attached-files.ts';
 import { interruptible } from '../interruptible.ts';
 import { toServerErrorEvent } from '../server-failure.ts';
 import { ToolServerError } from '../tools/tool-server.ts';
@@ -8,7 +9,7 @@ import { idle, interruptedResults, requestEnd } from '../turn-events.ts';
 import type { StopReason } from '../turn-events.ts';
 import type { TurnJournal } from '../turn-journal.ts';
 import type { AgentPool, OpenAgent } from './agent-pool.ts';
-import type { HarnessStop } from './harness-agent.ts';
+import type { HarnessPrompt, HarnessStop } from './harness-agent.ts';
 import { HarnessError, toHarnessEvent } from './harness-error.ts';
 import { toHistory } from './history.ts';
 import { TurnRecorder } from './turn-recorder.ts';
@@ -18,6 +19,7 @@ export interface HarnessContext {
   readonly journal: TurnJournal;
   readonly pool: AgentPool;
   readonly clock: Clock;
+  readonly files: AttachedFiles;
   /** Leave off without a word. */
   readonly signal: AbortSignal;
 }
@@ -39,8 +41,9 @@ export function runHarnessTurn(context: HarnessContext): Promise<void> {
     if (!open) return;
     try {
       if (stopped.aborted) return await pool.end(open, INTERRUPT_GRACE_MS);
+      const told = await toTold(context, open.heard);
       const startId = await begin(context, open);
-      const outcome = await ask(context, open, stopped);
+      const outcome = await ask(context, { open, told }, stopped);
       if (!signal.aborted) await finish(context, { open, startId, outcome });
     } catch (thrown) {
       await pool.end(open);
@@ -90,7 +93,7 @@ interface Outcome {
 
 async function ask(
   { journal, pool, clock, signal }: HarnessContext,
-  open: OpenAgent,
+  { open, told }: { open: OpenAgent; told: Told },
   stopped: AbortSignal,
 ): Promise<Outcome> {
   const { agent, process, program, scrubber } = open;
@@ -98,7 +101,7 @@ async function ask(
   const recording = AbortSignal.any([stopped, over.signal]);
   const gone = process.exited;
   const recorder = new TurnRecorder({ journal, scrubber, signal: recording, gone });
-  const prompting = agent.prompt({ ...toTold(journal.state.entries, open.heard), recorder });
+  const prompting = agent.prompt({ ...told, recorder });
   const halted = whenAborted(stopped).then((): Outcome['how'] => 'stopped');
   const how = await within<Outcome['how']>(
     Promise.race([prompting, halted]),
@@ -127,16 +130,19 @@ function toFault(thrown: unknown): HarnessError {
   throw thrown;
 }
 
+type Told = Omit<HarnessPrompt, 'recorder'>;
+
 /** A fresh process is told all that was said; the last message may have joined ones that had no answer. */
-function toTold(
-  entries: readonly Entry[],
-  heard: number,
-): { inputs: SessionEvent[]; history: ReturnType<typeof toHistory> | undefined } {
+async function toTold({ journal, files }: HarnessContext, heard: number): Promise<Told> {
+  const { entries } = journal.state;
   const from = heard > 0 ? heard : entries.findLastIndex(({ type }) => type === 'answer') + 1;
   const inputs = entries
     .slice(from)
     .flatMap((entry) => (entry.type === 'input' ? entry.event : []));
-  return { inputs, history: heard > 0 ? undefined : toHistory(entries.slice(0, from)) };
+  return {
+    inputs: await withContent(inputs, files),
+    history: heard > 0 ? undefined : toHistory(entries.slice(0, from)),
+  };
 }
 
 async function finish(

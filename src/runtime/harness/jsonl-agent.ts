@@ -45,7 +45,7 @@ export class JsonlAgent implements HarnessAgent {
   }
 
   async prompt({ inputs, history, recorder }: HarnessPrompt): Promise<HarnessStop> {
-    const { session } = this.#setting;
+    const { session, skills } = this.#setting;
     const { name, system, model } = session.agent;
     this.#lines.beginTurn();
     const ended = new Promise<HarnessStop>((resolve) => {
@@ -56,7 +56,12 @@ export class JsonlAgent implements HarnessAgent {
       this.#send({
         type: 'turn',
         session_id: session.id,
-        agent: { name, system, model: model?.id ?? null },
+        agent: {
+          name,
+          system,
+          model: model?.id ?? null,
+          ...(skills.length > 0 && { skills }),
+        },
         input: inputs.map(({ type, content }) => ({ type, content })),
         ...(history && { history }),
       });

@@ -13,10 +13,12 @@ import type { HarnessProgram } from './harness-program.ts';
 import { JsonlAgent } from './jsonl-agent.ts';
 import { findHarnessServers } from './mcp-servers.ts';
 import type { HarnessServersDeps } from './mcp-servers.ts';
+import type { TurnContent } from '../turn-content.ts';
 import { isSecretName } from '../secret-name.ts';
 import { toProcessEnvironment } from '../process/process-environment.ts';
 import { Scrubber } from './scrubber.ts';
 import type { SessionDirectories } from './session-directories.ts';
+import { writeSkills } from './skill-folders.ts';
 import { whenAborted, within } from './within.ts';
 
 export interface StartAgentDeps {
@@ -25,6 +27,7 @@ export interface StartAgentDeps {
   /** Variables by which a harness gets the secrets of the Session's Agent. */
   readonly credentialsFor: (session: Session) => Promise<Readonly<Record<string, string>>>;
   readonly servers: HarnessServersDeps;
+  readonly skills: TurnContent['skills'];
   readonly directories: SessionDirectories;
   readonly reaper: Reaper;
   /** The gateway's own, of which little is passed on. */
@@ -67,6 +70,8 @@ export async function startAgent(
   );
   const scrubber = new Scrubber([...Object.values(credentials), ...secrets, ...own]);
   const directory = await deps.directories.open(session.id);
+  const hasSkills = session.agent.skills.length > 0;
+  const skills = hasSkills ? await writeSkills(directory, await deps.skills(session)) : [];
   const { inherited, declared } = { inherited: deps.environment, declared: program.env };
   const process = await startHarnessProcess({
     program,
@@ -77,7 +82,7 @@ export async function startAgent(
     clock: deps.clock,
     ...reporters(session, scrubber, deps.log),
   });
-  const setting = { session, directory, mcpServers, scrubber, version: deps.version };
+  const setting = { session, directory, mcpServers, skills, scrubber, version: deps.version };
   const { start, stop } = program.timeouts;
   try {
     const opening = open(program, process, setting);

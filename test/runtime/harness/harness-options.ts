@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../../src/core/clock.ts';
 import { createIdSource } from '../../../src/core/ids.ts';
 import type { Log } from '../../../src/core/log.ts';
+import type { AttachedFile } from '../../../src/runtime/attached-files.ts';
 import type { HarnessProgram } from '../../../src/runtime/harness/harness-program.ts';
+import type { TurnSkill } from '../../../src/runtime/skill-server.ts';
 
 const PROGRAMS = fileURLToPath(new URL('./programs/', import.meta.url));
 const TIMEOUTS = { start: 20_000, turn: 20_000, stop: 1_000 };
@@ -23,6 +25,8 @@ export interface HarnessTestOptions {
   readonly protocol: HarnessProgram['protocol'];
   readonly env?: Readonly<Record<string, string>>;
   readonly program?: Partial<HarnessProgram>;
+  readonly skills?: readonly TurnSkill[];
+  readonly files?: Readonly<Record<string, AttachedFile>>;
 }
 
 /** Parts that a runner takes and that tests never look at. */
@@ -49,6 +53,8 @@ export function harnessOptions(directory: string, options: HarnessTestOptions) {
       stdioServers: new Map([['shop', { command: 'shop', args: ['-v'] }]]),
       credentials: { select: async () => [] },
     },
+    skills: async () => options.skills ?? [],
+    file: async (_session: unknown, id: string) => options.files?.[id],
     directory: join(directory, 'work'),
     environment: { PATH: process.env['PATH'], GATEWAY_MASTER_KEY: 'none of its business' },
     clock: systemClock,

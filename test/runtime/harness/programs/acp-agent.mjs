@@ -78,7 +78,11 @@ agent({ name: 'test-agent' })
   .onRequest(methods.agent.initialize, ({ params }) => {
     note({ initialize: params });
     if (process.env.NEVER_READY) return new Promise(() => undefined);
-    return { protocolVersion: 1, agentCapabilities: { mcpCapabilities: { http: true } } };
+    const seeing = process.env.SEEING ? { image: true, embeddedContext: true } : {};
+    return {
+      protocolVersion: 1,
+      agentCapabilities: { mcpCapabilities: { http: true }, promptCapabilities: seeing },
+    };
   })
   .onRequest(methods.agent.session.new, ({ params }) => {
     note({ new: params });
