@@ -1,6 +1,6 @@
 import type { AdminKind, Client } from '../client/create-client.ts';
 import { collect } from '../client/pages.ts';
-import type { ResourceClient } from '../config/apply.ts';
+import type { ResourceClient } from '../config/resource-client.ts';
 
 /** Where the admin API keeps a kind. */
 const PATHS = {

@@ -1,5 +1,6 @@
-import { readActual, type ResourceClient } from '../config/apply.ts';
+import { readActual } from '../config/apply.ts';
 import type { GatewayConfig } from '../config/load-config.ts';
+import type { ResourceClient } from '../config/resource-client.ts';
 import { plan, type Plan, type PlanOptions } from '../config/plan.ts';
 import { CliError } from './cli-error.ts';
 import type { Flags } from './command.ts';
@@ -48,13 +49,17 @@ export async function makePlan(
   return { options, plan: made };
 }
 
-function refuse({ ambiguous, conflicts }: Plan): void {
+function refuse({ ambiguous, conflicts, fixed }: Plan): void {
   if (ambiguous.length > 0) {
     const names = ambiguous.map(
       ({ kind, identity, ids }) => `${kind} ${identity} (${ids.join(', ')})`,
     );
-    const message = `several objects have one declared name: ${names.join('; ')}`;
-    throw new CliError({ code: 'ambiguous_name', message, exit: 'conflict' });
+    throw new CliError({
+      code: 'ambiguous_name',
+      message: `several objects are what is declared: ${names.join('; ')}`,
+      hint: 'give them names of their own, or remove what is not wanted',
+      exit: 'conflict',
+    });
   }
   if (conflicts.length > 0) {
     const names = conflicts.map(({ kind, identity, owner }) => `${kind} ${identity} (of ${owner})`);
@@ -62,6 +67,17 @@ function refuse({ ambiguous, conflicts }: Plan): void {
       code: 'owned_elsewhere',
       message: `declared here but managed elsewhere: ${names.join('; ')}`,
       hint: 'declare each object in one place only',
+      exit: 'conflict',
+    });
+  }
+  if (fixed.length > 0) {
+    const names = fixed.map(
+      ({ kind, identity, fields }) => `${kind} ${identity} (${fields.join(', ')})`,
+    );
+    throw new CliError({
+      code: 'immutable_field',
+      message: `declared otherwise than it can become: ${names.join('; ')}`,
+      hint: 'declare a new object under another name; --prune ends the old one',
       exit: 'conflict',
     });
   }

@@ -1,5 +1,6 @@
 import type { ApplyReport } from '../config/apply.ts';
-import type { Plan, PlanAction } from '../config/plan.ts';
+import type { Plan } from '../config/plan.ts';
+import type { PlanAction } from '../config/plan-action.ts';
 import { printable } from './printable.ts';
 import type { Style } from './style.ts';
 
@@ -8,6 +9,7 @@ type Mark = (style: Style, text: string) => string;
 const MARKS: Readonly<Record<PlanAction['action'], Mark>> = {
   create: (style, text) => style.green(`+ create ${text}`),
   update: (style, text) => style.yellow(`~ update ${text}`),
+  replace: (style, text) => style.red(`± replace ${text}`),
   delete: (style, text) => style.red(`- delete ${text}`),
   disable: (style, text) => style.red(`- disable ${text}`),
   revoke: (style, text) => style.red(`- revoke ${text}`),
@@ -19,12 +21,19 @@ const MARKS: Readonly<Record<PlanAction['action'], Mark>> = {
 export function renderPlan(plan: Plan, style: Style, { all }: { all: boolean }): string {
   const actions = plan.actions.filter(({ action }) => all || action !== 'none');
   const lines = actions.flatMap((action) => renderAction(action, style));
-  const { create, update, remove, none } = plan.summary;
+  const { create, update, replace, remove, none } = plan.summary;
   const left =
     plan.mode === 'apply' && plan.prunable.length > 0
       ? [`${plan.prunable.length} no longer declared; --prune removes them`]
       : [];
-  const counts = `${create} to create, ${update} to update, ${remove} to remove, ${none} the same`;
+  const replaced = replace > 0 ? [`${replace} to replace`] : [];
+  const counts = [
+    `${create} to create`,
+    `${update} to update`,
+    ...replaced,
+    `${remove} to remove`,
+    `${none} the same`,
+  ].join(', ');
   return [...lines, ...left, plan.summary.total === 0 ? `no changes (${counts})` : counts].join(
     '\n',
   );

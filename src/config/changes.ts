@@ -61,8 +61,8 @@ export function changesOf(options: ChangesOptions): Change[] {
     } else if (!(isOwned && field === 'organization')) {
       const shownNow = view[viewField(object.kind, field)];
       const wanted = known(declared, actual, object);
-      const next = canonical(object, field, { value: wanted, view: shownNow });
-      const old = canonical(object, field, { value: shownNow, view: shownNow });
+      const next = comparableField(object, field, { value: wanted, view: shownNow });
+      const old = comparableField(object, field, { value: shownNow, view: shownNow });
       changes.push(...leafChanges({ field, path: field, old, next }));
     }
   }
@@ -121,12 +121,13 @@ export function known(
 }
 
 /** Views call a field otherwise where its own name is taken. */
-function viewField(kind: DesiredObject['kind'], field: string): string {
+export function viewField(kind: DesiredObject['kind'], field: string): string {
   const aliases = Object.entries(kindOf(kind).definition.aliases);
   return aliases.find(([, name]) => name === field)?.[0] ?? field;
 }
 
-function canonical(
+/** A value of a field in the one spelling in which two of them can be compared. */
+export function comparableField(
   { kind, name }: DesiredObject,
   field: string,
   { value, view }: { value: unknown; view: unknown },

@@ -59,6 +59,7 @@ export function checkReferences(tree: Tree, places: Places): Diagnostic[] {
       expect(path, ref.kind, ref.name);
     }
   });
+  checkMoves(tree, names, report);
   checkCycles(tree, report);
   return diagnostics;
 }
@@ -82,6 +83,24 @@ function checkIdentities(tree: Tree, places: Places, report: Report): void {
         message: `${kind} ${name} is declared twice`,
         hint: `the first is at ${file}:${line}:${column}; rename or remove one`,
       });
+    }
+  }
+}
+
+/** A name that is moved away is free, and the one it is moved to is declared. */
+function checkMoves(
+  tree: Tree,
+  names: ReadonlyMap<string, readonly string[] | undefined>,
+  report: Report,
+): void {
+  for (const [index, { kind, from, to }] of entriesOf(tree, 'moved')) {
+    const declared = names.get(String(kind)) ?? [];
+    if (declared.includes(String(from))) {
+      const message = `${String(from)} is still declared`;
+      report(['moved', index, 'from'], { message, hint: 'remove one of the two' });
+    } else if (!declared.includes(String(to))) {
+      const message = `${String(to)} is not declared`;
+      report(['moved', index, 'to'], { message, hint: suggest(String(to), declared) });
     }
   }
 }

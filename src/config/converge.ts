@@ -1,9 +1,10 @@
 import { type ActualState, findActual } from './actual.ts';
-import { apply, type ApplyReport, readActual, type ResourceClient } from './apply.ts';
+import { apply, type ApplyReport, readActual } from './apply.ts';
 import type { DesiredObject, DesiredState } from './desired.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { type KindName, kindOf } from './kinds.ts';
 import { ownerFor, type Plan, plan } from './plan.ts';
+import type { ResourceClient } from './resource-client.ts';
 import { type ReferenceSources, SecretRef } from './references.ts';
 import { resolveAllSecrets } from './secrets.ts';
 

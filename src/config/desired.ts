@@ -29,6 +29,15 @@ export interface DesiredState {
   readonly managed: ReadonlySet<KindName>;
   /** In reference order: what an object refers to comes before it. */
   readonly objects: readonly DesiredObject[];
+  /** Objects that get another name and stay what they are. */
+  readonly moved: readonly Move[];
+}
+
+/** Identities of one object before and after. */
+export interface Move {
+  readonly kind: KindName;
+  readonly from: string;
+  readonly to: string;
 }
 
 /** Reads the desired state out of a checked configuration tree. */
@@ -48,7 +57,17 @@ export function toDesired(
     objects.push(...(kind === 'model' ? byFallbacks(ofKind) : ofKind.sort(byIdentity)));
   }
   const namespace = typeof tree['namespace'] === 'string' ? tree['namespace'] : 'default';
-  return { namespace, managed, objects };
+  return { namespace, managed, objects, moved: toMoves(tree['moved']) };
+}
+
+function toMoves(declared: unknown): Move[] {
+  if (!Array.isArray(declared)) return [];
+  return declared.filter(isRecord).map(({ kind, organization, from, to }) => {
+    const { isOwned } = kindOf(kind as KindName);
+    const identity = (name: unknown): string =>
+      isOwned ? ownedIdentity(organization, String(name)) : String(name);
+    return { kind: kind as KindName, from: identity(from), to: identity(to) };
+  });
 }
 
 function toObject(kind: KindName, entry: Record<string, unknown>, place: Place): DesiredObject {

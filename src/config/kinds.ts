@@ -37,6 +37,8 @@ export interface ConfigKind {
   readonly removedBy: Removal;
   /** What an update sends to switch it off; undefined when it cannot be. */
   readonly off: Readonly<Record<string, unknown>> | undefined;
+  /** True for a field of the object that no update can change. */
+  readonly isFixed: (field: string, view: Readonly<Record<string, unknown>>) => boolean;
   /** Members of an update that name what a field is now, by the field that is changed. */
   readonly guards: Readonly<Record<string, string>>;
 }
@@ -83,6 +85,7 @@ export const CONFIG_KINDS: readonly ConfigKind[] = [
   toConfigKind('credential', credential, { off: STATUS, removedBy: 'disable' }),
   toConfigKind('service', service, {
     off: STATUS,
+    isFixed: isModeSwitch,
     guards: { agent_version: 'expected_agent_version' },
   }),
 ];
@@ -92,7 +95,7 @@ export const COLLECTIONS: ReadonlySet<string> = new Set(
 );
 
 /** Sections of the format that this version does not serve. */
-export const FUTURE_SECTIONS: readonly string[] = ['apis', 'deployments', 'moved'];
+export const FUTURE_SECTIONS: readonly string[] = ['apis', 'deployments'];
 
 export function kindOf(kind: KindName): ConfigKind {
   const found = CONFIG_KINDS.find((one) => one.kind === kind);
@@ -107,7 +110,8 @@ function toConfigKind(
     off,
     removedBy = 'delete',
     guards = {},
-  }: Partial<Pick<ConfigKind, 'off' | 'removedBy' | 'guards'>> = {},
+    isFixed = (field) => definition.immutable.includes(field),
+  }: Partial<Pick<ConfigKind, 'off' | 'removedBy' | 'guards' | 'isFixed'>> = {},
 ): ConfigKind {
   return {
     kind,
@@ -124,6 +128,13 @@ function toConfigKind(
     isOwned: definition.organizationScoped,
     removedBy,
     off,
+    isFixed,
     guards,
   };
+}
+
+/** What runs an Agent cannot become declarative, nor the other way round; a definition stays. */
+function isModeSwitch(field: string, view: Readonly<Record<string, unknown>>): boolean {
+  const isDeclarative = (view['runtime'] ?? null) !== null;
+  return field === 'runtime' || (field === 'agent_id' && isDeclarative);
 }

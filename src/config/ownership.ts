@@ -3,6 +3,8 @@ import { isRecord } from './record.ts';
 export const NAMESPACE_LABEL = 'gateway/namespace';
 export const OWNER_LABEL = 'gateway/owner';
 export const LAST_APPLIED_LABEL = 'gateway/last-applied';
+/** Digests of the fields that were last applied. */
+export const APPLIED_FIELDS_LABEL = 'gateway/applied-fields';
 export const PROTECTED_LABEL = 'gateway/protected';
 export const PRUNE_LABEL = 'gateway/prune';
 

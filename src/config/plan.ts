@@ -1,10 +1,10 @@
-import { changesOf, type Change } from './changes.ts';
-import { byFallbacks, digestOf, type DesiredObject, type DesiredState } from './desired.ts';
-import { type ActualState, findActual, identityOf, type View } from './actual.ts';
-import { CONFIG_KINDS, kindOf, type KindName, type Removal } from './kinds.ts';
+import { type ActualState, findActual, type View } from './actual.ts';
+import { toAppliedFields } from './applied-fields.ts';
+import { type DesiredObject, type DesiredState, digestOf } from './desired.ts';
+import { kindOf, type KindName } from './kinds.ts';
 import {
+  APPLIED_FIELDS_LABEL,
   LAST_APPLIED_LABEL,
-  labelsOf,
   NAMESPACE_LABEL,
   type Owner,
   OWNER_LABEL,
@@ -14,27 +14,9 @@ import {
   PROTECTED_LABEL,
   PRUNE_LABEL,
 } from './ownership.ts';
-
-/**
- * `apply` removes nothing, `prune` removes what carries our namespace and is no longer declared,
- * `converge` (start and reload) does so for the models and providers of this file.
- */
-type PlanMode = 'apply' | 'prune' | 'converge';
-
-type ActionName = 'create' | 'update' | Removal | 'none';
-
-export interface PlanAction {
-  readonly kind: KindName;
-  readonly identity: string;
-  readonly action: ActionName;
-  /** Null for what does not exist yet. */
-  readonly id: string | null;
-  /** The version that the plan is made for; apply refuses another. */
-  readonly version: number | null;
-  readonly changes: readonly Change[];
-  readonly reason: string;
-  readonly ownership: Ownership;
-}
+import type { ActionName, PlanAction, PlanMode } from './plan-action.ts';
+import { planComparison, planCreation } from './plan-object.ts';
+import { confirmationFor, planRemovals } from './plan-removals.ts';
 
 /** What an apply would do. Plain JSON without any secret value. */
 export interface Plan {
@@ -47,7 +29,9 @@ export interface Plan {
   readonly actions: readonly PlanAction[];
   /** Objects of another owner that are declared here; they are left alone. */
   readonly conflicts: readonly { kind: KindName; identity: string; id: string; owner: string }[];
-  /** Several objects of one declared identity. */
+  /** Objects whose declaration asks for what can neither be changed nor replaced. */
+  readonly fixed: readonly { kind: KindName; identity: string; id: string; fields: string[] }[];
+  /** Several objects of one declared identity, or of both names of one that moved. */
   readonly ambiguous: readonly { kind: KindName; identity: string; ids: string[] }[];
   /** What `--prune` would remove. */
   readonly prunable: readonly { kind: KindName; identity: string; id: string }[];
@@ -56,6 +40,7 @@ export interface Plan {
   readonly summary: {
     readonly create: number;
     readonly update: number;
+    readonly replace: number;
     readonly remove: number;
     readonly none: number;
     /** Changes in all; 0 for a plan that does nothing. */
@@ -76,30 +61,14 @@ export interface PlanOptions {
   fileOwner?: string;
 }
 
-const MAX_UNCONFIRMED_REMOVALS = 10;
-
 /** Compares the declared with the actual state. Pure; reads nothing and changes nothing. */
 export function plan(options: PlanOptions): Plan {
   const { desired, actual, mode } = options;
   const owner = ownerFor(options);
-  const actions: PlanAction[] = [];
-  const conflicts: Plan['conflicts'][number][] = [];
-  const ambiguous: Plan['ambiguous'][number][] = [];
-  for (const object of desired.objects) {
-    const { kind, identity } = object;
-    const found = findActual(kind, identity, actual);
-    if (found.length > 1) {
-      ambiguous.push({ kind, identity, ids: found.map(({ id }) => id) });
-    } else if (found[0] === undefined) {
-      actions.push(creation(object));
-    } else if (mayWrite(kind, ownershipOf(found[0], owner), mode)) {
-      actions.push(comparison(object, found[0], { ...options, owner }));
-    } else {
-      const view = found[0];
-      conflicts.push({ kind, identity, id: view.id, owner: ownerName(view) });
-    }
-  }
-  const removals = removalsOf(options, owner);
+  const outcomes = desired.objects.map((object) => planObject(object, { ...options, owner }));
+  const actions = outcomes.flatMap(({ action }) => action ?? []);
+  const renamed = new Set(outcomes.flatMap(({ former }) => former ?? []));
+  const removals = planRemovals({ desired, actual, mode, owner, renamed });
   const prunable = removals.map(({ kind, identity, id }) => ({ kind, identity, id: id ?? '' }));
   if (mode !== 'apply') actions.push(...removals);
   return {
@@ -108,12 +77,61 @@ export function plan(options: PlanOptions): Plan {
     mode,
     target: options.target ?? null,
     actions,
-    conflicts,
-    ambiguous,
+    conflicts: outcomes.flatMap(({ conflict }) => conflict ?? []),
+    ambiguous: outcomes.flatMap(({ ambiguous }) => ambiguous ?? []),
+    fixed: outcomes.flatMap(({ fixed }) => fixed ?? []),
     prunable,
     confirmPrune: mode === 'prune' ? confirmationFor(removals, actual) : null,
     summary: summaryOf(actions),
   };
+}
+
+/** What comes of one declared object: an action, or why there can be none. */
+interface ObjectOutcome {
+  action?: PlanAction;
+  /** The object of another name that it is so far. */
+  former?: View;
+  conflict?: Plan['conflicts'][number];
+  ambiguous?: Plan['ambiguous'][number];
+  fixed?: Plan['fixed'][number];
+}
+
+function planObject(object: DesiredObject, options: PlanOptions & { owner: Owner }): ObjectOutcome {
+  const { kind, identity } = object;
+  const { desired, actual, mode, owner } = options;
+  const found = findActual(kind, identity, actual);
+  const formerly = desired.moved.find((one) => one.kind === kind && one.to === identity)?.from;
+  const former = formerly === undefined ? [] : findActual(kind, formerly, actual);
+  const all = [...found, ...former];
+  if (all.length > 1) return { ambiguous: { kind, identity, ids: all.map(({ id }) => id) } };
+  const [view] = all;
+  if (view === undefined) return { action: planCreation(object) };
+  const action = planComparison(object, view, {
+    actual,
+    owner,
+    writeSecrets: options.writeSecrets ?? new Set(),
+    adopt: options.adopt === true,
+    mayReplace: mode !== 'converge',
+    formerly: former.length > 0 ? formerly : undefined,
+  });
+  const rest = former.length > 0 ? { former: view } : {};
+  const ownership = ownershipOf(view, owner);
+  const isClaimed = action.action !== 'none' || (options.adopt === true && ownership === 'other');
+  if (isClaimed && !mayWrite(kind, ownership, mode)) {
+    return { ...rest, conflict: { kind, identity, id: view.id, owner: ownerName(view) } };
+  }
+  if (action.action === 'none') {
+    const reason = `as declared; managed by ${ownerName(view)}`;
+    return { ...rest, action: ownership === 'other' ? { ...action, reason } : action };
+  }
+  const { removedBy } = kindOf(kind);
+  if (action.action === 'replace' && removedBy !== 'delete') {
+    return {
+      ...rest,
+      fixed: { kind, identity, id: view.id, fields: [...(action.forcedBy ?? [])] },
+    };
+  }
+  return { ...rest, action };
 }
 
 /** The owner whose objects a plan of this mode may create, change and remove. */
@@ -124,12 +142,18 @@ export function ownerFor({ desired, mode, fileOwner }: PlanOptions): Owner {
 }
 
 /** The labels of an object that this owner has just written. */
-export function ownedLabels(object: DesiredObject, owner: Owner): Record<string, string> {
+export function ownedLabels(
+  object: DesiredObject,
+  owner: Owner,
+  actual: ActualState,
+): Record<string, string> {
   const { lifecycle } = object;
+  const fields = toAppliedFields(object, actual);
   return {
     ...object.labels,
     [owner.label]: owner.value,
     [LAST_APPLIED_LABEL]: digestOf(object),
+    ...(fields !== undefined && { [APPLIED_FIELDS_LABEL]: fields }),
     ...(lifecycle.protected === true && { [PROTECTED_LABEL]: 'true' }),
     ...(lifecycle.prune === 'disable' && { [PRUNE_LABEL]: 'disable' }),
   };
@@ -144,109 +168,6 @@ function mayWrite(kind: KindName, ownership: Ownership, mode: PlanMode): boolean
   return mode !== 'converge' || kind === 'organization';
 }
 
-function creation(object: DesiredObject): PlanAction {
-  return {
-    kind: object.kind,
-    identity: object.identity,
-    action: 'create',
-    id: null,
-    version: null,
-    changes: changesOf({ object, view: undefined, secrets: 'all' }),
-    reason: 'declared and does not exist',
-    ownership: 'own',
-  };
-}
-
-function comparison(
-  object: DesiredObject,
-  view: View,
-  options: PlanOptions & { owner: Owner },
-): PlanAction {
-  const { kind, identity } = object;
-  const ownership = ownershipOf(view, options.owner);
-  const changes = changesOf({
-    object,
-    view,
-    actual: options.actual,
-    secrets: options.writeSecrets ?? new Set(),
-  });
-  const adopted = ownership === 'none' && options.adopt === true;
-  if (adopted) {
-    const path = `labels[${JSON.stringify(options.owner.label)}]`;
-    changes.push({ path, field: 'labels', old: null, new: options.owner.value });
-  }
-  return {
-    kind,
-    identity,
-    action: changes.length > 0 ? 'update' : 'none',
-    id: view.id,
-    version: view.version,
-    changes,
-    reason: reasonFor(object, view, { changes, adopted }),
-    ownership: adopted ? 'own' : ownership,
-  };
-}
-
-function reasonFor(
-  object: DesiredObject,
-  view: View,
-  { changes, adopted }: { changes: readonly Change[]; adopted: boolean },
-): string {
-  if (changes.length === 0) return 'as declared';
-  if (adopted) return 'adopted';
-  const applied = labelsOf(view)[LAST_APPLIED_LABEL];
-  if (applied === undefined) return 'differs from the declaration';
-  return applied === digestOf(object) ? 'changed on the server' : 'changed in the configuration';
-}
-
-/** Owned objects that are no longer declared, dependents first. */
-function removalsOf({ desired, actual, mode }: PlanOptions, owner: Owner): PlanAction[] {
-  const declared = new Set(
-    desired.objects.flatMap(({ kind, identity }) => findActual(kind, identity, actual)),
-  );
-  return CONFIG_KINDS.filter(({ kind }) => desired.managed.has(kind))
-    .filter(({ kind }) => mode !== 'converge' || kind === 'model' || kind === 'provider')
-    .flatMap(({ kind }) => {
-      const gone = actual[kind]
-        .filter((view) => ownershipOf(view, owner) === 'own' && !declared.has(view))
-        .filter((view) => labelsOf(view)[PROTECTED_LABEL] !== 'true')
-        .map((view) => ({ name: identityOf(kind, view, actual), body: view, view }));
-      return byFallbacks(gone).map(({ view, name }) => removal(kind, view, name));
-    })
-    .filter((action): action is PlanAction => action !== undefined)
-    .reverse();
-}
-
-/** Undefined when the object is switched off already. */
-function removal(kind: KindName, view: View, identity: string): PlanAction | undefined {
-  const { removedBy, off } = kindOf(kind);
-  const keep = off && removedBy === 'delete' && labelsOf(view)[PRUNE_LABEL] === 'disable';
-  const action = keep ? 'disable' : removedBy;
-  const isSwitch = action === 'disable' || action === 'revoke';
-  const changes = Object.entries(isSwitch ? (off ?? {}) : {})
-    .filter(([field, value]) => view[field] !== value)
-    .map(([field, value]): Change => ({ path: field, field, old: view[field], new: value }));
-  if (isSwitch && changes.length === 0) return undefined;
-  return {
-    kind,
-    identity,
-    action,
-    id: view.id,
-    version: view.version,
-    changes,
-    reason: 'no longer declared',
-    ownership: 'own',
-  };
-}
-
-function confirmationFor(removals: readonly PlanAction[], actual: ActualState): number | null {
-  const emptied = CONFIG_KINDS.some(({ kind }) => {
-    const count = removals.filter((action) => action.kind === kind).length;
-    return count > 0 && count === actual[kind].length;
-  });
-  return emptied || removals.length > MAX_UNCONFIRMED_REMOVALS ? removals.length : null;
-}
-
 function summaryOf(actions: readonly PlanAction[]): Plan['summary'] {
   const count = (...names: ActionName[]) =>
     actions.filter(({ action }) => names.includes(action)).length;
@@ -254,6 +175,7 @@ function summaryOf(actions: readonly PlanAction[]): Plan['summary'] {
   return {
     create: count('create'),
     update: count('update'),
+    replace: count('replace'),
     remove: count('delete', 'disable', 'revoke', 'archive'),
     none,
     total: actions.length - none,

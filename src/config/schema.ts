@@ -22,6 +22,19 @@ const collections = Object.fromEntries(
   ]),
 );
 
+const renamedName = z.string().trim().min(1);
+
+const moved = z
+  .array(
+    z.strictObject({
+      kind: z.enum(CONFIG_KINDS.map(({ kind }) => kind)).describe('What it is.'),
+      organization: renamedName.optional().describe('Whose it is. Default: default.'),
+      from: renamedName.describe('Name so far.'),
+      to: renamedName.describe('Name that is declared here.'),
+    }),
+  )
+  .describe('Objects that keep their id under another name.');
+
 /** The whole file, as `gateway schema` prints it and as validation reads it. */
 export const fileSchema = z
   .strictObject({
@@ -29,6 +42,7 @@ export const fileSchema = z
     namespace: namespace.optional(),
     server: serverSchema.optional(),
     ...collections,
+    moved: moved.optional(),
   })
   .describe('gateway.yaml');
 
@@ -68,12 +82,13 @@ export function checkSections(
   for (const { collection, entry } of CONFIG_KINDS) {
     if (tree[collection] !== undefined) check(collection, z.array(entry));
   }
+  if (tree['moved'] !== undefined) check('moved', moved);
   diagnostics.push(...checkAccounts(tree, context), ...checkEntries(tree, context));
   return { tree: declared, diagnostics };
 }
 
 function checkNames(tree: Record<string, unknown>, context: CheckContext): Diagnostic[] {
-  const known = ['version', 'namespace', 'server', ...COLLECTIONS];
+  const known = ['version', 'namespace', 'server', ...COLLECTIONS, 'moved'];
   return Object.keys(tree)
     .filter((name) => !known.includes(name))
     .map((name) => {

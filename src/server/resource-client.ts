@@ -1,5 +1,5 @@
 import type { View } from '../config/actual.ts';
-import type { ResourceClient } from '../config/apply.ts';
+import type { ResourceClient } from '../config/resource-client.ts';
 import type { KindName } from '../config/kinds.ts';
 import { kindOf } from '../config/kinds.ts';
 import { isArchived, toView } from '../resources/define-resource.ts';

@@ -94,7 +94,7 @@ describe('plan and apply', () => {
   it('create what is missing in reference order, with true counts', async () => {
     const server = new FakeServer();
     const { planned, report } = await run(server, FULL);
-    expect(planned.summary).toEqual({ create: 6, update: 0, remove: 0, none: 0, total: 6 });
+    expect(planned.summary).toMatchObject({ create: 6, update: 0, remove: 0, none: 0, total: 6 });
     expect(server.writes).toEqual([
       'create organization acme',
       'create provider openai',
@@ -195,7 +195,7 @@ describe('plan and apply', () => {
       await run(server, FULL.replace('${secret:env:OPENAI_API_KEY}', 'null'));
       expect((await server.list('provider'))[0]).toMatchObject({ api_key_configured: false });
       const restored = await run(server, FULL);
-      expect(restored.planned.actions.flatMap(({ changes }) => changes)).toEqual([
+      expect(restored.planned.actions.flatMap(({ changes }) => changes)).toMatchObject([
         {
           path: 'api_key',
           field: 'api_key',
@@ -301,6 +301,7 @@ keys: [{ name: k }]
       team: 'search',
       'gateway/namespace': 'team',
       'gateway/last-applied': expect.stringMatching(/^[0-9a-f]{16}$/),
+      'gateway/applied-fields': expect.stringMatching(/^name=\S{6} routes=\S{6}$/),
     });
     expect(await labels('provider', 'spare')).toEqual({});
     const adopted = await run(server, FULL, { adopt: true });

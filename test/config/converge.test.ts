@@ -102,7 +102,7 @@ describe('converge', () => {
 
   it('leaves an object of another owner as it is, with a warning', async () => {
     const server = await bootstrapped();
-    await server.create('provider', { name: 'spare', type: 'mock', enabled: false });
+    await server.create('provider', { name: 'spare', type: 'openai', enabled: false });
     await server.create('model', { name: 'a/c', labels: { 'gateway/namespace': 'team' } });
     const { problems } = await run(server, FILE);
     expect(problems).toEqual([

@@ -1,5 +1,5 @@
 import type { View } from '../../src/config/actual.ts';
-import type { ResourceClient } from '../../src/config/apply.ts';
+import type { ResourceClient } from '../../src/config/resource-client.ts';
 import { type KindName, kindOf } from '../../src/config/kinds.ts';
 import { type Stored, toView } from '../../src/resources/define-resource.ts';
 
@@ -32,8 +32,9 @@ export class FakeServer implements ResourceClient {
     return this.#objects.filter((one) => one.kind === kind).map(({ stored }) => view(kind, stored));
   }
 
-  async create(kind: KindName, body: Body): Promise<View> {
-    this.#record('create', kind, body);
+  async create(kind: KindName, sent: Body): Promise<View> {
+    this.#record('create', kind, sent);
+    const body = this.#withOwnerId(sent);
     const lost = this.#misbehave('create', nameOf(body));
     const names = this.#objects.filter(
       ({ kind: other, stored }) =>
@@ -100,6 +101,14 @@ export class FakeServer implements ResourceClient {
     return view(kind, found.stored);
   }
 
+  /** Owners are kept by id. */
+  #withOwnerId(body: Body): Body {
+    const owner = this.#objects.find(
+      ({ kind, stored }) => kind === 'organization' && stored.spec.name === body['organization'],
+    );
+    return owner ? { ...body, organization: owner.stored.id } : body;
+  }
+
   #write(kind: KindName, stored: Stored, body: Body): void {
     const { fields, secrets, refs } = kindOf(kind).definition;
     const known = Object.fromEntries(
@@ -110,7 +119,8 @@ export class FakeServer implements ResourceClient {
     const spec = parsed.data as Stored['spec'];
     for (const { kind: target, target: name } of refs(spec)) {
       const exists = this.#objects.some(
-        (one) => one.kind === target && one.stored.spec.name === name,
+        ({ kind: other, stored: { id, spec: known } }) =>
+          other === target && (known.name === name || id === name),
       );
       if (!exists) throw refusal(404, `no ${target} ${name}`);
     }

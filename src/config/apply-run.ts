@@ -1,0 +1,127 @@
+import type { ActualState, View } from './actual.ts';
+import type { ApplyOptions, ApplyReport } from './apply.ts';
+import type { DesiredObject } from './desired.ts';
+import { dependenciesOf, objectKey } from './object-refs.ts';
+import { ObjectWriter } from './object-writer.ts';
+import type { PlanAction } from './plan-action.ts';
+
+type Outcome = ApplyReport['applied'][number];
+
+/** One apply: what may be written at once is, and what waits for a failed object is not written. */
+export class ApplyRun {
+  readonly #report = {
+    applied: [] as Outcome[],
+    failed: [] as Outcome[],
+    blocked: [] as Outcome[],
+    notRun: [] as Outcome[],
+    issued: [] as { identity: string; value: string }[],
+  };
+  readonly #options: ApplyOptions;
+  readonly #declared: ReadonlyMap<string, DesiredObject>;
+  readonly #writer: ObjectWriter;
+  /** Objects that are not as declared: failed, blocked or not run. */
+  readonly #unready = new Set<string>();
+  constructor(options: ApplyOptions, actual: ActualState) {
+    this.#options = options;
+    this.#writer = new ObjectWriter(options, actual);
+    this.#declared = new Map(
+      options.desired.objects.map((object) => [objectKey(object.kind, object.identity), object]),
+    );
+  }
+
+  async execute(): Promise<ApplyReport> {
+    const pending = this.#options.plan.actions.filter(({ action }) => action !== 'none');
+    await this.#writeAll(pending.filter((planned) => this.#objectOf(planned) !== undefined));
+    // Dependents first, one after the other.
+    for (const planned of pending) {
+      if (this.#objectOf(planned) === undefined) await this.#remove(planned);
+    }
+    return this.#report;
+  }
+
+  /** Begins the first that waits for nothing, in the order of the plan, as long as there is room. */
+  async #writeAll(actions: readonly PlanAction[]): Promise<void> {
+    const { parallelism = 1 } = this.#options;
+    const waiting = [...actions];
+    const open = new Set(waiting.map(keyOf));
+    const running = new Set<Promise<void>>();
+    const isReady = (planned: PlanAction) => this.#needs(planned).every((name) => !open.has(name));
+    while (waiting.length > 0 || running.size > 0) {
+      const next = running.size < parallelism ? waiting.findIndex(isReady) : -1;
+      if (next < 0) {
+        await Promise.race(running);
+        continue;
+      }
+      const [planned] = waiting.splice(next, 1) as [PlanAction];
+      const run = this.#settle(planned).finally(() => {
+        running.delete(run);
+        open.delete(keyOf(planned));
+      });
+      running.add(run);
+    }
+  }
+
+  async #settle(planned: PlanAction): Promise<void> {
+    const missing = this.#needs(planned).find((name) => this.#unready.has(name));
+    if (this.#options.signal?.aborted === true) this.#leaveOut(planned);
+    else if (missing !== undefined) this.#end('blocked', planned, `waits for ${missing}`);
+    else await this.#write(planned, this.#objectOf(planned));
+  }
+
+  /** Undefined for what is no longer declared. */
+  #objectOf(planned: PlanAction): DesiredObject | undefined {
+    return this.#declared.get(keyOf(planned));
+  }
+
+  #needs(planned: PlanAction): string[] {
+    const object = this.#objectOf(planned);
+    return object ? dependenciesOf(object) : [];
+  }
+
+  async #remove(planned: PlanAction): Promise<void> {
+    const { failed, blocked } = this.#report;
+    const isUnsettled = failed.length + blocked.length > 0;
+    if (isUnsettled || this.#options.signal?.aborted === true) this.#leaveOut(planned);
+    else await this.#write(planned, undefined);
+  }
+
+  async #write(planned: PlanAction, object: DesiredObject | undefined): Promise<void> {
+    try {
+      const view = object
+        ? await this.#writer.write(planned, object)
+        : await this.#writer.remove(planned);
+      this.#noteIssued(planned, object, view);
+      this.#end('applied', { ...planned, id: view?.id ?? planned.id });
+    } catch (error) {
+      this.#end('failed', planned, error instanceof Error ? error.message : 'unknown reason');
+    }
+  }
+
+  #noteIssued({ action }: PlanAction, object?: DesiredObject, view?: View): void {
+    const value = view?.['value'];
+    if (action !== 'create' || typeof value !== 'string' || !object) return;
+    if (object.body['value'] === undefined) {
+      this.#report.issued.push({ identity: object.identity, value });
+    }
+  }
+
+  #leaveOut(planned: PlanAction): void {
+    this.#unready.add(keyOf(planned));
+    this.#report.notRun.push(toOutcome(planned));
+  }
+
+  #end(what: 'applied' | 'failed' | 'blocked', planned: PlanAction, reason?: string): void {
+    const outcome = { ...toOutcome(planned), ...(reason !== undefined && { reason }) };
+    if (what !== 'applied') this.#unready.add(keyOf(planned));
+    this.#report[what].push(outcome);
+    this.#options.onOutcome?.(outcome, what);
+  }
+}
+
+function keyOf({ kind, identity }: PlanAction): string {
+  return objectKey(kind, identity);
+}
+
+function toOutcome({ kind, identity, action, id }: PlanAction): Outcome {
+  return { kind, identity, action, id };
+}

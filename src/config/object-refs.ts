@@ -1,0 +1,33 @@
+import { type DesiredObject, fallbacksOf, ownedIdentity } from './desired.ts';
+import { CONFIG_KINDS, kindOf, type KindName } from './kinds.ts';
+import { isRecord } from './record.ts';
+import { ObjectRef } from './references.ts';
+
+/** Every reference below a value. */
+export function objectRefs(value: unknown): ObjectRef[] {
+  if (value instanceof ObjectRef) return [value];
+  if (Array.isArray(value)) return value.flatMap((member) => objectRefs(member));
+  return isRecord(value) ? Object.values(value).flatMap((member) => objectRefs(member)) : [];
+}
+
+export function objectKey(kind: KindName, identity: string): string {
+  return `${kind} ${identity}`;
+}
+
+/** The {@link objectKey}s of what must be as declared before the object itself can be written. */
+export function dependenciesOf({ kind, body }: DesiredObject): string[] {
+  const { organization } = body;
+  const references = objectRefs(body).map((ref) => {
+    const target = CONFIG_KINDS.find((one) => one.kind === ref.kind);
+    const identity = target?.isOwned ? ownedIdentity(organization, ref.name) : ref.name;
+    return objectKey(ref.kind as KindName, identity);
+  });
+  if (kindOf(kind).isOwned && typeof organization === 'string') {
+    return [...references, objectKey('organization', organization)];
+  }
+  if (kind !== 'model') return references;
+  const routes = Array.isArray(body['routes']) ? body['routes'].filter(isRecord) : [];
+  const providers = routes.map((route) => objectKey('provider', String(route['provider'])));
+  const fallbacks = fallbacksOf(body).map((name) => objectKey('model', name));
+  return [...references, ...providers, ...fallbacks];
+}

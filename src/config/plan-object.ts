@@ -1,0 +1,122 @@
+import type { ActualState, View } from './actual.ts';
+import { fieldDigest, readAppliedFields } from './applied-fields.ts';
+import { type Change, changesOf, known, viewField } from './changes.ts';
+import { digestOf, type DesiredObject } from './desired.ts';
+import { kindOf } from './kinds.ts';
+import {
+  APPLIED_FIELDS_LABEL,
+  LAST_APPLIED_LABEL,
+  labelsOf,
+  type Owner,
+  ownershipOf,
+} from './ownership.ts';
+import type { Origin, PlanAction, PlannedChange } from './plan-action.ts';
+
+export interface ObjectPlanning {
+  readonly actual: ActualState;
+  readonly owner: Owner;
+  /** `kind/identity#field` of secrets to write although nothing readable differs. */
+  readonly writeSecrets: ReadonlySet<string>;
+  /** Takes an object without an owner into the namespace. */
+  readonly adopt: boolean;
+  /** Whether a field that no update can change makes a new object. */
+  readonly mayReplace: boolean;
+}
+
+/** The making of an object that does not exist. */
+export function planCreation(object: DesiredObject): PlanAction {
+  return {
+    kind: object.kind,
+    identity: object.identity,
+    action: 'create',
+    id: null,
+    version: null,
+    changes: changesOf({ object, view: undefined, secrets: 'all' }),
+    reason: 'declared and does not exist',
+    ownership: 'own',
+  };
+}
+
+/** What makes an existing object what is declared. `formerly`: the name that it has so far. */
+export function planComparison(
+  object: DesiredObject,
+  view: View,
+  { formerly, ...options }: ObjectPlanning & { formerly?: string | undefined },
+): PlanAction {
+  const { kind, identity } = object;
+  const { actual, owner, writeSecrets: secrets } = options;
+  const ownership = ownershipOf(view, owner);
+  const found = changesOf({ object, view, actual, secrets });
+  const changes: PlannedChange[] = found.map((change) =>
+    withOrigin(change, { object, view, actual }),
+  );
+  const adopted = ownership === 'none' && options.adopt;
+  if (adopted) {
+    const path = `labels[${JSON.stringify(owner.label)}]`;
+    changes.push({ path, field: 'labels', old: null, new: owner.value });
+  }
+  const forcedBy = options.mayReplace ? forcing(object, view, changes) : [];
+  const difference = forcedBy.length > 0 ? 'replace' : 'update';
+  return {
+    kind,
+    identity,
+    action: changes.length > 0 ? difference : 'none',
+    id: view.id,
+    version: view.version,
+    changes,
+    reason: reasonFor(changes, { adopted, formerly, forcedBy }),
+    ownership: adopted ? 'own' : ownership,
+    ...(forcedBy.length > 0 && { forcedBy }),
+  };
+}
+
+/** The changed fields that make a new object, each once. */
+function forcing(object: DesiredObject, view: View, changes: readonly Change[]): string[] {
+  const { isFixed } = kindOf(object.kind);
+  return [...new Set(changes.map(({ field }) => field))].filter((field) => isFixed(field, view));
+}
+
+interface Sides {
+  readonly object: DesiredObject;
+  readonly view: View;
+  readonly actual: ActualState;
+}
+
+function withOrigin(change: Change, sides: Sides): PlannedChange {
+  const origin = originOf(change.field, sides);
+  return origin === undefined ? change : { ...change, origin };
+}
+
+function originOf(field: string, { object, view, actual }: Sides): Origin | undefined {
+  const labels = labelsOf(view);
+  const applied = readAppliedFields(labels[APPLIED_FIELDS_LABEL]).get(field);
+  if (applied === undefined) {
+    const whole = labels[LAST_APPLIED_LABEL];
+    if (whole === undefined) return undefined;
+    return whole === digestOf(object) ? 'server' : 'configuration';
+  }
+  const declared = known(object.body[field], actual, object);
+  const isServerSame = applied === fieldDigest(object, field, view[viewField(object.kind, field)]);
+  const isFileSame = applied === fieldDigest(object, field, declared);
+  if (isServerSame) return 'configuration';
+  return isFileSame ? 'server' : 'both';
+}
+
+function reasonFor(
+  changes: readonly PlannedChange[],
+  {
+    adopted,
+    formerly,
+    forcedBy,
+  }: { adopted: boolean; formerly: string | undefined; forcedBy: readonly string[] },
+): string {
+  if (changes.length === 0) return 'as declared';
+  if (forcedBy.length > 0) return `${forcedBy.join(', ')} cannot be changed: it gets a new id`;
+  if (formerly !== undefined) return `renamed from ${formerly}`;
+  if (adopted) return 'adopted';
+  const origins = new Set(changes.flatMap(({ origin }) => origin ?? []));
+  if (origins.size === 0) return 'differs from the declaration';
+  if (origins.size > 1 || origins.has('both'))
+    return 'changed in the configuration and on the server';
+  return origins.has('server') ? 'changed on the server' : 'changed in the configuration';
+}

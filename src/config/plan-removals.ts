@@ -1,0 +1,77 @@
+import { type ActualState, findActual, identityOf, type View } from './actual.ts';
+import type { Change } from './changes.ts';
+import { byFallbacks, type DesiredState } from './desired.ts';
+import { CONFIG_KINDS, kindOf, type KindName } from './kinds.ts';
+import { labelsOf, type Owner, ownershipOf, PROTECTED_LABEL, PRUNE_LABEL } from './ownership.ts';
+import type { PlanAction, PlanMode } from './plan-action.ts';
+
+const MAX_UNCONFIRMED_REMOVALS = 10;
+
+export interface RemovalsOptions {
+  readonly desired: DesiredState;
+  readonly actual: ActualState;
+  readonly mode: PlanMode;
+  readonly owner: Owner;
+  /** What declared objects are called so far; it stays. */
+  readonly renamed: ReadonlySet<View>;
+}
+
+/** Owned objects that are no longer declared, dependents first. */
+export function planRemovals({
+  desired,
+  actual,
+  mode,
+  owner,
+  renamed,
+}: RemovalsOptions): PlanAction[] {
+  const declared = new Set(
+    desired.objects.flatMap(({ kind, identity }) => findActual(kind, identity, actual)),
+  );
+  return CONFIG_KINDS.filter(({ kind }) => desired.managed.has(kind))
+    .filter(({ kind }) => mode !== 'converge' || kind === 'model' || kind === 'provider')
+    .flatMap(({ kind }) => {
+      const gone = actual[kind]
+        .filter(
+          (view) => ownershipOf(view, owner) === 'own' && !declared.has(view) && !renamed.has(view),
+        )
+        .filter((view) => labelsOf(view)[PROTECTED_LABEL] !== 'true')
+        .map((view) => ({ name: identityOf(kind, view, actual), body: view, view }));
+      return byFallbacks(gone).map(({ view, name }) => removal(kind, view, name));
+    })
+    .filter((action): action is PlanAction => action !== undefined)
+    .reverse();
+}
+
+/** Undefined when the object is switched off already. */
+function removal(kind: KindName, view: View, identity: string): PlanAction | undefined {
+  const { removedBy, off } = kindOf(kind);
+  const keep = off && removedBy === 'delete' && labelsOf(view)[PRUNE_LABEL] === 'disable';
+  const action = keep ? 'disable' : removedBy;
+  const isSwitch = action === 'disable' || action === 'revoke';
+  const changes = Object.entries(isSwitch ? (off ?? {}) : {})
+    .filter(([field, value]) => view[field] !== value)
+    .map(([field, value]): Change => ({ path: field, field, old: view[field], new: value }));
+  if (isSwitch && changes.length === 0) return undefined;
+  return {
+    kind,
+    identity,
+    action,
+    id: view.id,
+    version: view.version,
+    changes,
+    reason: 'no longer declared',
+    ownership: 'own',
+  };
+}
+
+/** The number that the user must repeat before so many removals, or null. */
+export function confirmationFor(
+  removals: readonly PlanAction[],
+  actual: ActualState,
+): number | null {
+  const emptied = CONFIG_KINDS.some(({ kind }) => {
+    const count = removals.filter((action) => action.kind === kind).length;
+    return count > 0 && count === actual[kind].length;
+  });
+  return emptied || removals.length > MAX_UNCONFIRMED_REMOVALS ? removals.length : null;
+}

@@ -1,0 +1,19 @@
+import type { View } from './actual.ts';
+import type { KindName } from './kinds.ts';
+
+/**
+ * How plan and apply reach the objects: the admin API, or the repository in process. A rejection carries
+ * the `status` of the answer, if there was one.
+ */
+export interface ResourceClient {
+  /** Every object of the kind, all pages. */
+  list(kind: KindName): Promise<View[]>;
+  create(kind: KindName, body: Record<string, unknown>): Promise<View>;
+  update(
+    kind: KindName,
+    id: string,
+    change: { body: Record<string, unknown>; expectedVersion: number },
+  ): Promise<View>;
+  delete(kind: KindName, id: string): Promise<void>;
+  archive(kind: KindName, id: string): Promise<View>;
+}
