@@ -24,6 +24,8 @@ const MAIN = 'SKILL.md';
 const MAX_FILES = 500;
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_PATH = 512;
+/** Bytes; file systems take no longer ones. */
+const MAX_STEP = 255;
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 
 const head = z.object({
@@ -81,6 +83,7 @@ export function checkSkillFiles(files: readonly SkillFile[]): SkillHead {
     refusePath(path);
     size += bytes.length;
   }
+  refuseFileAsFolder(new Set(files.map(({ path }) => path)));
   if (size > MAX_BYTES) throw invalid(`at most ${MAX_BYTES} bytes in all`);
   const main = files.find(({ path }) => path === MAIN);
   if (!main) throw invalid(`${MAIN} is missing at the root of the folder`);
@@ -118,9 +121,20 @@ function refusePath(path: string): void {
     path.length <= MAX_PATH &&
     !/[\p{Cc}\\]/u.test(path) &&
     !/^[a-z]:/i.test(path) &&
-    path.split('/').every((step) => step !== '' && step !== '.' && step !== '..');
+    path.split('/').every((step) => step !== '' && step !== '.' && step !== '..') &&
+    path.split('/').every((step) => Buffer.byteLength(step) <= MAX_STEP);
   if (!isPlain)
     throw invalid(`${JSON.stringify(path.slice(0, 80))} is not a path below the folder`);
+}
+
+/** One that is both cannot be unpacked. */
+function refuseFileAsFolder(paths: ReadonlySet<string>): void {
+  for (const path of paths) {
+    for (let at = path.indexOf('/'); at > 0; at = path.indexOf('/', at + 1)) {
+      const folder = path.slice(0, at);
+      if (paths.has(folder)) throw invalid(`${folder}: is a file and a folder`);
+    }
+  }
 }
 
 function invalid(what: string): GatewayError {

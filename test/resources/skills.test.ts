@@ -77,6 +77,8 @@ describe('a Skill', () => {
         [/not a path/, { 'SKILL.md': MAIN, 'a\\b': '' }],
         [/not a path/, { 'SKILL.md': MAIN, 'c:/b': '' }],
         [/not a path/, { 'SKILL.md': MAIN, 'a\nb': '' }],
+        [/not a path/, { 'SKILL.md': MAIN, ['é'.repeat(128)]: '' }],
+        [/a: is a file and a folder/, { 'SKILL.md': MAIN, 'a/b': '', a: '' }],
         [/at most 500 files/, { 'SKILL.md': MAIN, ...many(500) }],
         [/bytes in all/, { 'SKILL.md': MAIN, big: 'x'.repeat(16 * 1024 * 1024) }],
         [/./, undefined],
