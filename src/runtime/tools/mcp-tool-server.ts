@@ -1,66 +1,100 @@
+import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
-  CallToolResultSchema,
   ErrorCode,
-  ListToolsResultSchema,
   McpError,
+  ToolListChangedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
+import { z } from 'zod';
 import { toPublicMessage } from '../../core/redact.ts';
 import { UrlGuardError } from '../../upstream/guard/url-guard-error.ts';
+import { listTools } from './list-tools.ts';
 import { fromMcpResult, toFailedOutcome } from './tool-content.ts';
 import { ToolServerError } from './tool-server.ts';
-import type { ServerTool, ToolOutcome, ToolServer } from './tool-server.ts';
+import type { ToolOutcome, ToolServer } from './tool-server.ts';
+import type { ToolTransport } from './tool-transport.ts';
 
-export interface McpToolServerOptions {
-  connect(): Promise<Transport>;
-  /** Never shown, whatever the server says. */
-  secrets: readonly string[];
-  /** As servers are told it. */
-  version: string;
+/** How long a server may take, in milliseconds. */
+export interface ToolDeadlines {
+  /** Until it is ready. */
+  readonly connect: number;
+  /** For one page of its list. */
+  readonly list: number;
+  readonly call: number;
 }
 
-const CONNECT_MS = 20_000;
-const LIST_MS = 20_000;
-const CALL_MS = 300_000;
-const MAX_TOOLS = 256;
-const MAX_PAGES = 32;
+export interface McpToolServerOptions {
+  connect(): Promise<ToolTransport>;
+  /** Never shown, whatever the server says. */
+  readonly secrets: readonly string[];
+  /** As servers are told it. */
+  readonly version: string;
+  /** Default: 20 seconds to connect and to list, five minutes for a call. */
+  readonly deadlines?: ToolDeadlines | undefined;
+}
+
+const DEADLINES: ToolDeadlines = { connect: 20_000, list: 20_000, call: 300_000 };
+
 const CLOSED: number = ErrorCode.ConnectionClosed;
+const TIMED_OUT: number = ErrorCode.RequestTimeout;
+
+// Of results, whatever can be told is told.
+const resultSchema = z.looseObject({});
+
+interface Connection {
+  readonly client: Client;
+  readonly transport: ToolTransport;
+}
 
 /** A server that speaks MCP, through the official client. */
 export function createMcpToolServer(options: McpToolServerOptions): ToolServer {
-  let opened: Promise<Client> | undefined;
+  const { secrets, deadlines = DEADLINES } = options;
+  const listeners: (() => void)[] = [];
+  let opened: Promise<Connection> | undefined;
 
-  const client = (signal: AbortSignal): Promise<Client> => (opened ??= connect(options, signal));
+  const connection = (signal: AbortSignal): Promise<Connection> =>
+    (opened ??= connect(options, {
+      signal,
+      onToolsChanged: () => listeners.forEach((one) => one()),
+    }));
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (thrown) {
-      throw toServerError(thrown, options.secrets);
+      throw toServerError(thrown, secrets);
     }
   };
 
   return {
-    list: (signal) => guarded(async () => listAll(await client(signal), signal)),
-    call: (name, input, signal) =>
+    list: (signal) =>
       guarded(async () => {
-        const connected = await client(signal);
+        const { client, transport } = await connection(signal);
         try {
-          const params = { name, arguments: { ...input } };
-          const request = { method: 'tools/call' as const, params };
-          const limits = { signal: own(signal), timeout: CALL_MS, maxTotalTimeout: CALL_MS };
-          return fromMcpResult(await connected.request(request, CallToolResultSchema, limits));
+          return await listTools(client, { signal: own(signal), timeout: deadlines.list });
         } catch (thrown) {
-          signal.throwIfAborted();
-          return toOutcome(thrown, options.secrets);
+          throw faultOf(thrown, transport) ?? thrown;
         }
       }),
+    call: (name, input, signal) =>
+      guarded(async () => {
+        const connected = await connection(signal);
+        try {
+          const params = { name, arguments: { ...input } };
+          const { call: timeout } = deadlines;
+          const limits = { signal: own(signal), timeout, maxTotalTimeout: timeout };
+          const request = { method: 'tools/call' as const, params };
+          const result = await connected.client.request(request, resultSchema, limits);
+          return fromMcpResult(result);
+        } catch (thrown) {
+          signal.throwIfAborted();
+          return toOutcome(thrown, connected, secrets);
+        }
+      }),
+    onToolsChanged: (listener) => void listeners.push(listener),
     async close() {
       const connected = await opened?.catch(() => undefined);
-      await connected?.close().catch(() => undefined);
+      await connected?.client.close().catch(() => undefined);
     },
   };
 }
@@ -71,55 +105,38 @@ function own(signal: AbortSignal): AbortSignal {
 }
 
 async function connect(
-  { connect, version }: McpToolServerOptions,
-  signal: AbortSignal,
-): Promise<Client> {
+  { connect, version, deadlines: { connect: timeout } = DEADLINES }: McpToolServerOptions,
+  { signal, onToolsChanged }: { signal: AbortSignal; onToolsChanged: () => void },
+): Promise<Connection> {
   const transport = await connect();
   const client = new Client({ name: 'agent-gateway', version });
+  client.setNotificationHandler(ToolListChangedNotificationSchema, onToolsChanged);
   try {
-    await client.connect(transport, { signal: own(signal), timeout: CONNECT_MS });
-    return client;
+    await client.connect(transport, { signal: own(signal), timeout });
+    return { client, transport };
   } catch (thrown) {
+    const fault = faultOf(thrown, transport);
     await client.close().catch(() => undefined);
-    throw thrown;
+    throw fault ?? thrown;
   }
-}
-
-async function listAll(client: Client, signal: AbortSignal): Promise<ServerTool[]> {
-  const tools: ServerTool[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const params = cursor === undefined ? {} : { cursor };
-    const request = { method: 'tools/list' as const, params };
-    const answer = await client.request(request, ListToolsResultSchema, {
-      signal: own(signal),
-      timeout: LIST_MS,
-    });
-    tools.push(...answer.tools.map(toServerTool));
-    cursor = answer.nextCursor;
-    if (cursor === undefined || tools.length >= MAX_TOOLS) break;
-  }
-  return tools.slice(0, MAX_TOOLS);
-}
-
-function toServerTool({ name, description, inputSchema, annotations }: Tool): ServerTool {
-  return {
-    name,
-    description,
-    inputSchema,
-    isReadOnly: annotations?.readOnlyHint === true,
-    isIdempotent: annotations?.idempotentHint === true,
-  };
 }
 
 /** What the server says of the call is the model's to read; the rest means that it was not asked. */
-function toOutcome(thrown: unknown, secrets: readonly string[]): ToolOutcome {
-  if (!(thrown instanceof McpError) || isLost(thrown)) throw thrown;
+function toOutcome(
+  thrown: unknown,
+  { transport }: Connection,
+  secrets: readonly string[],
+): ToolOutcome {
+  const fault = faultOf(thrown, transport);
+  if (fault) throw fault;
+  if (!(thrown instanceof McpError)) throw thrown;
   return toFailedOutcome(toPublicMessage(thrown.message, { secrets }));
 }
 
-function isLost({ code }: McpError): boolean {
-  return code === CLOSED;
+/** Servers give their own errors the code of a lost connection, too. */
+function faultOf(thrown: unknown, { fault }: ToolTransport): ToolServerError | undefined {
+  if (!(thrown instanceof McpError) || thrown.code !== CLOSED) return undefined;
+  return thrown.data instanceof ToolServerError ? thrown.data : fault;
 }
 
 function toServerError(thrown: unknown, secrets: readonly string[]): ToolServerError {
@@ -133,8 +150,13 @@ function toServerError(thrown: unknown, secrets: readonly string[]): ToolServerE
     return new ToolServerError('rate', 'the server takes no more requests for now', {
       cause: thrown,
     });
-  const message = thrown instanceof UrlGuardError ? thrown.message : 'the server cannot be reached';
-  return new ToolServerError('connection', toPublicMessage(message, { secrets }), {
+  return new ToolServerError('connection', toPublicMessage(reasonOf(thrown), { secrets }), {
     cause: thrown,
   });
+}
+
+function reasonOf(thrown: unknown): string {
+  if (thrown instanceof UrlGuardError) return thrown.message;
+  const isLate = thrown instanceof McpError && thrown.code === TIMED_OUT;
+  return isLate ? 'the server did not answer in time' : 'the server cannot be reached';
 }

@@ -1,6 +1,7 @@
 import type { AgentMcpServer } from '../../sessions/resolved-agent.ts';
 import type { Session } from '../../sessions/session.ts';
 import { createMcpToolServer } from './mcp-tool-server.ts';
+import type { ToolDeadlines } from './mcp-tool-server.ts';
 import { createMcpTransport } from './mcp-transport.ts';
 import type { McpTransportDeps } from './mcp-transport.ts';
 import type { ToolCredential, ToolCredentials } from './tool-credentials.ts';
@@ -8,9 +9,11 @@ import { ToolServerError } from './tool-server.ts';
 import type { ToolServer, ToolServers } from './tool-server.ts';
 
 export interface McpToolServersDeps extends McpTransportDeps {
-  credentials: ToolCredentials;
+  readonly credentials: ToolCredentials;
   /** Of the gateway, as servers are told it. */
-  version: string;
+  readonly version: string;
+  /** Default: see `McpToolServerOptions`. */
+  readonly deadlines?: ToolDeadlines;
 }
 
 /** Credentials that are tried in a row for one call. */
@@ -21,6 +24,10 @@ interface Connected {
   readonly credentials: readonly ToolCredential[];
   /** The server took the credentials. */
   isTaken: boolean;
+  /** What is under way there. */
+  uses: number;
+  /** Closed as soon as nothing is. */
+  isSpent: boolean;
 }
 
 /**
@@ -36,6 +43,7 @@ export function createMcpToolServers(deps: McpToolServersDeps): ToolServers {
         list: (signal) => connections.use((server) => server.list(signal)),
         call: (name, input, signal) =>
           connections.use((server) => server.call(name, input, signal)),
+        onToolsChanged: (listener) => connections.onToolsChanged(listener),
         close: () => connections.close(),
       };
     },
@@ -51,6 +59,8 @@ interface ConnectionsOptions {
 /** The one connection that is in use, replaced when its credential is refused. */
 class Connections {
   readonly #options: ConnectionsOptions;
+  readonly #listeners: (() => void)[] = [];
+  readonly #closing: Promise<void>[] = [];
   #current: Promise<Connected> | undefined;
 
   constructor(options: ConnectionsOptions) {
@@ -61,22 +71,16 @@ class Connections {
     for (let tries = 1; ; tries++) {
       const used = (this.#current ??= this.#connect());
       const connected = await used.catch((thrown: unknown) => {
-        if (this.#current === used) this.#current = undefined;
+        this.#replace(used);
         throw thrown;
       });
-      const { server, credentials } = connected;
       try {
-        const result = await work(server);
-        const isNews = !connected.isTaken;
-        connected.isTaken = true;
-        // The result of a call must not be lost for a note.
-        if (isNews) await this.#report(credentials, false).catch(() => undefined);
-        return result;
+        return await this.#useOnce(connected, work);
       } catch (thrown) {
         if (!(thrown instanceof ToolServerError)) throw thrown;
         // Whatever went wrong, this connection has had its day.
-        if (this.#current === used) this.#current = undefined;
-        await server.close();
+        this.#replace(used);
+        const { credentials } = connected;
         if (thrown.reason === 'connection' || credentials.length === 0) throw thrown;
         await this.#report(credentials, true);
         if (tries === MAX_TRIES) throw thrown;
@@ -84,9 +88,38 @@ class Connections {
     }
   }
 
+  onToolsChanged(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
   async close(): Promise<void> {
     const connected = await this.#current?.catch(() => undefined);
-    await connected?.server.close();
+    await Promise.all([connected?.server.close(), ...this.#closing]);
+  }
+
+  #replace(used: Promise<Connected>): void {
+    if (this.#current === used) this.#current = undefined;
+  }
+
+  /** Other calls of a connection that broke for one may still be answered there. */
+  async #useOnce<T>(connected: Connected, work: (server: ToolServer) => Promise<T>): Promise<T> {
+    const { server, credentials } = connected;
+    connected.uses++;
+    try {
+      const result = await work(server);
+      const isNews = !connected.isTaken;
+      connected.isTaken = true;
+      // The result of a call must not be lost for a note.
+      if (isNews) await this.#report(credentials, false).catch(() => undefined);
+      return result;
+    } catch (thrown) {
+      connected.isSpent ||= thrown instanceof ToolServerError;
+      throw thrown;
+    } finally {
+      connected.uses--;
+      // An interrupt does not wait for a process that takes its time to end.
+      if (connected.isSpent && connected.uses === 0) this.#closing.push(server.close());
+    }
   }
 
   async #connect(): Promise<Connected> {
@@ -96,8 +129,10 @@ class Connections {
       connect: () => createMcpTransport(declared, credentials, deps),
       secrets: credentials.map(({ value }) => value),
       version: deps.version,
+      deadlines: deps.deadlines,
     });
-    return { server, credentials, isTaken: false };
+    server.onToolsChanged?.(() => this.#listeners.forEach((listener) => listener()));
+    return { server, credentials, isTaken: false, uses: 0, isSpent: false };
   }
 
   async #report(credentials: readonly ToolCredential[], isRefused: boolean): Promise<void> {

@@ -1,14 +1,20 @@
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { fetch } from 'undici';
-import type { RequestInit } from 'undici';
+import type { Clock } from '../../core/clock.ts';
+import type { IdSource } from '../../core/ids.ts';
+import type { Log } from '../../core/log.ts';
+import { toPublicMessage } from '../../core/redact.ts';
 import type { AgentMcpServer } from '../../sessions/resolved-agent.ts';
 import type { UrlGuard } from '../../upstream/guard/url-guard.ts';
+import { toProcessEnvironment } from '../process/process-environment.ts';
+import { startProcess } from '../process/start-process.ts';
+import type { ProcessFault } from '../process/start-process.ts';
+import type { Reaper } from '../reaper/create-reaper.ts';
 import { isSecretName } from '../secret-name.ts';
+import { HttpTransport } from './http-transport.ts';
+import { StdioTransport } from './stdio-transport.ts';
 import { toHeaders } from './tool-credentials.ts';
 import type { ToolCredential } from './tool-credentials.ts';
 import { ToolServerError } from './tool-server.ts';
+import type { ToolTransport } from './tool-transport.ts';
 
 /** A process that the operator declared (config: server.mcp_servers). */
 export interface StdioServer {
@@ -19,19 +25,23 @@ export interface StdioServer {
 }
 
 export interface McpTransportDeps {
-  guard: UrlGuard;
+  readonly guard: UrlGuard;
   /** By name; nothing else is ever run. */
-  stdioServers: ReadonlyMap<string, StdioServer>;
+  readonly stdioServers: ReadonlyMap<string, StdioServer>;
+  readonly reaper: Reaper;
+  /** The gateway's own, of which little is passed on. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly log: Log;
 }
 
 /** Of one answer of a server. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** A lost stream ends the call; it is not asked for again. */
-const NO_RECONNECTION = {
-  initialReconnectionDelay: 1000,
-  maxReconnectionDelay: 1000,
-  reconnectionDelayGrowFactor: 1,
-  maxRetries: 0,
+
+const FAULTS: Readonly<Record<ProcessFault, string>> = {
+  start_failed: 'the process of the server could not be started',
+  too_much_output: 'the answer of the server is too large',
 };
 
 /**
@@ -43,58 +53,41 @@ const NO_RECONNECTION = {
 export async function createMcpTransport(
   server: AgentMcpServer,
   credentials: readonly ToolCredential[],
-  { guard, stdioServers }: McpTransportDeps,
-): Promise<Transport> {
+  deps: McpTransportDeps,
+): Promise<ToolTransport> {
   if (server.type === 'stdio') {
-    const declared = stdioServers.get(server.server ?? '');
+    const declared = deps.stdioServers.get(server.server ?? '');
     if (!declared) throw new ToolServerError('connection', 'the operator declares no such server');
-    return toStdio(declared, credentials);
+    return toStdio(declared, credentials, { ...deps, name: server.server ?? '' });
   }
+  const { guard, clock } = deps;
   const url = await guard.check(server.url ?? '');
-  return new StreamableHTTPClientTransport(url, {
-    fetch: guardedFetch(guard),
-    requestInit: { headers: toHeaders(credentials) },
-    reconnectionOptions: NO_RECONNECTION,
-  });
+  const headers = toHeaders(credentials);
+  return new HttpTransport(url, { guard, headers, clock, maxBytes: MAX_BYTES });
 }
 
 function toStdio(
-  { command, args, env, cwd }: StdioServer,
+  { command, args = [], env: declared = {}, cwd }: StdioServer,
   credentials: readonly ToolCredential[],
-): Transport {
-  // Callers choose the names: one like NODE_OPTIONS would run what they like.
-  const secrets = credentials
-    .filter(({ name }) => isSecretName(name))
-    .map(({ name, value }) => [name, value] as const);
-  return new StdioClientTransport({
-    command,
-    args: [...(args ?? [])],
-    env: { ...env, ...Object.fromEntries(secrets) },
-    ...(cwd !== undefined && { cwd }),
-    stderr: 'ignore',
-    maxBufferSize: MAX_BYTES,
-  });
-}
-
-/** Every connection passes the guard, those of redirects, too. */
-function guardedFetch({ dispatcher }: UrlGuard): FetchLike {
-  return async (url, init) => {
-    const options = { ...(init as RequestInit), dispatcher };
-    const response = (await fetch(url, options)) as unknown as Response;
-    if (!response.body) return response;
-    return new Response(response.body.pipeThrough(limit(MAX_BYTES)), response);
-  };
-}
-
-function limit(
-  maxBytes: number,
-): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
-  let bytes = 0;
-  return new TransformStream({
-    transform(chunk, controller) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) throw new RangeError('the answer of the server is too large');
-      controller.enqueue(chunk);
-    },
-  });
+  { environment, reaper, clock, ids, log, name }: McpTransportDeps & { readonly name: string },
+): ToolTransport {
+  const given = Object.fromEntries(credentials.map((one) => [one.name, one.value]));
+  const env = toProcessEnvironment({ inherited: environment, declared, credentials: given });
+  const own = Object.keys(declared).filter(isSecretName);
+  const secrets = [...Object.values(given), ...own.map((variable) => String(declared[variable]))];
+  return new StdioTransport(() =>
+    startProcess({
+      program: { command, args },
+      env,
+      cwd,
+      maxLine: MAX_BYTES,
+      marker: ids.next('server'),
+      reaper,
+      clock,
+      onStderr: (line) =>
+        log.info('mcp server', { server: name, line: toPublicMessage(line, { secrets }) }),
+      onStuck: () => log.error('processes of an MCP server cannot be ended', { server: name }),
+      toError: (fault) => new ToolServerError('connection', FAULTS[fault]),
+    }),
+  );
 }

@@ -11,6 +11,8 @@ export interface ServerTool {
   readonly isReadOnly: boolean;
   /** The server says that a repeated call changes nothing more. */
   readonly isIdempotent: boolean;
+  /** Why it cannot be offered to models. Absent: it can. */
+  readonly refusal?: string | undefined;
 }
 
 /** What a call gave, as content blocks of an event. */
@@ -32,6 +34,8 @@ export interface ToolServer {
     input: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<ToolOutcome>;
+  /** Called when the server says that its tools have changed. */
+  onToolsChanged?(listener: () => void): void;
   /** Ends its process, if it has one. Never rejects. */
   close(): Promise<void>;
 }
@@ -45,8 +49,8 @@ export interface ToolServers {
 /** A server of tools cannot be used; the message is fit for the client. */
 export class ToolServerError extends Error {
   override readonly name = 'ToolServerError';
-  /** `rate` is a refusal for now, by its own limits. */
-  readonly reason: 'connection' | 'authentication' | 'rate';
+  /** `rate` is a refusal for now, by its own limits; `tools`: some of its tools cannot be offered. */
+  readonly reason: 'connection' | 'authentication' | 'rate' | 'tools';
 
   constructor(
     reason: ToolServerError['reason'],

@@ -9,12 +9,14 @@ import { verifies } from '../../requirements.ts';
 import { FakeSession } from '../fake-log.ts';
 import { loopBench } from '../loop-bench.ts';
 import { startToolServer } from './http-server.ts';
+import { toolSurroundings } from './surroundings.ts';
 import type { HttpToolServer } from './http-server.ts';
 
 const { session } = new FakeSession();
 const { signal } = new AbortController();
 const WHOAMI = fileURLToPath(new URL('./stdio-server.js', import.meta.url));
 
+const surroundings = toolSurroundings();
 let shop: HttpToolServer;
 let guard: UrlGuard;
 const toClose: ToolServer[] = [];
@@ -37,6 +39,7 @@ afterEach(async () => {
 /** Credentials are chosen in this order; one that was refused is not chosen again. */
 function serversWith(credentials: readonly ToolCredential[] = []) {
   return createMcpToolServers({
+    ...surroundings,
     guard,
     version: '0.0.0',
     stdioServers: new Map([

@@ -1,0 +1,61 @@
+import { ReadableStream } from 'node:stream/web';
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { isJSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
+import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
+import { fetch } from 'undici';
+import type { RequestInit } from 'undici';
+import { parseJsonObject } from '../../core/json-value.ts';
+import type { UrlGuard } from '../../upstream/guard/url-guard.ts';
+import { ToolServerError } from './tool-server.ts';
+
+export interface BoundedFetchOptions {
+  /** Every connection passes it, those of redirects, too. */
+  readonly guard: Pick<UrlGuard, 'dispatcher'>;
+  /** Of one answer, after it was unpacked. */
+  readonly maxBytes: number;
+  /**
+   * Told of the end of every answer: whose it was, and why where it broke off. Then the last bytes may
+   * not have been read yet.
+   */
+  onEnd(requests: readonly RequestId[], thrown: unknown): void;
+}
+
+/** A `fetch` for clients of MCP. An answer that is too large breaks off with `ToolServerError`. */
+export function boundedFetch({ guard, maxBytes, onEnd }: BoundedFetchOptions): FetchLike {
+  return async (url, init) => {
+    const options = { ...(init as RequestInit), dispatcher: guard.dispatcher };
+    const response = (await fetch(url, options)) as unknown as Response;
+    if (!response.body) return response;
+    const requests = requestsOf(init?.body);
+    const chunks = bounded(response.body as ReadableStream<Uint8Array>, maxBytes, (thrown) =>
+      onEnd(requests, thrown),
+    );
+    return new Response(ReadableStream.from(chunks) as never, response);
+  };
+}
+
+async function* bounded(
+  body: ReadableStream<Uint8Array>,
+  maxBytes: number,
+  onEnd: (thrown?: unknown) => void,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > maxBytes)
+        throw new ToolServerError('connection', 'the answer of the server is too large');
+      yield chunk;
+    }
+  } catch (thrown) {
+    onEnd(thrown);
+    throw thrown;
+  }
+  onEnd();
+}
+
+/** Ids of the request that a body holds, if it does. */
+function requestsOf(body: unknown): RequestId[] {
+  const message = typeof body === 'string' ? parseJsonObject(body) : undefined;
+  return isJSONRPCRequest(message) ? [message.id] : [];
+}
