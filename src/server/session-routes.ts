@@ -11,7 +11,8 @@ import { readCreateBody, readSendBody, readUpdateBody } from '../sessions/sessio
 import type { AgentReference } from '../sessions/session-bodies.ts';
 import { toSessionView } from '../sessions/session-view.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { streamEvents } from '../sessions/stream-events.ts';
+import { createFrames, streamEvents } from '../sessions/stream-events.ts';
+import type { ToFrame } from '../sessions/stream-events.ts';
 import type { Carrier } from '../surfaces/carriers.ts';
 import { readKey } from '../surfaces/carriers.ts';
 import { admit } from '../surfaces/gate.ts';
@@ -44,11 +45,16 @@ interface Ask {
   readonly id: string;
 }
 
-type Serve = (ask: Ask, deps: SessionRoutesDeps) => Promise<Reply | CallResult>;
+interface ServeDeps extends SessionRoutesDeps {
+  readonly toFrame: ToFrame;
+}
+
+type Serve = (ask: Ask, deps: ServeDeps) => Promise<Reply | CallResult>;
 
 /** `/v1/sessions` and below, for keys with the scope `sessions` (contract: Sessions). */
 export function sessionRoutes(deps: SessionRoutesDeps): RouteSpec[] {
-  const to = (serve: Serve): Handler => asCaller(serve, deps);
+  const served = { ...deps, toFrame: createFrames() };
+  const to = (serve: Serve): Handler => asCaller(serve, served);
   const change = to(update);
   const methods: Record<string, RouteSpec['methods']> = {
     '': { GET: to(list), POST: to(create) },
@@ -64,7 +70,7 @@ export function sessionRoutes(deps: SessionRoutesDeps): RouteSpec[] {
   }));
 }
 
-function asCaller(serve: Serve, deps: SessionRoutesDeps): Handler {
+function asCaller(serve: Serve, deps: ServeDeps): Handler {
   return async (exchange) => {
     const { request, response, search, path } = exchange;
     const key = readKey(deps.carriers, request.headers, search);
@@ -122,7 +128,8 @@ const send: Serve = async ({ exchange, organization, id }, deps) => {
 };
 
 /** Says nothing about `Accept`: official clients ask for JSON here. */
-const stream: Serve = async ({ exchange, organization, id }, { sessions, clock, active }) => {
+const stream: Serve = async ({ exchange, organization, id }, deps) => {
+  const { sessions, clock, active, toFrame } = deps;
   const { request, response, search } = exchange;
   const gone = new AbortController();
   const { signal } = gone;
@@ -141,7 +148,7 @@ const stream: Serve = async ({ exchange, organization, id }, { sessions, clock, 
   else client.onGone(leave);
   const member = { shutDown: leave };
   active.add(member);
-  void streamEvents(followed, relay, { room, requestId: exchange.id }).finally(() =>
+  void streamEvents(followed, relay, { room, requestId: exchange.id, toFrame }).finally(() =>
     active.delete(member),
   );
   const headers = {

@@ -1,6 +1,6 @@
 import { Inbox } from './inbox.ts';
 import type { EventDelta, PlacedEvent } from './session-event.ts';
-import { eventPrefix } from './session-row.ts';
+import { CHUNK } from './session-log.ts';
 import type { SessionLog } from './session-log.ts';
 
 export interface FollowFrom {
@@ -25,14 +25,15 @@ export async function* followLog(
   { id, after, signal, deltas }: FollowFrom,
 ): AsyncGenerator<PlacedEvent | EventDelta> {
   const inbox = new Inbox(deltas, signal);
-  const leave = [log.store.watch(eventPrefix(id), () => inbox.ring()), log.live.add(id, inbox)];
+  const tail = log.tails.join(id, inbox);
   let last = after;
   try {
     while (!signal.aborted) {
       if (inbox.answer()) {
-        let found = false;
-        for await (const chunk of log.chunks(id, { after: last })) {
-          found = true;
+        const start = last;
+        for (let isMore = true; isMore;) {
+          const chunk = await tail.read(last);
+          isMore = chunk.length >= CHUNK;
           for (const placed of chunk) {
             // Rows of a deleted Session go in no order.
             if (signal.aborted || placed.seq !== last + 1) return;
@@ -42,13 +43,13 @@ export async function* followLog(
             if (LAST.has(placed.event.type)) return;
           }
         }
-        if (!found && (await isOver(log, id))) return;
+        if (last === start && (await isOver(log, id))) return;
       }
       yield* inbox.take();
       await inbox.next();
     }
   } finally {
-    for (const stop of leave) stop();
+    tail.leave();
     inbox.close();
   }
 }

@@ -1,9 +1,9 @@
-import type { EventDelta } from './session-event.ts';
+import type { EventDelta, PlacedEvent } from './session-event.ts';
 
 /** Somebody in this process who follows a Session. */
 export interface LiveFollower {
-  /** Something was appended. */
-  ring(): void;
+  /** Something changed: these events were appended, unless another process did it. */
+  ring(placed: PlacedEvent[]): void;
   show(delta: EventDelta): void;
 }
 
@@ -20,8 +20,8 @@ export class LiveSessions {
     };
   }
 
-  ring(id: string): void {
-    for (const follower of this.#followers.get(id) ?? []) follower.ring();
+  ring(id: string, placed: PlacedEvent[]): void {
+    for (const follower of this.#followers.get(id) ?? []) follower.ring(placed);
   }
 
   show(id: string, delta: EventDelta): void {

@@ -11,9 +11,10 @@ import { agentKey, eventIdKey, eventKey, eventPrefix, sessionKey } from './sessi
 import type { SessionRow } from './session-row.ts';
 import type { NewEvent, PlacedEvent, SessionEvent } from './session-event.ts';
 import type { Session } from './session.ts';
+import { Tails } from './tails.ts';
 
-/** Events that are held in memory at once while a log is read. */
-const CHUNK = 32;
+/** Events that are held in memory at once while a log is read. Fewer at once: there were no more. */
+export const CHUNK = 32;
 /** Clients may ask for ids that are longer than a key of the store can be. */
 const MAX_ID_LENGTH = 128;
 /** Conflicts with other processes that a change outlives; one of those in conflict always gets through. */
@@ -54,6 +55,7 @@ export interface WalkOptions {
  */
 export class SessionLog {
   readonly live = new LiveSessions();
+  readonly tails = new Tails(this);
   readonly #options: SessionLogOptions;
   readonly #serial = new Serial();
 
@@ -113,24 +115,25 @@ export class SessionLog {
     return (await this.store.get<SessionEvent>(eventKey(id, seq)))?.value;
   }
 
+  /** The next events behind a place, or before it; empty at the end. */
+  async chunk(id: string, { after, order = 'asc' }: WalkOptions): Promise<PlacedEvent[]> {
+    const rows = await this.store.list<SessionEvent>({
+      prefix: eventPrefix(id),
+      limit: CHUNK,
+      reverse: order === 'desc',
+      ...(after === undefined ? {} : { after: eventKey(id, after) }),
+    });
+    return rows.map(({ key, value }) => ({ seq: Number(key[2]), event: value }));
+  }
+
   /** Events chunk by chunk, to the end that the log has when it is reached. */
-  async *chunks(
-    id: string,
-    { after, order = 'asc' }: WalkOptions = {},
-  ): AsyncGenerator<PlacedEvent[]> {
-    const prefix = eventPrefix(id);
+  async *chunks(id: string, { after, order }: WalkOptions = {}): AsyncGenerator<PlacedEvent[]> {
     let last = after;
     for (;;) {
-      const rows = await this.store.list<SessionEvent>({
-        prefix,
-        limit: CHUNK,
-        reverse: order === 'desc',
-        ...(last === undefined ? {} : { after: eventKey(id, last) }),
-      });
-      if (rows.length > 0)
-        yield rows.map(({ key, value }) => ({ seq: Number(key[2]), event: value }));
-      if (rows.length < CHUNK) return;
-      last = Number(rows.at(-1)?.key[2]);
+      const chunk = await this.chunk(id, { after: last, order });
+      if (chunk.length > 0) yield chunk;
+      if (chunk.length < CHUNK) return;
+      last = chunk.at(-1)?.seq;
     }
   }
 
@@ -157,7 +160,7 @@ export class SessionLog {
           : { type: 'put', key, value: changed.row, ifVersion };
         const ops = [head, ...appendOps(id, changed.placed), ...(change.ops ?? [])];
         if (!(await this.store.commit(ops)).ok) continue;
-        this.live.ring(id);
+        this.live.ring(id, changed.placed);
         return changed;
       }
       throw new GatewayError('conflict', { message: 'too much changes in this session at once' });

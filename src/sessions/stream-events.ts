@@ -1,7 +1,7 @@
 import { toGatewayError } from '../core/errors.ts';
 import type { Relay } from '../inference/relay.ts';
 import { errorBody } from '../surfaces/envelopes.ts';
-import type { EventDelta, PlacedEvent } from './session-event.ts';
+import type { EventDelta, PlacedEvent, SessionEvent } from './session-event.ts';
 
 /** Sent at once, so that the client knows that it is connected before anything happens. */
 const OPENED = Buffer.from(': connected\n\n');
@@ -12,6 +12,9 @@ export interface Room {
   wait(): Promise<void>;
 }
 
+/** The bytes of an item on a stream. */
+export type ToFrame = (item: PlacedEvent | EventDelta) => Buffer;
+
 /**
  * Writes what is followed as server-sent events: `event` is the type, `id` the id of an event of the
  * history, so that a client that comes back can name the last one it saw. Ends with what is followed;
@@ -20,7 +23,7 @@ export interface Room {
 export async function streamEvents(
   followed: AsyncIterable<PlacedEvent | EventDelta>,
   relay: Relay,
-  { room, requestId }: { room: Room; requestId: string },
+  { room, requestId, toFrame }: { room: Room; requestId: string; toFrame: ToFrame },
 ): Promise<void> {
   relay.write(OPENED);
   try {
@@ -32,9 +35,22 @@ export async function streamEvents(
   }
 }
 
-function toFrame(item: PlacedEvent | EventDelta): Buffer {
-  if (!('seq' in item))
-    return Buffer.from(`event: ${item.type}\ndata: ${JSON.stringify(item)}\n\n`);
-  const { event } = item as PlacedEvent;
-  return Buffer.from(`event: ${event.type}\nid: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`);
+/** An event that many follow is put into words once. */
+export function createFrames(): ToFrame {
+  const known = new WeakMap<SessionEvent, Buffer>();
+  return (item) => {
+    if (!isPlaced(item))
+      return Buffer.from(`event: ${item.type}\ndata: ${JSON.stringify(item)}\n\n`);
+    const { event } = item;
+    const { type, id } = event;
+    const frame =
+      known.get(event) ??
+      Buffer.from(`event: ${type}\nid: ${id}\ndata: ${JSON.stringify(event)}\n\n`);
+    known.set(event, frame);
+    return frame;
+  };
+}
+
+function isPlaced(item: PlacedEvent | EventDelta): item is PlacedEvent {
+  return 'seq' in item;
 }

@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
 import type { EventDelta, PlacedEvent } from '../../src/sessions/session-event.ts';
 import type { TurnLog, TurnRunner } from '../../src/sessions/sessions.ts';
+import { createFrames } from '../../src/sessions/stream-events.ts';
+import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import type { Store } from '../../src/store/store.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { eventually } from '../support/gateway.ts';
 import { codeOf, turns } from '../usage/usage-fixtures.ts';
 import { createRig, follow, historyOf, idle, newSession, ORG, say, typesOf } from './support.ts';
+
+/** Calls for no turn. */
+const NOTE = { type: 'system.message', content: [{ type: 'text', text: 'x' }] };
 
 const quiet: TurnRunner = {
   async run(log) {
@@ -177,5 +184,47 @@ describe('following a Session', () => {
     await log.append([{ type: 'agent.message', id, content: [{ type: 'text', text: 'Hello' }] }]);
     await eventually(() => seen.length > 0);
     expect(seen).toMatchObject([{ event: { id } }]);
+  });
+
+  it('reads the log once for all who follow, whichever process appends', async () => {
+    const store = openMemoryStore(systemClock);
+    let reads = 0;
+    const counted: Store = {
+      ...store,
+      list(options) {
+        if (options.prefix[0] === 'session-event') reads += 1;
+        return store.list(options);
+      },
+    };
+    const here = createRig({ store: counted, runner: quiet }).sessions;
+    const there = createRig({ store, runner: quiet, worker: 'b' }).sessions;
+    const { session } = await here.create(newSession());
+    const followers = await Promise.all(
+      Array.from({ length: 100 }, () => follow(here, session.id)),
+    );
+    await turns();
+    for (const sessions of [here, there]) {
+      reads = 0;
+      const [note] = await sessions.send(ORG, session.id, [NOTE]);
+      await eventually(() =>
+        followers.every(({ seen }) => seen.filter(isPlaced).at(-1)?.event.id === note?.id),
+      );
+      await turns();
+      expect(reads).toBeLessThan(5);
+    }
+    const history = await historyOf(here, session.id);
+    for (const { seen } of followers) expect(seen).toEqual(history);
+  });
+});
+
+describe('frames', () => {
+  it('are made once of an event, however many follow', () => {
+    const toFrame = createFrames();
+    const event = { type: 'user.interrupt', id: 'sevt_1', processed_at: '' } as const;
+    const frame = toFrame({ seq: 1, event });
+    expect(toFrame({ seq: 1, event })).toBe(frame);
+    expect(frame.toString()).toBe(
+      `event: user.interrupt\nid: sevt_1\ndata: ${JSON.stringify(event)}\n\n`,
+    );
   });
 });
