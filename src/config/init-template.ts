@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { ProviderDefinition } from '../providers/define-provider.ts';
 import { configJsonSchema } from './json-schema.ts';
 
-export const TEMPLATES = ['local', 'env'] as const;
+export const TEMPLATES = ['local', 'env', 'agent-service', 'acp-agent'] as const;
 export type TemplateName = (typeof TEMPLATES)[number];
 
 /** A vendor whose key is in the environment; the name of the variable, never its value. */
@@ -26,6 +26,8 @@ const FIRST_MODELS: Readonly<Record<string, string>> = {
   xai: 'grok-4',
 };
 
+/** What every template has. */
+const SHARED = 'shared';
 const TEMPLATES_DIRECTORY = fileURLToPath(new URL('../../templates/', import.meta.url));
 
 /** The vendors for which one of their usual variables is set. */
@@ -41,14 +43,21 @@ export function findVendorKeys(
 }
 
 /**
- * The files of `gateway init`, by path relative to the new directory: the template's, and the JSON
- * Schema that its modeline names. `env` gets a provider and a model per vendor key found.
+ * The files of `gateway init`, by path relative to the new directory: the template's, those that all
+ * have, and the JSON Schema that its modeline names. `env` gets a provider and a model per vendor key found.
  */
 export async function renderInit(options: {
   template: TemplateName;
   foundEnvKeys: readonly FoundKey[];
 }): Promise<Record<string, string>> {
-  const directory = join(TEMPLATES_DIRECTORY, options.template);
+  const files = { ...(await readTemplate(SHARED)), ...(await readTemplate(options.template)) };
+  files['gateway.yaml'] = withVendors(files['gateway.yaml'] ?? '', options.foundEnvKeys);
+  files['.gateway/schema.json'] = `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
+  return files;
+}
+
+async function readTemplate(name: string): Promise<Record<string, string>> {
+  const directory = join(TEMPLATES_DIRECTORY, name);
   const files: Record<string, string> = {};
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
@@ -57,8 +66,6 @@ export async function renderInit(options: {
     const target = path.slice(directory.length + 1).replace(/(^|[/\\])_gitignore$/, '$1.gitignore');
     files[target] = await readFile(path, 'utf8');
   }
-  files['gateway.yaml'] = withVendors(files['gateway.yaml'] ?? '', options.foundEnvKeys);
-  files['.gateway/schema.json'] = `${JSON.stringify(configJsonSchema(), null, 2)}\n`;
   return files;
 }
 

@@ -47,12 +47,16 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
     name: 'init',
     summary: 'Write a first gateway.yaml',
     description:
-      'Writes gateway.yaml with a JSON Schema modeline, a README and a CI example. Existing files stay as they are unless --force is given.',
+      'Writes gateway.yaml with a JSON Schema modeline, a README, a test and a CI example. Existing files stay as they are unless --force is given.',
     examples: [
       { command: 'gateway init', note: 'A gateway that works offline, in this directory' },
       {
         command: 'gateway init --template env gateway',
         note: 'Models of the vendors whose keys are set',
+      },
+      {
+        command: 'gateway init --template agent-service desk',
+        note: 'An Agent with a tool, published as a Service',
       },
     ],
     args: [{ name: 'dir', description: 'Directory to write to (default: this one)' }],
@@ -62,9 +66,10 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
         short: 't',
         type: 'string',
         value: 'NAME',
-        choices: ['local', 'env'],
+        choices: ['local', 'env', 'agent-service', 'acp-agent'],
         default: 'local',
-        description: 'local: a mock provider; env: vendors whose API keys are in the environment',
+        description:
+          'local: a mock provider; env: vendors whose API keys are in the environment; agent-service: an Agent with a tool, published; acp-agent: a program as an Agent',
       },
       { name: 'force', type: 'boolean', description: 'Overwrite existing files' },
     ],
