@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Place } from './diagnostic.ts';
+import { followAgent } from './follow-agent.ts';
 import { CONFIG_KINDS, DEFAULT_ORGANIZATION, kindOf, type KindName } from './kinds.ts';
 import type { Path } from './locate.ts';
 import { canonicalJson, isRecord } from './record.ts';
@@ -71,7 +72,8 @@ function toMoves(declared: unknown): Move[] {
 }
 
 function toObject(kind: KindName, entry: Record<string, unknown>, place: Place): DesiredObject {
-  const { labels, lifecycle, ...body } = entry;
+  const { labels, lifecycle, ...declared } = entry;
+  const body = followAgent(kind, declared);
   const name = String(entry['name']).trim();
   const { isOwned } = kindOf(kind);
   return {

@@ -1,6 +1,7 @@
 import { type ActualState, findActual, type View } from './actual.ts';
 import { toAppliedFields } from './applied-fields.ts';
 import { type DesiredObject, type DesiredState, digestOf } from './desired.ts';
+import { withPlannedVersion } from './follow-agent.ts';
 import { kindOf, type KindName } from './kinds.ts';
 import {
   APPLIED_FIELDS_LABEL,
@@ -65,7 +66,12 @@ export interface PlanOptions {
 export function plan(options: PlanOptions): Plan {
   const { desired, actual, mode } = options;
   const owner = ownerFor(options);
-  const outcomes = desired.objects.map((object) => planObject(object, { ...options, owner }));
+  let planned = actual;
+  const outcomes = desired.objects.map((object) => {
+    const outcome = planObject(object, { ...options, actual: planned, owner });
+    if (outcome.action) planned = withPlannedVersion(planned, outcome.action);
+    return outcome;
+  });
   const actions = outcomes.flatMap(({ action }) => action ?? []);
   const renamed = new Set(outcomes.flatMap(({ former }) => former ?? []));
   const removals = planRemovals({ desired, actual, mode, owner, renamed });
@@ -155,7 +161,7 @@ export function ownedLabels(
     [LAST_APPLIED_LABEL]: digestOf(object),
     ...(fields !== undefined && { [APPLIED_FIELDS_LABEL]: fields }),
     ...(lifecycle.protected === true && { [PROTECTED_LABEL]: 'true' }),
-    ...(lifecycle.prune === 'disable' && { [PRUNE_LABEL]: 'disable' }),
+    ...(lifecycle.prune !== undefined && { [PRUNE_LABEL]: lifecycle.prune }),
   };
 }
 

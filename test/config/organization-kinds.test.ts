@@ -103,6 +103,49 @@ describe('what organizations keep, as declared', () => {
     expect(second.plan?.summary.total).toBe(0);
   });
 
+  it(
+    verifies(
+      'cli.apply.idempotent',
+      'moves a Service that names no version with its Agent, in one go',
+    ),
+    async () => {
+      const { client, run } = await makeGateway();
+      await run(FILE);
+      const changed = FILE.replace('Be brief.', 'Be kind.');
+      const next = await run(changed);
+      expect(next.diagnostics).toEqual([]);
+      const moved = next.plan?.actions.filter(({ action }) => action !== 'none');
+      expect(moved?.map(({ kind, identity }) => `${kind} ${identity}`)).toEqual([
+        'agent default/coder',
+        'service default/coder',
+      ]);
+      expect(moved?.[1]?.changes).toMatchObject([
+        { path: 'agent_version', old: '1', new: '2', origin: 'configuration' },
+      ]);
+      const versionOf = async () =>
+        (await client.list('service')).find(({ slug }) => slug === 'coder')?.['agent_version'];
+      expect(await versionOf()).toBe('2');
+      expect((await run(changed)).plan?.summary.total).toBe(0);
+
+      const stated = changed.replace('slug: coder', 'slug: coder\n    agent_version: 2');
+      expect((await run(stated)).plan?.summary.total).toBe(0);
+      const fixed = await run(stated.replace('Be kind.', 'Be quick.'));
+      expect(fixed.plan?.summary).toMatchObject({ update: 1 });
+      expect(await versionOf()).toBe('2');
+      // Without it the Service catches up with what it has missed.
+      await run(changed.replace('Be kind.', 'Be quick.'));
+      expect(await versionOf()).toBe('3');
+    },
+  );
+
+  it('leaves a Service where it is when its Agent does not change, or only its labels', async () => {
+    const { client, run } = await makeGateway();
+    await run(FILE);
+    const { plan: labelled } = await run(FILE.replace('system:', 'labels: { a: b }\n    system:'));
+    expect(labelled?.summary).toMatchObject({ update: 1 });
+    expect((await client.list('agent')).map(({ version }) => version)).toEqual([1, 1]);
+  });
+
   it('is changed where it differs: maps, files, secrets and the version of an Agent', async () => {
     const { client, run } = await makeGateway();
     await run(FILE);
