@@ -1,5 +1,7 @@
 import { createAdminClient, type AdminClient } from './admin.ts';
 import { createChatClient, type ChatClient } from './chat.ts';
+import { createDeploymentRunsClient, type DeploymentRunsClient } from './deployment-runs.ts';
+import { createDeploymentsClient, type DeploymentsClient } from './deployments.ts';
 import { createHttp, type HttpAnswer, type HttpCall, type HttpOptions } from './http.ts';
 import { createModelsClient, type ModelsClient } from './models.ts';
 import { createRequestsClient, type RequestsClient } from './requests.ts';
@@ -17,12 +19,15 @@ export type AdminKind =
   | 'skills'
   | 'agents'
   | 'credentials'
-  | 'services';
+  | 'services'
+  | 'deployments';
 
 /** Typed access to one gateway; every failure is a `ClientError`. */
 export interface Client {
   readonly baseUrl: string;
   readonly chat: ChatClient;
+  readonly deployments: DeploymentsClient;
+  readonly deploymentRuns: DeploymentRunsClient;
   readonly models: ModelsClient;
   readonly requests: RequestsClient;
   readonly services: ServicesClient;
@@ -41,6 +46,8 @@ export function createClient(options: ClientOptions): Client {
   return {
     baseUrl: options.baseUrl,
     chat: createChatClient(http),
+    deployments: createDeploymentsClient(http),
+    deploymentRuns: createDeploymentRunsClient({ http, clock, random }),
     models: createModelsClient(http),
     requests: createRequestsClient(http),
     services: createServicesClient({ http, clock, random }),

@@ -64,7 +64,8 @@ export async function* readOn<T extends object>(
   }
 }
 
-function canGoOn(thrown: unknown): boolean {
+/** True when the same call may succeed in a moment. */
+export function canGoOn(thrown: unknown): boolean {
   if (!(thrown instanceof ClientError) || thrown.code === 'aborted') return false;
   return thrown.status === undefined || TRANSIENT.has(thrown.status);
 }

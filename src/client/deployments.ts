@@ -1,0 +1,106 @@
+import type { ListFilters } from './admin.ts';
+import { ClientError } from './client-error.ts';
+import { isRun } from './deployment-runs.ts';
+import type { DeploymentRunView } from './deployment-runs.ts';
+import { hasStrings, isPageOf, isRecord } from './guards.ts';
+import type { Http } from './http.ts';
+import { eachItem } from './pages.ts';
+
+/** A Schedule as the server shows it. */
+export interface DeploymentView {
+  id: string;
+  name: string;
+  status: string;
+  created_at: string;
+  [field: string]: unknown;
+}
+
+/** The Schedules of the key's organization; needs the scope `deployments`. */
+export interface DeploymentsClient {
+  /** Newest first, all pages followed. */
+  list(
+    filters?: ListFilters,
+    signal?: AbortSignal,
+  ): AsyncGenerator<DeploymentView, void, undefined>;
+  get(id: string, signal?: AbortSignal): Promise<DeploymentView>;
+  /**
+   * The Schedule with this id or name; archived ones only by id.
+   *
+   * @throws ClientError `not_found`; `ambiguous` for a name that several have
+   */
+  find(named: string, signal?: AbortSignal): Promise<DeploymentView>;
+  /** `pause`, `unpause` or `archive`. */
+  action(
+    id: string,
+    name: 'pause' | 'unpause' | 'archive',
+    signal?: AbortSignal,
+  ): Promise<DeploymentView>;
+  delete(id: string, signal?: AbortSignal): Promise<void>;
+  /** Runs it once, by hand; never repeated. Pending when that takes longer than 10 seconds. */
+  trigger(id: string, signal?: AbortSignal): Promise<DeploymentRunView>;
+  /** Sends the test message. Throws with the server's 502 when it was not delivered. */
+  testNotification(id: string, signal?: AbortSignal): Promise<void>;
+}
+
+const PATH = '/v1/deployments';
+const isDeployment = hasStrings<DeploymentView>('id', 'name', 'status', 'created_at');
+const isDeleted = hasStrings('id');
+const isDelivered = (value: unknown): value is { delivered: true } =>
+  isRecord(value) && value['delivered'] === true;
+
+export function createDeploymentsClient(http: Http): DeploymentsClient {
+  const pathOf = (id: string) => `${PATH}/${encodeURIComponent(id)}`;
+  const list: DeploymentsClient['list'] = (filters, signal) =>
+    eachItem(async (page) => {
+      const query = { limit: 100, ...filters, page };
+      const call = { method: 'GET', path: PATH, query, signal };
+      return (await http.json(call, isPageOf(isDeployment))).body;
+    });
+  const get: DeploymentsClient['get'] = async (id, signal) =>
+    (await http.json({ method: 'GET', path: pathOf(id), signal }, isDeployment)).body;
+  return {
+    list,
+    get,
+    find: (named, signal) =>
+      named.startsWith('depl_')
+        ? get(named, signal)
+        : findByName(list({ name: named }, signal), named),
+    async action(id, name, signal) {
+      const call = { method: 'POST', path: `${pathOf(id)}/${name}`, body: {}, signal };
+      return (await http.json(call, isDeployment)).body;
+    },
+    async delete(id, signal) {
+      try {
+        await http.json({ method: 'DELETE', path: pathOf(id), signal }, isDeleted);
+      } catch (thrown) {
+        // A repeated delete finds nothing when the lost first one took effect.
+        const done = thrown instanceof ClientError && thrown.status === 404 && thrown.attempts > 1;
+        if (!done) throw thrown;
+      }
+    },
+    async trigger(id, signal) {
+      const call = { method: 'POST', path: `${pathOf(id)}/runs`, body: {}, signal };
+      return (await http.json(call, isRun)).body;
+    },
+    async testNotification(id, signal) {
+      const path = `${pathOf(id)}/notifications/chat/test`;
+      await http.json({ method: 'POST', path, body: {}, signal }, isDelivered);
+    },
+  };
+}
+
+async function findByName(
+  candidates: AsyncIterable<DeploymentView>,
+  named: string,
+): Promise<DeploymentView> {
+  const found: DeploymentView[] = [];
+  for await (const candidate of candidates) if (candidate.name === named) found.push(candidate);
+  const [first] = found;
+  if (first !== undefined && found.length === 1) return first;
+  throw first === undefined
+    ? new ClientError({ code: 'not_found', status: 404, message: `no deployment ${named}` })
+    : new ClientError({
+        code: 'ambiguous',
+        message: `${named} is the name of ${found.map(({ id }) => id).join(', ')}`,
+      });
+}

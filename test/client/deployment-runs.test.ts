@@ -1,0 +1,189 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ClientError } from '../../src/client/client-error.ts';
+import { createClient } from '../../src/client/create-client.ts';
+import type { Client } from '../../src/client/create-client.ts';
+import type { DeploymentRunView, WatchOptions } from '../../src/client/deployment-runs.ts';
+import { verifies } from '../requirements.ts';
+import { startFakeServer } from './fake-server.ts';
+import type { FakeServer, Handler } from './fake-server.ts';
+import { instantClock } from './instant-clock.ts';
+
+let server: FakeServer;
+afterEach(() => server.close());
+
+const START = Date.UTC(2026, 10, 21, 7);
+
+/** A run that was created so many seconds after the first one. */
+function runAt(seconds: number, rest: Partial<DeploymentRunView> = {}): DeploymentRunView {
+  return {
+    id: `drun_${String(seconds).padStart(4, '0')}`,
+    type: 'deployment_run',
+    deployment_id: 'depl_1',
+    trigger_context: { type: 'manual' },
+    session_id: `sess_${seconds}`,
+    error: null,
+    created_at: new Date(START + seconds * 1_000).toISOString(),
+    ...rest,
+  };
+}
+
+const PENDING = { session_id: null };
+const FAILED = { session_id: null, error: { type: 'unknown_error', message: 'no luck' } };
+
+async function connect(handler: Handler) {
+  server = await startFakeServer(handler);
+  const clock = instantClock();
+  const client = createClient({ baseUrl: server.url, apiKey: 'sk-test', clock, random: () => 0 });
+  return { client, clock, calls: server.calls };
+}
+
+/** A gateway with these runs at each look, the last ones for good. */
+function serve(looks: (DeploymentRunView[] | number)[]): Handler {
+  let look = 0;
+  return ({ query }) => {
+    // Whoever asks for one run alone asks for the newest, ahead of the look itself.
+    const isPeek = query.get('limit') === '1';
+    const runs = looks[Math.min(look, looks.length - 1)] ?? [];
+    if (!isPeek) look++;
+    if (typeof runs === 'number') return { status: runs, body: { error: 'not now' } };
+    const from = query.get('created_at[gte]') ?? '';
+    const found = runs.filter(({ created_at: at }) => at >= from).reverse();
+    return { body: { data: isPeek ? found.slice(0, 1) : found, next_page: null } };
+  };
+}
+
+async function watched(
+  client: Client,
+  count: number,
+  options: Partial<WatchOptions> = {},
+): Promise<string[]> {
+  const told: string[] = [];
+  const runs = client.deploymentRuns.watch({
+    filters: {},
+    intervalMs: 2_000,
+    onTrouble: (error) => told.push(error.message),
+    ...options,
+  });
+  while (told.filter((line) => line.startsWith('drun')).length < count) {
+    const { value: run } = await runs.next();
+    told.push(`${run.id} ${run.error ? 'failed' : (run.session_id ?? 'pending')}`);
+  }
+  return told;
+}
+
+describe('a watch of runs', () => {
+  it('tells what happens from now on, each run when it begins and when it is decided', async () => {
+    const before = [runAt(0), runAt(1, PENDING)];
+    const { client } = await connect(
+      serve([
+        before,
+        [...before, runAt(2, PENDING), runAt(3)],
+        [runAt(0), runAt(1, FAILED), runAt(2, PENDING), runAt(3)],
+        [runAt(0), runAt(1, FAILED), runAt(2), runAt(3), runAt(4, FAILED)],
+      ]),
+    );
+    expect(await watched(client, 5)).toEqual([
+      'drun_0002 pending',
+      'drun_0003 sess_3',
+      'drun_0001 failed',
+      'drun_0002 sess_2',
+      'drun_0004 failed',
+    ]);
+  });
+
+  it('begins at a time that is named, and with none at all when there are none', async () => {
+    const all = [runAt(0), runAt(1), runAt(2)];
+    const { client, calls } = await connect(serve([all]));
+    const from = runAt(1).created_at;
+    expect(await watched(client, 2, { from, filters: { deployment_id: 'depl_1' } })).toEqual([
+      'drun_0001 sess_1',
+      'drun_0002 sess_2',
+    ]);
+    expect(calls[0]?.query.get('created_at[gte]')).toBe(from);
+    expect(calls[0]?.query.get('deployment_id')).toBe('depl_1');
+    await server.close();
+    const empty = await connect(serve([[], [], [runAt(5)]]));
+    expect(await watched(empty.client, 1)).toEqual(['drun_0005 sess_5']);
+  });
+
+  it('asks only for what can be new, however long it goes on', async () => {
+    const looks = Array.from({ length: 200 }, (_, index) =>
+      Array.from({ length: index + 1 }, (__, at) => runAt(at * 10)),
+    );
+    const { client, calls } = await connect(serve(looks));
+    expect(await watched(client, 199)).toHaveLength(199);
+    expect(calls.at(-1)?.query.get('created_at[gte]')).toBe(runAt(1_980 - 60).created_at);
+  });
+
+  it(
+    verifies('cli.runs', 'goes on after a failure of the server or the connection, and says so'),
+    async () => {
+      const handler = serve([[runAt(0)], 503, 503, 503, 503, 500, 500, 500, 500, [runAt(9)]]);
+      let calls = 0;
+      const { client } = await connect((call, response) => {
+        if (++calls === 3) return void response.destroy();
+        return handler(call, response);
+      });
+      expect(await watched(client, 1)).toEqual([
+        expect.stringContaining('not now'),
+        expect.stringContaining('not now'),
+        'drun_0009 sess_9',
+      ]);
+    },
+  );
+
+  it('ends when the server refuses it', async () => {
+    const { client } = await connect(serve([[runAt(0)], 403]));
+    await expect(watched(client, 1)).rejects.toMatchObject({ status: 403 });
+  });
+
+  it('ends with its signal', async () => {
+    const { client } = await connect(serve([[runAt(0)]]));
+    const stop = new AbortController();
+    const runs = client.deploymentRuns.watch({
+      filters: {},
+      intervalMs: 30_000,
+      onTrouble: () => undefined,
+      signal: stop.signal,
+    });
+    const next = runs.next();
+    stop.abort();
+    await expect(next).rejects.toMatchObject({ code: 'aborted' });
+  });
+});
+
+describe('a run that is waited for', () => {
+  const pending = runAt(1, PENDING);
+  const busy = { status: 409, body: { error: { type: 'deployment_trigger_in_progress' } } };
+
+  it(
+    verifies('cli.trigger', 'is asked for again while it is pending, and over lost connections'),
+    async () => {
+      const answers = [busy, { status: 503, body: {} }, busy, { body: runAt(1) }];
+      const { client, calls, clock } = await connect(() => answers.shift());
+      const decided = await client.deploymentRuns.decided(pending, { timeoutMs: 50_000 });
+      expect(decided.session_id).toBe('sess_1');
+      expect(new Set(calls.map(({ path }) => path))).toEqual(
+        new Set(['/v1/deployments/depl_1/runs/drun_0001']),
+      );
+      expect(clock.pauses.filter((ms) => ms === 1_000).length).toBeGreaterThanOrEqual(2);
+    },
+  );
+
+  it('is given up when its time is over, and refused when it is not there', async () => {
+    const { client, clock } = await connect(() => busy);
+    const waiting = client.deploymentRuns.decided(pending, { timeoutMs: 2_500 });
+    await expect(waiting).rejects.toMatchObject({ code: 'timeout' });
+    expect(clock.pauses).toEqual([1_000, 1_000, 500]);
+    await server.close();
+    const gone = await connect(() => ({ status: 404, body: { error: 'not found' } }));
+    const missing = gone.client.deploymentRuns.decided(pending, { timeoutMs: 2_500 });
+    await expect(missing).rejects.toBeInstanceOf(ClientError);
+  });
+
+  it('is not asked for when it was decided at once', async () => {
+    const { client, calls } = await connect(() => busy);
+    expect(await client.deploymentRuns.decided(runAt(1), { timeoutMs: 0 })).toEqual(runAt(1));
+    expect(calls).toEqual([]);
+  });
+});
