@@ -1,4 +1,5 @@
 import type { CommandSpec } from './command.ts';
+import { DEPLOYMENT_COMMANDS } from './tables/deployment-commands.ts';
 import { LOCAL_COMMANDS } from './tables/local-commands.ts';
 import { REMOTE_COMMANDS } from './tables/remote-commands.ts';
 import { RESOURCE_COMMANDS } from './tables/resource-commands.ts';
@@ -15,6 +16,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...RESOURCE_COMMANDS,
   ...SERVICE_COMMANDS,
   ...SESSION_COMMANDS,
+  ...DEPLOYMENT_COMMANDS,
   {
     name: 'version',
     summary: 'Print the version',

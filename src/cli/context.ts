@@ -20,6 +20,8 @@ export interface CommandContext {
   /** Aborted by the first SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  /** The value of --timeout in milliseconds. */
+  readonly timeoutMs: number;
   /** The value of --output: `text`, `json`, or a format of the command's own. */
   readonly format: string;
   /** Where server and key come from; throws `no_api_key` (exit 4) without a key. */
@@ -42,6 +44,7 @@ export interface ContextOptions {
   format: string;
 }
 
+const TIMEOUT_MS = 60_000;
 const MAX_STDIN = 32 * 1024 * 1024;
 
 export function createContext({
@@ -64,10 +67,12 @@ export function createContext({
     output.debug(`server ${found.server} (${found.serverOrigin}), key from ${found.keyOrigin}`);
     return found;
   };
+  const timeoutMs = globals.number('timeout') ?? TIMEOUT_MS;
   return {
     io,
     output,
     signal,
+    timeoutMs,
     format,
     clock: processClock,
     connection,
@@ -79,7 +84,7 @@ export function createContext({
         apiKey,
         clock: processClock,
         fetch: io.fetch,
-        timeoutMs: globals.number('timeout'),
+        timeoutMs,
         userAgent: 'gateway-cli',
         trace: (line) => output.debug(line),
       });

@@ -28,6 +28,7 @@ const BY_CODE: Readonly<Record<string, ExitName>> = {
   timeout: 'unknown_outcome',
   connection_lost: 'unknown_outcome',
   aborted: 'interrupted',
+  ambiguous: 'conflict',
 };
 
 /** The exit of a call that failed with an HTTP status, or without one with the client's own code. */

@@ -1,0 +1,12 @@
+import type { CommandRun } from '../command.ts';
+
+export const run: CommandRun = async ({ args, context }) => {
+  const client = await context.connect();
+  const { signal } = context;
+  const { id, name } = await client.deployments.find(args['deployment'] ?? '', signal);
+  await client.deployments.testNotification(id, signal);
+  return {
+    data: { id, delivered: true },
+    text: `the chat of deployment ${name} (${id}) took the test message`,
+  };
+};

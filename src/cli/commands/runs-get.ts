@@ -1,0 +1,7 @@
+import type { CommandRun } from '../command.ts';
+import { getResource } from '../get-resource.ts';
+
+export const run: CommandRun = (input) =>
+  getResource(input, (client, signal) =>
+    client.deploymentRuns.get(input.args['run'] ?? '', signal),
+  );

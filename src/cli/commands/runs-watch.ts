@@ -1,0 +1,34 @@
+import { statusOf } from '../../client/deployment-runs.ts';
+import type { DeploymentRunView, WatchOptions } from '../../client/deployment-runs.ts';
+import type { Client } from '../../client/create-client.ts';
+import type { CommandRun } from '../command.ts';
+import { runFilters } from '../run-filters.ts';
+import { runLine } from '../run-line.ts';
+import { showEvents } from '../show-events.ts';
+
+export const run: CommandRun = async ({ flags, context }) => {
+  const { output, signal } = context;
+  const client = await context.connect();
+  const options = {
+    filters: await runFilters(client, flags, signal),
+    from: flags.text('from'),
+    intervalMs: flags.number('interval') ?? 2_000,
+    onTrouble: (error: Error) => output.note(`${error.message}; asking again`),
+    signal,
+  };
+  const runs = wantedRuns(client, options, flags.list('status'));
+  return showEvents(runs, { output, textOf: (one) => `${runLine(one)}\n`, isAwaited: false });
+};
+
+/** A run is of another state later, so all are looked at and those that are not wanted left out. */
+async function* wantedRuns(
+  client: Client,
+  options: WatchOptions,
+  statuses: readonly string[],
+): AsyncGenerator<DeploymentRunView, never, undefined> {
+  const runs = client.deploymentRuns.watch(options);
+  for (;;) {
+    const { value } = await runs.next();
+    if (statuses.length === 0 || statuses.includes(statusOf(value))) yield value;
+  }
+}
