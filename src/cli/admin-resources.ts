@@ -12,6 +12,7 @@ const PATHS = {
   agent: 'agents',
   credential: 'credentials',
   service: 'services',
+  deployment: 'deployments',
 } as const satisfies Record<Parameters<ResourceClient['list']>[0], AdminKind>;
 
 /** What plan and apply work on, over HTTP. Interrupting stops before the next call, not in the middle. */

@@ -14,7 +14,7 @@ const SET_FIELDS: ReadonlySet<string> = new Set([
   'scopes',
 ]);
 /** Fields in which null is a value of its own. */
-const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
+export const OPAQUE_FIELDS: ReadonlySet<string> = new Set([
   'memory_config',
   'mock',
   'resource_config',
@@ -76,8 +76,9 @@ export function changesOf(options: ChangesOptions): Change[] {
 }
 
 /** Secrets cannot be read back: only whether there is one tells a difference by itself. */
-function secretChange(field: string, declared: unknown, options: ChangesOptions): Change[] {
+function secretChange(field: string, value: unknown, options: ChangesOptions): Change[] {
   const { object, view, secrets } = options;
+  const declared = secretOf(value);
   const change = (old: string | null): Change[] => [
     {
       path: field,
@@ -95,6 +96,11 @@ function secretChange(field: string, declared: unknown, options: ChangesOptions)
   if (!signal) return change(null);
   const name = `${object.kind}/${object.identity}#${field}`;
   return secrets === 'all' || secrets.has(name) ? change('configured') : [];
+}
+
+/** A write-only value without the object that may be around it. */
+export function secretOf(value: unknown): unknown {
+  return isRecord(value) ? Object.values(value)[0] : value;
 }
 
 /** What a reference of an object stands for when what it refers to exists already. */
@@ -128,7 +134,7 @@ export function viewField(kind: DesiredObject['kind'], field: string): string {
 
 /** A value of a field in the one spelling in which two of them can be compared. */
 export function comparableField(
-  { kind, name }: DesiredObject,
+  { kind, name }: Pick<DesiredObject, 'kind' | 'name'>,
   field: string,
   { value, view }: { value: unknown; view: unknown },
 ): unknown {

@@ -51,7 +51,14 @@ function secretPaths(tree: Record<string, unknown>): Path[] {
     const entries = tree[collection];
     if (!Array.isArray(entries)) continue;
     for (const [index, entry] of entries.entries()) {
-      if (isRecord(entry)) paths.push(...secrets.map((field) => [collection, index, field]));
+      if (!isRecord(entry)) continue;
+      for (const field of secrets) {
+        // Around a secret there may be an object, whose only member it is.
+        const value = entry[field];
+        const members = isRecord(value) ? Object.keys(value) : [];
+        const at = [collection, index, field];
+        paths.push(...(isRecord(value) ? members.map((member) => [...at, member]) : [at]));
+      }
     }
   }
   return paths;

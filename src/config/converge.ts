@@ -1,4 +1,5 @@
 import { type ActualState, findActual } from './actual.ts';
+import { secretOf } from './changes.ts';
 import { apply, type ApplyReport, readActual } from './apply.ts';
 import type { DesiredObject, DesiredState } from './desired.ts';
 import type { Diagnostic } from './diagnostic.ts';
@@ -83,7 +84,7 @@ async function changedSecrets(
     const [view] = findActual(kind, identity, actual);
     if (view === undefined) continue;
     for (const field of kindOf(kind).secrets) {
-      const ref = body[field];
+      const ref = secretOf(body[field]);
       const value = ref instanceof SecretRef ? secrets.get(ref) : undefined;
       if (value === undefined) continue;
       if (await secretMatches({ kind, id: view.id, field, value })) continue;

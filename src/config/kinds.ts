@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ResourceDefinition } from '../resources/define-resource.ts';
 import { agent } from '../resources/agent.ts';
 import { credential } from '../resources/credential.ts';
+import { deployment } from '../resources/deployment.ts';
 import { name } from '../resources/fields.ts';
 import { key } from '../resources/key.ts';
 import { model } from '../resources/model.ts';
@@ -19,7 +20,8 @@ export type KindName =
   | 'skill'
   | 'agent'
   | 'credential'
-  | 'service';
+  | 'service'
+  | 'deployment';
 
 export interface ConfigKind {
   readonly kind: KindName;
@@ -88,6 +90,7 @@ export const CONFIG_KINDS: readonly ConfigKind[] = [
     isFixed: isModeSwitch,
     guards: { agent_version: 'expected_agent_version' },
   }),
+  toConfigKind('deployment', deployment, { isFixed: isModeSwitch, removedBy: 'archive' }),
 ];
 
 export const COLLECTIONS: ReadonlySet<string> = new Set(
@@ -95,7 +98,7 @@ export const COLLECTIONS: ReadonlySet<string> = new Set(
 );
 
 /** Sections of the format that this version does not serve. */
-export const FUTURE_SECTIONS: readonly string[] = ['apis', 'deployments'];
+export const FUTURE_SECTIONS: readonly string[] = ['apis'];
 
 export function kindOf(kind: KindName): ConfigKind {
   const found = CONFIG_KINDS.find((one) => one.kind === kind);

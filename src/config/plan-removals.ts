@@ -14,6 +14,8 @@ export interface RemovalsOptions {
   readonly owner: Owner;
   /** What declared objects are called so far; it stays. */
   readonly renamed: ReadonlySet<View>;
+  /** The only objects that may go. Default: all. */
+  readonly removable: ReadonlySet<View> | undefined;
 }
 
 /** Owned objects that are no longer declared, dependents first. */
@@ -23,6 +25,7 @@ export function planRemovals({
   mode,
   owner,
   renamed,
+  removable,
 }: RemovalsOptions): PlanAction[] {
   const declared = new Set(
     desired.objects.flatMap(({ kind, identity }) => findActual(kind, identity, actual)),
@@ -35,6 +38,7 @@ export function planRemovals({
           (view) => ownershipOf(view, owner) === 'own' && !declared.has(view) && !renamed.has(view),
         )
         .filter((view) => labelsOf(view)[PROTECTED_LABEL] !== 'true')
+        .filter((view) => removable?.has(view) ?? true)
         .map((view) => ({ name: identityOf(kind, view, actual), body: view, view }));
       return byFallbacks(gone).map(({ view, name }) => removal(kind, view, name));
     })
@@ -44,9 +48,11 @@ export function planRemovals({
 
 /** Undefined when the object is switched off already. */
 function removal(kind: KindName, view: View, identity: string): PlanAction | undefined {
-  const { removedBy, off } = kindOf(kind);
-  const keep = off && removedBy === 'delete' && labelsOf(view)[PRUNE_LABEL] === 'disable';
-  const action = keep ? 'disable' : removedBy;
+  const { removedBy, off, definition } = kindOf(kind);
+  const asked = labelsOf(view)[PRUNE_LABEL];
+  const keep = off && removedBy === 'delete' && asked === 'disable';
+  const goes = removedBy === 'archive' && definition.deletable && asked === 'delete';
+  const action = keep ? 'disable' : goes ? 'delete' : removedBy;
   const isSwitch = action === 'disable' || action === 'revoke';
   const changes = Object.entries(isSwitch ? (off ?? {}) : {})
     .filter(([field, value]) => view[field] !== value)
