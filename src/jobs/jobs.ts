@@ -25,6 +25,11 @@ export interface JobRun {
   readonly failures: number;
   /** Aborted when the lease is lost or the process stops: leave off, somebody else goes on. */
   readonly signal: AbortSignal;
+  /**
+   * Says that the go only waits for somebody from now on, or no longer: meanwhile another one may begin
+   * in its place. No more wait like that at once than there is room for the others.
+   */
+  readonly pause?: (isPaused: boolean) => void;
 }
 
 /**

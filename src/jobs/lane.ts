@@ -32,6 +32,8 @@ export interface LaneOptions {
 export class Lane {
   readonly #options: LaneOptions;
   readonly #running = new Map<string, { controller: AbortController; done: Promise<void> }>();
+  /** Those that run but only wait for somebody. */
+  readonly #paused = new Set<string>();
   readonly #unwatch: () => void;
   #timer: Timer | undefined;
   #looking: Promise<void> | undefined;
@@ -52,6 +54,19 @@ export class Lane {
     for (const { controller } of this.#running.values()) controller.abort();
     await this.#looking;
     await Promise.all(Array.from(this.#running.values(), ({ done }) => done));
+  }
+
+  /** Goes that may begin now. */
+  get #room(): number {
+    const { concurrency } = this.#options;
+    return concurrency - this.#running.size + Math.min(this.#paused.size, concurrency);
+  }
+
+  #pause(id: string, isPaused: boolean): void {
+    const wasFull = this.#room <= 0;
+    if (isPaused && this.#running.has(id)) this.#paused.add(id);
+    else this.#paused.delete(id);
+    if (wasFull && this.#room > 0) this.#wake();
   }
 
   #wake(): void {
@@ -80,8 +95,8 @@ export class Lane {
 
   /** Starts what is due as far as there is room; returns how long there is nothing to do, in ms. */
   async #takeDue(): Promise<number> {
-    const { store, clock, kind, concurrency } = this.#options;
-    const room = concurrency - this.#running.size;
+    const { store, clock, kind } = this.#options;
+    const room = this.#room;
     if (room <= 0) return MAX_SLEEP_MS;
     const page = await store.list({ prefix: duePrefix(kind), limit: PAGE });
     const names = page.map(({ key }) => fromDueKey(key));
@@ -133,6 +148,7 @@ export class Lane {
     if (this.#closed) controller.abort();
     const done = this.#run(job, controller).finally(() => {
       this.#running.delete(job.id);
+      this.#paused.delete(job.id);
       this.#wake();
     });
     this.#running.set(job.id, { controller, done });
@@ -148,8 +164,13 @@ export class Lane {
     let checks: readonly Op[] = [];
     try {
       signal.throwIfAborted();
-      const run = { job, attempt: row.attempt, failures: row.failures - 1, signal };
-      const result = await handler(run);
+      const result = await handler({
+        job,
+        attempt: row.attempt,
+        failures: row.failures - 1,
+        signal,
+        pause: (isPaused) => this.#pause(id, isPaused),
+      });
       next = afterResult(hold.row, result, clock.now());
       if (typeof result === 'object' && 'doneIf' in result) checks = result.doneIf;
     } catch (error) {

@@ -27,6 +27,7 @@ interface Go {
   readonly turn: string;
   /** Aborted with the job, and when somebody else has the Session or it is no more. */
   readonly stop: AbortController;
+  readonly pause: JobRun['pause'];
 }
 
 /**
@@ -35,7 +36,7 @@ interface Go {
  * backoff and given up after five goes, so no Session runs for ever.
  */
 export function createTurnJob({ log, runner }: TurnJobOptions): JobHandler {
-  return async ({ job: { id }, signal, failures }: JobRun) => {
+  return async ({ job: { id }, signal, failures, pause }: JobRun) => {
     const turn = log.newTurnId();
     const begun = await log.change(id, (row) =>
       row && row.status !== 'terminated' ? { row: { ...row, turn } } : undefined,
@@ -45,7 +46,7 @@ export function createTurnJob({ log, runner }: TurnJobOptions): JobHandler {
     const onAbort = (): void => stop.abort();
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) stop.abort();
-    const go = { log, runner, id, turn, stop };
+    const go = { log, runner, id, turn, stop, pause };
     try {
       return failures < MAX_FAILURES ? await runTurns(go) : await giveUp(go);
     } catch (error) {
@@ -75,10 +76,15 @@ async function runTurns(go: Go): Promise<JobResult> {
 }
 
 async function runTurn(go: Go, row: SessionRow): Promise<void> {
-  const { log, runner, id, turn, stop } = go;
+  const { log, runner, id, turn, stop, pause } = go;
   const session = await log.withAgent(row);
   if (!session) return stop.abort();
-  const turnLog = new FencedTurnLog(log, session, { turn, lastInput: row.lastInput });
+  const turnLog = new FencedTurnLog(log, session, {
+    turn,
+    lastInput: row.lastInput,
+    // One that waits for its client takes no room from those that could run.
+    onStatus: (status) => pause?.(status === 'idle'),
+  });
   const look = (): void => void lookAgain(go, turnLog);
   const leave = [
     log.store.watch(sessionKey(id), look),
@@ -88,6 +94,7 @@ async function runTurn(go: Go, row: SessionRow): Promise<void> {
     await runner.run(turnLog, stop.signal);
   } finally {
     for (const end of leave) end();
+    pause?.(false);
   }
 }
 

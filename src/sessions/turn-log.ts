@@ -3,9 +3,16 @@ import type { EventDelta, NewEvent, PlacedEvent } from './session-event.ts';
 import { withNextTurn } from './next-turn.ts';
 import type { SessionLog } from './session-log.ts';
 import type { SessionRow } from './session-row.ts';
-import type { Session } from './session.ts';
+import type { Session, SessionStatus } from './session.ts';
 import type { TurnChange, TurnLog } from './sessions.ts';
 import { eventOf, moveOf } from './status-moves.ts';
+
+export interface FencedTurn {
+  readonly turn: string;
+  readonly lastInput: number;
+  /** Told of the status, whenever it may have changed. */
+  onStatus(status: SessionStatus): void;
+}
 
 /**
  * The log for the one that runs the turn `turn`: an append is refused from the moment at which another
@@ -15,19 +22,17 @@ export class FencedTurnLog implements TurnLog {
   readonly #log: SessionLog;
   readonly #turn: string;
   readonly #listeners = new Set<() => void>();
+  readonly #onStatus: FencedTurn['onStatus'];
   #session: Session;
   readonly #first: number;
   /** Number of the last input that those who listen were told of. */
   #told: number;
 
-  constructor(
-    log: SessionLog,
-    session: Session,
-    { turn, lastInput }: { turn: string; lastInput: number },
-  ) {
+  constructor(log: SessionLog, session: Session, { turn, lastInput, onStatus }: FencedTurn) {
     this.#log = log;
     this.#session = session;
     this.#turn = turn;
+    this.#onStatus = onStatus;
     this.#first = lastInput;
     this.#told = lastInput;
   }
@@ -70,6 +75,7 @@ export class FencedTurnLog implements TurnLog {
   /** The row as it is now; tells of new input. */
   see(row: SessionRow): void {
     if (row.head >= this.#session.head) this.#session = { ...row, agent: this.#session.agent };
+    this.#onStatus(this.#session.status);
     if (row.lastInput <= this.#told) return;
     this.#told = row.lastInput;
     for (const listener of this.#listeners) listener();

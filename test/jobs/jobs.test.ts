@@ -353,6 +353,29 @@ describe('jobs', () => {
     expect(stage.goes).toHaveLength(3);
   });
 
+  it('that only wait for somebody give their room to others, once', async () => {
+    const { open, pass } = setUp();
+    const { goes, handler } = createStage();
+    const { jobs } = open('a', handler, 2);
+    for (const id of ['1', '2', '3', '4', '5', '6']) await add(jobs, id);
+    await pass(1_000);
+    expect(goes).toHaveLength(2);
+    goes[0]?.run.pause?.(true);
+    await pass(1_000);
+    expect(goes).toHaveLength(3);
+    for (const { run } of goes) run.pause?.(true);
+    await pass(1_000);
+    // Three wait, two of them in the place of others.
+    expect(goes).toHaveLength(4);
+    goes[0]?.run.pause?.(false);
+    goes[1]?.end('done');
+    await pass(1_000);
+    expect(goes).toHaveLength(4);
+    for (const { end } of goes) end('done');
+    await pass(1_000);
+    expect(goes).toHaveLength(6);
+  });
+
   it('go on when the store is back', async () => {
     const { clock, pass } = setUp();
     const store = createFaultyStore(openMemoryStore(clock));

@@ -92,13 +92,21 @@ export interface RigOptions {
   runner?: TurnRunner;
   worker?: string;
   report?: JobsOptions['report'];
+  /** Turns at once. */
+  concurrency?: number;
 }
 
 /** Sessions on a store, with their turns run in this process. */
 export function createRig(options: RigOptions = {}) {
-  const { clock = systemClock, worker = 'a', runner = echoRunner, report } = options;
+  const { clock = systemClock, worker = 'a', runner = echoRunner, report, concurrency } = options;
   const store = options.store ?? openMemoryStore(clock);
-  const jobs = createJobs({ store, clock, worker, ...(report && { report }) });
+  const jobs = createJobs({
+    store,
+    clock,
+    worker,
+    ...(report && { report }),
+    ...(concurrency !== undefined && { concurrency }),
+  });
   const { sessions, handlers } = createSessions({
     store,
     clock,

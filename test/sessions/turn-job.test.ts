@@ -292,6 +292,24 @@ describe('a turn', () => {
     ]);
   });
 
+  it('that waits for its client within a go takes no room from others', async () => {
+    const { turnsBegun, runner } = createStage();
+    const { sessions } = createRig({ runner, concurrency: 1 });
+    const first = await sessions.create(newSession({ events: [say('one')] }));
+    const { log, end } = await eventually(() => turnsBegun[0]);
+    const second = await sessions.create(newSession({ events: [say('two')] }));
+    expect(turnsBegun).toHaveLength(1);
+    await log.append([idle('requires_action', { event_ids: ['sevt_none'] })]);
+    const other = await eventually(() => turnsBegun[1]);
+    expect(other.log.session.id).toBe(second.session.id);
+    await log.append([{ type: 'session.status_running' }, idle('end_turn')]);
+    end();
+    await finish(other.log, 1);
+    other.end();
+    await eventually(() => settled(sessions, second.session.id));
+    expect(await settled(sessions, first.session.id)).toBe(true);
+  });
+
   it('that always fails is ended for every message, and for a client that is waited for', async () => {
     const clock = createFakeClock();
     let isPaused = false;
