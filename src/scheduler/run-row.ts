@@ -9,10 +9,11 @@ export type RunTrigger =
 /** Names as the official client knows them (requirement runs.field-values). */
 export type RunErrorType =
   | 'agent_archived_error'
-  | 'environment_not_found_error'
+  | 'file_not_found_error'
   | 'organization_disabled_error'
   | 'session_creation_rejected_error'
   | 'session_rate_limited_error'
+  | 'session_resource_not_found_error'
   | 'skill_not_found_error'
   | 'unknown_error';
 

@@ -1,0 +1,67 @@
+import type { Clock } from '../core/clock.ts';
+import type { IdSource } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import type { JobHandler, Jobs } from '../jobs/jobs.ts';
+import type { Store } from '../store/store.ts';
+import { claimDue } from './claim-due.ts';
+import { TRIGGER_JOB } from './run-ops.ts';
+import { createRunStore } from './runs.ts';
+import { Scanner } from './scanner.ts';
+import type { Scheduler } from './scheduler.ts';
+import { createTimeoutJob, TIMEOUT_JOB } from './timeout-job.ts';
+import { triggerByHand, untilDecided } from './trigger-by-hand.ts';
+import { createTriggerJob } from './trigger-job.ts';
+import type { TriggerJobDeps } from './trigger-job.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+
+export interface SchedulerOptions extends Omit<TriggerJobDeps, 'store' | 'sessions' | 'jobs'> {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly log: Pick<Log, 'warn'>;
+  readonly jobs: Jobs;
+  readonly sessions: Pick<Sessions, 'create' | 'get' | 'terminate'>;
+  /** Uniform in [0, 1). */
+  random(): number;
+}
+
+/** What fires Schedules in this process, and who does their durable work, by kind of job. */
+export interface SchedulerParts {
+  readonly scheduler: Scheduler;
+  readonly handlers: ReadonlyMap<string, JobHandler>;
+}
+
+/** Any number of processes on one store may each have one (design: Schedules). */
+export function createScheduler(options: SchedulerOptions): SchedulerParts {
+  const { store, clock, log } = options;
+  const closing = new AbortController();
+  let scanner: Scanner | undefined;
+  const scheduler: Scheduler = {
+    runs: createRunStore(store),
+    async trigger(input) {
+      return untilDecided(options, await triggerByHand(options, input), closing.signal);
+    },
+    start() {
+      scanner ??= new Scanner({
+        ...options,
+        claim: (due) => claimDue(options, due),
+        report: (error, due) =>
+          log.warn('a Schedule that is due could not be claimed', {
+            deployment: due?.deploymentId,
+            reason: error instanceof Error ? error.message : String(error),
+          }),
+      });
+    },
+    async close() {
+      closing.abort();
+      await scanner?.close();
+    },
+  };
+  return {
+    scheduler,
+    handlers: new Map([
+      [TRIGGER_JOB, createTriggerJob(options)],
+      [TIMEOUT_JOB, createTimeoutJob({ ...options, clock })],
+    ]),
+  };
+}

@@ -1,0 +1,28 @@
+import type { Job, Jobs } from '../jobs/jobs.ts';
+import { pendingRunKey } from '../resources/due-index.ts';
+import type { Op, Version } from '../store/store.ts';
+import { runIndexOps, runKey } from './run-row.ts';
+import type { RunRow } from './run-row.ts';
+
+/** The durable job that decides the run of the same id. */
+export const TRIGGER_JOB = 'schedule-trigger';
+
+const triggerJob = (id: string): Job => ({ kind: TRIGGER_JOB, id, payload: null });
+
+/** Makes a pending run, and sees to it that somebody decides it. */
+export function beginOps(run: RunRow, jobs: Pick<Jobs, 'toAdd'>): Op[] {
+  return [
+    { type: 'put', key: runKey(run.id), value: run, ifAbsent: true },
+    { type: 'put', key: pendingRunKey(run.deploymentId, run.id), value: null },
+    ...runIndexOps(run),
+    ...jobs.toAdd(triggerJob(run.id)),
+  ];
+}
+
+/** @param decided the run that was seen pending at `version`, with its outcome */
+export function decideOps(decided: RunRow, version: Version): Op[] {
+  return [
+    { type: 'put', key: runKey(decided.id), value: decided, ifVersion: version },
+    { type: 'delete', key: pendingRunKey(decided.deploymentId, decided.id) },
+  ];
+}

@@ -1,0 +1,137 @@
+import type { Clock, Timer } from '../core/clock.ts';
+import { DUE_PREFIX } from '../resources/due-index.ts';
+import type { Entry, Store } from '../store/store.ts';
+import { StoreError } from '../store/store.ts';
+import type { Due } from './claim-due.ts';
+
+/** Rows at the head of the index that one look takes into account. */
+const PAGE = 256;
+/** Claims at once in this process. */
+const AT_ONCE = 64;
+/** The wall clock may step and a watch may miss: nothing due waits longer than this. */
+const MAX_SLEEP_MS = 10_000;
+/** After a store that failed. */
+const SLEEP_AGAIN_MS = 1_000;
+/** At most, when others claimed most of what this process wanted. */
+const STAND_BACK_MS = 50;
+/** What cannot be claimed is left alone for so long. */
+const AVOID_MS = 60_000;
+const MAX_AVOIDED = 100;
+
+export interface ScannerOptions {
+  readonly store: Pick<Store, 'list' | 'watch'>;
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  random(): number;
+  /** False when it is not due any more. */
+  claim(due: Due): Promise<boolean>;
+  /** Told of a store that fails (then without what was due) and of what cannot be claimed. */
+  report(error: unknown, due?: Due): void;
+}
+
+/**
+ * Has claimed what is due: looks at the head of the due index alone, and sleeps until its first row or
+ * until somebody puts one before it. Of what is due at once each process claims in an order of its own,
+ * so that several seldom want the same.
+ */
+export class Scanner {
+  readonly #options: ScannerOptions;
+  readonly #avoided = new Map<string, number>();
+  readonly #unwatch: () => void;
+  #timer: Timer | undefined;
+  #looking: Promise<void> | undefined;
+  #goOn: () => void = () => undefined;
+  #lookAgain = false;
+  #closed = false;
+
+  constructor(options: ScannerOptions) {
+    this.#options = options;
+    this.#unwatch = options.store.watch(DUE_PREFIX, () => this.#wake());
+    this.#wake();
+  }
+
+  /** Takes no more; resolves when what it was about to claim is claimed. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#unwatch();
+    this.#timer?.cancel();
+    this.#goOn();
+    await this.#looking;
+  }
+
+  #wake(): void {
+    if (this.#closed) return;
+    this.#lookAgain = true;
+    this.#looking ??= this.#look();
+  }
+
+  async #look(): Promise<void> {
+    this.#timer?.cancel();
+    let sleepMs = 0;
+    while ((this.#lookAgain || sleepMs === 0) && !this.#closed) {
+      this.#lookAgain = false;
+      try {
+        sleepMs = await this.#claimDue();
+      } catch (error) {
+        this.#options.report(error);
+        sleepMs = SLEEP_AGAIN_MS;
+      }
+    }
+    this.#looking = undefined;
+    if (this.#closed) return;
+    const ms = Math.min(sleepMs, MAX_SLEEP_MS);
+    this.#timer = this.#options.clock.setTimeout(() => this.#wake(), ms);
+  }
+
+  /** Returns how long there is nothing to do, in ms. */
+  async #claimDue(): Promise<number> {
+    const { store, clock, random } = this.#options;
+    const page = await store.list<{ organization: string }>({ prefix: DUE_PREFIX, limit: PAGE });
+    const now = clock.now();
+    const rows = page.map(toDue).filter((due) => !this.#isAvoided(due));
+    const due = rows.filter(({ at }) => at <= now);
+    if (due.length === 0) return Math.max(1, (rows[0]?.at ?? Infinity) - now);
+    const mine = shuffle(due, random).slice(0, AT_ONCE);
+    const outcomes = await Promise.all(mine.map((one) => this.#claim(one)));
+    const failed = outcomes.find((outcome) => outcome instanceof StoreError);
+    if (failed) throw failed;
+    const lost = outcomes.filter((isClaimed) => isClaimed === false).length;
+    if (lost > mine.length / 2) await this.#standBack(random() * STAND_BACK_MS);
+    return 0;
+  }
+
+  async #claim(due: Due): Promise<boolean | StoreError> {
+    const { claim, report, clock } = this.#options;
+    try {
+      return await claim(due);
+    } catch (error) {
+      if (error instanceof StoreError) return error;
+      report(error, due);
+      if (this.#avoided.size >= MAX_AVOIDED) this.#avoided.clear();
+      this.#avoided.set(due.deploymentId, clock.monotonic() + AVOID_MS);
+      return false;
+    }
+  }
+
+  #isAvoided({ deploymentId }: Due): boolean {
+    return (this.#avoided.get(deploymentId) ?? 0) > this.#options.clock.monotonic();
+  }
+
+  #standBack(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#goOn = resolve;
+      this.#timer = this.#options.clock.setTimeout(resolve, ms);
+    });
+  }
+}
+
+function toDue({ key, value }: Entry<{ organization: string }>): Due {
+  return { at: Number(key[1]), deploymentId: String(key[2]), organization: value.organization };
+}
+
+function shuffle<T>(items: readonly T[], random: () => number): T[] {
+  return items
+    .map((item) => ({ item, place: random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}

@@ -1,0 +1,71 @@
+import type { Clock } from '../core/clock.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { JobHandler, Jobs } from '../jobs/jobs.ts';
+import type { TimeoutPolicy } from '../resources/deployment-fields.ts';
+import type { Session } from '../sessions/session.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import type { Op } from '../store/store.ts';
+
+/** The durable job that terminates the Session of the same id in time. */
+export const TIMEOUT_JOB = 'session-timeout';
+
+interface Payload {
+  readonly organization: string;
+  readonly policy: TimeoutPolicy;
+}
+
+type Timed = Pick<Session, 'status' | 'createdAt' | 'updatedAt' | 'archivedAt'>;
+
+/** For the commit that makes the Session. */
+export function timeoutOps(
+  { id, organization }: Pick<Session, 'id' | 'organization'>,
+  policy: TimeoutPolicy | null,
+  jobs: Pick<Jobs, 'toAdd'>,
+): Op[] {
+  if (policy === null) return [];
+  const payload: Payload = { organization, policy };
+  const inMs = Math.min(...Object.values(policy)) * 1_000;
+  return jobs.toAdd({ kind: TIMEOUT_JOB, id, payload }, { inMs });
+}
+
+/**
+ * Terminates a Session so many seconds after it was made, or after its last event while it is idle
+ * (requirement deployments.timeout-policy). A Session that runs is looked at again when it could be due
+ * had it become idle now, so never too late.
+ */
+export function createTimeoutJob({
+  sessions,
+  clock,
+}: {
+  readonly sessions: Pick<Sessions, 'get' | 'terminate'>;
+  readonly clock: Clock;
+}): JobHandler {
+  return async ({ job: { id, payload } }) => {
+    const { organization, policy } = payload as Payload;
+    const now = clock.now();
+    const isOver = (session: Timed): boolean => endOf(session, policy, now) <= now;
+    const session = await sessions.get(organization, id).catch(ifGone);
+    if (!session || session.status === 'terminated' || session.archivedAt !== null) return 'done';
+    if (isOver(session)) {
+      const reason = 'the session has reached the timeout of its Schedule';
+      await sessions.terminate(organization, id, { reason, onlyIf: isOver }).catch(ifGone);
+      return { againInMs: 0 };
+    }
+    return { againInMs: Math.max(1, endOf(session, policy, now) - now) };
+  };
+}
+
+/** When it ends if nothing happens from now on, in ms since epoch. */
+function endOf(session: Timed, policy: TimeoutPolicy, now: number): number {
+  const { session_timeout_seconds: whole, idle_timeout_seconds: idle } = policy;
+  const since = session.status === 'idle' ? Date.parse(session.updatedAt) : now;
+  return Math.min(
+    whole === undefined ? Infinity : Date.parse(session.createdAt) + whole * 1_000,
+    idle === undefined ? Infinity : since + idle * 1_000,
+  );
+}
+
+function ifGone(error: unknown): undefined {
+  if (error instanceof GatewayError && error.code === 'not_found') return undefined;
+  throw error;
+}

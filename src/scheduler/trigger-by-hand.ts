@@ -1,0 +1,83 @@
+import type { Clock } from '../core/clock.ts';
+import { GatewayError } from '../core/errors.ts';
+import type { IdSource } from '../core/ids.ts';
+import type { Jobs } from '../jobs/jobs.ts';
+import { isArchived } from '../resources/define-resource.ts';
+import { deployment } from '../resources/deployment.ts';
+import type { Repository } from '../resources/repository.ts';
+import type { Store } from '../store/store.ts';
+import { boundAgent } from './claim-due.ts';
+import { beginOps } from './run-ops.ts';
+import { runKey, statusOf } from './run-row.ts';
+import type { RunRow } from './run-row.ts';
+import type { TriggerInput } from './scheduler.ts';
+
+/** Whoever asks for a run waits so long for its outcome. */
+const WAIT_MS = 10_000;
+
+export interface HandDeps {
+  readonly store: Pick<Store, 'get' | 'watch'>;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly repository: Pick<Repository, 'note'>;
+  readonly jobs: Pick<Jobs, 'toAdd'>;
+}
+
+/** See `Scheduler.trigger`; resolves with the pending run. */
+export async function triggerByHand(
+  { clock, ids, repository, jobs }: HandDeps,
+  { organization, deploymentId, payer }: TriggerInput,
+): Promise<RunRow> {
+  const pending: RunRow = {
+    id: ids.next('drun'),
+    organization,
+    deploymentId,
+    agent: null,
+    trigger: { type: 'manual' },
+    payer,
+    sessionId: null,
+    error: null,
+    createdAt: new Date(clock.now()).toISOString(),
+  };
+  const target = { definition: deployment, idOrName: deploymentId, organization };
+  const stored = await repository.note(target, async (stored) => {
+    if (isArchived(stored)) throw archived(deploymentId);
+    return { state: {}, ops: beginOps({ ...pending, agent: boundAgent(stored.spec) }, jobs) };
+  });
+  return { ...pending, agent: boundAgent(stored.spec) };
+}
+
+/** Resolves with the run when it is decided, in time or with `signal` aborted as it was last seen. */
+export function untilDecided(
+  { store, clock }: Pick<HandDeps, 'store' | 'clock'>,
+  run: RunRow,
+  signal: AbortSignal,
+): Promise<RunRow> {
+  return new Promise((resolve) => {
+    let seen = run;
+    const finish = (): void => {
+      unwatch();
+      timer.cancel();
+      signal.removeEventListener('abort', finish);
+      resolve(seen);
+    };
+    const look = async (): Promise<void> => {
+      try {
+        seen = (await store.get<RunRow>(runKey(run.id)))?.value ?? seen;
+        if (statusOf(seen) !== 'pending') finish();
+      } catch {
+        // The run is durable: what the store cannot tell now it tells later.
+      }
+    };
+    const unwatch = store.watch(runKey(run.id), () => void look());
+    const timer = clock.setTimeout(finish, WAIT_MS);
+    signal.addEventListener('abort', finish);
+    if (signal.aborted) finish();
+    else void look();
+  });
+}
+
+function archived(id: string): GatewayError {
+  const message = `deployment ${id} is archived`;
+  return new GatewayError('conflict', { message, type: 'deployment_archived', retry: false });
+}

@@ -1,0 +1,156 @@
+import { GatewayError } from '../core/errors.ts';
+import type { JobHandler, JobRun, Jobs } from '../jobs/jobs.ts';
+import { isArchived } from '../resources/define-resource.ts';
+import type { Stored } from '../resources/define-resource.ts';
+import { agentConfigOf } from '../resources/deployment-fields.ts';
+import type { TimeoutPolicy } from '../resources/deployment-fields.ts';
+import { deployment, pausedOf } from '../resources/deployment.ts';
+import { runtimeOf } from '../resources/declared-runtime.ts';
+import { dueOps } from '../resources/due-index.ts';
+import { pinSkills } from '../resources/pin-skills.ts';
+import type { Note, Repository } from '../resources/repository.ts';
+import { resolveAgent } from '../sessions/resolve-agent.ts';
+import type { AgentSource } from '../sessions/resolve-agent.ts';
+import type { ResolvedAgent } from '../sessions/resolved-agent.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { NOT_WANTED } from '../sessions/start-session.ts';
+import type { Op, Store, Version } from '../store/store.ts';
+import type { Admitted } from '../surfaces/gate.ts';
+import type { PayingKey } from '../usage/principal.ts';
+import { isPermanent, toRunError } from './run-error.ts';
+import { decideOps } from './run-ops.ts';
+import { runKey, statusOf } from './run-row.ts';
+import type { RunError, RunRow } from './run-row.ts';
+import { timeoutOps } from './timeout-job.ts';
+
+/** Goes in a row that may fail, or end with their process, before the run is given up. */
+const MAX_FAILURES = 5;
+/** Goes that limits may refuse, and the pause behind the first; each later one is twice as long. */
+const MAX_REFUSALS = 5;
+const PAUSE_MS = 1_000;
+
+export interface TriggerJobDeps {
+  readonly store: Pick<Store, 'get' | 'commit'>;
+  readonly repository: Repository;
+  readonly sessions: Pick<Sessions, 'create'>;
+  readonly jobs: Pick<Jobs, 'toAdd'>;
+  /** Lets in what nobody's key asked for; throws the `GatewayError` of the gate. */
+  admit(payer: PayingKey): Promise<Pick<Admitted, 'leave'>>;
+  /** What tells of a run that ended, for the commit that decides it. */
+  announce(run: RunRow, stored: Stored): readonly Op[];
+}
+
+/** A run that is to be decided, as it was seen, with its Schedule. */
+interface Pending {
+  readonly run: RunRow;
+  readonly version: Version;
+  readonly stored: Stored;
+}
+
+/**
+ * Decides runs: a Session in the commit that enters it into the run, or an error. Whoever does the job
+ * after a crash finds the run pending or decided, so there is one Session at most (requirement
+ * deployments.trigger.one-session). A store that fails is tried again; limits are, too, for a while.
+ */
+export function createTriggerJob(deps: TriggerJobDeps): JobHandler {
+  return async ({ job: { id }, attempt, failures }: JobRun) => {
+    const entry = await deps.store.get<RunRow>(runKey(id));
+    if (!entry || statusOf(entry.value) !== 'pending') return 'done';
+    const { value: run, version } = entry;
+    const { organization, deploymentId } = run;
+    const stored = await deps.repository.find(deployment, deploymentId, { organization });
+    if (!stored) throw new Error(`the Schedule ${deploymentId} was deleted with a pending run`);
+    const pending: Pending = { run, version, stored };
+    const error =
+      failures < MAX_FAILURES
+        ? await begin(deps, pending)
+        : { type: 'unknown_error' as const, message: 'the session could not be created' };
+    if (error?.type === 'session_rate_limited_error' && attempt < MAX_REFUSALS)
+      return { againInMs: PAUSE_MS * 2 ** (attempt - 1) };
+    if (error) await fail(deps, pending, error);
+    return 'done';
+  };
+}
+
+/** Undefined when there is a Session. Rejects with what is to be tried again. */
+async function begin(deps: TriggerJobDeps, pending: Pending): Promise<RunError | undefined> {
+  const { run, stored, version } = pending;
+  const { spec } = stored;
+  try {
+    if (run.trigger.type === 'schedule') (await deps.admit(run.payer)).leave();
+    const agent = await agentOf(deps.repository, stored);
+    await deps.sessions.create({
+      organization: run.organization,
+      payer: run.payer,
+      entryPoint: 'schedule',
+      agent,
+      deploymentId: stored.id,
+      metadata: spec['metadata'] as Record<string, string>,
+      environmentId: spec['environment_id'] as string,
+      vaultIds: spec['vault_ids'] as string[],
+      resources: spec['resources'] as unknown[],
+      events: spec['initial_events'] as unknown[],
+      also(session) {
+        const decided: RunRow = { ...run, agent: toReference(agent), sessionId: session.id };
+        const policy = spec['timeout_policy'] as TimeoutPolicy | null;
+        return [
+          ...decideOps(decided, version),
+          ...timeoutOps(session, policy, deps.jobs),
+          ...deps.announce(decided, stored),
+        ];
+      },
+    });
+    return undefined;
+  } catch (thrown) {
+    // Somebody else has decided the run.
+    if (thrown instanceof GatewayError && thrown.type === NOT_WANTED) return undefined;
+    const error = toRunError(thrown);
+    if (error) return error;
+    throw thrown;
+  }
+}
+
+/** As it is bound, with what its Sessions have in place of its own. */
+async function agentOf(
+  repository: Repository,
+  { spec, organization }: Stored,
+): Promise<ResolvedAgent> {
+  const owner = organization ?? '';
+  const overrides = agentConfigOf(spec) ?? undefined;
+  const prefix = 'agent_config.';
+  const agent = await resolveAgent(repository, owner, { ...sourceOf(spec), overrides, prefix });
+  // A Skill may be gone by now; turns could not read it.
+  await pinSkills([...agent.skills], repository.lookupIn(owner), {});
+  return agent;
+}
+
+function sourceOf(spec: Stored['spec']): AgentSource {
+  const runtime = runtimeOf(spec);
+  if (runtime !== null) return { name: spec.name, runtime };
+  return { agentId: String(spec['agent_id']), version: Number(spec['agent_version']) };
+}
+
+function toReference({ id, version }: ResolvedAgent): RunRow['agent'] {
+  return id === null || version === null ? null : { id, version };
+}
+
+/** Does nothing when the run is decided by now. */
+async function fail(deps: TriggerJobDeps, pending: Pending, error: RunError): Promise<void> {
+  const { run, version, stored } = pending;
+  const decided: RunRow = { ...run, error };
+  const ops = [...decideOps(decided, version), ...deps.announce(decided, stored)];
+  if (run.trigger.type === 'manual' || !isPermanent(error))
+    return void (await deps.store.commit(ops));
+  const { organization } = run;
+  const target = { definition: deployment, idOrName: stored.id, organization };
+  await deps.repository.note(target, async (current): Promise<Note | undefined> => {
+    const entry = await deps.store.get<RunRow>(runKey(run.id));
+    if (entry?.version !== version) return undefined;
+    // Whoever changed it meanwhile may have removed the cause; whoever paused it has said why.
+    const isAsSeen = current.version === stored.version;
+    if (!isAsSeen || isArchived(current) || pausedOf(current) !== null) return { state: {}, ops };
+    const state = { paused: { type: 'error', error: { type: error.type } }, next_due_at: null };
+    const next = { ...current, state: { ...current.state, ...state } };
+    return { state, ops: [...ops, ...dueOps(current, next)] };
+  });
+}
