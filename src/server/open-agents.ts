@@ -19,10 +19,11 @@ import type { ToolCredentials } from '../runtime/tools/tool-credentials.ts';
 import { createSessions } from '../sessions/create-sessions.ts';
 import { withKnownFiles } from '../sessions/named-files.ts';
 import { resolveAgent } from '../sessions/resolve-agent.ts';
-import type { TurnRunner } from '../sessions/sessions.ts';
+import type { Sessions, TurnRunner } from '../sessions/sessions.ts';
 import type { Store } from '../store/store.ts';
-import type { GateDeps } from '../surfaces/gate.ts';
+import type { Admitted, GateDeps } from '../surfaces/gate.ts';
 import { createUrlGuard } from '../upstream/guard/url-guard.ts';
+import type { PayingKey } from '../usage/principal.ts';
 import { VERSION } from './gateway-version.ts';
 import type { GatewayOptions } from './open-gateway.ts';
 import type { LiveResources } from './open-resources.ts';
@@ -50,6 +51,9 @@ export interface AgentsOptions
 
 /** Sessions, what runs their turns, and the ways to reach them. */
 export interface AgentsParts {
+  readonly sessions: Sessions;
+  /** Lets in what is done in the name of a payer. */
+  admit(payer: PayingKey): Promise<Admitted>;
   readonly routes: readonly RouteSpec[];
   /** Who does their durable work, by kind of job. */
   readonly handlers: ReadonlyMap<string, JobHandler>;
@@ -61,7 +65,8 @@ export interface AgentsParts {
 
 export function openAgents(options: AgentsOptions): AgentsParts {
   const { config, clock, ids, jobs, repository, store } = options;
-  const { runner, close } = openRunner(options);
+  const admit = payerGate(options);
+  const { runner, close } = openRunner(options, admit);
   const followers = new ActiveExchanges();
   const { sessions, handlers } = createSessions({ store, clock, ids, jobs, runner });
   const checked = withKnownFiles(
@@ -76,6 +81,8 @@ export function openAgents(options: AgentsOptions): AgentsParts {
     active: options.inference.active,
   };
   return {
+    sessions: checked,
+    admit,
     routes: [
       ...sessionRoutes({
         ...served,
@@ -92,7 +99,10 @@ export function openAgents(options: AgentsOptions): AgentsParts {
 }
 
 /** The harness that an Agent names, else the built-in model loop. */
-function openRunner(options: AgentsOptions): { runner: TurnRunner; close(): Promise<void> } {
+function openRunner(
+  options: AgentsOptions,
+  admit: AgentsParts['admit'],
+): { runner: TurnRunner; close(): Promise<void> } {
   const { config, clock, log, repository, programs } = options;
   const guard = createUrlGuard({ allow: config.outbound.allow });
   const reaper = createReaper({ log });
@@ -104,7 +114,7 @@ function openRunner(options: AgentsOptions): { runner: TurnRunner; close(): Prom
   };
   const loop = createModelLoop({
     ...options,
-    model: createModelCaller({ ...options, admit: payerGate(options) }),
+    model: createModelCaller({ ...options, admit }),
     servers: createMcpToolServers({ ...options, ...servers, reaper, version: VERSION }),
     ...content,
   });
@@ -149,7 +159,12 @@ function toolCredentials(options: AgentsOptions): ToolCredentials {
   };
 }
 
-function payerGate({ repository, resources, rates, concurrency }: AgentsOptions) {
+function payerGate({
+  repository,
+  resources,
+  rates,
+  concurrency,
+}: AgentsOptions): AgentsParts['admit'] {
   const { keys, catchUp } = resources;
   return createPayerGate({
     rates,

@@ -9,6 +9,7 @@ import { createJobs } from '../jobs/create-jobs.ts';
 import { createHostLiveness } from '../jobs/liveness.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Repository } from '../resources/repository.ts';
+import { TRIGGER_JOB } from '../scheduler/run-ops.ts';
 import { TURN_JOB } from '../sessions/turn-job.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
@@ -22,6 +23,7 @@ import { openAgents } from './open-agents.ts';
 import { openInference } from './open-inference.ts';
 import { openResources } from './open-resources.ts';
 import type { ResourcesOptions } from './open-resources.ts';
+import { openSchedules } from './open-scheduler.ts';
 import { openUsage } from './open-usage.ts';
 import { CLIENT_PROTOCOLS, publicRoutes } from './public-routes.ts';
 import { reasonOf } from './reason-of.ts';
@@ -33,6 +35,8 @@ import type { RoutesOptions } from './routes.ts';
 
 /** Turns wait for models and tools most of the time. */
 const TURNS_AT_ONCE = 256;
+/** Many Schedules are due in the same minute; their writes share commits of the store. */
+const TRIGGERS_AT_ONCE = 64;
 
 export interface GatewayOptions extends ResourcesOptions {
   /** Uniform in [0, 1). */
@@ -101,17 +105,20 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   const jobs = openJobs(store, options);
   const serving = { ...shared, inference: inference.deps, charges: inference.charges, jobs };
   const agents = openAgents({ ...options, ...serving, resources, onBug });
+  const schedules = openSchedules({ ...options, ...serving, ...agents });
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
   const routes = [
     ...healthRoutes(store, told),
     ...publicRoutes(serving),
     ...agents.routes,
+    ...schedules.routes,
     ...organizationRoutes(shared),
     ...adminRoutes({ ...shared, health: inference.deps.health, protocols: CLIENT_PROTOCOLS }),
   ];
-  const parts = [jobs, agents, resources, usage, inference, store];
+  const parts = [schedules.firing, jobs, schedules, agents, resources, usage, inference, store];
   let closing: Promise<void> | undefined;
-  jobs.start(new Map([...jobHandlers(serving), ...agents.handlers]));
+  jobs.start(new Map([...jobHandlers(serving), ...agents.handlers, ...schedules.handlers]));
+  schedules.firing.start();
   return {
     app: createApp({ ...options, routes, ...protections(config), onBug }),
     store,
@@ -139,7 +146,10 @@ function openJobs(store: Store, { clock, ids, log }: GatewayOptions): Jobs {
     clock,
     worker: ids.next('worker'),
     liveness: createHostLiveness(),
-    rooms: new Map([[TURN_JOB, TURNS_AT_ONCE]]),
+    rooms: new Map([
+      [TURN_JOB, TURNS_AT_ONCE],
+      [TRIGGER_JOB, TRIGGERS_AT_ONCE],
+    ]),
     report: (error, job) =>
       log.warn('a job failed', { kind: job?.kind, job: job?.id, reason: reasonOf(error) }),
   });
