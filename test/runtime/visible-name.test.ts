@@ -17,4 +17,15 @@ describe('the names of tools as models call them', () => {
       }),
     );
   });
+
+  it('differ for every pair of a server and a tool, wherever its underscores are', () => {
+    const name = fc.string({ unit: fc.constantFrom('a', '_'), minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(fc.tuple(name, name), fc.tuple(name, name), (one, other) => {
+        const isSame = one.join(' ') === other.join(' ');
+        expect(toVisibleName(...one) === toVisibleName(...other)).toBe(isSame);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
 });

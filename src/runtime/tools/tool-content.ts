@@ -3,15 +3,22 @@ import type { ToolOutcome } from './tool-server.ts';
 
 /** Characters of all texts of one result; models read no more of it. */
 const MAX_TEXT = 256 * 1024;
-/** Base64 characters of one image. */
-const MAX_IMAGE = 8 * 1024 * 1024;
+/** Base64 characters of all images of one result; it has to fit into one event. */
+const MAX_IMAGES = 8 * 1024 * 1024;
+/** What all providers read. */
+const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+/** Parts of one result. */
+const MAX_BLOCKS = 256;
 
 type Block = ToolOutcome['content'][number];
 
 /** A result of `tools/call` in the content blocks of events. What has no block of its own is told as text. */
 export function fromMcpResult(result: Readonly<Record<string, unknown>>): ToolOutcome {
   const { content, structuredContent, isError } = result;
-  const blocks = Array.isArray(content) ? content.filter(isJsonObject).map(toBlock) : [];
+  const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  const blocks = parts.slice(0, MAX_BLOCKS).map(toBlock);
+  if (parts.length > MAX_BLOCKS)
+    blocks.push(toText(`… (${parts.length - MAX_BLOCKS} further parts are left out)`));
   const told =
     blocks.length === 0 && structuredContent !== undefined
       ? [toText(JSON.stringify(structuredContent))]
@@ -27,7 +34,7 @@ export function toFailedOutcome(message: string): ToolOutcome {
 function toBlock(block: Block): Block {
   const { type, text, data, mimeType } = block;
   if (type === 'text' && typeof text === 'string') return toText(text);
-  if (type === 'image' && typeof data === 'string' && data.length <= MAX_IMAGE)
+  if (type === 'image' && isImage(data, mimeType))
     return { type: 'image', source: { type: 'base64', media_type: mimeType, data } };
   const { resource } = block;
   if (type === 'resource' && isJsonObject(resource) && typeof resource['text'] === 'string')
@@ -35,17 +42,28 @@ function toBlock(block: Block): Block {
   return toText(JSON.stringify({ ...block, ...(data !== undefined && { data: '…' }) }));
 }
 
+/** A wrong one stays in the conversation, and providers would refuse all that follows. */
+function isImage(data: unknown, mimeType: unknown): boolean {
+  if (typeof data !== 'string' || !IMAGE_TYPES.includes(String(mimeType))) return false;
+  return data !== '' && data.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
+}
+
 function toText(text: string): Block {
   return { type: 'text', text };
 }
 
 function shorten(blocks: readonly Block[]): Block[] {
-  let room = MAX_TEXT;
+  let [text, images] = [MAX_TEXT, MAX_IMAGES];
   return blocks.map((block) => {
-    const { text } = block;
-    if (typeof text !== 'string') return block;
-    const kept = text.length <= room ? text : `${text.slice(0, room)}… (cut off)`;
-    room = Math.max(0, room - text.length);
+    if (typeof block['text'] !== 'string') {
+      const { length } = JSON.stringify(block);
+      if (length > images) return toText('(an image that is too large is left out)');
+      images -= length;
+      return block;
+    }
+    const { length } = block['text'];
+    const kept = length <= text ? block['text'] : `${block['text'].slice(0, text)}… (cut off)`;
+    text = Math.max(0, text - length);
     return toText(kept);
   });
 }

@@ -31,4 +31,24 @@ describe('results of tools', () => {
       { type: 'text', text: '{"type":"audio","data":"…","mimeType":"audio/wav"}' },
     ]);
   });
+
+  it('hold so many parts and so large images as fit into an event', () => {
+    const parts = Array.from({ length: 1_000 }, () => ({ type: 'text', text: '' }));
+    const { content: many } = fromMcpResult({ content: parts });
+    expect(many).toHaveLength(257);
+    expect(many.at(-1)?.['text']).toContain('744 further parts');
+    const image = { type: 'image', data: 'A'.repeat(5 * 1024 * 1024), mimeType: 'image/png' };
+    const { content } = fromMcpResult({ content: [image, image] });
+    expect(content.map(({ type }) => type)).toEqual(['image', 'text']);
+  });
+
+  it.each([
+    ['image/svg+xml', 'AAAA'],
+    ['image/png', 'not base64!'],
+    ['image/png', ''],
+    [undefined, 'AAAA'],
+  ])('tell of an image that no provider takes: %s %s', (mimeType, data) => {
+    const { content } = fromMcpResult({ content: [{ type: 'image', data, mimeType }] });
+    expect(content).toMatchObject([{ type: 'text' }]);
+  });
 });

@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { gzipSync } from 'node:zlib';
+
+/** How a server over HTTP treats a call of its one tool. */
+export type HttpFault =
+  | 'huge json'
+  | 'huge events'
+  | 'huge packed'
+  | 'cut events'
+  | 'ended events'
+  | 'cut json'
+  | 'other answer'
+  | 'silence'
+  | 'page'
+  | 'error 500';
+
+export interface FaultyHttp {
+  readonly url: string;
+  readonly port: number;
+  /** Bytes of its answers to calls that were asked for. */
+  readonly sent: { bytes: number };
+  /** Methods of the protocol and of HTTP, in their order. */
+  readonly heard: string[];
+  close(): Promise<void>;
+}
+
+const MB = 1024 * 1024;
+const HEAD = '{"jsonrpc":"2.0","id":';
+
+/** Speaks MCP by hand, so that it can break its rules. */
+export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
+  const sent = { bytes: 0 };
+  const heard: string[] = [];
+  const http = createServer((request, response) => {
+    response.on('error', () => undefined);
+    void serve(request, response);
+  });
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method: verb = '' } = request;
+    const body = await text(request);
+    if (verb !== 'POST') {
+      heard.push(verb);
+      response.writeHead(verb === 'DELETE' ? 204 : 405).end();
+      return;
+    }
+    const { id, method, params } = JSON.parse(body);
+    heard.push(method);
+    if (id === undefined) return void response.writeHead(202).end();
+    if (method === 'tools/call') return breakDown(response, id);
+    const result =
+      method === 'initialize'
+        ? {
+            protocolVersion: params.protocolVersion,
+            capabilities: { tools: {} },
+            serverInfo: { name: 'faulty', version: '1' },
+          }
+        : { tools: [{ name: 'good', inputSchema: { type: 'object' } }] };
+    response.setHeader('mcp-session-id', 'one');
+    json(response).end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+  }
+
+  async function breakDown(response: ServerResponse, id: unknown): Promise<void> {
+    switch (fault) {
+      case 'huge json':
+        return flood(json(response), `${HEAD}${id},"result":{"a":"`);
+      case 'huge events':
+        return flood(events(response), `data: ${HEAD}${id},"result":{"a":"`);
+      case 'huge packed':
+        return bomb(response, `${HEAD}${id},"result":{"a":"`);
+      case 'cut events':
+        events(response).write('data: {"jsonrpc":"2.0","method":"notifications/message",', () =>
+          response.destroy(),
+        );
+        return;
+      case 'ended events':
+        return void events(response).end(': nothing\n\n');
+      case 'cut json':
+        json(response).write(`${HEAD}${id},`, () => response.destroy());
+        return;
+      case 'other answer':
+        return void json(response).end('{"jsonrpc":"2.0","id":"other","result":{}}');
+      case 'silence':
+        return void events(response).flushHeaders();
+      case 'page':
+        response.writeHead(200, { 'content-type': 'text/html' });
+        return void response.end('<h1>Welcome!</h1>');
+      case 'error 500':
+        return void response.writeHead(500).end('the secret of the server');
+    }
+  }
+
+  async function flood(response: ServerResponse, head: string): Promise<void> {
+    const part = 'x'.repeat(MB);
+    function* parts() {
+      yield head;
+      for (let count = 0; count < 100; count++) {
+        sent.bytes += part.length;
+        yield part;
+      }
+    }
+    await pipeline(Readable.from(parts(), { highWaterMark: 1 }), response).catch(() => undefined);
+  }
+
+  /** 100 MB that are small on their way. */
+  function bomb(response: ServerResponse, head: string): void {
+    const packed = gzipSync(`${head}${'x'.repeat(100 * MB)}"}}`);
+    response.setHeader('content-encoding', 'gzip');
+    json(response).end(packed);
+  }
+
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  const { port } = http.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    port,
+    sent,
+    heard,
+    async close() {
+      const closed = once(http, 'close');
+      http.close();
+      http.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function json(response: ServerResponse): ServerResponse {
+  return response.setHeader('content-type', 'application/json');
+}
+
+function events(response: ServerResponse): ServerResponse {
+  return response.setHeader('content-type', 'text/event-stream');
+}
