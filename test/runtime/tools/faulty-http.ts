@@ -30,6 +30,12 @@ export interface FaultyHttp {
   close(): Promise<void>;
 }
 
+interface Heard {
+  readonly id?: number;
+  readonly method: string;
+  readonly params: { readonly protocolVersion?: string };
+}
+
 const MB = 1024 * 1024;
 const HEAD = '{"jsonrpc":"2.0","id":';
 
@@ -50,7 +56,7 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
       response.writeHead(verb === 'DELETE' ? 204 : 405).end();
       return;
     }
-    const { id, method, params } = JSON.parse(body);
+    const { id, method, params } = JSON.parse(body) as Heard;
     heard.push(method);
     if (id === undefined) return void response.writeHead(202).end();
     if (method === 'tools/call') return breakDown(response, id);
@@ -66,7 +72,7 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
     json(response).end(JSON.stringify({ jsonrpc: '2.0', id, result }));
   }
 
-  async function breakDown(response: ServerResponse, id: unknown): Promise<void> {
+  async function breakDown(response: ServerResponse, id: number): Promise<void> {
     switch (fault) {
       case 'huge json':
         return flood(json(response), `${HEAD}${id},"result":{"a":"`);
@@ -87,7 +93,7 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
       case 'other answer':
         return void json(response).end('{"jsonrpc":"2.0","id":"other","result":{}}');
       case 'silence':
-        return void events(response).flushHeaders();
+        return events(response).flushHeaders();
       case 'page':
         response.writeHead(200, { 'content-type': 'text/html' });
         return void response.end('<h1>Welcome!</h1>');
