@@ -4,7 +4,13 @@ import { fileURLToPath } from 'node:url';
 import type { ProviderDefinition } from '../providers/define-provider.ts';
 import { configJsonSchema } from './json-schema.ts';
 
-export const TEMPLATES = ['local', 'env', 'agent-service', 'acp-agent'] as const;
+export const TEMPLATES = [
+  'local',
+  'env',
+  'agent-service',
+  'acp-agent',
+  'scheduled-report',
+] as const;
 export type TemplateName = (typeof TEMPLATES)[number];
 
 /** A vendor whose key is in the environment; the name of the variable, never its value. */

@@ -13,6 +13,7 @@ const DEEDS: Readonly<Record<(typeof TEMPLATES)[number], readonly [string[], Reg
   env: [['models', 'list', '--quiet'], /^anthropic\/\S+$/m],
   'agent-service': [['invoke', 'desk', 'Where is A-17?', '--follow'], /A-17: .*shipped/],
   'acp-agent': [['invoke', 'notes', 'remember: buy milk', '--follow'], /^Noted: buy milk$/],
+  'scheduled-report': [['trigger', 'morning-report', '--tail'], /agent\.message .*57 orders/],
 };
 
 let directory: string;

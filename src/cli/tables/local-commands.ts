@@ -66,10 +66,10 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
         short: 't',
         type: 'string',
         value: 'NAME',
-        choices: ['local', 'env', 'agent-service', 'acp-agent'],
+        choices: ['local', 'env', 'agent-service', 'acp-agent', 'scheduled-report'],
         default: 'local',
         description:
-          'local: a mock provider; env: vendors whose API keys are in the environment; agent-service: an Agent with a tool, published; acp-agent: a program as an Agent',
+          'local: a mock provider; env: vendors whose API keys are in the environment; agent-service: an Agent with a tool, published; acp-agent: a program as an Agent; scheduled-report: an Agent on a Schedule',
       },
       { name: 'force', type: 'boolean', description: 'Overwrite existing files' },
     ],
