@@ -9,7 +9,7 @@ const PARTS = {
   latency: { title: 'a message and its answer on an open stream', measure: measureLatency },
   writes: { title: 'Sessions made, events appended (16 connections)', measure: measureWrites },
   turns: { title: '500 messages to 500 Sessions at once', measure: measureTurns },
-  tails: { title: '1,000 open streams', measure: measureTails, rounds: 3 },
+  tails: { title: '1,000 open streams', measure: measureTails, rounds: 3, isFresh: true },
   history: { title: 'a history of 10,000 events', measure: measureHistory, rounds: 3 },
   depth: { title: 'event 10 and event 100,000', measure: measureDepth, rounds: 1 },
 };
@@ -21,30 +21,30 @@ export async function measureSessions({ root, directory, ms, only = '', ...optio
   const builds = [{ name: 'gateway', root }];
   if (options.against) builds.push({ name: 'against', root: resolve(options.against) });
   const chosen = only.split('/')[1];
-  for (const [name, { title, measure, rounds = options.rounds }] of Object.entries(PARTS)) {
+  for (const [name, part] of Object.entries(PARTS)) {
     if (chosen && chosen !== name) continue;
-    const times = Math.min(rounds, options.rounds);
-    const gateways = [];
-    for (const [index, build] of builds.entries()) {
-      const place = join(directory, `sessions-${name}-${index}`);
-      const { profile } = options;
-      const gateway = await startSessionGateway({ ...build, directory: place, profile });
-      gateways.push({ gateway, name: build.name, figures: [] });
-    }
+    const rounds = Math.min(part.rounds ?? options.rounds, options.rounds);
+    const place = (build) => join(directory, `sessions-${name}-${build.name}`);
+    const start = (build) =>
+      startSessionGateway({ ...build, directory: place(build), profile: options.profile });
+    const sides = builds.map((build) => ({ build, figures: [] }));
     // The first round warms up, where there are many.
-    for (let round = times > 1 ? -1 : 0; round < times; round++) {
-      for (const { gateway, figures } of gateways) {
-        const figure = await measure(gateway, { ms });
-        if (round >= 0) figures.push(figure);
+    for (let round = rounds > 1 && !part.isFresh ? -1 : 0; round < rounds; round++) {
+      for (const side of sides) {
+        side.gateway ??= await start(side.build);
+        const figure = await part.measure(side.gateway, { ms });
+        if (round >= 0) side.figures.push(figure);
+        if (!part.isFresh && round < rounds - 1) continue;
+        await side.gateway.stop();
+        side.gateway = undefined;
       }
     }
-    for (const { gateway } of gateways) await gateway.stop();
-    print(`${title} (medians of ${times} rounds)`, gateways);
+    print(`${part.title} (medians of ${rounds} rounds)`, sides);
   }
 }
 
-function print(title, gateways) {
-  const [own, other] = gateways.map(({ figures }) => figures);
+function print(title, sides) {
+  const [own, other] = sides.map(({ figures }) => figures);
   const rows = Object.keys(own[0]).map((name) => {
     const row = {
       gateway: round(
