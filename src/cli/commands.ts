@@ -1,5 +1,7 @@
 import type { CommandSpec } from './command.ts';
+import { CONFIG_COMMANDS } from './tables/config-commands.ts';
 import { DEPLOYMENT_COMMANDS } from './tables/deployment-commands.ts';
+import { CONTENT_COMMANDS } from './tables/content-commands.ts';
 import { LOCAL_COMMANDS } from './tables/local-commands.ts';
 import { REMOTE_COMMANDS } from './tables/remote-commands.ts';
 import { RESOURCE_COMMANDS } from './tables/resource-commands.ts';
@@ -12,8 +14,10 @@ import { SESSION_COMMANDS } from './tables/session-commands.ts';
  */
 export const COMMANDS: readonly CommandSpec[] = [
   ...LOCAL_COMMANDS,
+  ...CONFIG_COMMANDS,
   ...REMOTE_COMMANDS,
   ...RESOURCE_COMMANDS,
+  ...CONTENT_COMMANDS,
   ...SERVICE_COMMANDS,
   ...SESSION_COMMANDS,
   ...DEPLOYMENT_COMMANDS,

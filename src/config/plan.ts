@@ -58,6 +58,8 @@ export interface PlanOptions {
   writeSecrets?: ReadonlySet<string>;
   /** Takes objects without an owner into this namespace. */
   adopt?: boolean;
+  /** The only objects that may be removed. Default: all that are not declared. */
+  removable?: ReadonlySet<View>;
   /** `file:<name>` in mode `converge`. Default: the namespace. */
   fileOwner?: string;
 }
@@ -74,7 +76,8 @@ export function plan(options: PlanOptions): Plan {
   });
   const actions = outcomes.flatMap(({ action }) => action ?? []);
   const renamed = new Set(outcomes.flatMap(({ former }) => former ?? []));
-  const removals = planRemovals({ desired, actual, mode, owner, renamed });
+  const { removable } = options;
+  const removals = planRemovals({ desired, actual, mode, owner, renamed, removable });
   const prunable = removals.map(({ kind, identity, id }) => ({ kind, identity, id: id ?? '' }));
   if (mode !== 'apply') actions.push(...removals);
   return {
@@ -141,7 +144,11 @@ function planObject(object: DesiredObject, options: PlanOptions & { owner: Owner
 }
 
 /** The owner whose objects a plan of this mode may create, change and remove. */
-export function ownerFor({ desired, mode, fileOwner }: PlanOptions): Owner {
+export function ownerFor({
+  desired,
+  mode,
+  fileOwner,
+}: Pick<PlanOptions, 'desired' | 'mode' | 'fileOwner'>): Owner {
   return mode === 'converge'
     ? { label: OWNER_LABEL, value: fileOwner ?? `file:${desired.namespace}` }
     : { label: NAMESPACE_LABEL, value: desired.namespace };

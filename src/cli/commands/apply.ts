@@ -7,9 +7,10 @@ import { toResourceClient } from '../admin-resources.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { makePlan, planChoice } from '../make-plan.ts';
+import { makePlan, planChoice, type PlanSources } from '../make-plan.ts';
 import { invalidConfig, projectFile, withProject } from '../project.ts';
 import { renderPlan, renderReport } from '../render-plan.ts';
+import { readSavedPlan, refuseForeign } from '../saved-plan.ts';
 import { createStyle } from '../style.ts';
 
 export const run: CommandRun = (input) =>
@@ -23,22 +24,24 @@ async function applyProject(input: CommandInput, config: GatewayConfig): Promise
 
   const client = await context.connect({ near: projectFile(input) });
   const resources = toResourceClient(client);
-  const sources = { config, resources, server: client.baseUrl };
-  const made = await makePlan(sources, planChoice(flags));
-  if (flags.on('dry-run') || made.plan.summary.total === 0) {
-    return { data: made.plan, text: (style) => renderPlan(made.plan, style, { all: false }) };
+  const { plan, isSaved } = await planOf(input, { config, resources, server: client.baseUrl });
+  if (flags.on('dry-run') || plan.summary.total === 0) {
+    return { data: plan, text: (style) => renderPlan(plan, style, { all: false }) };
   }
-  requirePruneCount(made.plan, flags.number('confirm-prune'));
+  requirePruneCount(plan, flags.number('confirm-prune'));
+  requireReplace(plan, flags.on('allow-replace'));
   context.output.note(`target: ${client.baseUrl} (all organizations)`);
-  context.output.note(renderPlan(made.plan, createStyle(false), { all: false }));
-  await context.confirm(`Apply ${made.plan.summary.total} changes to ${client.baseUrl}?`);
+  context.output.note(renderPlan(plan, createStyle(false), { all: false }));
+  // Who saved the plan has seen it.
+  if (!isSaved) await context.confirm(`Apply ${plan.summary.total} changes to ${client.baseUrl}?`);
   try {
     const report = await apply({
-      plan: made.plan,
+      plan,
       desired: config.desired,
-      owner: ownerFor(made.options),
+      owner: ownerFor({ desired: config.desired, mode: plan.mode }),
       client: resources,
       secrets: resolved.secrets,
+      parallelism: flags.number('parallelism') ?? 1,
       signal: context.signal,
     });
     return reportResult(report);
@@ -47,11 +50,34 @@ async function applyProject(input: CommandInput, config: GatewayConfig): Promise
     throw new CliError({
       code: 'stale_plan',
       message: thrown.message,
-      hint: 'somebody changed it meanwhile; run the command again',
+      hint: isSaved
+        ? 'somebody changed it since; make a new plan with `gateway plan --out`'
+        : 'somebody changed it meanwhile; run the command again',
       exit: 'conflict',
       cause: thrown,
     });
   }
+}
+
+/** The saved plan that --plan names, else a new one. */
+async function planOf(
+  { flags, context }: CommandInput,
+  sources: PlanSources,
+): Promise<{ plan: Plan; isSaved: boolean }> {
+  const path = flags.text('plan');
+  if (path === undefined) {
+    const { plan } = await makePlan(sources, planChoice(flags));
+    return { plan, isSaved: false };
+  }
+  if (['prune', 'adopt'].some((name) => flags.on(name)) || flags.list('write-secret').length > 0) {
+    throw usageError(
+      'a saved plan has decided what is changed',
+      'give --prune, --adopt and --write-secret to `gateway plan --out`',
+    );
+  }
+  const saved = await readSavedPlan(path, context.io.cwd);
+  refuseForeign(saved, path, { server: sources.server, desired: sources.config.desired });
+  return { plan: saved.plan, isSaved: true };
 }
 
 /** Removing much needs the number that was seen, so that a wrong file does no harm. */
@@ -60,6 +86,19 @@ function requirePruneCount({ confirmPrune }: Plan, given: number | undefined): v
   throw usageError(
     `${confirmPrune} objects would be removed`,
     `look at \`gateway plan --prune\`, then add --confirm-prune ${confirmPrune}`,
+  );
+}
+
+/** A new object has another id: whoever knows the old one has to be told. */
+function requireReplace({ actions }: Plan, isAllowed: boolean): void {
+  const replaced = actions.filter(({ action }) => action === 'replace');
+  if (isAllowed || replaced.length === 0) return;
+  const names = replaced.map(
+    ({ kind, identity, forcedBy = [] }) => `${kind} ${identity} (${forcedBy.join(', ')})`,
+  );
+  throw usageError(
+    `would be deleted and made anew, with another id: ${names.join('; ')}`,
+    'add --allow-replace when nothing needs the old id',
   );
 }
 

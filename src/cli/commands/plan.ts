@@ -1,4 +1,5 @@
 import type { CommandRun } from '../command.ts';
 import { compare } from '../compare.ts';
 
-export const run: CommandRun = (input) => compare(input, { all: true });
+export const run: CommandRun = (input) =>
+  compare(input, { all: true, out: input.flags.text('out') });

@@ -1,0 +1,74 @@
+import { findActual, type View } from '../../config/actual.ts';
+import { readActual } from '../../config/apply.ts';
+import type { DesiredObject, DesiredState } from '../../config/desired.ts';
+import { labelsOf, NAMESPACE_LABEL, ownerName, ownershipOf } from '../../config/ownership.ts';
+import { toResourceClient } from '../admin-resources.ts';
+import { CliError, usageError } from '../cli-error.ts';
+import type { CommandRun } from '../command.ts';
+import { projectFile, withProject } from '../project.ts';
+
+/** A declared object and what there is of it. */
+interface Candidate {
+  object: DesiredObject;
+  view: View;
+}
+
+export const run: CommandRun = (input) =>
+  withProject(input, async ({ desired }) => {
+    const { rest, context } = input;
+    const client = await context.connect({ near: projectFile(input) });
+    const resources = toResourceClient(client);
+    const actual = await readActual(resources, desired);
+    const wanted = rest.length === 0 ? desired.objects : rest.map((name) => pick(name, desired));
+    const found = wanted.flatMap((object): Candidate[] =>
+      findActual(object.kind, object.identity, actual).map((view) => ({ object, view })),
+    );
+    const { namespace } = desired;
+    const owner = { label: NAMESPACE_LABEL, value: namespace } as const;
+    refuseOwned(found.filter(({ view }) => ownershipOf(view, owner) === 'other'));
+    const free = found.filter(({ view }) => ownershipOf(view, owner) === 'none');
+    if (free.length > 0) {
+      const names = free.map(({ object }) => `${object.kind} ${object.identity}`);
+      context.output.note(`target: ${client.baseUrl}\n${names.join('\n')}`);
+      await context.confirm(`Take ${free.length} objects into namespace ${namespace}?`);
+    }
+    for (const { object, view } of free) {
+      const body = { labels: { ...labelsOf(view), [NAMESPACE_LABEL]: namespace } };
+      await resources.update(object.kind, view.id, { body, expectedVersion: view.version });
+    }
+    const adopted = free.map(({ object: { kind, identity }, view: { id } }) => ({
+      kind,
+      identity,
+      id,
+    }));
+    return {
+      data: { namespace, adopted, missing: wanted.length - found.length },
+      text: [
+        ...adopted.map(({ kind, identity }) => `adopted ${kind} ${identity}`),
+        `${adopted.length} adopted, ${found.length - free.length} were of the namespace already`,
+      ].join('\n'),
+    };
+  });
+
+function pick(name: string, { objects }: DesiredState): DesiredObject {
+  const [kind = '', ...rest] = name.split('/');
+  const identity = rest.join('/');
+  const found = objects.find(
+    (object) => object.kind === kind && [object.identity, object.name].includes(identity),
+  );
+  if (found !== undefined) return found;
+  throw usageError(`${name} is not declared`, 'name it as KIND/NAME, like model/acme/fast');
+}
+
+function refuseOwned(owned: readonly Candidate[]): void {
+  if (owned.length === 0) return;
+  const names = owned.map(
+    ({ object: { kind, identity }, view }) => `${kind} ${identity} (of ${ownerName(view)})`,
+  );
+  throw new CliError({
+    code: 'owned_elsewhere',
+    message: `managed elsewhere: ${names.join('; ')}`,
+    hint: 'remove them there first; nothing was adopted',
+    exit: 'conflict',
+  });
+}

@@ -1,0 +1,15 @@
+import type { CommandRun } from '../command.ts';
+import { renderPlan } from '../render-plan.ts';
+import { renderPlanMarkdown } from '../render-plan-markdown.ts';
+import { readSavedPlan } from '../saved-plan.ts';
+
+export const run: CommandRun = async ({ args, context }) => {
+  const { plan } = await readSavedPlan(args['file'] ?? '', context.io.cwd);
+  return {
+    data: plan,
+    text: (style) =>
+      context.format === 'markdown'
+        ? renderPlanMarkdown(plan)
+        : renderPlan(plan, style, { all: true }),
+  };
+};

@@ -1,0 +1,257 @@
+import type { CommandSpec, FlagSpec } from '../command.ts';
+
+const FILE: FlagSpec = {
+  name: 'file',
+  short: 'f',
+  type: 'string',
+  value: 'PATH',
+  env: 'GATEWAY_CONFIG',
+  repeatable: true,
+  description: 'File, directory, or - for stdin (default: gateway.yaml)',
+};
+
+const UNKNOWN_FIELDS: FlagSpec = {
+  name: 'unknown-fields',
+  type: 'string',
+  value: 'MODE',
+  choices: ['error', 'warn'],
+  default: 'error',
+  description: 'What an unknown field is',
+};
+
+const CHOICE: readonly FlagSpec[] = [
+  {
+    name: 'prune',
+    type: 'boolean',
+    description: 'Remove what these files once made and no longer declare',
+  },
+  { name: 'adopt', type: 'boolean', description: 'Take over declared objects that nobody manages' },
+  {
+    name: 'write-secret',
+    type: 'string',
+    value: 'KIND/NAME#FIELD',
+    repeatable: true,
+    description: 'Write this secret again although nothing readable differs',
+  },
+];
+
+const EXIT_CODE: FlagSpec = {
+  name: 'exit-code',
+  type: 'boolean',
+  description: 'Exit 2 when there are changes',
+};
+
+/** Commands that compare gateway.yaml with a gateway, and make them one. */
+export const CONFIG_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'validate',
+    summary: 'Check configuration files',
+    description:
+      'Checks schema, references and identities without network. Every problem is told at once, with file, line and column; exits 3 when there is one.',
+    examples: [
+      { command: 'gateway validate', note: 'Check gateway.yaml' },
+      { command: 'gateway validate -f config/ -o github', note: 'Annotations of a pull request' },
+      { command: 'gateway validate --online', note: 'Ask the gateway, too; writes nothing' },
+    ],
+    flags: [
+      FILE,
+      UNKNOWN_FIELDS,
+      {
+        name: 'online',
+        type: 'boolean',
+        description:
+          'Check against the gateway, too: what is named exists, names and slugs are free',
+      },
+    ],
+    formats: ['github'],
+    load: () => import('../commands/validate.ts'),
+  },
+  {
+    name: 'plan',
+    summary: 'Show what apply would change',
+    description: 'Compares the files with the gateway and shows every change. Reads only.',
+    examples: [
+      { command: 'gateway plan', note: 'What would change' },
+      { command: 'gateway plan --exit-code', note: 'Exit 2 when something would change' },
+      { command: 'gateway plan --out plan.json', note: 'For a review, and to apply exactly this' },
+      { command: 'gateway plan -o markdown', note: 'For a comment of a pull request' },
+    ],
+    flags: [
+      FILE,
+      UNKNOWN_FIELDS,
+      ...CHOICE,
+      {
+        name: 'out',
+        type: 'string',
+        value: 'PLAN',
+        description: 'Write the plan to this file, for `gateway apply --plan`',
+      },
+      EXIT_CODE,
+    ],
+    formats: ['markdown'],
+    load: () => import('../commands/plan.ts'),
+  },
+  {
+    name: 'plan show',
+    summary: 'Show a saved plan',
+    examples: [{ command: 'gateway plan show plan.json', note: 'What it would change' }],
+    args: [{ name: 'file', required: true, description: 'File that `gateway plan --out` wrote' }],
+    formats: ['markdown'],
+    load: () => import('../commands/plan-show.ts'),
+  },
+  {
+    name: 'diff',
+    summary: 'Show what apply would change, changes alone',
+    description:
+      'The changes of `gateway plan`, without the objects that stay as they are. Reads only.',
+    examples: [
+      { command: 'gateway diff --exit-code', note: 'For a pipeline: 0 the same, 2 changes' },
+    ],
+    flags: [FILE, UNKNOWN_FIELDS, ...CHOICE, EXIT_CODE],
+    formats: ['markdown'],
+    load: () => import('../commands/diff.ts'),
+  },
+  {
+    name: 'apply',
+    summary: 'Make the gateway what the files say',
+    description:
+      'Creates what is missing and changes what differs, in the order of references. Deletes nothing without --prune. A second apply changes nothing.',
+    examples: [
+      { command: 'gateway apply', note: 'Show the changes, ask, apply' },
+      { command: 'gateway apply -f config/ --yes', note: 'In a pipeline' },
+      { command: 'gateway apply --plan plan.json', note: 'Exactly what was reviewed, or nothing' },
+    ],
+    flags: [
+      FILE,
+      UNKNOWN_FIELDS,
+      ...CHOICE,
+      {
+        name: 'confirm-prune',
+        type: 'integer',
+        value: 'N',
+        description: 'How many objects --prune removes, when it is all of a kind or more than 10',
+      },
+      {
+        name: 'plan',
+        type: 'string',
+        value: 'PLAN',
+        description: 'Apply this plan of `gateway plan --out`; refused when anything changed since',
+      },
+      {
+        name: 'allow-replace',
+        type: 'boolean',
+        description: 'Delete and make anew what no update can change; it gets another id',
+      },
+      {
+        name: 'parallelism',
+        type: 'integer',
+        value: 'N',
+        min: 1,
+        max: 64,
+        default: 4,
+        description: 'How many objects are written at once',
+      },
+      { name: 'dry-run', type: 'boolean', description: 'Show the changes and stop' },
+    ],
+    load: () => import('../commands/apply.ts'),
+  },
+  {
+    name: 'delete',
+    summary: 'Remove what the files declare',
+    description:
+      'Removes the declared objects that the namespace of the files manages, dependents first: Agents and Schedules are archived, keys revoked, credentials disabled, everything else is deleted. Protected objects stay.',
+    examples: [
+      { command: 'gateway delete -f preview.yaml --yes', note: 'Tear down an environment' },
+      { command: 'gateway delete -f preview.yaml --dry-run', note: 'See what would go' },
+    ],
+    flags: [
+      FILE,
+      UNKNOWN_FIELDS,
+      { name: 'dry-run', type: 'boolean', description: 'Show what would go and stop' },
+    ],
+    load: () => import('../commands/delete.ts'),
+  },
+  {
+    name: 'drift',
+    summary: 'Show what was changed on the gateway since the last apply',
+    description:
+      'Lists the declared fields that somebody changed on the gateway, apart from changes of the files that wait for an apply. Reads only.',
+    examples: [
+      { command: 'gateway drift', note: 'Who changed what behind the files' },
+      {
+        command: 'gateway drift --exit-code',
+        note: 'Exit 2 when there is drift, for a nightly job',
+      },
+    ],
+    flags: [FILE, UNKNOWN_FIELDS, EXIT_CODE],
+    load: () => import('../commands/drift.ts'),
+  },
+  {
+    name: 'dump',
+    aliases: ['export'],
+    summary: 'Write the gateway as configuration',
+    description:
+      'Prints what there is as YAML that changes nothing when it is applied: names for ids, references for secrets. What has ended (revoked keys, archived Agents and Schedules) is left out.',
+    examples: [
+      { command: 'gateway dump > gateway.yaml', note: 'Begin with what there is' },
+      { command: 'gateway dump --split config/', note: 'One file for each section' },
+      { command: 'gateway dump --kind model,provider', note: 'Only these kinds' },
+    ],
+    flags: [
+      {
+        name: 'split',
+        type: 'string',
+        value: 'DIR',
+        description: 'Write one file for each section into this directory',
+      },
+      {
+        name: 'kind',
+        type: 'string',
+        value: 'KIND',
+        repeatable: true,
+        description: 'Only objects of this kind',
+      },
+      {
+        name: 'namespace',
+        type: 'string',
+        value: 'NAME',
+        description: 'Only what this namespace manages',
+      },
+      { name: 'skip-defaults', type: 'boolean', description: 'Leave out what is at its default' },
+      { name: 'force', type: 'boolean', description: 'Overwrite existing files' },
+    ],
+    load: () => import('../commands/dump.ts'),
+  },
+  {
+    name: 'adopt',
+    summary: 'Take objects that nobody manages into the namespace of the files',
+    description:
+      'Labels declared objects that were made by hand as managed by these files; their fields stay as they are until the next apply. Refused as a whole when another namespace manages one of them.',
+    examples: [
+      { command: 'gateway adopt', note: 'Everything that is declared' },
+      { command: 'gateway adopt model/acme/fast', note: 'One object' },
+    ],
+    args: [{ name: 'object', variadic: true, description: 'KIND/NAME; default: all declared' }],
+    flags: [FILE, UNKNOWN_FIELDS],
+    load: () => import('../commands/adopt.ts'),
+  },
+  {
+    name: 'schema',
+    summary: 'Print the JSON Schema of gateway.yaml',
+    examples: [
+      { command: 'gateway schema > gateway.schema.json', note: 'For editors and other tools' },
+    ],
+    load: () => import('../commands/schema.ts'),
+  },
+  {
+    name: 'explain',
+    summary: 'Explain a key of gateway.yaml',
+    description: 'Prints what a key is for, its type, its default and what an update does with it.',
+    examples: [
+      { command: 'gateway explain model.routes', note: 'A field of a kind' },
+      { command: 'gateway explain server.listen', note: 'A setting of the server' },
+    ],
+    args: [{ name: 'path', required: true, description: 'KIND, KIND.field or server.setting' }],
+    load: () => import('../commands/explain.ts'),
+  },
+];

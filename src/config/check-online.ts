@@ -1,0 +1,141 @@
+import { type ActualState, findActual, organizationId } from './actual.ts';
+import { known } from './changes.ts';
+import type { DesiredObject, DesiredState } from './desired.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import type { KindName } from './kinds.ts';
+import { objectRefs } from './object-refs.ts';
+import type { Plan } from './plan.ts';
+import { isRecord } from './record.ts';
+import { suggest } from './unknown-fields.ts';
+
+/** What only the server knows of a valid configuration. */
+export interface OnlineState {
+  readonly desired: DesiredState;
+  readonly actual: ActualState;
+  readonly plan: Plan;
+}
+
+/**
+ * Faults that an apply would meet: names that nothing has, neither declared nor on the server, names
+ * and slugs that another object has, and changes that cannot be made. Reads nothing.
+ */
+export function checkOnline(state: OnlineState): Diagnostic[] {
+  const { desired, plan } = state;
+  const place = (kind: KindName, identity: string) =>
+    desired.objects.find((one) => one.kind === kind && one.identity === identity)!;
+  return [
+    ...plan.conflicts.map(({ kind, identity, owner, id }) =>
+      fault(place(kind, identity), { message: `exists already as ${id} and belongs to ${owner}` }),
+    ),
+    ...plan.ambiguous.map(({ kind, identity, ids }) =>
+      fault(place(kind, identity), {
+        message: `several objects have this name: ${ids.join(', ')}`,
+      }),
+    ),
+    ...plan.fixed.map(({ kind, identity, fields }) =>
+      fault(place(kind, identity), {
+        message: `${fields.join(', ')} of the existing object cannot change`,
+      }),
+    ),
+    ...desired.objects.flatMap((object) => [
+      ...missingReferences(object, state),
+      ...missingNames(object, state),
+      ...takenSlug(object, state),
+    ]),
+  ];
+}
+
+function missingReferences(object: DesiredObject, { desired, actual }: OnlineState): Diagnostic[] {
+  return objectRefs(object.body)
+    .filter(
+      (ref) => !desired.objects.some(({ kind, name }) => kind === ref.kind && name === ref.name),
+    )
+    .filter((ref) => known(ref, actual, object) === ref.toString())
+    .map((ref) =>
+      fault(object, { message: `${ref.toString()}: no ${ref.kind} is named ${ref.name}` }),
+    );
+}
+
+/** Plain names and ids in fields that name another object. */
+function missingNames(object: DesiredObject, state: OnlineState): Diagnostic[] {
+  return namesIn(object).flatMap(({ path, kind, name }) => {
+    const names = namesOf(kind, object, state);
+    if (names.has(name)) return [];
+    return fault(object, {
+      path,
+      message: `no ${kind} is named ${name}`,
+      hint: suggest(name, [...names]),
+    });
+  });
+}
+
+interface NamedObject {
+  path: string;
+  kind: KindName;
+  name: string;
+}
+
+function namesIn({ kind, body }: DesiredObject): NamedObject[] {
+  if (kind === 'model') {
+    const routes = Array.isArray(body['routes']) ? body['routes'].filter(isRecord) : [];
+    return routes.flatMap(({ provider }, index) =>
+      typeof provider === 'string'
+        ? { path: `routes[${index}].provider`, kind: 'provider', name: provider }
+        : [],
+    );
+  }
+  const { runtime, agent_id: agentId } = body;
+  const models = [
+    { path: 'model', model: kind === 'agent' ? body['model'] : undefined },
+    { path: 'runtime.model', model: isRecord(runtime) ? runtime['model'] : undefined },
+  ];
+  const named = models.flatMap(({ path, model }): NamedObject[] => {
+    const name = isRecord(model) ? model['id'] : model;
+    return typeof name === 'string' ? [{ path, kind: 'model', name }] : [];
+  });
+  return typeof agentId === 'string'
+    ? [...named, { path: 'agent_id', kind: 'agent', name: agentId }]
+    : named;
+}
+
+/** Names and ids that there are, or will be. */
+function namesOf(
+  kind: KindName,
+  { body }: DesiredObject,
+  { desired, actual }: OnlineState,
+): ReadonlySet<string> {
+  const owner = organizationId(body['organization'], actual);
+  const there = actual[kind].filter(
+    ({ organization }) => typeof organization !== 'string' || organization === owner,
+  );
+  return new Set([
+    ...desired.objects.filter((one) => one.kind === kind).map(({ name }) => name),
+    ...there.flatMap(({ id, name }) => [id, String(name)]),
+  ]);
+}
+
+function takenSlug(object: DesiredObject, { actual }: OnlineState): Diagnostic[] {
+  const { slug } = object.body;
+  if (typeof slug !== 'string') return [];
+  const own = new Set(findActual(object.kind, object.identity, actual).map(({ id }) => id));
+  const owner = organizationId(object.body['organization'], actual);
+  const taken = actual[object.kind].find(
+    (view) => view['slug'] === slug && view['organization'] === owner && !own.has(view.id),
+  );
+  return taken
+    ? [fault(object, { path: 'slug', message: `${slug} is the slug of ${taken.id}` })]
+    : [];
+}
+
+function fault(
+  { kind, identity, place }: DesiredObject,
+  { path, message, hint }: { path?: string; message: string; hint?: string | undefined },
+): Diagnostic {
+  return {
+    ...place,
+    path: `${kind} ${identity}${path === undefined ? '' : `: ${path}`}`,
+    severity: 'error',
+    message,
+    ...(hint !== undefined && { hint }),
+  };
+}
