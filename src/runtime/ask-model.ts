@@ -71,7 +71,7 @@ async function ask(
 ): Promise<ModelAnswer> {
   const { payer } = journal.log.session;
   const { model } = agent;
-  if (!model) throw new ModelCallError(noModel(), undefined);
+  if (!model) throw new ModelCallError(noModel(), { usage: undefined, cost: 0 });
   const answer = await deps.model.ask({
     model: model.id,
     request: await toModelRequest({
@@ -86,7 +86,7 @@ async function ask(
     signal: stopped,
   });
   if (answer.stop.kind !== 'malformed_call') return answer;
-  throw new ModelCallError(new GatewayError('invalid_upstream_response'), answer.usage);
+  throw new ModelCallError(new GatewayError('invalid_upstream_response'), answer);
 }
 
 function noModel(): GatewayError {
@@ -98,11 +98,11 @@ async function record(
   startId: string,
   { answer, events }: { answer: ModelAnswer; events: readonly NewEvent[] },
 ): Promise<void> {
-  const { usage } = answer;
+  const { usage, cost } = answer;
   const end = requestEnd(startId, { isError: false, usage });
   const hasCalls = events.some(({ type }) => type.endsWith('tool_use'));
-  if (hasCalls) await journal.append([...events, end], { usage });
-  else await journal.append([...events, end, ...toEnding(answer)], { usage, status: 'idle' });
+  if (hasCalls) await journal.append([...events, end], { usage, cost });
+  else await journal.append([...events, end, ...toEnding(answer)], { usage, cost, status: 'idle' });
 }
 
 /** How a turn ends whose last answer called no tool. */
@@ -119,10 +119,10 @@ function toEnding({ stop, parts }: ModelAnswer): NewEvent[] {
 async function fail(
   { journal, deps }: TurnContext,
   startId: string,
-  { cause, usage }: ModelCallError,
+  { cause, usage, cost }: ModelCallError,
 ): Promise<void> {
   const end = requestEnd(startId, { isError: true, usage });
-  const over = { usage, status: 'idle' } as const;
+  const over = { usage, cost, status: 'idle' } as const;
   if (journal.state.isInterrupted) {
     await journal.append([end, idle({ type: 'end_turn' })], over);
     return;
@@ -137,6 +137,7 @@ async function fail(
   const told = toErrorEvent(error, 'retrying');
   await journal.append([end, told, { type: 'session.status_rescheduled' }], {
     usage,
+    cost,
     status: 'rescheduling',
   });
 }

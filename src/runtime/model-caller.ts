@@ -15,6 +15,7 @@ import type { Admitted } from '../surfaces/gate.ts';
 import type { PayingKey } from '../usage/principal.ts';
 import { AnswerDraft } from './answer-draft.ts';
 import type { AnswerListener } from './answer-draft.ts';
+import { listCostOf } from './list-cost.ts';
 
 export interface ModelQuestion {
   /** Logical name. */
@@ -30,6 +31,8 @@ export interface ModelAnswer {
   readonly parts: readonly Part[];
   readonly stop: Stop;
   readonly usage: Usage | undefined;
+  /** By list prices, in nano-dollars. */
+  readonly cost: number;
 }
 
 /** Asks a model for one answer (requirement sessions.turn.billing). */
@@ -45,11 +48,14 @@ export class ModelCallError extends Error {
   override readonly name = 'ModelCallError';
   override readonly cause: unknown;
   readonly usage: Usage | undefined;
+  /** By list prices, in nano-dollars. */
+  readonly cost: number;
 
-  constructor(cause: unknown, usage: Usage | undefined) {
+  constructor(cause: unknown, { usage, cost }: Pick<ModelAnswer, 'usage' | 'cost'>) {
     super('the model call failed', { cause });
     this.cause = cause;
     this.usage = usage;
+    this.cost = cost;
   }
 }
 
@@ -73,6 +79,11 @@ export function createModelCaller(deps: ModelCallerDeps): ModelCaller {
     async ask(question) {
       const draft = new AnswerDraft(question.listener, MAX_ANSWER_CHARS);
       const own = new AbortController();
+      const spent = (): Pick<ModelAnswer, 'usage' | 'cost'> => {
+        const { usage } = draft;
+        const cost = usage ? listCostOf(deps.catalog(), question.model, usage) : 0;
+        return { usage, cost };
+      };
       const signal = AbortSignal.any([question.signal, own.signal]);
       try {
         const { principal, leave } = await deps.admit(question.payer);
@@ -83,9 +94,9 @@ export function createModelCaller(deps: ModelCallerDeps): ModelCaller {
         } finally {
           leave();
         }
-        return toAnswer(draft);
+        return { ...toAnswer(draft), ...spent() };
       } catch (thrown) {
-        throw new ModelCallError(thrown, draft.usage);
+        throw new ModelCallError(thrown, spent());
       } finally {
         own.abort();
       }
@@ -151,8 +162,13 @@ async function read(body: PipeableBody, draft: AnswerDraft, signal: AbortSignal)
   for (const event of decoder.close()) if (!draft.isEnded) draft.take(event);
 }
 
-function toAnswer({ parts, stop, usage, failure, isEnded }: AnswerDraft): ModelAnswer {
+function toAnswer({
+  parts,
+  stop,
+  failure,
+  isEnded,
+}: AnswerDraft): Pick<ModelAnswer, 'parts' | 'stop'> {
   if (failure) throw new GatewayError('upstream_interrupted', { cause: failure });
   if (!isEnded) throw new GatewayError('upstream_interrupted');
-  return { parts, stop: stop ?? { kind: 'other' }, usage };
+  return { parts, stop: stop ?? { kind: 'other' } };
 }

@@ -95,7 +95,9 @@ async function take(step: Exclude<Step, { type: 'rest' }>, context: TurnContext)
     case 'start':
       return start(context);
     case 'ask':
-      return askModel(context);
+      return context.journal.isSpent
+        ? rest(context, loose(context), { type: 'budget_reached' })
+        : askModel(context);
     case 'run':
       return runTools(step.uses, context);
     case 'deny':

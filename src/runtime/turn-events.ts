@@ -6,7 +6,7 @@ import { toFailedOutcome } from './tools/tool-content.ts';
 import type { ToolOutcome } from './tools/tool-server.ts';
 
 export type StopReason =
-  | { readonly type: 'end_turn' | 'retries_exhausted' }
+  | { readonly type: 'end_turn' | 'retries_exhausted' | 'budget_reached' }
   | { readonly type: 'requires_action'; readonly event_ids: readonly string[] }
   | { readonly type: 'refusal'; readonly explanation: string | null };
 

@@ -1,5 +1,6 @@
 import type { Usage } from '../core/usage.ts';
 import type { NewEvent, PlacedEvent } from '../sessions/session-event.ts';
+import { isSpent } from '../sessions/session-budget.ts';
 import type { SessionStatus, SessionUsage } from '../sessions/session.ts';
 import type { TurnLog } from '../sessions/sessions.ts';
 import { TurnState } from './turn-state.ts';
@@ -8,6 +9,8 @@ export interface Change {
   readonly status?: SessionStatus;
   /** Of one model request; added to the Session's. */
   readonly usage?: Usage | undefined;
+  /** Of the same, in nano-dollars; added, too. */
+  readonly cost?: number | undefined;
 }
 
 /** The log of a Session and where it stands, always of one mind: every write and every read goes through here. */
@@ -15,14 +18,21 @@ export class TurnJournal {
   readonly state = new TurnState();
   readonly log: TurnLog;
   #usage: SessionUsage;
+  #cost: number;
   #handled: number;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(log: TurnLog) {
-    const { usage, handled } = log.session;
+    const { usage, cost, handled } = log.session;
     this.log = log;
     this.#usage = usage;
+    this.#cost = cost;
     this.#handled = handled;
+  }
+
+  /** What the client allows is used up. */
+  get isSpent(): boolean {
+    return isSpent({ budget: this.log.session.budget, cost: this.#cost });
   }
 
   /** Takes note of what others appended. Rejects with `StoreError`. */
@@ -42,17 +52,21 @@ export class TurnJournal {
     });
   }
 
-  async #append(events: readonly NewEvent[], { status, usage }: Change): Promise<PlacedEvent[]> {
+  async #append(
+    events: readonly NewEvent[],
+    { status, usage, cost = 0 }: Change,
+  ): Promise<PlacedEvent[]> {
     const { state, log } = this;
     const handled = Math.max(this.#handled, state.lastInput);
     const total = usage ? addUsage(this.#usage, usage) : this.#usage;
     const placed = await log.append(events, {
       handled,
       ...(status !== undefined && { status }),
-      ...(usage && { usage: total }),
+      ...(usage && { usage: total, cost: this.#cost + cost }),
     });
     this.#handled = handled;
     this.#usage = total;
+    this.#cost += cost;
     // What a client sent meanwhile stands before ours.
     if (placed[0] && placed[0].seq !== state.seq + 1) await this.#read();
     for (const one of placed) state.take(one);

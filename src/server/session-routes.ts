@@ -4,6 +4,8 @@ import { scanJson } from '../core/json-scan.ts';
 import type { ActiveExchanges } from '../inference/active-exchanges.ts';
 import { createRelay } from '../inference/relay.ts';
 import type { CallResult } from '../inference/types.ts';
+import type { Catalog } from '../routing/catalog.ts';
+import { hasListPrice } from '../runtime/list-cost.ts';
 import { eventsPage, sessionsPage } from '../sessions/list-pages.ts';
 import { valuesOf } from '../sessions/page-query.ts';
 import type { ResolvedAgent } from '../sessions/resolved-agent.ts';
@@ -30,6 +32,7 @@ export interface SessionRoutesDeps extends GateDeps {
   readonly carriers: readonly Carrier[];
   /** Bytes. */
   readonly maxBodyBytes: number;
+  catalog(): Catalog;
   /** Streams that a stop ends. */
   readonly active: ActiveExchanges;
   /** Throws `not_found` for an Agent that the organization does not have, `conflict` for an archived one. */
@@ -89,15 +92,29 @@ const list: Serve = async ({ organization, exchange }, { sessions, clock }) => {
 const create: Serve = async ({ exchange, principal, organization }, deps) => {
   const { reference, input } = readCreateBody(await bodyOf(exchange, deps));
   const { keyId, keyName, organizationId } = principal;
+  const agent = await deps.resolveAgent(organization, reference);
+  if (input.budget) checkBudgetable(agent, deps.catalog());
   const { session } = await deps.sessions.create({
     ...input,
     organization,
     payer: { keyId, keyName, organizationId },
     entryPoint: 'session',
-    agent: await deps.resolveAgent(organization, reference),
+    agent,
   });
   return { status: 201, body: toSessionView(session, deps.clock.now()) };
 };
+
+/** A budget needs to know what a turn costs; what a harness spends, nobody tells. */
+function checkBudgetable({ model, harness }: ResolvedAgent, catalog: Catalog): void {
+  if (harness === null && model && hasListPrice(catalog, model.id)) return;
+  const what = harness === null ? 'a model that has no price' : 'a harness';
+  const message = `budget: the agent is run by ${what}, so its cost cannot be known`;
+  throw new GatewayError('invalid_request', {
+    message,
+    param: 'budget',
+    type: 'model_not_budgetable',
+  });
+}
 
 const get: Serve = async ({ organization, id }, { sessions, clock }) =>
   ok(toSessionView(await sessions.get(organization, id), clock.now()));

@@ -6,6 +6,7 @@ import { metadata } from '../resources/fields.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 import type { Whose } from './send-events.ts';
 import type { NewEvent } from './session-event.ts';
+import { changeBudget } from './session-budget.ts';
 import { toAgentView } from './session-view.ts';
 import { noSession } from './session-log.ts';
 import type { RowChange, SessionLog } from './session-log.ts';
@@ -47,16 +48,18 @@ async function withUpdates(
 ): Promise<RowChange | undefined> {
   const title = changes.title === undefined ? row.title : changes.title || null;
   const metadata = patch(row.metadata, changes.metadata);
+  const budget = changeBudget(row, changes.budget);
   const agent = await changedAgent(log, row, changes.agent);
   const event: NewEvent = {
     type: 'session.updated',
     ...(title !== row.title && { title }),
     ...(!isDeepStrictEqual(metadata, row.metadata) && { metadata }),
+    ...(!isDeepStrictEqual(budget, row.budget) && { budget }),
     ...(agent && { agent: toAgentView(agent) }),
   };
   if (Object.keys(event).length === 1) return undefined;
   return {
-    row: { ...row, title, metadata },
+    row: { ...row, title, metadata, budget },
     events: log.identify([event]),
     ops: agent ? [{ type: 'put', key: agentKey(row.id), value: agent }] : [],
   };

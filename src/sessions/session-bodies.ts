@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { GatewayError } from '../core/errors.ts';
 import { metadata } from '../resources/fields.ts';
 import { parseInput } from './parse-input.ts';
+import { budget } from './session-budget.ts';
 import type { NewSession, SessionChanges } from './sessions.ts';
 
 /** An Agent as a body names it, with what a Session has in place of its own. */
@@ -38,7 +39,7 @@ const createBody = z.object({
     .array(z.looseObject({ type: z.string() }))
     .max(100)
     .optional(),
-  budget: z.null({ error: 'budgets are not supported' }).optional(),
+  budget: budget.nullish(),
   initial_events: z.array(z.unknown()).max(50).optional(),
 });
 
@@ -56,6 +57,7 @@ export function readCreateBody(body: unknown): {
       environmentId: read.environment_id,
       vaultIds: read.vault_ids,
       resources: read.resources,
+      budget: read.budget,
       events: read.initial_events,
     },
   };
@@ -84,13 +86,13 @@ const updateBody = z.object({
   metadata: z.record(z.string(), z.string().nullable()).nullish(),
   agent: z.object({ tools: z.unknown().optional(), mcp_servers: z.unknown().optional() }).nullish(),
   vault_ids: z.undefined({ error: 'vaults are chosen when a session is created' }).optional(),
-  budget: z.null({ error: 'budgets are not supported' }).optional(),
+  budget: budget.nullish(),
 });
 
 /** The body of `POST /v1/sessions/{id}`. @throws GatewayError `invalid_request` */
 export function readUpdateBody(body: unknown): SessionChanges {
-  const { title, metadata, agent } = parseInput(updateBody, body);
-  return { title, metadata: metadata ?? undefined, agent: agent ?? undefined };
+  const { title, metadata, agent, budget } = parseInput(updateBody, body);
+  return { title, metadata: metadata ?? undefined, agent: agent ?? undefined, budget };
 }
 
 const sendBody = z.object({ events: z.array(z.unknown()).min(1) });

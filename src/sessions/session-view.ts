@@ -1,4 +1,5 @@
 import type { ResolvedAgent } from './resolved-agent.ts';
+import { toMonetaryAmount } from './session-budget.ts';
 import type { Session } from './session.ts';
 
 /** How the API shows a Session: every member of the official type (requirement sessions.object.shape). */
@@ -22,7 +23,7 @@ export function toSessionView(session: Session, now: number): Record<string, unk
       active_seconds,
       duration_seconds: Math.max(0, until - Date.parse(createdAt)) / 1_000,
     },
-    usage: { ...usage, active_seconds },
+    usage: { ...usage, active_seconds, list_cost: toMonetaryAmount(session.cost) },
     budget: session.budget,
     deployment_id: session.deploymentId,
     endpoint_id: session.endpointId,

@@ -1,5 +1,6 @@
 import type { PayingKey } from '../usage/principal.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
+import type { SessionBudget } from './session-budget.ts';
 
 /** Contract: States and transitions; decisions: Session status values. */
 export type SessionStatus = 'idle' | 'running' | 'rescheduling' | 'terminated';
@@ -37,8 +38,11 @@ export interface Session {
   readonly environmentId: string;
   readonly vaultIds: readonly string[];
   readonly resources: readonly unknown[];
-  readonly budget: unknown;
+  /** The model loop stops when it is used up. */
+  readonly budget: SessionBudget | null;
   readonly usage: SessionUsage;
+  /** Of all model calls so far by list prices, in nano-dollars. */
+  readonly cost: number;
   /** Milliseconds in which it was `running`, up to `runningSince`. */
   readonly activeMs: number;
   /** Milliseconds since epoch; null or absent unless `running`. */

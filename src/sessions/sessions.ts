@@ -1,6 +1,7 @@
 import type { Op } from '../store/store.ts';
 import type { PayingKey } from '../usage/principal.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
+import type { SessionBudget } from './session-budget.ts';
 import type { EntryPoint, Session, SessionStatus } from './session.ts';
 import type { EventDelta, NewEvent, PlacedEvent, SessionEvent } from './session-event.ts';
 
@@ -16,7 +17,7 @@ export interface NewSession {
   readonly environmentId?: string | undefined;
   readonly vaultIds?: readonly string[] | undefined;
   readonly resources?: readonly unknown[] | undefined;
-  readonly budget?: unknown;
+  readonly budget?: SessionBudget | null | undefined;
   /** Appended in the same commit, as by `send`. */
   readonly events?: readonly unknown[] | undefined;
   /** Further operations of that commit; if one does not hold, there is no Session. */
@@ -64,6 +65,8 @@ export interface SessionChanges {
   readonly metadata?: Readonly<Record<string, string | null>> | undefined;
   /** Whole lists as an Agent takes them; null clears one. Not while a turn runs. */
   readonly agent?: { readonly tools?: unknown; readonly mcp_servers?: unknown } | undefined;
+  /** In place of the one that the Session was made with; null takes it away. */
+  readonly budget?: SessionBudget | null | undefined;
 }
 
 export interface SessionFilter {
@@ -143,6 +146,7 @@ export interface Sessions {
 export interface TurnChange {
   readonly status?: SessionStatus;
   readonly usage?: Session['usage'];
+  readonly cost?: number;
   /** The input up to this place is taken up. */
   readonly handled?: number;
 }

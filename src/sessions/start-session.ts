@@ -80,6 +80,7 @@ function toRow(input: NewSession, id: string, now: number): SessionRow {
       cache_read_input_tokens: 0,
       cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
     },
+    cost: 0,
     activeMs: 0,
     runningSince: null,
     head: 0,

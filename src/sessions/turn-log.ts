@@ -49,8 +49,8 @@ export class FencedTurnLog implements TurnLog {
     const identified = this.#log.identify(withStatus(events, change));
     const changed = await this.#log.change(this.#session.id, (row) => {
       if (row?.turn !== this.#turn) throw lostTurn();
-      const { usage = row.usage, handled = row.handled } = change;
-      return withNextTurn(this.#log, { ...row, usage, handled }, identified);
+      const { usage = row.usage, cost = row.cost, handled = row.handled } = change;
+      return withNextTurn(this.#log, { ...row, usage, cost, handled }, identified);
     });
     if (!changed) throw lostTurn();
     this.see(changed.row);

@@ -107,7 +107,7 @@ describe('Sessions over HTTP', () => {
       { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, 'v'])) },
       'metadata',
     ],
-    [{ budget: { type: 'limit' } }, 'budget'],
+    [{ budget: { type: 'limit' } }, 'budget.max_list_cost'],
     [{ initial_events: [say('x'), { type: 'user.shout' }] }, 'initial_events[1].type'],
     [
       { initial_events: [{ type: 'user.custom_tool_result', custom_tool_use_id: 'sevt_1' }] },

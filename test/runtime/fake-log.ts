@@ -79,6 +79,7 @@ export class FakeSession {
       resources: [],
       budget: null,
       usage: EMPTY_USAGE,
+      cost: 0,
       activeMs: 0,
       head: 0,
       handled: 0,

@@ -10,6 +10,7 @@ import { createModelLoop } from '../../src/runtime/model-loop.ts';
 import type { TurnSkill } from '../../src/runtime/skill-server.ts';
 import type { ToolServers } from '../../src/runtime/tools/tool-server.ts';
 import type { PayingKey, Principal } from '../../src/usage/principal.ts';
+import type { Pricing } from '../../src/usage/usage.ts';
 import type { RequestStart } from '../../src/usage/ledger.ts';
 import { fakeAccount, fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
 import { inferenceBench } from '../support/inference.ts';
@@ -27,6 +28,7 @@ export interface BenchOptions {
   protocol?: 'messages' | 'chat' | 'responses' | 'generate-content';
   admit?: (payer: PayingKey) => void;
   ledger?: Partial<InferenceDeps['ledger']>;
+  pricing?: Pricing;
   skills?: readonly TurnSkill[];
   files?: Readonly<Record<string, AttachedFile>>;
 }
@@ -80,6 +82,7 @@ export function loopBench(options: BenchOptions = {}) {
     provider: account,
     protocols: new Set([protocol]),
     mapping: 'translated',
+    ...(options.pricing && { pricing: options.pricing }),
   });
   const catalog = fakeCatalog(fakeModel('acme/fast', [route]));
   const starts: RequestStart[] = [];

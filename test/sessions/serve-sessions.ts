@@ -11,6 +11,7 @@ import type { AgentReference } from '../../src/sessions/session-bodies.ts';
 import { ask } from '../support/gateway.ts';
 import type { Answer, CallOptions } from '../support/gateway.ts';
 import { principal } from '../usage/usage-fixtures.ts';
+import { fakeCatalog } from '../support/catalog.ts';
 import { AGENT, createRig } from './support.ts';
 import type { RigOptions } from './support.ts';
 
@@ -36,6 +37,7 @@ export async function serveSessions(options: RigOptions = {}) {
     active,
     carriers: ['bearer'],
     maxBodyBytes: 1_000_000,
+    catalog: () => fakeCatalog(),
     lookup: (key) =>
       key.startsWith('org_')
         ? principal({
