@@ -31,8 +31,7 @@ const say = (text: string) => ({
 /** Never while the tests run. */
 const NEW_YEAR = { type: 'cron' as const, expression: '0 0 1 1 *', timezone: 'Europe/Berlin' };
 
-const call = (method: string, path: string, body?: unknown, key?: string) =>
-  gateway.call(method, path, { body, ...(key !== undefined && { key }) });
+const call = (method: string, path: string, body?: unknown) => gateway.call(method, path, { body });
 const at = (path: string) => `/v1/deployments${path}`;
 
 const make = async (body: object = {}): Promise<string> => {
@@ -187,13 +186,12 @@ describe.each(Object.entries(clients))('the official client %s', (name, connect)
 });
 
 describe('a Schedule as YAML', () => {
-  const send = (method: string, path: string, type: string, body: string) =>
-    ask(gateway.url + path, {
-      method,
-      key: gateway.clientKey,
-      body,
-      headers: { 'content-type': type },
-    });
+  /** @param request `METHOD path` */
+  const send = (request: string, type: string, body: string) => {
+    const [method = '', path = ''] = request.split(' ');
+    const headers = { 'content-type': type };
+    return ask(gateway.url + path, { method, key: gateway.clientKey, body, headers });
+  };
   const TEXT = `
 name: daily
 runtime:
@@ -210,7 +208,7 @@ schedule: { type: cron, expression: '0 0 1 1 *', timezone: UTC }
   it.each(['application/yaml', 'text/yaml; charset=utf-8', 'application/x-yaml'])(
     verifies('deployments.create.declarative', 'is created, and changed, as %s'),
     async (type) => {
-      const created = await send('POST', at(''), type, TEXT);
+      const created = await send(`POST ${at('')}`, type, TEXT);
       expect(created).toMatchObject({
         status: 201,
         body: {
@@ -221,7 +219,7 @@ schedule: { type: cron, expression: '0 0 1 1 *', timezone: UTC }
         },
       });
       const { id } = created.body;
-      const changed = await send('PATCH', at(`/${id}`), type, 'name: weekly\nschedule: null\n');
+      const changed = await send(`PATCH ${at(`/${id}`)}`, type, 'name: weekly\nschedule: null\n');
       expect(changed).toMatchObject({ status: 200, body: { name: 'weekly', schedule: null } });
       const run = await call('POST', at(`/${id}/runs`));
       expect(run).toMatchObject({ status: 200, body: { agent: null, error: null } });
@@ -239,21 +237,21 @@ schedule: { type: cron, expression: '0 0 1 1 *', timezone: UTC }
     ['', /mapping/],
     ['a: &a [*a]\n', /line 1/],
   ])('is refused where it is no YAML: %j', async (text, message) => {
-    const refused = await send('POST', at(''), 'application/yaml', text);
+    const refused = await send(`POST ${at('')}`, 'application/yaml', text);
     expect(refused).toMatchObject({ status: 400, body: { error: { type: 'invalid_request' } } });
     expect(refused.body.error.message).toMatch(message);
   });
 
   it('is judged as JSON is, and YAML is no JSON', async () => {
-    const none = await send('POST', at(''), 'text/yaml', TEXT.replace('name: daily', 'x: y'));
+    const none = await send(`POST ${at('')}`, 'text/yaml', TEXT.replace('name: daily', 'x: y'));
     expect(none).toMatchObject({ status: 400, body: { error: { param: 'name' } } });
-    expect((await send('POST', at(''), 'application/json', TEXT)).status).toBe(400);
-    expect((await send('POST', '/v1/agents', 'text/yaml', 'name: a\n')).status).toBe(400);
+    expect((await send(`POST ${at('')}`, 'application/json', TEXT)).status).toBe(400);
+    expect((await send('POST /v1/agents', 'text/yaml', 'name: a\n')).status).toBe(400);
   });
 });
 
 describe('a trigger by hand', () => {
-  const post = (path: string, init: RequestInit = {}) =>
+  const post = (path: string, init: { body?: string; headers?: object } = {}) =>
     fetch(gateway.url + path, {
       method: 'POST',
       ...init,
@@ -420,28 +418,31 @@ describe('Schedules and their runs', () => {
         ['POST', at(`/${id}/notifications/chat/test`)],
         ['GET', `/v1/deployment_runs/${run.id}`],
       ];
-      const body = (method: string) => (method === 'GET' || method === 'DELETE' ? undefined : {});
+      const as = (key: string, method: string, path: string) => {
+        const isBare = method === 'GET' || method === 'DELETE';
+        return gateway.call(method, path, { key, ...(!isBare && { body: {} }) });
+      };
       const foreign = await newKey('elsewhere');
       const agents = await newKey('elsewhere', ['agents', 'sessions']);
       for (const [method, path] of paths) {
-        const absent = await call(method, path, body(method), foreign);
+        const absent = await as(foreign, method, path);
         expect(absent.status, `${method} ${path}`).toBe(404);
-        const refused = await call(method, path, body(method), agents);
+        const refused = await as(agents, method, path);
         expect(refused, `${method} ${path}`).toMatchObject({
           status: 403,
           body: { error: 'insufficient_scope' },
         });
       }
       for (const path of ['/v1/deployments', '/v1/deployment_runs']) {
-        expect((await call('GET', path, undefined, foreign)).body).toEqual({
+        expect((await as(foreign, 'GET', path)).body).toEqual({
           data: [],
           next_page: null,
         });
-        expect((await call('GET', path, undefined, agents)).status).toBe(403);
+        expect((await as(agents, 'GET', path)).status).toBe(403);
       }
       const limited = await newKey('default', ['deployments']);
-      expect((await call('GET', at(`/${id}`), undefined, limited)).body.status).toBe('active');
-      expect((await call('POST', at(`/${id}/runs`), {}, limited)).status).toBe(200);
+      expect((await as(limited, 'GET', at(`/${id}`))).body.status).toBe('active');
+      expect((await as(limited, 'POST', at(`/${id}/runs`))).status).toBe(200);
       expect(await runsOf(id)).toHaveLength(2);
     },
   );
