@@ -5,8 +5,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Ten times what the slowest needs on a machine of its own: a shared one may be that slow.
+    testTimeout: 150_000,
+    hookTimeout: 150_000,
     reporters: ['default'],
   },
 });

@@ -104,7 +104,7 @@ describe('--workers 2', () => {
     const after = await eventually(async () => {
       const workers = await workersOf(gateway);
       return workers.length === 2 && !workers.includes(killed) && workers;
-    }, 10_000);
+    });
     expect(after).toContain(kept);
     await eventually(async () => firsts(await freshChats(gateway, 4)) > 0);
     const answers = await freshChats(gateway, 10);

@@ -60,17 +60,17 @@ describe('Sessions of several processes on one disk store', () => {
       const after = middle.at(-1)?.event.id;
       const late = await follow(sessions, session.id, { after });
       await Promise.all(own);
-      await eventually(() => told.length === 2, 20_000);
-      await eventually(() => settled(sessions, session.id), 20_000);
+      await eventually(() => told.length === 2);
+      await eventually(() => settled(sessions, session.id));
       const answered = async () =>
         typesOf(await historyOf(sessions, session.id)).filter((type) => type === 'agent.message');
-      await eventually(async () => (await answered()).length === 45, 20_000);
-      await eventually(() => settled(sessions, session.id), 20_000);
+      await eventually(async () => (await answered()).length === 45);
+      await eventually(() => settled(sessions, session.id));
       const history = await historyOf(sessions, session.id);
       expect(numbers(history)).toEqual(history.map((_, index) => index + 1));
-      await eventually(() => early.seen.length === history.length, 20_000);
+      await eventually(() => early.seen.length === history.length);
       expect(early.seen).toEqual(history);
-      await eventually(() => late.seen.length === history.length - middle.length, 20_000);
+      await eventually(() => late.seen.length === history.length - middle.length);
       expect([...middle, ...late.seen]).toEqual(history);
     },
     60_000,
@@ -91,7 +91,7 @@ describe('Sessions of several processes on one disk store', () => {
       await eventually(async () => {
         await jobs.add({ kind: 'session-turn', id: 'nobody', payload: null });
         return settled(sessions, session.id);
-      }, 20_000);
+      });
       expect(typesOf(await historyOf(sessions, session.id))).toEqual([
         'user.message',
         'session.status_running',
@@ -101,7 +101,7 @@ describe('Sessions of several processes on one disk store', () => {
         'span.model_request_end',
         'session.status_idle',
       ]);
-      await eventually(async () => (await store.list({ prefix: ['job'] })).length === 0, 20_000);
+      await eventually(async () => (await store.list({ prefix: ['job'] })).length === 0);
     },
     60_000,
   );

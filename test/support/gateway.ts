@@ -18,7 +18,7 @@ import type { Gateway } from '../../src/server/open-gateway.ts';
 import { openConfigured, serveGateway } from '../../src/server/serve-gateway.ts';
 
 export const BINARY = fileURLToPath(new URL('../../bin/gateway.js', import.meta.url));
-const START_TIMEOUT_MS = 20_000;
+const START_TIMEOUT_MS = 90_000;
 
 export interface StartGatewayOptions {
   env?: Record<string, string>;
@@ -137,7 +137,7 @@ export async function ask(
 /** Repeats until it gives something other than undefined or false; the deadline is the failure. */
 export async function eventually<T>(
   look: () => T | undefined | false | Promise<T | undefined | false>,
-  withinMs = 5_000,
+  withinMs = 60_000,
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {

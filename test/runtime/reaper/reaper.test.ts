@@ -98,7 +98,7 @@ describe('the reaper', () => {
     await eventually(async () => {
       const [next] = await reaperPids();
       return next !== undefined && next !== pid;
-    }, 10_000);
+    });
     await reaper.watch(startShell('exec sleep 1000'));
     await reaper.close();
     expect(await count(group)).toBe(0);
