@@ -29,16 +29,39 @@ export interface AdminClient {
   delete(id: string, signal?: AbortSignal): Promise<void>;
   /** `POST …/{id}/{name}`, for example `revoke` of a key. */
   action(id: string, name: string, signal?: AbortSignal): Promise<ResourceView>;
+  /** What lies below one of them. */
+  below(id: string): BelowClient;
+  /** Creates one by a form, for kinds that are files. */
+  upload(form: FormData, signal?: AbortSignal): Promise<ResourceView>;
+}
+
+/** What lies below one resource: versions, contents, actions with a body. `path` is encoded already. */
+export interface BelowClient {
+  list(path: string, signal?: AbortSignal): AsyncGenerator<BelowView, void, undefined>;
+  post(path: string, body: BelowBody, signal?: AbortSignal): Promise<BelowView>;
+  bytes(path: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+}
+
+export type BelowBody = { json: Record<string, unknown> } | { form: FormData };
+
+export interface BelowView {
+  id: string;
+  type: string;
+  [field: string]: unknown;
 }
 
 const PAGE_SIZE = 100;
 const isResource = hasStrings<ResourceView>('id', 'type');
+const isBelow = hasStrings<BelowView>('id', 'type');
 const isDeleted = hasStrings('id');
 
 export function createAdminClient(http: Http, path: string): AdminClient {
   const one = (id: string) => `${path}/${encodeURIComponent(id)}`;
-  const send = async (method: string, at: string, rest: Pick<HttpCall, 'body' | 'signal'>) =>
-    (await http.json({ method, path: at, ...rest }, isResource)).body;
+  const send = async (
+    method: string,
+    at: string,
+    rest: Pick<HttpCall, 'body' | 'form' | 'signal'>,
+  ) => (await http.json({ method, path: at, ...rest }, isResource)).body;
   return {
     list: (filters, signal) =>
       eachItem(async (page) => {
@@ -49,6 +72,8 @@ export function createAdminClient(http: Http, path: string): AdminClient {
     create: (body, signal) => send('POST', path, { body, signal }),
     update: (id, body, signal) => send('PATCH', one(id), { body, signal }),
     action: (id, name, signal) => send('POST', `${one(id)}/${name}`, { body: {}, signal }),
+    upload: (form, signal) => send('POST', path, { form, signal }),
+    below: (id) => createBelowClient(http, one(id)),
     async delete(id, signal) {
       try {
         await http.json({ method: 'DELETE', path: one(id), signal }, isDeleted);
@@ -57,6 +82,25 @@ export function createAdminClient(http: Http, path: string): AdminClient {
         const done = thrown instanceof ClientError && thrown.status === 404 && thrown.attempts > 1;
         if (!done) throw thrown;
       }
+    },
+  };
+}
+
+function createBelowClient(http: Http, base: string): BelowClient {
+  return {
+    list: (path, signal) =>
+      eachItem(async (page) => {
+        const query = { limit: PAGE_SIZE, page };
+        const call = { method: 'GET', path: `${base}/${path}`, query, signal };
+        return (await http.json(call, isPageOf(isBelow))).body;
+      }),
+    async post(path, sent, signal) {
+      const body = 'json' in sent ? { body: sent.json } : { form: sent.form };
+      const call = { method: 'POST', path: `${base}/${path}`, ...body, signal };
+      return (await http.json(call, isBelow)).body;
+    },
+    async bytes(path, signal) {
+      return (await http.stream({ method: 'GET', path: `${base}/${path}`, signal })).body;
     },
   };
 }

@@ -17,6 +17,7 @@ export type AdminKind =
   | 'providers'
   | 'models'
   | 'skills'
+  | 'files'
   | 'agents'
   | 'credentials'
   | 'services'

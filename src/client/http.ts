@@ -31,6 +31,8 @@ export interface HttpCall {
   query?: Record<string, string | number | readonly string[] | undefined> | undefined;
   /** Sent as JSON. */
   body?: unknown;
+  /** Sent in place of `body`; not repeated. */
+  form?: FormData | undefined;
   /** Beside those of every call. */
   headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
@@ -116,6 +118,7 @@ function createSender(options: HttpOptions): Send {
           ...call.headers,
         },
         ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+        ...(call.form && { body: call.form }),
         retry: false,
         redirect: 'manual',
         ignoreResponseError: true,

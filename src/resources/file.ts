@@ -75,7 +75,14 @@ function fromFileForm(fields: readonly FormField[]): Body {
     throw new GatewayError('body_too_large', { message, param: 'file' });
   }
   const type = contentType ?? 'application/octet-stream';
-  return { name: filename ?? 'unnamed', mime_type: type, content };
+  // Only administrators name one.
+  const owner = fields.find(({ name: field }) => field === 'organization')?.value;
+  return {
+    name: filename ?? 'unnamed',
+    mime_type: type,
+    content,
+    ...(owner !== undefined && { organization: owner }),
+  };
 }
 
 /** The bytes as a download: a browser must never take them for a page of the gateway. */

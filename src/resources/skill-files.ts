@@ -21,6 +21,8 @@ export interface SkillHead {
 }
 
 const MAIN = 'SKILL.md';
+/** Members of a form beside its files; only administrators name an organization. */
+const TEXTS: readonly string[] = ['display_name', 'organization'];
 const MAX_FILES = 500;
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_PATH = 512;
@@ -56,7 +58,7 @@ export function fromSkillForm(fields: readonly FormField[]): Body {
   const body: Record<string, unknown> = {};
   let top: string | undefined;
   for (const { name, value, filename, content } of fields) {
-    if (name === 'display_name' && value !== undefined) body['display_name'] = value;
+    if (TEXTS.includes(name) && value !== undefined) body[name] = value;
     if (!/^files(\[\d*\])?$/.test(name)) continue;
     if (!content || filename === undefined) throw invalid('every part must be a file with a name');
     refusePath(filename);

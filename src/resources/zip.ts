@@ -8,6 +8,8 @@ export interface ZipEntry {
 }
 
 const VERSION = 20;
+/** Of a local header before the name. */
+const LOCAL_BYTES = 30;
 /** Names are UTF-8 (general purpose bit 11). */
 const UTF8_NAMES = 0x0800;
 
@@ -29,6 +31,33 @@ export function toZip(entries: readonly ZipEntry[], at: Date): Buffer {
   const count = entries.length;
   const end = [words(0x06054b50), halves(0, 0, count, count), words(central.length, offset)];
   return Buffer.concat([...bodies, central, ...end, halves(0)]);
+}
+
+/**
+ * The files of an archive that {@link toZip} made. Throws a plain `Error` for anything else, or for one
+ * that is damaged.
+ */
+export function fromZip(archive: Buffer): ZipEntry[] {
+  const end = archive.length - 22;
+  if (end < 0 || archive.readUInt32LE(end) !== 0x06054b50) throw damaged();
+  const entries: ZipEntry[] = [];
+  let at = archive.readUInt32LE(end + 16);
+  for (let left = archive.readUInt16LE(end + 10); left > 0; left--) {
+    if (at + 46 > end || archive.readUInt32LE(at) !== 0x02014b50) throw damaged();
+    const size = archive.readUInt32LE(at + 24);
+    const nameLength = archive.readUInt16LE(at + 28);
+    const path = archive.toString('utf8', at + 46, at + 46 + nameLength);
+    const start = archive.readUInt32LE(at + 42) + LOCAL_BYTES + nameLength;
+    const bytes = archive.subarray(start, start + size);
+    if (bytes.length !== size || crc32(bytes) !== archive.readUInt32LE(at + 16)) throw damaged();
+    entries.push({ path, bytes });
+    at += 46 + nameLength;
+  }
+  return entries;
+}
+
+function damaged(): Error {
+  return new Error('the archive is damaged');
 }
 
 /** What the local header and the directory say alike. */

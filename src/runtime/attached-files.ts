@@ -27,7 +27,7 @@ const MAX_TEXT = 1024 * 1024;
 
 /** How the bytes of what models can look at begin. */
 const SIGNATURES: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
-  ['image/png', /^\x89PNG\r\n\x1a\n/],
+  ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
   ['image/gif', /^GIF8[79]a/],
   ['image/webp', /^RIFF[^]{4}WEBP/],
@@ -129,14 +129,13 @@ function toText(title: string, bytes: Buffer): Block {
 }
 
 /** A file has the title that its message gives it. */
-function withWords({ title: name, ...content }: Block, { title: given, context }: Block): Block {
+function withWords(content: Block, { title: given, context }: Block): Block {
+  const { type, text, title: name } = content;
   const title = typeof given === 'string' && given !== '' ? given : name;
-  if (content['type'] === 'text')
-    return title === undefined
-      ? content
-      : { ...content, text: `[${String(title)}]\n\n${String(content['text'])}` };
-  if (content['type'] !== 'document') return content;
-  return { ...content, title, ...(typeof context === 'string' && { context }) };
+  if (type === 'document')
+    return { ...content, title, ...(typeof context === 'string' && { context }) };
+  if (type !== 'text' || typeof text !== 'string' || typeof title !== 'string') return content;
+  return { type, text: `[${title}]\n\n${text}` };
 }
 
 function words(id: string, what: string): Block {

@@ -85,7 +85,7 @@ async function loadSkill(
   }
   if (path === undefined || path === null || path === '')
     return tell([readInstructions(files), nameFiles(skill)].join('\n\n').trim());
-  const wanted = toPath(String(path), skill);
+  const wanted = typeof path === 'string' ? toPath(path, skill) : undefined;
   const file = files.find((one) => one.path === wanted);
   if (!file) return toFailedOutcome(`There is no such file.\n\n${nameFiles(skill)}`.trim());
   const { bytes } = file;

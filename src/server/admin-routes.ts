@@ -29,7 +29,11 @@ export function adminRoutes(deps: AdminDeps): RouteSpec[] {
     const handle = createResourceHandler(definition, repository);
     const handler = asAdmin(deps, async (exchange, organization) => ({
       ...(await handle({
-        ...toResourceRequest(definition, exchange, deps),
+        ...toResourceRequest(
+          { path: definition.path, fromForm: definition.api?.fromForm },
+          exchange,
+          deps,
+        ),
         organization,
         platform: true,
       })),

@@ -1,8 +1,34 @@
-import type { CommandRun } from '../command.ts';
+import { resolve } from 'node:path';
+import { usageError } from '../cli-error.ts';
+import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
 import { findResource } from '../find-resource.ts';
 import { getResource } from '../get-resource.ts';
+import { readBytes } from '../read-bytes.ts';
+import { writeSkillFolder } from '../skill-folder.ts';
+import { skipMissing } from '../skip-missing.ts';
 
-export const run: CommandRun = (input) =>
-  getResource(input, (client, signal) =>
-    findResource(client.admin('skills'), input.args['id'] ?? '', signal),
+export const run: CommandRun = (input) => {
+  const { flags, args } = input;
+  if (flags.text('out') !== undefined) return unpack(input, flags.text('out') ?? '');
+  if (flags.text('at') !== undefined) throw usageError('--at goes with --out');
+  return getResource(input, (client, signal) =>
+    findResource(client.admin('skills'), args['id'] ?? '', signal),
   );
+};
+
+function unpack({ args, flags, context }: CommandInput, out: string): Promise<CommandResult> {
+  return skipMissing(flags, async () => {
+    const { signal } = context;
+    const admin = (await context.connect()).admin('skills');
+    const found = await findResource(admin, args['id'] ?? '', signal);
+    const version = flags.text('at') ?? String(found['latest_version_id']);
+    const path = `versions/${encodeURIComponent(version)}/content`;
+    const archive = await readBytes(await admin.below(found.id).bytes(path, signal));
+    const folder = resolve(context.io.cwd, out);
+    const files = await writeSkillFolder(archive, folder);
+    return {
+      data: { id: found.id, version, folder, files },
+      text: `skill ${found.name} (${found.id}), version ${version}, is in ${folder}`,
+    };
+  });
+}

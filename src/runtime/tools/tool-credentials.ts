@@ -22,11 +22,12 @@ export interface ToolCredentials {
 export function toHeaders(credentials: readonly ToolCredential[]): Record<string, string> {
   return Object.fromEntries(
     credentials.map(({ name, value }) =>
-      isHeader(name) ? [name.toLowerCase(), value] : ['authorization', `Bearer ${value}`],
+      isHeaderName(name) ? [name.toLowerCase(), value] : ['authorization', `Bearer ${value}`],
     ),
   );
 }
 
-function isHeader(name: string): boolean {
+/** A name that stands for a header; any other stands for a bearer token. */
+export function isHeaderName(name: string): boolean {
   return /^(?:authorization|cookie|[a-z0-9]+(?:-[a-z0-9]+)+)$/i.test(name);
 }

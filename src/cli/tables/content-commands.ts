@@ -1,0 +1,239 @@
+import type { ArgSpec, CommandSpec } from '../command.ts';
+import { ID, IGNORE_NOT_FOUND, ORGANIZATION, VALUE_FLAGS } from './shared-words.ts';
+
+const FOLDER: ArgSpec = {
+  name: 'folder',
+  required: true,
+  description: 'Folder with a SKILL.md',
+};
+
+/** Commands on what Agents are given: Credentials, Skills and files; they need the scope admin. */
+export const CONTENT_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'credentials',
+    summary: 'Keep secrets for the tools of Agents',
+    examples: [{ command: 'gateway credentials list', note: 'All of them, without their values' }],
+  },
+  {
+    name: 'credentials list',
+    aliases: ['ls'],
+    summary: 'List Credentials',
+    examples: [{ command: 'gateway credentials list', note: 'Hints, never a value' }],
+    flags: [ORGANIZATION],
+    load: () => import('../commands/credentials-list.ts'),
+  },
+  {
+    name: 'credentials get',
+    summary: 'Show one Credential',
+    examples: [{ command: 'gateway credentials get sec_01', note: 'State and failures, no value' }],
+    args: [ID],
+    flags: [IGNORE_NOT_FOUND],
+    load: () => import('../commands/credentials-get.ts'),
+  },
+  {
+    name: 'credentials create',
+    summary: 'Keep a secret for an Agent',
+    description:
+      'The value is sealed, and never shown again. It comes from a file, stdin or the environment, never from the command line.',
+    examples: [
+      {
+        command:
+          'gateway credentials create --agent coder --scope-name tracker --secret-key token --value-file token.txt',
+        note: 'A bearer token for the MCP server tracker',
+      },
+      {
+        command:
+          'pass acme | gateway credentials create --agent coder --scope-name opencode --secret-key ACME_API_KEY --value-stdin',
+        note: 'A variable of the harness opencode',
+      },
+    ],
+    args: [{ name: 'name', description: 'What people call it' }],
+    flags: [
+      { name: 'agent', type: 'string', value: 'ID', description: 'Id or name of the Agent' },
+      {
+        name: 'scope',
+        type: 'string',
+        value: 'WORD',
+        default: 'mcp',
+        description: 'What kind of thing it opens',
+      },
+      {
+        name: 'scope-name',
+        type: 'string',
+        value: 'NAME',
+        description: 'MCP server or harness that gets it',
+      },
+      {
+        name: 'secret-key',
+        type: 'string',
+        value: 'NAME',
+        description: 'Header or variable that carries it',
+      },
+      {
+        name: 'group-key',
+        type: 'string',
+        value: 'NAME',
+        description: 'Those of one group take turns',
+      },
+      { name: 'weight', type: 'integer', min: 1, description: 'Share of the turns in its group' },
+      ...VALUE_FLAGS,
+    ],
+    load: () => import('../commands/credentials-create.ts'),
+  },
+  {
+    name: 'credentials rotate',
+    summary: 'Replace the value of a Credential',
+    description: 'Failures are forgotten; its next use has the new value.',
+    examples: [
+      {
+        command: 'gateway credentials rotate sec_01 --value-env NEW_TOKEN',
+        note: 'From the environment',
+      },
+    ],
+    args: [ID],
+    flags: VALUE_FLAGS,
+    load: () => import('../commands/credentials-rotate.ts'),
+  },
+  {
+    name: 'credentials disable',
+    summary: 'Keep a Credential from being used',
+    examples: [{ command: 'gateway credentials disable sec_01', note: 'Until it is enabled' }],
+    args: [ID],
+    load: () => import('../commands/credentials-disable.ts'),
+  },
+  {
+    name: 'credentials enable',
+    summary: 'Let a Credential be used again',
+    examples: [{ command: 'gateway credentials enable sec_01', note: 'After a disable' }],
+    args: [ID],
+    load: () => import('../commands/credentials-enable.ts'),
+  },
+  {
+    name: 'skills',
+    summary: 'Give Agents instructions and files',
+    examples: [{ command: 'gateway skills list', note: 'All of them' }],
+  },
+  {
+    name: 'skills list',
+    aliases: ['ls'],
+    summary: 'List Skills',
+    examples: [{ command: 'gateway skills list -q', note: 'Only their names' }],
+    flags: [ORGANIZATION],
+    load: () => import('../commands/skills-list.ts'),
+  },
+  {
+    name: 'skills get',
+    summary: 'Show one Skill, or unpack it',
+    examples: [
+      { command: 'gateway skills get review', note: 'Description and latest version' },
+      { command: 'gateway skills get review --out ./review', note: 'Its files, in a folder' },
+    ],
+    args: [ID],
+    flags: [
+      IGNORE_NOT_FOUND,
+      { name: 'out', type: 'string', value: 'DIR', description: 'Unpack it into a new folder' },
+      { name: 'at', type: 'string', value: 'VERSION', description: 'Default: the latest one' },
+    ],
+    load: () => import('../commands/skills-get.ts'),
+  },
+  {
+    name: 'skills create',
+    summary: 'Upload a folder as a new Skill',
+    examples: [{ command: 'gateway skills create ./review', note: 'All files of the folder' }],
+    args: [FOLDER],
+    flags: [
+      ORGANIZATION,
+      { name: 'display-name', type: 'string', value: 'TEXT', description: 'Shown to people' },
+    ],
+    load: () => import('../commands/skills-create.ts'),
+  },
+  {
+    name: 'skills update',
+    summary: 'Upload a folder as a new version of a Skill',
+    description: 'Agents keep the version that they have until they are given the new one.',
+    examples: [{ command: 'gateway skills update review ./review', note: 'The next version' }],
+    args: [ID, FOLDER],
+    load: () => import('../commands/skills-update.ts'),
+  },
+  {
+    name: 'skills versions',
+    summary: 'List the versions of a Skill',
+    examples: [{ command: 'gateway skills versions review', note: 'Newest first' }],
+    args: [ID],
+    load: () => import('../commands/skills-versions.ts'),
+  },
+  {
+    name: 'skills delete',
+    aliases: ['rm'],
+    summary: 'Delete a Skill with all its versions',
+    description: 'Refused while an Agent or a Service refers to it. This cannot be undone.',
+    examples: [{ command: 'gateway skills delete review --yes', note: 'Without being asked' }],
+    args: [ID],
+    flags: [IGNORE_NOT_FOUND],
+    load: () => import('../commands/skills-delete.ts'),
+  },
+  {
+    name: 'files',
+    summary: 'Keep files that messages name',
+    examples: [{ command: 'gateway files list', note: 'All of them' }],
+  },
+  {
+    name: 'files list',
+    aliases: ['ls'],
+    summary: 'List files',
+    examples: [{ command: 'gateway files list', note: 'Newest last' }],
+    flags: [ORGANIZATION],
+    load: () => import('../commands/files-list.ts'),
+  },
+  {
+    name: 'files get',
+    summary: 'Show what is known of a file',
+    examples: [{ command: 'gateway files get file_01', note: 'Name, media type and size' }],
+    args: [ID],
+    flags: [IGNORE_NOT_FOUND],
+    load: () => import('../commands/files-get.ts'),
+  },
+  {
+    name: 'files upload',
+    summary: 'Upload a file and print its id',
+    examples: [
+      { command: 'FILE=$(gateway files upload report.pdf)', note: 'Keep the id in a variable' },
+    ],
+    args: [{ name: 'path', required: true, description: 'The file' }],
+    flags: [
+      ORGANIZATION,
+      { name: 'name', type: 'string', value: 'NAME', description: 'Default: its own' },
+      {
+        name: 'type',
+        type: 'string',
+        value: 'TYPE',
+        description: 'Media type; default: by its extension',
+      },
+    ],
+    load: () => import('../commands/files-upload.ts'),
+  },
+  {
+    name: 'files download',
+    summary: 'Download a file',
+    examples: [
+      { command: 'gateway files download file_01', note: 'Under its own name' },
+      { command: 'gateway files download file_01 --out a.pdf', note: 'Under another' },
+    ],
+    args: [ID],
+    flags: [
+      { name: 'out', type: 'string', value: 'FILE', description: 'Default: its own name' },
+      { name: 'force', type: 'boolean', description: 'Replace a file that is there' },
+    ],
+    load: () => import('../commands/files-download.ts'),
+  },
+  {
+    name: 'files delete',
+    aliases: ['rm'],
+    summary: 'Delete a file',
+    description: 'Messages that name it go on without it. This cannot be undone.',
+    examples: [{ command: 'gateway files delete file_01 --yes', note: 'Without being asked' }],
+    args: [ID],
+    flags: [IGNORE_NOT_FOUND],
+    load: () => import('../commands/files-delete.ts'),
+  },
+];
