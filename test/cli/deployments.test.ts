@@ -180,6 +180,7 @@ describe('gateway deployments next', () => {
       ['@daily'],
       ['0 7 * * 1-5', '--timezone', '+02:00'],
       ['0 7 * * 1-5', '--from', 'soon'],
+      ['0 7 * * 1-5', '--from', '2026-13-01'],
       ['0 7 * * 1-5', '--count', '0'],
     ])
       expect((await next(...argv)).code, argv.join(' ')).toBe(64);
@@ -373,7 +374,7 @@ describe('gateway runs', () => {
       ['trigger_type', 'schedule'],
       ['status', 'failed'],
       ['status', 'pending'],
-      ['created_at[gte]', '2026-11-20'],
+      ['created_at[gte]', '2026-11-20T00:00:00.000Z'],
       ['created_at[lte]', AT],
     ]);
     expect((await run(['runs', 'list', '-q'])).stdout).toBe('drun_1\n');

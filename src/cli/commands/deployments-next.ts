@@ -1,6 +1,7 @@
 import { cronFault, isTimeZone, upcomingInstants } from '../../core/cron.ts';
 import { usageError } from '../cli-error.ts';
 import type { CommandRun } from '../command.ts';
+import { readTime } from '../read-time.ts';
 
 export const run: CommandRun = async ({ args, flags, context }) => {
   const expression = args['expression'] ?? '';
@@ -13,7 +14,8 @@ export const run: CommandRun = async ({ args, flags, context }) => {
     );
   if (!isTimeZone(timezone))
     throw usageError(`not a time zone: ${timezone}`, 'an IANA name, as Europe/Berlin');
-  const after = readTime(flags.text('from')) ?? context.clock.now();
+  const from = readTime(flags, 'from');
+  const after = from === undefined ? context.clock.now() : Date.parse(from);
   const instants = upcomingInstants({ expression, timezone }, after, flags.number('count') ?? 5);
   const times = instants.map((at) => new Date(at).toISOString());
   return {
@@ -23,13 +25,6 @@ export const run: CommandRun = async ({ args, flags, context }) => {
       .join('\n'),
   };
 };
-
-function readTime(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const at = Date.parse(text);
-  if (Number.isNaN(at)) throw usageError(`not a time: ${text}`, 'as 2026-11-21T10:00:00Z');
-  return at;
-}
 
 /** `Mon 2026-11-23 07:00 GMT+1`: what a clock on the wall there says. */
 function localTime(at: number, timeZone: string): string {

@@ -2,6 +2,7 @@ import { statusOf } from '../../client/deployment-runs.ts';
 import type { DeploymentRunView } from '../../client/deployment-runs.ts';
 import { collect } from '../../client/pages.ts';
 import type { CommandRun } from '../command.ts';
+import { readTime } from '../read-time.ts';
 import { runFilters } from '../run-filters.ts';
 import { outcomeOf, triggerOf } from '../run-line.ts';
 import { renderTable } from '../table.ts';
@@ -24,8 +25,8 @@ export const run: CommandRun = async ({ flags, context }) => {
     ...(await runFilters(client, flags, signal)),
     limit: Math.min(limit, 100),
     status: flags.list('status'),
-    'created_at[gte]': flags.text('from'),
-    'created_at[lte]': flags.text('to'),
+    'created_at[gte]': readTime(flags, 'from'),
+    'created_at[lte]': readTime(flags, 'to'),
   };
   const rows = await collect(client.deploymentRuns.list(filters, signal), limit);
   return {

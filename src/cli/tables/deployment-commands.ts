@@ -153,7 +153,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
         name: 'from',
         type: 'string',
         value: 'TIME',
-        description: 'Behind this time instead of now, RFC 3339',
+        description: 'Behind this time instead of now, 2026-11-21 or 2026-11-21T10:00:00Z',
       },
     ],
     load: () => import('../commands/deployments-next.ts'),

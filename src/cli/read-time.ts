@@ -1,0 +1,12 @@
+import { usageError } from './cli-error.ts';
+import type { Flags } from './command.ts';
+
+/** The time that a flag names, RFC 3339 in UTC; a date alone is its first moment there. Exit 64 for another. */
+export function readTime(flags: Flags, name: string): string | undefined {
+  const text = flags.text(name);
+  if (text === undefined) return undefined;
+  const at = /^\d{4}-\d\d-\d\d(T|$)/.test(text) ? Date.parse(text) : NaN;
+  if (Number.isNaN(at))
+    throw usageError(`--${name} is no time: ${text}`, 'as 2026-11-21 or 2026-11-21T10:00:00Z');
+  return new Date(at).toISOString();
+}
