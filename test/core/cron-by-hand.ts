@@ -32,7 +32,7 @@ export const CHANGES: readonly (readonly [timezone: string, at: number])[] = [
 
 const read = new Map<string, readonly Minute[]>();
 
-/** Every minute from two days before a change to two days behind it. */
+/** Every minute from a day before a change to a day behind it. */
 export function changesNear([timezone, change]: (typeof CHANGES)[number]): {
   timezone: string;
   minutes: readonly Minute[];
@@ -49,8 +49,8 @@ function readMinutes(timeZone: string, change: number): Minute[] {
     dateStyle: 'short',
     timeStyle: 'short',
   });
-  return Array.from({ length: (4 * DAY) / MINUTE }, (_, index) => {
-    const at = change - 2 * DAY + index * MINUTE;
+  return Array.from({ length: (2 * DAY) / MINUTE }, (_, index) => {
+    const at = change - DAY + index * MINUTE;
     return { at, shown: Date.parse(`${format.format(at).replace(' ', 'T')}Z`) };
   });
 }

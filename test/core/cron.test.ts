@@ -15,10 +15,10 @@ import { CHANGES, changesNear, firesByHand, valuesOf } from './cron-by-hand.ts';
 const HOUR = 3_600_000;
 const firing = expressions.filter((expression) => cronFault(expression) === undefined);
 
-const next = (expression: string, timezone: string, after: string, count = 3): string[] =>
-  upcomingInstants({ expression, timezone }, Date.parse(after), count).map((at) =>
-    new Date(at).toISOString().slice(0, 16),
-  );
+function next(...[expression, timezone, after, count = 3]: [string, string, string, number?]) {
+  const found = upcomingInstants({ expression, timezone }, Date.parse(after), count);
+  return found.map((at) => new Date(at).toISOString().slice(0, 16));
+}
 
 describe('the cron dialect', () => {
   it.each([
@@ -298,7 +298,7 @@ describe('beside other ways to compute them', () => {
 });
 
 /** A list with a value twice is none there. */
-function byParser(expression: string, tz: string, after: number, count = 3): number[] {
+function byParser(...[expression, tz, after, count = 3]: [string, string, number, number?]) {
   const fields = expression.split(' ').map((field, index) => {
     if (!field.includes(',')) return field;
     return [...valuesOf(field, index)].join();
