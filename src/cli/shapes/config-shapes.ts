@@ -1,0 +1,85 @@
+import {
+  anything,
+  count,
+  flag,
+  list,
+  number,
+  oneOf,
+  orNull,
+  record,
+  text,
+  texts,
+  words,
+} from './shape.ts';
+
+export const DIAGNOSTIC = record(
+  {
+    file: text,
+    line: count,
+    column: count,
+    path: text,
+    severity: words('error', 'warning'),
+    message: text,
+  },
+  { hint: text },
+);
+
+/** What the commands that load the files give when these are invalid. */
+export const INVALID = record({ diagnostics: list(DIAGNOSTIC) });
+export const VALID = record({ files: texts, diagnostics: list(DIAGNOSTIC) });
+
+const CHANGE = record({ path: text, field: text, old: anything, new: anything });
+const named = { kind: text, identity: text };
+
+export const PLAN = record({
+  format: { const: 1 },
+  namespace: text,
+  mode: text,
+  target: orNull(record({ server: text, organization: text })),
+  actions: list(
+    record({
+      ...named,
+      action: text,
+      id: orNull(text),
+      version: orNull(number),
+      changes: list(CHANGE),
+      reason: text,
+    }),
+  ),
+  conflicts: list(record(named)),
+  ambiguous: list(record(named)),
+  prunable: list(record({ ...named, id: text })),
+  confirmPrune: orNull(number),
+  summary: record({ create: count, update: count, remove: count, none: count, total: count }),
+});
+
+const OUTCOMES = list(record({ ...named, action: text, id: orNull(text) }, { reason: text }));
+export const REPORT = record({
+  applied: OUTCOMES,
+  failed: OUTCOMES,
+  blocked: OUTCOMES,
+  notRun: OUTCOMES,
+  issued: list(record({ identity: text, value: text })),
+});
+
+export const DRIFT = record({
+  drifted: list(record({ ...named, id: orNull(text), changes: list(CHANGE) })),
+  pending: count,
+});
+export const ADOPTED = record({
+  namespace: text,
+  adopted: list(record({ ...named, id: text })),
+  missing: count,
+});
+export const DUMPED = oneOf(record({ version: number }), record({ directory: text, files: texts }));
+export const EXPLANATION = record({
+  path: text,
+  type: text,
+  required: flag,
+  description: orNull(text),
+  update: orNull(text),
+  members: list(record({ name: text, description: orNull(text) })),
+});
+export const FINDINGS = record({
+  findings: list(record({ name: text, state: words('ok', 'warn', 'bad'), message: text })),
+});

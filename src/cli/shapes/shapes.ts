@@ -1,0 +1,112 @@
+import {
+  ADOPTED,
+  DRIFT,
+  DUMPED,
+  EXPLANATION,
+  FINDINGS,
+  INVALID,
+  PLAN,
+  REPORT,
+  VALID,
+} from './config-shapes.ts';
+import { anything, flag, list, oneOf, orNull, record, text, texts } from './shape.ts';
+import type { Shape } from './shape.ts';
+import {
+  AGENT,
+  CREDENTIAL,
+  DEPLOYMENT,
+  EVENT,
+  FILE,
+  KEY,
+  MODEL,
+  MODEL_DETAILS,
+  MODEL_ORDER,
+  ORGANIZATION,
+  PROVIDER,
+  REQUEST,
+  RUN,
+  SERVICE,
+  SESSION,
+  SKILL,
+  SKILL_VERSION,
+  USAGE,
+} from './views.ts';
+
+const REMOVED = record({ id: text });
+const JSON_SCHEMA = record({}, { $schema: text });
+/** Their results come in lines, so a document is what tells of a failure. */
+const NONE: Shape = { type: 'null' };
+
+/** `group list` gives many of what the other words give one of. */
+function group(name: string, view: Shape, verbs: readonly string[]): Record<string, Shape> {
+  const shapeOf = (verb: string) =>
+    verb === 'list' ? list(view) : verb === 'delete' ? REMOVED : view;
+  return Object.fromEntries(verbs.map((verb) => [`${name} ${verb}`, shapeOf(verb)]));
+}
+
+/** The `data` of each command's JSON document, by the words that call it. */
+export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
+  init: record({ directory: text, template: text, files: texts, vendors: texts }),
+  start: orNull(record({ valid: flag })),
+  mock: NONE,
+  doctor: FINDINGS,
+  validate: oneOf(VALID, INVALID),
+  plan: oneOf(PLAN, INVALID),
+  'plan show': PLAN,
+  diff: oneOf(PLAN, INVALID),
+  apply: oneOf(REPORT, PLAN, INVALID),
+  delete: oneOf(REPORT, PLAN, INVALID),
+  drift: oneOf(DRIFT, INVALID),
+  dump: DUMPED,
+  adopt: oneOf(ADOPTED, INVALID),
+  explain: EXPLANATION,
+  schema: JSON_SCHEMA,
+  'schema output': JSON_SCHEMA,
+  chat: record({ id: text, choices: list(record({ message: record({ role: text }) })) }),
+  ...group('models', MODEL, ['list']),
+  'models get': MODEL_DETAILS,
+  'models explain': MODEL_ORDER,
+  ...group('keys', KEY, ['list', 'get', 'revoke']),
+  'keys create': { allOf: [KEY, record({ value: text })] },
+  ...group('providers', PROVIDER, ['list', 'get']),
+  ...group('organizations', ORGANIZATION, ['list', 'get']),
+  usage: list(USAGE),
+  logs: oneOf(list(REQUEST), REQUEST),
+  api: anything,
+  whoami: record({
+    server: text,
+    server_from: text,
+    key: orNull(text),
+    key_from: text,
+    organization: orNull(text),
+  }),
+  ...group('agents', AGENT, ['list', 'get', 'archive']),
+  ...group('services', SERVICE, ['list', 'get', 'disable', 'enable', 'delete']),
+  ...group('credentials', CREDENTIAL, ['list', 'get', 'create', 'rotate', 'disable', 'enable']),
+  ...group('skills', SKILL, ['list', 'create', 'delete']),
+  'skills get': oneOf(SKILL, record({ id: text, version: text, folder: text, files: anything })),
+  'skills update': SKILL_VERSION,
+  'skills versions': list(SKILL_VERSION),
+  ...group('files', FILE, ['list', 'get', 'upload', 'delete']),
+  'files download': record({ id: text, path: text }),
+  invoke: record({ session_id: text, events: list(EVENT) }),
+  acp: NONE,
+  mcp: NONE,
+  ...group('sessions', SESSION, ['list', 'get', 'archive', 'delete']),
+  'sessions events': list(EVENT),
+  'sessions tail': NONE,
+  tail: NONE,
+  ...group('deployments', DEPLOYMENT, ['list', 'get', 'pause', 'unpause', 'archive', 'delete']),
+  'deployments test-notification': record({ id: text, delivered: flag }),
+  'deployments next': record({ expression: text, timezone: text, upcoming_runs_at: texts }),
+  trigger: oneOf(RUN, record({ candidates: orNull(list(RUN)) })),
+  ...group('runs', RUN, ['list', 'get']),
+  'runs watch': NONE,
+  version: record({ version: text, node: text, platform: text }),
+  completion: record({ shell: text, script: text }),
+  'complete-words': texts,
+  help: oneOf(
+    record({ name: text, summary: text }),
+    list(oneOf(record({ name: text, summary: text }), record({}), text)),
+  ),
+};

@@ -1,0 +1,104 @@
+import { anything, count, flag, list, number, orNull, record, text, texts } from './shape.ts';
+import type { Shape } from './shape.ts';
+
+/** What the API shows of a resource, as far as every one has it. */
+function view(type: string, members: Readonly<Record<string, Shape>>): Shape {
+  return record({
+    id: text,
+    type: { const: type },
+    name: text,
+    labels: { type: 'object', additionalProperties: text },
+    version: count,
+    created_at: text,
+    updated_at: text,
+    ...members,
+  });
+}
+
+export const ORGANIZATION = view('organization', { enabled: flag });
+export const PROVIDER = view('provider', {
+  provider_type: text,
+  enabled: flag,
+  api_key_configured: flag,
+});
+export const KEY = view('api_key', {
+  organization: text,
+  scopes: orNull(texts),
+  enabled: flag,
+  hint: text,
+  expires_at: orNull(text),
+  revoked_at: orNull(text),
+});
+export const AGENT = view('agent', {
+  organization: text,
+  model: orNull(record({ id: text })),
+  harness: orNull(text),
+  archived_at: orNull(text),
+});
+export const SERVICE = view('endpoint', {
+  organization: text,
+  slug: orNull(text),
+  status: text,
+  protocols: texts,
+  urls: record({}),
+});
+export const CREDENTIAL = view('credential', {
+  organization: text,
+  agent_id: text,
+  scope: text,
+  scope_name: text,
+  secret_key: text,
+  status: text,
+  value_hint: text,
+});
+export const SKILL = view('skill', { organization: text, description: text });
+export const SKILL_VERSION = record({ id: text });
+export const FILE = record({ id: text });
+export const MODEL = record({ id: text, object: { const: 'model' }, owned_by: text });
+export const MODEL_DETAILS = record({
+  id: text,
+  type: text,
+  capabilities: texts,
+  schema: anything,
+  pricing: record({ currency: text }),
+});
+export const MODEL_ORDER = record({
+  model: text,
+  protocol: text,
+  candidates: list(record({ provider: text, upstream_model: text, why: text })),
+  left_out: list(record({})),
+});
+
+export const SESSION = record({
+  id: text,
+  type: { const: 'session' },
+  status: text,
+  title: orNull(text),
+  agent: record({ id: text, name: text, version: count }),
+  created_at: text,
+});
+export const EVENT = record({ id: text, type: text, processed_at: text });
+export const DEPLOYMENT = record({ id: text, name: text, status: text, created_at: text });
+export const RUN = record({
+  id: text,
+  deployment_id: text,
+  trigger_context: record({ type: text }),
+  session_id: orNull(text),
+  error: orNull(record({ type: text, message: text })),
+  created_at: text,
+});
+
+export const REQUEST = record({
+  id: text,
+  created_at: text,
+  model: text,
+  surface: text,
+  status: orNull(number),
+  result: text,
+  cost: text,
+  total_ms: orNull(number),
+});
+export const USAGE = record(
+  { requests: count, errors: count, usage: record({ input_tokens: count }), cost: text },
+  { key: text, model: text, day: text, organization: text },
+);

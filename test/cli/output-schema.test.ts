@@ -1,0 +1,233 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/commands.ts';
+import { schemaOf } from '../../src/cli/command.ts';
+import { DATA_SHAPES } from '../../src/cli/shapes/shapes.ts';
+import { verifies } from '../requirements.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { runCli } from './run-cli.ts';
+import type { CliRun } from './run-cli.ts';
+
+const SKILL = '---\nname: skill\ndescription: Knows.\n---\nKnow.\n';
+const CONFIG = {
+  namespace: 'shapes',
+  providers: [{ name: 'acme', type: 'mock' }],
+  models: [{ name: 'acme/one', routes: [{ provider: 'acme' }] }],
+  skills: [{ name: 'skill', files: { 'SKILL.md': SKILL } }],
+  agents: [{ name: 'agent', model: 'acme/one' }],
+  services: [
+    { name: 'service', slug: 'service', agent_id: '${ref:agent.agent.id}', protocols: ['rest'] },
+  ],
+  credentials: [
+    {
+      name: 'secret',
+      agent_id: '${ref:agent.agent.id}',
+      scope: 'mcp',
+      scope_name: 'shop',
+      secret_key: 'token',
+      value: '${secret:env:SHOP_TOKEN}',
+    },
+  ],
+};
+const MORE = `version: 1
+namespace: more
+models: [{ name: acme/two, routes: [{ provider: acme }] }]
+`;
+
+/** One line per command line; `ID` is a Session, `SCHEDULE` and `RUN` what they say. */
+const CALLS = `
+init new
+start --check
+start --check -c absent.yaml
+doctor --offline
+validate -f more.yaml
+validate -f absent.yaml
+plan -f more.yaml
+plan -f absent.yaml
+plan -f more.yaml --out plan.json
+plan show plan.json
+diff -f more.yaml
+apply -f more.yaml --dry-run
+apply -f more.yaml
+drift -f more.yaml
+adopt -f more.yaml
+dump
+dump --split dumped
+explain model.routes
+schema
+schema output
+schema output stream
+chat acme/one hello --no-stream
+models list
+models get acme/one
+models explain acme/one
+keys create new
+keys list
+keys get new
+keys revoke new
+providers list
+providers get acme
+organizations list
+organizations get default
+usage
+usage --by key --by day
+logs
+api GET /healthz
+whoami
+agents list
+agents get agent
+services list
+services get service
+services disable service
+services enable service
+credentials list
+credentials get secret
+credentials disable secret
+credentials enable secret
+skills list
+skills get skill
+invoke service hello
+sessions list
+sessions get ID
+sessions events ID
+sessions archive ID
+sessions delete ID
+deployments list
+deployments get SCHEDULE
+deployments pause SCHEDULE
+deployments unpause SCHEDULE
+deployments next * --timezone UTC
+trigger SCHEDULE
+runs list
+runs get RUN
+deployments archive SCHEDULE
+agents archive agent
+services delete service
+skills delete skill
+delete -f more.yaml
+version
+completion bash
+help
+help keys create
+help exit-codes
+help env
+help config
+keys get nobody
+sessions get nobody --ignore-not-found
+keyz
+keys list --bogus
+`;
+
+let gateway: TestGateway;
+let schemas: Readonly<Record<string, object>>;
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+
+beforeAll(async () => {
+  gateway = await startGateway(CONFIG, { env: { SHOP_TOKEN: 'shop-token-value' } });
+  await writeFile(join(gateway.directory, 'more.yaml'), MORE);
+  schemas = (await run('schema', 'output')).json().data;
+});
+afterAll(() => gateway.stop());
+
+function run(...argv: string[]): Promise<CliRun> {
+  const env = { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.adminKey };
+  return runCli([...argv, '-o', 'json', '--yes'], { env, cwd: gateway.directory, stdin: '' });
+}
+
+function expectValid(name: string, value: unknown, what: string): void {
+  const schema = schemas[name];
+  expect(schema, `${what}: ${name}`).toBeDefined();
+  const validate = ajv.getSchema(name) ?? ajv.compile(schema ?? false);
+  expect([validate(value), ajv.errorsText(validate.errors)], what).toEqual([true, 'No errors']);
+}
+
+/** Names that only the gateway knows. */
+async function names(): Promise<Record<string, string>> {
+  const { data } = (await run('invoke', 'service', 'hello')).json();
+  const agent = (await run('agents', 'get', 'agent')).json().data.id;
+  const made = await gateway.call('POST', '/v1/deployments', {
+    body: {
+      name: 'schedule',
+      agent,
+      initial_events: [{ type: 'user.message', content: [{ type: 'text', text: 'hello' }] }],
+    },
+  });
+  const ran = (await run('trigger', made.body.id)).json();
+  return { ID: data.session_id, SCHEDULE: made.body.id, RUN: ran.data.id, '*': '0 7 * * *' };
+}
+
+describe('the schemas of what commands print', () => {
+  it(
+    verifies('cli.output.envelope', 'there is one for every command, and for no other'),
+    async () => {
+      const commands = COMMANDS.filter(({ load }) => load !== undefined);
+      expect(Object.keys(DATA_SHAPES).sort()).toEqual(commands.map(({ name }) => name).sort());
+      expect(Object.keys(schemas).sort()).toEqual(
+        [...commands.map(schemaOf), 'gateway/v1', 'gateway.stream/v1'].sort(),
+      );
+      const one = await run('schema', 'output', 'keys', 'ls');
+      expect(one.json().data).toEqual(schemas['gateway.keys.list/v1']);
+      expect((await run('schema', 'output', 'keyz')).code).toBe(64);
+    },
+  );
+
+  it(
+    verifies('cli.output.envelope', 'cli.output.ndjson', 'hold for the lines of those that stream'),
+    async () => {
+      const { data } = (await run('invoke', 'service', 'hello')).json();
+      for (const words of [
+        ['chat', 'acme/one', 'hello'],
+        ['chat', 'acme/none', 'hello'],
+        ['invoke', 'service', 'hello', '--follow'],
+        ['tail', data.session_id, '--until-done'],
+        ['sessions', 'tail', data.session_id, '--no-follow'],
+      ]) {
+        const { stdout, code } = await run(...words);
+        if (code !== 0) {
+          expectValid(JSON.parse(stdout).schema, JSON.parse(stdout), words.join(' '));
+          continue;
+        }
+        for (const line of stdout.trimEnd().split('\n'))
+          expectValid('gateway.stream/v1', JSON.parse(line), words.join(' '));
+      }
+    },
+  );
+
+  it(
+    verifies('cli.output.envelope', 'hold for what every command prints, also when it fails'),
+    async () => {
+      const known = await names();
+      const ran = new Set<string>();
+      for (const line of CALLS.trim().split('\n')) {
+        const words = line.split(' ').map((word) => known[word] ?? word);
+        const printed = await run(...words);
+        const document = printed.json();
+        expect(document.ok, `${line}: ${printed.stdout}`).toBe(document.error === null);
+        expectValid(document.schema, document, line);
+        if (document.ok) ran.add(document.schema);
+      }
+      for (const name of ['gateway.plan/v1', 'gateway.trigger/v1', 'gateway.sessions.list/v1'])
+        expect(ran).toContain(name);
+      expect(ran.size).toBeGreaterThan(50);
+    },
+    60_000,
+  );
+
+  it('refuse documents of another shape', async () => {
+    const document = (await run('keys', 'list')).json();
+    const validate = ajv.compile({ ...schemas['gateway.keys.list/v1'], $id: 'other' });
+    expect(validate(document)).toBe(true);
+    for (const wrong of [
+      { ...document, more: 1 },
+      { ...document, ok: false },
+      { ...document, error: { code: 'x', message: 'y', hint: null, status: null } },
+      { ...document, data: [{ ...document.data[0], enabled: 'yes' }] },
+      { ...document, data: [{ ...document.data[0], hint: undefined }] },
+      { ...document, warnings: undefined },
+    ])
+      expect(validate(wrong)).toBe(false);
+  });
+});
