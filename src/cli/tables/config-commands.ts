@@ -244,6 +244,19 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     load: () => import('../commands/schema.ts'),
   },
   {
+    name: 'schema output',
+    summary: 'Print the JSON Schema of what a command prints with -o json',
+    description:
+      'Of the one document of a command, of a line of those that stream, or of all of them by the name that stands in `schema`.',
+    examples: [
+      { command: 'gateway schema output keys list', note: 'One command' },
+      { command: 'gateway schema output stream', note: 'A line of tail, chat or invoke --follow' },
+      { command: 'gateway schema output', note: 'All of them' },
+    ],
+    args: [{ name: 'command', variadic: true, description: 'Words of a command, or stream' }],
+    load: () => import('../commands/schema-output.ts'),
+  },
+  {
     name: 'explain',
     summary: 'Explain a key of gateway.yaml',
     description: 'Prints what a key is for, its type, its default and what an update does with it.',
