@@ -120,8 +120,6 @@ export const deploymentFields = z.object({
 
 type Spec = Readonly<Record<string, unknown>>;
 
-export type DeploymentEvents = z.output<typeof initialEvents>;
-
 /** Null: it fires by hand alone. */
 export function scheduleOf(spec: Spec): (CronSchedule & { type: 'cron' }) | null {
   return spec['schedule'] as (CronSchedule & { type: 'cron' }) | null;

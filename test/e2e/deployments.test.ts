@@ -312,6 +312,41 @@ describe('a trigger by hand', () => {
   });
 });
 
+describe('the Sessions of a Schedule', () => {
+  it(
+    verifies(
+      'deployments.agent-config',
+      'deployments.initial-events.rules',
+      'begin with its messages as they are now, on the Agent as it was bound, with what overrides it',
+    ),
+    async () => {
+      const body = { name: 'bound', model: 'acme/one', system: 'one', description: 'first' };
+      const bound = (await call('POST', '/v1/agents', body)).body.id;
+      const system = { type: 'system.message', content: [{ type: 'text', text: 'Today.' }] };
+      const agent_config = { system: 'Be brief.' };
+      const initial_events = [system, say('Report.')];
+      const id = await make({ agent_id: bound, agent_config, initial_events });
+      await call('PATCH', `/v1/agents/${bound}`, { version: 1, description: 'second' });
+      const sessionOf = async () => {
+        const { body: run } = await call('POST', at(`/${id}/run`));
+        const path = `/v1/sessions/${run.session_id}`;
+        const events = await call('GET', `${path}/events?limit=2`);
+        const sent = events.body.data.map(({ id: _id, processed_at: _at, ...event }: any) => event);
+        return { ...(await call('GET', path)).body, sent };
+      };
+      expect(await sessionOf()).toMatchObject({
+        agent: { id: bound, version: 1, system: 'Be brief.', description: 'first' },
+        entry_point: 'schedule',
+        sent: initial_events,
+      });
+      await call('PATCH', at(`/${id}`), { agent_config: null, initial_events: [say('Stop.')] });
+      const next = await sessionOf();
+      expect(next).toMatchObject({ agent: { version: 1, system: 'one' } });
+      expect(next.sent[0]).toEqual(say('Stop.'));
+    },
+  );
+});
+
 describe('a run', () => {
   it(
     verifies(
