@@ -80,6 +80,12 @@ export const model = defineResource({
       .nullable()
       .default(null)
       .describe('JSON Schema of the input.'),
+    context_window: z
+      .int()
+      .positive()
+      .nullable()
+      .default(null)
+      .describe('Tokens that it reads and writes at most; Sessions leave out what does not fit.'),
     max_output_tokens: z
       .int()
       .positive()

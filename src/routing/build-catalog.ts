@@ -58,6 +58,7 @@ export interface ModelRecord {
   enabled: boolean;
   capabilities: readonly string[];
   schema: unknown;
+  context_window?: number | null;
   max_output_tokens: number | null;
   pricing?: PricingRecord | null | undefined;
   timeouts?: TimeoutsRecord | null | undefined;
@@ -113,6 +114,7 @@ function toModel(record: ModelRecord, input: CatalogInput): Model {
     capabilities: record.capabilities,
     schema: record.schema,
     pricing: toPricing(record.pricing),
+    contextWindow: record.context_window ?? undefined,
     maxOutputTokens: record.max_output_tokens ?? undefined,
     strategy: record.strategy,
     fallbacks: record.fallbacks,

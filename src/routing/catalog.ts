@@ -58,6 +58,8 @@ export interface Model {
   /** JSON Schema of the input, or null. */
   readonly schema: unknown;
   readonly pricing: Pricing;
+  /** Tokens that it reads and writes at most. */
+  readonly contextWindow?: number | undefined;
   readonly maxOutputTokens: number | undefined;
   readonly strategy: Strategy;
   /** Logical names tried after every candidate of this model failed. */

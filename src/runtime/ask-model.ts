@@ -1,12 +1,14 @@
 import { GatewayError, toGatewayError } from '../core/errors.ts';
+import type { FunctionTool } from '../protocols/canonical.ts';
 import type { NewEvent } from '../sessions/session-event.ts';
 import { collectTools } from './agent-tools.ts';
 import type { CallableTool } from './agent-tools.ts';
 import { toAnswerEvents } from './answer-events.ts';
+import { LEFT_OUT_NOTE, toLeaveOut } from './fit-context.ts';
 import { interruptible } from './interruptible.ts';
 import { ModelCallError } from './model-caller.ts';
 import type { ModelAnswer } from './model-caller.ts';
-import { toErrorEvent, toModelFailure } from './model-failure.ts';
+import { CONTEXT_EXCEEDED, toErrorEvent, toModelFailure } from './model-failure.ts';
 import { toModelRequest } from './model-request.ts';
 import type { ServerFailure } from './server-pool.ts';
 import { toServerErrorEvent } from './server-failure.ts';
@@ -26,9 +28,9 @@ export function askModel(context: TurnContext): Promise<void> {
       throw thrown;
     });
     if (!listed) return;
-    const startId = await begin(context, listed.failures);
-    if (journal.state.isInterrupted) return;
     const tools = collectTools(agent.tools, listed.tools);
+    const startId = await begin(context, { tools, failures: listed.failures });
+    if (journal.state.isInterrupted) return;
     const shown = new ShownAnswer(journal.log);
     try {
       const answer = await ask(context, { tools, shown, stopped });
@@ -44,17 +46,31 @@ export function askModel(context: TurnContext): Promise<void> {
   });
 }
 
-/** Ends what a former go left open, so that every request in the log has one end. */
+interface Beginning {
+  readonly tools: Asking['tools'];
+  readonly failures: readonly ServerFailure[];
+}
+
+/**
+ * Ends what a former go left open, so that every request in the log has one end. What does not fit is
+ * out of the conversation from this event on: whoever reads the log asks the same.
+ */
 async function begin(
-  { journal }: TurnContext,
-  failures: readonly ServerFailure[],
+  { journal, deps, agent, instructions }: TurnContext,
+  { tools, failures }: Beginning,
 ): Promise<string> {
   const { requestId } = journal.state;
   const id = journal.log.nextEventId();
+  const tokens = agent.model ? deps.model.roomOf(agent.model.id) : Infinity;
+  const leftOut = toLeaveOut(journal.state, { tokens, instructions, tools: toShown(tools) });
   await journal.append([
     ...(requestId === undefined ? [] : [requestEnd(requestId, { isError: true })]),
     ...failures.map(toServerErrorEvent),
-    { type: 'span.model_request_start', id },
+    {
+      type: 'span.model_request_start',
+      id,
+      ...(leftOut > 0 && { context_left_out: leftOut }),
+    },
   ]);
   return id;
 }
@@ -64,6 +80,9 @@ interface Asking {
   readonly shown: ShownAnswer;
   readonly stopped: AbortSignal;
 }
+
+const toShown = (tools: Asking['tools']): FunctionTool[] =>
+  [...tools.values()].map((tool) => tool.shown);
 
 async function ask(
   { journal, deps, agent, instructions, files }: TurnContext,
@@ -76,17 +95,26 @@ async function ask(
     model: model.id,
     request: await toModelRequest({
       model,
-      instructions,
+      instructions:
+        journal.state.leftOut > 0 ? `${instructions}\n\n${LEFT_OUT_NOTE}`.trim() : instructions,
       entries: journal.state.entries,
-      tools: [...tools.values()].map((tool) => tool.shown),
+      tools: toShown(tools),
       files,
     }),
     payer,
     listener: shown,
     signal: stopped,
   });
-  if (answer.stop.kind !== 'malformed_call') return answer;
-  throw new ModelCallError(new GatewayError('invalid_upstream_response'), answer);
+  const { kind } = answer.stop;
+  if (kind === 'context_exceeded') throw new ModelCallError(tooLong(), answer);
+  if (kind === 'malformed_call')
+    throw new ModelCallError(new GatewayError('invalid_upstream_response'), answer);
+  return answer;
+}
+
+function tooLong(): GatewayError {
+  const message = 'the conversation is longer than the model can read';
+  return new GatewayError('invalid_request', { message, type: CONTEXT_EXCEEDED });
 }
 
 function noModel(): GatewayError {
@@ -110,10 +138,7 @@ function toEnding({ stop, parts }: ModelAnswer): NewEvent[] {
   const refusal = parts.find((part) => part.type === 'refusal');
   if (refusal || stop.kind === 'refusal')
     return [idle({ type: 'refusal', explanation: refusal?.text || null })];
-  if (stop.kind !== 'context_exceeded') return [idle({ type: 'end_turn' })];
-  const message = 'the conversation is longer than the model can read';
-  const error = { type: 'model_request_failed_error', message };
-  return [toErrorEvent(error, 'exhausted'), idle({ type: 'retries_exhausted' })];
+  return [idle({ type: 'end_turn' })];
 }
 
 async function fail(
@@ -121,15 +146,16 @@ async function fail(
   startId: string,
   { cause, usage, cost }: ModelCallError,
 ): Promise<void> {
-  const end = requestEnd(startId, { isError: true, usage });
+  const { isTransient, isTooLong, ...error } = toModelFailure(cause);
+  const end = requestEnd(startId, { isError: true, usage, isTooLong });
   const over = { usage, cost, status: 'idle' } as const;
   if (journal.state.isInterrupted) {
     await journal.append([end, idle({ type: 'end_turn' })], over);
     return;
   }
   if (toGatewayError(cause).code === 'internal_error') deps.onBug(cause, journal.log.session.id);
-  const { isTransient, ...error } = toModelFailure(cause);
-  if (!isTransient || journal.state.failures >= MAX_RETRIES) {
+  const mayPass = isTransient || (isTooLong && journal.state.dispensable.length > 0);
+  if (!mayPass || journal.state.failures >= MAX_RETRIES) {
     const told = toErrorEvent(error, 'exhausted');
     await journal.append([end, told, idle({ type: 'retries_exhausted' })], over);
     return;

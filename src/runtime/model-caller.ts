@@ -41,6 +41,8 @@ export interface ModelCaller {
    * @throws ModelCallError with what a direct call would answer, when it was aborted, too
    */
   ask(question: ModelQuestion): Promise<ModelAnswer>;
+  /** Tokens that a request to the model may have beside its answer. */
+  roomOf(model: string): number;
 }
 
 /** A model call without an answer, and what it consumed all the same. */
@@ -67,6 +69,10 @@ export interface ModelCallerDeps {
   ids: IdSource;
 }
 
+/** What a model reads, where its declaration does not say it. */
+const DEFAULT_WINDOW = 128_000;
+/** Of what a model reads, its answer gets no more. */
+const ANSWER_SHARE = 0.25;
 /** The answer is held whole. */
 const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
 
@@ -76,6 +82,12 @@ const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
  */
 export function createModelCaller(deps: ModelCallerDeps): ModelCaller {
   return {
+    roomOf(model) {
+      const { contextWindow = DEFAULT_WINDOW, maxOutputTokens } =
+        deps.catalog().models.get(model) ?? {};
+      const answer = maxOutputTokens ?? deps.inference.defaultMaxTokens;
+      return contextWindow - Math.min(answer, contextWindow * ANSWER_SHARE);
+    },
     async ask(question) {
       const draft = new AnswerDraft(question.listener, MAX_ANSWER_CHARS);
       const own = new AbortController();

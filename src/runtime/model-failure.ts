@@ -12,7 +12,15 @@ export interface ModelFailure {
   readonly message: string;
   /** The same request may succeed a little later. */
   readonly isTransient: boolean;
+  /** The conversation is longer than the model can read. */
+  readonly isTooLong: boolean;
 }
+
+/** Type of the error for a model that stopped for that reason. */
+export const CONTEXT_EXCEEDED = 'context_exceeded';
+/** How providers say the same in words; none of them has a status of its own for it. */
+const TOO_LONG =
+  /context.{0,3}(?:length|window)|maximum context|prompt is too long|too many (?:input )?tokens|input token count/i;
 
 const TYPES: Readonly<Partial<Record<ErrorCode, ModelFailure['type']>>> = {
   key_spending_limit: 'billing_error',
@@ -41,10 +49,12 @@ const TRANSIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 /** What a thrown error of a model call means (requirement sessions.turn.errors). */
 export function toModelFailure(thrown: unknown): ModelFailure {
   const error: GatewayError = toGatewayError(thrown);
+  const { code, status, message } = error;
   return {
-    type: TYPES[error.code] ?? 'model_request_failed_error',
-    message: error.message,
-    isTransient: TRANSIENT.has(error.code),
+    type: TYPES[code] ?? 'model_request_failed_error',
+    message,
+    isTransient: TRANSIENT.has(code),
+    isTooLong: error.type === CONTEXT_EXCEEDED || (status === 400 && TOO_LONG.test(message)),
   };
 }
 

@@ -22,15 +22,23 @@ export function idle(reason: StopReason): NewEvent {
   };
 }
 
+export interface RequestEnd {
+  readonly isError: boolean;
+  readonly usage?: Usage | undefined;
+  /** The conversation is longer than the model can read. Default: false. */
+  readonly isTooLong?: boolean;
+}
+
 /** The end of a model request, with what it consumed. */
 export function requestEnd(
   startId: string,
-  { isError, usage = NO_USAGE }: { isError: boolean; usage?: Usage | undefined },
+  { isError, usage = NO_USAGE, isTooLong = false }: RequestEnd,
 ): NewEvent {
   return {
     type: 'span.model_request_end',
     model_request_start_id: startId,
     is_error: isError,
+    ...(isTooLong && { context_exceeded: true }),
     model_usage: {
       input_tokens: usage.input,
       output_tokens: usage.output,

@@ -32,6 +32,10 @@ export class TurnState {
   turns = 0;
   /** Where the last of them begins among the entries. */
   turnStart = 0;
+  /** Entries of the conversation that are left out by now, its oldest. */
+  leftOut = 0;
+  /** The provider says that the conversation is longer than its model can read. */
+  isTooLong = false;
   /** Calls of the last answer of the turn. */
   uses: ToolUse[] = [];
   /** What `requires_action` names last. */
@@ -62,6 +66,12 @@ export class TurnState {
     return this.#queue.some(({ type }) => type === 'user.message');
   }
 
+  /** What the model can do without, the oldest first: neither the input of the turn nor the last answer. */
+  get dispensable(): Entry[] {
+    const { entries, turnStart } = this;
+    return [...entries.slice(0, turnStart), ...entries.slice(this.#turnAnswers, -1)];
+  }
+
   start(): void {
     if (this.phase === 'idle') this.#begin();
     if (this.phase === 'idle' || this.phase === 'waiting') this.calledAt = this.lastInput;
@@ -79,14 +89,22 @@ export class TurnState {
     this.#answer = undefined;
   }
 
-  openRequest(id: string): void {
+  /** `leftOut` of the dispensable entries are out of the conversation from now on. */
+  openRequest(id: string, leftOut: number): void {
+    const older = Math.min(leftOut, this.turnStart);
+    this.entries.splice(this.#turnAnswers, leftOut - older);
+    this.entries.splice(0, older);
+    this.turnStart -= older;
+    this.leftOut += leftOut;
     this.requestId = id;
+    this.isTooLong = false;
     this.#answer = undefined;
     this.uses = [];
   }
 
-  closeRequest(isError: boolean): void {
+  closeRequest({ isError, isTooLong }: { isError: boolean; isTooLong: boolean }): void {
     this.requestId = undefined;
+    this.isTooLong = isTooLong;
     if (isError) return;
     this.failures = 0;
     if (this.uses.length > 0) this.rounds++;
@@ -131,6 +149,13 @@ export class TurnState {
     for (const event of taken) this.entries.push({ type: 'input', event });
   }
 
+  /** Where the answers of the turn begin among the entries. */
+  get #turnAnswers(): number {
+    const { entries, turnStart } = this;
+    const first = entries.findIndex(({ type }, index) => index >= turnStart && type === 'answer');
+    return first < 0 ? entries.length : first;
+  }
+
   #open(): AnswerPart[] {
     if (this.#answer) return this.#answer;
     this.#answer = [];
@@ -146,8 +171,13 @@ const HANDLERS: Readonly<Record<string, Handle>> = {
   'session.status_idle': (state, event) => state.rest(event['stop_reason']),
   'session.status_rescheduled': (state) => state.reschedule(),
   'session.status_terminated': (state) => void (state.phase = 'terminated'),
-  'span.model_request_start': (state, event) => state.openRequest(event.id),
-  'span.model_request_end': (state, event) => state.closeRequest(event['is_error'] === true),
+  'span.model_request_start': (state, event) =>
+    state.openRequest(event.id, Number(event['context_left_out'] ?? 0)),
+  'span.model_request_end': (state, event) =>
+    state.closeRequest({
+      isError: event['is_error'] === true,
+      isTooLong: event['context_exceeded'] === true,
+    }),
   'agent.message': (state, event) => state.say(...readContent(event['content'])),
   'agent.thinking': (state, event) => state.say(...toReasoning(event)),
   'agent.custom_tool_use': (state, event) => state.call(toUse(event, 'custom')),

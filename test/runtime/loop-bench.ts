@@ -29,6 +29,7 @@ export interface BenchOptions {
   admit?: (payer: PayingKey) => void;
   ledger?: Partial<InferenceDeps['ledger']>;
   pricing?: Pricing;
+  contextWindow?: number;
   skills?: readonly TurnSkill[];
   files?: Readonly<Record<string, AttachedFile>>;
 }
@@ -84,7 +85,9 @@ export function loopBench(options: BenchOptions = {}) {
     mapping: 'translated',
     ...(options.pricing && { pricing: options.pricing }),
   });
-  const catalog = fakeCatalog(fakeModel('acme/fast', [route]));
+  const catalog = fakeCatalog(
+    fakeModel('acme/fast', [route], { contextWindow: options.contextWindow }),
+  );
   const starts: RequestStart[] = [];
   const begin = deps.ledger.begin;
   const ledger = {

@@ -22,7 +22,9 @@ describe('a budget', () => {
     return { servers, bench, session };
   };
   const reasons = (session: FakeSession) =>
-    session.of('session.status_idle').map((event) => event['stop_reason']);
+    session
+      .of('session.status_idle')
+      .map((event) => (event['stop_reason'] as { type: string }).type);
 
   it('ends a turn that has used it up, before it asks once more', async () => {
     const { servers, bench, session } = open(3);
@@ -31,7 +33,7 @@ describe('a budget', () => {
     expect(bench.engine.calls()).toHaveLength(3);
     // What was called for is paid, and is run.
     expect(servers.calls).toHaveLength(3);
-    expect(reasons(session)).toEqual([{ type: 'budget_reached' }]);
+    expect(reasons(session)).toEqual(['budget_reached']);
     expect(session.session.cost).toBe(3 * CENT);
     checkLog(session.placed);
   });
@@ -44,7 +46,7 @@ describe('a budget', () => {
     session.message('three');
     await bench.run(session);
     expect(bench.engine.calls()).toHaveLength(1);
-    expect(reasons(session)).toEqual(Array(3).fill({ type: 'budget_reached' }));
+    expect(reasons(session)).toEqual(Array(3).fill('budget_reached'));
     session.session = { ...session.session, budget: null };
     session.message('four');
     await bench.run(session);
@@ -59,6 +61,6 @@ describe('a budget', () => {
     expect(await bench.run(session)).toBe(true);
     await bench.run(session);
     expect(session.session.cost).toBe(2 * CENT);
-    expect(reasons(session)).toEqual([{ type: 'budget_reached' }]);
+    expect(reasons(session)).toEqual(['budget_reached']);
   });
 });
