@@ -5,10 +5,42 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toZip } from '../../src/resources/zip.ts';
+import { fromZip, toZip } from '../../src/resources/zip.ts';
 import { unzip } from '../support/unzip.ts';
 
 const AT = new Date('2026-11-21T10:20:30Z');
+
+describe('fromZip', () => {
+  it('refuses what is no archive, or a damaged one, and nothing else happens', () => {
+    const archive = toZip([{ path: 'a/b', bytes: Buffer.from('hello') }], AT);
+    const refused = (bytes: Buffer): boolean => {
+      try {
+        fromZip(bytes);
+        return false;
+      } catch (error) {
+        return error instanceof Error && error.message === 'the archive is damaged';
+      }
+    };
+    expect(refused(Buffer.alloc(0))).toBe(true);
+    for (let size = 0; size < archive.length; size++)
+      expect(refused(archive.subarray(0, size)), String(size)).toBe(true);
+    const place = fc.nat(archive.length - 1);
+    fc.assert(
+      fc.property(place, fc.integer({ min: 1, max: 255 }), (at, change) => {
+        const other = Buffer.from(archive);
+        other.writeUInt8(other.readUInt8(at) ^ change, at);
+        const isRead = (() => {
+          try {
+            return fromZip(other).every(({ bytes }) => bytes.toString() === 'hello');
+          } catch (error) {
+            return (error as Error).message === 'the archive is damaged';
+          }
+        })();
+        expect(isRead).toBe(true);
+      }),
+    );
+  });
+});
 
 describe('toZip', () => {
   it('keeps names and bytes of any files', () => {
@@ -20,6 +52,7 @@ describe('toZip', () => {
       fc.property(fc.uniqueArray(entry, { selector: ({ path }) => path }), (entries) => {
         const read = unzip(toZip(entries, AT));
         expect([...read]).toEqual(entries.map(({ path, bytes }) => [path, bytes]));
+        expect(fromZip(toZip(entries, AT))).toEqual(entries);
       }),
     );
   });

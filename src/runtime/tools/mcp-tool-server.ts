@@ -85,7 +85,7 @@ export function createMcpToolServer(options: McpToolServerOptions): ToolServer {
           const limits = { signal: own(signal), timeout, maxTotalTimeout: timeout };
           const request = { method: 'tools/call' as const, params };
           const result = await connected.client.request(request, resultSchema, limits);
-          return fromMcpResult(result);
+          return fromMcpResult(result, secrets);
         } catch (thrown) {
           signal.throwIfAborted();
           return toOutcome(thrown, connected, secrets);

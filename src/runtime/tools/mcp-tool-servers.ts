@@ -1,5 +1,6 @@
 import type { AgentMcpServer } from '../../sessions/resolved-agent.ts';
 import type { Session } from '../../sessions/session.ts';
+import { isSecretName } from '../secret-name.ts';
 import { createMcpToolServer } from './mcp-tool-server.ts';
 import type { ToolDeadlines } from './mcp-tool-server.ts';
 import { createMcpTransport } from './mcp-transport.ts';
@@ -127,7 +128,7 @@ class Connections {
     const credentials = await deps.credentials.select(session, declared);
     const server = createMcpToolServer({
       connect: () => createMcpTransport(declared, credentials, deps),
-      secrets: credentials.map(({ value }) => value),
+      secrets: [...credentials.map(({ value }) => value), ...ownSecrets(declared, deps)],
       version: deps.version,
       deadlines: deps.deadlines,
     });
@@ -139,4 +140,13 @@ class Connections {
     const { session, deps } = this.#options;
     for (const one of credentials) await deps.credentials.report(session, one, isRefused);
   }
+}
+
+/** What the operator gave a server that is a process. */
+function ownSecrets(
+  { server = '' }: AgentMcpServer,
+  { stdioServers }: McpToolServersDeps,
+): string[] {
+  const { env = {} } = stdioServers.get(server) ?? {};
+  return Object.entries(env).flatMap(([name, value]) => (isSecretName(name) ? [value] : []));
 }

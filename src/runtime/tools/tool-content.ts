@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../core/json-value.ts';
+import { redactSecrets } from '../../core/redact.ts';
 import type { ToolOutcome } from './tool-server.ts';
 
 /** Characters of all texts of one result; models read no more of it. */
@@ -12,8 +13,15 @@ const MAX_BLOCKS = 256;
 
 type Block = ToolOutcome['content'][number];
 
-/** A result of `tools/call` in the content blocks of events. What has no block of its own is told as text. */
-export function fromMcpResult(result: Readonly<Record<string, unknown>>): ToolOutcome {
+/**
+ * A result of `tools/call` in the content blocks of events. What has no block of its own is told as text.
+ *
+ * @param secrets that the server was given; in no text, whatever it says
+ */
+export function fromMcpResult(
+  result: Readonly<Record<string, unknown>>,
+  secrets: readonly string[] = [],
+): ToolOutcome {
   const { content, structuredContent, isError } = result;
   const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
   const blocks = parts.slice(0, MAX_BLOCKS).map(toBlock);
@@ -23,7 +31,10 @@ export function fromMcpResult(result: Readonly<Record<string, unknown>>): ToolOu
     blocks.length === 0 && structuredContent !== undefined
       ? [toText(JSON.stringify(structuredContent))]
       : blocks;
-  return { content: shorten(told), isError: isError === true };
+  return {
+    content: shorten(told.map((block) => clean(block, secrets))),
+    isError: isError === true,
+  };
 }
 
 /** An outcome that says why there is no result. */
@@ -46,6 +57,12 @@ function toBlock(block: Block): Block {
 function isImage(data: unknown, mimeType: unknown): boolean {
   if (typeof data !== 'string' || !IMAGE_TYPES.includes(String(mimeType))) return false;
   return data !== '' && data.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
+}
+
+/** Before it is cut off: half a secret would not be known for one. */
+function clean(block: Block, secrets: readonly string[]): Block {
+  const { text } = block;
+  return typeof text === 'string' ? toText(redactSecrets(text, secrets)) : block;
 }
 
 function toText(text: string): Block {

@@ -1,7 +1,32 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromMcpResult } from '../../../src/runtime/tools/tool-content.ts';
 
 describe('results of tools', () => {
+  it('hold no secret of the server, wherever it says it', () => {
+    const secret = fc
+      .string({ unit: 'grapheme', minLength: 8, maxLength: 60 })
+      .filter((value) => !'[redacted]'.includes(value) && value.trim().length > 6);
+    const words = fc.string({ unit: 'grapheme-ascii', maxLength: 20 });
+    fc.assert(
+      fc.property(secret, words, words, fc.nat(4), (value, before, behind, way) => {
+        const said = `${before}${value}${behind}`;
+        const ways = [
+          { content: [{ type: 'text', text: said }] },
+          { content: [{ type: 'resource', resource: { uri: 'a://b', text: said } }] },
+          { content: [{ type: 'resource_link', uri: 'a://b', name: said }] },
+          { structuredContent: { deep: [{ [said]: said }] } },
+          { content: [{ type: 'text', text: `${'x'.repeat(262_140)}${said}` }] },
+        ];
+        const { content } = fromMcpResult(ways[way] ?? {}, [value]);
+        const texts = content.map((block) => String(block['text']));
+        for (const spelled of [value, JSON.stringify(value).slice(1, -1)])
+          expect(texts.join('\n')).not.toContain(spelled);
+        expect(texts.join('')).toMatch(/\[redacted\]|\(cut off\)$/);
+      }),
+    );
+  });
+
   it('without content tell what is structured', () => {
     expect(fromMcpResult({ content: [], structuredContent: { a: 1 } }).content).toEqual([
       { type: 'text', text: '{"a":1}' },
