@@ -1,5 +1,6 @@
 import type { ActualState, View } from './actual.ts';
 import { comparableField, OPAQUE_FIELDS, viewField } from './changes.ts';
+import { CHAT_WEBHOOK } from '../resources/deployment.ts';
 import { CONFIG_KINDS, type ConfigKind, kindOf, type KindName } from './kinds.ts';
 import { labelsOf, NAMESPACE_LABEL, PROTECTED_LABEL, PRUNE_LABEL } from './ownership.ts';
 import { canonicalJson, isRecord } from './record.ts';
@@ -75,7 +76,8 @@ function toEntry(kind: ConfigKind, view: View, options: EntryOptions): Record<st
       if (view[`${field}_configured`] === true) entry[field] = secretFor(kind, view, field);
       continue;
     }
-    const value = view[viewField(kind.kind, field)] ?? null;
+    if (field === 'agent_version' && isNewest(view, options.actual)) continue;
+    const value = settable(kind, field, view[viewField(kind.kind, field)] ?? null);
     if (value === null || (options.skipDefaults && isDefault(kind, view, field))) continue;
     const isOpaque = OPAQUE_FIELDS.has(field);
     entry[field] = declared(value, isOpaque ? KEEP_ALL : options.references);
@@ -108,7 +110,8 @@ function isDefault({ kind, definition }: ConfigKind, view: View, field: string):
 
 /** Text that stands for itself, and references for ids. */
 function declared(value: unknown, references: ReadonlyMap<string, string>): unknown {
-  if (typeof value === 'string') return references.get(value) ?? value.replaceAll('${', '$${');
+  if (typeof value === 'string')
+    return references.get(value) ?? value.replaceAll('${', () => '$${');
   if (Array.isArray(value)) return value.map((member) => declared(member, references));
   if (!isRecord(value)) return value;
   return Object.fromEntries(
@@ -135,10 +138,25 @@ function nameIds(actual: ActualState): ReadonlyMap<string, string> {
   return references;
 }
 
+/** What may be declared of a shown value; what the server adds to it is left out. */
+function settable({ definition }: ConfigKind, field: string, value: unknown): unknown {
+  if (!isRecord(value) || OPAQUE_FIELDS.has(field)) return value;
+  const parsed = definition.fields.shape[field]?.safeParse(value);
+  return parsed?.success === true ? parsed.data : value;
+}
+
+/** Without a version, what is bound moves with its Agent, as it would from now on. */
+function isNewest({ agent_id: id, agent_version: version }: View, { agent }: ActualState): boolean {
+  const newest = agent.find((view) => view.id === id)?.version;
+  return newest !== undefined && String(newest) === String(version);
+}
+
 /** The variable that should hold the secret: its value is nowhere to be read. */
-function secretFor({ kind }: ConfigKind, view: View, field: string): string {
+function secretFor({ kind }: ConfigKind, view: View, field: string): unknown {
   const words = `${kind}_${String(view['name'])}_${field}`;
-  return `\${secret:env:${words.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}}`;
+  const name = words.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
+  const reference = `\${secret:env:${/^[0-9]/.test(name) ? `_${name}` : name}}`;
+  return field === CHAT_WEBHOOK ? { chat_webhook_url: reference } : reference;
 }
 
 function ownerName({ organization }: View, { organization: all }: ActualState): string | undefined {
