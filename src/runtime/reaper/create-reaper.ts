@@ -21,17 +21,20 @@ export interface Reaper {
 
 export interface ReaperOptions {
   readonly log: Log;
-  /** Arguments of the runtime before the script. Default those of this process. */
+  /** Arguments of the runtime before the script. Default those of this process, and what a source needs. */
   readonly execArgv?: readonly string[];
 }
 
 // The same folder holds the built script, or its source while developing.
-const SCRIPT = fileURLToPath(
-  new URL(`./reaper-process${extname(import.meta.url)}`, import.meta.url),
-);
+const EXTENSION = extname(import.meta.url);
+const SCRIPT = fileURLToPath(new URL(`./reaper-process${EXTENSION}`, import.meta.url));
+const LOADER = EXTENSION === '.ts' ? ['--import', 'tsx'] : [];
 
 /** One child process, started with the first group and again if it dies. */
-export function createReaper({ log, execArgv = process.execArgv }: ReaperOptions): Reaper {
+export function createReaper({
+  log,
+  execArgv = [...process.execArgv, ...LOADER],
+}: ReaperOptions): Reaper {
   const groups = new Map<string, MarkedGroup>();
   let current: ReaperProcess | undefined;
   let isClosed = false;

@@ -25,7 +25,7 @@ function startShell(script: string): Required<MarkedGroup> & { readonly pid: num
 }
 
 function startReaper(): Reaper {
-  const reaper = createReaper({ log: quietLog, execArgv: ['--import', 'tsx'] });
+  const reaper = createReaper({ log: quietLog });
   onTestFinished(() => reaper.close());
   return reaper;
 }

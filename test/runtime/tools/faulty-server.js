@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 // Speaks MCP by hand, so that it can break its rules. Its argument says how.
@@ -36,16 +37,15 @@ const calls = {
     write({ method: 'notifications/tools/list_changed' });
     write({ id, result: text('changed') });
   },
-  forks({ id }) {
-    write({ id, result: text(String(process.pid)) });
-  },
+  stubborn: () => void spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' }),
   refuses: ({ id }) => write({ id, error: { code: -32000, message: 'out of tea' } }),
   strange: ({ id }) => write({ id, result: { content: [{ type: 'hologram', beam: 1 }, 7] } }),
 };
 
 if (fault === 'chatty') process.stdout.write('Welcome!\n{"a":1}\n[]\n\n');
 if (fault === 'garbage') for (let line = 0; line < 200; line++) process.stdout.write('what?\n');
-if (fault === 'deaf') process.on('SIGTERM', () => undefined);
+const isDeaf = fault === 'deaf' || fault === 'stubborn';
+if (isDeaf) process.on('SIGTERM', () => undefined);
 
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);
@@ -63,4 +63,4 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (method === 'tools/call')
     await (calls[fault] ?? (() => write({ id, result: text('good') })))(request);
 }
-if (fault === 'deaf') setInterval(() => undefined, 1_000);
+if (isDeaf) setInterval(() => undefined, 1_000);

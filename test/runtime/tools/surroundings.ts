@@ -7,7 +7,7 @@ import { quietLog as log } from '../harness/harness-options.ts';
 /** What processes of servers need of the gateway around them; one for a file of tests. */
 export function toolSurroundings(environment: Record<string, string | undefined> = process.env) {
   const clock = systemClock;
-  const reaper = createReaper({ log, execArgv: ['--import', 'tsx'] });
+  const reaper = createReaper({ log });
   afterAll(() => reaper.close());
   return { clock, ids: createIdSource(clock), log, reaper, environment };
 }
