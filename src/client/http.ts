@@ -141,7 +141,9 @@ function createSender(options: HttpOptions): Send {
     } finally {
       deadline.clear();
       const ms = Math.round(options.clock.monotonic() - started);
-      options.trace?.(`${call.method} ${call.path} → ${outcome} (${ms} ms)`);
+      // Parameters may hold secrets, and none of them is needed to tell the calls apart.
+      const [path] = call.path.split('?');
+      options.trace?.(`${call.method} ${path} → ${outcome} (${ms} ms)`);
     }
   };
 }

@@ -143,4 +143,5 @@ it(
     expect(events.slice(0, -1)).toEqual(data);
     expect(events.at(-1).type).toBe('session.deleted');
   },
+  60_000,
 );
