@@ -40,10 +40,8 @@ async function run(argv: string[], rest: { stdin?: string; env?: Record<string, 
 }
 
 describe('gateway credentials', () => {
-  const create = (...more: string[]) => [
-    ...['credentials', 'create', '--agent', 'coder', '--scope-name', 'tracker'],
-    ...more,
-  ];
+  const CREATE = ['credentials', 'create', '--scope-name', 'tracker'];
+  const create = (...more: string[]) => [...CREATE, '--agent', 'coder', ...more];
 
   it(
     verifies(
@@ -88,13 +86,8 @@ describe('gateway credentials', () => {
   );
 
   it('belongs to the organization of its Agent', async () => {
-    const made = await run(
-      [
-        ...['credentials', 'create', '--agent', 'theirs', '--scope-name', 'x'],
-        ...['--secret-key', 'x-api-key', '--value-stdin', '-o', 'json'],
-      ],
-      { stdin: 'value-of-theirs' },
-    );
+    const argv = ['--agent', 'theirs', '--secret-key', 'x-api-key', '--value-stdin', '-o', 'json'];
+    const made = await run([...CREATE, ...argv], { stdin: 'value-of-theirs' });
     const other = (await gateway.admin('GET', '/admin/v1/organizations/other')).body;
     expect(made.json().data).toMatchObject({ organization: other.id });
   });
@@ -209,10 +202,8 @@ describe('gateway files', () => {
 
   it('keeps a file for another organization, under another name and type', async () => {
     await writeFile(join(cwd, 'notes'), 'x');
-    const made = await run([
-      ...['files', 'upload', 'notes', '--organization', 'other'],
-      ...['--name', '../../etc/notes.txt', '--type', 'text/plain', '-o', 'json'],
-    ]);
+    const upload = ['files', 'upload', 'notes', '--organization', 'other', '-o', 'json'];
+    const made = await run([...upload, '--name', '../../etc/notes.txt', '--type', 'text/plain']);
     const { id } = made.json().data;
     expect(made.json().data).toMatchObject({ mime_type: 'text/plain' });
     const listed = await run(['files', 'list', '--organization', 'default', '-o', 'json']);
