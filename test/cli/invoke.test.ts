@@ -85,7 +85,7 @@ describe('gateway invoke', () => {
   it('knows no service by a name that none has, or several', async () => {
     expect(await run(['nobody', 'hello'])).toMatchObject({ code: 1, stdout: '' });
     const several = await run(['Other', 'hello']);
-    expect(several.code).toBe(1);
+    expect(several.code).toBe(5);
     expect(several.stderr).toContain('ep_2, ep_3');
     expect(several.calls.filter(({ method }) => method === 'POST')).toEqual([]);
   });

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { TEMPLATES } from '../../src/config/init-template.ts';
 import { emptyDirectory, runCli } from './run-cli.ts';
 
 describe('mock', () => {
@@ -44,7 +45,7 @@ describe('completion', () => {
     expect(await complete('ke')).toEqual(['keys']);
     expect(await complete('keys', '')).toEqual(['create', 'list', 'get', 'revoke']);
     expect(await complete('keys', 'create', '--sc')).toEqual(['--scope']);
-    expect(await complete('init', '--template', '')).toEqual(['local', 'env']);
+    expect(await complete('init', '--template', '')).toEqual([...TEMPLATES]);
     expect(await complete('-o', 'j')).toEqual(['json']);
     expect(await complete('complete')).toEqual(['']);
   });
