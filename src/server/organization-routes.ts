@@ -60,8 +60,12 @@ function kindRoutes(
   const { path, scope } = api;
   const handle = createResourceHandler(definition, deps.repository);
   const handler = forOrganization(scope, deps, async (exchange, { organizationId }) => {
-    const request = toResourceRequest(api, exchange, deps);
-    return { ...(await handle({ ...request, organization: organizationId, platform: false })) };
+    const { locate, ...request } = toResourceRequest(api, exchange, deps);
+    try {
+      return { ...(await handle({ ...request, organization: organizationId, platform: false })) };
+    } catch (thrown) {
+      throw locate(thrown);
+    }
   });
   const methods = Object.fromEntries(METHODS.map((method) => [method, handler]));
   return [path, `${path}/**`].map((at) => ({ path: at, envelope: 'resource', methods }));

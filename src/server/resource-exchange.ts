@@ -8,7 +8,8 @@ import { readObject } from '../resources/parse-body.ts';
 import type { HttpExchange } from '../surfaces/http-exchange.ts';
 import { readBody } from '../surfaces/read-body.ts';
 import { isForm, readForm } from '../surfaces/read-form.ts';
-import { isYaml, readYamlObject } from './yaml-body.ts';
+import { isYaml, readYaml } from './yaml-body.ts';
+import type { YamlBody } from './yaml-body.ts';
 
 export interface ResourceBodies {
   spools: Spools;
@@ -23,32 +24,45 @@ export interface ResourcePlace {
   yaml?: OrganizationApi['yaml'] | undefined;
 }
 
+export type ReceivedRequest = Omit<ResourceRequest, 'organization' | 'platform'> & {
+  /** What was thrown, told with its place in the body where that has lines. */
+  locate(thrown: unknown): unknown;
+};
+
 /** What a resource handler needs of an exchange, but for whom it acts. */
 export function toResourceRequest(
   { path: base, fromForm, yaml = false }: ResourcePlace,
   exchange: HttpExchange,
   bodies: ResourceBodies,
-): Omit<ResourceRequest, 'organization' | 'platform'> {
-  const { request, path, search, id } = exchange;
+): ReceivedRequest {
+  const { request, path, search } = exchange;
+  let locate: YamlBody['locate'] = (thrown) => thrown;
   return {
     method: request.method ?? 'GET',
     segments: segmentsBelow(base, path),
     query: new URLSearchParams(search),
-    body: async (options) => {
-      const { maxBodyBytes: limit, spools } = bodies;
-      const isForms = fromForm !== undefined && isForm(request);
-      if (!isForms) {
-        const read = yaml && isYaml(request) ? readYamlObject : readObject;
-        return read(await readBody(request, limit), options);
-      }
-      const form = await readForm(request, { limit, spools, boundary: id });
-      try {
-        return fromForm(await Promise.all(form.parts.map((part) => toField(part, limit))));
-      } finally {
-        await form.dispose();
-      }
+    async body(options) {
+      if (fromForm && isForm(request)) return fromForm(await readFields(exchange, bodies));
+      const bytes = await readBody(request, bodies.maxBodyBytes);
+      if (!yaml || !isYaml(request)) return readObject(bytes, options);
+      const read = readYaml(bytes, options);
+      ({ locate } = read);
+      return read.value;
     },
+    locate: (thrown) => locate(thrown),
   };
+}
+
+async function readFields(
+  { request, id }: HttpExchange,
+  { maxBodyBytes: limit, spools }: ResourceBodies,
+): Promise<FormField[]> {
+  const form = await readForm(request, { limit, spools, boundary: id });
+  try {
+    return await Promise.all(form.parts.map((part) => toField(part, limit)));
+  } finally {
+    await form.dispose();
+  }
 }
 
 async function toField(part: FormPart, limit: number): Promise<FormField> {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import type { Diagnostic } from '../config/diagnostic.ts';
+import type { Diagnostic, Place } from '../config/diagnostic.ts';
 import { createPlaces } from '../config/locate.ts';
 import { parseYaml } from '../config/parse-yaml.ts';
 import { GatewayError } from '../core/errors.ts';
@@ -12,26 +12,44 @@ export function isYaml({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return /^(application|text)\/(x-)?yaml(?=[ \t;]|$)/i.test(headers['content-type'] ?? '');
 }
 
+export interface YamlBody {
+  readonly value: Body;
+  /** An error that names a member, with the line and column of what is written there. */
+  locate(thrown: unknown): unknown;
+}
+
 /**
  * The object that a YAML body holds, in one document; where it is `optional`, none is an empty one.
  * Bounded as files of the configuration are.
  *
  * @throws GatewayError `invalid_request` with line and column of the first fault
  */
-export function readYamlObject(bytes: Buffer, { optional = false } = {}): Body {
+export function readYaml(bytes: Buffer, { optional = false } = {}): YamlBody {
   if (!isUtf8(bytes)) throw invalid('not UTF-8');
   const source = { file: '', directory: '', text: bytes.toString('utf8') };
-  const { documents, diagnostics } = parseYaml(source, createPlaces());
+  const places = createPlaces();
+  const { documents, diagnostics } = parseYaml(source, places);
   const [fault] = diagnostics;
-  if (fault) throw invalid(toText(fault));
-  if (optional && documents.length === 0) return {};
-  const value = documents[0]?.value;
-  if (documents.length === 1 && isJsonObject(value)) return value;
-  throw invalid('expected one document that is a mapping');
+  if (fault) throw invalid(at(fault, withHint(fault)));
+  const value = optional && documents.length === 0 ? {} : documents[0]?.value;
+  if (documents.length > 1 || !isJsonObject(value))
+    throw invalid('expected one document that is a mapping');
+  return {
+    value,
+    locate(thrown) {
+      if (!(thrown instanceof GatewayError) || thrown.param === undefined) return thrown;
+      const path = thrown.param.split(/[.[\]]+/).filter((step) => step !== '');
+      return thrown.with({ message: at(places.find(value, path), thrown.message) });
+    },
+  };
 }
 
-function toText({ line, column, message, hint }: Diagnostic): string {
-  return `line ${line}, column ${column}: ${message}${hint === undefined ? '' : ` (${hint})`}`;
+function at({ line, column }: Place, message: string): string {
+  return `line ${line}, column ${column}: ${message}`;
+}
+
+function withHint({ message, hint }: Diagnostic): string {
+  return hint === undefined ? message : `${message} (${hint})`;
 }
 
 function invalid(what: string): GatewayError {

@@ -242,6 +242,31 @@ schedule: { type: cron, expression: '0 0 1 1 *', timezone: UTC }
     expect(refused.body.error.message).toMatch(message);
   });
 
+  it.each([
+    {
+      from: "expression: '0 0 1 1 *'",
+      to: "expression: '0 25 * * *'",
+      status: 422,
+      says: 'line 11, column 37: schedule.expression',
+    },
+    {
+      from: 'type: user.message',
+      to: 'type: user.interrupt',
+      status: 400,
+      says: 'line 8, column 11: initial_events[0].type',
+    },
+    {
+      from: 'model: acme/one',
+      to: 'model: 7',
+      status: 400,
+      says: 'line 5, column 10: runtime.model',
+    },
+  ])('is told where a value has no meaning: $to', async ({ from, to, status, says }) => {
+    const refused = await send(`POST ${at('')}`, 'text/yaml', TEXT.replace(from, to));
+    expect(refused.status).toBe(status);
+    expect(refused.body.error.message).toContain(says);
+  });
+
   it('is judged as JSON is, and YAML is no JSON', async () => {
     const none = await send(`POST ${at('')}`, 'text/yaml', TEXT.replace('name: daily', 'x: y'));
     expect(none).toMatchObject({ status: 400, body: { error: { param: 'name' } } });
