@@ -19,7 +19,8 @@ import type { Draft, Lookup, Settlement } from './settlement.ts';
 /** The write-only field that holds the webhook's URL. */
 export const CHAT_WEBHOOK = 'notification_settings';
 
-const MAX_EVENT_BYTES = 2 * 1024 * 1024;
+/** Of all first messages as JSON; larger contents are files that they name. */
+const MAX_EVENT_BYTES = 512 * 1024;
 const UPCOMING = 5;
 
 /** Why a Schedule does not fire by itself. */

@@ -255,7 +255,7 @@ describe('a new Schedule', () => {
           param,
         ]);
       }
-      const large = await post({ initial_events: [say('x'.repeat(2 * 1024 * 1024))] });
+      const large = await post({ initial_events: [say('x'.repeat(512 * 1024))] });
       expect(large).toMatchObject({ status: 413, body: { param: 'initial_events' } });
     },
   );
