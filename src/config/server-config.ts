@@ -54,6 +54,8 @@ export interface ServerConfig {
   compat: { resourceXApiKey: boolean };
   /** Programs that Agents may name; the one place where commands come from. */
   harnesses: Readonly<Record<string, HarnessProgram>>;
+  /** Agents may bring commands of their own, too. */
+  harnessesInline: boolean;
   mcpServers: Readonly<Record<string, OperatorProgram>>;
   workers: number;
 }
@@ -244,6 +246,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     },
     compat: { resourceXApiKey: settings.compat.resource_x_api_key },
     harnesses: settings.harnesses,
+    harnessesInline: settings.harnesses_inline,
     mcpServers: settings.mcp_servers,
     workers: settings.workers,
   };

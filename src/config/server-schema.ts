@@ -190,6 +190,10 @@ export const serverSchema = z
       .record(programName, harness)
       .default({})
       .describe('Programs that may run the turns of Agents, by name.'),
+    harnesses_inline: z
+      .boolean()
+      .default(false)
+      .describe('Whoever may write an Agent may have it run any program on this machine.'),
     mcp_servers: z
       .record(programName, z.object(program))
       .default({})

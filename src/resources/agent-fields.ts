@@ -59,6 +59,18 @@ const skill = z.object({
   version: z.string().min(1).max(128).nullish().describe('Its version; default: the latest.'),
 });
 
+/** A program that the Agent itself brings along. */
+const inlineHarness = z.strictObject({
+  name: z.string().regex(/^[\w.-]{1,64}$/, 'expected letters, digits, . _ and -'),
+  command: z.string().min(1).max(4_096).describe('Program to run; found as the shell would.'),
+  args: z.array(z.string().max(32_768)).max(256).default([]).describe('Its arguments.'),
+  env: z
+    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/), z.string().max(32_768))
+    .default({})
+    .describe('Variables that it gets, seen by whoever sees the Agent; secrets are Credentials.'),
+  protocol: z.enum(['acp', 'jsonl']).default('acp').describe('What it speaks on stdin and stdout.'),
+});
+
 /** What an Agent and a declarative runtime are made of. */
 export const agentParts = {
   model: agentModel
@@ -70,12 +82,12 @@ export const agentParts = {
   mcp_servers: list(agentMcpServer, MAX_SERVERS).describe('MCP servers that its tools come from.'),
   skills: list(skill, MAX_SKILLS).describe('Skills that it has.'),
   harness: z
-    .string()
-    .min(1)
-    .max(64)
+    .union([z.string().min(1).max(64), inlineHarness])
     .nullable()
     .default(null)
-    .describe('One of `server.harnesses` that runs its turns; default: the built-in model loop.'),
+    .describe(
+      'One of `server.harnesses` that runs its turns, or with `server.harnesses_inline` a program; default: the built-in model loop.',
+    ),
 };
 
 /** Members of an Agent that something else has in place of the Agent's own; null clears one. */
@@ -100,6 +112,8 @@ export type AgentParts = z.output<typeof parts>;
 export interface OperatorNames {
   harnesses: ReadonlySet<string>;
   mcpServers: ReadonlySet<string>;
+  /** Agents may bring programs of their own. Default: they may not. */
+  harnessesInline?: boolean;
 }
 
 /**
@@ -129,8 +143,20 @@ export function checkAgentParts(given: AgentParts, prefix = '', operator?: Opera
     if (custom.has(tool.name)) throw invalid(`${at}.name`, 'is there twice');
     custom.add(tool.name);
   }
-  if (harness && operator?.harnesses.has(harness) === false) {
-    throw undeclared(`${prefix}harness`, harness, 'harnesses');
+  if (operator) checkHarness(harness, `${prefix}harness`, operator);
+}
+
+/** What callers send is run only where the operator says so (requirement harness.declared-by-operator). */
+function checkHarness(
+  harness: AgentParts['harness'],
+  param: string,
+  { harnesses, harnessesInline }: OperatorNames,
+): void {
+  if (typeof harness === 'string') {
+    if (!harnesses.has(harness)) throw undeclared(param, harness, 'harnesses');
+  } else if (harness && harnessesInline !== true) {
+    const message = `${param}: a command is taken only with server.harnesses_inline; name one of server.harnesses`;
+    throw new GatewayError('unprocessable', { message, param });
   }
 }
 

@@ -19,6 +19,7 @@ import type { ToolCredentials } from '../runtime/tools/tool-credentials.ts';
 import { createSessions } from '../sessions/create-sessions.ts';
 import { withKnownFiles } from '../sessions/named-files.ts';
 import { resolveAgent } from '../sessions/resolve-agent.ts';
+import { harnessName } from '../sessions/resolved-agent.ts';
 import type { Sessions, TurnRunner } from '../sessions/sessions.ts';
 import type { Store } from '../store/store.ts';
 import type { Admitted, GateDeps } from '../surfaces/gate.ts';
@@ -123,11 +124,14 @@ function openRunner(
     ...content,
     directory: join(config.dataDir, 'harness'),
     harnesses: programs.harnesses,
+    harnessesInline: config.harnessesInline,
     servers,
     reaper,
     clock,
     version: VERSION,
-    async credentialsFor({ organization, agent: { id: agentId, harness: scopeName } }) {
+    async credentialsFor({ organization, agent }) {
+      const { id: agentId } = agent;
+      const scopeName = harnessName(agent);
       if (agentId === null || scopeName === null) return {};
       const query = { organization, agentId, scopeName };
       const selected = await selectCredentials(query, options);

@@ -48,6 +48,7 @@ export async function openResources(
   const hasher = createKeyHasher(masterKeys);
   const operator = {
     harnesses: new Set(Object.keys(config.harnesses)),
+    harnessesInline: config.harnessesInline,
     mcpServers: new Set(Object.keys(config.mcpServers)),
   };
   const { webhooks } = config.notifications;

@@ -62,6 +62,22 @@ export interface ResolvedAgent {
   readonly tools: readonly AgentTool[];
   readonly mcp_servers: readonly AgentMcpServer[];
   readonly skills: readonly AgentSkill[];
-  /** A process that the operator declared under `server.harnesses`; null is the built-in model loop. */
-  readonly harness: string | null;
+  /**
+   * A process that the operator declared under `server.harnesses`, or a program of the Agent's own; null
+   * is the built-in model loop.
+   */
+  readonly harness: string | InlineHarness | null;
+}
+
+export interface InlineHarness {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly protocol: 'acp' | 'jsonl';
+}
+
+/** By which credentials and the log know the Agent's harness. */
+export function harnessName({ harness }: Pick<ResolvedAgent, 'harness'>): string | null {
+  return typeof harness === 'object' && harness ? harness.name : harness;
 }

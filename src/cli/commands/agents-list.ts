@@ -13,7 +13,7 @@ export const run: CommandRun = ({ context, flags }) =>
     columns: [
       { title: 'NAME', value: ({ name }) => name },
       { title: 'MODEL', value: ({ model }) => (isRecord(model) ? model['id'] : model) },
-      { title: 'HARNESS', value: ({ harness }) => harness },
+      { title: 'HARNESS', value: ({ harness }) => (isRecord(harness) ? harness['name'] : harness) },
       { title: 'VERSION', value: ({ version }) => version },
       { title: 'ARCHIVED', value: ({ archived_at }) => archived_at },
       { title: 'ID', value: ({ id }) => id },

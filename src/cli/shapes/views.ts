@@ -1,4 +1,4 @@
-import { anything, count, flag, list, number, orNull, record, text, texts } from './shape.ts';
+import { anything, count, flag, list, number, oneOf, orNull, record, text, texts } from './shape.ts';
 import type { Shape } from './shape.ts';
 
 /** What the API shows of a resource, as far as every one has it. */
@@ -32,7 +32,7 @@ export const KEY = view('api_key', {
 export const AGENT = view('agent', {
   organization: text,
   model: orNull(record({ id: text })),
-  harness: orNull(text),
+  harness: orNull(oneOf(text, record({ name: text }))),
   archived_at: orNull(text),
 });
 export const SERVICE = view('endpoint', {

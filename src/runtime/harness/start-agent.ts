@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import { toPublicMessage } from '../../core/redact.ts';
+import { harnessName } from '../../sessions/resolved-agent.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { Reaper } from '../reaper/create-reaper.ts';
 import { openAcpAgent } from './acp-agent.ts';
@@ -22,8 +23,10 @@ import { writeSkills } from './skill-folders.ts';
 import { whenAborted, within } from './within.ts';
 
 export interface StartAgentDeps {
-  /** By name; nothing else is ever run. */
+  /** By name. */
   readonly harnesses: ReadonlyMap<string, HarnessProgram>;
+  /** Programs of Agents are run, too. Default: nothing but what is declared. */
+  readonly harnessesInline?: boolean;
   /** Variables by which a harness gets the secrets of the Session's Agent. */
   readonly credentialsFor: (session: Session) => Promise<Readonly<Record<string, string>>>;
   readonly servers: HarnessServersDeps;
@@ -49,6 +52,12 @@ export interface StartedAgent {
   readonly missingServers: readonly string[];
 }
 
+/** As the operator's own have them where they say nothing else. */
+const INLINE_TIMEOUTS: HarnessProgram['timeouts'] = {
+  start: 30_000,
+  turn: 60 * 60_000,
+  stop: 5_000,
+};
 /** Between the request to end and the kill of what is not wanted any more. */
 const ABORT_GRACE_MS = 300;
 
@@ -61,7 +70,7 @@ export async function startAgent(
   deps: StartAgentDeps,
   signal: AbortSignal,
 ): Promise<StartedAgent> {
-  const program = deps.harnesses.get(session.agent.harness ?? '');
+  const program = findProgram(session.agent, deps);
   if (!program) throw new HarnessError('unavailable');
   const credentials = await deps.credentialsFor(session);
   const { servers: mcpServers, secrets, refused } = await findHarnessServers(session, deps.servers);
@@ -107,6 +116,15 @@ export async function startAgent(
   }
 }
 
+/** The operator may have thought better of it since the Agent was written. */
+function findProgram(
+  { harness }: Session['agent'],
+  { harnesses, harnessesInline }: StartAgentDeps,
+): HarnessProgram | undefined {
+  if (typeof harness === 'string') return harnesses.get(harness);
+  return harness && harnessesInline ? { ...harness, timeouts: INLINE_TIMEOUTS } : undefined;
+}
+
 async function open(
   { protocol }: HarnessProgram,
   process: HarnessProcess,
@@ -116,7 +134,7 @@ async function open(
 }
 
 function reporters({ id, agent }: Session, scrubber: Scrubber, log: Log) {
-  const fields = { session: id, harness: agent.harness };
+  const fields = { session: id, harness: harnessName(agent) };
   return {
     onStderr: (line: string) =>
       log.info('harness', { ...fields, line: toPublicMessage(scrubber.text(line)) }),

@@ -25,6 +25,8 @@ export interface HarnessTestOptions {
   readonly protocol: HarnessProgram['protocol'];
   readonly env?: Readonly<Record<string, string>>;
   readonly program?: Partial<HarnessProgram>;
+  /** Agents may bring programs of their own. */
+  readonly harnessesInline?: boolean;
   readonly skills?: readonly TurnSkill[];
   readonly files?: Readonly<Record<string, AttachedFile>>;
 }
@@ -42,6 +44,7 @@ export function harnessOptions(directory: string, options: HarnessTestOptions) {
   };
   return {
     harnesses: new Map([['tester', program]]),
+    harnessesInline: options.harnessesInline === true,
     credentialsFor: async () => ({ AGENT_API_KEY: KEY, LD_PRELOAD: '/evil.so' }),
     servers: {
       guard: {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { InlineHarness } from '../../../src/sessions/resolved-agent.ts';
 import { eventually } from '../../support/gateway.ts';
 import { verifies } from '../../requirements.ts';
 import { countProcesses, createStand, ofType, readNotes, typesOf } from './stand.ts';
@@ -125,6 +126,36 @@ describe('the process of a harness', () => {
     const events = await stand.idle();
     expect(ofType(events, 'session.error')[0]).toMatchObject({ error: { code: 'unavailable' } });
   });
+
+  const carried = (directory: string): InlineHarness => ({
+    name: 'mine',
+    command: process.execPath,
+    args: [fileURLToPath(new URL('./programs/lines.mjs', import.meta.url))],
+    env: { NOTES: join(directory, 'notes') },
+    protocol: 'jsonl',
+  });
+
+  it(
+    verifies(
+      'harness.declared-by-operator',
+      'that the Agent carries is run where the operator says so, and nowhere else',
+    ),
+    async () => {
+      const directory = await mkdtemp(join(tmpdir(), 'harness-'));
+      const agent = { harness: carried(directory) };
+      const options = { protocol: 'jsonl', agent, directory } as const;
+      const allowed = await createStand({ ...options, harnessesInline: true });
+      await allowed.say('speak');
+      expect(ofType(await allowed.idle(), 'agent.message')).not.toEqual([]);
+      await allowed.stop();
+
+      const refused = await createStand(options);
+      await refused.say('speak');
+      const events = await refused.idle();
+      expect(ofType(events, 'session.error')).toMatchObject([{ error: { code: 'unavailable' } }]);
+      expect(await refused.notes()).toEqual([]);
+    },
+  );
 
   it(
     verifies('harness.process-lifecycle', 'ends with its Session, and so does its directory'),
