@@ -1,15 +1,12 @@
 // A guided tour of the built gateway with real processes, offline, in a directory of its own.
 // Exits 0 when every step did what it says.
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { showAgents } from './demo-agents.js';
 import { askWithEveryClient } from './demo-clients.js';
+import { showSchedules } from './demo-schedules.js';
+import { createStage, expect, STEP_TIMEOUT_MS, tell } from './demo-stage.js';
 
-const BINARY = fileURLToPath(new URL('../bin/gateway.js', import.meta.url));
-const STEP_TIMEOUT_MS = 15_000;
+const STORY =
+  'Once there was a program that was stopped in the middle of a sentence, and when it woke it read what it had said so far, began the sentence anew, and nobody who listened missed a word of it.';
 
 const CONFIG = `version: 1
 server:
@@ -18,7 +15,11 @@ providers:
   - name: healthy
     type: mock
     mock:
-      rules: [{ match: { stream: true }, reply: { chunk_delay_ms: 40 } }]
+      rules:
+        - match: { text: story } # a model that takes its time
+          reply: { text: "${STORY}", chunks: 40, chunk_delay_ms: 100 }
+        - match: { stream: true }
+          reply: { chunk_delay_ms: 40 }
   - name: broken
     type: mock
     mock:
@@ -36,42 +37,42 @@ models:
     routes: [{ provider: healthy, upstream_model: echo, protocols: [messages], mapping: translated }]
 `;
 
-const directory = mkdtempSync(join(tmpdir(), 'gateway-demo-'));
-const env = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !name.startsWith('GATEWAY_')),
-);
-let server;
+const stage = createStage();
 
 async function main() {
   tell('One YAML file: two providers, one of them broken, and three models');
-  writeFileSync(join(directory, 'gateway.yaml'), CONFIG);
-  console.log(CONFIG.replace(/^/gm, '    ').trimEnd());
-  await gateway('validate');
+  stage.write('gateway.yaml', CONFIG);
+  await stage.gateway('validate');
 
   tell('Start it: no network, no key of any vendor');
-  const url = await start();
+  const server = await stage.start();
+  const { url } = server;
   console.log(`    listening on ${url}`);
-  await gateway('models', 'list');
+  await stage.gateway('models', 'list');
 
   tell('Make a key and call a model with it, as any client of the protocol does');
-  const key = (await gateway('keys', 'create', 'my-app', '--quiet')).trim();
+  const key = (await stage.gateway('keys', 'create', 'my-app', '--quiet')).trim();
   const answer = await complete(url, key, 'demo/echo');
   expect(answer.status === 200, `the call answered ${answer.status}`);
   console.log(`    ${answer.body.choices[0].message.content}`);
 
   tell('Stream an answer');
-  await gateway('chat', 'demo/echo', 'These words come back one at a time, as they are made.');
+  await stage.gateway(
+    'chat',
+    'demo/echo',
+    'These words come back one at a time, as they are made.',
+  );
 
   tell('One prompt through four client libraries, onto one model');
   await askAll(url, key, 'demo/echo');
 
   tell('The same onto a model whose provider speaks only the Messages protocol');
   await askAll(url, key, 'demo/messages-only');
-  await gateway('models', 'explain', 'demo/messages-only', '--protocol', 'generate-content');
+  await stage.gateway('models', 'explain', 'demo/messages-only', '--protocol', 'generate-content');
 
   tell('Fail over: the first route of demo/failover is down, and the client does not notice');
-  await gateway('chat', 'demo/failover', 'Is anybody there?');
-  const [record] = JSON.parse(await quietly('logs', '--limit', '1', '-o', 'json')).data;
+  await stage.gateway('chat', 'demo/failover', 'Is anybody there?');
+  const [record] = JSON.parse(await stage.quietly('logs', '--limit', '1', '-o', 'json')).data;
   for (const { provider, outcome, ms } of record.attempts) {
     console.log(`    asked ${provider}: ${outcome} after ${ms} ms`);
   }
@@ -80,18 +81,22 @@ async function main() {
 
   tell('A key with a spending limit of a hundredth of a cent, and an answer that could cost more');
   const flags = ['--spending-limit', '0.0001', '--quiet'];
-  const poor = (await gateway('keys', 'create', 'small-budget', ...flags)).trim();
+  const poor = (await stage.gateway('keys', 'create', 'small-budget', ...flags)).trim();
   const refused = await complete(url, poor, 'demo/echo');
   expect(refused.status === 402, `the limit let it pass with ${refused.status}`);
   console.log(`    HTTP ${refused.status}: ${JSON.stringify(refused.body)}`);
 
   tell('Who used what, and every request');
-  await gateway('usage', '--by', 'key', '--by', 'model');
-  await gateway('logs');
+  await stage.gateway('usage', '--by', 'key', '--by', 'model');
+  await stage.gateway('logs');
+
+  const restarted = await showAgents({ stage, server, key, story: STORY });
 
   tell('Stop it: open requests are finished first');
-  const code = await stop();
+  const code = await restarted.end('SIGTERM');
   expect(code === 0, `the gateway ended with ${code}`);
+
+  await showSchedules({ stage, config: CONFIG });
   console.log('\nThat was it. Your own: gateway init && gateway start');
 }
 
@@ -102,78 +107,6 @@ async function askAll(url, key, model) {
     console.log(`    ${client.padEnd(32)} ${answer}`);
     expect(answer === `You said: ${prompt}`, `${client} was told: ${answer}`);
   }
-}
-
-function tell(text) {
-  console.log(`\n── ${text}`);
-}
-
-function expect(condition, otherwise) {
-  if (!condition) throw new Error(otherwise);
-}
-
-/** Runs the command where everybody sees it; gives what it wrote to stdout. */
-async function gateway(...words) {
-  console.log(
-    `    $ gateway ${words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(' ')}`,
-  );
-  return run(words, (piece) => process.stdout.write(piece));
-}
-
-function quietly(...words) {
-  return run(words, () => {});
-}
-
-async function run(words, show) {
-  const child = spawn(process.execPath, [BINARY, ...words], {
-    cwd: directory,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: STEP_TIMEOUT_MS,
-  });
-  let text = '';
-  let atLineStart = true;
-  child.stdout.setEncoding('utf8').on('data', (piece) => {
-    text += piece;
-    // Indented as it arrives, so that a stream is seen to be one.
-    show((atLineStart ? '    ' : '') + piece.replace(/\n(?!$)/g, '\n    '));
-    atLineStart = piece.endsWith('\n');
-  });
-  const [code] = await once(child, 'close');
-  expect(code === 0, `gateway ${words.join(' ')} ended with ${code}`);
-  return text;
-}
-
-async function start() {
-  server = spawn(process.execPath, [BINARY, 'start'], {
-    cwd: directory,
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  let said = '';
-  const { promise, resolve, reject } = withResolvers();
-  const timer = setTimeout(() => reject(new Error(`no start in time\n${said}`)), STEP_TIMEOUT_MS);
-  server.on('exit', (code) => reject(new Error(`the gateway ended with ${code}\n${said}`)));
-  server.stderr.setEncoding('utf8').on('data', (piece) => {
-    said += piece;
-    const url = /gateway listening on (\S+)\n/.exec(said)?.[1];
-    if (url !== undefined) resolve(url);
-  });
-  return promise.finally(() => clearTimeout(timer));
-}
-
-/** Node.js 20 has no Promise.withResolvers. */
-function withResolvers() {
-  const made = {};
-  made.promise = new Promise((resolve, reject) => Object.assign(made, { resolve, reject }));
-  return made;
-}
-
-async function stop() {
-  const ended = once(server, 'exit');
-  server.kill('SIGTERM');
-  const [code] = await ended;
-  return code;
 }
 
 async function complete(url, key, model) {
@@ -192,6 +125,5 @@ try {
   console.error(`\nthe demo failed: ${error.message}`);
   process.exitCode = 1;
 } finally {
-  server?.kill('SIGKILL');
-  rmSync(directory, { recursive: true, force: true });
+  stage.clear();
 }

@@ -13,4 +13,6 @@ it('the demo runs by itself, shows every step and exits 0', async () => {
   expect(stdout).toContain('asked broken: status_503');
   expect(stdout).toContain('HTTP 402: {"error":"API key spending limit exceeded"}');
   expect(stdout).toMatch(/^ +my-app +demo\/echo +5 +0 +\d+ +0 +\d+ +0\.\d+$/m);
-}, 60_000);
+  expect(stdout).toMatch(/ complete: \d+ events, one answer, 2 model requests$/m);
+  expect(stdout.match(/^ +chat: Schedule report: succeeded$/gm)?.length).toBeGreaterThan(1);
+}, 240_000);

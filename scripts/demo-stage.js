@@ -1,0 +1,109 @@
+// Where the demo plays: a directory of its own, the commands in it, and the gateway that they talk to.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const BINARY = fileURLToPath(new URL('../bin/gateway.js', import.meta.url));
+export const STEP_TIMEOUT_MS = 60_000;
+
+export function tell(text) {
+  console.log(`\n── ${text}`);
+}
+
+export function expect(condition, otherwise) {
+  if (!condition) throw new Error(otherwise);
+}
+
+/** A desk with these files; nothing of the person's own settings reaches it. */
+export function createStage() {
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-demo-'));
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('GATEWAY_')),
+  );
+  const running = new Set();
+
+  const run = async (words, show) => {
+    const child = spawn(process.execPath, [BINARY, ...words], {
+      cwd: directory,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      timeout: STEP_TIMEOUT_MS,
+    });
+    let text = '';
+    let atLineStart = true;
+    child.stdout.setEncoding('utf8').on('data', (piece) => {
+      text += piece;
+      // Indented as it arrives, so that a stream is seen to be one.
+      show((atLineStart ? '    ' : '') + piece.replace(/\n(?!$)/g, '\n    '));
+      atLineStart = piece.endsWith('\n');
+    });
+    const [code] = await once(child, 'close');
+    expect(code === 0, `gateway ${words.join(' ')} ended with ${code}`);
+    return text;
+  };
+
+  return {
+    /** Of every process on the stage. */
+    env,
+    /** Writes a file, and shows it. */
+    write(name, text, { isShown = true } = {}) {
+      writeFileSync(join(directory, name), text);
+      if (isShown) console.log(text.replace(/^/gm, '    ').trimEnd());
+    },
+    /** Runs the command where everybody sees it; gives what it wrote to stdout. */
+    gateway(...words) {
+      const shown = words.map((word) => (/\s/.test(word) ? `"${word}"` : word)).join(' ');
+      console.log(`    $ gateway ${shown}`);
+      return run(words, (piece) => process.stdout.write(piece));
+    },
+    quietly: (...words) => run(words, () => {}),
+    /** The command as a process that others talk to on stdin and stdout. */
+    talk(...words) {
+      const child = spawn(process.execPath, [BINARY, ...words], {
+        cwd: directory,
+        env,
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
+      running.add(child);
+      return child;
+    },
+    /** A gateway in the directory; gives its address and what ends it. */
+    async start(script = BINARY, words = ['start']) {
+      const child = spawn(process.execPath, [script, ...words], {
+        cwd: directory,
+        env,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      running.add(child);
+      const ended = once(child, 'exit');
+      const end = async (signal) => {
+        child.kill(signal);
+        const [code, by] = await ended;
+        return code ?? by;
+      };
+      return { url: await addressOf(child), end };
+    },
+    clear() {
+      for (const child of running) child.kill('SIGKILL');
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function addressOf(child) {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    const timer = setTimeout(() => reject(new Error(`no start in time\n${said}`)), STEP_TIMEOUT_MS);
+    child.on('exit', (code) => reject(new Error(`the gateway ended with ${code}\n${said}`)));
+    child.stderr.setEncoding('utf8').on('data', (piece) => {
+      said = `${said}${piece}`.slice(-10_000);
+      const url = /gateway listening on (\S+)\n/.exec(said)?.[1];
+      if (url === undefined) return;
+      clearTimeout(timer);
+      resolve(url);
+    });
+  });
+}
