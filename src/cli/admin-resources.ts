@@ -24,5 +24,6 @@ export function toResourceClient(client: Client): ResourceClient {
       client.admin(PATHS[kind]).update(id, { ...body, expected_version: expectedVersion }),
     delete: (kind, id) => client.admin(PATHS[kind]).delete(id),
     archive: async (kind, id) => client.admin(PATHS[kind]).action(id, 'archive'),
+    act: async (kind, id, action) => client.admin(PATHS[kind]).action(id, action),
   };
 }

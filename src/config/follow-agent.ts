@@ -5,11 +5,13 @@ import { ObjectRef } from './references.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** A Service that names an Agent by reference and no version of it runs the newest one. */
+const FOLLOWERS: readonly KindName[] = ['service', 'deployment'];
+
+/** What names an Agent by reference and no version of it runs the newest one. */
 export function followAgent(kind: KindName, body: Body): Body {
   const { agent_id: agent, agent_version: version } = body;
   const isFree = version === undefined || version === null;
-  if (kind !== 'service' || !isFree || !(agent instanceof ObjectRef)) return body;
+  if (!FOLLOWERS.includes(kind) || !isFree || !(agent instanceof ObjectRef)) return body;
   if (agent.kind !== 'agent' || agent.field !== 'id') return body;
   return { ...body, agent_version: new ObjectRef('agent', agent.name, 'version') };
 }

@@ -43,6 +43,8 @@ export interface ConfigKind {
   readonly isFixed: (field: string, view: Readonly<Record<string, unknown>>) => boolean;
   /** Members of an update that name what a field is now, by the field that is changed. */
   readonly guards: Readonly<Record<string, string>>;
+  /** Fields that change only while the object is paused. */
+  readonly boundWhilePaused: readonly string[];
 }
 
 export type Removal = 'delete' | 'revoke' | 'archive' | 'disable';
@@ -90,7 +92,11 @@ export const CONFIG_KINDS: readonly ConfigKind[] = [
     isFixed: isModeSwitch,
     guards: { agent_version: 'expected_agent_version' },
   }),
-  toConfigKind('deployment', deployment, { isFixed: isModeSwitch, removedBy: 'archive' }),
+  toConfigKind('deployment', deployment, {
+    isFixed: isModeSwitch,
+    removedBy: 'archive',
+    boundWhilePaused: ['agent_id', 'agent_version'],
+  }),
 ];
 
 export const COLLECTIONS: ReadonlySet<string> = new Set(
@@ -113,8 +119,11 @@ function toConfigKind(
     off,
     removedBy = 'delete',
     guards = {},
+    boundWhilePaused = [],
     isFixed = (field) => definition.immutable.includes(field),
-  }: Partial<Pick<ConfigKind, 'off' | 'removedBy' | 'guards' | 'isFixed'>> = {},
+  }: Partial<
+    Pick<ConfigKind, 'off' | 'removedBy' | 'guards' | 'boundWhilePaused' | 'isFixed'>
+  > = {},
 ): ConfigKind {
   return {
     kind,
@@ -133,6 +142,7 @@ function toConfigKind(
     off,
     isFixed,
     guards,
+    boundWhilePaused,
   };
 }
 

@@ -6,11 +6,18 @@ import { CONFIG_KINDS, kindOf, type KindName } from './kinds.ts';
 import { labelsOf } from './ownership.ts';
 import { ownedLabels } from './plan.ts';
 import type { PlanAction } from './plan-action.ts';
+import { mustPause, rebind, withBinding } from './rebind.ts';
 import { isRecord } from './record.ts';
 import { ObjectRef, SecretRef } from './references.ts';
 import { triesAgain } from './try-again.ts';
 
 type Body = Record<string, unknown>;
+
+interface Target {
+  readonly kind: KindName;
+  readonly id: string;
+  readonly version: number;
+}
 
 /** Writes the objects of one apply and remembers what they have become, so that references resolve. */
 export class ObjectWriter {
@@ -48,7 +55,7 @@ export class ObjectWriter {
     const { kind, action, id, version } = planned;
     if (action === 'update') {
       const target = { kind, id: id ?? '', version: version ?? 0 };
-      return this.#update(target, this.#patch(planned, object), object);
+      return this.#change(target, planned, object);
     }
     if (action === 'replace') {
       const { client } = this.#options;
@@ -56,6 +63,19 @@ export class ObjectWriter {
       this.#actual[kind] = this.#actual[kind].filter((view) => view.id !== id);
     }
     return this.#create(object);
+  }
+
+  #change(target: Target, planned: PlanAction, object: DesiredObject): Promise<View> {
+    const { client } = this.#options;
+    const view = this.#actual[planned.kind].find(({ id }) => id === planned.id);
+    const fields = new Set(planned.changes.map(({ field }) => field));
+    const body = withBinding(planned.kind, this.#patch(planned, object), view);
+    const update = (version: number) => this.#update({ ...target, version }, body, object);
+    if (!mustPause(planned.kind, fields, view)) return update(target.version);
+    // What is paused must run again, also when a stop is asked for.
+    const again = <T>(write: () => Promise<T>) =>
+      triesAgain(write, { pause: this.#options.pause, look: undefined, signal: undefined });
+    return rebind({ ...target, client, update, again });
   }
 
   /** An answer that never came may still have taken effect: the object itself is asked. */
@@ -75,11 +95,7 @@ export class ObjectWriter {
   }
 
   /** As a creation: an update that took effect without an answer shows in the object. */
-  #update(
-    { kind, id, version }: { kind: KindName; id: string; version: number },
-    body: Body,
-    object?: DesiredObject,
-  ): Promise<View> {
+  #update({ kind, id, version }: Target, body: Body, object?: DesiredObject): Promise<View> {
     const { client } = this.#options;
     return this.#again(
       () => client.update(kind, id, { body, expectedVersion: version }),

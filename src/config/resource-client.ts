@@ -16,4 +16,6 @@ export interface ResourceClient {
   ): Promise<View>;
   delete(kind: KindName, id: string): Promise<void>;
   archive(kind: KindName, id: string): Promise<View>;
+  /** Idempotent. */
+  act(kind: KindName, id: string, action: 'pause' | 'unpause'): Promise<View>;
 }

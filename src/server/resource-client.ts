@@ -44,5 +44,10 @@ export function createResourceClient(repository: Repository): ResourceClient {
       const target = { ...EVERYWHERE, definition, idOrName: id };
       return view(definition, await repository.act(target, 'archive'));
     },
+    async act(kind, id, action) {
+      const definition = definitionOf(kind);
+      const target = { ...EVERYWHERE, definition, idOrName: id };
+      return view(definition, await repository.act(target, action));
+    },
   };
 }

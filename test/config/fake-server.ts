@@ -101,6 +101,16 @@ export class FakeServer implements ResourceClient {
     return view(kind, found.stored);
   }
 
+  async act(kind: KindName, id: string, action: 'pause' | 'unpause'): Promise<View> {
+    const found = this.#objects.find(({ stored }) => stored.id === id);
+    if (found === undefined || kind !== 'deployment') throw refusal(404, 'not found');
+    this.#record(action, kind, { name: found.stored.spec.name });
+    const paused = action === 'pause' ? { type: 'manual' } : null;
+    if (Boolean(found.stored.state['paused']) !== Boolean(paused)) found.stored.version++;
+    found.stored.state['paused'] = paused;
+    return view(kind, found.stored);
+  }
+
   /** Owners are kept by id. */
   #withOwnerId(body: Body): Body {
     const owner = this.#objects.find(
