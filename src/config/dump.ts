@@ -92,7 +92,7 @@ function lifecycleOf(view: View): Record<string, unknown> | undefined {
   const labels = labelsOf(view);
   const lifecycle = {
     ...(labels[PROTECTED_LABEL] === 'true' && { protected: true }),
-    ...(labels[PRUNE_LABEL] === 'disable' && { prune: 'disable' }),
+    ...(labels[PRUNE_LABEL] !== undefined && { prune: labels[PRUNE_LABEL] }),
   };
   return Object.keys(lifecycle).length > 0 ? lifecycle : undefined;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { apply, readActual } from '../../src/config/apply.ts';
 import { converge, type StoredSecret } from '../../src/config/converge.ts';
+import { dump } from '../../src/config/dump.ts';
 import { configJsonSchema } from '../../src/config/json-schema.ts';
 import { kindOf } from '../../src/config/kinds.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
@@ -150,6 +151,12 @@ describe('declared Schedules', () => {
         '  - name: by hand\n    lifecycle: { prune: delete }',
       );
       expect((await applyText(text, 'apply')).report.failed).toEqual([]);
+      const { objects, managed } = (await load(text)).config!.desired;
+      const { deployments } = dump({ actual: await readActual(client, { objects, managed }) });
+      expect(deployments).toMatchObject([
+        { name: 'report', notification_settings: { chat_webhook_url: expect.any(String) } },
+        { name: 'by hand', lifecycle: { prune: 'delete' } },
+      ]);
       const { report } = await applyText('version: 1\ndeployments: []\n', 'prune');
       expect(report.failed).toEqual([]);
       expect(report.applied.map(({ action, identity }) => `${action} ${identity}`).sort()).toEqual([
