@@ -436,6 +436,43 @@ describe('a run', () => {
   );
 });
 
+describe('a run that fails', () => {
+  it(
+    verifies(
+      'runs.session-xor-error',
+      'runs.field-values',
+      'runs.list.filters',
+      'deployments.trigger.one-session',
+      'has an error and no Session, leaves the Schedule active, and is found by its error',
+    ),
+    async () => {
+      const body = { name: 'ended', model: 'acme/one' };
+      const ended = (await call('POST', '/v1/agents', { ...body })).body.id;
+      const id = await make({ agent_id: ended });
+      const { body: first } = await call('POST', at(`/${id}/run`));
+      expect(first).toMatchObject({ session_id: expect.stringMatching(/^sess_/), error: null });
+      await call('POST', `/v1/agents/${ended}/archive`);
+      const failed = await call('POST', at(`/${id}/run`));
+      expect(failed).toMatchObject({
+        status: 200,
+        body: {
+          session_id: null,
+          error: { type: 'agent_archived_error', message: expect.any(String) },
+          agent: { type: 'agent', id: ended, version: 1 },
+        },
+      });
+      const sessions = await call('GET', `/v1/sessions?deployment_id=${id}`);
+      expect(sessions.body.data.map((one: { id: string }) => one.id)).toEqual([first.session_id]);
+      expect((await call('GET', at(`/${id}`))).body.status).toBe('active');
+      const list = async (query: string) =>
+        (await call('GET', at(`/${id}/runs?${query}`))).body.data;
+      expect(await list('has_error=true')).toEqual([failed.body]);
+      expect(await list('status=failed')).toEqual([failed.body]);
+      expect(await list('status=succeeded&has_error=false')).toEqual([first]);
+    },
+  );
+});
+
 describe('the test of a notification', () => {
   it(
     verifies(
