@@ -87,8 +87,19 @@ credentials list
 credentials get secret
 credentials disable secret
 credentials enable secret
+credentials create new --agent agent --scope-name shop --secret-key token --value-file more.yaml
+credentials rotate new --value-file more.yaml
 skills list
 skills get skill
+skills get skill --out unpacked
+skills update skill unpacked
+skills versions skill
+skills create unpacked --display-name again
+files upload more.yaml
+files list
+files get more.yaml
+files download more.yaml --out copy.yaml
+files delete more.yaml
 invoke service hello
 sessions list
 sessions get ID
@@ -209,8 +220,16 @@ describe('the schemas of what commands print', () => {
         expectValid(document.schema, document, line);
         if (document.ok) ran.add(document.schema);
       }
-      for (const name of ['gateway.plan/v1', 'gateway.trigger/v1', 'gateway.sessions.list/v1'])
-        expect(ran).toContain(name);
+      for (const name of [
+        'plan',
+        'trigger',
+        'sessions.list',
+        'credentials.rotate',
+        'skills.update',
+      ])
+        expect(ran).toContain(`gateway.${name}/v1`);
+      for (const name of ['skills.versions', 'files.download', 'files.delete'])
+        expect(ran).toContain(`gateway.${name}/v1`);
       expect(ran.size).toBeGreaterThan(50);
     },
     60_000,
