@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { chmod, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -17,13 +18,14 @@ const DEEDS: Readonly<Record<(typeof TEMPLATES)[number], readonly [string[], Reg
 };
 
 let directory: string;
+let command: string;
 let env: Record<string, string>;
 
 // A machine with the command on its path and nothing else of this package.
 beforeAll(async () => {
   directory = await realpath(await newDirectory());
   await mkdir(join(directory, 'bin'));
-  const command = join(directory, 'bin', 'gateway');
+  command = join(directory, 'bin', 'gateway');
   await writeFile(command, `#!/bin/sh\nexec "${process.execPath}" "${BINARY}" "$@"\n`);
   await chmod(command, 0o755);
   const path = [join(directory, 'bin'), process.env['PATH'] ?? ''].join(':');
@@ -39,8 +41,8 @@ it.each(TEMPLATES)(
   async (template) => {
     const cwd = join(directory, template);
     const options = { cwd, env, extendEnv: false };
-    await execa('gateway', ['init', '--template', template, cwd], { ...options, cwd: directory });
-    await execa('gateway', ['validate'], options);
+    await execa(command, ['init', '--template', template, cwd], { ...options, cwd: directory });
+    await execa(command, ['validate'], options);
 
     const { exitCode, stdout } = await execa('node', ['--test'], { ...options, reject: false });
     expect(stdout).toMatch(/^# pass [1-9]/m);
@@ -48,12 +50,16 @@ it.each(TEMPLATES)(
     expect(exitCode).toBe(0);
 
     const server = spawnGateway(['start', '--port', '0'], { cwd, env });
-    onTestFinished(() => void server.kill('SIGKILL'));
+    const ended = once(server, 'exit');
+    onTestFinished(async () => {
+      server.kill();
+      await ended;
+    });
     await eventually(() => server.log().includes('gateway listening'), SLOW);
-    const applied = await execa('gateway', ['apply', '--yes'], options);
+    const applied = await execa(command, ['apply', '--yes'], options);
     expect(applied.stdout).toMatch(/^no changes/m);
     const [words, outcome] = DEEDS[template];
-    expect((await execa('gateway', words, options)).stdout).toMatch(outcome);
+    expect((await execa(command, words, options)).stdout).toMatch(outcome);
   },
   SLOW,
 );
