@@ -147,6 +147,7 @@ describe('the credentials of an Agent, at a real MCP server', () => {
     async (status) => {
       const [first] = ids;
       echo.refuse.set(FIRST, status);
+      const from = Date.now();
       const tried = await eventually(async () => {
         const seen = await used();
         return seen[0] === `${status} ${FIRST}` && seen;
@@ -155,8 +156,8 @@ describe('the credentials of an Agent, at a real MCP server', () => {
       expect(tried.filter((value) => value === SECOND)).toEqual([SECOND]);
       const { failure_count: failures, cooldown_until: until } = await stateOf(first);
       expect(failures).toBe(1);
-      expect(Date.parse(until) - Date.now()).toBeGreaterThan(1_000);
-      for (let count = 0; count < 3; count++) expect(await used()).toEqual([SECOND]);
+      expect(Date.parse(until) - from).toBeGreaterThanOrEqual(30_000);
+      expect(await used()).toEqual([SECOND]);
 
       echo.refuse.clear();
       const rotated = await gateway.call('POST', `/v1/credentials/${first}/rotate`, {
