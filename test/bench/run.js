@@ -1,9 +1,9 @@
 // `npm run bench`: the gateway beside the provider alone and beside a minimal Node proxy, in one run and
 // alternating, because on a shared machine only ratios of one run mean something. Bounded to minutes.
 // Options: --seconds N (per measurement), --rounds N,
-// --only non-stream|stream|prompt|families|startup|memory|sessions, or sessions/latency and the like,
+// --only non-stream|stream|prompt|families|startup|memory|sessions|schedules, or sessions/latency and the like,
 // --against DIR (sessions: another built checkout, measured in turn with this one),
-// --profile DIR (sessions: CPU profiles of the gateways are left there)
+// --profile DIR (sessions, schedules: CPU profiles of the gateways are left there)
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { measureFamilies } from './families.js';
 import { percentile, runLoad } from './load.js';
 import { cpuMicros, memoryMiB, startServer } from './processes.js';
+import { measureSchedules } from './schedules.js';
 import { measureSessions } from './sessions.js';
 import { measureStartup } from './startup.js';
 
@@ -67,6 +68,8 @@ if (!options.only || options.only === 'families')
 if (!options.only || options.only === 'memory') await measureMemory();
 if (!options.only || options.only.startsWith('sessions'))
   await measureSessions({ root, directory, ms, rounds, ...options });
+if (!options.only || options.only === 'schedules')
+  await measureSchedules({ root, directory, ...options });
 if (!options.only || options.only === 'startup') await measureStartup(root);
 for (const { stop } of [gateway, proxy, upstream]) await stop();
 

@@ -70,8 +70,8 @@ const streamed = { ...chat, max_tokens: 100, stream: true };
 /** Five hundred messages to as many Sessions at once: until every turn is over, and what one costs. */
 export async function measureTurns(gateway) {
   const direct = await load(gateway, { path: '/v1/messages', body: streamed, requests: TURNS });
-  const quick = await turns(gateway, 'hello');
-  const slow = await turns(gateway, 'slowly');
+  const quick = await runTurns(gateway, 'hello');
+  const slow = await runTurns(gateway, 'slowly');
   return {
     'all over s': quick.seconds,
     'turns/s': TURNS / quick.seconds,
@@ -81,7 +81,8 @@ export async function measureTurns(gateway) {
   };
 }
 
-async function turns(gateway, input) {
+/** Five hundred turns that somebody asks for, in s, and what one costs. */
+export async function runTurns(gateway, input) {
   const started = performance.now();
   const before = gateway.cpu();
   const body = JSON.stringify({ input });
