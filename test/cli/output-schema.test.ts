@@ -85,6 +85,8 @@ services disable service
 services enable service
 credentials list
 credentials get secret
+credentials create other --agent agent --scope-name shop --secret-key OTHER_TOKEN --value-stdin
+credentials rotate other --value-stdin
 credentials disable secret
 credentials enable secret
 credentials create new --agent agent --scope-name shop --secret-key token --value-file more.yaml
@@ -94,7 +96,6 @@ skills get skill
 skills get skill --out unpacked
 skills update skill unpacked
 skills versions skill
-skills create unpacked --display-name again
 files upload more.yaml
 files list
 files get more.yaml
@@ -115,9 +116,11 @@ trigger SCHEDULE
 runs list
 runs get RUN
 deployments archive SCHEDULE
+deployments delete SCHEDULE
 agents archive agent
 services delete service
 skills delete skill
+skills create unpacked --display-name again
 delete -f more.yaml
 version
 completion bash
@@ -132,6 +135,19 @@ keyz
 keys list --bogus
 `;
 
+/** Their results are lines, or what another protocol says; the last one needs a chat provider. */
+const NO_DOCUMENT = new Set([
+  'start',
+  'mock',
+  'acp',
+  'mcp',
+  'tail',
+  'sessions tail',
+  'runs watch',
+  'complete-words',
+  'deployments test-notification',
+]);
+
 let gateway: TestGateway;
 let schemas: Readonly<Record<string, object>>;
 const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -145,7 +161,11 @@ afterAll(() => gateway.stop());
 
 function run(...argv: string[]): Promise<CliRun> {
   const env = { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.adminKey };
-  return runCli([...argv, '-o', 'json', '--yes'], { env, cwd: gateway.directory, stdin: '' });
+  return runCli([...argv, '-o', 'json', '--yes'], {
+    env,
+    cwd: gateway.directory,
+    stdin: 'from-stdin',
+  });
 }
 
 function expectValid(name: string, value: unknown, what: string): void {
@@ -218,19 +238,10 @@ describe('the schemas of what commands print', () => {
         const document = printed.json();
         expect(document.ok, `${line}: ${printed.stdout}`).toBe(document.error === null);
         expectValid(document.schema, document, line);
-        if (document.ok) ran.add(document.schema);
+        if (document.data !== null) ran.add(document.schema);
       }
-      for (const name of [
-        'plan',
-        'trigger',
-        'sessions.list',
-        'credentials.rotate',
-        'skills.update',
-      ])
-        expect(ran).toContain(`gateway.${name}/v1`);
-      for (const name of ['skills.versions', 'files.download', 'files.delete'])
-        expect(ran).toContain(`gateway.${name}/v1`);
-      expect(ran.size).toBeGreaterThan(50);
+      const commands = COMMANDS.filter(({ name, load }) => load && !NO_DOCUMENT.has(name));
+      expect(commands.map(schemaOf).filter((name) => !ran.has(name))).toEqual([]);
     },
     60_000,
   );
