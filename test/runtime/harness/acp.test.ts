@@ -16,7 +16,11 @@ const toolset = (policy: 'always_allow' | 'always_ask' | 'auto') =>
 
 describe('an ACP agent as a harness', () => {
   it(
-    verifies('harness.acp-agents', 'runs a turn, its words and tool calls being events'),
+    verifies(
+      'harness.acp-agents',
+      'sessions.identity.no-internal-ids',
+      'runs a turn, its words and tool calls being events',
+    ),
     async () => {
       const stand = await createStand({ protocol: 'acp' });
       await stand.say('tools');
