@@ -44,8 +44,9 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Tool
 
   /** Ends the server's session first, where it has one. */
   override async close(): Promise<void> {
+    const isOpen = this.fault === undefined;
     this.fault ??= lost();
-    if (this.sessionId !== undefined) await this.#sayFarewell();
+    if (isOpen && this.sessionId !== undefined) await this.#sayFarewell();
     await super.close();
   }
 

@@ -94,7 +94,7 @@ export function createMcpToolServer(options: McpToolServerOptions): ToolServer {
     onToolsChanged: (listener) => void listeners.push(listener),
     async close() {
       const connected = await opened?.catch(() => undefined);
-      await connected?.client.close().catch(() => undefined);
+      if (connected) await end(connected);
     },
   };
 }
@@ -116,9 +116,15 @@ async function connect(
     return { client, transport };
   } catch (thrown) {
     const fault = faultOf(thrown, transport);
-    await client.close().catch(() => undefined);
+    await end({ client, transport });
     throw fault ?? thrown;
   }
+}
+
+/** A client whose connection broke knows its transport no more, which may still be ending a process. */
+async function end({ client, transport }: Connection): Promise<void> {
+  await client.close().catch(() => undefined);
+  await transport.close().catch(() => undefined);
 }
 
 /** What the server says of the call is the model's to read; the rest means that it was not asked. */

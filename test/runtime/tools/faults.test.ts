@@ -73,7 +73,8 @@ async function play(
   expect(session.of('session.status_idle')).toMatchObject([{ stop_reason: { type: 'end_turn' } }]);
   expect(bench.bugs).toEqual([]);
   const left = await findByEnvironment(await readProcessTable(), [mark]);
-  const asked = bench.engine.calls().map(({ body }) => JSON.parse(body.toString()) as Asked);
+  const bodies = bench.engine.calls().map(({ body }) => body.toString());
+  const asked = (): Asked[] => bodies.map((body) => JSON.parse(body) as Asked);
   return { session, left, asked };
 }
 
@@ -114,7 +115,7 @@ describe('a turn whose server is a process', () => {
   ])('that is %s at its start goes without its tools', async (fault, message, deadlines) => {
     const { session, left, asked } = await play({ fault }, { rules: [], deadlines });
     expect(errorsOf(session)).toEqual([lost(message)]);
-    expect(asked[0]?.tools ?? []).toEqual([]);
+    expect(asked()[0]?.tools ?? []).toEqual([]);
     expect(session.of('agent.message')).toHaveLength(1);
     expect(left).toEqual([]);
   });
@@ -145,7 +146,7 @@ describe('a turn whose server is a process', () => {
 
   it('tells which of its tools are left out, and offers the others', async () => {
     const { session, asked } = await play({ fault: 'schemas' }, {});
-    expect(asked[0]?.tools?.map(({ name }) => name)).toEqual(['shop__good']);
+    expect(asked()[0]?.tools?.map(({ name }) => name)).toEqual(['shop__good']);
     expect(resultsOf(session)).toEqual([{ is_error: false, text: 'good' }]);
     expect(errorsOf(session)).toMatchObject([
       { type: 'unknown_error', mcp_server_name: 'shop', retry_status: { type: 'retrying' } },
@@ -169,7 +170,7 @@ describe('a turn whose server is a process', () => {
     };
     const options = { rules: [], tools: [TOOLSET, own] };
     const { session, asked } = await play({ fault: '' }, options);
-    expect(asked[0]?.tools).toMatchObject([{ name: 'shop__good', description: 'Ours.' }]);
+    expect(asked()[0]?.tools).toMatchObject([{ name: 'shop__good', description: 'Ours.' }]);
     expect(errorsOf(session)).toMatchObject([
       { message: expect.stringContaining('another tool of the Agent has its name') },
     ]);
@@ -177,7 +178,7 @@ describe('a turn whose server is a process', () => {
 
   it('that changes its tools is asked for them again', async () => {
     const { asked } = await play({ fault: 'changes' }, {});
-    const offered = asked.map(({ tools = [] }) => tools.map(({ name }) => name));
+    const offered = asked().map(({ tools = [] }) => tools.map(({ name }) => name));
     expect(offered).toEqual([['shop__good'], ['shop__good', 'shop__second']]);
   });
 
@@ -194,6 +195,17 @@ describe('a turn whose server is reached over HTTP', () => {
     onTestFinished(() => server.close());
     return { ...(await play(server, options)), server };
   }
+
+  it.each(['large json', 'large events'] as const)(
+    'reads a %s as far as models read',
+    async (fault) => {
+      const { session } = await playHttp(fault);
+      const [result] = resultsOf(session);
+      expect(result?.is_error).toBe(false);
+      expect(result?.text).toMatch(/^{"a":"x+… \(cut off\)$/);
+      expect(errorsOf(session)).toEqual([]);
+    },
+  );
 
   it.each(['huge json', 'huge events', 'huge packed'] as const)(
     'reads no more of a %s than it may',
@@ -235,7 +247,7 @@ describe('a turn whose server is reached over HTTP', () => {
     await server.close();
     const { session, asked } = await play(server, { rules: [] });
     expect(errorsOf(session)).toEqual([lost('the server cannot be reached')]);
-    expect(asked[0]?.tools ?? []).toEqual([]);
+    expect(asked()[0]?.tools ?? []).toEqual([]);
   });
 
   it('ends the session of the server when it is over', async () => {

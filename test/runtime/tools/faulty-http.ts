@@ -9,6 +9,8 @@ import { gzipSync } from 'node:zlib';
 
 /** How a server over HTTP treats a call of its one tool. */
 export type HttpFault =
+  | 'large json'
+  | 'large events'
   | 'huge json'
   | 'huge events'
   | 'huge packed'
@@ -74,10 +76,18 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
 
   async function breakDown(response: ServerResponse, id: number): Promise<void> {
     switch (fault) {
+      case 'large json':
+        return flood(json(response), `${HEAD}${id},"result":{"structuredContent":{"a":"`, 15);
+      case 'large events':
+        return flood(
+          events(response),
+          `data: ${HEAD}${id},"result":{"structuredContent":{"a":"`,
+          15,
+        );
       case 'huge json':
-        return flood(json(response), `${HEAD}${id},"result":{"a":"`);
+        return flood(json(response), `${HEAD}${id},"result":{"a":"`, 100);
       case 'huge events':
-        return flood(events(response), `data: ${HEAD}${id},"result":{"a":"`);
+        return flood(events(response), `data: ${HEAD}${id},"result":{"a":"`, 100);
       case 'huge packed':
         return bomb(response, `${HEAD}${id},"result":{"a":"`);
       case 'cut events':
@@ -102,14 +112,15 @@ export async function startFaultyHttp(fault: HttpFault): Promise<FaultyHttp> {
     }
   }
 
-  async function flood(response: ServerResponse, head: string): Promise<void> {
+  async function flood(response: ServerResponse, head: string, megabytes: number): Promise<void> {
     const part = 'x'.repeat(MB);
     function* parts() {
       yield head;
-      for (let count = 0; count < 100; count++) {
+      for (let count = 0; count < megabytes; count++) {
         sent.bytes += part.length;
         yield part;
       }
+      yield head.includes('structured') ? '"}}}\n\n' : '"}}\n\n';
     }
     await pipeline(Readable.from(parts(), { highWaterMark: 1 }), response).catch(() => undefined);
   }
