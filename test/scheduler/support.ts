@@ -1,17 +1,20 @@
 import { onTestFinished } from 'vitest';
 import type { Clock } from '../../src/core/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
+import { createKeyHasher, createSealer } from '../../src/core/seal.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
 import type { Stored } from '../../src/resources/define-resource.ts';
 import { deployment } from '../../src/resources/deployment.ts';
 import { DUE_PREFIX } from '../../src/resources/due-index.ts';
-import type { Repository } from '../../src/resources/repository.ts';
+import { bindResources } from '../../src/resources/registry.ts';
+import { Repository } from '../../src/resources/repository.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import type { SchedulerOptions } from '../../src/scheduler/create-scheduler.ts';
+import { TRIGGER_JOB } from '../../src/scheduler/run-ops.ts';
 import { createSessions } from '../../src/sessions/create-sessions.ts';
 import type { TurnRunner } from '../../src/sessions/sessions.ts';
 import type { Store } from '../../src/store/store.ts';
-import { makeResources } from '../resources/make-resources.ts';
+import { makeResources, MASTER_KEY } from '../resources/make-resources.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 
@@ -26,6 +29,19 @@ const silent: TurnRunner = {
     await log.append([idle], { status: 'idle', handled: log.session.head });
   },
 };
+
+/** Resources of a store, as every process of the gateway sees them. */
+export function openRepository(store: Store, clock: Clock): Repository {
+  const operator = { harnesses: new Set<string>(), mcpServers: new Set<string>() };
+  const hasher = createKeyHasher([MASTER_KEY]);
+  return new Repository({
+    store,
+    clock,
+    ids: createIdSource(clock),
+    sealer: createSealer([MASTER_KEY]),
+    definitions: bindResources({ hasher, clock, operator, webhooks: [] }),
+  });
+}
 
 export interface ProcessOptions extends Partial<
   Pick<SchedulerOptions, 'admit' | 'announce' | 'random'>
@@ -61,6 +77,8 @@ export function createProcess(options: ProcessOptions) {
     sessions,
     jobs,
     warnings,
+    /** One go at the job of a run. */
+    decide: own.get(TRIGGER_JOB) ?? (() => Promise.reject(new Error('no handler'))),
     start() {
       jobs.start(new Map([...handlers, ...own]));
       scheduler.start();
