@@ -1,7 +1,7 @@
 import type { JobHandler, JobResult, JobRun } from '../jobs/jobs.ts';
 import type { Entry } from '../store/store.ts';
 import { withNextTurn } from './next-turn.ts';
-import type { NewEvent } from './session-event.ts';
+import type { NewEvent, PlacedEvent } from './session-event.ts';
 import { sessionKey } from './session-row.ts';
 import type { SessionRow } from './session-row.ts';
 import type { SessionLog } from './session-log.ts';
@@ -86,10 +86,11 @@ async function runTurn(go: Go, row: SessionRow): Promise<void> {
     onStatus: (status) => pause?.(status === 'idle'),
   });
   const look = (): void => void lookAgain(go, turnLog);
-  const leave = [
-    log.store.watch(sessionKey(id), look),
-    log.live.add(id, { ring: look, show() {} }),
-  ];
+  // What the turn itself appends comes this way, too.
+  const ring = (placed: PlacedEvent[]): void => {
+    if (placed.some(({ event }) => event.type.startsWith('user.'))) look();
+  };
+  const leave = [log.store.watch(sessionKey(id), look), log.live.add(id, { ring, show() {} })];
   try {
     await runner.run(turnLog, stop.signal);
   } finally {
