@@ -20,7 +20,7 @@ export function configPaths(given: readonly string[], cwd: string): readonly str
   });
 }
 
-/** Loads what -f names, or gateway.yaml; `-` is stdin. */
+/** Loads what -f names, or gateway.yaml, with what --overlay names laid over it; `-` is stdin. */
 export async function loadProject({
   flags,
   context,
@@ -29,6 +29,7 @@ export async function loadProject({
   const paths = configPaths(flags.list('file'), cwd);
   return loadConfig({
     paths,
+    overlays: flags.list('overlay'),
     cwd,
     env,
     unknownFields: flags.text('unknown-fields') === 'warn' ? 'warn' : 'error',

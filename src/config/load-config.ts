@@ -3,8 +3,9 @@ import { checkSecrets } from './check-secrets.ts';
 import { type DesiredState, toDesired } from './desired.ts';
 import { type Diagnostic, hasErrors, type Place, sortDiagnostics } from './diagnostic.ts';
 import { type ConfigFiles, type ConfigSource, nodeConfigFiles, readSources } from './load.ts';
-import { createPlaces } from './locate.ts';
+import { createPlaces, type Places } from './locate.ts';
 import { mergeDocuments } from './merge.ts';
+import { layOver } from './overlay.ts';
 import { parseYaml } from './parse-yaml.ts';
 import { resolveDocument } from './resolve.ts';
 import { checkSections } from './schema.ts';
@@ -14,6 +15,8 @@ export interface LoadConfigOptions {
   /** Files, directories, `-` (see `readSources`). */
   paths: readonly string[];
   stdin?: string;
+  /** Files and directories that are laid over what `paths` say, in this order (see `layOver`). */
+  overlays?: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
   /** Settings of the `server` section by path (`listen.port`), as given on the command line. */
   flags?: Readonly<Record<string, unknown>>;
@@ -50,25 +53,17 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const files = options.files ?? nodeConfigFiles;
   const unknownFields = options.unknownFields ?? 'error';
   const places = createPlaces();
-  const read = await readSources({ ...options, files });
-  const diagnostics = [...read.diagnostics];
-
-  const values: unknown[] = [];
-  const included = new Set<string>();
-  for (const source of read.sources) {
-    const parsed = parseYaml(source, places);
-    diagnostics.push(...parsed.diagnostics);
-    for (const document of parsed.documents) {
-      const resolved = await resolveDocument(document, {
-        places,
-        sources: { env: options.env, files },
-      });
-      diagnostics.push(...resolved.diagnostics);
-      for (const file of resolved.included) included.add(file);
-      values.push(resolved.value);
-    }
+  const read = await readDocuments(options.paths, { ...options, files, places });
+  const overlays: ReadDocuments[] = [];
+  for (const path of options.overlays ?? []) {
+    overlays.push(await readDocuments([path], { ...options, files, places }));
   }
-  const { tree, diagnostics: merging } = mergeDocuments(values, places);
+  const all = [read, ...overlays];
+  const diagnostics = all.flatMap((one) => one.diagnostics);
+  const { tree, diagnostics: merging } = mergeDocuments(read.values, places);
+  for (const value of overlays.flatMap((one) => one.values)) {
+    diagnostics.push(...layOver(tree, value, places));
+  }
   const server = resolveServerConfig({
     file: { root: tree, places },
     directory: baseDirectory(read.sources, places.find(tree, ['server']), options.cwd),
@@ -93,11 +88,41 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
       server: server.config,
       origins: server.origins,
       desired: toDesired(sections.tree, (path) => places.find(tree, path)),
-      files: read.sources.map(({ file }) => file),
-      included: [...included],
+      files: all.flatMap(({ sources }) => sources.map(({ file }) => file)),
+      included: [...new Set(all.flatMap((one) => one.included))],
     },
     diagnostics: sorted,
   };
+}
+
+interface ReadDocuments {
+  readonly sources: readonly ConfigSource[];
+  /** One for each YAML document, references replaced. */
+  readonly values: readonly unknown[];
+  readonly included: readonly string[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+async function readDocuments(
+  paths: readonly string[],
+  options: LoadConfigOptions & { files: ConfigFiles; places: Places },
+): Promise<ReadDocuments> {
+  const { files, places, env } = options;
+  const read = await readSources({ ...options, paths });
+  const diagnostics = [...read.diagnostics];
+  const values: unknown[] = [];
+  const included: string[] = [];
+  for (const source of read.sources) {
+    const parsed = parseYaml(source, places);
+    diagnostics.push(...parsed.diagnostics);
+    for (const document of parsed.documents) {
+      const resolved = await resolveDocument(document, { places, sources: { env, files } });
+      diagnostics.push(...resolved.diagnostics);
+      included.push(...resolved.included);
+      values.push(resolved.value);
+    }
+  }
+  return { sources: read.sources, values, included, diagnostics };
 }
 
 /** Relative paths start at the file that has the `server` section, else at the first file. */

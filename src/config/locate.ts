@@ -14,6 +14,7 @@ interface Member {
 export interface Places {
   /** The place of an object or list itself. */
   markContainer(container: object, place: Place): void;
+  /** Where a member was written; says also that it is text of the file. */
   markMember(container: object, key: string | number, member: Member): void;
   /** Says that a text came, in part or whole, from outside of the file. */
   markInterpolated(container: object, key: string | number): void;
@@ -34,6 +35,7 @@ export function createPlaces(): Places {
     markMember(container, key, member) {
       const known = members.get(container) ?? new Map<string, Member>();
       members.set(container, known.set(String(key), member));
+      interpolated.get(container)?.delete(String(key));
     },
     markInterpolated(container, key) {
       const known = interpolated.get(container) ?? new Set<string>();

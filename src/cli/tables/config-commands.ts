@@ -10,6 +10,15 @@ const FILE: FlagSpec = {
   description: 'File, directory, or - for stdin (default: gateway.yaml)',
 };
 
+const OVERLAY: FlagSpec = {
+  name: 'overlay',
+  type: 'string',
+  value: 'PATH',
+  env: 'GATEWAY_OVERLAY',
+  repeatable: true,
+  description: 'File or directory laid over the files: merged by kind and name, null removes',
+};
+
 const UNKNOWN_FIELDS: FlagSpec = {
   name: 'unknown-fields',
   type: 'string',
@@ -55,6 +64,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     ],
     flags: [
       FILE,
+      OVERLAY,
       UNKNOWN_FIELDS,
       {
         name: 'online',
@@ -78,6 +88,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     ],
     flags: [
       FILE,
+      OVERLAY,
       UNKNOWN_FIELDS,
       ...CHOICE,
       {
@@ -107,7 +118,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     examples: [
       { command: 'gateway diff --exit-code', note: 'For a pipeline: 0 the same, 2 changes' },
     ],
-    flags: [FILE, UNKNOWN_FIELDS, ...CHOICE, EXIT_CODE],
+    flags: [FILE, OVERLAY, UNKNOWN_FIELDS, ...CHOICE, EXIT_CODE],
     formats: ['markdown'],
     load: () => import('../commands/diff.ts'),
   },
@@ -123,6 +134,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     ],
     flags: [
       FILE,
+      OVERLAY,
       UNKNOWN_FIELDS,
       ...CHOICE,
       {
@@ -166,6 +178,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     ],
     flags: [
       FILE,
+      OVERLAY,
       UNKNOWN_FIELDS,
       { name: 'dry-run', type: 'boolean', description: 'Show what would go and stop' },
     ],
@@ -183,7 +196,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         note: 'Exit 2 when there is drift, for a nightly job',
       },
     ],
-    flags: [FILE, UNKNOWN_FIELDS, EXIT_CODE],
+    flags: [FILE, OVERLAY, UNKNOWN_FIELDS, EXIT_CODE],
     load: () => import('../commands/drift.ts'),
   },
   {
@@ -232,7 +245,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway adopt model/acme/fast', note: 'One object' },
     ],
     args: [{ name: 'object', variadic: true, description: 'KIND/NAME; default: all declared' }],
-    flags: [FILE, UNKNOWN_FIELDS],
+    flags: [FILE, OVERLAY, UNKNOWN_FIELDS],
     load: () => import('../commands/adopt.ts'),
   },
   {
