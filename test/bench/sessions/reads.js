@@ -42,7 +42,7 @@ export async function measureTails(gateway) {
 }
 
 async function measurePlain() {
-  const server = await startServer([fileURLToPath(new URL('plain-fanout.js', import.meta.url))]);
+  const server = await startServer([fileURLToPath(new URL('../plain-fanout.js', import.meta.url))]);
   const plain = {
     ...server,
     cpu: () => cpuMicros(server.pid),
