@@ -12,7 +12,7 @@ describe('the index of due Schedules', () => {
   const put = { type: 'put', key: dueKey(7, 'depl_1'), value: { organization: 'org_1' } };
   const gone = { type: 'delete', key: dueKey(5, 'depl_1') };
 
-  it.each([
+  it.each<[string, number | null | undefined, number | null | undefined, object[]]>([
     ['is made with a Schedule', undefined, 7, [put]],
     ['moves', 5, 7, [gone, put]],
     ['stays', 7, 7, []],
@@ -20,7 +20,7 @@ describe('the index of due Schedules', () => {
     ['ends', 5, null, [gone]],
     ['goes with its Schedule', 5, undefined, [gone]],
     ['has nothing of one that never fires', null, undefined, []],
-  ])('%s', (_what, before, next, ops) => {
+  ])('%s', (...[, before, next, ops]) => {
     const from = before === undefined ? undefined : stored(before);
     expect(dueOps(from, next === undefined ? undefined : stored(next))).toEqual(ops);
   });
