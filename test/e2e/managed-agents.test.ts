@@ -31,6 +31,11 @@ const CONFIG = {
   models: [{ name: 'acme/one', routes: [{ provider: 'acme' }] }],
 };
 
+/** The types of the two releases are too large to be compared. */
+function sameAs(define: unknown): typeof betaTool {
+  return define as typeof betaTool;
+}
+
 type Connect = (url: string, key: string) => Anthropic;
 
 const CLIENTS: [string, Connect, typeof betaTool][] = [
@@ -43,8 +48,7 @@ const CLIENTS: [string, Connect, typeof betaTool][] = [
     '0.137',
     (baseURL: string, authToken: string) =>
       new Anthropic0({ baseURL, apiKey: null, authToken, maxRetries: 0 }) as never,
-    // The types of the two releases are too large to be compared.
-    betaTool0 as never,
+    sameAs(betaTool0),
   ],
 ];
 
