@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import { toNanos } from '../core/money.ts';
 import type { KeyHasher } from '../core/seal.ts';
 import type { Principal, SpendLimits } from '../usage/principal.ts';
-import type { Stored } from './define-resource.ts';
+import type { Spec, Stored } from './define-resource.ts';
 import { key as keyDefinition } from './key.ts';
 import { organization as organizationDefinition } from './organization.ts';
 import type { Repository } from './repository.ts';
@@ -96,7 +96,7 @@ function toListed(stored: Stored, owner: Stored | undefined): Listed {
       organizationEnabled: owner?.spec['enabled'] === true,
       scopes: scopes && new Set(scopes),
       keySpend: toSpendLimits(spec['spending_limit']),
-      organizationSpend: toSpendLimits(owner?.spec['spending_limit']),
+      organizationSpend: toOrganizationLimits(owner?.spec),
       rpmCap: spec['rpm_cap'] as number | null,
       concurrencyCap: spec['concurrency_cap'] as number | null,
       allowedModels: spec['allowed_models'] as string[] | null,
@@ -109,4 +109,14 @@ export function toSpendLimits(declared: unknown): SpendLimits | null {
   const windows = Object.entries((declared ?? {}) as Record<string, string>);
   if (windows.length === 0) return null;
   return Object.fromEntries(windows.map(([window, amount]) => [window, toNanos(amount)]));
+}
+
+/** An organization's limits; what it paid in advance bounds its lifetime as well. */
+export function toOrganizationLimits(spec: Spec | undefined): SpendLimits | null {
+  const declared = (spec?.['spending_limit'] ?? {}) as Record<string, string>;
+  const credit = spec?.['credit'];
+  if (typeof credit !== 'string') return toSpendLimits(declared);
+  const { lifetime = credit } = declared;
+  const least = toNanos(lifetime) < toNanos(credit) ? lifetime : credit;
+  return toSpendLimits({ ...declared, lifetime: least });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineResource } from './define-resource.ts';
-import { labels, name, spendingLimit } from './fields.ts';
+import { dollars, labels, name, spendingLimit } from './fields.ts';
 
 /** Who owns keys and usage; spending limits apply to all of its keys together. */
 export const organization = defineResource({
@@ -18,6 +18,12 @@ export const organization = defineResource({
       .default(true)
       .describe('False refuses every request of its keys with 403.'),
     spending_limit: spendingLimit,
+    credit: dollars
+      .nullable()
+      .default(null)
+      .describe(
+        'USD paid or granted in advance; once spent, calls are refused. Null: no prepayment.',
+      ),
     labels,
   }),
   aliases: {},

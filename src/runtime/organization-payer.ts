@@ -1,4 +1,4 @@
-import { toSpendLimits } from '../resources/key-directory.ts';
+import { toOrganizationLimits } from '../resources/key-directory.ts';
 import { organization } from '../resources/organization.ts';
 import type { Repository } from '../resources/repository.ts';
 import type { KeyFound } from '../surfaces/gate.ts';
@@ -26,7 +26,7 @@ export async function findOrganizationPayer(
     organizationEnabled: owner.spec['enabled'] === true,
     scopes: null,
     keySpend: null,
-    organizationSpend: toSpendLimits(owner.spec['spending_limit']),
+    organizationSpend: toOrganizationLimits(owner.spec),
     rpmCap: null,
     concurrencyCap: null,
     allowedModels: null,

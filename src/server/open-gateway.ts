@@ -13,6 +13,7 @@ import { TRIGGER_JOB } from '../scheduler/run-ops.ts';
 import { TURN_JOB } from '../sessions/turn-job.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
+import { accountRoutes } from './account-routes.ts';
 import { adminRoutes } from './admin-routes.ts';
 import { createCors } from './cors.ts';
 import { healthRoutes } from './health-routes.ts';
@@ -113,6 +114,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     ...agents.routes,
     ...schedules.routes,
     ...organizationRoutes(shared),
+    ...accountRoutes({ ...shared, clock }),
     ...adminRoutes({ ...shared, health: inference.deps.health, protocols: CLIENT_PROTOCOLS }),
   ];
   const parts = [schedules.firing, jobs, schedules, agents, resources, usage, inference, store];
