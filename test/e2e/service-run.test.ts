@@ -28,6 +28,46 @@ async function stranger(name: string): Promise<string> {
   return (await gateway.admin('POST', '/admin/v1/keys', body)).body.value;
 }
 
+describe('the reserved settings of a Service', () => {
+  it(
+    verifies(
+      'endpoints.config.declared-not-applied',
+      'are kept and shown as they were sent, and change nothing of any Session',
+    ),
+    async () => {
+      const reserved = {
+        memory_config: { store: { id: 'mem_1', deep: [1, null, { a: null }] }, empty: null },
+        resource_config: { resources: [{ type: 'file', file_id: 'file_1' }], vault_ids: ['v'] },
+        vault_config: { vault_ids: ['vault_1'], system: 'say nothing' },
+      };
+      const [plain, kept] = [
+        await newService(gateway, { name: 'plain' }),
+        await newService(gateway, { name: 'reserved', ...reserved }),
+      ];
+      expect(await get(`/v1/endpoints/${kept.id}`)).toMatchObject(reserved);
+      const [without, having] = await Promise.all(
+        [plain, kept].map(async ({ id }) => {
+          const session: string = (await run(id, { input: 'repeat' })).body.session_id;
+          const events = await rested(session);
+          const { resources, vault_ids, metadata, agent, usage } = await get(
+            `/v1/sessions/${session}`,
+          );
+          const { id: _id, name: _name, ...run_by } = agent;
+          const { active_seconds: _active, ...spent } = usage;
+          const said = events.map(({ type, content }) => [type, content]);
+          return { resources, vault_ids, metadata, run_by, spent, said };
+        }),
+      );
+      expect(having).toEqual(without);
+      await gateway.call('PATCH', `/v1/endpoints/${kept.id}`, { body: { memory_config: null } });
+      expect(await get(`/v1/endpoints/${kept.id}`)).toMatchObject({
+        ...reserved,
+        memory_config: null,
+      });
+    },
+  );
+});
+
 describe('POST /v1/endpoints/{id}/run', () => {
   it(
     verifies(

@@ -25,6 +25,42 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 
 describe('the log of a Session', () => {
   it(
+    verifies(
+      'store.events.append-order',
+      'has places without gaps from 16 writers at once, and shows none before the one below it',
+    ),
+    async () => {
+      const { store, sessions } = createRig();
+      const writers = Array.from({ length: 16 }, (_, index) =>
+        createRig({ store, worker: `writer-${index}` }),
+      );
+      const { session } = await sessions.create(newSession());
+      let isWriting = true;
+      const reading = (async () => {
+        for (let seen = 0; isWriting;) {
+          const places = numbers(await historyOf(sessions, session.id));
+          expect(places).toEqual(upTo(places.length));
+          expect(places.length).toBeGreaterThanOrEqual(seen);
+          seen = places.length;
+        }
+      })();
+      await Promise.all(
+        writers.map(async ({ sessions: own }, writer) => {
+          for (let round = 0; round < 8; round++) {
+            await own.send(ORG, session.id, [say(`${writer}/${round}`)]);
+          }
+        }),
+      );
+      isWriting = false;
+      await reading;
+      const history = await historyOf(sessions, session.id);
+      const said = history.filter(({ event }) => event.type === 'user.message');
+      expect(said).toHaveLength(16 * 8);
+      expect(numbers(history)).toEqual(upTo(history.length));
+    },
+  );
+
+  it(
     verifies('sessions.events.total-order', 'is one order without gaps, whoever writes at once'),
     async () => {
       const { store, sessions } = createRig();
