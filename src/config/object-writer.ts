@@ -6,7 +6,7 @@ import { CONFIG_KINDS, kindOf, type KindName } from './kinds.ts';
 import { labelsOf } from './ownership.ts';
 import { ownedLabels } from './plan.ts';
 import type { PlanAction } from './plan-action.ts';
-import { mustPause, rebind, withBinding } from './rebind.ts';
+import { isLeftPaused, mustPause, pauseNote, rebind, withBinding } from './rebind.ts';
 import { isRecord } from './record.ts';
 import { ObjectRef, SecretRef } from './references.ts';
 import { triesAgain } from './try-again.ts';
@@ -65,17 +65,24 @@ export class ObjectWriter {
     return this.#create(object);
   }
 
-  #change(target: Target, planned: PlanAction, object: DesiredObject): Promise<View> {
+  async #change(target: Target, planned: PlanAction, object: DesiredObject): Promise<View> {
     const { client } = this.#options;
-    const view = this.#actual[planned.kind].find(({ id }) => id === planned.id);
+    const { kind, id } = target;
+    const view = this.#actual[kind].find((one) => one.id === id);
     const fields = new Set(planned.changes.map(({ field }) => field));
-    const body = withBinding(planned.kind, this.#patch(planned, object), view);
+    const body = withBinding(kind, this.#patch(planned, object), view);
     const update = (version: number) => this.#update({ ...target, version }, body, object);
-    if (!mustPause(planned.kind, fields, view)) return update(target.version);
     // What is paused must run again, also when a stop is asked for.
     const again = <T>(write: () => Promise<T>) =>
       triesAgain(write, { pause: this.#options.pause, look: undefined, signal: undefined });
-    return rebind({ ...target, client, update, again });
+    const isLeft = view !== undefined && isLeftPaused(kind, view);
+    if (isLeft && fields.size === 1) return again(() => client.act(kind, id, 'unpause'));
+    if (!view || !(isLeft || mustPause(kind, fields, view))) return update(target.version);
+    const note = pauseNote(view);
+    if (body['labels']) Object.assign(body['labels'], note);
+    const labels = { ...labelsOf(view), ...note };
+    const noting = (version: number) => this.#update({ ...target, version }, { labels });
+    return rebind({ ...target, client, note: noting, update, again });
   }
 
   /** An answer that never came may still have taken effect: the object itself is asked. */

@@ -6,6 +6,8 @@ export const LAST_APPLIED_LABEL = 'gateway/last-applied';
 /** Digests of the fields that were last applied. */
 export const APPLIED_FIELDS_LABEL = 'gateway/applied-fields';
 export const PROTECTED_LABEL = 'gateway/protected';
+/** The version at which an apply began to change what must be paused for it. */
+export const PAUSED_AT_LABEL = 'gateway/paused-at';
 export const PRUNE_LABEL = 'gateway/prune';
 
 /** The label that says who manages an object: `apply` by namespace, `start` by file. */

@@ -11,6 +11,7 @@ import {
   ownershipOf,
 } from './ownership.ts';
 import type { Origin, PlanAction, PlannedChange } from './plan-action.ts';
+import { isLeftPaused } from './rebind.ts';
 
 export interface ObjectPlanning {
   readonly actual: ActualState;
@@ -55,6 +56,8 @@ export function planComparison(
     const path = `labels[${JSON.stringify(owner.label)}]`;
     changes.push({ path, field: 'labels', old: null, new: owner.value });
   }
+  const resumed = ownership !== 'other' && isLeftPaused(kind, view);
+  if (resumed) changes.push({ path: 'status', field: 'status', old: 'paused', new: 'active' });
   const forcedBy = options.mayReplace ? forcing(object, view, changes) : [];
   const difference = forcedBy.length > 0 ? 'replace' : 'update';
   return {
@@ -64,7 +67,7 @@ export function planComparison(
     id: view.id,
     version: view.version,
     changes,
-    reason: reasonFor(changes, { adopted, formerly, forcedBy }),
+    reason: reasonFor(changes, { adopted, resumed, formerly, forcedBy }),
     ownership: adopted ? 'own' : ownership,
     ...(forcedBy.length > 0 && { forcedBy }),
   };
@@ -106,14 +109,21 @@ function reasonFor(
   changes: readonly PlannedChange[],
   {
     adopted,
+    resumed,
     formerly,
     forcedBy,
-  }: { adopted: boolean; formerly: string | undefined; forcedBy: readonly string[] },
+  }: {
+    adopted: boolean;
+    resumed: boolean;
+    formerly: string | undefined;
+    forcedBy: readonly string[];
+  },
 ): string {
   if (changes.length === 0) return 'as declared';
   if (forcedBy.length > 0) return `${forcedBy.join(', ')} cannot be changed: it gets a new id`;
   if (formerly !== undefined) return `renamed from ${formerly}`;
   if (adopted) return 'adopted';
+  if (resumed) return 'an apply that paused it did not come to its end';
   const origins = new Set(changes.flatMap(({ origin }) => origin ?? []));
   if (origins.size === 0) return 'differs from the declaration';
   if (origins.size > 1 || origins.has('both'))

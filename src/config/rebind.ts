@@ -1,5 +1,6 @@
 import type { View } from './actual.ts';
 import { kindOf, type KindName } from './kinds.ts';
+import { labelsOf, PAUSED_AT_LABEL } from './ownership.ts';
 import type { ResourceClient } from './resource-client.ts';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -21,12 +22,30 @@ export function withBinding(kind: KindName, body: Body, view?: View): Record<str
   return { ...rest, agent_binding: { agent_id: id, ...versioned } };
 }
 
+/**
+ * Whether it is paused because an apply was killed before it let it run again: it was noted before the
+ * pause, and since then nobody but that apply can have changed it. A pause by hand is a version further.
+ */
+export function isLeftPaused(kind: KindName, view: View): boolean {
+  if (kindOf(kind).boundWhilePaused.length === 0 || view['status'] !== 'paused') return false;
+  const noted = Number(labelsOf(view)[PAUSED_AT_LABEL] ?? NaN);
+  // The note, the pause and the update.
+  return view.version >= noted && view.version <= noted + 2;
+}
+
+/** The label that notes the pause; the note is a version of its own. */
+export function pauseNote(view: View): Record<string, string> {
+  return { [PAUSED_AT_LABEL]: String(view.version + 1) };
+}
+
 export interface Rebinding {
   readonly client: Pick<ResourceClient, 'act'>;
   readonly kind: KindName;
   readonly id: string;
   /** That the plan was made for. */
   readonly version: number;
+  /** Notes on the object that it is going to be paused. */
+  readonly note: (version: number) => Promise<View>;
   /** Writes the paused object, at that version. */
   readonly update: (version: number) => Promise<View>;
   /** Repeats what may be repeated. */
@@ -34,16 +53,19 @@ export interface Rebinding {
 }
 
 /**
- * Pauses, updates, and lets it run again; also when the update fails (requirement cli.apply.rebind).
+ * Notes, pauses, updates, and lets it run again; also when the update fails (requirement
+ * cli.apply.rebind). When the process is killed in between, the note has the next apply do the rest.
  * Rejects as the update does, with the word that it is left paused when it could not be let run again.
  */
 export async function rebind(rebinding: Rebinding): Promise<View> {
-  const { client, kind, id, version, update, again } = rebinding;
+  const { client, kind, id, version, note, update, again } = rebinding;
+  const noted = await note(version);
   const paused = await again(() => client.act(kind, id, 'pause'));
   const resume = (): Promise<View> => again(() => client.act(kind, id, 'unpause'));
   try {
-    // The pause is one version; what is more than that is not in the plan.
-    if (paused.version > version + 1) throw new Error('it was changed by somebody else meanwhile');
+    // The note and the pause are one version each; what is more than that is not in the plan.
+    if (paused.version > noted.version + 1 || noted.version > version + 1)
+      throw new Error('it was changed by somebody else meanwhile');
     await update(paused.version);
   } catch (thrown) {
     const told = await resume().then(

@@ -30,33 +30,36 @@ let sent: string[];
 let bodies: Record<string, unknown>[];
 /** In place of the answer to the next call of that name. */
 let faults: Map<string, Error>;
+/** The last call that is done; nothing is heard of it, and nothing comes behind it. */
+let killed: string | undefined;
+let isDead = false;
 
 beforeEach(async () => {
   const { repository } = makeResources();
   await bootstrap(repository);
   const real = createResourceClient(repository);
   [sent, bodies, faults] = [[], [], new Map()];
-  const note = (what: string): void => {
+  [killed, isDead] = [undefined, false];
+  const call = async <T>(what: string, write: () => Promise<T>): Promise<T> => {
+    if (isDead) throw refusal(400);
     sent.push(what);
     const fault = faults.get(what);
     faults.delete(what);
     if (fault) throw fault;
+    const answer = await write();
+    isDead = what === killed;
+    if (isDead) throw refusal(400);
+    return answer;
   };
   client = {
     ...real,
-    async create(kind, body) {
-      note(`create ${kind}`);
-      return real.create(kind, body);
-    },
-    async update(kind, id, change) {
-      note(`update ${kind}`);
+    create: (kind, body) => call(`create ${kind}`, () => real.create(kind, body)),
+    update(kind, id, change) {
       bodies.push({ ...change.body, expected_version: change.expectedVersion });
-      return real.update(kind, id, change);
+      const isNote = Object.keys(change.body).join() === 'labels';
+      return call(isNote ? 'note' : `update ${kind}`, () => real.update(kind, id, change));
     },
-    async act(kind, id, action) {
-      note(action);
-      return real.act(kind, id, action);
-    },
+    act: (kind, id, action) => call(action, () => real.act(kind, id, action)),
   };
 });
 
@@ -102,12 +105,12 @@ describe('a Schedule whose Agent changes', () => {
         { path: 'agent_version', old: 1, new: 2 },
       ]);
       expect(report.failed).toEqual([]);
-      expect(sent).toEqual(['update agent', 'pause', 'update deployment', 'unpause']);
-      expect(bodies[1]).toMatchObject({
+      expect(sent).toEqual(['update agent', 'note', 'pause', 'update deployment', 'unpause']);
+      expect(bodies[2]).toMatchObject({
         agent_binding: { agent_id: before['agent_id'], agent_version: 2 },
-        expected_version: before.version + 1,
+        expected_version: before.version + 2,
       });
-      expect(bodies[1]).not.toHaveProperty('agent_version');
+      expect(bodies[2]).not.toHaveProperty('agent_version');
       expect(await schedule()).toMatchObject({ agent_version: 2, status: 'active' });
       const again = await run(KIND);
       expect(again.plan.summary.total).toBe(0);
@@ -130,7 +133,7 @@ describe('a Schedule whose Agent changes', () => {
     expect(await schedule()).toMatchObject({ agent_id: other?.id, status: 'paused' });
     await client.act('deployment', id, 'unpause');
     expect((await run(FILE)).report.failed).toEqual([]);
-    expect(sent).toEqual(['pause', 'update deployment', 'unpause']);
+    expect(sent).toEqual(['note', 'pause', 'update deployment', 'unpause']);
   });
 
   it('is not paused for anything else, nor with a version that is stated', async () => {
@@ -147,7 +150,7 @@ describe('a Schedule whose Agent changes', () => {
     faults.set('update deployment', refusal(422));
     const { report } = await run(KIND);
     expect(report.failed).toMatchObject([{ kind: 'deployment', reason: 'refused' }]);
-    expect(sent).toEqual(['update agent', 'pause', 'update deployment', 'unpause']);
+    expect(sent).toEqual(['update agent', 'note', 'pause', 'update deployment', 'unpause']);
     expect(await schedule()).toMatchObject({ agent_version: 1, status: 'active' });
     expect((await run(KIND)).report.failed).toEqual([]);
     expect(await schedule()).toMatchObject({ agent_version: 2, status: 'active' });
@@ -184,6 +187,47 @@ describe('a Schedule whose Agent changes', () => {
     faults.set('unpause', refusal(403));
     const { report } = await run(FILE);
     expect(report.failed).toMatchObject([{ reason: expect.stringMatching(/left paused/) }]);
+  });
+});
+
+describe('an apply that is killed while a Schedule is paused', () => {
+  const killedAt = async (step: string, then: string): Promise<View> => {
+    await run(FILE);
+    killed = step;
+    await run(KIND);
+    expect(sent.at(-1)).toBe(step);
+    [killed, isDead] = [undefined, false];
+    const { plan: planned, report } = await run(then);
+    expect(report.failed).toEqual([]);
+    const action = planned.actions.find(({ kind }) => kind === 'deployment');
+    expect(action?.changes.some(({ field }) => field === 'status')).toBe(step !== 'note');
+    const again = await run(then);
+    expect(again.plan.summary.total).toBe(0);
+    return schedule();
+  };
+
+  it.each(['note', 'pause', 'update deployment'])(
+    verifies('cli.apply.rebind', 'is completed by the next one: behind %s'),
+    async (step) => {
+      expect(await killedAt(step, KIND)).toMatchObject({ agent_version: 2, status: 'active' });
+    },
+  );
+
+  it('is completed with what the files say by then', async () => {
+    const kinder = FILE.replace('Be brief.', 'Be kinder.');
+    expect(await killedAt('update deployment', kinder)).toMatchObject({
+      agent_version: 3,
+      status: 'active',
+    });
+  });
+
+  it('leaves a pause by hand alone', async () => {
+    await run(FILE);
+    await run(KIND);
+    const { id } = await schedule();
+    await client.act('deployment', id, 'pause');
+    expect((await run(KIND)).plan.summary.total).toBe(0);
+    expect(await schedule()).toMatchObject({ status: 'paused' });
   });
 });
 
