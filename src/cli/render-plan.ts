@@ -56,16 +56,34 @@ function valueText(value: unknown): string {
   return value === undefined ? '(unset)' : printable(JSON.stringify(value));
 }
 
+type Outcome = ApplyReport['applied'][number];
+
+const OUTCOMES: Readonly<Record<'applied' | 'failed' | 'blocked' | 'notRun', Mark>> = {
+  applied: (style, text) => `${style.green('done   ')} ${text}`,
+  failed: (style, text) => `${style.red('failed ')} ${text}`,
+  blocked: (style, text) => `${style.yellow('blocked')} ${text}`,
+  notRun: (style, text) => `${style.yellow('not run')} ${text}`,
+};
+
+/** One object that an apply is done with. */
+export function renderOutcome(
+  { kind, identity, action, reason }: Outcome,
+  what: keyof typeof OUTCOMES,
+  style: Style,
+): string {
+  const because = reason ? `: ${printable(reason)}` : '';
+  return OUTCOMES[what](style, `${action} ${printable(`${kind} ${identity}`)}${because}`);
+}
+
 /** What an apply did: one line per object in the order of execution, then the counts. */
 export function renderReport(report: ApplyReport, style: Style): string {
   const { applied, failed, blocked, notRun } = report;
-  const line = (mark: string, { kind, identity, action, reason }: ApplyReport['failed'][number]) =>
-    `${mark} ${action} ${printable(`${kind} ${identity}`)}${reason ? `: ${printable(reason)}` : ''}`;
+  const all = { applied, failed, blocked, notRun };
+  const lines = Object.entries(all).flatMap(([what, outcomes]) =>
+    outcomes.map((outcome) => renderOutcome(outcome, what as keyof typeof all, style)),
+  );
   return [
-    ...applied.map((outcome) => line(style.green('done   '), outcome)),
-    ...failed.map((outcome) => line(style.red('failed '), outcome)),
-    ...blocked.map((outcome) => line(style.yellow('blocked'), outcome)),
-    ...notRun.map((outcome) => line(style.yellow('not run'), outcome)),
+    ...lines,
     `${applied.length} applied, ${failed.length} failed, ${blocked.length} blocked, ${notRun.length} not run`,
   ].join('\n');
 }

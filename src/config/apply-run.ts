@@ -4,6 +4,9 @@ import type { DesiredObject } from './desired.ts';
 import { dependenciesOf, objectKey } from './object-refs.ts';
 import { ObjectWriter } from './object-writer.ts';
 import type { PlanAction } from './plan-action.ts';
+import { staleness } from './stale.ts';
+import { StalePlanError } from './stale-plan-error.ts';
+import { type Made, yieldTwins } from './twins.ts';
 
 type Outcome = ApplyReport['applied'][number];
 
@@ -21,8 +24,14 @@ export class ApplyRun {
   readonly #writer: ObjectWriter;
   /** Objects that are not as declared: failed, blocked or not run. */
   readonly #unready = new Set<string>();
+  readonly #actual: ActualState;
+  readonly #made: Made[] = [];
+  /** False until the first write has shown that nobody else applies the same. */
+  #isAlone = false;
+
   constructor(options: ApplyOptions, actual: ActualState) {
     this.#options = options;
+    this.#actual = actual;
     this.#writer = new ObjectWriter(options, actual);
     this.#declared = new Map(
       options.desired.objects.map((object) => [objectKey(object.kind, object.identity), object]),
@@ -32,6 +41,9 @@ export class ApplyRun {
   async execute(): Promise<ApplyReport> {
     const pending = this.#options.plan.actions.filter(({ action }) => action !== 'none');
     await this.#writeAll(pending.filter((planned) => this.#objectOf(planned) !== undefined));
+    // A twin that stays shows in the next plan, so a failing look takes nothing from the report.
+    const twins = await this.#twins(this.#made).catch(() => []);
+    for (const { object } of twins) this.#takeBack(object);
     // Dependents first, one after the other.
     for (const planned of pending) {
       if (this.#objectOf(planned) === undefined) await this.#remove(planned);
@@ -47,7 +59,8 @@ export class ApplyRun {
     const running = new Set<Promise<void>>();
     const isReady = (planned: PlanAction) => this.#needs(planned).every((name) => !open.has(name));
     while (waiting.length > 0 || running.size > 0) {
-      const next = running.size < parallelism ? waiting.findIndex(isReady) : -1;
+      const room = this.#isAlone ? parallelism : 1;
+      const next = running.size < room ? waiting.findIndex(isReady) : -1;
       if (next < 0) {
         await Promise.race(running);
         continue;
@@ -90,11 +103,48 @@ export class ApplyRun {
       const view = object
         ? await this.#writer.write(planned, object)
         : await this.#writer.remove(planned);
+      if (object && view && planned.action === 'create') await this.#noteMade(object, view);
       this.#noteIssued(planned, object, view);
       this.#end('applied', { ...planned, id: view?.id ?? planned.id });
     } catch (error) {
-      this.#end('failed', planned, error instanceof Error ? error.message : 'unknown reason');
+      if (error instanceof StalePlanError) throw error;
+      const changed = await this.#changed(planned, error);
+      if (changed !== undefined && !this.#isAlone) throw stale(planned, changed);
+      const message = error instanceof Error ? error.message : 'unknown reason';
+      this.#end('failed', planned, changed ?? message);
     }
+    this.#isAlone = true;
+  }
+
+  /** After a conflict the object is looked at: was it somebody else? */
+  async #changed(planned: PlanAction, error: unknown): Promise<string | undefined> {
+    const { status } = error as { status?: number };
+    const isGone = status === 404 && planned.action !== 'create';
+    if (status !== 409 && status !== 412 && !isGone) return undefined;
+    const { kind } = planned;
+    // Where it cannot be looked at, the conflict itself is what there is to tell.
+    const views = await this.#options.client.list(kind).catch(() => undefined);
+    return views && staleness(planned, { ...this.#actual, [kind]: views });
+  }
+
+  async #noteMade(object: DesiredObject, view: View): Promise<void> {
+    const made = { object, view };
+    if (!this.#isAlone && (await this.#twins([made])).length > 0) {
+      throw stale(object, 'somebody else made it at the same time');
+    }
+    this.#made.push(made);
+  }
+
+  #twins(made: readonly Made[]): Promise<Made[]> {
+    return yieldTwins(this.#options.client, made, this.#actual);
+  }
+
+  #takeBack({ kind, identity }: DesiredObject): void {
+    const { applied } = this.#report;
+    const index = applied.findIndex((one) => one.kind === kind && one.identity === identity);
+    const [outcome] = applied.splice(index, 1);
+    const reason = 'somebody else made it at the same time; this one was taken back';
+    if (outcome) this.#report.failed.push({ ...outcome, reason });
   }
 
   #noteIssued({ action }: PlanAction, object?: DesiredObject, view?: View): void {
@@ -116,6 +166,10 @@ export class ApplyRun {
     this.#report[what].push(outcome);
     this.#options.onOutcome?.(outcome, what);
   }
+}
+
+function stale({ kind, identity }: Pick<PlanAction, 'kind' | 'identity'>, reason: string) {
+  return new StalePlanError([{ kind, identity, reason }]);
 }
 
 function keyOf({ kind, identity }: PlanAction): string {

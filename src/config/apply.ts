@@ -1,4 +1,4 @@
-import { type ActualState, findActual, type View } from './actual.ts';
+import type { ActualState, View } from './actual.ts';
 import { ApplyRun } from './apply-run.ts';
 import type { DesiredState } from './desired.ts';
 import { CONFIG_KINDS, type KindName } from './kinds.ts';
@@ -8,6 +8,8 @@ import type { Plan } from './plan.ts';
 import type { PlanAction } from './plan-action.ts';
 import type { SecretRef } from './references.ts';
 import type { ResourceClient } from './resource-client.ts';
+import { staleness } from './stale.ts';
+import { StalePlanError } from './stale-plan-error.ts';
 
 interface ApplyOutcome {
   readonly kind: KindName;
@@ -46,18 +48,6 @@ export interface ApplyOptions {
   signal?: AbortSignal;
 }
 
-/** Objects that are no longer what the plan was made for; nothing was written. */
-export class StalePlanError extends Error {
-  override readonly name = 'StalePlanError';
-  readonly objects: readonly { kind: KindName; identity: string; reason: string }[];
-
-  constructor(objects: StalePlanError['objects']) {
-    const told = objects.map(({ kind, identity, reason }) => `${kind} ${identity} (${reason})`);
-    super(`the plan is stale: ${told.join(', ')}`);
-    this.objects = objects;
-  }
-}
-
 /**
  * Reads the objects that a desired state may touch or refer to: the platform's own, and of what
  * organizations keep only the kinds that it is about.
@@ -79,8 +69,9 @@ export async function readActual(
 /**
  * Executes a plan, what an object refers to before the object, removals last and only when nothing else
  * failed. What depends on a failed object is blocked, the rest goes on. Throws {@link StalePlanError}
- * before the first write when an object changed since the plan was made. An unclear answer is settled
- * by looking at the object before it is tried again or counts as failed.
+ * before the first write when an object changed since the plan was made; so it does when the first write,
+ * which goes alone, finds that somebody else applies at the same time. An unclear answer is settled by
+ * looking at the object before it is tried again or counts as failed.
  */
 export async function apply(options: ApplyOptions): Promise<ApplyReport> {
   const { plan, client, desired } = options;
@@ -90,15 +81,9 @@ export async function apply(options: ApplyOptions): Promise<ApplyReport> {
 }
 
 function refuseStale(plan: Plan, actual: ActualState): void {
-  const stale = plan.actions.flatMap(({ kind, identity, action, id, version }) => {
-    if (action === 'create') {
-      const isFree = findActual(kind, identity, actual).length === 0;
-      return isFree ? [] : [{ kind, identity, reason: 'exists by now' }];
-    }
-    const view = actual[kind].find((one) => one.id === id);
-    if (view === undefined) return [{ kind, identity, reason: 'does not exist any more' }];
-    if (action === 'none' || view.version === version) return [];
-    return [{ kind, identity, reason: `version ${view.version} instead of ${version}` }];
+  const stale = plan.actions.flatMap((action) => {
+    const reason = staleness(action, actual);
+    return reason === undefined ? [] : [{ kind: action.kind, identity: action.identity, reason }];
   });
   if (stale.length > 0) throw new StalePlanError(stale);
 }

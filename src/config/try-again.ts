@@ -22,15 +22,19 @@ export async function triesAgain<T>(
   write: () => Promise<T>,
   { look, pause = wait, signal }: TryAgainOptions<T>,
 ): Promise<T> {
+  let isOpen = false;
   for (let tries = 1; ; tries++) {
     try {
       return await write();
     } catch (error) {
       const { status, retryAfterMs, final } = error as Refusal;
-      const isUnclear = status === undefined || UNCLEAR.has(status);
-      if (!isUnclear && status !== 429) throw error;
-      const done = isUnclear ? await look?.() : undefined;
+      isOpen ||= status === undefined || UNCLEAR.has(status);
+      // A conflict may be with an earlier try that took effect late.
+      const isClear = status !== undefined && !UNCLEAR.has(status) && status !== 429;
+      if (isClear && !(isOpen && status === 409)) throw error;
+      const done = isOpen ? await look?.() : undefined;
       if (done !== undefined) return done;
+      if (isClear) throw error;
       if (tries === MAX_TRIES || final === true || signal?.aborted === true) throw error;
       await pause(Math.min(retryAfterMs ?? BASE_MS * 2 ** (tries - 1), MAX_MS));
     }

@@ -319,6 +319,23 @@ describe('plan, diff and apply', () => {
   );
 });
 
+describe('progress of an apply', () => {
+  it('is a line on stderr for each object, on a terminal and without --quiet', async () => {
+    await project();
+    const { run, resources } = await against();
+    const words = ['apply', '--yes'];
+    const env = { GATEWAY_SERVER: server?.url ?? '', GATEWAY_API_KEY: 'x', UPSTREAM_KEY: CANARY };
+    const shown = await runCli(words, { cwd, env, tty: true });
+    expect(shown.stderr).toMatch(
+      /\[1\/2\] done +create provider upstream\n\[2\/2\] done +create model acme\/fast\n/,
+    );
+    resources['models']?.splice(0);
+    expect((await runCli([...words, '-q'], { cwd, env, tty: true })).stderr).not.toContain('[1/1]');
+    resources['models']?.splice(0);
+    expect((await run(...words)).stderr).not.toContain('[1/1]');
+  });
+});
+
 describe('interrupted apply', () => {
   it(
     verifies(

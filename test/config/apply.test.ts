@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { apply, readActual, StalePlanError } from '../../src/config/apply.ts';
+import { apply, readActual } from '../../src/config/apply.ts';
+import { StalePlanError } from '../../src/config/stale-plan-error.ts';
 import { formatDiagnostics } from '../../src/config/diagnostic.ts';
 import { type LoadedConfig, loadConfig } from '../../src/config/load-config.ts';
 import { ownerFor, type Plan, plan, type PlanOptions } from '../../src/config/plan.ts';

@@ -1,15 +1,17 @@
-import { apply, StalePlanError, type ApplyReport } from '../../config/apply.ts';
+import { apply, type ApplyOptions, type ApplyReport } from '../../config/apply.ts';
 import type { GatewayConfig } from '../../config/load-config.ts';
 import { nodeConfigFiles } from '../../config/load.ts';
 import { ownerFor, type Plan } from '../../config/plan.ts';
 import { resolveAllSecrets } from '../../config/secrets.ts';
+import { StalePlanError } from '../../config/stale-plan-error.ts';
 import { toResourceClient } from '../admin-resources.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
+import type { CommandContext } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { makePlan, planChoice, type PlanSources } from '../make-plan.ts';
 import { invalidConfig, projectFile, withProject } from '../project.ts';
-import { renderPlan, renderReport } from '../render-plan.ts';
+import { renderOutcome, renderPlan, renderReport } from '../render-plan.ts';
 import { readSavedPlan, refuseForeign } from '../saved-plan.ts';
 import { createStyle } from '../style.ts';
 
@@ -43,6 +45,7 @@ async function applyProject(input: CommandInput, config: GatewayConfig): Promise
       secrets: resolved.secrets,
       parallelism: flags.number('parallelism') ?? 1,
       signal: context.signal,
+      onOutcome: progress(context, plan.summary.total),
     });
     return reportResult(report);
   } catch (thrown) {
@@ -78,6 +81,14 @@ async function planOf(
   const saved = await readSavedPlan(path, context.io.cwd);
   refuseForeign(saved, path, { server: sources.server, desired: sources.config.desired });
   return { plan: saved.plan, isSaved: true };
+}
+
+/** A line on stderr for each object that is done, where somebody watches. */
+function progress({ io, output }: CommandContext, total: number): ApplyOptions['onOutcome'] {
+  if (io.stderr.isTTY !== true) return undefined;
+  let count = 0;
+  return (outcome, what) =>
+    output.note(`[${++count}/${total}] ${renderOutcome(outcome, what, createStyle(false))}`);
 }
 
 /** Removing much needs the number that was seen, so that a wrong file does no harm. */
