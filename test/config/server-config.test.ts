@@ -44,6 +44,7 @@ describe('resolveServerConfig', () => {
       metrics: { listen: null },
       compat: { resourceXApiKey: false },
       harnesses: {},
+      harnessesInline: false,
       mcpServers: {},
       outbound: { allow: [] },
       notifications: { webhooks: [] },
