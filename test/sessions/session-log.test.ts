@@ -35,9 +35,9 @@ describe('the log of a Session', () => {
         createRig({ store, worker: `writer-${index}` }),
       );
       const { session } = await sessions.create(newSession());
-      let isWriting = true;
+      const done = new AbortController();
       const reading = (async () => {
-        for (let seen = 0; isWriting;) {
+        for (let seen = 0; !done.signal.aborted;) {
           const places = numbers(await historyOf(sessions, session.id));
           expect(places).toEqual(upTo(places.length));
           expect(places.length).toBeGreaterThanOrEqual(seen);
@@ -51,7 +51,7 @@ describe('the log of a Session', () => {
           }
         }),
       );
-      isWriting = false;
+      done.abort();
       await reading;
       const history = await historyOf(sessions, session.id);
       const said = history.filter(({ event }) => event.type === 'user.message');
