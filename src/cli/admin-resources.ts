@@ -8,6 +8,7 @@ const PATHS = {
   key: 'keys',
   provider: 'providers',
   model: 'models',
+  api: 'apis',
   skill: 'skills',
   agent: 'agents',
   credential: 'credentials',

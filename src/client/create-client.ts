@@ -16,6 +16,7 @@ export type AdminKind =
   | 'keys'
   | 'providers'
   | 'models'
+  | 'apis'
   | 'skills'
   | 'files'
   | 'agents'

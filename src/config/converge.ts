@@ -35,7 +35,7 @@ export interface ConvergeResult {
 
 /**
  * Makes the stored resources what a valid file declares, at start and at every reload: creates and
- * updates what the file owns and removes the models and providers that an earlier version of the
+ * updates what the file owns and removes the models, providers and APIs that an earlier version of the
  * file made. Objects of `apply` or of the API are left alone, with a warning when the file declares
  * them too. A missing secret changes nothing at all (requirement ops.reload.atomic).
  */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ResourceDefinition } from '../resources/define-resource.ts';
 import { agent } from '../resources/agent.ts';
+import { api } from '../resources/api.ts';
 import { credential } from '../resources/credential.ts';
 import { deployment } from '../resources/deployment.ts';
 import { name } from '../resources/fields.ts';
@@ -16,6 +17,7 @@ export type KindName =
   | 'organization'
   | 'provider'
   | 'model'
+  | 'api'
   | 'key'
   | 'skill'
   | 'agent'
@@ -83,6 +85,7 @@ export const CONFIG_KINDS: readonly ConfigKind[] = [
   toConfigKind('organization', organization, { off: ENABLED }),
   toConfigKind('provider', provider, { off: ENABLED }),
   toConfigKind('model', model, { off: ENABLED }),
+  toConfigKind('api', api, { off: ENABLED }),
   toConfigKind('key', key, { off: ENABLED, removedBy: 'revoke' }),
   toConfigKind('skill', skill),
   toConfigKind('agent', agent, { removedBy: 'archive' }),
@@ -104,7 +107,7 @@ export const COLLECTIONS: ReadonlySet<string> = new Set(
 );
 
 /** Sections of the format that this version does not serve. */
-export const FUTURE_SECTIONS: readonly string[] = ['apis'];
+export const FUTURE_SECTIONS: readonly string[] = [];
 
 export function kindOf(kind: KindName): ConfigKind {
   const found = CONFIG_KINDS.find((one) => one.kind === kind);

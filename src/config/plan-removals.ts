@@ -7,6 +7,9 @@ import type { PlanAction, PlanMode } from './plan-action.ts';
 
 const MAX_UNCONFIRMED_REMOVALS = 10;
 
+/** What goes at a reload when the file no longer declares it. */
+const CONVERGED: ReadonlySet<KindName> = new Set(['model', 'provider', 'api']);
+
 export interface RemovalsOptions {
   readonly desired: DesiredState;
   readonly actual: ActualState;
@@ -31,7 +34,7 @@ export function planRemovals({
     desired.objects.flatMap(({ kind, identity }) => findActual(kind, identity, actual)),
   );
   return CONFIG_KINDS.filter(({ kind }) => desired.managed.has(kind))
-    .filter(({ kind }) => mode !== 'converge' || kind === 'model' || kind === 'provider')
+    .filter(({ kind }) => mode !== 'converge' || CONVERGED.has(kind))
     .flatMap(({ kind }) => {
       const gone = actual[kind]
         .filter(

@@ -35,6 +35,8 @@ export const ERRORS = {
   upstream_rejected: { status: 400, message: 'the provider rejected the request' },
   upstream_interrupted: { status: 502, message: 'the provider connection was lost' },
   provider_rate_limited: { status: 429, message: 'the provider rate limit is reached' },
+  api_unreachable: { status: 502, message: 'the API could not be reached' },
+  api_failed: { status: 502, message: 'the API failed to answer the request' },
   notification_failed: { status: 502, message: 'the chat webhook did not take the message' },
   no_route_succeeded: { status: 503, message: 'no provider route succeeded' },
   store_unavailable: { status: 503, message: 'the store is not available' },

@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import type { KeyHasher } from '../core/seal.ts';
 import { agent, defineAgent } from './agent.ts';
 import type { OperatorNames } from './agent-fields.ts';
+import { api } from './api.ts';
 import type { OwnWebhook } from './chat-webhooks.ts';
 import { credential } from './credential.ts';
 import type { ResourceDefinition } from './define-resource.ts';
@@ -19,6 +20,7 @@ export const RESOURCES: readonly ResourceDefinition[] = [
   organization,
   provider,
   model,
+  api,
   key,
   file,
   skill,

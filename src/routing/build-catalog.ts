@@ -5,7 +5,9 @@ import { perMillionToNanos, toNanos } from '../core/money.ts';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import type { Pricing } from '../usage/usage.ts';
+import type { ApiTarget } from './api.ts';
 import type {
+  Api,
   Catalog,
   MinThroughput,
   Model,
@@ -77,8 +79,21 @@ export interface AccountRecord {
   version: number;
 }
 
+/** A target with what only its resource knows. */
+export interface ApiRecord {
+  target: ApiTarget;
+  display_name: string | null;
+  description: string | null;
+  enabled: boolean;
+  pricing?: PricingRecord | null | undefined;
+  timeouts?: TimeoutsRecord | null | undefined;
+  version: number;
+  created_at: string;
+}
+
 export interface CatalogInput {
   models: readonly ModelRecord[];
+  apis: readonly ApiRecord[];
   /** By provider name. */
   accounts: ReadonlyMap<string, AccountRecord>;
   /** Milliseconds, of the server. */
@@ -89,12 +104,50 @@ export interface CatalogInput {
 
 /** The models that requests can name: enabled ones, with the enabled routes of enabled providers. */
 export function buildCatalog(input: CatalogInput): Catalog {
-  const models = input.models
-    .filter((model) => model.enabled)
-    .map((model) => toModel(model, input));
+  const apis = input.apis.filter((api) => api.enabled);
+  const models = [
+    // A model of the same name stands before an API.
+    ...apis.map(toApiModel),
+    ...input.models.filter((model) => model.enabled).map((model) => toModel(model, input)),
+  ];
   return {
     fingerprint: fingerprint(input),
     models: new Map(models.map((model) => [model.id, model])),
+    apis: new Map(apis.map((api) => [api.target.name, toApi(api, input)])),
+  };
+}
+
+function toApi({ target, pricing, timeouts }: ApiRecord, input: CatalogInput): Api {
+  return { ...target, pricing: toPricing(pricing), timeouts: toTimeouts([timeouts], input) };
+}
+
+/** What the catalog shows of it; its schema is the input of `POST /v1/run`. */
+function toApiModel({ target, created_at: createdAt, pricing, ...record }: ApiRecord): Model {
+  const { name, methods } = target;
+  return {
+    id: name,
+    type: 'api',
+    displayName: record.display_name ?? name,
+    description: record.description,
+    vendor: name,
+    created: Math.floor(Date.parse(createdAt) / 1000),
+    capabilities: [],
+    schema: {
+      type: 'object',
+      properties: {
+        path: { type: 'string', description: 'Below the address of the API.' },
+        method: { enum: methods },
+        query: { type: 'string' },
+        body: { description: 'Sent as JSON.' },
+      },
+      required: ['path'],
+      additionalProperties: false,
+    },
+    pricing: toPricing(pricing),
+    maxOutputTokens: undefined,
+    strategy: 'priority',
+    fallbacks: [],
+    routes: [],
   };
 }
 
@@ -209,9 +262,10 @@ function toPricing(record: PricingRecord | null | undefined): Pricing {
 }
 
 /** Versions change with every update, so names and versions tell two states apart. */
-function fingerprint({ models, accounts, defaults }: CatalogInput): string {
+function fingerprint({ models, accounts, apis, defaults }: CatalogInput): string {
   const state = [
     models.map(({ name, version }) => [name, version]),
+    apis.map(({ target, version }) => [target.name, version]),
     [...accounts].map(([name, { account, version }]) => [name, account.id, version]),
     defaults,
   ];

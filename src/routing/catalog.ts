@@ -1,6 +1,7 @@
 import type { Protocol } from '../core/protocol-id.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import type { Pricing } from '../usage/usage.ts';
+import type { ApiTarget } from './api.ts';
 
 export type ModelType = 'llm' | 'embedding' | 'image' | 'video' | 'audio' | 'api';
 
@@ -68,9 +69,18 @@ export interface Model {
   readonly routes: readonly Route[];
 }
 
+/** An upstream API that is called by path. */
+export interface Api extends ApiTarget {
+  readonly pricing: Pricing;
+  readonly timeouts: Timeouts;
+}
+
 /** An immutable picture of all models; a request keeps the one it started with. */
 export interface Catalog {
   /** Changes when the contents change. */
   readonly fingerprint: string;
+  /** APIs are among them, without routes, so that they are listed. */
   readonly models: ReadonlyMap<string, Model>;
+  /** What is called by path, by name. */
+  readonly apis: ReadonlyMap<string, Api>;
 }

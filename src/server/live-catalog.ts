@@ -1,5 +1,12 @@
 import { buildCatalog } from '../routing/build-catalog.ts';
-import type { AccountRecord, CatalogInput, ModelRecord } from '../routing/build-catalog.ts';
+import type {
+  AccountRecord,
+  ApiRecord,
+  CatalogInput,
+  ModelRecord,
+} from '../routing/build-catalog.ts';
+import { resolveApi } from '../routing/api.ts';
+import type { ApiSettings } from '../routing/api.ts';
 import type { Catalog } from '../routing/catalog.ts';
 import { resolveAccount } from '../providers/resolve-account.ts';
 import type { ProviderSettings } from '../providers/resolve-account.ts';
@@ -19,6 +26,8 @@ export interface LiveCatalogDeps {
   firstContentSet: boolean;
   /** A provider that cannot be used as it is stored; its routes are left out. */
   onBadProvider(name: string, error: unknown): void;
+  /** An API that cannot be called as it is stored; it is left out. */
+  onBadApi(name: string, error: unknown): void;
 }
 
 interface Resolved {
@@ -30,7 +39,7 @@ const EVERYTHING = { organization: null, limit: Infinity, matches: () => true };
 
 export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
   const { repository, defaults, firstContentSet } = deps;
-  let catalog: Catalog = { fingerprint: '', models: new Map() };
+  let catalog: Catalog = { fingerprint: '', models: new Map(), apis: new Map() };
   /** An unchanged provider keeps its account object, and with it connections and mock counters. */
   let resolved = new Map<string, Resolved>();
   let begun = 0;
@@ -53,6 +62,7 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
       const turn = ++begun;
       const providers = await repository.list(repository.definitionOf('provider'), EVERYTHING);
       const models = await repository.list(repository.definitionOf('model'), EVERYTHING);
+      const apis = await repository.list(repository.definitionOf('api'), EVERYTHING);
       // One that began later has read later, and may have been done first.
       if (turn < shown) return;
       shown = turn;
@@ -67,7 +77,13 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
       }
       resolved = next;
       const records = models.map((stored) => toModelRecord(stored, repository));
-      catalog = buildCatalog({ models: records, accounts, defaults, firstContentSet });
+      catalog = buildCatalog({
+        models: records,
+        accounts,
+        apis: apis.flatMap((stored) => toApiRecord(stored, deps) ?? []),
+        defaults,
+        firstContentSet,
+      });
     },
   };
 }
@@ -81,6 +97,21 @@ function toAccountRecord(stored: Stored, repository: Repository): AccountRecord 
     timeouts: view['timeouts'] as AccountRecord['timeouts'],
     version: stored.version,
   };
+}
+
+function toApiRecord(
+  stored: Stored,
+  { repository, onBadApi }: LiveCatalogDeps,
+): ApiRecord | undefined {
+  try {
+    const view = toView(repository.definitionOf('api'), stored);
+    const secret = repository.reveal(stored, 'api_key');
+    const target = resolveApi(view as unknown as ApiSettings, secret);
+    return { ...(view as unknown as Omit<ApiRecord, 'target'>), target };
+  } catch (error) {
+    onBadApi(stored.spec.name, error);
+    return undefined;
+  }
 }
 
 /** A route without an upstream name uses what follows the vendor in the logical one. */

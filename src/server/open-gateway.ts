@@ -104,7 +104,8 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     onBug,
   });
   const jobs = openJobs(store, options);
-  const serving = { ...shared, inference: inference.deps, charges: inference.charges, jobs };
+  const { deps, charges, transport } = inference;
+  const serving = { ...shared, inference: deps, charges, transport, jobs };
   const agents = openAgents({ ...options, ...serving, resources, onBug });
   const schedules = openSchedules({ ...options, ...serving, ...agents });
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
@@ -115,7 +116,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     ...schedules.routes,
     ...organizationRoutes(shared),
     ...accountRoutes({ ...shared, clock }),
-    ...adminRoutes({ ...shared, health: inference.deps.health, protocols: CLIENT_PROTOCOLS }),
+    ...adminRoutes({ ...shared, health: deps.health, protocols: CLIENT_PROTOCOLS }),
   ];
   const parts = [schedules.firing, jobs, schedules, agents, resources, usage, inference, store];
   let closing: Promise<void> | undefined;

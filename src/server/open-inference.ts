@@ -6,6 +6,7 @@ import { createHealth } from '../routing/health.ts';
 import type { Store } from '../store/store.ts';
 import type { Charges } from '../usage/charges.ts';
 import { createCharges } from '../usage/create-charges.ts';
+import type { Transport } from '../upstream/transport.ts';
 import type { Ledger } from '../usage/ledger.ts';
 import { createMetrics } from './metrics.ts';
 import { logRequests, observeRequests } from './observe-requests.ts';
@@ -30,6 +31,8 @@ export interface InferencePartsOptions extends Pick<
 export interface InferenceParts {
   readonly deps: InferenceDeps;
   readonly charges: Charges;
+  /** HTTP to any host. */
+  readonly transport: Transport;
   /** Ends open streams in their own protocol. */
   endStreams(): void;
   close(): Promise<void>;
@@ -65,6 +68,7 @@ export async function openInference(
         for (const observe of observers) observe({ ...charge, id }, charge.outcome);
       },
     }),
+    transport: transports.http,
     endStreams() {
       active.shutDown();
     },

@@ -61,6 +61,7 @@ export async function openResources(
     firstContentSet: options.firstContentSet,
     onBadProvider: (provider, error) =>
       log.error('provider left out', { provider, reason: reasonOf(error) }),
+    onBadApi: (api, error) => log.error('API left out', { api, reason: reasonOf(error) }),
   });
   const refresh = async (): Promise<void> => {
     await Promise.all([keys.reload(), catalog.reload()]);

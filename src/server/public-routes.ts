@@ -20,6 +20,10 @@ import { createInteractionGet } from '../surfaces/interactions/interaction-get.t
 import { interactionsSurface } from '../surfaces/interactions/interactions-surface.ts';
 import { countTokensSurface, messagesSurface } from '../surfaces/messages.ts';
 import { createModelGet, createModelsList } from '../surfaces/models.ts';
+import {
+  createPassthroughHandler,
+  PASSTHROUGH_PATH,
+} from '../surfaces/passthrough/passthrough-handlers.ts';
 import { responsesSurface } from '../surfaces/responses.ts';
 import { createVideoDesk } from '../surfaces/videos/video-desk.ts';
 import type { VideoDesk } from '../surfaces/videos/video-desk.ts';
@@ -29,6 +33,7 @@ import {
   VIDEOS_PATH,
 } from '../surfaces/videos/video-handlers.ts';
 import { contentTasksSurface, videosSurface } from '../surfaces/videos/videos-surface.ts';
+import type { Transport } from '../upstream/transport.ts';
 import type { Charges } from '../usage/charges.ts';
 import type { RouteSpec } from './routes.ts';
 
@@ -57,6 +62,8 @@ export interface PublicDeps extends SurfaceDeps {
   readonly store: Store;
   readonly jobs: Jobs;
   readonly charges: Charges;
+  /** HTTP to any host. */
+  readonly transport: Transport;
   /** How long a call waits for work that goes on at its provider. */
   readonly interactionWaitMs: number;
 }
@@ -74,6 +81,7 @@ export function publicRoutes(deps: PublicDeps): RouteSpec[] {
     ...SURFACES.flatMap((surface) => inferenceRoutes(surface, { ...deps, keepers })),
     ...interactionRoutes(desk, deps),
     ...videoRoutes(videos, deps),
+    ...apiRoutes(deps),
   ];
 }
 
@@ -98,6 +106,16 @@ function videoRoutes(desk: VideoDesk, deps: SurfaceDeps): RouteSpec[] {
       methods: { GET: getTask, DELETE: removeTask },
     },
   ];
+}
+
+function apiRoutes(deps: PublicDeps): RouteSpec[] {
+  const handler = createPassthroughHandler(deps);
+  const methods = { GET: handler, POST: handler };
+  return [`${PASSTHROUGH_PATH}/:vendor`, `${PASSTHROUGH_PATH}/:vendor/**`].map((path) => ({
+    path,
+    envelope: 'flat',
+    methods,
+  }));
 }
 
 function catalogRoutes(surface: SurfaceDeps): RouteSpec[] {

@@ -7,6 +7,8 @@ import { createHttp1Transport } from '../upstream/http1/http1-transport.ts';
 import type { Transport } from '../upstream/transport.ts';
 
 export interface Transports {
+  /** To any host. */
+  readonly http: Transport;
   /** HTTP for every provider but those of `type: mock`, which answer in process. */
   transportFor(account: ProviderAccount): Transport;
   close(): Promise<void>;
@@ -17,6 +19,7 @@ export function createTransports(clock: Clock): Transports {
   const http = createHttp1Transport({ clock });
   const mocks = new WeakMap<ProviderAccount, Transport>();
   return {
+    http,
     transportFor(account) {
       if (account.definition.id !== 'mock') return http;
       let transport = mocks.get(account);

@@ -12,13 +12,16 @@ export interface UpstreamRequest {
   headers: string[];
   /** A spooled body is read as fast as the connection takes it, anew for each sending. */
   body: Buffer | SpooledBody | undefined;
+  /** True: the answer's body comes as it was sent, its encoding named in the head. Default false. */
+  raw?: boolean;
 }
 
 /**
  * What becomes of one exchange. Calls come in this order: `onHead` once, `onData` any number of
  * times, then exactly one of `onEnd` and `onError`; `onError` may also come first. Nothing is
  * called after `abort()` but for one final `onError` with kind `aborted`. Bodies arrive decoded
- * (gzip, deflate, br, zstd), and `content-encoding` and `content-length` are then removed from the head.
+ * (gzip, deflate, br, zstd), and `content-encoding` and `content-length` are then removed from the head,
+ * unless the request asks for them raw.
  * Nothing is called before `send` returned; `abort()` calls `onError` before it returns. After
  * `pause()` what was read already may still come: 64 KiB at most, and the end if that is there.
  */

@@ -27,6 +27,7 @@ it(
       defaults: { firstContent: 1, idle: 1, total: 1 },
       firstContentSet: false,
       onBadProvider: () => undefined,
+      onBadApi: () => undefined,
     });
     const earlier = catalog.reload();
     await eventually(() => held);

@@ -68,5 +68,9 @@ export function fakeModel(id: string, routes: Route[], overrides: Partial<Model>
 }
 
 export function fakeCatalog(...models: Model[]): Catalog {
-  return { fingerprint: 'test', models: new Map(models.map((model) => [model.id, model])) };
+  return {
+    fingerprint: 'test',
+    models: new Map(models.map((model) => [model.id, model])),
+    apis: new Map(),
+  };
 }

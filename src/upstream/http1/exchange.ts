@@ -26,6 +26,8 @@ export interface ExchangeOptions {
   /** See `createRequestHead`. */
   head: string;
   body: Buffer | SpooledBody | undefined;
+  /** True: nothing is decoded. */
+  raw?: boolean | undefined;
   maxDecodedBytes: number;
 }
 
@@ -66,7 +68,7 @@ export class Exchange implements UpstreamCall {
     if (this.#done) return;
     this.#answering = true;
     const encoding = headers['content-encoding'];
-    if (typeof encoding === 'string' && isDecodable(encoding)) {
+    if (!this.options.raw && typeof encoding === 'string' && isDecodable(encoding)) {
       delete headers['content-encoding'];
       delete headers['content-length'];
       this.#decoded = this.#decode(encoding);

@@ -62,13 +62,13 @@ export function createHttp1Transport(options: Http1TransportOptions = {}): Trans
 
   return {
     send(request, sink) {
-      const { url, method, body } = request;
+      const { url, method, body, raw } = request;
       let exchange: Exchange;
       try {
         const pool = pools.poolFor(url);
         const head = createRequestHead(request, pool.origin.host);
         if (pool.isFull) throw new TypeError('too many requests wait for the provider');
-        exchange = new Exchange({ sink, method, head, body, maxDecodedBytes });
+        exchange = new Exchange({ sink, method, head, body, raw, maxDecodedBytes });
         pool.send(exchange);
       } catch (error) {
         return refuse(sink, toUpstreamError('connect', error));

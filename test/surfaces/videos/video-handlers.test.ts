@@ -19,7 +19,7 @@ it('gives the place of a request back when its client left while its key was loo
   let inFlight = 0;
   const { list } = createVideoHandlers({ list: async () => [] } as unknown as VideoDesk, {
     inference: { clock: createFakeClock(), active: new ActiveExchanges() } as never,
-    catalog: () => ({ fingerprint: '', models: new Map() }),
+    catalog: () => ({ fingerprint: '', models: new Map(), apis: new Map() }),
     lookup: () => ({ ...principal(), concurrencyCap: 1 }),
     rates: { admitPlatform: () => true, admitKey: () => true },
     concurrency: { enter: () => (inFlight++, () => void inFlight--) },

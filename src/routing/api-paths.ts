@@ -1,0 +1,79 @@
+/** Which paths of an API may be called: segments, `*` for any one, a last `**` for any rest. */
+export type PathPattern = readonly string[];
+
+/** Levels of percent-encoding that are undone in the search for steps out of a path. */
+const MAX_LEVELS = 8;
+const ANY_SEGMENT = '*';
+const ANY_REST = '**';
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const CONTROL = /[\u0000-\u001f\u007f]/;
+
+/** Reads `/v1/search`, `/items/*` or `/files/**`; undefined for what is no such pattern. */
+export function parsePathPattern(text: string): PathPattern | undefined {
+  if (!/^\/[^\s?#\\%]*$/.test(text)) return undefined;
+  const segments = text.slice(1).split('/');
+  const isSound = segments.every(
+    (segment, index) =>
+      segment === ANY_SEGMENT ||
+      (segment === ANY_REST && index === segments.length - 1) ||
+      !(segment.includes('*') || isStep(segment)),
+  );
+  return isSound ? segments : undefined;
+}
+
+/**
+ * True when a path, percent-encoded as it is sent, fits the pattern. Segments are compared decoded,
+ * once; `*` takes none that an upstream could read as two.
+ */
+export function matchesPath(pattern: PathPattern, path: string): boolean {
+  const segments = path.replace(/^\//, '').split('/');
+  const isOpen = pattern.at(-1) === ANY_REST;
+  const fixed = isOpen ? pattern.slice(0, -1) : pattern;
+  if (isOpen ? segments.length < fixed.length : segments.length !== fixed.length) return false;
+  return fixed.every((expected, index) => {
+    const segment = segments[index] ?? '';
+    if (expected !== ANY_SEGMENT) return decode(segment) === expected;
+    return segment !== '' && !/[/\\]/.test(decodeFully(segment));
+  });
+}
+
+/**
+ * True for a path that could lead out of its base by any reading: a `.` or `..` segment, also behind
+ * encoded slashes, backslashes, several levels of percent-encoding or path parameters (`..;a`), a
+ * control character, or percent-encoding that is malformed.
+ */
+export function mayLeave(path: string): boolean {
+  return path.split('/').some((segment) => {
+    let text = segment;
+    for (let level = 0; level < MAX_LEVELS; level++) {
+      if (CONTROL.test(text) || text.split(/[/\\]/).some(isStep)) return true;
+      const next = decode(text);
+      if (next === text) return false;
+      if (next === undefined) return level === 0;
+      text = next;
+    }
+    return true;
+  });
+}
+
+function isStep(part: string): boolean {
+  return /^\s*\.{1,2}\s*(;|$)/.test(part);
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeFully(segment: string): string {
+  let text = segment;
+  for (let level = 0; level < MAX_LEVELS; level++) {
+    const next = decode(text);
+    if (next === undefined || next === text) return text;
+    text = next;
+  }
+  return text;
+}

@@ -1,0 +1,76 @@
+import type { ApiAuth } from '../../routing/api.ts';
+import type { Api } from '../../routing/catalog.ts';
+
+/** Where a message ends and what becomes of the connection (RFC 9110, 7.6.1), the transport's business. */
+const HOP_BY_HOP = [
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'max-forwards',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+/** What a client may carry its key for the gateway in, and what is between it and us. */
+const CREDENTIALS = [
+  'api-key',
+  'authorization',
+  'cookie',
+  'cookie2',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'x-api-key',
+  'x-goog-api-key',
+  'x-native-api-key',
+];
+
+/** Who the client is and how it came here, what page it shows, and other ways to say method and path. */
+const OWN_BUSINESS =
+  /^(forwarded|via|origin|referer|x-(forwarded|original|rewrite|envoy|amzn|real|client|cluster-client|remote|host|http-method|method-override|proxy)(-.*)?|true-client-ip|client-ip|cf-.*|fly-.*|fastly-.*|sec-.*|content-digest|signature|signature-input)$/;
+
+const NOT_FORWARDED: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...CREDENTIALS]);
+
+/**
+ * The headers of a call to an API, as a flat name, value list: the client's own without those that
+ * are about this connection, about the client, or its credentials; then the operator's, which take
+ * the place of the client's; then the credential, once (requirement
+ * auth.upstream.client-credential-not-forwarded). A signature is not among them.
+ *
+ * @param headers of the client, names in lower case
+ */
+export function toApiHeaders(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  api: Api,
+): string[] {
+  const own = { ...api.headers, ...credentialOf(api.auth, api.secret) };
+  const named = listOf(headers['connection']);
+  const sent: string[] = [];
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || Object.hasOwn(own, name) || named.has(name)) continue;
+    if (NOT_FORWARDED.has(name) || OWN_BUSINESS.test(name)) continue;
+    // An answer that is read for its price must be readable.
+    if (name === 'accept-encoding' && api.usage.length > 0) continue;
+    sent.push(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  for (const [name, value] of Object.entries(own)) sent.push(name, value);
+  return sent;
+}
+
+function credentialOf(auth: ApiAuth, secret: string | undefined): Record<string, string> {
+  if (secret === undefined) return {};
+  if (auth.type === 'bearer') return { authorization: `Bearer ${secret}` };
+  if (auth.type !== 'header') return {};
+  return { [auth.name.toLowerCase()]: `${auth.prefix ?? ''}${secret}` };
+}
+
+/** The names that a connection header takes along. */
+function listOf(value: string | string[] | undefined): ReadonlySet<string> {
+  const text = Array.isArray(value) ? value.join(',') : (value ?? '');
+  return new Set(text.split(',').map((name) => name.trim().toLowerCase()));
+}
