@@ -106,9 +106,6 @@ export const COLLECTIONS: ReadonlySet<string> = new Set(
   CONFIG_KINDS.map(({ collection }) => collection),
 );
 
-/** Sections of the format that this version does not serve. */
-export const FUTURE_SECTIONS: readonly string[] = [];
-
 export function kindOf(kind: KindName): ConfigKind {
   const found = CONFIG_KINDS.find((one) => one.kind === kind);
   if (found === undefined) throw new Error(`no kind ${kind}`);

@@ -3,7 +3,7 @@ import { checkAccounts } from './check-accounts.ts';
 import { checkEntries } from './check-entries.ts';
 import { checkTree } from './check-tree.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import { COLLECTIONS, CONFIG_KINDS, FUTURE_SECTIONS } from './kinds.ts';
+import { COLLECTIONS, CONFIG_KINDS } from './kinds.ts';
 import { formatPath, type Places } from './locate.ts';
 import { serverSchema } from './server-schema.ts';
 import { suggest } from './unknown-fields.ts';
@@ -92,14 +92,12 @@ function checkNames(tree: Record<string, unknown>, context: CheckContext): Diagn
   return Object.keys(tree)
     .filter((name) => !known.includes(name))
     .map((name) => {
-      const isFuture = FUTURE_SECTIONS.includes(name);
-      const isWarning = !isFuture && context.unknownFields === 'warn';
-      const hint = isFuture ? 'remove it, or use a newer version' : suggest(name, known);
+      const hint = suggest(name, known);
       return {
         ...context.places.find(tree, [name], 'key'),
         path: formatPath([name]),
-        severity: isWarning ? ('warning' as const) : ('error' as const),
-        message: isFuture ? `${name} is not supported by this version` : `unknown section ${name}`,
+        severity: context.unknownFields === 'warn' ? ('warning' as const) : ('error' as const),
+        message: `unknown section ${name}`,
         ...(hint !== undefined && { hint }),
       };
     });

@@ -29,6 +29,11 @@ const SAMPLES: Record<string, Sample> = {
     body: (name) => ({ name }),
     field: { name: 'strategy', initial: 'priority', next: 'sticky', wrongType: 'random' },
   },
+  api: {
+    body: (name) => ({ name, base_url: 'https://api.example/v1' }),
+    field: { name: 'methods', initial: ['GET', 'POST'], next: ['GET'], wrongType: 'GET' },
+    secret: { field: 'api_key', value: 'canary-7e1f4a9c2b60' },
+  },
   api_key: {
     body: (name) => ({ name, organization: 'home' }),
     field: { name: 'rpm_cap', initial: null, next: 5, wrongType: '5' },
