@@ -118,7 +118,10 @@ describe('two who apply at once', () => {
     };
     const runs = await Promise.all([cli('apply', '--yes'), cli('apply', '--yes')]);
     const loser = runs.find(({ code }) => code !== 0);
-    return { codes: runs.map(({ code }) => code).sort(), told: loser?.stderr ?? '' };
+    return {
+      codes: runs.map(({ code }) => code).toSorted((a, b) => a - b),
+      told: loser?.stderr ?? '',
+    };
   }
 
   const deployment = (index: number) => ({
