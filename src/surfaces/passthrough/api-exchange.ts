@@ -18,6 +18,9 @@ import { hasNoBody, refusalOf } from './response-head.ts';
 /** Bytes are passed as they are: nothing may come between two of them. */
 const NO_KEEP_ALIVE = Buffer.alloc(0);
 
+/** The reason of a call that nobody waits for. */
+export const CLIENT_GONE = 'client_gone';
+
 /** How a call went wrong, before or behind the head of the answer. */
 export interface ApiFailure {
   /** For the record: `status_503`, `connect`, `timeout_idle`, `client_gone` … */
@@ -160,7 +163,7 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
   /** Nobody waits for the answer any more. */
   giveUp(): void {
     const message = 'the client closed the connection';
-    this.#fail('client_gone', new GatewayError('upstream_interrupted', { message }));
+    this.#fail(CLIENT_GONE, new GatewayError('upstream_interrupted', { message }));
   }
 
   #fail(reason: string, error: GatewayError, isUnsent = false): void {
@@ -171,7 +174,7 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
     const failure = { reason, error: toGatewayError(error), status: this.#status, isUnsent };
     if (!isCommitted) return this.#options.resolve(failure);
     this.#relay.body.destroy();
-    this.#options.onBroken(failure);
+    if (reason !== CLIENT_GONE) this.#options.onBroken(failure);
     this.#end?.(failure);
   }
 

@@ -30,11 +30,32 @@ const CREDENTIALS = [
   'x-native-api-key',
 ];
 
-/** Who the client is and how it came here, what page it shows, and other ways to say method and path. */
-const OWN_BUSINESS =
-  /^(forwarded|via|origin|referer|x-(forwarded|original|rewrite|envoy|amzn|real|client|cluster-client|remote|host|http-method|method-override|proxy)(-.*)?|true-client-ip|client-ip|cf-.*|fly-.*|fastly-.*|sec-.*|content-digest|signature|signature-input)$/;
+/** Other ways to say who the client is and how it came here, or which method and path are meant. */
+const DETOURS = [
+  'client-ip',
+  'forwarded',
+  'origin',
+  'referer',
+  'true-client-ip',
+  'via',
+  'x-client-ip',
+  'x-cluster-client-ip',
+  'x-host',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+  'x-real-ip',
+  'x-remote-addr',
+  'x-remote-ip',
+  'x-remote-user',
+];
 
-const NOT_FORWARDED: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...CREDENTIALS]);
+const DETOUR_FAMILIES = /^(x-(forwarded|original|rewrite|envoy|amzn)|cf|fly|fastly|sec)-/;
+
+/** What a signature of ours says, which the client's must not contradict. */
+const SIGNED = ['content-digest', 'signature', 'signature-input'];
+
+const NOT_FORWARDED: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...CREDENTIALS, ...DETOURS]);
 
 /**
  * The headers of a call to an API, as a flat name, value list: the client's own without those that
@@ -49,13 +70,14 @@ export function toApiHeaders(
   api: Api,
 ): string[] {
   const own = { ...api.headers, ...credentialOf(api.auth, api.secret) };
-  const named = listOf(headers['connection']);
+  const dropped = listOf(headers['connection']);
+  if (api.auth.type === 'signature') for (const name of SIGNED) dropped.add(name);
+  // An answer that is read for its price must be readable.
+  if (api.usage.length > 0) dropped.add('accept-encoding');
   const sent: string[] = [];
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || Object.hasOwn(own, name) || named.has(name)) continue;
-    if (NOT_FORWARDED.has(name) || OWN_BUSINESS.test(name)) continue;
-    // An answer that is read for its price must be readable.
-    if (name === 'accept-encoding' && api.usage.length > 0) continue;
+    if (value === undefined || Object.hasOwn(own, name) || dropped.has(name)) continue;
+    if (NOT_FORWARDED.has(name) || DETOUR_FAMILIES.test(name)) continue;
     sent.push(name, Array.isArray(value) ? value.join(', ') : value);
   }
   for (const [name, value] of Object.entries(own)) sent.push(name, value);
@@ -70,7 +92,7 @@ function credentialOf(auth: ApiAuth, secret: string | undefined): Record<string,
 }
 
 /** The names that a connection header takes along. */
-function listOf(value: string | string[] | undefined): ReadonlySet<string> {
+function listOf(value: string | string[] | undefined): Set<string> {
   const text = Array.isArray(value) ? value.join(',') : (value ?? '');
   return new Set(text.split(',').map((name) => name.trim().toLowerCase()));
 }

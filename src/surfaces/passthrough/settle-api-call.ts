@@ -9,6 +9,7 @@ import { createContentRecorder } from '../../inference/content-recorder.ts';
 import type { Api } from '../../routing/catalog.ts';
 import type { AttemptRecord, LedgerEntry, RequestOutcome } from '../../usage/ledger.ts';
 import { boundOf, costOf } from '../../usage/pricing.ts';
+import { CLIENT_GONE } from './api-exchange.ts';
 import type { ApiFailure } from './api-exchange.ts';
 import { createUsageReader } from './usage-reader.ts';
 import type { UsageReader } from './usage-reader.ts';
@@ -85,7 +86,7 @@ export class ApiCallRecord {
     { status, failure }: { status: number; failure: ApiFailure | undefined },
   ): ApiConsumption {
     const consumption = this.#consumed(status);
-    const isGone = failure?.reason === 'client_gone';
+    const isGone = failure?.reason === CLIENT_GONE;
     const result = isGone ? 'aborted' : failure ? 'interrupted' : status < 400 ? 'ok' : 'error';
     const errorCode = isGone ? undefined : (failure?.reason ?? codeOf(status));
     this.#settle(entry, { status: isGone ? 499 : status, result, errorCode }, consumption);
