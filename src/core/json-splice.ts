@@ -9,7 +9,8 @@ export type JsonEdit =
   /** Keeps place and value; the caller sees to it that `to` is not there already. */
   | { readonly op: 'rename'; readonly key: string; readonly to: string };
 
-interface Patch {
+/** Bytes to replace, and the text that takes their place. */
+export interface JsonPatch {
   readonly start: number;
   readonly end: number;
   readonly text: string;
@@ -27,7 +28,7 @@ export function spliceJson(
   edits: readonly JsonEdit[],
 ): Buffer {
   const byKey = new Map(edits.map((edit) => [edit.key, edit]));
-  const patches: Patch[] = [];
+  const patches: JsonPatch[] = [];
   let previousEnd = -1;
   let kept = 0;
   members.forEach((member, index) => {
@@ -57,7 +58,7 @@ function removal(
   return { start: member.keyStart, end: neighbour?.keyStart ?? member.valueEnd };
 }
 
-function change(member: JsonMember, edit: Exclude<JsonEdit, { op: 'remove' }>): Patch {
+function change(member: JsonMember, edit: Exclude<JsonEdit, { op: 'remove' }>): JsonPatch {
   return edit.op === 'set'
     ? { start: member.valueStart, end: member.valueEnd, text: edit.json }
     : { start: member.keyStart, end: member.keyEnd, text: JSON.stringify(edit.to) };
@@ -75,7 +76,8 @@ function additions(added: readonly (JsonEdit & { op: 'set' })[], afterOthers: bo
   return afterOthers ? `,${text}` : text;
 }
 
-function applyPatches(body: Buffer, patches: readonly Patch[]): Buffer {
+/** @param patches in the order of the document, none over another */
+export function applyPatches(body: Buffer, patches: readonly JsonPatch[]): Buffer {
   let size = body.length;
   for (const { start, end, text } of patches) size += Buffer.byteLength(text) - (end - start);
   const result = Buffer.allocUnsafe(size);

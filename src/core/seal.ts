@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
 
 const FORMAT = 'v1';
 const IV_BYTES = 12;
@@ -81,6 +88,31 @@ export function createKeyHasher(masterKeys: readonly Uint8Array[]): KeyHasher {
     hashes: (apiKey) =>
       keys.map((key) => createHmac('sha256', key).update(apiKey).digest('base64url')),
   };
+}
+
+/** Signs what is handed out and comes back, as links do; nobody without a master key can make one. */
+export interface Signer {
+  sign(text: string): string;
+  /** Takes what any of the master keys signed. */
+  verify(text: string, signature: string): boolean;
+}
+
+/** @param purpose what is signed for one purpose is worth nothing for another */
+export function createSigner(masterKeys: readonly Uint8Array[], purpose: string): Signer {
+  const keys = masterKeys.map((master) => subKey(master, `sign ${purpose}`));
+  const [current] = keys;
+  if (!current) throw new SealError('no master key is configured');
+  const signWith = (key: Buffer, text: string): string =>
+    createHmac('sha256', key).update(text).digest('base64url');
+  return {
+    sign: (text) => signWith(current, text),
+    verify: (text, signature) => keys.some((key) => isSame(signWith(key, text), signature)),
+  };
+}
+
+function isSame(expected: string, given: string): boolean {
+  const [left, right] = [Buffer.from(expected), Buffer.from(given)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 function subKey(master: Uint8Array, purpose: string): Buffer {

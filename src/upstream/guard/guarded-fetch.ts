@@ -13,6 +13,8 @@ export interface GuardedFetchOptions {
   body?: Buffer | string;
   /** Of the answer's body. Default 10 MiB. */
   maxBytes?: number;
+  /** Takes the body of a 2xx answer piece by piece; `body` is then empty. What it throws is thrown. */
+  take?: (chunk: Buffer) => Promise<void>;
   /** For everything, redirects and body included. Default 10,000 ms. */
   timeoutMs?: number;
   /** Default 3. With 0 a redirect is the answer. */
@@ -72,7 +74,7 @@ export async function guardedFetch(
           url: current.href,
           status: response.statusCode,
           headers: response.headers,
-          body: await readBody(response.body, maxBytes),
+          body: await readBody(response, maxBytes, options.take),
         };
       }
       await response.body.dump({ limit: REDIRECT_BODY_BYTES, signal });
@@ -116,7 +118,11 @@ function follow(hop: Hop, from: URL, { target, status }: { target: string; statu
   return { ...next, method: 'GET' };
 }
 
-async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<Buffer> {
+async function readBody(
+  { statusCode, body }: Dispatcher.ResponseData,
+  maxBytes: number,
+  take: GuardedFetchOptions['take'],
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body as AsyncIterable<Buffer>) {
@@ -124,9 +130,19 @@ async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number)
     if (bytes > maxBytes) {
       throw new UrlFetchError('too_large', `the answer is larger than ${maxBytes} bytes`);
     }
-    chunks.push(chunk);
+    if (!take || statusCode > 299) chunks.push(chunk);
+    else await take(chunk).catch(asTaker);
   }
   return Buffer.concat(chunks);
+}
+
+/** What the taker could not do is no fault of the network. */
+class TakerError extends Error {
+  override readonly name = 'TakerError';
+}
+
+function asTaker(cause: unknown): never {
+  throw new TakerError('the body could not be taken', { cause });
 }
 
 /** A resolver that never answers must not outlast the timeout. */
@@ -144,8 +160,9 @@ async function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
   }
 }
 
-function toFetchError(error: unknown, timeout: AbortSignal, own: AbortSignal | undefined): Error {
+function toFetchError(error: unknown, timeout: AbortSignal, own: AbortSignal | undefined): unknown {
   if (error instanceof UrlGuardError) return error;
+  if (error instanceof TakerError) return error.cause;
   if (own?.aborted) return new UrlFetchError('aborted', 'the request was aborted');
   if (timeout.aborted) return new UrlFetchError('timeout', 'no answer in time', { cause: error });
   if (error instanceof UrlFetchError) return error;
