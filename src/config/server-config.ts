@@ -50,6 +50,16 @@ export interface ServerConfig {
   /** What addresses of callers may reach beside the public network. */
   outbound: { allow: string[] };
   /** Where Schedules may announce their runs beside the known providers. */
+  /** Media that the gateway or a provider keeps for clients. */
+  media: {
+    /** Name of a provider; null: the gateway. */
+    provider: string | null;
+    store: { driver: string; path: string; options: Record<string, unknown> };
+    maxBytes: number;
+    fetchTimeoutMs: number;
+    linkLifetimeMs: number;
+    publicUrl: string | null;
+  };
   notifications: { webhooks: OwnWebhook[] };
   compat: { resourceXApiKey: boolean };
   /** Programs that Agents may name; the one place where commands come from. */
@@ -205,7 +215,7 @@ function leaves(shape: Shape, path: readonly string[]): Leaf[] {
 }
 
 function toServerConfig(settings: ServerSettings, directory: string): ServerConfig {
-  const { limits, secrets, store } = settings;
+  const { limits, secrets, store, media } = settings;
   const dataDir = resolve(directory, settings.data_dir);
   return {
     listen: settings.listen,
@@ -240,6 +250,18 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     outbound: settings.outbound,
     notifications: {
       webhooks: Object.entries(settings.notifications.webhooks).map(([name, webhook]) => ({
+    media: {
+      provider: media.provider,
+      store: {
+        driver: media.driver,
+        path: resolve(directory, media.path ?? resolve(dataDir, 'media')),
+        options: media.options,
+      },
+      maxBytes: media.max_size,
+      fetchTimeoutMs: media.fetch_timeout,
+      linkLifetimeMs: media.link_lifetime,
+      publicUrl: media.public_url,
+    },
         name,
         ...webhook,
       })),

@@ -85,6 +85,31 @@ const secrets = z.object({
 const program = {
   command: z.string().min(1).describe('Program to run; found as the shell would.'),
   args: z.array(z.string()).default([]).describe('Its arguments.'),
+const media = z.object({
+  provider: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('Provider that registers and keeps it; null: the gateway itself.'),
+  driver: z
+    .string()
+    .min(1)
+    .default('fs')
+    .describe('fs, memory, s3, or the name of another unstorage driver.'),
+  path: z.string().min(1).optional().describe('Where it lies. Default <data_dir>/media.'),
+  options: z.record(z.string(), z.unknown()).default({}).describe("The driver's own options."),
+  max_size: size.prefault('64MiB').describe('Largest image, video or sound that is taken.'),
+  fetch_timeout: duration.prefault('30s').describe('To fetch one, redirects included.'),
+  link_lifetime: duration.prefault('1h').describe('How long a download_url holds.'),
+  public_url: z
+    .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .nullable()
+    .default(null)
+    .describe('Where providers and clients reach the gateway; lets providers fetch media by link.'),
+});
+
   env: z
     .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string())
     .default({})
@@ -164,13 +189,14 @@ export const serverSchema = z
       .object({
         allow: texts
           .default([])
-          .describe('Hosts, addresses or CIDR blocks of your own network that Agents may call.'),
+          .describe('Hosts, addresses or CIDR blocks of your own network that callers may name.'),
       })
       .prefault({})
       .describe('Addresses that callers supply; only public ones are called by default.'),
     notifications: z
       .object({
         webhooks: z
+    media: media.prefault({}).describe('Media that clients register to name it again.'),
           .record(programName, ownWebhook)
           .default({})
           .describe('Chat bots of your own, beside the providers that are known, by name.'),

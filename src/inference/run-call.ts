@@ -71,13 +71,14 @@ async function tryCandidate(
 }
 
 async function attempt(call: Call, candidate: Candidate, deps: CallDeps): Promise<AttemptResult> {
-  // It may have left while no exchange listened for it: before it was admitted, or between two.
-  if (call.client.gone) return abortedFailure();
   const { clock } = deps;
   const { route, protocol } = candidate;
   const wire = wireTo(call.protocol, protocol);
   const losses: string[] = [];
-  const request = prepare(call, candidate, { wire, losses, deps });
+  const peek = call.media ? await call.media.peekFor(route.provider) : call.peek;
+  // It may have left while no exchange listened for it: before it was admitted, or between two.
+  if (call.client.gone) return abortedFailure();
+  const request = prepare(call, candidate, { peek, wire, losses, deps });
   if ('type' in request) return note(call, candidate, { result: request, ms: 0 });
   const transport = deps.transportFor(route.provider);
   const startedAt = clock.monotonic();
@@ -101,6 +102,7 @@ async function attempt(call: Call, candidate: Candidate, deps: CallDeps): Promis
 }
 
 interface Preparation {
+  peek: RequestPeek;
   wire: Wire;
   losses: string[];
   deps: CallDeps;
@@ -110,7 +112,7 @@ interface Preparation {
 function prepare(
   call: Call,
   { route, model, protocol }: Candidate,
-  { wire, losses, deps }: Preparation,
+  { peek, wire, losses, deps }: Preparation,
 ): UpstreamRequest | AttemptFailure {
   try {
     return buildUpstreamRequest({
@@ -118,7 +120,7 @@ function prepare(
       protocol,
       upstreamModel: route.upstreamModel,
       stream: call.peek.stream,
-      body: encode(wire, call.peek, {
+      body: encode(wire, peek, {
         model: route.upstreamModel,
         quirks: route.provider.quirks[protocol],
         askUsage: !route.provider.noStreamUsage,

@@ -13,6 +13,7 @@ import { boundOf } from '../usage/pricing.ts';
 import type { Principal } from '../usage/principal.ts';
 import { createContentRecorder } from './content-recorder.ts';
 import { UNSUPPORTED } from './failures.ts';
+import type { MediaResolver } from './request-media.ts';
 import { runCall } from './run-call.ts';
 import type { CallDeps, CommittedResult } from './run-call.ts';
 import { settleCall, settleError } from './settlement.ts';
@@ -22,6 +23,8 @@ import type { KeptAnswer, WorkKeeper } from './work-keeper.ts';
 export interface InferenceDeps extends CallDeps {
   ledger: Ledger;
   affinity: Affinity;
+  /** Absent: requests that name media by reference go as they are. */
+  media?: MediaResolver | undefined;
   random(): number;
   /** Output tokens that a request without a limit of its own may cost (config: limits.output_tokens_bound). */
   outputBound: number;
@@ -69,11 +72,17 @@ export async function runInference(
   request: InferenceRequest,
   deps: InferenceDeps,
 ): Promise<CallResult> {
-  const peek = request.protocol.peek(request.body, request.address);
-  const model = findModel(request, peek.model);
+  const asked = request.protocol.peek(request.body, request.address);
+  const model = findModel(request, asked.model);
+  const found = deps.media?.resolve(asked, {
+    protocol: request.protocol,
+    organization: request.principal.organizationId,
+  });
+  const media = found && (await found);
+  const peek = media?.peek ?? asked;
   const planned = planFor(request, { model, peek }, deps);
   const plan = planned instanceof Promise ? await planned : planned;
-  const call = begin(request, { peek, model, plan }, deps);
+  const call = begin(request, { peek, media, model, plan }, deps);
   try {
     if (call.entry.admitted) await call.entry.admitted;
     const committed = await runCall(call, plan, deps);
@@ -176,7 +185,7 @@ function unavailable(name: string): GatewayError {
 
 function begin(
   request: InferenceRequest,
-  { peek, model, plan }: Pick<Call, 'peek' | 'model'> & { plan: Plan },
+  { peek, media, model, plan }: Pick<Call, 'peek' | 'media' | 'model'> & { plan: Plan },
   deps: InferenceDeps,
 ): Call {
   const outputBound =
@@ -206,6 +215,7 @@ function begin(
     principal: request.principal,
     organization: request.principal.organizationId,
     peek,
+    media,
     model,
     client: request.client,
     entry,

@@ -8,6 +8,7 @@ import type { Model } from '../routing/catalog.ts';
 import type { FaultKind } from '../routing/health.ts';
 import type { LedgerEntry, RequestOutcome } from '../usage/ledger.ts';
 import type { Principal } from '../usage/principal.ts';
+import type { RequestMedia } from './request-media.ts';
 import type { WorkKeeper } from './work-keeper.ts';
 
 /** The client's side of one call. */
@@ -34,6 +35,8 @@ export interface Call {
   /** The client's own headers; what is forwarded of them is the provider's business. */
   readonly headers: IncomingHttpHeaders;
   readonly peek: RequestPeek;
+  /** Absent: the request names none. */
+  readonly media?: RequestMedia | undefined;
   readonly model: Model;
   readonly client: ClientConnection;
   readonly entry: LedgerEntry;

@@ -1,6 +1,6 @@
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Quirks } from '../core/quirks.ts';
-import type { ProviderAuth, ProviderDefinition } from './define-provider.ts';
+import type { AssetEndpoints, ProviderAuth, ProviderDefinition } from './define-provider.ts';
 
 /** What requests of one protocol have in common; made once per account. */
 export interface PreparedEndpoint {
@@ -36,6 +36,10 @@ export interface ProviderAccount {
   readonly dropBetas: readonly string[];
   readonly refuseBetas: readonly string[];
   readonly noStreamUsage: boolean;
+  /** Present when it keeps media itself. */
+  readonly assets?: AssetEndpoints | undefined;
+  /** True when it fetches media that a request names by URL. */
+  readonly fetchesMedia?: boolean;
   /** Filled by `resolveAccount`; without it an endpoint is prepared anew for every request. */
   readonly endpoints?: ReadonlyMap<Protocol, PreparedEndpoint>;
   /** What `type: mock` scripts; undefined elsewhere. */

@@ -10,5 +10,6 @@ export const anthropic: ProviderDefinition = defineProvider({
   protocols: {
     messages: { path: '/v1/messages' },
   },
+  fetchesMedia: true,
   envKeys: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
 });

@@ -12,5 +12,6 @@ export const azureOpenai: ProviderDefinition = defineProvider({
     embeddings: { path: '/embeddings' },
     images: { path: '/images/generations' },
   },
+  fetchesMedia: true,
   envKeys: ['AZURE_OPENAI_API_KEY'],
 });

@@ -19,6 +19,22 @@ export interface ProtocolEndpoint {
   auth?: ProviderAuth;
 }
 
+/** Where a provider registers media and tells of it (contract: Media assets), by its own member names. */
+export interface AssetEndpoints {
+  /** Path below the base URL that takes a `POST`. */
+  readonly create: string;
+  /** Path that a `GET` asks; `{id}` is the external id, percent-encoded. */
+  readonly get: string;
+  /** What the members of the request are called. Default `url`, `asset_type`, `name`. */
+  readonly request?: { readonly url?: string; readonly type?: string; readonly name?: string };
+  /** JSON paths into its answers. Default `$.id`, `$.status`, `$.download_url`. */
+  readonly response?: {
+    readonly id?: string;
+    readonly status?: string;
+    readonly download_url?: string;
+  };
+}
+
 /** A kind of provider, as data (design: Providers). The same members can be written in `gateway.yaml`. */
 export interface ProviderDefinition {
   /** The value of `type` in a provider resource. */
@@ -43,6 +59,10 @@ export interface ProviderDefinition {
   envKeys?: readonly string[];
   /** True when `stream_options.include_usage` is refused by the provider. Default false. */
   noStreamUsage?: boolean;
+  /** Present when it keeps media itself. */
+  assets?: AssetEndpoints;
+  /** True when it fetches media that a request names by URL. Default: it wants the bytes. */
+  fetchesMedia?: boolean;
   /** Overrides the default classification for answers it returns a class for. */
   classify?: (status: number, body: string) => FailureClass | undefined;
 }

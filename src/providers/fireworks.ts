@@ -13,5 +13,6 @@ export const fireworks: ProviderDefinition = defineProvider({
     messages: { path: '/messages' },
     embeddings: { path: '/embeddings' },
   },
+  fetchesMedia: true,
   envKeys: ['FIREWORKS_API_KEY'],
 });

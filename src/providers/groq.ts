@@ -11,5 +11,6 @@ export const groq: ProviderDefinition = defineProvider({
     chat: { path: '/chat/completions' },
     responses: { path: '/responses' },
   },
+  fetchesMedia: true,
   envKeys: ['GROQ_API_KEY'],
 });

@@ -16,5 +16,6 @@ export const mistral: ProviderDefinition = defineProvider({
     chat: { drop: ['stream_options'], rename: { max_completion_tokens: 'max_tokens' } },
   },
   noStreamUsage: true,
+  fetchesMedia: true,
   envKeys: ['MISTRAL_API_KEY'],
 });

@@ -13,5 +13,6 @@ export const openai: ProviderDefinition = defineProvider({
     embeddings: { path: '/embeddings' },
     images: { path: '/images/generations' },
   },
+  fetchesMedia: true,
   envKeys: ['OPENAI_API_KEY'],
 });

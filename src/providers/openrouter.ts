@@ -13,5 +13,6 @@ export const openrouter: ProviderDefinition = defineProvider({
     messages: { path: '/messages' },
     embeddings: { path: '/embeddings' },
   },
+  fetchesMedia: true,
   envKeys: ['OPENROUTER_API_KEY'],
 });

@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.ts';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { PreparedEndpoint, ProviderAccount } from './account.ts';
-import type { ProviderAuth } from './define-provider.ts';
+import type { ProtocolEndpoint, ProviderAuth } from './define-provider.ts';
 import { MESSAGES_HEADERS, messagesHeaders } from './messages-headers.ts';
 
 /** Decided per request, whatever the account says. */
@@ -24,22 +24,32 @@ export function prepareEndpoint(account: ProviderAccount, protocol: Protocol): P
       message: `provider ${account.name} does not speak ${protocol}`,
     });
   }
-  const auth = endpoint.auth ?? account.auth;
-  const base = new URL(account.baseUrl);
-  if (auth.type === 'query' && account.credential !== undefined) {
-    base.searchParams.set(auth.name, account.credential);
-  }
-  const address = `${base.protocol}//${base.host}${base.pathname.replace(/\/$/, '')}${endpoint.path}`;
-  const headers = accountHeaders(account, auth);
+  const { address, search, headers } = prepareAddress(account, endpoint);
   const common = [...headers, 'content-type', 'application/json', 'accept-encoding', 'identity'];
   if (protocol === 'messages') common.push(...messagesHeaders(account, {}));
   return {
     address,
-    search: base.search,
-    url: address.includes('{') ? undefined : new URL(address + base.search),
+    search,
+    url: address.includes('{') ? undefined : new URL(address + search),
     headers,
     jsonHeaders: [...common, 'accept', 'application/json'],
     streamHeaders: [...common, 'accept', 'text/event-stream'],
+  };
+}
+
+/** A path below the base URL of an account, with its own headers and its credential. */
+export function prepareAddress(
+  account: ProviderAccount,
+  { path, auth = account.auth }: ProtocolEndpoint,
+): Pick<PreparedEndpoint, 'address' | 'search' | 'headers'> {
+  const base = new URL(account.baseUrl);
+  if (auth.type === 'query' && account.credential !== undefined) {
+    base.searchParams.set(auth.name, account.credential);
+  }
+  return {
+    address: `${base.protocol}//${base.host}${base.pathname.replace(/\/$/, '')}${path}`,
+    search: base.search,
+    headers: accountHeaders(account, auth),
   };
 }
 

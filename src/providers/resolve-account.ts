@@ -1,10 +1,16 @@
 import leven from 'leven';
 import { GatewayError } from '../core/errors.ts';
+import { parseJsonPath } from '../core/json-path.ts';
 import { PROTOCOLS } from '../core/protocol-id.ts';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Quirks } from '../core/quirks.ts';
 import type { ProviderAccount } from './account.ts';
-import type { ProtocolEndpoint, ProviderAuth, ProviderDefinition } from './define-provider.ts';
+import type {
+  AssetEndpoints,
+  ProtocolEndpoint,
+  ProviderAuth,
+  ProviderDefinition,
+} from './define-provider.ts';
 import { prepareEndpoint } from './prepare-endpoint.ts';
 import { PROVIDERS } from './registry.ts';
 import { STANDARD_ENDPOINTS } from './standard-endpoints.ts';
@@ -27,6 +33,10 @@ export interface ProviderSettings {
   refuse_betas?: readonly string[] | null | undefined;
   /** False: `stream_options.include_usage` must not be sent. */
   stream_usage?: boolean | null | undefined;
+  /** Where it registers media, instead of what its type says. */
+  assets?: AssetEndpoints | null | undefined;
+  /** How it wants media that a request names, instead of what its type says. */
+  media?: 'bytes' | 'links' | null | undefined;
   mock?: unknown;
 }
 
@@ -67,6 +77,8 @@ export function resolveAccount(
     dropBetas: [...(definition.dropBetas ?? []), ...(settings.drop_betas ?? [])],
     refuseBetas: [...(definition.refuseBetas ?? []), ...(settings.refuse_betas ?? [])],
     noStreamUsage: definition.noStreamUsage === true || settings.stream_usage === false,
+    assets: readAssets(settings, definition),
+    fetchesMedia: settings.media ? settings.media === 'links' : definition.fetchesMedia === true,
     mock: settings.mock ?? undefined,
   };
   checkCredential(account);
@@ -124,6 +136,18 @@ function readProtocols(
     protocols[protocol] = auth ? { path, auth } : { path };
   }
   return protocols;
+}
+
+function readAssets(
+  settings: ProviderSettings,
+  definition: ProviderDefinition,
+): AssetEndpoints | undefined {
+  const assets = settings.assets ?? definition.assets;
+  for (const path of Object.values(assets?.response ?? {})) {
+    if (parseJsonPath(path)) continue;
+    throw invalid('assets.response', `${path} is no path such as $.data.id`);
+  }
+  return assets;
 }
 
 /** An operator who says how to authenticate means it for every protocol. */

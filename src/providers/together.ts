@@ -12,5 +12,6 @@ export const together: ProviderDefinition = defineProvider({
     embeddings: { path: '/embeddings' },
     images: { path: '/images/generations' },
   },
+  fetchesMedia: true,
   envKeys: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],
 });

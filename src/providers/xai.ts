@@ -12,5 +12,6 @@ export const xai: ProviderDefinition = defineProvider({
     responses: { path: '/responses' },
     images: { path: '/images/generations' },
   },
+  fetchesMedia: true,
   envKeys: ['XAI_API_KEY'],
 });

@@ -32,6 +32,31 @@ const quirks = z.object({
     .describe('Members that it cannot serve; requests with one go to the next route.'),
 });
 
+const path = z
+  .string()
+  .regex(/^\/[^?#\s]*$/, 'a path begins with / and has no query')
+  .max(512);
+const jsonPath = z.string().startsWith('$').max(256);
+const memberName = z.string().min(1).max(128);
+
+const assets = z.object({
+  create: path.default('/assets').describe('Path that takes a POST.'),
+  get: path
+    .includes('{id}')
+    .default('/assets/{id}')
+    .describe('Path that a GET asks; {id} is the id that it gave.'),
+  request: z
+    .object({ url: memberName, type: memberName, name: memberName })
+    .partial()
+    .default({})
+    .describe('What it calls url, asset_type and name.'),
+  response: z
+    .object({ id: jsonPath, status: jsonPath, download_url: jsonPath })
+    .partial()
+    .default({})
+    .describe('Where its answers tell id, status and download_url, as $.data.id.'),
+});
+
 const betas = z.array(z.string().min(1).max(128)).max(64).default([]);
 
 /** An account at a provider that routes can send requests to. */
@@ -92,6 +117,15 @@ export const provider = defineResource({
       .boolean()
       .default(true)
       .describe('Whether it accepts stream_options.include_usage.'),
+    assets: assets
+      .nullable()
+      .default(null)
+      .describe('Where it registers media, if it keeps some; default: as the type does it.'),
+    media: z
+      .enum(['bytes', 'links'])
+      .nullable()
+      .default(null)
+      .describe('How it gets assets of the gateway: bytes, or links where it fetches media.'),
     enabled: z.boolean().default(true).describe('False takes all of its routes out of service.'),
     mock: z
       .record(z.string(), z.unknown())

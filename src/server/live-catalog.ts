@@ -8,6 +8,7 @@ import type {
 import { resolveApi } from '../routing/api.ts';
 import type { ApiSettings } from '../routing/api.ts';
 import type { Catalog } from '../routing/catalog.ts';
+import type { ProviderAccount } from '../providers/account.ts';
 import { resolveAccount } from '../providers/resolve-account.ts';
 import type { ProviderSettings } from '../providers/resolve-account.ts';
 import { toView } from '../resources/define-resource.ts';
@@ -17,6 +18,8 @@ import type { Repository } from '../resources/repository.ts';
 /** The catalog of the moment, built anew from the resources and swapped whole. */
 export interface LiveCatalog {
   current(): Catalog;
+  /** The provider with this id or name; undefined when it cannot be used or is not to be. */
+  account(idOrName: string): ProviderAccount | undefined;
   reload(): Promise<void>;
 }
 
@@ -42,6 +45,7 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
   let catalog: Catalog = { fingerprint: '', models: new Map(), apis: new Map() };
   /** An unchanged provider keeps its account object, and with it connections and mock counters. */
   let resolved = new Map<string, Resolved>();
+  let known: ReadonlyMap<string, AccountRecord> = new Map();
   let begun = 0;
   let shown = 0;
 
@@ -58,6 +62,10 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
 
   return {
     current: () => catalog,
+    account(idOrName) {
+      const record = known.get(idOrName);
+      return record?.enabled ? record.account : undefined;
+    },
     async reload() {
       const turn = ++begun;
       const providers = await repository.list(repository.definitionOf('provider'), EVERYTHING);
@@ -76,6 +84,7 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
         accounts.set(stored.id, account.record);
       }
       resolved = next;
+      known = accounts;
       const records = models.map((stored) => toModelRecord(stored, repository));
       catalog = buildCatalog({
         models: records,

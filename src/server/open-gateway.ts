@@ -21,6 +21,7 @@ import type { Condition } from './health-routes.ts';
 import { jobHandlers } from './job-handlers.ts';
 import { createKeyLookup } from './key-lookup.ts';
 import { openAgents } from './open-agents.ts';
+import { openAssets } from './open-assets.ts';
 import { openInference } from './open-inference.ts';
 import { openResources } from './open-resources.ts';
 import type { ResourcesOptions } from './open-resources.ts';
@@ -104,7 +105,10 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     onBug,
   });
   const jobs = openJobs(store, options);
-  const { deps, charges, transport } = inference;
+  const { charges, transport } = inference;
+  const { transportFor } = inference.deps;
+  const assets = await openAssets(store, { ...options, ...shared, resources, transportFor });
+  const deps = { ...inference.deps, media: assets.media };
   const serving = { ...shared, inference: deps, charges, transport, jobs };
   const agents = openAgents({ ...options, ...serving, resources, onBug });
   const schedules = openSchedules({ ...options, ...serving, ...agents });
@@ -112,13 +116,24 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   const routes = [
     ...healthRoutes(store, told),
     ...publicRoutes(serving),
+    ...assets.routes,
     ...agents.routes,
     ...schedules.routes,
     ...organizationRoutes(shared),
     ...accountRoutes({ ...shared, clock }),
     ...adminRoutes({ ...shared, health: deps.health, protocols: CLIENT_PROTOCOLS }),
   ];
-  const parts = [schedules.firing, jobs, schedules, agents, resources, usage, inference, store];
+  const parts = [
+    schedules.firing,
+    jobs,
+    schedules,
+    agents,
+    assets,
+    resources,
+    usage,
+    inference,
+    store,
+  ];
   let closing: Promise<void> | undefined;
   jobs.start(new Map([...jobHandlers(serving), ...agents.handlers, ...schedules.handlers]));
   schedules.firing.start();

@@ -7,7 +7,7 @@ import { serveExchange } from '../surfaces/http-exchange.ts';
 import type { ExchangeDeps, Handler } from '../surfaces/http-exchange.ts';
 import type { Cors } from './cors.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** One served path, in the router's notation (`:name` a segment, `**` the rest). */
 export interface RouteSpec {

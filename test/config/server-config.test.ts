@@ -47,6 +47,14 @@ describe('resolveServerConfig', () => {
       harnessesInline: false,
       mcpServers: {},
       outbound: { allow: [] },
+      media: {
+        provider: null,
+        store: { driver: 'fs', path: '/gw/.gateway/media', options: {} },
+        maxBytes: 64 * 1024 * 1024,
+        fetchTimeoutMs: 30_000,
+        linkLifetimeMs: 3_600_000,
+        publicUrl: null,
+      },
       notifications: { webhooks: [] },
       workers: 1,
     });

@@ -1,0 +1,71 @@
+import { Buffer } from 'node:buffer';
+import { createStorage } from 'unstorage';
+import { gatherBody, sliceBody } from '../../core/spooled-body.ts';
+import type { SpooledBody } from '../../core/spooled-body.ts';
+import { loadDriver } from '../../store/load-driver.ts';
+import type { StoreConfig } from '../../store/store-config.ts';
+
+/** In pieces, so that a range of a long film does not bring the whole of it into memory. */
+const PIECE_BYTES = 4 * 1024 * 1024;
+
+/** Where media lies: any unstorage driver. What was written is never changed. */
+export interface MediaMount {
+  /** Resolves when all of it is there. A write that failed leaves nothing that counts. */
+  write(id: string, content: SpooledBody): Promise<void>;
+  /** Nothing is read before the body is opened; that rejects where the media is gone or damaged. */
+  read(id: string, size: number): SpooledBody;
+  /** @param size bytes, as they were written */
+  remove(id: string, size: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Rejects with `StoreError` when there is no such driver or its package is missing. */
+export async function openMediaMount(config: StoreConfig): Promise<MediaMount> {
+  const storage = createStorage({ driver: await loadDriver(config) });
+  const readPiece = async (id: string, index: number, size: number): Promise<Buffer> => {
+    const piece = toBuffer(await storage.getItemRaw(keyOf(id, index)));
+    const expected = Math.min(PIECE_BYTES, size - index * PIECE_BYTES);
+    if (piece?.length !== expected) throw new Error(`media ${id} is not whole`);
+    return piece;
+  };
+  return {
+    async write(id, content) {
+      for (const index of piecesOf(content.length)) {
+        const start = index * PIECE_BYTES;
+        const end = Math.min(start + PIECE_BYTES, content.length);
+        const piece = await gatherBody(sliceBody(content, start, end), PIECE_BYTES);
+        await storage.setItemRaw(keyOf(id, index), piece);
+      }
+    },
+    read: (id, size) => ({
+      length: size,
+      async *open(start = 0, end = size) {
+        for (let at = start; at < end;) {
+          const index = Math.floor(at / PIECE_BYTES);
+          const from = index * PIECE_BYTES;
+          const piece = await readPiece(id, index, size);
+          yield piece.subarray(at - from, end - from);
+          at = from + piece.length;
+        }
+      },
+    }),
+    async remove(id, size) {
+      for (const index of piecesOf(size)) await storage.removeItem(keyOf(id, index));
+    },
+    close: () => storage.dispose(),
+  };
+}
+
+function piecesOf(size: number): number[] {
+  return Array.from({ length: Math.ceil(size / PIECE_BYTES) }, (_, index) => index);
+}
+
+const keyOf = (id: string, index: number): string => `media:${id}:${index}`;
+
+/** As drivers give bytes. */
+function toBuffer(raw: unknown): Buffer | undefined {
+  if (Buffer.isBuffer(raw)) return raw;
+  if (raw instanceof ArrayBuffer) return Buffer.from(raw);
+  if (!ArrayBuffer.isView(raw)) return undefined;
+  return Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
+}
