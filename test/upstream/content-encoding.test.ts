@@ -104,6 +104,18 @@ describe('a compressed answer', () => {
     },
   );
 
+  it('arrives as it was sent where the request asks for that', async () => {
+    const body = gzipSync(TEXT);
+    const url = await answer(200, { 'content-encoding': 'gzip' }, body);
+    const log = exchange(transport, url, { raw: true });
+    await log.finished;
+    expect(Buffer.concat(log.chunks).equals(body)).toBe(true);
+    expect(log.headers).toMatchObject({
+      'content-encoding': 'gzip',
+      'content-length': String(body.length),
+    });
+  });
+
   it('with a coding that we do not know is passed on as it is', async () => {
     const log = exchange(
       transport,

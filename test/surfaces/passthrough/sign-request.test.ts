@@ -43,9 +43,12 @@ describe('a signature', () => {
     ].join('\n');
     const signature = createHmac('sha256', 'shared').update(base).digest('base64');
     expect(flat).toEqual([
-      ...['content-digest', `sha-256=:${digest}:`],
-      ...['signature-input', `sig1=${params}`],
-      ...['signature', `sig1=:${signature}:`],
+      'content-digest',
+      `sha-256=:${digest}:`,
+      'signature-input',
+      `sig1=${params}`,
+      'signature',
+      `sig1=:${signature}:`,
     ]);
   });
 
