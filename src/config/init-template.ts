@@ -10,6 +10,7 @@ export const TEMPLATES = [
   'agent-service',
   'acp-agent',
   'scheduled-report',
+  'gitops',
 ] as const;
 export type TemplateName = (typeof TEMPLATES)[number];
 

@@ -14,6 +14,10 @@ const DEEDS: Readonly<Record<(typeof TEMPLATES)[number], readonly [string[], Reg
   env: [['models', 'list', '--quiet'], /^anthropic\/\S+$/m],
   'agent-service': [['invoke', 'desk', 'Where is A-17?', '--follow'], /A-17: .*shipped/],
   'acp-agent': [['invoke', 'notes', 'remember: buy milk', '--follow'], /^Noted: buy milk$/],
+  gitops: [
+    ['apply', '-f', 'config', '--overlay', 'overlays/staging.yaml', '--yes'],
+    /^5 applied, 0 failed/m,
+  ],
   'scheduled-report': [['trigger', 'morning-report', '--tail'], /agent\.message .*57 orders/],
 };
 

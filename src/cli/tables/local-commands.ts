@@ -25,10 +25,10 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
         short: 't',
         type: 'string',
         value: 'NAME',
-        choices: ['local', 'env', 'agent-service', 'acp-agent', 'scheduled-report'],
+        choices: ['local', 'env', 'agent-service', 'acp-agent', 'scheduled-report', 'gitops'],
         default: 'local',
         description:
-          'local: a mock provider; env: vendors whose API keys are in the environment; agent-service: an Agent with a tool, published; acp-agent: a program as an Agent; scheduled-report: an Agent on a Schedule',
+          'local: a mock provider; env: vendors whose API keys are in the environment; agent-service: an Agent with a tool, published; acp-agent: a program as an Agent; scheduled-report: an Agent on a Schedule; gitops: a repository that CI plans and applies',
       },
       { name: 'force', type: 'boolean', description: 'Overwrite existing files' },
     ],
