@@ -3,6 +3,7 @@ import type { H3 } from 'h3';
 import type { ServerConfig } from '../config/server-config.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
+import { createSealer } from '../core/seal.ts';
 import type { KeyHasher } from '../core/seal.ts';
 import { createSpools } from '../core/spool.ts';
 import { createJobs } from '../jobs/create-jobs.ts';
@@ -18,6 +19,8 @@ import { adminRoutes } from './admin-routes.ts';
 import { createCors } from './cors.ts';
 import { healthRoutes } from './health-routes.ts';
 import type { Condition } from './health-routes.ts';
+import { withIdempotency } from './idempotency.ts';
+import { createIdempotencyRecords } from './idempotency-records.ts';
 import { jobHandlers } from './job-handlers.ts';
 import { createKeyLookup } from './key-lookup.ts';
 import { openAgents } from './open-agents.ts';
@@ -30,7 +33,7 @@ import { openUsage } from './open-usage.ts';
 import { CLIENT_PROTOCOLS, publicRoutes } from './public-routes.ts';
 import { reasonOf } from './reason-of.ts';
 import type { Programs } from './resolve-programs.ts';
-import { organizationRoutes } from './organization-routes.ts';
+import { organizationRoutes, resourceCarriers } from './organization-routes.ts';
 import { createRequestGuard } from './request-guard.ts';
 import { createApp } from './routes.ts';
 import type { RoutesOptions } from './routes.ts';
@@ -134,11 +137,27 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     inference,
     store,
   ];
+  const named = {
+    ...shared,
+    clock,
+    carriers: resourceCarriers(config.compat),
+    records: createIdempotencyRecords({
+      store,
+      clock,
+      sealer: createSealer(options.masterKeys),
+      report: (error) => log.warn('an answer was not kept', { reason: reasonOf(error) }),
+    }),
+  };
   let closing: Promise<void> | undefined;
   jobs.start(new Map([...jobHandlers(serving), ...agents.handlers, ...schedules.handlers]));
   schedules.firing.start();
   return {
-    app: createApp({ ...options, routes, ...protections(config), onBug }),
+    app: createApp({
+      ...options,
+      routes: withIdempotency(routes, named),
+      ...protections(config),
+      onBug,
+    }),
     store,
     repository: resources.repository,
     hasher: resources.hasher,

@@ -44,11 +44,12 @@ const NOTHING_HELD = (): void => undefined;
 
 /**
  * The checks that every public request passes, in the order of requirement auth.check-order; the first
- * that fails answers. Spending and the body come after, where the model and its price are known.
+ * that fails answers. Spending and the body come after, where the model and its price are known. Without
+ * a scope every key may pass.
  */
 export async function admit(
   key: string | undefined,
-  scope: Scope,
+  scope: Scope | null,
   deps: GateDeps,
 ): Promise<Admitted> {
   const platform = deps.rates.admitPlatform();
@@ -59,7 +60,7 @@ export async function admit(
   if (typeof principal === 'string') throw new GatewayError(REFUSALS[principal]);
   const rate = deps.rates.admitKey(principal);
   if (rate !== true && !(await rate)) throw new GatewayError('key_rate_limited');
-  if (!hasScope(principal, scope)) throw new GatewayError('insufficient_scope');
+  if (scope !== null && !hasScope(principal, scope)) throw new GatewayError('insufficient_scope');
   if (!principal.organizationEnabled) throw new GatewayError('organization_disabled');
   if (principal.concurrencyCap === null) return { principal, leave: NOTHING_HELD };
   const leave = await deps.concurrency.enter(principal);
