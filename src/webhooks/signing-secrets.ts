@@ -1,0 +1,84 @@
+import type { Clock } from '../core/clock.ts';
+import type { Sealer } from '../core/seal.ts';
+import { StoreError } from '../store/store.ts';
+import type { Key, Store } from '../store/store.ts';
+import { newSigningSecret } from './signature.ts';
+
+/** A former secret goes on signing for so long, or until the next rotation. */
+const OVERLAP_MS = 24 * 3_600_000;
+const MAX_TRIES = 5;
+
+interface SecretRow {
+  readonly sealed: string;
+  /** Milliseconds since epoch. */
+  readonly at: number;
+  readonly former: { readonly sealed: string; readonly until: number } | null;
+}
+
+/** What a rotation gives out, once. */
+export interface RotatedSecret {
+  readonly secret: string;
+  /** Milliseconds since epoch. */
+  readonly at: number;
+  /** Until when the former one signs, too; null when there was none. */
+  readonly formerUntil: number | null;
+}
+
+/** The secret that signs an organization's webhooks (decisions: Webhook signing secret). */
+export interface SigningSecrets {
+  /** Those that sign now, the newest first. The first call makes one that nobody has seen. */
+  current(organization: string): Promise<readonly string[]>;
+  /** A new secret; the former one stays valid beside it for a day. Durable when it resolves. */
+  rotate(organization: string): Promise<RotatedSecret>;
+}
+
+export interface SigningSecretsOptions {
+  readonly store: Store;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
+}
+
+/** Secrets lie sealed; all of this rejects with `StoreError`, or `SealError` without their master key. */
+export function createSigningSecrets(options: SigningSecretsOptions): SigningSecrets {
+  const { store, sealer, clock } = options;
+
+  const read = (organization: string) => store.get<SecretRow>(keyOf(organization));
+
+  /** Undefined when somebody else changed it first. */
+  const replace = async (organization: string): Promise<RotatedSecret | undefined> => {
+    const entry = await read(organization);
+    const secret = newSigningSecret();
+    const at = clock.now();
+    const former = entry ? { sealed: entry.value.sealed, until: at + OVERLAP_MS } : null;
+    const value: SecretRow = { sealed: sealer.seal(secret, placeOf(organization)), at, former };
+    const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
+    const { ok } = await store.commit([
+      { type: 'put', key: keyOf(organization), value, ...condition },
+    ]);
+    return ok ? { secret, at, formerUntil: former?.until ?? null } : undefined;
+  };
+
+  return {
+    async current(organization) {
+      let entry = await read(organization);
+      if (!entry) {
+        await replace(organization);
+        entry = await read(organization);
+      }
+      if (!entry) throw new StoreError('unavailable', 'the signing secret was not kept');
+      const { sealed, former } = entry.value;
+      const valid = former && former.until > clock.now() ? [sealed, former.sealed] : [sealed];
+      return valid.map((one) => sealer.open(one, placeOf(organization)));
+    },
+    async rotate(organization) {
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
+        const rotated = await replace(organization);
+        if (rotated) return rotated;
+      }
+      throw new StoreError('unavailable', 'others kept rotating the signing secret');
+    },
+  };
+}
+
+const keyOf = (organization: string): Key => ['webhook-secret', organization];
+const placeOf = (organization: string): string => `webhook-secret/${organization}`;

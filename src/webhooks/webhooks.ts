@@ -1,0 +1,123 @@
+import { GatewayError } from '../core/errors.ts';
+import type { JobHandler, Jobs } from '../jobs/jobs.ts';
+import type { Entry, Op } from '../store/store.ts';
+import { UrlGuardError } from '../upstream/guard/url-guard-error.ts';
+import { createDeliveryJob } from './deliver.ts';
+import type { DeliverDeps } from './deliver.ts';
+import { deliveriesOf, deliveryKey, urlPlace, WEBHOOK_JOB } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
+
+const MAX_URL_CHARS = 2048;
+const MAX_TRIES = 5;
+
+/** An event that somebody asked to be called back for. */
+export interface WebhookEvent extends Pick<
+  Delivery,
+  'id' | 'organization' | 'type' | 'subject' | 'at'
+> {
+  readonly url: string;
+}
+
+export interface DeliveryPage {
+  /** The id behind which the page begins. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Signed callbacks (contract: Events, asynchronous callback; Standard Webhooks). */
+export interface Webhooks {
+  /** Throws `invalid_request` for a URL that must not be called (requirement run.webhook.ssrf). */
+  check(url: string): Promise<void>;
+  /** What has the event delivered, for the commit that makes it so; once for each id. */
+  toSend(event: WebhookEvent): Op[];
+  /** Throws `not_found`. */
+  find(organization: string, id: string): Promise<Delivery>;
+  /** Newest first. */
+  list(organization: string, page: DeliveryPage): Promise<Delivery[]>;
+  /**
+   * Begins anew, with the same id and all of its attempts. Throws `not_found`, or `conflict` while it
+   * is under way.
+   */
+  redeliver(organization: string, id: string): Promise<Delivery>;
+  /** Of the kind `webhook`. */
+  readonly handler: JobHandler;
+}
+
+export interface WebhooksOptions extends DeliverDeps {
+  readonly jobs: Pick<Jobs, 'toAdd' | 'toWake'>;
+}
+
+/** Everything rejects with `StoreError` beside what it says. */
+export function createWebhooks(options: WebhooksOptions): Webhooks {
+  const { store, sealer, guard, jobs } = options;
+  const get = async (organization: string, id: string): Promise<Entry<Delivery>> => {
+    const entry = await store.get<Delivery>(deliveryKey(organization, id));
+    if (entry) return entry;
+    throw new GatewayError('not_found', { message: 'delivery not found' });
+  };
+  return {
+    check: (url) => check(url, guard),
+    toSend({ url, ...event }) {
+      const value: Delivery = {
+        ...event,
+        sealedUrl: sealer.seal(url, urlPlace(event.id)),
+        shownUrl: shownOf(url),
+        status: 'pending',
+        tries: 0,
+        attempts: [],
+      };
+      const { id, organization } = event;
+      return [
+        { type: 'put', key: deliveryKey(organization, id), value, ifAbsent: true },
+        ...jobs.toAdd({ kind: WEBHOOK_JOB, id, payload: { organization } }),
+      ];
+    },
+    find: async (organization, id) => (await get(organization, id)).value,
+    async list(organization, { after, limit }) {
+      const entries = await store.list<Delivery>({
+        prefix: deliveriesOf(organization),
+        limit,
+        reverse: true,
+        ...(after === undefined ? {} : { after: deliveryKey(organization, after) }),
+      });
+      return entries.map(({ value }) => value);
+    },
+    async redeliver(organization, id) {
+      for (let tries = 0; tries < MAX_TRIES; tries++) {
+        const { key, value, version } = await get(organization, id);
+        if (value.status === 'pending') throw underWay(value);
+        const next: Delivery = { ...value, status: 'pending', tries: 0 };
+        const wake = await jobs.toWake({ kind: WEBHOOK_JOB, id, payload: { organization } });
+        const put: Op = { type: 'put', key, value: next, ifVersion: version };
+        if ((await store.commit([put, ...wake])).ok) return next;
+      }
+      throw new GatewayError('conflict', { message: 'others kept changing the delivery' });
+    },
+    handler: createDeliveryJob(options),
+  };
+}
+
+async function check(url: string, guard: DeliverDeps['guard']): Promise<void> {
+  const param = 'webhook_url';
+  if (url.length > MAX_URL_CHARS) {
+    const message = `\`${param}\` is longer than ${MAX_URL_CHARS} characters`;
+    throw new GatewayError('invalid_request', { message, param });
+  }
+  try {
+    await guard.check(url);
+  } catch (cause) {
+    if (!(cause instanceof UrlGuardError)) throw cause;
+    const message = `\`${param}\` may not be called: ${cause.message}`;
+    throw new GatewayError('invalid_request', { message, param, cause });
+  }
+}
+
+function shownOf(text: string): string {
+  const { origin, pathname, search } = new URL(text);
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
+}
+
+function underWay({ id }: Delivery): GatewayError {
+  const message = `the delivery ${id} is under way`;
+  return new GatewayError('conflict', { message, type: 'delivery_pending', retry: false });
+}
