@@ -24,14 +24,12 @@ export class ApplyRun {
   readonly #writer: ObjectWriter;
   /** Objects that are not as declared: failed, blocked or not run. */
   readonly #unready = new Set<string>();
-  readonly #actual: ActualState;
   readonly #made: Made[] = [];
   /** False until the first write has shown that nobody else applies the same. */
   #isAlone = false;
 
   constructor(options: ApplyOptions, actual: ActualState) {
     this.#options = options;
-    this.#actual = actual;
     this.#writer = new ObjectWriter(options, actual);
     this.#declared = new Map(
       options.desired.objects.map((object) => [objectKey(object.kind, object.identity), object]),
@@ -124,7 +122,7 @@ export class ApplyRun {
     const { kind } = planned;
     // Where it cannot be looked at, the conflict itself is what there is to tell.
     const views = await this.#options.client.list(kind).catch(() => undefined);
-    return views && staleness(planned, { ...this.#actual, [kind]: views });
+    return views && staleness(planned, { ...this.#writer.actual, [kind]: views });
   }
 
   async #noteMade(object: DesiredObject, view: View): Promise<void> {
@@ -136,7 +134,7 @@ export class ApplyRun {
   }
 
   #twins(made: readonly Made[]): Promise<Made[]> {
-    return yieldTwins(this.#options.client, made, this.#actual);
+    return yieldTwins(this.#options.client, made, this.#writer.actual);
   }
 
   #takeBack({ kind, identity }: DesiredObject): void {

@@ -3,7 +3,7 @@ import type { ApplyOptions } from './apply.ts';
 import { changesOf, known } from './changes.ts';
 import type { DesiredObject } from './desired.ts';
 import { CONFIG_KINDS, kindOf, type KindName } from './kinds.ts';
-import { labelsOf } from './ownership.ts';
+import { labelsOf, PRUNED_LABEL } from './ownership.ts';
 import { ownedLabels } from './plan.ts';
 import type { PlanAction } from './plan-action.ts';
 import { isLeftPaused, mustPause, pauseNote, rebind, withBinding } from './rebind.ts';
@@ -32,6 +32,11 @@ export class ObjectWriter {
     ) as Record<KindName, View[]>;
   }
 
+  /** What there is by now, as far as this apply knows. */
+  get actual(): ActualState {
+    return this.#actual;
+  }
+
   /** Makes the object what is declared; rejects when the server did not keep all of it. */
   async write(planned: PlanAction, object: DesiredObject): Promise<View> {
     const view = await this.#writeAs(planned, object);
@@ -48,7 +53,10 @@ export class ObjectWriter {
       return undefined;
     }
     if (action === 'archive') return this.#again(() => client.archive(kind, target));
-    return this.#update({ kind, id: target, version: version ?? 0 }, { ...kindOf(kind).off });
+    const view = this.#actual[kind].find((one) => one.id === target);
+    const note = { labels: { ...(view && labelsOf(view)), [PRUNED_LABEL]: 'true' } };
+    const body = { ...kindOf(kind).off, ...(action === 'disable' && note) };
+    return this.#update({ kind, id: target, version: version ?? 0 }, body);
   }
 
   async #writeAs(planned: PlanAction, object: DesiredObject): Promise<View> {
@@ -125,13 +133,18 @@ export class ObjectWriter {
     const view = this.#actual[planned.kind].find(({ id }) => id === planned.id);
     const changed = Object.entries(object.body).filter(([field]) => fields.has(field));
     const unowned = planned.ownership === 'none';
+    // What is switched on again is a default that no file says.
+    const { off = {} } = kindOf(object.kind);
+    const again = planned.changes.filter(({ field }) => field in off && !(field in object.body));
     const patch = {
+      ...Object.fromEntries(again.map((change) => [change.field, change.new])),
       ...asPatch(object.kind, this.#resolvedFields(changed, object), view),
       ...guardsOf(object.kind, fields, view),
     };
     if (unowned && !fields.has('labels')) return patch;
     const own = unowned ? object.labels : ownedLabels(object, owner, this.#actual);
-    return { ...patch, labels: { ...(view && labelsOf(view)), ...own } };
+    const { [PRUNED_LABEL]: _pruned, ...present } = view ? labelsOf(view) : {};
+    return { ...patch, labels: { ...present, ...own } };
   }
 
   #resolvedFields(entries: readonly (readonly [string, unknown])[], object: DesiredObject): Body {

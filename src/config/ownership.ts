@@ -9,6 +9,8 @@ export const PROTECTED_LABEL = 'gateway/protected';
 /** The version at which an apply began to change what must be paused for it. */
 export const PAUSED_AT_LABEL = 'gateway/paused-at';
 export const PRUNE_LABEL = 'gateway/prune';
+/** Switched off because it was no longer declared. */
+export const PRUNED_LABEL = 'gateway/pruned';
 
 /** The label that says who manages an object: `apply` by namespace, `start` by file. */
 export interface Owner {

@@ -9,6 +9,7 @@ import {
   labelsOf,
   type Owner,
   ownershipOf,
+  PRUNED_LABEL,
 } from './ownership.ts';
 import type { Origin, PlanAction, PlannedChange } from './plan-action.ts';
 import { isLeftPaused } from './rebind.ts';
@@ -58,6 +59,8 @@ export function planComparison(
   }
   const resumed = ownership !== 'other' && isLeftPaused(kind, view);
   if (resumed) changes.push({ path: 'status', field: 'status', old: 'paused', new: 'active' });
+  const again = ownership === 'own' ? switchedOn(object, view) : [];
+  changes.push(...again);
   const forcedBy = options.mayReplace ? forcing(object, view, changes) : [];
   const difference = forcedBy.length > 0 ? 'replace' : 'update';
   return {
@@ -67,10 +70,28 @@ export function planComparison(
     id: view.id,
     version: view.version,
     changes,
-    reason: reasonFor(changes, { adopted, resumed, formerly, forcedBy }),
+    reason: reasonFor(changes, {
+      adopted,
+      resumed,
+      isAgain: again.length > 0,
+      formerly,
+      forcedBy,
+    }),
     ownership: adopted ? 'own' : ownership,
     ...(forcedBy.length > 0 && { forcedBy }),
   };
+}
+
+/** What prune switched off is switched on when it is declared again, unless the files say otherwise. */
+function switchedOn({ kind, body }: DesiredObject, view: View): Change[] {
+  const { off = {}, definition } = kindOf(kind);
+  if (labelsOf(view)[PRUNED_LABEL] !== 'true') return [];
+  return Object.entries(off)
+    .filter(([field, value]) => !(field in body) && view[field] === value)
+    .map(([field, old]) => {
+      const standard = definition.fields.shape[field]?.safeParse(undefined);
+      return { path: field, field, old, new: standard?.data ?? true };
+    });
 }
 
 /** The changed fields that make a new object, each once. */
@@ -110,11 +131,13 @@ function reasonFor(
   {
     adopted,
     resumed,
+    isAgain,
     formerly,
     forcedBy,
   }: {
     adopted: boolean;
     resumed: boolean;
+    isAgain: boolean;
     formerly: string | undefined;
     forcedBy: readonly string[];
   },
@@ -123,6 +146,7 @@ function reasonFor(
   if (forcedBy.length > 0) return `${forcedBy.join(', ')} cannot be changed: it gets a new id`;
   if (formerly !== undefined) return `renamed from ${formerly}`;
   if (adopted) return 'adopted';
+  if (isAgain) return 'declared again';
   if (resumed) return 'an apply that paused it did not come to its end';
   const origins = new Set(changes.flatMap(({ origin }) => origin ?? []));
   if (origins.size === 0) return 'differs from the declaration';

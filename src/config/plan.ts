@@ -115,6 +115,10 @@ function planObject(object: DesiredObject, options: PlanOptions & { owner: Owner
   if (all.length > 1) return { ambiguous: { kind, identity, ids: all.map(({ id }) => id) } };
   const [view] = all;
   if (view === undefined) return { action: planCreation(object) };
+  // A key that is revoked never comes back; what is read at start leaves it so.
+  if (mode !== 'converge' && (view['revoked_at'] ?? null) !== null) {
+    return { fixed: { kind, identity, id: view.id, fields: ['revoked_at'] } };
+  }
   const action = planComparison(object, view, {
     actual,
     owner,
