@@ -63,5 +63,6 @@ function move(
     awaiting: to === 'idle' ? awaited : [],
     activeMs: to === 'running' ? row.activeMs : row.activeMs + at - since,
     runningSince: to === 'running' ? since : null,
+    goes: to === 'idle' && awaited.length === 0 ? 1 : row.goes,
   };
 }

@@ -90,6 +90,7 @@ function toRow(input: NewSession, id: string, now: number): SessionRow {
     awaiting: [],
     isPaused: false,
     turn: null,
+    goes: 0,
     lastAt: now,
     createdAt: at,
     updatedAt: at,

@@ -39,16 +39,20 @@ export function createTurnJob({ log, runner }: TurnJobOptions): JobHandler {
   return async ({ job: { id }, signal, failures, pause }: JobRun) => {
     const turn = log.newTurnId();
     const begun = await log.change(id, (row) =>
-      row && row.status !== 'terminated' ? { row: { ...row, turn } } : undefined,
+      row && row.status !== 'terminated'
+        ? { row: { ...row, turn, goes: (row.goes ?? 0) + 1 } }
+        : undefined,
     );
     if (!begun) return 'done';
+    // The job may have failed at turns before this one, which came to their end.
+    const ownFailures = Math.min(failures, begun.row.goes - 1);
     const stop = new AbortController();
     const onAbort = (): void => stop.abort();
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) stop.abort();
     const go = { log, runner, id, turn, stop, pause };
     try {
-      return failures < MAX_FAILURES ? await runTurns(go) : await giveUp(go);
+      return ownFailures < MAX_FAILURES ? await runTurns(go) : await giveUp(go);
     } catch (error) {
       if (signal.aborted) throw error;
       if (stop.signal.aborted) return 'done';

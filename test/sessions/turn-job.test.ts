@@ -265,6 +265,30 @@ describe('a turn', () => {
     expect(await settled(sessions, session.id)).toBe(true);
   });
 
+  it('is not given up for goes that failed at turns before it', async () => {
+    const clock = createFakeClock();
+    /** Fails as soon as a turn has come to its end. */
+    const runner: TurnRunner = {
+      async run(log) {
+        const { status } = log.session;
+        if (status === 'idle') return;
+        if (status === 'rescheduling') await log.append([], { status: 'running' });
+        await log.append([{ type: 'agent.message', content: [] }, idle('end_turn')]);
+        throw new Error('no');
+      },
+    };
+    const { sessions } = createRig({ clock, runner });
+    const events = Array.from({ length: 9 }, (_, index) => say(String(index)));
+    const { session } = await sessions.create(newSession({ events }));
+    for (let i = 0; i < 400; i++) {
+      clock.advance(1_000);
+      await turns();
+    }
+    const types = typesOf(await historyOf(sessions, session.id));
+    expect(types.filter((type) => type === 'agent.message')).toHaveLength(9);
+    expect(await settled(sessions, session.id)).toBe(true);
+  });
+
   it('that ends with messages left begins the next in the same commit', async () => {
     const { turnsBegun, runner } = createStage();
     const { sessions } = createRig({ runner });
