@@ -5,6 +5,7 @@ import type { ProviderAccount } from '../providers/account.ts';
 import { wireTo } from '../protocols/registry.ts';
 import type { EncodeOptions, RequestPeek, Wire } from '../protocols/protocol.ts';
 import { buildUpstreamRequest } from '../providers/build-request.ts';
+import type { Route } from '../routing/catalog.ts';
 import type { Health } from '../routing/health.ts';
 import type { Candidate, Plan } from '../routing/plan.ts';
 import type { Transport, UpstreamRequest } from '../upstream/transport.ts';
@@ -75,7 +76,8 @@ async function attempt(call: Call, candidate: Candidate, deps: CallDeps): Promis
   const { route, protocol } = candidate;
   const wire = wireTo(call.protocol, protocol);
   const losses: string[] = [];
-  const peek = call.media ? await call.media.peekFor(route.provider) : call.peek;
+  const peek = call.media ? await readMedia(call, route) : call.peek;
+  if ('type' in peek) return note(call, candidate, { result: peek, ms: 0 });
   // It may have left while no exchange listened for it: before it was admitted, or between two.
   if (call.client.gone) return abortedFailure();
   const request = prepare(call, candidate, { peek, wire, losses, deps });
@@ -99,6 +101,19 @@ async function attempt(call: Call, candidate: Candidate, deps: CallDeps): Promis
   });
   if (result.type !== 'failed') call.record.losses = toldLosses(losses);
   return note(call, candidate, { result, ms: clock.monotonic() - startedAt });
+}
+
+/** The request with its media in it, or why this candidate is passed over; another may need none of it. */
+async function readMedia(
+  { media, peek }: Call,
+  { provider }: Route,
+): Promise<RequestPeek | AttemptFailure> {
+  try {
+    return (await media?.peekFor(provider)) ?? peek;
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return unsupportedFailure(thrown);
+    throw thrown;
+  }
 }
 
 interface Preparation {

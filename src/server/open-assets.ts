@@ -33,10 +33,15 @@ export interface AssetsParts {
   close(): Promise<void>;
 }
 
-/** Rejects with `StoreError` when media cannot be kept where the configuration says. */
+/**
+ * Rejects with `StoreError` when media cannot be kept where the configuration says, and with `Error`
+ * for the memory of one process of several.
+ */
 export async function openAssets(store: Store, options: AssetsOptions): Promise<AssetsParts> {
   const { config, clock, masterKeys, resources } = options;
   const { provider, maxBytes, fetchTimeoutMs, linkLifetimeMs } = config.media;
+  if (config.workers > 1 && config.media.store.driver === 'memory')
+    throw new Error('server.media.driver memory belongs to one process; use fs, or workers: 1');
   const guard = createUrlGuard({ allow: config.outbound.allow });
   const mount = await openMediaMount(config.media.store);
   const signer = createSigner(masterKeys, 'media link');

@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer';
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { startGateway } from '../support/gateway.ts';
+import { newDirectory, startGateway } from '../support/gateway.ts';
 import type { Answer, TestGateway } from '../support/gateway.ts';
 import { MP3, MP4, PNG, startMediaStudio } from '../support/media-studio.ts';
 import type { MediaStudio } from '../support/media-studio.ts';
@@ -352,6 +353,39 @@ describe('download_url', () => {
       expect([404, 405]).toContain(status);
     }
   });
+});
+
+it(
+  verifies('assets.reference.permanent', 'keeps references, links and media over a restart'),
+  async () => {
+    const directory = await newDirectory();
+    const server = { store: { driver: 'lmdb' }, outbound: { allow: [new URL(studio.url).host] } };
+    const first = await startGateway({ server }, { directory });
+    const key = first.clientKey;
+    const asked = { url: `${studio.url}/photo.png`, asset_type: 'Image' };
+    const made = await first.call('POST', '/v1/assets', { body: asked });
+    const path = `/v1/assets/${externalIdOf(made.body)}`;
+    const before = await first.call('GET', path);
+    await first.stop();
+    const second = await startGateway({ server }, { directory });
+    try {
+      const after = await second.call('GET', path, { key });
+      expect(after.body).toEqual({ ...before.body, download_url: expect.any(String) });
+      const old = before.body.download_url.replace(first.url, second.url);
+      for (const link of [old, after.body.download_url]) {
+        const response = await fetch(link);
+        expect(Buffer.from(await response.arrayBuffer()).equals(PNG)).toBe(true);
+      }
+    } finally {
+      await second.stop();
+      await rm(directory, { recursive: true, force: true });
+    }
+  },
+);
+
+it('keeps no media in the memory of one process of several', async () => {
+  const config = { server: { workers: 2, media: { driver: 'memory' } } };
+  await expect(startGateway(config)).rejects.toThrow('server.media.driver memory');
 });
 
 it('keeps the sound as it was', async () => {

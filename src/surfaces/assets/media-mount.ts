@@ -23,7 +23,10 @@ export interface MediaMount {
 export async function openMediaMount(config: StoreConfig): Promise<MediaMount> {
   const storage = createStorage({ driver: await loadDriver(config) });
   const readPiece = async (id: string, index: number, size: number): Promise<Buffer> => {
-    const piece = toBuffer(await storage.getItemRaw(keyOf(id, index)));
+    const raw = await storage.getItemRaw(keyOf(id, index)).catch((cause: unknown) => {
+      throw new Error(`media ${id} cannot be read`, { cause });
+    });
+    const piece = toBuffer(raw);
     const expected = Math.min(PIECE_BYTES, size - index * PIECE_BYTES);
     if (piece?.length !== expected) throw new Error(`media ${id} is not whole`);
     return piece;
