@@ -1,4 +1,5 @@
 import { createAdminClient, type AdminClient } from './admin.ts';
+import { createAssetsClient, type AssetsClient } from './assets.ts';
 import { createChatClient, type ChatClient } from './chat.ts';
 import { createDeploymentRunsClient, type DeploymentRunsClient } from './deployment-runs.ts';
 import { createDeploymentsClient, type DeploymentsClient } from './deployments.ts';
@@ -27,6 +28,7 @@ export type AdminKind =
 /** Typed access to one gateway; every failure is a `ClientError`. */
 export interface Client {
   readonly baseUrl: string;
+  readonly assets: AssetsClient;
   readonly chat: ChatClient;
   readonly deployments: DeploymentsClient;
   readonly deploymentRuns: DeploymentRunsClient;
@@ -47,6 +49,7 @@ export function createClient(options: ClientOptions): Client {
   const { clock, random = Math.random } = options;
   return {
     baseUrl: options.baseUrl,
+    assets: createAssetsClient(http),
     chat: createChatClient(http),
     deployments: createDeploymentsClient(http),
     deploymentRuns: createDeploymentRunsClient({ http, clock, random }),

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { startMediaStudio } from '../support/media-studio.ts';
 import { emptyDirectory, runCli } from './run-cli.ts';
 import type { CliRun } from './run-cli.ts';
 
@@ -210,5 +211,37 @@ describe('gateway files', () => {
     expect(listed.json().data).toEqual([]);
     const downloaded = await run(['files', 'download', id, '-o', 'json']);
     expect(downloaded.json().data).toEqual({ id, path: join(cwd, 'notes.txt') });
+  });
+});
+
+describe('gateway assets', () => {
+  it('prints the reference of media, and where it is', async () => {
+    const studio = await startMediaStudio();
+    const server = { outbound: { allow: [new URL(studio.url).host] } };
+    const other = await startGateway({ ...CONFIG, server });
+    const env = { GATEWAY_SERVER: other.url, GATEWAY_API_KEY: other.clientKey };
+    try {
+      const url = `${studio.url}/sound.mp3`;
+      const made = await run(['assets', 'create', url, '--type', 'Audio', '--name', 'fox'], {
+        env,
+      });
+      expect(made).toMatchObject({ code: 0, stderr: '' });
+      expect(made.stdout).toMatch(/^asset:\/\/media_\w+\n$/);
+      const reference = made.stdout.trim();
+      for (const named of [reference, reference.slice('asset://'.length)]) {
+        const shown = (await run(['assets', 'get', named, '-o', 'json'], { env })).json().data;
+        expect(shown).toMatchObject({ asset_url: reference, name: 'fox', status: 'Active' });
+        expect((await fetch(shown.download_url)).headers.get('content-type')).toBe('audio/mpeg');
+      }
+      const wrong = await run(['assets', 'create', url], { env });
+      expect(wrong.code).not.toBe(0);
+      expect(wrong.stderr).toMatch(/no Image/);
+      expect((await run(['assets', 'create', url, '--type', 'audio'], { env })).code).toBe(64);
+      const none = await run(['assets', 'get', 'x', '--ignore-not-found'], { env });
+      expect(none).toMatchObject({ code: 0, stdout: '' });
+    } finally {
+      await other.stop();
+      await studio.close();
+    }
   });
 });

@@ -8,6 +8,8 @@ import { DATA_SHAPES } from '../../src/cli/shapes/shapes.ts';
 import { verifies } from '../requirements.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { startMediaStudio } from '../support/media-studio.ts';
+import type { MediaStudio } from '../support/media-studio.ts';
 import { runCli } from './run-cli.ts';
 import type { CliRun } from './run-cli.ts';
 
@@ -37,7 +39,7 @@ namespace: more
 models: [{ name: acme/two, routes: [{ provider: acme }] }]
 `;
 
-/** One line per command line; `ID` is a Session, `SCHEDULE` and `RUN` what they say. */
+/** One line per command line; `ID` is a Session, the other capitals what they say. */
 const CALLS = `
 init new
 start --check
@@ -110,6 +112,8 @@ sessions delete ID
 deployments list
 deployments get SCHEDULE
 deployments pause SCHEDULE
+assets create MEDIA --type Image --name fox
+assets get ASSET
 deployments unpause SCHEDULE
 deployments next * --timezone UTC
 trigger SCHEDULE
@@ -153,17 +157,24 @@ let schemas: Readonly<Record<string, object>>;
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 
 beforeAll(async () => {
-  gateway = await startGateway(CONFIG, { env: { SHOP_TOKEN: 'shop-token-value' } });
+  studio = await startMediaStudio();
+  const server = { outbound: { allow: [new URL(studio.url).host] } };
+  const env = { SHOP_TOKEN: 'shop-token-value' };
+  gateway = await startGateway({ ...CONFIG, server }, { env });
   await writeFile(join(gateway.directory, 'more.yaml'), MORE);
   schemas = (await run('schema', 'output')).json().data;
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  await gateway.stop();
+  await studio.close();
+});
 
 function run(...argv: string[]): Promise<CliRun> {
   const env = { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.adminKey };
   return runCli([...argv, '-o', 'json', '--yes'], {
     env,
     cwd: gateway.directory,
+let studio: MediaStudio;
     stdin: 'from-stdin',
   });
 }
@@ -187,7 +198,10 @@ async function names(): Promise<Record<string, string>> {
     },
   });
   const ran = (await run('trigger', made.body.id)).json();
-  return { ID: data.session_id, SCHEDULE: made.body.id, RUN: ran.data.id, '*': '0 7 * * *' };
+  const MEDIA = `${studio.url}/photo.png`;
+  const ASSET = (await run('assets', 'create', MEDIA)).json().data.asset_url;
+  const [ID, SCHEDULE, RUN] = [data.session_id, made.body.id, ran.data.id];
+  return { ID, SCHEDULE, RUN, MEDIA, ASSET, '*': '0 7 * * *' };
 }
 
 describe('the schemas of what commands print', () => {

@@ -14,6 +14,8 @@ import type { Shape } from './shape.ts';
 import {
   AGENT,
   CREDENTIAL,
+  ASSET,
+  ASSET_DETAILS,
   DEPLOYMENT,
   EVENT,
   FILE,
@@ -92,6 +94,8 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   invoke: record({ session_id: text, events: list(EVENT) }),
   acp: NONE,
   mcp: NONE,
+  'assets create': ASSET,
+  'assets get': ASSET_DETAILS,
   ...group('sessions', SESSION, ['list', 'get', 'archive', 'delete']),
   'sessions events': list(EVENT),
   'sessions tail': NONE,

@@ -1,4 +1,15 @@
-import { anything, count, flag, list, number, oneOf, orNull, record, text, texts } from './shape.ts';
+import {
+  anything,
+  count,
+  flag,
+  list,
+  number,
+  oneOf,
+  orNull,
+  record,
+  text,
+  texts,
+} from './shape.ts';
 import type { Shape } from './shape.ts';
 
 /** What the API shows of a resource, as far as every one has it. */
@@ -54,6 +65,16 @@ export const CREDENTIAL = view('credential', {
 export const SKILL = view('skill', { organization: text, description: text });
 export const SKILL_VERSION = record({ id: text });
 export const FILE = record({ id: text });
+export const ASSET = record({
+  id: text,
+  asset_url: text,
+  asset_type: text,
+  name: orNull(text),
+  created_at: text,
+});
+export const ASSET_DETAILS = {
+  allOf: [ASSET, record({ external_id: text, status: text, download_url: text })],
+};
 export const MODEL = record({ id: text, object: { const: 'model' }, owned_by: text });
 export const MODEL_DETAILS = record({
   id: text,

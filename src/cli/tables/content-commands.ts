@@ -7,7 +7,7 @@ const FOLDER: ArgSpec = {
   description: 'Folder with a SKILL.md',
 };
 
-/** Commands on what Agents are given: Credentials, Skills and files; they need the scope admin. */
+/** Commands on what Agents are given, for the scope admin, and on media that requests name. */
 export const CONTENT_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'credentials',
@@ -235,5 +235,45 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/files-delete.ts'),
+  },
+  {
+    name: 'assets',
+    summary: 'Keep media under permanent references',
+    examples: [{ command: 'gateway assets get asset://media_01', note: 'Where it is' }],
+  },
+  {
+    name: 'assets create',
+    summary: 'Register media and print its reference',
+    description:
+      'Whatever models take media takes the reference from then on. Needs the scope assets.',
+    examples: [
+      {
+        command: 'FOX=$(gateway assets create https://example.com/fox.png --type Image)',
+        note: 'Keep the reference in a variable',
+      },
+    ],
+    args: [{ name: 'url', required: true, description: 'Where the media is, for everybody' }],
+    flags: [
+      {
+        name: 'type',
+        type: 'string',
+        value: 'TYPE',
+        choices: ['Image', 'Video', 'Audio'],
+        default: 'Image',
+        description: 'What it is',
+      },
+      { name: 'name', type: 'string', value: 'NAME', description: 'What people call it' },
+    ],
+    load: () => import('../commands/assets-create.ts'),
+  },
+  {
+    name: 'assets get',
+    summary: 'Show one asset',
+    examples: [{ command: 'gateway assets get asset://media_01', note: 'With a link to it' }],
+    args: [
+      { name: 'asset', required: true, description: 'Reference, or what stands behind asset://' },
+    ],
+    flags: [IGNORE_NOT_FOUND],
+    load: () => import('../commands/assets-get.ts'),
   },
 ];
