@@ -11,6 +11,7 @@ const ROWS = [
   ['protocols', 'store', 'upstream'],
   ['providers'],
   ['jobs'],
+  ['webhooks'],
   ['usage', 'routing'],
   ['inference'],
   ['surfaces', 'resources'],

@@ -31,6 +31,7 @@ export interface ServerConfig {
     urlBytes: number;
     requestTimeoutMs: number;
     interactionWaitMs: number;
+    runRetentionMs: number;
     outputTokensBound: number;
     maxConnections: number;
   };
@@ -49,7 +50,6 @@ export interface ServerConfig {
   metrics: { listen: { host: string; port: number } | null };
   /** What addresses of callers may reach beside the public network. */
   outbound: { allow: string[] };
-  /** Where Schedules may announce their runs beside the known providers. */
   /** Media that the gateway or a provider keeps for clients. */
   media: {
     /** Name of a provider; null: the gateway. */
@@ -60,6 +60,7 @@ export interface ServerConfig {
     linkLifetimeMs: number;
     publicUrl: string | null;
   };
+  /** Where Schedules may announce their runs beside the known providers. */
   notifications: { webhooks: OwnWebhook[] };
   compat: { resourceXApiKey: boolean };
   /** Programs that Agents may name; the one place where commands come from. */
@@ -228,6 +229,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
       urlBytes: limits.url_bytes,
       requestTimeoutMs: limits.request_timeout,
       interactionWaitMs: limits.interaction_wait,
+      runRetentionMs: limits.run_retention,
       outputTokensBound: limits.output_tokens_bound,
       maxConnections: limits.max_connections,
     },
@@ -248,8 +250,6 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     allowedHosts: settings.allowed_hosts,
     metrics: settings.metrics,
     outbound: settings.outbound,
-    notifications: {
-      webhooks: Object.entries(settings.notifications.webhooks).map(([name, webhook]) => ({
     media: {
       provider: media.provider,
       store: {
@@ -262,6 +262,8 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
       linkLifetimeMs: media.link_lifetime,
       publicUrl: media.public_url,
     },
+    notifications: {
+      webhooks: Object.entries(settings.notifications.webhooks).map(([name, webhook]) => ({
         name,
         ...webhook,
       })),

@@ -48,7 +48,10 @@ const limits = z.object({
   request_timeout: duration.prefault('30s').describe('Time to receive a whole request body.'),
   interaction_wait: duration
     .prefault('60s')
-    .describe('How long a call waits for work that goes on at its provider.'),
+    .describe('How long a call waits for work that goes on at its provider, or for its run.'),
+  run_retention: duration
+    .prefault('7d')
+    .describe('How long a run that is over, and the log of its webhook, are kept.'),
   output_tokens_bound: z
     .int()
     .min(1)
@@ -82,9 +85,6 @@ const secrets = z.object({
     .describe('Where a generated master key lies. Default <data_dir>/master.key.'),
 });
 
-const program = {
-  command: z.string().min(1).describe('Program to run; found as the shell would.'),
-  args: z.array(z.string()).default([]).describe('Its arguments.'),
 const media = z.object({
   provider: z
     .string()
@@ -110,6 +110,9 @@ const media = z.object({
     .describe('Where providers and clients reach the gateway; lets providers fetch media by link.'),
 });
 
+const program = {
+  command: z.string().min(1).describe('Program to run; found as the shell would.'),
+  args: z.array(z.string()).default([]).describe('Its arguments.'),
   env: z
     .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string())
     .default({})
@@ -193,10 +196,10 @@ export const serverSchema = z
       })
       .prefault({})
       .describe('Addresses that callers supply; only public ones are called by default.'),
+    media: media.prefault({}).describe('Media that clients register to name it again.'),
     notifications: z
       .object({
         webhooks: z
-    media: media.prefault({}).describe('Media that clients register to name it again.'),
           .record(programName, ownWebhook)
           .default({})
           .describe('Chat bots of your own, beside the providers that are known, by name.'),

@@ -14,12 +14,15 @@ import { TRIGGER_JOB } from '../scheduler/run-ops.ts';
 import { TURN_JOB } from '../sessions/turn-job.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
+import { RUN_JOB } from '../surfaces/run/run-record.ts';
+import { WEBHOOK_JOB } from '../webhooks/delivery.ts';
 import { accountRoutes } from './account-routes.ts';
 import { adminRoutes } from './admin-routes.ts';
 import { createCors } from './cors.ts';
 import { healthRoutes } from './health-routes.ts';
 import type { Condition } from './health-routes.ts';
 import { withIdempotency } from './idempotency.ts';
+import type { IdempotencyDeps } from './idempotency.ts';
 import { createIdempotencyRecords } from './idempotency-records.ts';
 import { jobHandlers } from './job-handlers.ts';
 import { createKeyLookup } from './key-lookup.ts';
@@ -27,9 +30,11 @@ import { openAgents } from './open-agents.ts';
 import { openAssets } from './open-assets.ts';
 import { openInference } from './open-inference.ts';
 import { openResources } from './open-resources.ts';
-import type { ResourcesOptions } from './open-resources.ts';
+import type { LiveResources, ResourcesOptions } from './open-resources.ts';
+import { openRuns } from './open-runs.ts';
 import { openSchedules } from './open-scheduler.ts';
 import { openUsage } from './open-usage.ts';
+import type { LiveUsage } from './open-usage.ts';
 import { CLIENT_PROTOCOLS, publicRoutes } from './public-routes.ts';
 import { reasonOf } from './reason-of.ts';
 import type { Programs } from './resolve-programs.ts';
@@ -42,6 +47,9 @@ import type { RoutesOptions } from './routes.ts';
 const TURNS_AT_ONCE = 256;
 /** Many Schedules are due in the same minute; their writes share commits of the store. */
 const TRIGGERS_AT_ONCE = 64;
+/** Runs wait for models, and webhooks for their receivers. */
+const RUNS_AT_ONCE = 256;
+const WEBHOOKS_AT_ONCE = 64;
 
 export interface GatewayOptions extends ResourcesOptions {
   /** Uniform in [0, 1). */
@@ -88,18 +96,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   const resources = await openResources(store, options);
   const usage = await openUsage(store, options);
   const condition = { draining: false, reloadError: null as string | null };
-  const shared = {
-    store,
-    repository: resources.repository,
-    resourceXApiKey: config.compat.resourceXApiKey,
-    lookup: createKeyLookup({ ...resources, clock }),
-    rates: usage.rates,
-    concurrency: usage.concurrency,
-    maxBodyBytes: config.limits.bodyBytes,
-    spools: createSpools(join(config.dataDir, 'spool'), options.ids),
-    interactionWaitMs: config.limits.interactionWaitMs,
-    catalog: () => resources.catalog.current(),
-  };
+  const shared = sharedParts(store, options, { resources, usage });
   const onBug = reportTo(log);
   const inference = await openInference(store, {
     ...options,
@@ -115,6 +112,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   const serving = { ...shared, inference: deps, charges, transport, jobs };
   const agents = openAgents({ ...options, ...serving, resources, onBug });
   const schedules = openSchedules({ ...options, ...serving, ...agents });
+  const runs = openRuns({ ...options, ...serving, resources });
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
   const routes = [
     ...healthRoutes(store, told),
@@ -122,39 +120,24 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     ...assets.routes,
     ...agents.routes,
     ...schedules.routes,
+    ...runs.routes,
     ...organizationRoutes(shared),
     ...accountRoutes({ ...shared, clock }),
     ...adminRoutes({ ...shared, health: deps.health, protocols: CLIENT_PROTOCOLS }),
   ];
-  const parts = [
-    schedules.firing,
-    jobs,
-    schedules,
-    agents,
-    assets,
-    resources,
-    usage,
-    inference,
-    store,
-  ];
-  const named = {
-    ...shared,
-    clock,
-    carriers: resourceCarriers(config.compat),
-    records: createIdempotencyRecords({
-      store,
-      clock,
-      sealer: createSealer(options.masterKeys),
-      report: (error) => log.warn('an answer was not kept', { reason: reasonOf(error) }),
-    }),
-  };
+  const serve = [jobs, schedules, runs, agents, assets];
+  const stand = [resources, usage, inference, store];
   let closing: Promise<void> | undefined;
-  jobs.start(new Map([...jobHandlers(serving), ...agents.handlers, ...schedules.handlers]));
+  const workers = [jobHandlers(serving), agents.handlers, schedules.handlers, runs.handlers];
+  jobs.start(new Map(workers.flatMap((handlers) => [...handlers])));
   schedules.firing.start();
   return {
     app: createApp({
       ...options,
-      routes: withIdempotency(routes, named),
+      routes: withIdempotency(routes, {
+        ...shared,
+        ...namedCalls(store, options),
+      }),
       ...protections(config),
       onBug,
     }),
@@ -169,7 +152,44 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
       agents.endFollowing();
       inference.endStreams();
     },
-    close: () => (closing ??= closeInOrder(parts)),
+    close: () => (closing ??= closeInOrder([schedules.firing, ...serve, ...stand])),
+  };
+}
+
+/** What nearly everything that is served needs. */
+function sharedParts(
+  store: Store,
+  { clock, config, ids }: GatewayOptions,
+  { resources, usage }: { resources: LiveResources; usage: LiveUsage },
+) {
+  return {
+    store,
+    repository: resources.repository,
+    resourceXApiKey: config.compat.resourceXApiKey,
+    lookup: createKeyLookup({ ...resources, clock }),
+    rates: usage.rates,
+    concurrency: usage.concurrency,
+    maxBodyBytes: config.limits.bodyBytes,
+    spools: createSpools(join(config.dataDir, 'spool'), ids),
+    interactionWaitMs: config.limits.interactionWaitMs,
+    catalog: () => resources.catalog.current(),
+  };
+}
+
+/** What calls that name themselves stand on. */
+function namedCalls(
+  store: Store,
+  { clock, config, log, masterKeys }: GatewayOptions,
+): Pick<IdempotencyDeps, 'clock' | 'carriers' | 'records'> {
+  return {
+    clock,
+    carriers: resourceCarriers(config.compat),
+    records: createIdempotencyRecords({
+      store,
+      clock,
+      sealer: createSealer(masterKeys),
+      report: (error) => log.warn('an answer was not kept', { reason: reasonOf(error) }),
+    }),
   };
 }
 
@@ -186,6 +206,8 @@ function openJobs(store: Store, { clock, ids, log }: GatewayOptions): Jobs {
     rooms: new Map([
       [TURN_JOB, TURNS_AT_ONCE],
       [TRIGGER_JOB, TRIGGERS_AT_ONCE],
+      [RUN_JOB, RUNS_AT_ONCE],
+      [WEBHOOK_JOB, WEBHOOKS_AT_ONCE],
     ]),
     report: (error, job) =>
       log.warn('a job failed', { kind: job?.kind, job: job?.id, reason: reasonOf(error) }),

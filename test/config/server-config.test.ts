@@ -27,6 +27,7 @@ describe('resolveServerConfig', () => {
         urlBytes: 8192,
         requestTimeoutMs: 30_000,
         interactionWaitMs: 60_000,
+        runRetentionMs: 7 * 86_400_000,
         outputTokensBound: 16_384,
         maxConnections: 10_000,
       },

@@ -18,6 +18,7 @@ const LIMITS = {
   urlBytes: 8192,
   requestTimeoutMs: 30_000,
   interactionWaitMs: 60_000,
+  runRetentionMs: 1,
   outputTokensBound: 1,
   maxConnections: 10,
 };

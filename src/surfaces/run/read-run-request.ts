@@ -1,0 +1,56 @@
+import type { Buffer } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../../core/errors.ts';
+import { isJsonObject } from '../../core/json-value.ts';
+import { scanJson } from '../../core/json-scan.ts';
+
+const MEMBERS = ['model', 'input', 'webhook_url', 'async'];
+
+/** The body of `POST /v1/run` (requirement run.create.body). */
+export interface RunRequest {
+  readonly model: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** The input as it was sent. */
+  readonly bytes: Buffer;
+  readonly webhookUrl: string | undefined;
+  readonly isAsync: boolean;
+}
+
+/** Throws `invalid_json` or `invalid_request` with `param`. */
+export function readRunRequest(body: Buffer): RunRequest {
+  const { value, members } = scanJson(body, MEMBERS);
+  for (const name of Object.keys(value))
+    if (!MEMBERS.includes(name)) throw invalid(name, `is none of ${MEMBERS.join(', ')}`);
+  const { model, input, webhook_url: webhookUrl = null, async: isAsync = null } = value;
+  if (model === undefined) throw invalid('model', 'is required');
+  if (typeof model !== 'string' || model === '') throw invalid('model', 'must name a model');
+  if (input === undefined) throw invalid('input', 'is required');
+  if (!isJsonObject(input)) throw invalid('input', 'must be an object');
+  if (webhookUrl !== null && typeof webhookUrl !== 'string')
+    throw invalid('webhook_url', 'must be a text');
+  if (isAsync !== null && typeof isAsync !== 'boolean') throw invalid('async', 'must be a boolean');
+  const { valueStart, valueEnd } = members.find(({ key }) => key === 'input') ?? {};
+  const bytes = body.subarray(valueStart, valueEnd);
+  return { model, input, bytes, webhookUrl: webhookUrl ?? undefined, isAsync: isAsync === true };
+}
+
+/**
+ * How long the call waits for the end of the run, in ms: not at all for `async`, a webhook or
+ * `Prefer: respond-async`, as long as `Prefer: wait=n` says (RFC 7240), and never beyond `most`.
+ */
+export function waitOf(
+  { isAsync, webhookUrl }: RunRequest,
+  headers: IncomingHttpHeaders,
+  most: number,
+): number {
+  if (isAsync || webhookUrl !== undefined) return 0;
+  const prefer = [headers['prefer'] ?? []].flat().join(',').toLowerCase();
+  const seconds = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})/.exec(prefer)?.[1];
+  if (seconds !== undefined) return Math.min(Number(seconds) * 1000, most);
+  return /(?:^|[,;\s])respond-async(?:$|[,;\s])/.test(prefer) ? 0 : most;
+}
+
+function invalid(param: string, what: string): GatewayError {
+  const name = param.length > 100 ? `${param.slice(0, 100)}…` : param;
+  return new GatewayError('invalid_request', { message: `\`${name}\` ${what}`, param: name });
+}

@@ -1,0 +1,101 @@
+import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
+import type { Ledger } from '../../usage/ledger.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { readKey } from '../carriers.ts';
+import { admit } from '../gate.ts';
+import type { Admitted, GateDeps } from '../gate.ts';
+import { onceClosed } from '../http-exchange.ts';
+import type { Handler, HttpExchange, Reply } from '../http-exchange.ts';
+import { readBody } from '../read-body.ts';
+import { readRunRequest, waitOf } from './read-run-request.ts';
+import type { RunDesk } from './run-desk.ts';
+import { isOver } from './run-record.ts';
+import type { RunRecord } from './run-record.ts';
+
+export const RUN_PATH = '/v1/run';
+
+export interface RunHandlersDeps extends GateDeps {
+  readonly desk: RunDesk;
+  readonly inference: { readonly ledger: Ledger; readonly active: ActiveExchanges };
+  readonly maxBodyBytes: number;
+  /** How long a call waits for the end of its run, in ms. */
+  readonly runWaitMs: number;
+}
+
+/** `POST /v1/run` and `GET /v1/run/{id}`, for keys with the scope `run`. */
+export function createRunHandlers(deps: RunHandlersDeps): { create: Handler; get: Handler } {
+  const { desk } = deps;
+  return {
+    async create(exchange) {
+      const { record, waitMs } = await accept(exchange, deps);
+      if (waitMs === 0) return answer(record, deps);
+      return answer(await waitFor(record, { exchange, waitMs }, deps), deps);
+    },
+    async get(exchange) {
+      const { principal, leave } = await admitTo(exchange, deps);
+      try {
+        const record = await desk.find(principal.organizationId, idOf(exchange));
+        return { status: 200, headers: JSON_TYPE, body: await desk.show(record) };
+      } finally {
+        leave();
+      }
+    },
+  };
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+function admitTo({ request, search }: HttpExchange, deps: GateDeps): Promise<Admitted> {
+  return admit(readKey(['bearer'], request.headers, search), 'run', deps);
+}
+
+/** The place of the key in flight is given back: the run takes one of its own when it begins. */
+async function accept(
+  exchange: HttpExchange,
+  deps: RunHandlersDeps,
+): Promise<{ record: RunRecord; waitMs: number }> {
+  const { id: requestId, at, request: incoming } = exchange;
+  const { principal, leave } = await admitTo(exchange, deps);
+  try {
+    await deps.inference.ledger.checkFunds(principal);
+    const request = readRunRequest(await readBody(incoming, deps.maxBodyBytes));
+    const waitMs = waitOf(request, incoming.headers, deps.runWaitMs);
+    return { record: await deps.desk.create({ requestId, at, principal, request }), waitMs };
+  } finally {
+    leave();
+  }
+}
+
+/** A client that leaves, or a gateway that stops, ends the wait; the run goes on. */
+async function waitFor(
+  { id, payer }: RunRecord,
+  { exchange, waitMs }: { exchange: HttpExchange; waitMs: number },
+  { desk, inference }: RunHandlersDeps,
+): Promise<RunRecord> {
+  const leaving = new AbortController();
+  const leave = (): void => leaving.abort();
+  const waiting = { shutDown: leave };
+  inference.active.add(waiting);
+  onceClosed(exchange.response, leave);
+  try {
+    return await desk.wait(payer.organizationId, id, { ms: waitMs, signal: leaving.signal });
+  } finally {
+    inference.active.delete(waiting);
+  }
+}
+
+async function answer(record: RunRecord, { desk }: RunHandlersDeps): Promise<Reply> {
+  const body = await desk.show(record);
+  if (isOver(record)) return { status: 200, headers: JSON_TYPE, body };
+  return { status: 202, headers: { ...JSON_TYPE, location: `${RUN_PATH}/${record.id}` }, body };
+}
+
+function idOf({ path }: HttpExchange): string {
+  try {
+    const [id = '', ...rest] = path.slice(RUN_PATH.length + 1).split('/');
+    if (id !== '' && rest.length === 0) return decodeURIComponent(id);
+  } catch {
+    // Told below like every other path that names nothing.
+  }
+  throw new GatewayError('not_found', { message: 'no such path' });
+}
