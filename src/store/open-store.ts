@@ -14,6 +14,14 @@ export async function openStore(config: StoreConfig, deps: { clock: Clock }): Pr
       const { openLmdbStore } = await import('./backends/lmdb.ts');
       return openLmdbStore(config.path, deps.clock);
     }
+    case 'redis': {
+      const { openRedisStore } = await import('./backends/redis.ts');
+      return openRedisStore(config.options ?? {}, deps.clock);
+    }
+    case 'postgres': {
+      const { openPostgresStore } = await import('./backends/postgres.ts');
+      return openPostgresStore(config.options ?? {}, deps.clock);
+    }
     default: {
       const { loadDriver } = await import('./load-driver.ts');
       const { openJournalStore } = await import('./backends/journal.ts');

@@ -1,0 +1,156 @@
+import pg from 'pg';
+import { z } from 'zod';
+import type { Clock } from '../../core/clock.ts';
+import { openChanges } from '../postgres/changes.ts';
+import { migrate } from '../postgres/migrate.ts';
+import { toStoreError } from '../postgres/to-store-error.ts';
+import type { PreparedOp } from '../prepare-commit.ts';
+import { createRemoteStore, type RemoteRows } from '../remote-store.ts';
+import { type Store, StoreError } from '../store.ts';
+import { createWatchers } from '../watchers.ts';
+
+const CONNECT_MS = 10_000;
+const STATEMENT_MS = 15_000;
+const IDLE_MS = 30_000;
+
+const optionsSchema = z.strictObject({
+  /** `postgres://user:password@host:port/database`. */
+  url: z.string().regex(/^postgres(ql)?:\/\//, 'expected postgres://'),
+  /** Holds everything of the store; made when it is missing. */
+  schema: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]{0,62}$/)
+    .default('gateway'),
+  /** Connections of this process. */
+  connections: z.int().min(2).max(200).default(10),
+});
+
+/**
+ * A store at cluster scope on PostgreSQL 13 or newer. A commit is one function call, so all or nothing,
+ * and durable when it resolves unless the server was told otherwise. Rejects with `StoreError`
+ * `unavailable` or `newer_format`.
+ */
+export async function openPostgresStore(
+  given: Record<string, unknown>,
+  clock: Clock,
+): Promise<Store> {
+  const parsed = optionsSchema.safeParse(given);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const message = `store options: ${issue?.path.join('.')}: ${issue?.message}`;
+    throw new StoreError('unavailable', message);
+  }
+  const { url, schema, connections } = parsed.data;
+  const settings = {
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_MS,
+    // Functions name their tables without a schema.
+    options: `-c search_path=${schema} -c client_min_messages=warning`,
+    application_name: 'agent-gateway',
+    keepAlive: true,
+  };
+  const pool = new pg.Pool({
+    ...settings,
+    max: connections,
+    idleTimeoutMillis: IDLE_MS,
+    statement_timeout: STATEMENT_MS,
+  });
+  // A connection that dies while nobody uses it is replaced when somebody does.
+  pool.on('error', () => undefined);
+  const watchers = createWatchers();
+  try {
+    await migrate(pool, schema);
+    const changes = await openChanges({ settings, schema, pool, clock, watchers });
+    const rows = createRows(pool, changes);
+    return createRemoteStore({ driver: 'postgres', rows, clock, watchers });
+  } catch (error) {
+    await pool.end();
+    throw toStoreError(error);
+  }
+}
+
+function createRows(
+  pool: pg.Pool,
+  changes: { tell(ids: readonly string[]): void; close(): Promise<void> },
+): RemoteRows {
+  const ask = async <R extends pg.QueryResultRow>(
+    name: string,
+    text: string,
+    values: unknown[],
+  ) => {
+    try {
+      return (await pool.query<R>({ name, text, values })).rows;
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  };
+  return {
+    async get(bytes, now) {
+      const [row] = await ask<{ value: Buffer; version: string }>('store_get', GET, [bytes, now]);
+      return row && { envelope: row.value, version: row.version };
+    },
+    async list({ lower, upper, limit, reverse }, now) {
+      const [name, text] = reverse ? ['store_list_back', LIST_BACK] : ['store_list', LIST];
+      const found = await ask<{ key: Buffer; value: Buffer; version: string }>(name, text, [
+        lower,
+        upper,
+        limit,
+        now,
+      ]);
+      return found.map(({ key, value, version }) => ({ key, envelope: value, version }));
+    },
+    async commit(ops, now) {
+      const values = [...columnsOf(ops), now];
+      type Outcome = { failed: number | null; stamp: string | null };
+      const [row] = await ask<Outcome>('store_commit', COMMIT, values);
+      if (typeof row?.failed === 'number') return { failed: row.failed };
+      changes.tell(ops.filter(({ type }) => type !== 'check').map(({ id }) => id));
+      return { version: String(row?.stamp) };
+    },
+    async increment({ bytes, by, expiresAt }, now) {
+      const values = [bytes, by, expiresAt, now];
+      const [row] = await ask<{ total: number | null }>('store_increment', INCREMENT, values);
+      if (row?.total === null || row === undefined) return undefined;
+      changes.tell([bytes.toString('latin1')]);
+      return row.total;
+    },
+    async sweep(now, limit) {
+      const [row] = await ask<{ count: string }>('store_sweep', SWEEP, [now, limit]);
+      return Number(row?.count ?? 0);
+    },
+    async ping(now) {
+      await ask('store_ping', PING, [now]);
+    },
+    async close() {
+      await changes.close();
+      await pool.end();
+    },
+  };
+}
+
+const ALIVE = (at: string): string => `(expires_at is null or expires_at > ${at})`;
+const GET = `select value, version from rows where key = $1 and ${ALIVE('$2')}`;
+const RANGE = `select key, value, version from rows where key > $1 and key < $2 and ${ALIVE('$4')}`;
+const LIST = `${RANGE} order by key limit $3`;
+const LIST_BACK = `${RANGE} order by key desc limit $3`;
+const COMMIT = 'select failed, stamp from commit_rows($1, $2, $3, $4, $5, $6)';
+const INCREMENT = 'select increment_row($1, $2, $3, $4) as total';
+const SWEEP = `with gone as (
+  delete from rows where key in (
+    select key from rows where expires_at <= $1 order by expires_at limit $2 for update skip locked
+  ) returning 1
+) select count(*) as count from gone`;
+const PING = `insert into pings values (1, $1) on conflict (id) do update set at = excluded.at`;
+
+function columnsOf(ops: readonly PreparedOp[]): unknown[] {
+  return [
+    ops.map(({ type }) => type),
+    ops.map(({ bytes }) => bytes),
+    ops.map(({ ifVersion, ifAbsent }) => {
+      if (ifAbsent) return 'absent';
+      return ifVersion === undefined ? '' : `=${ifVersion}`;
+    }),
+    ops.map(({ expiresAt }) => expiresAt),
+    ops.map(({ envelope }) => envelope),
+  ];
+}

@@ -1,0 +1,116 @@
+import type { Clock } from '../core/clock.ts';
+import { decodeKey, encodeKey } from './key-codec.ts';
+import { type ListPlan, toListPlan } from './list-options.ts';
+import { expiryOf, prepareCommit, type PreparedOp, toId } from './prepare-commit.ts';
+import { type Entry, type Key, type ListOptions, type Store, StoreError } from './store.ts';
+import { startSweeper } from './sweeper.ts';
+import { fromEnvelope } from './value-codec.ts';
+import type { Watchers } from './watchers.ts';
+
+export interface RemoteRow {
+  readonly envelope: Buffer;
+  readonly version: string;
+}
+
+export interface RemoteIncrement {
+  readonly bytes: Buffer;
+  readonly by: number;
+  /** Of a counter that appears; infinity for what stays. */
+  readonly expiresAt: number;
+}
+
+/**
+ * Rows in a database that several hosts share. Every method is one atomic step there; `now` decides
+ * what has expired. Rejections are `StoreError`s.
+ */
+export interface RemoteRows {
+  get(bytes: Buffer, now: number): Promise<RemoteRow | undefined>;
+  list(plan: ListPlan, now: number): Promise<(RemoteRow & { readonly key: Buffer })[]>;
+  /** Gives the version, or the position of the first condition that does not hold. */
+  commit(
+    ops: readonly PreparedOp[],
+    now: number,
+  ): Promise<{ version: string } | { failed: number }>;
+  /** Undefined when the key holds something else than a number, or the sum would not be finite. */
+  increment(increment: RemoteIncrement, now: number): Promise<number | undefined>;
+  /** Removes up to `limit` expired rows; gives how many. */
+  sweep(now: number, limit: number): Promise<number>;
+  /** Writes durably. */
+  ping(now: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface RemoteStoreOptions {
+  readonly driver: string;
+  readonly rows: RemoteRows;
+  readonly clock: Clock;
+  /** Told of the changes of this process here, of those of others by whoever hears of them. */
+  readonly watchers: Watchers;
+}
+
+/** A store at cluster scope over rows that a database keeps. */
+export function createRemoteStore({ driver, rows, clock, watchers }: RemoteStoreOptions): Store {
+  const stopSweeper = startSweeper(clock, (limit) => rows.sweep(clock.now(), limit));
+  let closing: Promise<void> | undefined;
+
+  function assertOpen(): void {
+    if (closing) throw new StoreError('closed', 'the store is closed');
+  }
+
+  async function shutDown(): Promise<void> {
+    stopSweeper();
+    watchers.close();
+    await rows.close();
+  }
+
+  return {
+    scope: 'cluster',
+    driver,
+    async get<T>(key: Key): Promise<Entry<T> | undefined> {
+      assertOpen();
+      const row = await rows.get(encodeKey(key), clock.now());
+      return row && toEntry<T>(key, row);
+    },
+    async list<T>(options: ListOptions): Promise<Entry<T>[]> {
+      assertOpen();
+      const found = await rows.list(toListPlan(options), clock.now());
+      return found.map((row) => toEntry<T>(decodeKey(row.key), row));
+    },
+    async commit(ops) {
+      assertOpen();
+      const prepared = prepareCommit(ops, clock.now());
+      const outcome = await rows.commit(prepared, clock.now());
+      if ('failed' in outcome) return { ok: false, conflict: prepared[outcome.failed]!.key };
+      if (watchers.size > 0) {
+        for (const { type, id } of prepared) if (type !== 'check') watchers.changed(id);
+      }
+      return { ok: true, version: outcome.version };
+    },
+    async increment(key, by, { ttlMs } = {}) {
+      assertOpen();
+      if (!Number.isFinite(by)) throw new StoreError('invalid_value', 'a counter must stay finite');
+      const bytes = encodeKey(key);
+      const expiresAt = expiryOf(ttlMs, clock.now());
+      const sum = await rows.increment({ bytes, by, expiresAt }, clock.now());
+      if (sum === undefined) {
+        const message = 'only a number that stays finite can be incremented';
+        throw new StoreError('invalid_value', message);
+      }
+      watchers.changed(toId(bytes));
+      return sum;
+    },
+    watch(prefix, listener) {
+      assertOpen();
+      return watchers.add(prefix, listener);
+    },
+    async ping() {
+      assertOpen();
+      await rows.ping(clock.now());
+    },
+    close: () => (closing ??= shutDown()),
+  };
+}
+
+function toEntry<T>(key: Key, { envelope, version }: RemoteRow): Entry<T> {
+  return { key, value: fromEnvelope(envelope), version };
+}
