@@ -1,4 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
 
 const PREFIX = 'whsec_';
 /** Standard Webhooks asks for 24 to 64. */
@@ -22,15 +23,11 @@ export function signatureHeaders(
   { id, at, body }: SignedMessage,
   secrets: readonly string[],
 ): Record<string, string> {
-  const timestamp = String(Math.floor(at / 1000));
-  const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
-    const signed = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body);
-    return `v1,${signed.digest('base64')}`;
-  });
+  const sent = new Date(at);
+  const signatures = secrets.map((secret) => new Webhook(secret).sign(id, sent, body));
   return {
     'webhook-id': id,
-    'webhook-timestamp': timestamp,
+    'webhook-timestamp': String(Math.floor(at / 1_000)),
     'webhook-signature': signatures.join(' '),
   };
 }
