@@ -24,14 +24,22 @@ const startApi = (): Promise<Upstream> =>
     if (url.includes('/hang')) return;
     if (url.includes('/break')) {
       response.writeHead(200, { 'content-length': 100 }).write('a part');
-      return void setImmediate(() => response.destroy());
+      setImmediate(() => response.destroy());
+      return;
     }
-    if (url.includes('/reset')) return void response.socket?.destroy();
+    if (url.includes('/reset')) {
+      response.socket?.destroy();
+      return;
+    }
     if (url.includes('/gzip')) {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'application/json' });
-      return void response.end(GZIPPED);
+      response.end(GZIPPED);
+      return;
     }
-    if (status === 204 || status === 304) return void response.writeHead(status).end();
+    if (status === 204 || status === 304) {
+      response.writeHead(status).end();
+      return;
+    }
     if (url.includes('/text')) {
       response.writeHead(201, {
         'content-type': 'text/csv; charset=latin1',
@@ -41,7 +49,8 @@ const startApi = (): Promise<Upstream> =>
         'x-total-count': '12',
         etag: '"a"',
       });
-      return void response.end(Buffer.from([0x61, 0xe9, 0x0a, 0x00]));
+      response.end(Buffer.from([0x61, 0xe9, 0x0a, 0x00]));
+      return;
     }
     const headers = { location: 'https://inner.example/', 'retry-after': '9' };
     response.writeHead(status, { 'content-type': 'application/json', ...headers });

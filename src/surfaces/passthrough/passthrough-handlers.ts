@@ -1,6 +1,7 @@
+import type { ServerResponse } from 'node:http';
 import { GatewayError, toGatewayError } from '../../core/errors.ts';
 import type { Spools } from '../../core/spool.ts';
-import type { CallResult } from '../../inference/types.ts';
+import type { CallResult, PipeableBody } from '../../inference/types.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';
 import type { ApiMethod } from '../../routing/api.ts';
 import { toFamilyError } from '../family.ts';
@@ -96,11 +97,23 @@ async function pass(
       deps,
     );
     settled.then(letGo, (thrown: unknown) => deps.inference.onBug(thrown, id));
-    return answer ? { type: 'stream', status, headers, body: answer } : { status, headers };
+    if (!answer) return { status, headers };
+    return { type: 'stream', status, headers, body: headFirst(answer, response) };
   } catch (error) {
     letGo();
     throw error;
   }
+}
+
+/** Sends the head when it is known: a body may take its time, and Node.js waits for its first byte. */
+function headFirst(body: PipeableBody, response: ServerResponse): PipeableBody {
+  return {
+    pipe(target) {
+      body.pipe(target);
+      if (!response.writableEnded) response.flushHeaders();
+    },
+    destroy: () => body.destroy(),
+  };
 }
 
 /** The name of the API, and what follows it as it was sent. Throws `not_found`. */
