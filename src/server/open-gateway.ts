@@ -27,6 +27,7 @@ import { createIdempotencyRecords } from './idempotency-records.ts';
 import { jobHandlers } from './job-handlers.ts';
 import { createKeyLookup } from './key-lookup.ts';
 import { openAgents } from './open-agents.ts';
+import { openApiRoute } from './openapi.ts';
 import { openAssets } from './open-assets.ts';
 import { openInference } from './open-inference.ts';
 import { openResources } from './open-resources.ts';
@@ -134,10 +135,13 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   return {
     app: createApp({
       ...options,
-      routes: withIdempotency(routes, {
-        ...shared,
-        ...namedCalls(store, options),
-      }),
+      routes: withIdempotency(
+        [...routes, openApiRoute({ definitions: resources.repository.definitions, routes })],
+        {
+          ...shared,
+          ...namedCalls(store, options),
+        },
+      ),
       ...protections(config),
       onBug,
     }),

@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import type { ResourceDefinition } from '../resources/define-resource.ts';
+import type { OrganizationApi } from '../resources/organization-api.ts';
+import { CHILDREN, PAGING } from './openapi-operations.ts';
+import type { OperationDoc } from './openapi-operations.ts';
+import { list, object, orNull, pageOf, schemaRef } from './openapi-schemas.ts';
+import type { JsonSchema } from './openapi-schemas.ts';
+
+export interface ResourceDocs {
+  /** `POST /v1/agents` → what it takes and answers. */
+  readonly operations: Readonly<Record<string, OperationDoc>>;
+  readonly schemas: Readonly<Record<string, JsonSchema>>;
+}
+
+const BOUNDS = ['gt', 'gte', 'lt', 'lte'].map((bound) => `created_at[${bound}]`);
+
+/** What an organization's own API of a kind is, from its declaration alone. */
+export function describeResource(
+  definition: ResourceDefinition,
+  api: OrganizationApi,
+): ResourceDocs {
+  const name = nameOf(definition);
+  const { path } = api;
+  const item = `${path}/{id}`;
+  const view = schemaRef(name);
+  const wrap = (schema: JsonSchema): JsonSchema => (api.coded ? coded(schema) : schema);
+  const summary = (verb: string): string => `${verb} (${definition.kind})`;
+  const update: OperationDoc = {
+    summary: summary('Change'),
+    body: schemaRef(`${name}Update`),
+    takes: api.yaml ? 'json-or-yaml' : 'json',
+    answer: wrap(view),
+  };
+  const query = [...PAGING, 'q', 'search', 'name', ...definition.filters, ...BOUNDS];
+  const operations: Record<string, OperationDoc> = {
+    [`GET ${path}`]: {
+      summary: summary('List'),
+      answer: api.coded ? coded(list(view)) : pageOf(view),
+      query: definition.archivable ? [...query, 'include_archived'] : query,
+    },
+    [`POST ${path}`]: {
+      summary: summary('Create'),
+      status: 201,
+      body: schemaRef(`${name}Create`),
+      takes: api.fromForm ? 'json-or-form' : (update.takes ?? 'json'),
+      answer: wrap(view),
+    },
+    [`GET ${item}`]: { summary: summary('Read'), answer: wrap(view) },
+    ...(api.changes !== false && { [`PATCH ${item}`]: update, [`POST ${item}`]: update }),
+    ...(definition.deletable && {
+      [`DELETE ${item}`]: { summary: summary('Delete'), answer: wrap(removed(definition)) },
+    }),
+    ...actionsOf(definition, { item, answer: wrap(view) }),
+    ...childrenOf(definition, { item, api }),
+  };
+  return {
+    operations,
+    schemas: {
+      [name]: viewSchema(definition, api),
+      [`${name}Create`]: inputSchema(definition),
+      ...(api.changes !== false && { [`${name}Update`]: updateSchema(definition, api) }),
+    },
+  };
+}
+
+function actionsOf(
+  { actions = {}, versioned }: ResourceDefinition,
+  { item, answer }: { item: string; answer: JsonSchema },
+): Record<string, OperationDoc> {
+  const done = Object.keys(actions).map((action): [string, OperationDoc] => [
+    `POST ${item}/${action}`,
+    {
+      summary: `${action.charAt(0).toUpperCase()}${action.slice(1)}`,
+      body: { type: 'object' },
+      bodyOptional: true,
+      answer,
+    },
+  ]);
+  const versions = { summary: 'List versions', answer: pageOf(answer), query: PAGING };
+  return { ...Object.fromEntries(done), ...(versioned && { [`GET ${item}/versions`]: versions }) };
+}
+
+function childrenOf(
+  { kind }: ResourceDefinition,
+  { item, api }: { item: string; api: OrganizationApi },
+): Record<string, OperationDoc> {
+  return Object.fromEntries(
+    Object.keys(api.children ?? {}).flatMap((child) =>
+      Object.entries(CHILDREN[`${kind} ${child}`] ?? {}).map(([key, doc]) => {
+        const [method, below = ''] = key.split(' ');
+        return [`${method} ${item}/${child}${below}`, doc];
+      }),
+    ),
+  );
+}
+
+/** `agent` → `Agent`. */
+function nameOf({ kind }: ResourceDefinition): string {
+  return kind
+    .split('_')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}
+
+function coded(data: JsonSchema): JsonSchema {
+  return object({ code: { const: 0 }, data, message: { const: 'ok' } });
+}
+
+function removed({ kind }: ResourceDefinition): JsonSchema {
+  return object({
+    id: { type: 'string' },
+    type: { const: `${kind}_deleted` },
+    deleted: { const: true },
+  });
+}
+
+/** Unknown members are ignored (requirement resource.body.unknown-fields). */
+function inputSchema({ fields }: ResourceDefinition): JsonSchema {
+  const { properties = {}, required } = toSchema(fields, 'input');
+  const { organization: _owner, ...own } = properties;
+  const needed = required?.filter((name) => name !== 'organization') ?? [];
+  return { type: 'object', ...(needed.length > 0 && { required: needed }), properties: own };
+}
+
+function updateSchema(definition: ResourceDefinition, api: OrganizationApi): JsonSchema {
+  const { properties } = inputSchema(definition) as { properties: Record<string, JsonSchema> };
+  const { immutable } = definition;
+  const changeable = Object.entries(properties).filter(([name]) =>
+    api.updatable ? api.updatable.includes(name) : !immutable.includes(name),
+  );
+  const guard = { [api.guard ?? 'expected_version']: { type: 'integer' } };
+  return {
+    type: 'object',
+    properties: { ...Object.fromEntries(changeable), ...(!api.updatable && guard) },
+  };
+}
+
+/** What an answer may always be relied on for; a field without a value is null. */
+function viewSchema(
+  { fields, kind, secrets, aliases }: ResourceDefinition,
+  api: OrganizationApi,
+): JsonSchema {
+  const shownAs = new Map(Object.entries(aliases).map(([alias, field]) => [field, alias]));
+  const { properties = {} } = toSchema(fields, 'output');
+  const shown = Object.entries(properties)
+    .filter(([field]) => !secrets.includes(field) && !api.hidden.includes(field))
+    .map(([field, schema]): [string, JsonSchema] => [
+      shownAs.get(field) ?? field,
+      nullable(schema),
+    ]);
+  const instant = { type: 'string', format: 'date-time' };
+  return object({
+    ...Object.fromEntries(shown),
+    id: { type: 'string' },
+    type: { const: kind },
+    created_at: instant,
+    updated_at: instant,
+  });
+}
+
+function nullable(schema: JsonSchema): JsonSchema {
+  const { default: _made, ...rest } = schema;
+  return Object.keys(rest).length === 0 ? rest : orNull(rest);
+}
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+}
+
+function toSchema(fields: z.ZodObject, io: 'input' | 'output'): ObjectSchema {
+  return z.toJSONSchema(fields, {
+    io,
+    unrepresentable: 'any',
+    reused: 'inline',
+    // Clients send, and read, members that this version does not know.
+    override: ({ jsonSchema }) => void delete jsonSchema.additionalProperties,
+  }) as ObjectSchema;
+}
