@@ -13,6 +13,7 @@ const TYPES: Record<string, string> = {
   keys: 'api_key',
   providers: 'provider',
   models: 'model',
+  apis: 'api',
 };
 
 /** The admin API in memory: lists of 100 a page, versions, unique names; secrets do not come back. */
@@ -23,6 +24,7 @@ export function createFakeAdmin(options: { refuse?: (name: string) => boolean } 
     keys: [],
     providers: [],
     models: [],
+    apis: [],
   };
   const add = (kind: string, body: Resource) => {
     const { value: _value, api_key, type, ...fields } = body;
