@@ -40,6 +40,7 @@ import { CLIENT_PROTOCOLS, publicRoutes } from './public-routes.ts';
 import { reasonOf } from './reason-of.ts';
 import type { Programs } from './resolve-programs.ts';
 import { organizationRoutes, resourceCarriers } from './organization-routes.ts';
+import { ownKeyRoute } from './own-key-route.ts';
 import { createRequestGuard } from './request-guard.ts';
 import { createApp } from './routes.ts';
 import type { RoutesOptions } from './routes.ts';
@@ -124,6 +125,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     ...runs.routes,
     ...organizationRoutes(shared),
     ...accountRoutes({ ...shared, clock }),
+    ownKeyRoute(shared),
     ...adminRoutes({ ...shared, health: deps.health, protocols: CLIENT_PROTOCOLS }),
   ];
   const serve = [jobs, schedules, runs, agents, assets];
