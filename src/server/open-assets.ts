@@ -43,7 +43,7 @@ export async function openAssets(store: Store, options: AssetsOptions): Promise<
   if (config.workers > 1 && config.media.store.driver === 'memory')
     throw new Error('server.media.driver memory belongs to one process; use fs, or workers: 1');
   const guard = createUrlGuard({ allow: config.outbound.allow });
-  const mount = await openMediaMount(config.media.store);
+  const mount = await openMediaMount(config.media.store, clock);
   const signer = createSigner(masterKeys, 'media link');
   const links = createMediaLinks({ signer, clock, lifetimeMs: linkLifetimeMs });
   const bounds = { guard, maxBytes, timeoutMs: fetchTimeoutMs };

@@ -245,7 +245,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     name: 'assets create',
     summary: 'Register media and print its reference',
     description:
-      'Whatever models take media takes the reference from then on. Needs the scope assets.',
+      'Requests name the media by its reference from then on, as often as they like. Needs the scope assets.',
     examples: [
       {
         command: 'FOX=$(gateway assets create https://example.com/fox.png --type Image)',

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { createStorage } from 'unstorage';
+import type { Clock, Timer } from '../../core/clock.ts';
 import { gatherBody, sliceBody } from '../../core/spooled-body.ts';
 import type { SpooledBody } from '../../core/spooled-body.ts';
 import { loadDriver } from '../../store/load-driver.ts';
@@ -7,6 +8,8 @@ import type { StoreConfig } from '../../store/store-config.ts';
 
 /** In pieces, so that a range of a long film does not bring the whole of it into memory. */
 const PIECE_BYTES = 4 * 1024 * 1024;
+/** For one piece; drivers know no bound of their own. */
+const TIMEOUT_MS = 60_000;
 
 /** Where media lies: any unstorage driver. What was written is never changed. */
 export interface MediaMount {
@@ -20,10 +23,18 @@ export interface MediaMount {
 }
 
 /** Rejects with `StoreError` when there is no such driver or its package is missing. */
-export async function openMediaMount(config: StoreConfig): Promise<MediaMount> {
+export async function openMediaMount(config: StoreConfig, clock: Clock): Promise<MediaMount> {
+  const bounded = async <T>(work: Promise<T>): Promise<T> => {
+    let timer: Timer | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const error = new Error('the media store does not answer');
+      timer = clock.setTimeout(() => reject(error), TIMEOUT_MS);
+    });
+    return Promise.race([work, late]).finally(() => timer?.cancel());
+  };
   const storage = createStorage({ driver: await loadDriver(config) });
   const readPiece = async (id: string, index: number, size: number): Promise<Buffer> => {
-    const raw = await storage.getItemRaw(keyOf(id, index)).catch((cause: unknown) => {
+    const raw = await bounded(storage.getItemRaw(keyOf(id, index))).catch((cause: unknown) => {
       throw new Error(`media ${id} cannot be read`, { cause });
     });
     const piece = toBuffer(raw);
@@ -37,7 +48,7 @@ export async function openMediaMount(config: StoreConfig): Promise<MediaMount> {
         const start = index * PIECE_BYTES;
         const end = Math.min(start + PIECE_BYTES, content.length);
         const piece = await gatherBody(sliceBody(content, start, end), PIECE_BYTES);
-        await storage.setItemRaw(keyOf(id, index), piece);
+        await bounded(storage.setItemRaw(keyOf(id, index), piece));
       }
     },
     read: (id, size) => ({
@@ -53,7 +64,7 @@ export async function openMediaMount(config: StoreConfig): Promise<MediaMount> {
       },
     }),
     async remove(id, size) {
-      for (const index of piecesOf(size)) await storage.removeItem(keyOf(id, index));
+      for (const index of piecesOf(size)) await bounded(storage.removeItem(keyOf(id, index)));
     },
     close: () => storage.dispose(),
   };

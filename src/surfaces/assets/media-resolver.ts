@@ -3,16 +3,22 @@ import { GatewayError } from '../../core/errors.ts';
 import type { FormPart } from '../../core/form.ts';
 import { scanJson } from '../../core/json-scan.ts';
 import { applyPatches } from '../../core/json-splice.ts';
+import type { JsonPatch } from '../../core/json-splice.ts';
 import type { MediaResolver, RequestMedia } from '../../inference/request-media.ts';
 import type { RequestPeek, WireProtocol } from '../../protocols/protocol.ts';
 import type { ProviderAccount } from '../../providers/account.ts';
-import { findAssetReferences, isMediaName, mentionsAsset, refused } from './asset-reference.ts';
+import {
+  findAssetReferences,
+  isMediaName,
+  mentionsAsset,
+  refused,
+  toAssetUrl,
+} from './asset-reference.ts';
 import type { AssetReference } from './asset-reference.ts';
 import type { AssetRecord, AssetRecords } from './asset-records.ts';
 import type { MediaLinks } from './media-links.ts';
 import type { Media, Registrar } from './registrar.ts';
 import { needsBytes, substitute } from './write-media.ts';
-import type { Substitute } from './write-media.ts';
 
 /** More than any provider counts for one of them. */
 const TOKENS_PER_ASSET = 16_384;
@@ -131,33 +137,36 @@ async function withMedia(
   { open, account }: Means,
 ): Promise<RequestPeek> {
   const body = { text: peek.body.toString('latin1'), value: peek.value, protocol };
+  const patches: JsonPatch[] = [];
   let size = peek.body.length;
-  const patches = [];
   for (const one of named) {
-    const link = account.fetchesMedia === true && !needsBytes(one.reference);
     const { mediaType, content } = await open(one);
-    const media: Substitute =
-      link && deps.publicUrl !== undefined && one.asset.holder.by === 'gateway'
-        ? {
-            mediaType,
-            data: undefined,
-            link: deps.links.create(one.asset.externalId, deps.publicUrl),
-          }
-        : { mediaType, data: '', link: '' };
-    if (media.data === undefined) {
-      patches.push(...substitute(body, one.reference, media));
-      continue;
+    const link = linkFor(one, account, deps);
+    let data: string | undefined;
+    if (link === undefined) {
+      size += Math.ceil(content.length / 3) * 4;
+      if (size > deps.maxBodyBytes) throw tooLarge(deps.maxBodyBytes);
+      data = (await readWhole(content.open())).toString('base64');
     }
-    size += Math.ceil(content.length / 3) * 4;
-    if (size > deps.maxBodyBytes) throw tooLarge(deps.maxBodyBytes);
-    const bytes = await readWhole(content.open());
-    patches.push(...substitute(body, one.reference, { ...media, data: bytes.toString('base64') }));
+    patches.push(...substitute(body, one.reference, { mediaType, data, link }));
   }
   const written = applyPatches(
     peek.body,
     patches.toSorted((a, b) => a.start - b.start),
   );
   return { ...peek, body: written, ...scanJson(written) };
+}
+
+/** Undefined where the provider has to get the bytes. */
+function linkFor(
+  { asset, reference }: Named,
+  { fetchesMedia = false }: ProviderAccount,
+  { links, publicUrl }: MediaResolverDeps,
+): string | undefined {
+  const isOurs = asset.holder.by === 'gateway';
+  if (!fetchesMedia || !isOurs || publicUrl === undefined || needsBytes(reference))
+    return undefined;
+  return links.create(asset.externalId, publicUrl);
 }
 
 async function withFiles(
@@ -169,7 +178,7 @@ async function withFiles(
     parts.map(async (part): Promise<FormPart> => {
       const { name, value } = part;
       if (value === undefined || !isMediaName(name)) return part;
-      const found = named.find(({ asset }) => value === `asset://${asset.externalId}`);
+      const found = named.find(({ asset }) => value === toAssetUrl(asset.externalId));
       if (!found) return part;
       const { mediaType, content } = await open(found);
       const filename = found.asset.name ?? found.asset.externalId;

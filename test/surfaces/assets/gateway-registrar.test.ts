@@ -41,7 +41,7 @@ async function registrarWith(
     guard: createUrlGuard({ lookup, allow }),
     spools: createSpools(join(directory, 'spool'), ids),
     ids,
-    mount: await openMediaMount({ driver, path: join(directory, 'media'), options }),
+    mount: await openMediaMount({ driver, path: join(directory, 'media'), options }, systemClock),
     links: createMediaLinks({ signer, clock: systemClock, lifetimeMs: 1_000 }),
     maxBytes: 1024 * 1024,
     timeoutMs: 60_000,

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/core/clock.ts';
 import { createSigner } from '../../../src/core/seal.ts';
 import { fromBytes } from '../../../src/core/spooled-body.ts';
 import { readRange } from '../../../src/surfaces/assets/byte-range.ts';
@@ -146,7 +147,7 @@ describe('a mount', () => {
   it.each(REMOTE)('keeps media as objects of a remote store ($driver)', async (remoteDriver) => {
     const remote = await startObjects();
     try {
-      const mount = await openMediaMount(remoteDriver.at(remote.url));
+      const mount = await openMediaMount(remoteDriver.at(remote.url), systemClock);
       await mount.write('media_1', fromBytes(content));
       expect([...remote.objects.keys()]).toEqual(
         [0, 1, 2].map((i) => `/bucket/media/media_1/${i}`),
@@ -167,7 +168,10 @@ describe('a mount', () => {
   it('gives nothing for the whole that is only a part', async () => {
     const remote = await startObjects();
     try {
-      const mount = await openMediaMount({ driver: 'http', options: { base: remote.url } });
+      const mount = await openMediaMount(
+        { driver: 'http', options: { base: remote.url } },
+        systemClock,
+      );
       await mount.write('media_1', fromBytes(content));
       remote.objects.set('/bucket/media/media_1/1', Buffer.from('torn'));
       await expect(read(mount.read('media_1', content.length).open())).rejects.toThrow('not whole');
@@ -176,8 +180,26 @@ describe('a mount', () => {
     }
   });
 
+  it('waits for no store that does not answer', async () => {
+    const clock = createFakeClock();
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    try {
+      const { port } = silent.address() as AddressInfo;
+      const options = { base: `http://127.0.0.1:${port}` };
+      const mount = await openMediaMount({ driver: 'http', options }, clock);
+      const lost = expect(read(mount.read('media_1', 1).open())).rejects.toThrow('cannot be read');
+      await once(silent, 'request');
+      clock.advance(60_000);
+      await lost;
+    } finally {
+      silent.closeAllConnections();
+      silent.close();
+    }
+  });
+
   it('says which driver there is not, and what one needs', async () => {
-    await expect(openMediaMount({ driver: 'floppy' })).rejects.toMatchObject({
+    await expect(openMediaMount({ driver: 'floppy' }, systemClock)).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining('floppy'),
     });
