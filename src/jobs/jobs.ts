@@ -30,6 +30,11 @@ export interface JobRun {
    * in its place. No more wait like that at once than there is room for the others.
    */
   readonly pause?: (isPaused: boolean) => void;
+  /**
+   * Says how many of the failures still count: of a job that does one thing after the other, those at
+   * the thing it is at. An exception means again with the backoff of so many and this one.
+   */
+  readonly forgive?: (failures: number) => void;
 }
 
 /**

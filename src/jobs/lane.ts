@@ -162,6 +162,7 @@ export class Lane {
     const { signal } = controller;
     let next: JobRow | undefined;
     let checks: readonly Op[] = [];
+    let { failures } = row;
     try {
       signal.throwIfAborted();
       const result = await handler({
@@ -170,6 +171,7 @@ export class Lane {
         failures: row.failures - 1,
         signal,
         pause: (isPaused) => this.#pause(id, isPaused),
+        forgive: (counted) => (failures = counted + 1),
       });
       next = afterResult(hold.row, result, clock.now());
       if (typeof result === 'object' && 'doneIf' in result) checks = result.doneIf;
@@ -177,8 +179,8 @@ export class Lane {
       // One that was called off did not fail, and others may take it at once.
       if (!signal.aborted) report(error, job);
       next = signal.aborted
-        ? { ...hold.row, failures: row.failures - 1, owner: null, at: clock.now() }
-        : { ...hold.row, owner: null, at: clock.now() + backoffMs(row.failures) };
+        ? { ...hold.row, failures: failures - 1, owner: null, at: clock.now() }
+        : { ...hold.row, failures, owner: null, at: clock.now() + backoffMs(failures) };
     }
     try {
       const isEnded = await hold.end(next, checks);

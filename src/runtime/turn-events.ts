@@ -1,5 +1,6 @@
 import { NO_USAGE } from '../core/usage.ts';
 import type { Usage } from '../core/usage.ts';
+import { CUT_OFF } from '../sessions/open-ends.ts';
 import type { NewEvent } from '../sessions/session-event.ts';
 import type { ToolUse } from './tool-use.ts';
 import { toFailedOutcome } from './tools/tool-content.ts';
@@ -63,6 +64,4 @@ export function interruptedResults(uses: readonly ToolUse[]): NewEvent[] {
 }
 
 /** The call may or may not have had its effect. */
-export const INTERRUPTED_OUTCOME: ToolOutcome = toFailedOutcome(
-  'interrupted: the call was cut off and may or may not have had its effect',
-);
+export const INTERRUPTED_OUTCOME: ToolOutcome = toFailedOutcome(CUT_OFF);

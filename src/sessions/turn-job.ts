@@ -1,6 +1,7 @@
 import type { JobHandler, JobResult, JobRun } from '../jobs/jobs.ts';
 import type { Entry } from '../store/store.ts';
 import { withNextTurn } from './next-turn.ts';
+import { openEnds } from './open-ends.ts';
 import type { NewEvent, PlacedEvent } from './session-event.ts';
 import { sessionKey } from './session-row.ts';
 import type { SessionRow } from './session-row.ts';
@@ -36,7 +37,7 @@ interface Go {
  * backoff and given up after five goes, so no Session runs for ever.
  */
 export function createTurnJob({ log, runner }: TurnJobOptions): JobHandler {
-  return async ({ job: { id }, signal, failures, pause }: JobRun) => {
+  return async ({ job: { id }, signal, failures, pause, forgive }: JobRun) => {
     const turn = log.newTurnId();
     const begun = await log.change(id, (row) =>
       row && row.status !== 'terminated'
@@ -44,24 +45,30 @@ export function createTurnJob({ log, runner }: TurnJobOptions): JobHandler {
         : undefined,
     );
     if (!begun) return 'done';
-    // The job may have failed at turns before this one, which came to their end.
-    const ownFailures = Math.min(failures, begun.row.goes - 1);
     const stop = new AbortController();
     const onAbort = (): void => stop.abort();
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) stop.abort();
     const go = { log, runner, id, turn, stop, pause };
     try {
-      return ownFailures < MAX_FAILURES ? await runTurns(go) : await giveUp(go);
+      return ownFailures(failures, begun.row) < MAX_FAILURES
+        ? await runTurns(go)
+        : await giveUp(go);
     } catch (error) {
       if (signal.aborted) throw error;
       if (stop.signal.aborted) return 'done';
+      forgive?.(ownFailures(failures, (await ownEntry(go)).value));
       await noteFailure(go);
       throw error;
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
   };
+}
+
+/** The job may have failed at turns before this one, too, which came to their end. */
+function ownFailures(failures: number, { goes }: SessionRow): number {
+  return Math.min(failures, goes - 1);
 }
 
 async function runTurns(go: Go): Promise<JobResult> {
@@ -153,9 +160,10 @@ async function giveUp(go: Go): Promise<JobResult> {
   const idle: NewEvent = { type: 'session.status_idle', stop_reason, stop_details: null };
   const running: NewEvent = { type: 'session.status_running' };
   const { value: before } = await ownEntry(go);
-  await appendTo(go, (row) => ({
+  await appendTo(go, async (row) => ({
     row: { ...row, handled: row.lastInput },
     events: [
+      ...(await openEnds(go.log, go.id)),
       error,
       ...(row.status === 'rescheduling' ? [running] : []),
       ...(isBusy(row) || row.lastInput > row.handled ? [idle] : []),
@@ -167,13 +175,18 @@ async function giveUp(go: Go): Promise<JobResult> {
   return isLeft ? { againInMs: 0 } : doneIfUnchanged(after);
 }
 
+interface Given {
+  readonly row: SessionRow;
+  readonly events: readonly NewEvent[];
+}
+
 async function appendTo(
   { log, id, turn }: Go,
-  make: (row: SessionRow) => { row: SessionRow; events: NewEvent[] },
+  make: (row: SessionRow) => Given | Promise<Given>,
 ): Promise<void> {
-  await log.change(id, (row) => {
+  await log.change(id, async (row) => {
     if (row?.turn !== turn) return undefined;
-    const { row: next, events } = make(row);
+    const { row: next, events } = await make(row);
     return withNextTurn(log, next, log.identify(events));
   });
 }

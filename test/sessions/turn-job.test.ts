@@ -265,6 +265,42 @@ describe('a turn', () => {
     expect(await settled(sessions, session.id)).toBe(true);
   });
 
+  it('that is given up leaves neither a model request nor a call of a tool open', async () => {
+    const clock = createFakeClock();
+    let made: string[] = [];
+    const runner: TurnRunner = {
+      async run(log) {
+        if (log.session.status === 'idle') return;
+        if (made.length === 0) {
+          const placed = await log.append([
+            { type: 'span.model_request_start' },
+            { type: 'agent.mcp_tool_use', mcp_server_name: 'shop', name: 'order', input: {} },
+            { type: 'agent.mcp_tool_use', mcp_server_name: 'shop', name: 'search', input: {} },
+            { type: 'agent.tool_use', name: 'bash', input: {} },
+          ]);
+          made = placed.map(({ event }) => event.id);
+          await log.append([{ type: 'agent.mcp_tool_result', mcp_tool_use_id: made[2] }]);
+        }
+        throw new Error('no');
+      },
+    };
+    const { sessions } = createRig({ clock, runner });
+    const { session } = await sessions.create(newSession({ events: [say('go')] }));
+    for (let i = 0; i < 60; i++) {
+      clock.advance(1_000);
+      await turns();
+    }
+    const last = (await historyOf(sessions, session.id)).slice(-6).map(({ event }) => event);
+    expect(last).toMatchObject([
+      { type: 'span.model_request_end', model_request_start_id: made[0], is_error: true },
+      { type: 'agent.mcp_tool_result', mcp_tool_use_id: made[1], is_error: true },
+      { type: 'agent.tool_result', tool_use_id: made[3], is_error: true },
+      { type: 'session.error', error: { retry_status: { type: 'exhausted' } } },
+      { type: 'session.status_running' },
+      { type: 'session.status_idle', stop_reason: { type: 'retries_exhausted' } },
+    ]);
+  });
+
   it('is not given up for goes that failed at turns before it', async () => {
     const clock = createFakeClock();
     /** Fails as soon as a turn has come to its end. */
@@ -280,7 +316,7 @@ describe('a turn', () => {
     const { sessions } = createRig({ clock, runner });
     const events = Array.from({ length: 9 }, (_, index) => say(String(index)));
     const { session } = await sessions.create(newSession({ events }));
-    for (let i = 0; i < 400; i++) {
+    for (let i = 0; i < 60; i++) {
       clock.advance(1_000);
       await turns();
     }

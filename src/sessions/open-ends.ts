@@ -1,0 +1,45 @@
+import type { NewEvent, SessionEvent } from './session-event.ts';
+import type { SessionLog } from './session-log.ts';
+import { awaitedBy } from './status-moves.ts';
+
+/** What a call is answered with that nobody will answer any more. */
+export const CUT_OFF = 'interrupted: the call was cut off and may or may not have had its effect';
+
+/** Calls of tools, what answers each and how it names it; custom ones are the client's alone to answer. */
+const CALLS = [
+  { use: 'agent.tool_use', result: 'agent.tool_result', member: 'tool_use_id' },
+  { use: 'agent.mcp_tool_use', result: 'agent.mcp_tool_result', member: 'mcp_tool_use_id' },
+] as const;
+
+const NO_TOKENS = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+};
+
+/** What ends the model request and the calls that the turn that is given up has left open. */
+export async function openEnds(log: SessionLog, id: string): Promise<NewEvent[]> {
+  const closed = new Set<unknown>();
+  const ends: NewEvent[] = [];
+  for await (const chunk of log.chunks(id, { order: 'desc' })) {
+    for (const { event } of chunk) {
+      if (event.type === 'session.status_idle' && awaitedBy(event).length === 0) return ends;
+      for (const member of ['model_request_start_id', 'mcp_tool_use_id', 'tool_use_id'])
+        if (event.type !== 'user.tool_confirmation') closed.add(event[member]);
+      const end = closed.has(event.id) ? undefined : endOf(event);
+      if (end) ends.unshift(end);
+    }
+  }
+  return ends;
+}
+
+function endOf({ type, id }: SessionEvent): NewEvent | undefined {
+  if (type === 'span.model_request_start') {
+    const end = { model_request_start_id: id, is_error: true, model_usage: NO_TOKENS };
+    return { type: 'span.model_request_end', ...end };
+  }
+  const call = CALLS.find(({ use }) => use === type);
+  const content = [{ type: 'text', text: CUT_OFF }];
+  return call && { type: call.result, [call.member]: id, content, is_error: true };
+}
