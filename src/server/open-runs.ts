@@ -85,14 +85,20 @@ export function openRuns(options: RunsOptions): RunsParts {
   };
 }
 
-/** The request was counted when it was accepted; state and place in flight are those of this moment. */
+/**
+ * The key as it stands at this moment. Its request was counted when it was accepted; runs under way are
+ * capped like requests, but apart from them, so that a client can look at its run meanwhile.
+ */
 function createAdmission({
   resources: { keys, catchUp },
   concurrency,
 }: RunsOptions): (payer: PayingKey) => Promise<Admitted | undefined> {
   const admit = createPayerGate({
     rates: { admitPlatform: () => true, admitKey: () => true },
-    concurrency,
+    concurrency: {
+      enter: (principal) =>
+        concurrency.enter({ ...principal, keyId: `${principal.keyId}/${RUN_JOB}` }),
+    },
     async find({ keyId }) {
       const found = keys.find(keyId);
       if (found !== 'unknown') return found;

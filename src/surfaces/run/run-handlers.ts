@@ -1,5 +1,6 @@
 import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import type { Ledger } from '../../usage/ledger.ts';
+import type { Principal } from '../../usage/principal.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { readKey } from '../carriers.ts';
 import { admit } from '../gate.ts';
@@ -27,9 +28,13 @@ export function createRunHandlers(deps: RunHandlersDeps): { create: Handler; get
   const { desk } = deps;
   return {
     async create(exchange) {
-      const { record, waitMs } = await accept(exchange, deps);
-      if (waitMs === 0) return answer(record, deps);
-      return answer(await waitFor(record, { exchange, waitMs }, deps), deps);
+      const { principal, leave } = await admitTo(exchange, deps);
+      try {
+        await deps.inference.ledger.checkFunds(principal);
+        return await answer(await make(exchange, principal, deps), deps);
+      } finally {
+        leave();
+      }
     },
     async get(exchange) {
       const { principal, leave } = await admitTo(exchange, deps);
@@ -49,21 +54,17 @@ function admitTo({ request, search }: HttpExchange, deps: GateDeps): Promise<Adm
   return admit(readKey(['bearer'], request.headers, search), 'run', deps);
 }
 
-/** The place of the key in flight is given back: the run takes one of its own when it begins. */
-async function accept(
+/** The run as it stands when the wait is over. */
+async function make(
   exchange: HttpExchange,
+  principal: Principal,
   deps: RunHandlersDeps,
-): Promise<{ record: RunRecord; waitMs: number }> {
+): Promise<RunRecord> {
   const { id: requestId, at, request: incoming } = exchange;
-  const { principal, leave } = await admitTo(exchange, deps);
-  try {
-    await deps.inference.ledger.checkFunds(principal);
-    const request = readRunRequest(await readBody(incoming, deps.maxBodyBytes));
-    const waitMs = waitOf(request, incoming.headers, deps.runWaitMs);
-    return { record: await deps.desk.create({ requestId, at, principal, request }), waitMs };
-  } finally {
-    leave();
-  }
+  const request = readRunRequest(await readBody(incoming, deps.maxBodyBytes));
+  const record = await deps.desk.create({ requestId, at, principal, request });
+  const waitMs = waitOf(request, incoming.headers, deps.runWaitMs);
+  return waitMs === 0 ? record : waitFor(record, { exchange, waitMs }, deps);
 }
 
 /** A client that leaves, or a gateway that stops, ends the wait; the run goes on. */

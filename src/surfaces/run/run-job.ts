@@ -72,6 +72,8 @@ async function begin(entry: RunEntry, signal: AbortSignal, deps: RunJobDeps): Pr
   try {
     admitted = await deps.admit(entry.value.payer);
   } catch (thrown) {
+    // Nothing was sent yet: a store that fails is asked again.
+    if (thrown instanceof GatewayError && thrown.code === 'persistence_failed') throw thrown;
     return end(entry, failureOf(thrown), deps);
   }
   if (!admitted) return { againInMs: SHORTEST_PAUSE_MS };
