@@ -103,6 +103,8 @@ files list
 files get more.yaml
 files download more.yaml --out copy.yaml
 files delete more.yaml
+assets create MEDIA --type Image --name fox
+assets get ASSET
 invoke service hello
 sessions list
 sessions get ID
@@ -112,8 +114,6 @@ sessions delete ID
 deployments list
 deployments get SCHEDULE
 deployments pause SCHEDULE
-assets create MEDIA --type Image --name fox
-assets get ASSET
 deployments unpause SCHEDULE
 deployments next * --timezone UTC
 trigger SCHEDULE
@@ -153,6 +153,7 @@ const NO_DOCUMENT = new Set([
 ]);
 
 let gateway: TestGateway;
+let studio: MediaStudio;
 let schemas: Readonly<Record<string, object>>;
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 
@@ -174,7 +175,6 @@ function run(...argv: string[]): Promise<CliRun> {
   return runCli([...argv, '-o', 'json', '--yes'], {
     env,
     cwd: gateway.directory,
-let studio: MediaStudio;
     stdin: 'from-stdin',
   });
 }
