@@ -14,6 +14,7 @@ const KINDS = [
   'organizations',
   'providers',
   'models',
+  'apis',
   'skills',
   'agents',
   'credentials',
@@ -89,6 +90,22 @@ const deployment = fc.record(
   { requiredKeys: ['agent_id', 'initial_events'] },
 );
 
+const api = fc.record(
+  {
+    base_url: fc.constantFrom('https://api.example.com/v1', 'https://api.example.com/v2/'),
+    auth: fc.constantFrom({ type: 'bearer' }, { type: 'header', name: 'X-Key' }),
+    methods: fc.subarray(['GET', 'POST'], { minLength: 1 }),
+    headers: fc.dictionary(fc.constantFrom('X-Team', 'x-other'), fc.constantFrom('a', 'b')),
+    timeouts: fc.record({ idle: fc.constantFrom(30, '1m') }, { requiredKeys: [] }),
+    description: text,
+    labels,
+  },
+  { requiredKeys: ['base_url'] },
+);
+const skill = fc.constantFrom('reads', 'writes').map((description) => ({
+  files: { 'SKILL.md': `---\nname: review\ndescription: ${description}\n---\nRead.` },
+}));
+
 /** Some of a few objects of each kind; what they refer to is always there. */
 const configuration: fc.Arbitrary<Tree> = fc
   .record({
@@ -98,10 +115,12 @@ const configuration: fc.Arbitrary<Tree> = fc
     a: fc.tuple(agent, agent),
     s: fc.tuple(optional(service), optional(service)),
     d: fc.tuple(optional(deployment), optional(deployment)),
+    x: optional(api),
+    skill: optional(skill),
     fallback: fc.boolean(),
     credential: fc.boolean(),
   })
-  .map(({ organizations, p, m, a, s, d, fallback, credential }) => {
+  .map(({ organizations, p, m, a, s, d, x, skill: review, fallback, credential }) => {
     const named = <T extends object>(prefix: string, all: readonly (T | undefined)[]) =>
       all.flatMap((one, index) => (one ? [{ name: `${prefix}${index}`, ...one }] : []));
     // A field that is not declared stays as it is, and one that names a model keeps that alive.
@@ -121,6 +140,8 @@ const configuration: fc.Arbitrary<Tree> = fc
       organizations: organizations ? [{ name: 'acme', ...organizations }] : [],
       providers: named('p', p),
       models,
+      apis: named('x', [x && { ...x, api_key: '${secret:env:TOKEN}' }]),
+      skills: review ? [{ name: 'review', ...review }] : [],
       agents: named('a', a),
       credentials: credential ? [token] : [],
       services: named('s', s),
@@ -154,7 +175,7 @@ const CANARY = 'canary-value-5c1f';
 let told = '';
 
 async function cli(...argv: string[]) {
-  const secrets = { TOKEN: CANARY, CREDENTIAL_TOKEN_VALUE: CANARY };
+  const secrets = { TOKEN: CANARY, CREDENTIAL_TOKEN_VALUE: CANARY, API_X0_API_KEY: CANARY };
   const env = { GATEWAY_SERVER: proxy.url, GATEWAY_API_KEY: gateway.adminKey, ...secrets };
   const run = await runCli([...argv, '--debug'], { cwd, env });
   told += run.stdout + run.stderr;
