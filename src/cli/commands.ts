@@ -1,5 +1,6 @@
 import type { CommandSpec } from './command.ts';
 import { CONFIG_COMMANDS } from './tables/config-commands.ts';
+import { CONNECTION_COMMANDS } from './tables/connection-commands.ts';
 import { DEPLOYMENT_COMMANDS } from './tables/deployment-commands.ts';
 import { CONTENT_COMMANDS } from './tables/content-commands.ts';
 import { LOCAL_COMMANDS } from './tables/local-commands.ts';
@@ -16,6 +17,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...LOCAL_COMMANDS,
   ...CONFIG_COMMANDS,
   ...REMOTE_COMMANDS,
+  ...CONNECTION_COMMANDS,
   ...RESOURCE_COMMANDS,
   ...CONTENT_COMMANDS,
   ...SERVICE_COMMANDS,

@@ -1,12 +1,21 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CliError, usageError } from './cli-error.ts';
+import type { Context } from './contexts.ts';
+import { readPrivateFile } from './private-file.ts';
 
 export interface ConnectionSources {
-  /** The flag --server or GATEWAY_SERVER. */
+  /** The flag --server, GATEWAY_SERVER or a setting. */
   server: string | undefined;
+  serverOrigin?: string | undefined;
+  /** Its server counts when `server` is absent, its key for that server alone. */
+  context?: Context | undefined;
+  /** By --context: then its key wins over the environment. */
+  contextIsNamedByFlag?: boolean;
   /** The flag --api-key-file or GATEWAY_API_KEY_FILE. */
   apiKeyFile: string | undefined;
+  /** Default true. */
+  apiKeyFileIsFlag?: boolean;
   /** GATEWAY_API_KEY is read from here. */
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
@@ -21,6 +30,8 @@ export interface Connection {
   server: string;
   /** Where the address comes from, in words. */
   serverOrigin: string;
+  /** Its name, when the server is that of a context. */
+  context: string | undefined;
   apiKey: string | undefined;
   keyOrigin: string;
 }
@@ -28,20 +39,21 @@ export interface Connection {
 export const DEFAULT_SERVER = 'http://127.0.0.1:8787';
 
 /**
- * Server and key of a command: flags, then environment, then the nearest `.gateway` directory (its
- * running server and its admin key), then the default address. A key that belongs to the local
- * gateway is never sent to a remote server that was named.
+ * Server and key of a command: flags, then environment and settings, then the context, then the nearest
+ * `.gateway` directory (its running server and its admin key), then the default address. A key that
+ * belongs to a context or to the local gateway is never sent to another server that was named.
  */
 export function findConnection(sources: ConnectionSources): Connection {
   const directory = findGatewayDirectory(sources);
   const running = directory && readRuntime(directory, sources.isAlive ?? isAlive);
   const { server, origin } = pickServer(sources, running, directory);
-  const mayUseLocalKey = server === running || isLoopback(server);
-  const key = pickKey(sources, mayUseLocalKey ? directory : undefined);
+  const isLocal = sources.context === undefined && (server === running || isLoopback(server));
+  const key = pickKey(sources, server, isLocal ? directory : undefined);
   if (key === undefined && sources.keyRequired) throw noKey(server);
   return {
     server,
     serverOrigin: origin,
+    context: sources.context?.server === server ? sources.context.name : undefined,
     apiKey: key?.value,
     keyOrigin: key?.origin ?? 'nowhere',
   };
@@ -68,56 +80,63 @@ export function findGatewayDirectory({
  * others may read it, and `no_key_file` when it is missing or empty.
  */
 export function readKeyFile(path: string): string {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) {
-    throw new CliError({ code: 'no_key_file', message: `${path} does not exist`, exit: 'auth' });
-  }
-  if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
-    const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
-    throw new CliError({
-      code: 'insecure_key_file',
-      message: `${path} has mode ${mode}: others on this machine may read the key`,
-      hint: `chmod 600 ${path}`,
-      exit: 'auth',
-    });
-  }
-  const value = readFileSync(path, 'utf8').trim();
-  if (value === '')
-    throw new CliError({ code: 'no_key_file', message: `${path} is empty`, exit: 'auth' });
-  return value;
+  const value = readPrivateFile(path)?.trim();
+  if (value) return value;
+  const message = value === undefined ? `${path} does not exist` : `${path} is empty`;
+  throw new CliError({ code: 'no_key_file', message, exit: 'auth' });
 }
 
-function pickServer(sources: ConnectionSources, running: string | undefined, directory?: string) {
-  if (sources.server !== undefined) {
-    return { server: normalise(sources.server), origin: '--server or GATEWAY_SERVER' };
-  }
+function pickServer(
+  { server, serverOrigin = '--server or GATEWAY_SERVER', context }: ConnectionSources,
+  running: string | undefined,
+  directory?: string,
+) {
+  if (server !== undefined) return { server: normaliseServer(server), origin: serverOrigin };
+  if (context !== undefined) return { server: context.server, origin: `context ${context.name}` };
   if (running !== undefined) return { server: running, origin: `${directory}/runtime.json` };
   return { server: DEFAULT_SERVER, origin: 'default' };
 }
 
-function pickKey({ apiKeyFile, env, cwd }: ConnectionSources, directory: string | undefined) {
-  if (apiKeyFile !== undefined) {
-    const path = resolve(cwd, apiKeyFile);
-    return { value: readKeyFile(path), origin: path };
-  }
+function pickKey(sources: ConnectionSources, server: string, directory: string | undefined) {
+  const { context, env } = sources;
+  const file = keyFileOf(sources);
+  if (file?.isNamedByFlag) return file.read();
+  // A key never goes to another server than the one that it was made for.
+  const own =
+    context?.apiKey && context.server === server
+      ? { value: context.apiKey, origin: `context ${context.name}` }
+      : undefined;
+  if (own !== undefined && sources.contextIsNamedByFlag) return own;
+  if (file !== undefined) return file.read();
   const value = env['GATEWAY_API_KEY']?.trim();
   if (value) return { value, origin: 'GATEWAY_API_KEY' };
+  if (own !== undefined) return own;
   const path = directory && join(directory, 'admin.key');
   if (path === undefined || statSync(path, { throwIfNoEntry: false }) === undefined)
     return undefined;
   return { value: readKeyFile(path), origin: path };
 }
 
+function keyFileOf({ apiKeyFile, apiKeyFileIsFlag = true, cwd }: ConnectionSources) {
+  if (apiKeyFile === undefined) return undefined;
+  const path = resolve(cwd, apiKeyFile);
+  return {
+    isNamedByFlag: apiKeyFileIsFlag,
+    read: () => ({ value: readKeyFile(path), origin: path }),
+  };
+}
+
 function noKey(server: string): CliError {
   return new CliError({
     code: 'no_api_key',
     message: `no API key for ${server}`,
-    hint: 'start a gateway here with `gateway start`, or set GATEWAY_API_KEY or --api-key-file',
+    hint: 'start a gateway here with `gateway start`, `gateway login`, or set GATEWAY_API_KEY or --api-key-file',
     exit: 'auth',
   });
 }
 
-function normalise(text: string): string {
+/** An address in the one form that is compared and stored; exit 64 for what is none. */
+export function normaliseServer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (
     url === undefined ||
@@ -133,7 +152,8 @@ function normalise(text: string): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-function isLoopback(server: string): boolean {
+/** The server runs on this machine. */
+export function isLoopback(server: string): boolean {
   const { hostname } = new URL(server);
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
@@ -145,7 +165,7 @@ function readRuntime(directory: string, alive: (pid: number) => boolean): string
     if (runtime === null || typeof runtime !== 'object') return undefined;
     if (!('url' in runtime) || typeof runtime.url !== 'string') return undefined;
     const gone = 'pid' in runtime && typeof runtime.pid === 'number' && !alive(runtime.pid);
-    return gone ? undefined : normalise(runtime.url);
+    return gone ? undefined : normaliseServer(runtime.url);
   } catch {
     return undefined;
   }

@@ -1,8 +1,8 @@
 import type { Client } from '../client/create-client.ts';
 import type { Clock } from '../core/clock.ts';
 import { CliError, usageError } from './cli-error.ts';
-import type { Flags } from './command.ts';
 import type { Connection } from './connection.ts';
+import type { ResolvedFlags } from './flags.ts';
 import type { CliIo } from './io.ts';
 import type { Output } from './output.ts';
 
@@ -11,6 +11,8 @@ export interface ConnectOptions {
   near?: string | undefined;
   /** False for calls that need no key; default true. */
   keyRequired?: boolean;
+  /** An address that the command names itself; as strong as --server. */
+  against?: string | undefined;
 }
 
 /** What a command works with beside its own arguments. */
@@ -24,9 +26,13 @@ export interface CommandContext {
   readonly timeoutMs: number;
   /** The value of --output: `text`, `json`, or a format of the command's own. */
   readonly format: string;
+  /** Global flags, with where their values come from. */
+  readonly globals: ResolvedFlags;
   /** Where server and key come from; throws `no_api_key` (exit 4) without a key. */
   connection(options?: ConnectOptions): Promise<Connection>;
   connect(options?: ConnectOptions): Promise<Client>;
+  /** A client of a server that is named by the command itself. */
+  connectTo(target: Pick<Connection, 'server' | 'apiKey'>): Promise<Client>;
   /**
    * Asks on a terminal; throws when the answer is no (`declined`, exit 1) and when nobody can be asked
    * and --yes is missing (exit 64).
@@ -39,7 +45,7 @@ export interface CommandContext {
 export interface ContextOptions {
   io: CliIo;
   output: Output;
-  globals: Flags;
+  globals: ResolvedFlags;
   signal: AbortSignal;
   format: string;
 }
@@ -54,11 +60,15 @@ export function createContext({
   signal,
   format,
 }: ContextOptions): CommandContext {
-  const connection = async ({ near, keyRequired = true }: ConnectOptions = {}) => {
+  const connection = async ({ near, keyRequired = true, against }: ConnectOptions = {}) => {
     const { findConnection } = await import('./connection.ts');
+    const { pickTarget, withServer } = await import('./pick-target.ts');
+    const { readContexts } = await import('./contexts.ts');
+    const contexts = await readContexts(io.env);
     const found = findConnection({
-      server: globals.text('server'),
+      ...pickTarget(withServer(globals, against), contexts),
       apiKeyFile: globals.text('api-key-file'),
+      apiKeyFileIsFlag: globals.origin('api-key-file')?.layer === 'flag',
       env: io.env,
       cwd: io.cwd,
       near,
@@ -68,27 +78,29 @@ export function createContext({
     return found;
   };
   const timeoutMs = globals.number('timeout') ?? TIMEOUT_MS;
+  const connectTo: CommandContext['connectTo'] = async ({ server, apiKey }) => {
+    const { createClient } = await import('../client/create-client.ts');
+    return createClient({
+      baseUrl: server,
+      apiKey,
+      clock: processClock,
+      fetch: io.fetch,
+      timeoutMs,
+      userAgent: 'gateway-cli',
+      trace: (line) => output.debug(line),
+    });
+  };
   return {
     io,
     output,
     signal,
     timeoutMs,
     format,
+    globals,
     clock: processClock,
     connection,
-    async connect(options) {
-      const { server, apiKey } = await connection(options);
-      const { createClient } = await import('../client/create-client.ts');
-      return createClient({
-        baseUrl: server,
-        apiKey,
-        clock: processClock,
-        fetch: io.fetch,
-        timeoutMs,
-        userAgent: 'gateway-cli',
-        trace: (line) => output.debug(line),
-      });
-    },
+    connect: async (options) => connectTo(await connection(options)),
+    connectTo,
     async confirm(question) {
       if (globals.on('yes')) return;
       if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) {

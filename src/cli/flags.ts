@@ -5,31 +5,60 @@ import { flagEnv, type CommandSpec, type Flags, type FlagSpec } from './command.
 /** What the parser found: the text of a flag, of every repetition, or true for a switch. */
 export type RawFlags = Readonly<Record<string, string | readonly string[] | true>>;
 
+/** Where a value may come from, the strongest first. */
+export type Layer = 'flag' | 'env' | 'project' | 'user' | 'system' | 'default';
+
+/** A value that a file of settings gives to a global flag. */
+export interface Setting {
+  text: string;
+  layer: Layer;
+  /** The file. */
+  origin: string;
+}
+
+export interface Origin {
+  layer: Layer;
+  /** `--server`, `GATEWAY_SERVER`, a file, or `default`. */
+  text: string;
+}
+
+/** Flags that tell where their values come from; undefined for one without a value. */
+export interface ResolvedFlags extends Flags {
+  origin(name: string): Origin | undefined;
+}
+
 export interface FlagSources {
   specs: readonly FlagSpec[];
   /** Absent for the global flags. */
   command?: CommandSpec;
   given: RawFlags;
   env: Readonly<Record<string, string | undefined>>;
+  /** By the name of a flag. */
+  settings?: ReadonlyMap<string, Setting>;
 }
 
 type Value = string | number | boolean | readonly string[];
 
-/** Flags win over the environment, it wins over defaults. A bad value is a usage error (exit 64). */
-export function resolveFlags({ specs, command, given, env }: FlagSources): Flags {
+/**
+ * Flags win over the environment, it wins over settings, they win over defaults. A bad value is a usage
+ * error (exit 64).
+ */
+export function resolveFlags(sources: FlagSources): ResolvedFlags {
+  const { specs } = sources;
   const values = new Map<string, Value>();
+  const origins = new Map<string, Origin>();
   for (const spec of specs) {
-    const variable = flagEnv(spec, command);
-    const found = given[spec.name] ?? fromEnv(spec, variable, env[variable]) ?? spec.default;
+    const found = findValue(spec, sources);
     if (found === undefined) continue;
-    const source = given[spec.name] === undefined ? variable : `--${spec.name}`;
-    values.set(spec.name, toValue(spec, found, source));
+    values.set(spec.name, toValue(spec, found.value, found.source));
+    origins.set(spec.name, found.origin);
   }
   const get = (name: string) => {
     if (!specs.some((spec) => spec.name === name)) throw new Error(`no flag is called ${name}`);
     return values.get(name);
   };
   return {
+    origin: (name) => origins.get(name),
     on: (name) => get(name) === true,
     text: (name) => (get(name) === undefined ? undefined : String(get(name))),
     number: (name) => (get(name) === undefined ? undefined : Number(get(name))),
@@ -39,6 +68,36 @@ export function resolveFlags({ specs, command, given, env }: FlagSources): Flags
       return typeof value === 'object' ? value : [String(value)];
     },
   };
+}
+
+interface Found {
+  value: Value;
+  origin: Origin;
+  /** For messages about the value. */
+  source: string;
+}
+
+function findValue(
+  spec: FlagSpec,
+  { command, given, env, settings }: FlagSources,
+): Found | undefined {
+  const raw = given[spec.name];
+  if (raw !== undefined) return toFound(raw, 'flag', `--${spec.name}`);
+  const variable = flagEnv(spec, command);
+  const fromVariable = fromText(spec, variable, env[variable]);
+  if (fromVariable !== undefined) return toFound(fromVariable, 'env', variable);
+  const setting = settings?.get(spec.name);
+  if (setting !== undefined) {
+    const { layer, origin } = setting;
+    const source = `${spec.name} in ${origin}`;
+    const value = fromText(spec, source, setting.text);
+    if (value !== undefined) return { ...toFound(value, layer, origin), source };
+  }
+  return spec.default === undefined ? undefined : toFound(spec.default, 'default', 'default');
+}
+
+function toFound(value: Value, layer: Layer, text: string): Found {
+  return { value, origin: { layer, text }, source: text };
 }
 
 const SWITCH: Readonly<Record<string, boolean>> = {
@@ -53,12 +112,12 @@ const SWITCH: Readonly<Record<string, boolean>> = {
 };
 
 /** An empty variable counts as unset, as shells and CI systems leave them behind. */
-function fromEnv(spec: FlagSpec, variable: string, text: string | undefined) {
+function fromText(spec: FlagSpec, source: string, text: string | undefined) {
   if (text === undefined || text === '') return undefined;
   if (spec.type !== 'boolean')
     return spec.repeatable ? text.split(',').map((item) => item.trim()) : text;
   const value = SWITCH[text.toLowerCase()];
-  if (value === undefined) throw usageError(`${variable} must be true or false, not "${text}"`);
+  if (value === undefined) throw usageError(`${source} must be true or false, not "${text}"`);
   return value;
 }
 

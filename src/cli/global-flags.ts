@@ -6,7 +6,15 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
     name: 'server',
     type: 'string',
     value: 'URL',
-    description: 'Address of the gateway (default: the one of the nearest .gateway directory)',
+    description:
+      'Address of the gateway (default: that of the context, then the one of the nearest .gateway directory)',
+  },
+  {
+    name: 'context',
+    type: 'string',
+    value: 'NAME',
+    description:
+      'Server and key that `gateway login` stored; local: the nearest .gateway directory',
   },
   {
     name: 'api-key-file',

@@ -1,12 +1,13 @@
 import { createContext } from './context.ts';
-import { schemaOf, type CommandSpec, type Flags } from './command.ts';
+import { schemaOf, type CommandSpec } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { toFailure } from './failure.ts';
-import { resolveFlags } from './flags.ts';
+import { resolveFlags, type ResolvedFlags } from './flags.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
 import type { CliIo } from './io.ts';
 import { createOutput, type Output } from './output.ts';
 import { parseArgv, type ParsedArgv } from './parse-argv.ts';
+import { readSettings } from './settings.ts';
 import { watchSignals } from './signals.ts';
 import { createStyle, wantsColor } from './style.ts';
 
@@ -17,7 +18,7 @@ export async function runCommand(io: CliIo, argv: readonly string[]): Promise<nu
   try {
     const call = parseArgv({ commands: COMMANDS, globals: GLOBAL_FLAGS }, argv);
     schema = schemaOf(call.command);
-    const { format, globals } = globalsOf(call, io);
+    const { format, globals } = await globalsOf(call, io);
     output = outputFor(io, format === 'json' ? 'json' : 'text', globals);
     return await execute(call, { io, output, globals, format });
   } catch (thrown) {
@@ -31,7 +32,7 @@ export async function runCommand(io: CliIo, argv: readonly string[]): Promise<nu
 interface Execution {
   io: CliIo;
   output: Output;
-  globals: Flags;
+  globals: ResolvedFlags;
   format: string;
 }
 
@@ -72,18 +73,19 @@ async function load(command: CommandSpec) {
   return command.load();
 }
 
-function globalsOf({ command, globals: given }: ParsedArgv, { env }: CliIo) {
+async function globalsOf({ command, globals: given }: ParsedArgv, io: CliIo) {
   const specs = GLOBAL_FLAGS.map((flag) =>
     flag.name === 'output'
       ? { ...flag, choices: ['text', 'json', ...(command.formats ?? [])] }
       : flag,
   );
-  const globals = resolveFlags({ specs, given, env });
+  const settings = await readSettings(io);
+  const globals = resolveFlags({ specs, given, env: io.env, settings });
   const format = globals.on('json') ? 'json' : (globals.text('output') ?? 'text');
   return { format, globals };
 }
 
-function outputFor(io: CliIo, format: 'text' | 'json', globals?: Flags): Output {
+function outputFor(io: CliIo, format: 'text' | 'json', globals?: ResolvedFlags): Output {
   const off = globals?.on('no-color') ?? io.argv.includes('--no-color');
   const styleOf = ({ isTTY = false }) => createStyle(wantsColor({ isTTY, env: io.env, off }));
   return createOutput({

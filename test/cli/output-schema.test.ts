@@ -79,6 +79,15 @@ usage --by key --by day
 logs
 api GET /healthz
 whoami
+login --context schemas --api-key-file .gateway/admin.key
+config get-contexts
+config current-context
+config view --show-origin
+config use-context local
+config delete-context schemas
+config delete-context schemas
+logout
+selftest --model acme/one
 agents list
 agents get agent
 services list
@@ -171,7 +180,7 @@ afterAll(async () => {
 });
 
 function run(...argv: string[]): Promise<CliRun> {
-  const env = { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.adminKey };
+  const env = { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.adminKey, XDG_CONFIG_HOME: gateway.directory };
   return runCli([...argv, '-o', 'json', '--yes'], {
     env,
     cwd: gateway.directory,

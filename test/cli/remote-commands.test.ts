@@ -488,10 +488,14 @@ describe('every remote command', () => {
   });
 
   it('whoami names server, organization and key', async () => {
-    const me = await run(list({ ...KEY, hint: 'sk-tes…0123' }), ['whoami', '--json']);
+    const organization = { id: 'org_1', name: 'acme' };
+    const own = { id: 'key_1', name: 'app', organization, scopes: null };
+    const me = await run(answer(own), ['whoami', '--json']);
     expect(me.json().data).toMatchObject({
       server: server.url,
-      organization: 'org_1',
+      organization: 'acme',
+      organization_id: 'org_1',
+      key: 'sk-tes…0123',
       key_name: 'app',
     });
     expect(me.stdout).not.toContain('sk-test-0000000000000123');

@@ -9,6 +9,7 @@ import {
   REPORT,
   VALID,
 } from './config-shapes.ts';
+import { CONNECTION_SHAPES } from './connection-shapes.ts';
 import { anything, flag, list, oneOf, orNull, record, text, texts } from './shape.ts';
 import type { Shape } from './shape.ts';
 import {
@@ -75,13 +76,7 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   usage: list(USAGE),
   logs: oneOf(list(REQUEST), REQUEST),
   api: anything,
-  whoami: record({
-    server: text,
-    server_from: text,
-    key: orNull(text),
-    key_from: text,
-    organization: orNull(text),
-  }),
+  ...CONNECTION_SHAPES,
   ...group('agents', AGENT, ['list', 'get', 'archive']),
   ...group('services', SERVICE, ['list', 'get', 'disable', 'enable', 'delete']),
   ...group('credentials', CREDENTIAL, ['list', 'get', 'create', 'rotate', 'disable', 'enable']),

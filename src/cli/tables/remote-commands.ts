@@ -336,10 +336,4 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     ],
     load: () => import('../commands/api.ts'),
   },
-  {
-    name: 'whoami',
-    summary: 'Show server, organization and key in use',
-    examples: [{ command: 'gateway whoami', note: 'Before a change' }],
-    load: () => import('../commands/whoami.ts'),
-  },
 ];

@@ -1,0 +1,56 @@
+import { anything, count, flag, list, orNull, record, text, texts, words } from './shape.ts';
+import type { Shape } from './shape.ts';
+
+const CONTEXT = record({
+  name: text,
+  current: flag,
+  server: text,
+  organization: orNull(text),
+  key: orNull(text),
+  key_name: orNull(text),
+});
+const CHOSEN = record({ context: text });
+const scopes = orNull(texts);
+
+/** Of the commands that tell or choose which server is called, with which key. */
+export const CONNECTION_SHAPES: Readonly<Record<string, Shape>> = {
+  login: record({
+    context: text,
+    server: text,
+    organization: text,
+    key: text,
+    key_name: text,
+    scopes,
+    file: text,
+  }),
+  logout: record({ context: orNull(text), removed: flag }),
+  whoami: record({
+    server: text,
+    server_from: text,
+    context: orNull(text),
+    organization: text,
+    organization_id: text,
+    key: text,
+    key_from: text,
+    key_name: text,
+    key_id: text,
+    scopes,
+  }),
+  'config get-contexts': list(CONTEXT),
+  'config current-context': CHOSEN,
+  'config use-context': CHOSEN,
+  'config delete-context': record({ context: text, removed: flag }),
+  'config view': record({
+    settings: list(record({ name: text, value: anything }, { origin: text })),
+    files: texts,
+  }),
+  selftest: record({
+    against: text,
+    passed: count,
+    failed: count,
+    skipped: count,
+    checks: list(
+      record({ id: text, title: text, state: words('pass', 'fail', 'skip') }, { reason: text }),
+    ),
+  }),
+};

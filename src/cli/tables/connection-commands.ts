@@ -1,0 +1,114 @@
+import type { ArgSpec, CommandSpec } from '../command.ts';
+
+const NAME: ArgSpec = { name: 'name', required: true, description: 'Name of the context' };
+
+/** Commands that tell or choose which gateway is called, with which key. */
+export const CONNECTION_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'login',
+    summary: 'Store the key for a gateway',
+    description:
+      'Reads the key from --api-key-file, from stdin, or from the terminal without showing it; asks the gateway whether it is valid; stores both as a context that commands use from then on, in contexts.yaml of the configuration directory, which only you can read.',
+    examples: [
+      { command: 'gateway login https://gateway.example', note: 'Asks for the key' },
+      {
+        command: 'gateway login https://gateway.example --context prod < key',
+        note: 'Under a name of your own, with the key from a pipe',
+      },
+    ],
+    args: [{ name: 'url', description: 'Address of the gateway (default: that of the context)' }],
+    load: () => import('../commands/login.ts'),
+  },
+  {
+    name: 'logout',
+    summary: 'Remove the stored key of a context',
+    description: 'The key itself stays valid; `gateway keys revoke` ends it.',
+    examples: [
+      { command: 'gateway logout', note: 'Of the current context' },
+      { command: 'gateway logout --context prod', note: 'Of another' },
+    ],
+    load: () => import('../commands/logout.ts'),
+  },
+  {
+    name: 'whoami',
+    summary: 'Show server, organization and key in use',
+    examples: [{ command: 'gateway whoami', note: 'Before a change' }],
+    load: () => import('../commands/whoami.ts'),
+  },
+  {
+    name: 'config',
+    summary: 'Choose a context, or see which settings count',
+    examples: [{ command: 'gateway config view --show-origin', note: 'What counts, and why' }],
+  },
+  {
+    name: 'config get-contexts',
+    summary: 'List the contexts that logins stored',
+    examples: [{ command: 'gateway config get-contexts', note: 'The current one has a star' }],
+    load: () => import('../commands/config-get-contexts.ts'),
+  },
+  {
+    name: 'config use-context',
+    summary: 'Choose the context that commands use',
+    examples: [
+      { command: 'gateway config use-context prod', note: 'Its server and its key' },
+      {
+        command: 'gateway config use-context local',
+        note: 'The gateway of the nearest .gateway directory',
+      },
+    ],
+    args: [NAME],
+    load: () => import('../commands/config-use-context.ts'),
+  },
+  {
+    name: 'config current-context',
+    summary: 'Print the name of the context in use',
+    examples: [{ command: 'gateway config current-context', note: 'local without a login' }],
+    load: () => import('../commands/config-current-context.ts'),
+  },
+  {
+    name: 'config delete-context',
+    summary: 'Remove a context and its key',
+    examples: [{ command: 'gateway config delete-context old', note: 'Server and key' }],
+    args: [NAME],
+    load: () => import('../commands/config-delete-context.ts'),
+  },
+  {
+    name: 'config view',
+    summary: 'Show the settings in use',
+    description:
+      'Flags win over GATEWAY_* variables, these over .gatewayrc.yaml of the project, then config.yaml in the configuration directory of the user ($XDG_CONFIG_HOME/gateway), then of the system (/etc/xdg/gateway). Files set server, context, output, timeout, no_color, quiet and debug. Keys are masked.',
+    examples: [
+      { command: 'gateway config view', note: 'The values' },
+      { command: 'gateway config view --show-origin', note: 'And where each comes from' },
+    ],
+    flags: [
+      { name: 'show-origin', type: 'boolean', description: 'Tell where each value comes from' },
+    ],
+    load: () => import('../commands/config-view.ts'),
+  },
+  {
+    name: 'selftest',
+    summary: 'Check a running gateway against what is promised',
+    description:
+      'Calls the gateway as its clients do and prints pass, fail or skip for each requirement; exit 1 when one fails. It creates nothing that stays and asks a model a few short questions.',
+    examples: [
+      { command: 'gateway selftest --against https://gateway.example', note: 'With its key' },
+      { command: 'gateway selftest --model mock/echo -o json', note: 'As one JSON document' },
+    ],
+    flags: [
+      {
+        name: 'against',
+        type: 'string',
+        value: 'URL',
+        description: 'Address of the gateway (default: the one in use)',
+      },
+      {
+        name: 'model',
+        type: 'string',
+        value: 'NAME',
+        description: 'Model to ask (default: one called echo, else the first language model)',
+      },
+    ],
+    load: () => import('../commands/selftest.ts'),
+  },
+];
