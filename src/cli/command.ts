@@ -68,6 +68,12 @@ export interface CommandResult {
 
 export type CommandRun = (input: CommandInput) => Promise<CommandResult>;
 
+/** From the words behind the command and every command there is; undefined: `run` is to answer. */
+export type LightAnswer = (
+  words: readonly string[],
+  commands: readonly CommandSpec[],
+) => CommandResult | undefined;
+
 /** One command; the same table makes the parser, help, completion and docs/cli.md. */
 export interface CommandSpec {
   /** The words that call it, `keys create`. */
@@ -84,7 +90,7 @@ export interface CommandSpec {
   /** Formats of --output beside text and json. */
   formats?: readonly string[];
   /** A quick answer without the parser, when the words behind the command carry no flag. */
-  light?: () => Promise<{ answer: (words: readonly string[]) => CommandResult | undefined }>;
+  light?: () => Promise<{ answer: LightAnswer }>;
   /** Handles SIGINT and SIGTERM itself. */
   ownsSignals?: boolean;
   /** Loads the code; absent for a group of commands. */

@@ -4,6 +4,7 @@ import { CONNECTION_COMMANDS } from './tables/connection-commands.ts';
 import { DEPLOYMENT_COMMANDS } from './tables/deployment-commands.ts';
 import { CONTENT_COMMANDS } from './tables/content-commands.ts';
 import { LOCAL_COMMANDS } from './tables/local-commands.ts';
+import { PLUGIN_COMMANDS } from './tables/plugin-commands.ts';
 import { REMOTE_COMMANDS } from './tables/remote-commands.ts';
 import { RESOURCE_COMMANDS } from './tables/resource-commands.ts';
 import { SERVICE_COMMANDS } from './tables/service-commands.ts';
@@ -23,6 +24,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...SERVICE_COMMANDS,
   ...SESSION_COMMANDS,
   ...DEPLOYMENT_COMMANDS,
+  ...PLUGIN_COMMANDS,
   {
     name: 'version',
     summary: 'Print the version',

@@ -105,6 +105,8 @@ function rawFlags(node: Command, flags: readonly FlagSpec[]): RawFlags {
     const key = new Option(`--${name}`).attributeName();
     if (node.getOptionValueSource(key) !== 'cli') continue;
     const value: RawFlags[string] = node.getOptionValue(key);
+    // A switch and its opposite are one value to the parser.
+    if (type === 'boolean' && value === name.startsWith('no-')) continue;
     raw[name] = type === 'boolean' ? true : value;
   }
   return raw;

@@ -1,6 +1,5 @@
 import { createContext } from './context.ts';
 import { schemaOf, type CommandSpec } from './command.ts';
-import { COMMANDS } from './commands.ts';
 import { toFailure } from './failure.ts';
 import { resolveFlags, type ResolvedFlags } from './flags.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
@@ -11,12 +10,18 @@ import { readSettings } from './settings.ts';
 import { watchSignals } from './signals.ts';
 import { createStyle, wantsColor } from './style.ts';
 
+export interface CommandLine {
+  commands: readonly CommandSpec[];
+  /** The words behind `gateway`. */
+  argv: readonly string[];
+}
+
 /** Parses, runs and reports one command; gives the exit code. Never rejects. */
-export async function runCommand(io: CliIo, argv: readonly string[]): Promise<number> {
+export async function runCommand(io: CliIo, { commands, argv }: CommandLine): Promise<number> {
   let schema = 'gateway/v1';
   let output = outputFor(io, guessFormat(argv, io.env));
   try {
-    const call = parseArgv({ commands: COMMANDS, globals: GLOBAL_FLAGS }, argv);
+    const call = parseArgv({ commands, globals: GLOBAL_FLAGS }, argv);
     schema = schemaOf(call.command);
     const { format, globals } = await globalsOf(call, io);
     output = outputFor(io, format === 'json' ? 'json' : 'text', globals);

@@ -11,6 +11,7 @@ export const TEMPLATES = [
   'acp-agent',
   'scheduled-report',
   'gitops',
+  'plugin',
 ] as const;
 export type TemplateName = (typeof TEMPLATES)[number];
 

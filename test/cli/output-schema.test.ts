@@ -133,6 +133,12 @@ deployments delete SCHEDULE
 agents archive agent
 services delete service
 skills delete skill
+init plugin --template plugin
+plugins manifest plugin
+plugins install ./plugin
+plugins list
+plugins remove gateway-plugin-report
+plugins install ./absent
 skills create unpacked --display-name again
 delete -f more.yaml
 version
@@ -180,7 +186,13 @@ afterAll(async () => {
 });
 
 function run(...argv: string[]): Promise<CliRun> {
-  const env = { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.adminKey, XDG_CONFIG_HOME: gateway.directory };
+  const env = {
+    GATEWAY_SERVER: gateway.url,
+    GATEWAY_API_KEY: gateway.adminKey,
+    XDG_DATA_HOME: gateway.directory,
+    XDG_CONFIG_HOME: gateway.directory,
+    PATH: process.env['PATH'] ?? '',
+  };
   return runCli([...argv, '-o', 'json', '--yes'], {
     env,
     cwd: gateway.directory,

@@ -18,6 +18,10 @@ const DEEDS: Readonly<Record<(typeof TEMPLATES)[number], readonly [string[], Reg
     ['apply', '-f', 'config', '--overlay', 'overlays/staging.yaml', '--yes'],
     /^5 applied, 0 failed/m,
   ],
+  plugin: [
+    ['plugins', 'install', '.', '--yes'],
+    /^plugin gateway-plugin-report 1\.0\.0 installed$/,
+  ],
   'scheduled-report': [['trigger', 'morning-report', '--tail'], /agent\.message .*57 orders/],
 };
 

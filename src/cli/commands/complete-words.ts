@@ -1,10 +1,11 @@
-import type { CommandResult, CommandRun } from '../command.ts';
-import { COMMANDS } from '../commands.ts';
+import { allCommands } from '../all-commands.ts';
+import type { CommandResult, CommandRun, CommandSpec } from '../command.ts';
 import { completeWords } from '../complete.ts';
 
-export const run: CommandRun = async ({ rest }) => answer(rest);
+export const run: CommandRun = async ({ rest, context }) =>
+  answer(rest, await allCommands(context.io.env));
 
-export function answer(words: readonly string[]): CommandResult {
-  const candidates = completeWords(COMMANDS, words[0] === '--' ? words.slice(1) : words);
+export function answer(words: readonly string[], commands: readonly CommandSpec[]): CommandResult {
+  const candidates = completeWords(commands, words[0] === '--' ? words.slice(1) : words);
   return { data: candidates, text: candidates.join('\n') };
 }

@@ -1,20 +1,20 @@
-import { findCommand, type CommandResult, type CommandRun } from '../command.ts';
-import { COMMANDS } from '../commands.ts';
+import { allCommands } from '../all-commands.ts';
+import { findCommand, type CommandRun, type LightAnswer } from '../command.ts';
 import { renderHelp } from '../help.ts';
 
-export const run: CommandRun = async ({ rest }) => {
-  const found = answer(rest);
+export const run: CommandRun = async ({ rest, context }) => {
+  const found = answer(rest, await allCommands(context.io.env));
   if (found !== undefined) return found;
   const { helpTopic } = await import('../help-topics.ts');
   return helpTopic(rest.join(' '));
 };
 
 /** Undefined: no command is called so. */
-export function answer(words: readonly string[]): CommandResult | undefined {
-  const found = findCommand(COMMANDS, words);
+export const answer: LightAnswer = (words, commands) => {
+  const found = findCommand(commands, words);
   if (words.length > 0 && found?.used !== words.length) return undefined;
   return {
-    data: found?.command ?? COMMANDS.filter(({ hidden }) => !hidden),
-    text: (style) => renderHelp(COMMANDS, found?.command, style),
+    data: found?.command ?? commands.filter(({ hidden }) => !hidden),
+    text: (style) => renderHelp(commands, found?.command, style),
   };
-}
+};

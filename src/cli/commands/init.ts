@@ -27,8 +27,8 @@ export const run: CommandRun = async (input) => {
   }
   const written = Object.keys(files).sort();
   const place = relative(cwd, directory) || '.';
-  const start = place === '.' ? 'gateway start' : `cd ${place} && gateway start`;
-  context.output.note(`next: ${start}`);
+  const next = template === 'plugin' ? 'npm test' : 'gateway start';
+  context.output.note(`next: ${place === '.' ? next : `cd ${place} && ${next}`}`);
   return {
     data: {
       directory,

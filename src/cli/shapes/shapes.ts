@@ -14,9 +14,9 @@ import { anything, flag, list, oneOf, orNull, record, text, texts } from './shap
 import type { Shape } from './shape.ts';
 import {
   AGENT,
-  CREDENTIAL,
   ASSET,
   ASSET_DETAILS,
+  CREDENTIAL,
   DEPLOYMENT,
   EVENT,
   FILE,
@@ -39,6 +39,14 @@ const REMOVED = record({ id: text });
 const JSON_SCHEMA = record({}, { $schema: text });
 /** Their results come in lines, so a document is what tells of a failure. */
 const NONE: Shape = { type: 'null' };
+
+const PLUGIN = record({
+  name: text,
+  version: text,
+  source: text,
+  integrity: text,
+  commands: texts,
+});
 
 /** `group list` gives many of what the other words give one of. */
 function group(name: string, view: Shape, verbs: readonly string[]): Record<string, Shape> {
@@ -101,6 +109,8 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   trigger: oneOf(RUN, record({ candidates: orNull(list(RUN)) })),
   ...group('runs', RUN, ['list', 'get']),
   'runs watch': NONE,
+  ...group('plugins', PLUGIN, ['install', 'list', 'remove']),
+  'plugins manifest': record({ path: text, version: text, commands: texts }),
   version: record({ version: text, node: text, platform: text }),
   completion: record({ shell: text, script: text }),
   'complete-words': texts,

@@ -17,6 +17,7 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
         command: 'gateway init --template agent-service desk',
         note: 'An Agent with a tool, published as a Service',
       },
+      { command: 'gateway init --template plugin report', note: 'A command of your own' },
     ],
     args: [{ name: 'dir', description: 'Directory to write to (default: this one)' }],
     flags: [
@@ -25,10 +26,18 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
         short: 't',
         type: 'string',
         value: 'NAME',
-        choices: ['local', 'env', 'agent-service', 'acp-agent', 'scheduled-report', 'gitops'],
+        choices: [
+          'local',
+          'env',
+          'agent-service',
+          'acp-agent',
+          'scheduled-report',
+          'gitops',
+          'plugin',
+        ],
         default: 'local',
         description:
-          'local: a mock provider; env: vendors whose API keys are in the environment; agent-service: an Agent with a tool, published; acp-agent: a program as an Agent; scheduled-report: an Agent on a Schedule; gitops: a repository that CI plans and applies',
+          'local: a mock provider; env: vendors whose API keys are in the environment; agent-service: an Agent with a tool, published; acp-agent: a program as an Agent; scheduled-report: an Agent on a Schedule; gitops: a repository that CI plans and applies; plugin: a package that adds a command',
       },
       { name: 'force', type: 'boolean', description: 'Overwrite existing files' },
     ],

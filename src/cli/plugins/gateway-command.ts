@@ -1,0 +1,99 @@
+import { format } from 'node:util';
+import { Command } from '@oclif/core';
+import type { Interfaces } from '@oclif/core';
+import type { Client } from '../../client/create-client.ts';
+import { CliError, usageError, type CliErrorOptions } from '../cli-error.ts';
+
+/** What the command line hands to a command of a plugin. */
+export interface GatewayContext {
+  /** The value of --output. */
+  readonly format: string;
+  readonly quiet: boolean;
+  /** The value of --timeout in milliseconds. */
+  readonly timeoutMs: number;
+  /** Aborted by the first SIGINT or SIGTERM; the second one ends the process. */
+  readonly signal: AbortSignal;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Opens no connection; throws `no_api_key` (exit 4) without a key. */
+  connect(): Promise<Client>;
+  /** Asks on a terminal; throws when the answer is no (exit 1) or nobody can be asked (exit 64). */
+  confirm(question: string): Promise<void>;
+  /** All of stdin as text; at most 32 MiB. */
+  readStdin(): Promise<string>;
+  /** To stdout in text output, and nowhere with -o json. */
+  print(text: string): void;
+  /** To stderr; silent with --quiet. */
+  note(text: string): void;
+  /** To stderr; a member of the document with -o json. */
+  warn(text: string): void;
+}
+
+/**
+ * The base of a plugin's commands. `run()` gives what becomes `data` of the JSON document, and is
+ * printed in text output unless the command logged lines of its own. Global flags and `GATEWAY_*`
+ * variables are dealt with before; whatever is thrown is told once, with the name of the plugin.
+ */
+export abstract class GatewayCommand extends Command {
+  #gateway: GatewayContext | undefined;
+
+  /** Flags, signal, questions and stdin of the command line. */
+  get gateway(): GatewayContext {
+    if (this.#gateway === undefined) throw new Error('only `gateway` itself can run this command');
+    return this.#gateway;
+  }
+
+  /** The typed client of the gateway that flags, environment or the nearest `.gateway` name. */
+  client(): Promise<Client> {
+    return this.gateway.connect();
+  }
+
+  /** Ends the command; `exit` is a name of the table of exit codes, default `failed` (1). */
+  fail(failure: CliErrorOptions): never {
+    throw new CliError(failure);
+  }
+
+  override log(message: unknown = '', ...values: unknown[]): void {
+    this.gateway.print(`${format(message, ...values)}\n`);
+  }
+
+  override logToStderr(message: unknown = '', ...values: unknown[]): void {
+    this.gateway.note(format(message, ...values));
+  }
+
+  override warn(input: Error | string): Error | string {
+    this.gateway.warn(typeof input === 'string' ? input : input.message);
+    return input;
+  }
+
+  /** For the command line, not for commands. */
+  async runWith(gateway: GatewayContext): Promise<unknown> {
+    this.#gateway = gateway;
+    // Unknown flags are refused before, so a command without any need not parse.
+    this.parsed = true;
+    return this._run<unknown>();
+  }
+
+  /** Arguments and flags; a wrong one is a usage error (exit 64). */
+  protected override async parse<
+    F extends Interfaces.OutputFlags<Interfaces.FlagInput>,
+    B extends Interfaces.OutputFlags<Interfaces.FlagInput>,
+    A extends Interfaces.OutputArgs<Interfaces.ArgInput>,
+  >(
+    options?: Interfaces.Input<F, B, A>,
+    argv?: string[],
+  ): Promise<Interfaces.ParserOutput<F, B, A>> {
+    try {
+      return await super.parse(options, argv);
+    } catch (thrown) {
+      const text = thrown instanceof Error ? thrown.message : String(thrown);
+      const message = text.replace(/\nSee more help.*$/s, '').replaceAll(/\s*\n\s*/g, ' ');
+      throw usageError(message, `see \`gateway ${this.id?.replaceAll(':', ' ')} --help\``);
+    }
+  }
+
+  /** The inherited one sets the exit code of the process, which is the command line's to set. */
+  protected override async catch(thrown: Error): Promise<never> {
+    throw thrown;
+  }
+}

@@ -1,0 +1,60 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { CliError } from '../cli-error.ts';
+import type { CommandContext } from '../context.ts';
+import type { InstalledPlugin } from './installed-plugin.ts';
+import { packageOf } from './plugin-place.ts';
+import { runNpm } from './run-npm.ts';
+import { toPluginCommands } from './to-plugin-commands.ts';
+
+const PACKED = z.tuple([
+  z.object({ name: z.string(), version: z.string(), filename: z.string(), integrity: z.string() }),
+]);
+
+export interface Staging {
+  /** An empty folder. */
+  folder: string;
+  source: string;
+  context: CommandContext;
+}
+
+/**
+ * Fetches a plugin with its dependencies into a folder and reads what it declares. Runs no code of any
+ * package. Throws `plugin_invalid` for a package that is no plugin.
+ */
+export async function stagePlugin({ folder, source, context }: Staging): Promise<InstalledPlugin> {
+  const npm = (...args: string[]) => runNpm(args, { cwd: folder, context });
+  const packed = PACKED.parse(
+    JSON.parse(await npm('pack', source, '--json', '--pack-destination', folder)),
+  );
+  const [{ name, version, filename, integrity }] = packed;
+  // npm packs a scoped package as scope-name, and some versions say @scope/name.
+  const tarball = join(folder, filename.replace(/^@/, '').replaceAll('/', '-'));
+  await writeFile(join(folder, 'package.json'), '{"private":true}\n');
+  // The gateway is linked in, so it must not be fetched as what the plugin says it goes with.
+  await npm('install', tarball, '--omit=dev', '--legacy-peer-deps', '--save-exact');
+  await rm(tarball);
+  const commands = await readManifest(packageOf(folder, name), { name, version });
+  return { name, version, source, integrity, commands };
+}
+
+async function readManifest(
+  root: string,
+  { name, version }: { name: string; version: string },
+): Promise<InstalledPlugin['commands']> {
+  const invalid = (message: string, cause?: unknown) =>
+    new CliError({ code: 'plugin_invalid', message, cause, hint: HINT });
+  const text = await readFile(join(root, 'oclif.manifest.json'), 'utf8').catch(() => undefined);
+  if (text === undefined) throw invalid(`${name} is no plugin: it has no oclif.manifest.json`);
+  try {
+    const manifest = toPluginCommands(JSON.parse(text));
+    if (manifest.version === version) return manifest.commands;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw invalid(`the oclif.manifest.json of ${name} is wrong: ${why}`, cause);
+  }
+  throw invalid(`the oclif.manifest.json of ${name} is not of version ${version}`);
+}
+
+const HINT = 'its author makes the file with `gateway plugins manifest` before packing';

@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import type { ArgSpec, ExampleSpec, FlagSpec } from '../command.ts';
+import { GLOBAL_FLAGS } from '../global-flags.ts';
+import type { PluginCommand } from './installed-plugin.ts';
+
+const text = z.string().max(4_000);
+const texts = z.array(text).max(100);
+const word = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]*$/, 'must be of small letters, digits and dashes');
+const id = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]*(:[a-z0-9][a-z0-9-]*)*$/, 'is no name of a command');
+
+const FLAG = z.object({
+  name: word,
+  type: z.enum(['boolean', 'option']),
+  char: z.string().length(1).optional(),
+  summary: text.optional(),
+  description: text.optional(),
+  helpValue: text.or(z.array(text)).optional(),
+  default: z.unknown().optional(),
+  options: texts.optional(),
+  multiple: z.boolean().optional(),
+  required: z.boolean().optional(),
+  allowNo: z.boolean().optional(),
+});
+const ARG = z.object({
+  name: z.string().regex(/^[\w-]+$/),
+  description: text.optional(),
+  required: z.boolean().optional(),
+  multiple: z.boolean().optional(),
+});
+const COMMAND = z.object({
+  id,
+  summary: text.optional(),
+  description: text.optional(),
+  hidden: z.boolean().optional(),
+  strict: z.boolean().optional(),
+  examples: z.array(text.or(z.object({ command: text, description: text }))).optional(),
+  args: z.record(z.string(), ARG),
+  flags: z.record(z.string(), FLAG),
+});
+
+/** As far as we read `oclif.manifest.json`. */
+const MANIFEST = z.object({ version: text, commands: z.record(z.string(), COMMAND) });
+
+type Manifest = z.infer<typeof MANIFEST>;
+type OclifCommand = Manifest['commands'][string];
+
+export interface ReadManifest {
+  version: string;
+  commands: PluginCommand[];
+}
+
+/** The commands of an `oclif.manifest.json`; throws an `Error` that says what is wrong with it. */
+export function toPluginCommands(manifest: unknown): ReadManifest {
+  const parsed = MANIFEST.safeParse(manifest);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new Error(`${issue?.path.join('.')}: ${issue?.message}`);
+  }
+  const { version, commands } = parsed.data;
+  const all = Object.entries(commands).map(([key, command]) => toCommand({ ...command, id: key }));
+  if (all.length === 0) throw new Error('it declares no command');
+  // A group stands before what is in it.
+  return { version, commands: all.sort((a, b) => (a.name < b.name ? -1 : 1)) };
+}
+
+function toCommand(command: OclifCommand): PluginCommand {
+  if (!id.safeParse(command.id).success) throw new Error(`"${command.id}" is no name of a command`);
+  const name = command.id.replaceAll(':', ' ');
+  const [summary = '', ...more] = (command.summary ?? command.description ?? '').split('\n');
+  return {
+    id: command.id,
+    name,
+    summary: summary || `Run ${name}`,
+    description: command.summary === undefined ? more.join('\n').trim() : command.description,
+    hidden: command.hidden,
+    examples: (command.examples ?? []).map((example) => toExample(example, name)),
+    args: toArgs(command),
+    flags: Object.values(command.flags).flatMap((flag) => toFlags(flag, name)),
+  };
+}
+
+/** A variadic argument stands last, and so does what a command that is not strict takes besides. */
+function toArgs({ args, strict }: OclifCommand): ArgSpec[] {
+  const specs = Object.values(args).map(({ name, description = '', required, multiple }) => ({
+    name,
+    description,
+    required: required ?? false,
+    variadic: multiple ?? false,
+  }));
+  const early = specs.slice(0, -1).find(({ variadic }) => variadic);
+  if (early !== undefined) throw new Error(`the argument "${early.name}" takes all that follow`);
+  if (strict !== false || specs.at(-1)?.variadic) return specs;
+  return [...specs, { name: 'more', description: 'Further arguments', variadic: true }];
+}
+
+function toFlags(flag: OclifCommand['flags'][string], command: string): FlagSpec[] {
+  const taken = GLOBAL_FLAGS.flatMap(({ name, short }) => [name, short]);
+  if ([...taken, 'help', 'h'].some((word) => word === flag.name || word === (flag.char ?? ''))) {
+    throw new Error(`--${flag.name} of "${command}" is called like a global flag`);
+  }
+  const facts = [
+    flag.summary ?? flag.description ?? '',
+    flag.required ? '(required)' : '',
+    typeof flag.default === 'string' || typeof flag.default === 'number'
+      ? `(default ${flag.default})`
+      : '',
+  ];
+  const spec: FlagSpec = {
+    name: flag.name,
+    ...(flag.char !== undefined && { short: flag.char }),
+    type: flag.type === 'boolean' ? 'boolean' : 'string',
+    value: [flag.helpValue ?? 'VALUE'].flat().join(' '),
+    ...(flag.options !== undefined && { choices: flag.options }),
+    repeatable: flag.multiple ?? false,
+    description: facts.filter((fact) => fact !== '').join(' '),
+  };
+  if (!flag.allowNo) return [spec];
+  const { short: _short, ...opposite } = spec;
+  return [spec, { ...opposite, name: `no-${flag.name}`, description: `Not --${flag.name}` }];
+}
+
+/** Templates of oclif are filled in as far as they are of use here. */
+function toExample(
+  example: string | { command: string; description: string },
+  name: string,
+): ExampleSpec {
+  const fill = (line: string) =>
+    line
+      .replaceAll(/<%=\s*config\.bin\s*%>/g, 'gateway')
+      .replaceAll(/<%=\s*command\.id\s*%>/g, name)
+      .replace(/^\$ /, '');
+  if (typeof example === 'string') return { command: fill(example), note: name };
+  return { command: fill(example.command), note: fill(example.description) };
+}

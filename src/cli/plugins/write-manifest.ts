@@ -1,0 +1,42 @@
+import { readlink, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CliError } from '../cli-error.ts';
+import { linkGateway } from './link-gateway.ts';
+import { toPluginCommands, type ReadManifest } from './to-plugin-commands.ts';
+
+export interface WrittenManifest extends ReadManifest {
+  path: string;
+}
+
+/**
+ * Writes `oclif.manifest.json` of the plugin in a directory, for its author: this loads its commands.
+ * Throws `plugin_invalid` when one cannot be loaded or is not as `gateway plugins install` needs it.
+ */
+export async function writeManifest(root: string): Promise<WrittenManifest> {
+  await linkUnlessInstalled(root);
+  const { Plugin } = await import('@oclif/core');
+  const path = join(root, 'oclif.manifest.json');
+  try {
+    const plugin = new Plugin({ root, ignoreManifest: true, errorOnManifestCreate: true });
+    await plugin.load();
+    const text = JSON.stringify(plugin.manifest, null, 2);
+    const { commands, version } = toPluginCommands(JSON.parse(text));
+    await writeFile(path, `${text}\n`);
+    return { path, version, commands };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CliError({
+      code: 'plugin_invalid',
+      message: `no manifest of ${root}: ${why}`,
+      cause,
+    });
+  }
+}
+
+/** The author's own copy of the package stays. */
+async function linkUnlessInstalled(root: string): Promise<void> {
+  const place = join(root, 'node_modules', 'agent-gateway');
+  const isLink = (await readlink(place).catch(() => undefined)) !== undefined;
+  const isThere = (await stat(place).catch(() => undefined)) !== undefined;
+  if (isLink || !isThere) await linkGateway(root);
+}

@@ -1,0 +1,8 @@
+/** What a plugin of the `gateway` command imports: the base of its commands, and what describes them. */
+export { Args, Flags } from '@oclif/core';
+export { GatewayCommand } from './cli/plugins/gateway-command.ts';
+export type { GatewayContext } from './cli/plugins/gateway-command.ts';
+export type { CliErrorOptions } from './cli/cli-error.ts';
+export type { ExitName } from './cli/exit-codes.ts';
+export { ClientError } from './client/client-error.ts';
+export type { Client } from './client/create-client.ts';
