@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { z } from 'zod';
+import { toAttachment } from '../core/attachment.ts';
 import { GatewayError } from '../core/errors.ts';
 import { ownerRef } from './agent-fields.ts';
 import { contentOps, contentRemovals, readContent } from './content-rows.ts';
@@ -97,18 +98,10 @@ async function sendContent(input: ChildInput): Promise<ResourceReply> {
     body: content,
     headers: {
       'content-type': String(stored.spec['mime_type']),
-      'content-disposition': `attachment; filename*=UTF-8''${percentEncode(stored.spec.name)}`,
+      'content-disposition': toAttachment(stored.spec.name),
       'x-content-type-options': 'nosniff',
     },
   };
-}
-
-function percentEncode(text: string): string {
-  // The round trip replaces lone surrogates, on which `encodeURIComponent` throws.
-  return encodeURIComponent(Buffer.from(text).toString()).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16)}`,
-  );
 }
 
 function sizeOf({ size_bytes: size }: Spec): number {

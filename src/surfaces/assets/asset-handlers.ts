@@ -4,6 +4,7 @@ import { GatewayError } from '../../core/errors.ts';
 import type { IdSource } from '../../core/ids.ts';
 import { scanJson } from '../../core/json-scan.ts';
 import { readKey } from '../carriers.ts';
+import { clientOrigin } from '../client-origin.ts';
 import { admit } from '../gate.ts';
 import type { GateDeps } from '../gate.ts';
 import { onceClosed, watchClient } from '../http-exchange.ts';
@@ -65,7 +66,7 @@ export function createAssetHandlers(deps: AssetDeps): AssetHandlers {
       if (!asset) throw unknown();
       const { status, downloadUrl } = await deps
         .registrarOf(asset)
-        .look(asset, deps.publicUrl ?? originOf(exchange));
+        .look(asset, deps.publicUrl ?? clientOrigin(exchange));
       const { id, asset_url, asset_type, name, created_at } = toView(asset);
       return {
         status: 200,
@@ -189,10 +190,4 @@ function unknown(): GatewayError {
 
 function refuseHead(): GatewayError {
   return new GatewayError('method_not_allowed', { headers: { allow: 'GET' } });
-}
-
-/** Where the client reaches the gateway, as far as it says so. */
-function originOf({ request: { headers, socket } }: HttpExchange): string {
-  const isTls = 'encrypted' in socket || headers['x-forwarded-proto'] === 'https';
-  return `${isTls ? 'https' : 'http'}://${headers.host ?? 'localhost'}`;
 }

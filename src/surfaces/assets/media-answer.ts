@@ -1,6 +1,6 @@
-import { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
+import { toAttachment } from '../../core/attachment.ts';
 import type { CallResult, PipeableBody, ResponseHeaders } from '../../inference/types.ts';
 import type { Reply } from '../http-exchange.ts';
 import { readRange } from './byte-range.ts';
@@ -50,7 +50,7 @@ function headersOf({ asset, secondsLeft }: MediaQuestion): ResponseHeaders {
   return {
     'accept-ranges': 'bytes',
     'cache-control': `private, max-age=${secondsLeft}`,
-    'content-disposition': `attachment; filename*=UTF-8''${percentEncode(name ?? externalId)}`,
+    'content-disposition': toAttachment(name ?? externalId),
     'content-security-policy': "default-src 'none'; sandbox",
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
@@ -65,12 +65,4 @@ function toBody({ content }: Media, { start, end }: ByteRange): PipeableBody {
     pipe: (response) => void pipeline(source, response, () => undefined),
     destroy: () => void source.destroy(),
   };
-}
-
-function percentEncode(text: string): string {
-  // The round trip replaces lone surrogates, on which `encodeURIComponent` throws.
-  return encodeURIComponent(Buffer.from(text).toString()).replace(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16)}`,
-  );
 }

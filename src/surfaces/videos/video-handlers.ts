@@ -1,6 +1,7 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { CallResult } from '../../inference/types.ts';
 import { readKey } from '../carriers.ts';
+import { clientOrigin } from '../client-origin.ts';
 import { FAMILIES } from '../family.ts';
 import { admit } from '../gate.ts';
 import type { GateDeps } from '../gate.ts';
@@ -70,11 +71,13 @@ export function createVideoHandlers(desk: VideoDesk, deps: VideoDeps): VideoHand
     }),
     listTasks: serve(async (exchange, organization) => {
       const query = new URLSearchParams(exchange.search);
-      return ok(await listContentTasks(desk, organization, { query, origin: originOf(exchange) }));
+      return ok(
+        await listContentTasks(desk, organization, { query, origin: clientOrigin(exchange) }),
+      );
     }),
     getTask: serve(async (exchange, organization) => {
       const record = await desk.look(organization, onlySegment(exchange, CONTENT_TASKS_PATH));
-      return ok(toContentTask(record, originOf(exchange)));
+      return ok(toContentTask(record, clientOrigin(exchange)));
     }),
     removeTask: serve(async (exchange, organization) => {
       await desk.remove(organization, onlySegment(exchange, CONTENT_TASKS_PATH));
@@ -131,10 +134,4 @@ function onlySegment(exchange: HttpExchange, below: string): string {
 
 function noSuchPath(): GatewayError {
   return new GatewayError('not_found', { message: 'no such path' });
-}
-
-/** Where the client reaches the gateway, as far as it says so. */
-function originOf({ request: { headers, socket } }: HttpExchange): string {
-  const isTls = 'encrypted' in socket || headers['x-forwarded-proto'] === 'https';
-  return `${isTls ? 'https' : 'http'}://${headers.host ?? 'localhost'}`;
 }
