@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { startGateway } from '../support/gateway.ts';
+import { eventually, startGateway } from '../support/gateway.ts';
 import type { Answer, TestGateway } from '../support/gateway.ts';
 import { MP3, PNG, startMediaStudio } from '../support/media-studio.ts';
 import type { MediaStudio } from '../support/media-studio.ts';
@@ -278,4 +278,29 @@ it('names no more than 64 assets in one request', async () => {
   expect((await ask(64)).status).toBe(200);
   const { status, body } = await ask(65);
   expect([status, body.error.param]).toEqual([400, 'messages[0].content[64].image_url.url']);
+});
+
+it('shows the model of an Agent what a message to a Session names', async () => {
+  const post = async (path: string, body: object): Promise<Answer['body']> => {
+    const made = await gateway.call('POST', path, { body });
+    expect(made.status, JSON.stringify(made.body)).toBeLessThan(300);
+    return made.body;
+  };
+  const agent = await post('/v1/agents', { name: 'watcher', model: 'other/llm' });
+  const session = await post('/v1/sessions', { agent: agent.id });
+  const source = { type: 'url', url: picture };
+  const message = { type: 'user.message', content: [{ type: 'image', source }] };
+  await post(`/v1/sessions/${session.id}/events`, { events: [message] });
+  const sent = await eventually(() =>
+    studio
+      .asked()
+      .map(({ body }) => body.toString())
+      .find((body) => body.includes('"max_tokens"') && body.includes('"stream":true')),
+  );
+  expect(JSON.parse(sent).messages[0].content[0]).toMatchObject({
+    source: { type: 'base64', media_type: 'image/png', data: DATA },
+  });
+  const { body: events } = await gateway.call('GET', `/v1/sessions/${session.id}/events`);
+  expect(JSON.stringify(events)).toContain(picture);
+  expect(JSON.stringify(events)).not.toContain(DATA);
 });

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { mkdir } from 'node:fs/promises';
 import { createStorage } from 'unstorage';
 import type { Clock, Timer } from '../../core/clock.ts';
 import { gatherBody, sliceBody } from '../../core/spooled-body.ts';
@@ -8,6 +9,8 @@ import type { StoreConfig } from '../../store/store-config.ts';
 
 /** In pieces, so that a range of a long film does not bring the whole of it into memory. */
 const PIECE_BYTES = 4 * 1024 * 1024;
+/** They would let everybody on the machine read what they write. */
+const FILE_DRIVERS: ReadonlySet<string> = new Set(['fs', 'fs-lite', 'fsLite']);
 /** For one piece; drivers know no bound of their own. */
 const TIMEOUT_MS = 60_000;
 
@@ -44,6 +47,8 @@ export async function openMediaMount(config: StoreConfig, clock: Clock): Promise
   };
   return {
     async write(id, content) {
+      if (config.path !== undefined && FILE_DRIVERS.has(config.driver))
+        await mkdir(config.path, { recursive: true, mode: 0o700 });
       for (const index of piecesOf(content.length)) {
         const start = index * PIECE_BYTES;
         const end = Math.min(start + PIECE_BYTES, content.length);

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -79,6 +79,7 @@ it('keeps what it fetched as files below the data folder, and forgets them', asy
   const { externalId, holder } = await registrar.register(asking(`${studio.url}/photo.png`));
   const list = (): Promise<string[]> => readdir(join(directory, 'media'), { recursive: true });
   expect(await list()).toContain(`media/${externalId}/0`);
+  expect((await stat(join(directory, 'media'))).mode & 0o777).toBe(0o700);
   expect(holder).toMatchObject({ by: 'gateway', mediaType: 'image/png', size: PNG.length });
   await registrar.forget(externalId, holder);
   expect(await list()).not.toContain(`media/${externalId}/0`);
