@@ -277,6 +277,7 @@ describe('gateway plugins', () => {
       const tarball = await pack('1.1.0');
       const unasked = await run('plugins', 'install', tarball);
       expect(unasked.exitCode).toBe(64);
+      expect(unasked.stderr).toContain(`Install ${NAME} 1.1.0?`);
       expect(unasked.stderr).toMatch(/gateway-plugin 1\.1\.0 from .*\(sha512-/);
       expect(unasked.stderr).toContain('commands: gateway acme echo');
       expect(unasked.stderr).toContain('"gateway keys list" stays the built-in command');

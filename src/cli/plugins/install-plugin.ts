@@ -29,7 +29,9 @@ export async function installPlugin(
     const commands = plugin.commands.map(({ name }) => `gateway ${name}`).join(', ');
     context.output.note(`${plugin.name} ${plugin.version} from ${source} (${plugin.integrity})`);
     context.output.note(`commands: ${commands}`);
-    await context.confirm('Install it? Its code runs with all your rights.');
+    await context.confirm(
+      `Install ${plugin.name} ${plugin.version}? It runs with all your rights.`,
+    );
     await linkGateway(folder);
     await writeFile(join(folder, RECORD), toRecord(plugin));
     const target = folderOf(plugins, plugin.name);
