@@ -7,6 +7,7 @@ import { LOCAL_COMMANDS } from './tables/local-commands.ts';
 import { PLUGIN_COMMANDS } from './tables/plugin-commands.ts';
 import { REMOTE_COMMANDS } from './tables/remote-commands.ts';
 import { RESOURCE_COMMANDS } from './tables/resource-commands.ts';
+import { RUN_COMMANDS } from './tables/run-commands.ts';
 import { SERVICE_COMMANDS } from './tables/service-commands.ts';
 import { SESSION_COMMANDS } from './tables/session-commands.ts';
 
@@ -24,6 +25,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...SERVICE_COMMANDS,
   ...SESSION_COMMANDS,
   ...DEPLOYMENT_COMMANDS,
+  ...RUN_COMMANDS,
   ...PLUGIN_COMMANDS,
   {
     name: 'version',

@@ -6,9 +6,11 @@ import { createDeploymentsClient, type DeploymentsClient } from './deployments.t
 import { createHttp, type HttpAnswer, type HttpCall, type HttpOptions } from './http.ts';
 import { createModelsClient, type ModelsClient } from './models.ts';
 import { createRequestsClient, type RequestsClient } from './requests.ts';
+import { createRunsClient, createTasksClient, type RunsClient, type TasksClient } from './runs.ts';
 import { createServicesClient, type ServicesClient } from './services.ts';
 import { createSessionsClient, type SessionsClient } from './sessions.ts';
 import { createUsageClient, type UsageClient } from './usage.ts';
+import { createWebhooksClient, type WebhooksClient } from './webhooks.ts';
 
 export type ClientOptions = HttpOptions;
 
@@ -34,9 +36,12 @@ export interface Client {
   readonly deploymentRuns: DeploymentRunsClient;
   readonly models: ModelsClient;
   readonly requests: RequestsClient;
+  readonly runs: RunsClient;
   readonly services: ServicesClient;
   readonly sessions: SessionsClient;
+  readonly tasks: TasksClient;
   readonly usage: UsageClient;
+  readonly webhooks: WebhooksClient;
   /** The resources below `/admin/v1/<kind>`; needs a key with the scope `admin`. */
   admin(kind: AdminKind): AdminClient;
   /** Any call, with the body of the answer as text. */
@@ -55,9 +60,12 @@ export function createClient(options: ClientOptions): Client {
     deploymentRuns: createDeploymentRunsClient({ http, clock, random }),
     models: createModelsClient(http),
     requests: createRequestsClient(http),
+    runs: createRunsClient({ http, clock, random }),
     services: createServicesClient({ http, clock, random }),
     sessions: createSessionsClient({ http, clock, random }),
+    tasks: createTasksClient(http),
     usage: createUsageClient(http),
+    webhooks: createWebhooksClient(http),
     admin: (kind) => createAdminClient(http, `/admin/v1/${kind}`),
     raw: (call) => http.text(call),
   };

@@ -6,7 +6,7 @@ import { COMMANDS } from '../../src/cli/commands.ts';
 import { schemaOf } from '../../src/cli/command.ts';
 import { DATA_SHAPES } from '../../src/cli/shapes/shapes.ts';
 import { verifies } from '../requirements.ts';
-import { startGateway } from '../support/gateway.ts';
+import { eventually, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { startMediaStudio } from '../support/media-studio.ts';
 import type { MediaStudio } from '../support/media-studio.ts';
@@ -128,6 +128,12 @@ deployments next * --timezone UTC
 trigger SCHEDULE
 runs list
 runs get RUN
+run acme/one --input {"messages":[{"role":"user","content":"hi"}]} --wait
+run acme/none --input {}
+tasks get TASK
+webhooks list
+webhooks redeliver DELIVERY
+webhooks secret rotate
 deployments archive SCHEDULE
 deployments delete SCHEDULE
 agents archive agent
@@ -221,8 +227,15 @@ async function names(): Promise<Record<string, string>> {
   const ran = (await run('trigger', made.body.id)).json();
   const MEDIA = `${studio.url}/photo.png`;
   const ASSET = (await run('assets', 'create', MEDIA)).json().data.asset_url;
+  const messages = [{ role: 'user', content: 'hi' }];
+  const asked = { model: 'acme/one', input: { messages }, webhook_url: MEDIA };
+  const TASK = (await gateway.call('POST', '/v1/run', { body: asked })).body.id;
+  const DELIVERY = await eventually(async () => {
+    const { body } = await gateway.call('GET', '/v1/webhooks/deliveries');
+    return body.data[0]?.id as string | undefined;
+  });
   const [ID, SCHEDULE, RUN] = [data.session_id, made.body.id, ran.data.id];
-  return { ID, SCHEDULE, RUN, MEDIA, ASSET, '*': '0 7 * * *' };
+  return { ID, SCHEDULE, RUN, TASK, DELIVERY, MEDIA, ASSET, '*': '0 7 * * *' };
 }
 
 describe('the schemas of what commands print', () => {

@@ -10,6 +10,7 @@ import {
   VALID,
 } from './config-shapes.ts';
 import { CONNECTION_SHAPES } from './connection-shapes.ts';
+import { RUN_SHAPES } from './run-shapes.ts';
 import { anything, flag, list, oneOf, orNull, record, text, texts } from './shape.ts';
 import type { Shape } from './shape.ts';
 import {
@@ -85,6 +86,7 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   logs: oneOf(list(REQUEST), REQUEST),
   api: anything,
   ...CONNECTION_SHAPES,
+  ...RUN_SHAPES,
   ...group('agents', AGENT, ['list', 'get', 'archive']),
   ...group('services', SERVICE, ['list', 'get', 'disable', 'enable', 'delete']),
   ...group('credentials', CREDENTIAL, ['list', 'get', 'create', 'rotate', 'disable', 'enable']),
