@@ -102,7 +102,7 @@ describe('many objects', () => {
     expect((await cli('apply', '--yes', '-q')).code).toBe(0);
     expect(proxy.writes()).toHaveLength(600);
     expect(proxy.seen.length - 600).toBeLessThanOrEqual(2 * (13 + 3) + 1);
-  });
+  }, 600_000);
 });
 
 describe('two who apply at once', () => {

@@ -31,6 +31,9 @@ const AFTER = `${BEFORE.replace(/.*team\/gone.*\n/, '').replace('Be brief.', 'Be
   .replace('models:', 'models:\n  - { name: team/two, routes: [{ provider: echo }] }')
   .replace('agents:', 'agents:\n  - { name: second, model: team/two }');
 
+/** Dozens of gateways and processes one after the other, on a machine that others use as well. */
+const SLOW = 900_000;
+
 let gateway: TestGateway;
 let proxy: CountingProxy;
 let cwd: string;
@@ -125,7 +128,7 @@ describe('an apply that is interrupted', () => {
         }
       }
     },
-    300_000,
+    SLOW,
   );
 
   it(
@@ -149,6 +152,6 @@ describe('an apply that is interrupted', () => {
         }
       }
     },
-    300_000,
+    SLOW,
   );
 });

@@ -110,7 +110,7 @@ async function models(environment: Environment) {
   return body.data as { id: string; name: string; description: string; routes: object[] }[];
 }
 
-describe('the workflow of the template gitops', () => {
+describe('the workflow of the template gitops', { timeout: 600_000 }, () => {
   it('runs each job at its event, with the actions that are pinned to a version', () => {
     expect(Object.fromEntries(Object.entries(jobs).map(([name, job]) => [name, job.if]))).toEqual({
       validate: "github.event_name == 'pull_request'",
