@@ -139,7 +139,9 @@ export class TurnRecorder {
     const { journal } = this.#options;
     await journal.append([idle({ type: 'requires_action', event_ids: [id] })], { status: 'idle' });
     const verdict = await this.#verdict(id);
-    if (verdict) await journal.append([{ type: 'session.status_running' }], { status: 'running' });
+    // Whoever confirms an idle Session says in the same commit that it runs.
+    if (verdict && journal.state.phase === 'waiting')
+      await journal.append([{ type: 'session.status_running' }], { status: 'running' });
     return verdict;
   }
 

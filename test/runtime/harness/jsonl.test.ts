@@ -45,6 +45,12 @@ describe('a program that speaks JSON lines as a harness', () => {
     await stand.send({ type: 'user.tool_confirmation', tool_use_id: use?.id, result: 'allow' });
     const events = await stand.idle(2);
     expect(said(ofType(events, 'agent.message')[0])).toBe('It was allow.');
+    expect(typesOf(events).filter((type) => type.includes('.status_'))).toEqual([
+      'session.status_running',
+      'session.status_idle',
+      'session.status_running',
+      'session.status_idle',
+    ]);
     expect((await stand.notes())[1]).toEqual({ type: 'permission', id: 't2', result: 'allow' });
   });
 
