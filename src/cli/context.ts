@@ -11,8 +11,8 @@ export interface ConnectOptions {
   near?: string | undefined;
   /** False for calls that need no key; default true. */
   keyRequired?: boolean;
-  /** An address that the command names itself; as strong as --server. */
-  against?: string | undefined;
+  /** Values of --server, --context and --api-key-file that the command got in another way. */
+  given?: Readonly<Record<string, string>>;
 }
 
 /** What a command works with beside its own arguments. */
@@ -60,15 +60,12 @@ export function createContext({
   signal,
   format,
 }: ContextOptions): CommandContext {
-  const connection = async ({ near, keyRequired = true, against }: ConnectOptions = {}) => {
+  const connection = async ({ near, keyRequired = true, given = {} }: ConnectOptions = {}) => {
     const { findConnection } = await import('./connection.ts');
-    const { pickTarget, withServer } = await import('./pick-target.ts');
+    const { pickTarget, withGiven } = await import('./pick-target.ts');
     const { readContexts } = await import('./contexts.ts');
-    const contexts = await readContexts(io.env);
     const found = findConnection({
-      ...pickTarget(withServer(globals, against), contexts),
-      apiKeyFile: globals.text('api-key-file'),
-      apiKeyFileIsFlag: globals.origin('api-key-file')?.layer === 'flag',
+      ...pickTarget(withGiven(globals, given), await readContexts(io.env)),
       env: io.env,
       cwd: io.cwd,
       near,

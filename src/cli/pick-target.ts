@@ -3,8 +3,10 @@ import { normaliseServer } from './connection.ts';
 import { findContext, LOCAL, type Context, type Contexts } from './contexts.ts';
 import type { Layer, ResolvedFlags } from './flags.ts';
 
-/** Which address and which context count for a command. */
+/** Which address, which context and which key file count for a command. */
 export interface Target {
+  apiKeyFile: string | undefined;
+  apiKeyFileIsFlag: boolean;
   server: string | undefined;
   serverOrigin: string | undefined;
   context: Context | undefined;
@@ -30,6 +32,8 @@ export function pickTarget(globals: ResolvedFlags, contexts: Contexts): Target {
     serverOrigin: undefined,
     context,
     contextIsNamedByFlag,
+    apiKeyFile: globals.text('api-key-file'),
+    apiKeyFileIsFlag: globals.origin('api-key-file')?.layer === 'flag',
   });
   const [forServer, forContext] = [STRENGTH.indexOf(layer), STRENGTH.indexOf(contextLayer)];
   const isServerWeaker =
@@ -47,13 +51,15 @@ export function pickTarget(globals: ResolvedFlags, contexts: Contexts): Target {
   return { ...only(isSame ? known : undefined), server, serverOrigin };
 }
 
-/** The same flags with the address, if any, that a command was told by a flag of its own. */
-export function withServer(globals: ResolvedFlags, server: string | undefined): ResolvedFlags {
-  if (server === undefined) return globals;
+/** The same flags with values that a command got in another way, as strong as those of the command line. */
+export function withGiven(
+  globals: ResolvedFlags,
+  given: Readonly<Record<string, string>>,
+): ResolvedFlags {
   return {
     ...globals,
-    text: (name) => (name === 'server' ? server : globals.text(name)),
+    text: (name) => given[name] ?? globals.text(name),
     origin: (name) =>
-      name === 'server' ? { layer: 'flag', text: '--against' } : globals.origin(name),
+      given[name] === undefined ? globals.origin(name) : { layer: 'flag', text: `--${name}` },
   };
 }

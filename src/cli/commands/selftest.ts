@@ -11,7 +11,10 @@ const CALL_MS = 20_000;
 
 export const run: CommandRun = async ({ flags, context }) => {
   const { io, signal, timeoutMs, output } = context;
-  const found = await context.connection({ against: flags.text('against') });
+  const against = flags.text('against');
+  const found = await context.connection({
+    given: against === undefined ? {} : { server: against },
+  });
   // Nothing can be said with a key that is refused.
   await readOwnKey(await context.connectTo(found), signal);
   const probe = createProbe({
