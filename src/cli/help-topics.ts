@@ -34,7 +34,10 @@ const TOPICS: Readonly<Record<string, () => CommandResult>> = {
     ];
     const width = Math.max(...rows.map(({ variable }) => variable.length));
     const lines = rows.map(({ variable, sets }) => `${variable.padEnd(width)}  ${sets}`);
-    return { data: rows, text: `Flags win over the environment.\n\n${lines.join('\n')}` };
+    return {
+      data: rows,
+      text: `Flags win over the environment, it wins over files (gateway config view).\n\n${lines.join('\n')}`,
+    };
   },
   config: () => ({ data: CONFIG.split('\n'), text: CONFIG }),
 };

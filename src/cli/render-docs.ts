@@ -23,9 +23,12 @@ stdout carries the result and nothing else; progress, warnings and questions go 
 \`{schema, ok, data, warnings, error}\`. Streams are NDJSON: a first line \`{"type":"version"}\`, one
 line per event, a last line \`{"type":"end","reason"}\`.
 
-Server and key come from flags, then the environment, then the nearest \`.gateway\` directory of a
-gateway that was started there, then \`http://127.0.0.1:8787\`. No flag takes a secret: keys come from
-\`GATEWAY_API_KEY\`, a file, or \`.gateway/admin.key\`. Flags win over environment variables.
+Server and key come from flags, then the environment, then settings, then the context that
+\`gateway login\` or \`gateway config use-context\` chose, then the nearest \`.gateway\` directory of a
+gateway that was started there, then \`http://127.0.0.1:8787\`. The key of a context goes to its own
+server alone. No flag takes a secret: keys come from a login, \`GATEWAY_API_KEY\`, a file, or
+\`.gateway/admin.key\`. Flags win over environment variables, these over \`.gatewayrc.yaml\` of the
+project, \`config.yaml\` of the user and of the system; \`gateway config view --show-origin\` tells.
 `;
 
 function renderCommand(command: CommandSpec, parent: CommandSpec | undefined): string {
