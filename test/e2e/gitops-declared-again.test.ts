@@ -51,6 +51,19 @@ async function states() {
   return { enabled: model.enabled, status: credential.status, id: credential.id };
 }
 
+describe('a key that is declared without a value', () => {
+  it('is shown once on a terminal, and never in the log of a pipeline', async () => {
+    const done = await apply({ keys: [{ name: 'ci' }] });
+    expect(done.stderr).toMatch(/only -o json or a terminal shows, once: default\/ci/);
+    expect(done.stdout + done.stderr).not.toContain('sk-');
+    const whole = { version: 1, namespace: 'team', keys: [{ name: 'ci' }, { name: 'mine' }] };
+    await writeFile(join(cwd, 'gateway.yaml'), JSON.stringify(whole));
+    const env = { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.adminKey };
+    const shown = await runCli(['apply', '--yes'], { cwd, env, tty: true });
+    expect(shown.stdout).toMatch(/^key default\/mine, shown once: sk-[0-9a-f]{64}$/m);
+  });
+});
+
 describe('what was pruned and is declared again', () => {
   it(
     verifies('cli.apply.prune', 'is switched on, and what somebody switched off by hand is not'),

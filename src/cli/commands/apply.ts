@@ -9,11 +9,13 @@ import { CliError, usageError } from '../cli-error.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
+import { toFailure } from '../failure.ts';
 import { makePlan, planChoice, type PlanSources } from '../make-plan.ts';
 import { invalidConfig, projectFile, withProject } from '../project.ts';
 import { renderOutcome, renderPlan, renderReport } from '../render-plan.ts';
 import { readSavedPlan, refuseForeign } from '../saved-plan.ts';
-import { createStyle } from '../style.ts';
+import { createStyle, type Style } from '../style.ts';
+import { type WaitOptions, waitUntilServed } from '../wait-until-served.ts';
 
 export const run: CommandRun = (input) =>
   withProject(input, (config) => applyProject(input, config));
@@ -47,7 +49,9 @@ async function applyProject(input: CommandInput, config: GatewayConfig): Promise
       signal: context.signal,
       onOutcome: progress(context, plan.summary.total),
     });
-    return reportResult(report);
+    const result = reportResult(report, context);
+    if (!flags.on('wait') || result.failure) return result;
+    return await waited(result, { client, desired: config.desired, report, context });
   } catch (thrown) {
     if (!(thrown instanceof StalePlanError)) throw thrown;
     throw new CliError({
@@ -91,6 +95,20 @@ function progress({ io, output }: CommandContext, total: number): ApplyOptions['
     output.note(`[${++count}/${total}] ${renderOutcome(outcome, what, createStyle(false))}`);
 }
 
+/** What was applied is told whatever comes of the wait. */
+async function waited(result: CommandResult, options: WaitOptions): Promise<CommandResult> {
+  try {
+    const missing = await waitUntilServed(options);
+    if (missing.length === 0) return result;
+    const message = `applied, but not served in time: ${missing.join(', ')}`;
+    const hint = 'look again with `gateway models list`, or raise --timeout';
+    const exitCode = EXIT.unknown_outcome.code;
+    return { ...result, failure: { code: 'not_served', message, hint, exitCode } };
+  } catch (thrown) {
+    return { ...result, failure: toFailure(thrown) };
+  }
+}
+
 /** Removing much needs the number that was seen, so that a wrong file does no harm. */
 function requirePruneCount({ confirmPrune }: Plan, given: number | undefined): void {
   if (confirmPrune === null || confirmPrune === given) return;
@@ -113,8 +131,21 @@ function requireReplace({ actions }: Plan, isAllowed: boolean): void {
   );
 }
 
-function reportResult(report: ApplyReport): CommandResult {
-  const result: CommandResult = { data: report, text: (style) => renderReport(report, style) };
+/** New values of keys, where a person reads them; the log of a pipeline is no place for them. */
+function issuedLines({ issued }: ApplyReport, { io, format, output }: CommandContext): string[] {
+  if (format !== 'text' || issued.length === 0) return [];
+  if (io.stdout.isTTY === true) {
+    return issued.map(({ identity, value }) => `key ${identity}, shown once: ${value}`);
+  }
+  const names = issued.map(({ identity }) => identity).join(', ');
+  output.warn(`new keys whose values only -o json or a terminal shows, once: ${names}`);
+  return [];
+}
+
+function reportResult(report: ApplyReport, context: CommandContext): CommandResult {
+  const issued = issuedLines(report, context);
+  const text = (style: Style) => [renderReport(report, style), ...issued].join('\n');
+  const result: CommandResult = { data: report, text };
   const { applied, failed, blocked, notRun } = report;
   const missing = failed.length + blocked.length + notRun.length;
   if (missing === 0) return result;

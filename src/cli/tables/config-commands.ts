@@ -163,6 +163,12 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         default: 4,
         description: 'How many objects are written at once',
       },
+      {
+        name: 'wait',
+        type: 'boolean',
+        description:
+          'Until the models and Services that were applied are served; exit 8 on --timeout',
+      },
       { name: 'dry-run', type: 'boolean', description: 'Show the changes and stop' },
     ],
     load: () => import('../commands/apply.ts'),
