@@ -1,4 +1,5 @@
 import type { CommandSpec } from './command.ts';
+import { ACCOUNT_COMMANDS } from './tables/account-commands.ts';
 import { CONFIG_COMMANDS } from './tables/config-commands.ts';
 import { CONNECTION_COMMANDS } from './tables/connection-commands.ts';
 import { DEPLOYMENT_COMMANDS } from './tables/deployment-commands.ts';
@@ -19,6 +20,7 @@ export const COMMANDS: readonly CommandSpec[] = [
   ...LOCAL_COMMANDS,
   ...CONFIG_COMMANDS,
   ...REMOTE_COMMANDS,
+  ...ACCOUNT_COMMANDS,
   ...CONNECTION_COMMANDS,
   ...RESOURCE_COMMANDS,
   ...CONTENT_COMMANDS,

@@ -1,3 +1,4 @@
+import { createAccountClient, type AccountClient } from './account.ts';
 import { createAdminClient, type AdminClient } from './admin.ts';
 import { createAssetsClient, type AssetsClient } from './assets.ts';
 import { createChatClient, type ChatClient } from './chat.ts';
@@ -31,6 +32,7 @@ export type AdminKind =
 export interface Client {
   readonly baseUrl: string;
   readonly assets: AssetsClient;
+  readonly account: AccountClient;
   readonly chat: ChatClient;
   readonly deployments: DeploymentsClient;
   readonly deploymentRuns: DeploymentRunsClient;
@@ -55,6 +57,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     baseUrl: options.baseUrl,
     assets: createAssetsClient(http),
+    account: createAccountClient(http),
     chat: createChatClient(http),
     deployments: createDeploymentsClient(http),
     deploymentRuns: createDeploymentRunsClient({ http, clock, random }),

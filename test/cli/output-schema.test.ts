@@ -76,6 +76,9 @@ organizations list
 organizations get default
 usage
 usage --by key --by day
+usage --own
+account
+executions
 logs
 api GET /healthz
 whoami

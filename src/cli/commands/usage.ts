@@ -2,6 +2,9 @@ import { isRecord } from '../../client/guards.ts';
 import type { AdminKind, Client } from '../../client/create-client.ts';
 import type { UsageRow } from '../../client/usage.ts';
 import type { CommandRun } from '../command.ts';
+import { usageError } from '../cli-error.ts';
+import { renderBars } from '../bar-chart.ts';
+import type { Bar } from '../bar-chart.ts';
 import { namesById, toId } from '../resource-ids.ts';
 import { renderTable, type Column } from '../table.ts';
 
@@ -10,27 +13,36 @@ export const run: CommandRun = async ({ flags, context }) => {
   const chosen = flags.list('by');
   const groupBy = chosen.length === 0 ? ['model'] : [...new Set(chosen)];
   const client = await context.connect();
-  const rows = await client.usage.report(
-    {
-      groupBy,
-      from: flags.text('from'),
-      to: flags.text('to'),
-      organization: await toId(client, {
-        kind: 'organizations',
-        given: flags.text('organization'),
-        signal,
-      }),
-    },
-    signal,
-  );
+  const ownerOf = (from: Client): Promise<string | undefined> =>
+    toId(from, { kind: 'organizations', given: flags.text('organization'), signal });
+  const isOwn = flags.on('own');
+  if (isOwn && flags.text('organization') !== undefined)
+    throw usageError('--own and --organization exclude each other');
+  const query = { groupBy, from: flags.text('from'), to: flags.text('to') };
+  const rows = isOwn
+    ? await client.account.usage(query, signal)
+    : await client.usage.report({ ...query, organization: await ownerOf(client) }, signal);
   return {
     data: rows,
     text: async (style) => {
-      const groups = await Promise.all(groupBy.map((name) => groupColumn(client, name, signal)));
+      const groups = await Promise.all(
+        groupBy.map((name) => groupColumn(client, name, { signal, isOwn })),
+      );
+      if (flags.on('chart') && rows.length > 0) return renderBars(toBars(rows, groups), style);
       return renderTable(rows, [...groups, ...SUMS], { style, empty: 'no usage in this time' });
     },
   };
 };
+
+/** Money where any was spent, else how often was asked. */
+function toBars(rows: readonly UsageRow[], groups: readonly Column<UsageRow>[]): Bar[] {
+  const isPaid = rows.some(({ cost }) => Number(cost) > 0);
+  return rows.map((row) => ({
+    label: groups.map(({ value }) => String(value(row))).join('  '),
+    value: isPaid ? Number(row.cost) : row.requests,
+    text: isPaid ? `${row.cost} USD` : `${row.requests} requests`,
+  }));
+}
 
 const CACHED = ['cache_read_tokens', 'cache_write_5m_tokens', 'cache_write_1h_tokens'];
 
@@ -54,9 +66,10 @@ const NAMED: Readonly<Record<string, AdminKind>> = { key: 'keys', organization: 
 async function groupColumn(
   client: Client,
   group: string,
-  signal: AbortSignal,
+  { signal, isOwn }: { signal: AbortSignal; isOwn: boolean },
 ): Promise<Column<UsageRow>> {
-  const kind = NAMED[group];
+  // Names are the administrators' to look up.
+  const kind = isOwn ? undefined : NAMED[group];
   const names = kind && (await namesById(client, kind, signal));
   const nameOf = (id: unknown): unknown => names?.get(String(id)) ?? id;
   return { title: group.toUpperCase(), value: (row) => nameOf(row[group]) };

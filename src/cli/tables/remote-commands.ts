@@ -266,6 +266,8 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     examples: [
       { command: 'gateway usage', note: 'By model' },
       { command: 'gateway usage --by key --by day --from 2026-11-01', note: 'By key and day' },
+      { command: 'gateway usage --by day --chart', note: 'As bars' },
+      { command: 'gateway usage --own', note: 'Of your organization, without an admin key' },
     ],
     flags: [
       {
@@ -275,6 +277,12 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
         choices: ['key', 'model', 'day', 'organization'],
         repeatable: true,
         description: 'What makes a row (default: model)',
+      },
+      { name: 'chart', type: 'boolean', description: 'Draw bars of the cost, or of the requests' },
+      {
+        name: 'own',
+        type: 'boolean',
+        description: 'Of your organization; needs no admin key',
       },
       ...RANGE,
       ORGANIZATION,

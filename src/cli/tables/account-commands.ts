@@ -1,0 +1,45 @@
+import type { CommandSpec } from '../command.ts';
+
+/** What a key may know of its own organization, in the order of help. */
+export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'account',
+    summary: 'Show the balance and the limits of your organization',
+    description: 'Needs no admin key: a key with the scope `account` is enough.',
+    examples: [
+      { command: 'gateway account', note: 'What is left, and what was spent' },
+      { command: 'gateway account --quiet', note: 'The balance alone' },
+    ],
+    load: () => import('../commands/account.ts'),
+  },
+  {
+    name: 'executions',
+    summary: 'List the calls of your organization',
+    description: 'Newest first, without content. Needs no admin key.',
+    examples: [
+      { command: 'gateway executions --limit 50', note: 'The last 50' },
+      { command: 'gateway executions --status error --from 2026-11-01', note: 'What failed' },
+    ],
+    flags: [
+      {
+        name: 'limit',
+        short: 'n',
+        type: 'integer',
+        value: 'N',
+        min: 1,
+        default: 20,
+        description: 'How many',
+      },
+      { name: 'model', type: 'string', value: 'NAME', description: 'Only of this model' },
+      {
+        name: 'status',
+        type: 'string',
+        value: 'STATUS',
+        description: 'HTTP status, or ok, error, aborted, interrupted, pending',
+      },
+      { name: 'from', type: 'string', value: 'TIME', description: 'RFC 3339 time or date' },
+      { name: 'to', type: 'string', value: 'TIME', description: 'The same; exclusive' },
+    ],
+    load: () => import('../commands/executions.ts'),
+  },
+];

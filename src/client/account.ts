@@ -1,0 +1,77 @@
+import { hasStrings, isPageOf } from './guards.ts';
+import type { Http } from './http.ts';
+import { eachItem } from './pages.ts';
+import type { UsageQuery, UsageRow } from './usage.ts';
+
+/** Money of the caller's organization, as decimal strings of `currency`. */
+export interface BalanceView {
+  currency: string;
+  /** `credit` less `spent`. */
+  balance: string;
+  credit: string;
+  /** Null without a limit. */
+  spending_limit: string | null;
+  spent: string;
+  [field: string]: unknown;
+}
+
+/** One call of the caller's organization; newer servers may add fields. */
+export interface ExecutionView {
+  id: string;
+  created_at: string;
+  surface: string;
+  model: string;
+  status: number | null;
+  result: string;
+  cost: string;
+  total_ms: number | null;
+  [field: string]: unknown;
+}
+
+export interface ExecutionsQuery {
+  model?: string | undefined;
+  status?: string | undefined;
+  /** RFC 3339. */
+  from?: string | undefined;
+  to?: string | undefined;
+  limit?: number | undefined;
+}
+
+/** What a key of the scope `account` may know of its own organization. */
+export interface AccountClient {
+  balance(signal?: AbortSignal): Promise<BalanceView>;
+  usage(query: Omit<UsageQuery, 'organization'>, signal?: AbortSignal): Promise<UsageRow[]>;
+  /** Newest first, all pages followed. */
+  executions(
+    query?: ExecutionsQuery,
+    signal?: AbortSignal,
+  ): AsyncGenerator<ExecutionView, void, undefined>;
+}
+
+const PATH = '/v1/account';
+const isBalance = hasStrings<BalanceView>('currency', 'balance', 'credit', 'spent');
+const isExecution = hasStrings<ExecutionView>('id', 'created_at', 'cost');
+const isUsage = hasStrings<UsageRow>('cost');
+
+export function createAccountClient(http: Http): AccountClient {
+  return {
+    async balance(signal) {
+      return (await http.json({ method: 'GET', path: `${PATH}/balance`, signal }, isBalance)).body;
+    },
+    async usage({ groupBy, ...rest }, signal) {
+      const query = { group_by: groupBy.join(','), ...rest };
+      const call = { method: 'GET', path: `${PATH}/usage`, query, signal };
+      return (await http.json(call, isPageOf(isUsage))).body.data;
+    },
+    executions: (query, signal) =>
+      eachItem(async (page) => {
+        const call = {
+          method: 'GET',
+          path: `${PATH}/executions`,
+          query: { ...query, page },
+          signal,
+        };
+        return (await http.json(call, isPageOf(isExecution))).body;
+      }),
+  };
+}
