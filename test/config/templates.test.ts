@@ -37,7 +37,7 @@ async function expectValid(text: string, beside: Readonly<Record<string, string>
 /** Takes the comment signs off the examples that the text keeps switched off. */
 function uncommented(text: string): string {
   const [head, ...body] = text.split(/^(?=server:)/m);
-  const example = /^( *)# ((?:- name:|keys:| {2}|(?:log|limits): \{).*)$/gm;
+  const example = /^( *)# ((?:- name:|keys:|apis:| {2}|(?:log|limits): \{).*)$/gm;
   return head + body.join('').replace(example, '$1$2');
 }
 
