@@ -43,7 +43,7 @@ import { organizationRoutes, resourceCarriers } from './organization-routes.ts';
 import { ownKeyRoute } from './own-key-route.ts';
 import { createRequestGuard } from './request-guard.ts';
 import { createApp } from './routes.ts';
-import type { RoutesOptions } from './routes.ts';
+import type { RouteSpec, RoutesOptions } from './routes.ts';
 
 /** Turns wait for models and tools most of the time. */
 const TURNS_AT_ONCE = 256;
@@ -94,7 +94,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 async function compose(store: Store, options: GatewayOptions): Promise<Gateway> {
-  const { config, clock, log } = options;
+  const { clock, log } = options;
   const resources = await openResources(store, options);
   const usage = await openUsage(store, options);
   const condition = { draining: false, reloadError: null as string | null };
@@ -135,18 +135,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   jobs.start(new Map(workers.flatMap((handlers) => [...handlers])));
   schedules.firing.start();
   return {
-    app: createApp({
-      ...options,
-      routes: withIdempotency(
-        [...routes, openApiRoute({ definitions: resources.repository.definitions, routes })],
-        {
-          ...shared,
-          ...namedCalls(store, options),
-        },
-      ),
-      ...protections(config),
-      onBug,
-    }),
+    app: openApp(routes, { store, shared, options }),
     store,
     repository: resources.repository,
     hasher: resources.hasher,
@@ -160,6 +149,24 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     },
     close: () => (closing ??= closeInOrder([schedules.firing, ...serve, ...stand])),
   };
+}
+
+interface AppParts {
+  readonly store: Store;
+  readonly shared: ReturnType<typeof sharedParts>;
+  readonly options: GatewayOptions;
+}
+
+/** The routes behind what protects them, and the document that describes them. */
+function openApp(routes: readonly RouteSpec[], { store, shared, options }: AppParts): H3 {
+  const { definitions } = shared.repository;
+  const described = [...routes, openApiRoute({ definitions, routes })];
+  return createApp({
+    ...options,
+    routes: withIdempotency(described, { ...shared, ...namedCalls(store, options) }),
+    ...protections(options.config),
+    onBug: reportTo(options.log),
+  });
 }
 
 /** What nearly everything that is served needs. */
