@@ -41,7 +41,7 @@ const GOOGLE: readonly Carrier[] = ['google-header', 'bearer', 'query-key'];
  * the provider's to repeat, and secrets are shown once.
  */
 const EXEMPT = [
-  /^\/v1\/(chat|responses|messages|embeddings|models|api|webhooks)(\/|$)/,
+  /^\/v1\/(chat|responses|messages|embeddings|models|api|webhooks\/secret)(\/|$)/,
   /^\/v1beta\/models\//,
   /\/(mcp|acp)$/,
   /^\/admin\//,

@@ -4,8 +4,8 @@ import type { JsonSchema } from './openapi-schemas.ts';
 /** What one operation takes and answers. */
 export interface OperationDoc {
   readonly summary: string;
-  /** Default 200. */
-  readonly status?: number;
+  /** Default 200; several where the answer may come later. */
+  readonly status?: number | readonly number[];
   /** Absent: none is taken. */
   readonly body?: JsonSchema;
   /** True: a body may be left out. */
@@ -111,11 +111,29 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
     summary: 'Delete a video task',
     answer: { type: 'object' },
   },
-  'POST /v1/run': { ...ask('Run a model or an API', 'RunRequest', 'Run') },
+  'POST /v1/run': { ...ask('Run a model or an API', 'RunRequest', 'Run'), status: [200, 202] },
   'GET /v1/run/{id}': read('Read a run', 'Run'),
   'GET /v1/tasks/{id}': read('Read the state and cost of a task', 'Task'),
   'POST /v1/assets': { ...ask('Register media', 'AssetRequest', 'Asset'), status: 201 },
   'GET /v1/assets/{id}': read('Read an Asset', 'Asset'),
+  'GET /v1/assets/{id}/content': { summary: 'Download an Asset by a signed link', also: BYTES },
+  'HEAD /v1/assets/{id}/content': { summary: 'Look at an Asset by a signed link' },
+  'POST /v1/webhooks/secret/rotate': {
+    summary: 'Replace the signing secret of webhooks',
+    body: schemaRef('EmptyBody'),
+    bodyOptional: true,
+    answer: schemaRef('WebhookSecret'),
+  },
+  'GET /v1/webhooks/deliveries': page('List webhook deliveries', 'WebhookDelivery'),
+  'GET /v1/webhooks/deliveries/{id}': read('Read a webhook delivery', 'WebhookDelivery'),
+  'POST /v1/webhooks/deliveries/{id}/redeliver': {
+    summary: 'Deliver a webhook again',
+    status: 202,
+    body: schemaRef('EmptyBody'),
+    bodyOptional: true,
+    answer: schemaRef('WebhookDelivery'),
+  },
+  'GET /v1/account/key': read('Read whom the gateway takes the key for', 'OwnKey'),
   'GET /v1/account/balance': read('Read the balance', 'Balance'),
   'GET /v1/account/usage': {
     ...page('Read sums of use', 'UsageRow'),
@@ -176,6 +194,8 @@ export const WILDCARDS: Readonly<Record<string, readonly string[]>> = {
   'POST /v1beta/models/**': generateContentPaths('/v1beta'),
   'POST /v1/models/**': generateContentPaths('/v1'),
   'GET /v1/videos/**': ['/v1/videos/{id}', '/v1/videos/{id}/content'],
+  'GET /v1/assets/**': ['/v1/assets/{id}', '/v1/assets/{id}/content'],
+  'HEAD /v1/assets/**': ['/v1/assets/{id}/content'],
   'GET /v1/api/:vendor/**': ['/v1/api/{vendor}/{upstream_path}'],
   'POST /v1/api/:vendor/**': ['/v1/api/{vendor}/{upstream_path}'],
 };

@@ -123,7 +123,9 @@ function toOperation({ method, path, envelope, doc }: Served): OpenApiOperation 
     }),
     ...(FAMILY_SECURITY[envelope] && { security: FAMILY_SECURITY[envelope] }),
     responses: {
-      [status]: { description: 'Success', ...contentOf(doc) },
+      ...Object.fromEntries(
+        [status].flat().map((one) => [one, { description: 'Success', ...contentOf(doc) }]),
+      ),
       default: { $ref: `#/components/responses/${errorName(envelope)}` },
     },
   };
