@@ -118,7 +118,13 @@ export const agentMcpServer = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('url'),
     name: serverName,
-    url: z.url({ protocol: /^https?$/, error: 'expected an http or https URL' }).max(2048),
+    url: z
+      .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
+      .max(2048)
+      .refine((url) => !hasUser(url), {
+        error: 'must not contain a user name or password',
+        params: { unprocessable: true },
+      }),
   }),
   z.object({
     type: z.literal('stdio'),
@@ -126,3 +132,10 @@ export const agentMcpServer = z.discriminatedUnion('type', [
     server: z.string().min(1).max(64).describe('One of `server.mcp_servers`.'),
   }),
 ]);
+
+/** Whoever sees the Agent would see them; a Credential carries them. */
+function hasUser(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { username, password } = new URL(url);
+  return username !== '' || password !== '';
+}

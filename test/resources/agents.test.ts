@@ -317,6 +317,19 @@ describe('the tools of an Agent', () => {
       );
     },
   );
+
+  it('come from servers whose address is one of the web and carries no secret', async () => {
+    for (const url of [
+      'file:///etc/passwd',
+      'https://u:secret@docs.example/',
+      'https://u@d.example',
+    ]) {
+      const sent = { name: 'a', model: 'b', mcp_servers: [{ ...DOCS, url }], tools: [DOCS_TOOLS] };
+      const refused = await call('POST agents', sent);
+      expect([refused.status, refused.body['param']], url).toEqual([422, 'mcp_servers[0].url']);
+      expect(JSON.stringify(refused.body)).not.toContain('secret');
+    }
+  });
 });
 
 describe('what only the operator declares', () => {
