@@ -23,6 +23,7 @@ const FILES = {
     { name: 'mock', type: 'mock' },
   ],
   models: [{ name: 'acme/one', description: 'plain-word', routes: [{ provider: 'mock' }] }],
+  apis: [{ name: 'shop', base_url: 'https://api.example.com', api_key: '${secret:env:API}' }],
   keys: [{ name: 'imported', value: '${secret:env:KEY}' }],
   agents: [{ name: 'plain-word', model: 'acme/one', system: 'plain-word' }],
   credentials: [
@@ -44,15 +45,21 @@ const FILES = {
     },
   ],
 };
-const SECRETS = ['provider/plain-word#api_key', 'credential/default/plain-word#value'];
+const SECRETS = [
+  'provider/plain-word#api_key',
+  'api/shop#api_key',
+  'credential/default/plain-word#value',
+];
 const OLD = {
   PROVIDER: 'canary-provider-old',
+  API: 'canary-api-old',
   KEY: 'sk-canaryoldcanaryoldcanaryoldcanaryold1',
   CREDENTIAL: 'canary-credential-old',
   WEBHOOK: `${HOOK}/T0001/B0001/canary_webhook_old`,
 };
 const NEW = {
   PROVIDER: 'canary-provider-new',
+  API: 'canary-api-new',
   KEY: 'sk-canarynewcanarynewcanarynewcanarynew1',
   CREDENTIAL: 'canary-credential-new',
   WEBHOOK: `${HOOK}/T0001/B0001/canary_webhook_new`,
@@ -118,7 +125,7 @@ it(
     for (const value of [...Object.values(OLD), ...Object.values(NEW), BAD.WEBHOOK])
       expect(shown).not.toContain(value);
     expect(shown).not.toMatch(
-      /canary[-_](?:provider|credential|webhook|query)|sk-canary(?:old|new)c/,
+      /canary[-_](?:provider|api|credential|webhook|query)|sk-canary(?:old|new)c/,
     );
   },
   60_000,
