@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { resolveAgent } from '../../src/sessions/resolve-agent.ts';
 import { makeResources } from '../resources/make-resources.ts';
 import type { Resources } from '../resources/make-resources.ts';
+import { verifies } from '../requirements.ts';
 
 let resources: Resources;
 let home: string;
@@ -37,7 +38,7 @@ describe('what a Session runs', () => {
     expect(first).toEqual({ ...latest, version: 1, system: 'one' });
   });
 
-  it('is never an unknown, foreign or archived one', async () => {
+  it(verifies('agents.archive', 'is never an unknown, foreign or archived one'), async () => {
     const { repository } = resources;
     const status = (error: unknown) => expect.objectContaining({ status: error });
     const find = (organization: string, id: string, version?: number) =>
