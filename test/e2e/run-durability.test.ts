@@ -22,14 +22,16 @@ const ANSWER = {
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 };
 
-/** Answers models whose name is not `hang`. */
-async function startProvider(): Promise<Upstream> {
+/** Answers models whose name is not `hang`, and `late` when it is told to. */
+async function startProvider(): Promise<Upstream & { answerLate(): void }> {
+  let answerLate = (): void => undefined;
   const upstream = await startUpstream((response, { body }) => {
     const { model } = JSON.parse(body.toString()) as { model: string };
-    if (model !== 'hang') sendJson(response, 200, ANSWER);
+    if (model === 'late') answerLate = () => sendJson(response, 200, ANSWER);
+    else if (model !== 'hang') sendJson(response, 200, ANSWER);
   });
   onTestFinished(() => upstream.close());
-  return upstream;
+  return { ...upstream, answerLate: () => answerLate() };
 }
 
 async function startReceiver(): Promise<WebhookReceiver> {
@@ -65,7 +67,7 @@ const modelOf = (name: string, extra: object = {}): object => ({
 const configOf = (upstream: string, receiver?: WebhookReceiver): object => ({
   server: { outbound: { allow: receiver ? [receiver.host] : [] } },
   providers: [customProvider('up', upstream)],
-  models: [modelOf('chat'), modelOf('hang')],
+  models: [modelOf('chat'), modelOf('hang'), modelOf('late')],
 });
 
 const run = (gateway: TestGateway, body: object, key = gateway.clientKey): Promise<Answer> =>
@@ -204,6 +206,28 @@ describe('a run whose process is killed', () => {
       expect(list.body.data).toHaveLength(1);
       const task = await second.call('GET', `/v1/tasks/${body.id}`, { key: clientKey });
       expect(task.body).toMatchObject({ settlement: 'settled', cost: '0.50' });
+    },
+    SLOW,
+  );
+
+  it(
+    verifies('run.durable', 'ends with the gateway when that is stopped, if it can'),
+    async () => {
+      const [provider, home] = [await startProvider(), await newHome()];
+      const config = configOf(provider.url);
+      const first = await start(config, home);
+      const { clientKey } = first;
+      const late = await run(first, { model: 'v/late' });
+      const hanging = await run(first, { model: 'v/hang' });
+      await eventually(() => asked(provider, 'late') + asked(provider, 'hang') === 2);
+      const stopped = first.stop();
+      provider.answerLate();
+      expect(await stopped).toBe(0);
+
+      const second = await start(config, home);
+      expect(await endOf(second, late.body.id, clientKey)).toMatchObject({ status: 'succeeded' });
+      expect(await endOf(second, hanging.body.id, clientKey)).toMatchObject({ status: 'failed' });
+      expect([asked(provider, 'late'), asked(provider, 'hang')]).toEqual([1, 1]);
     },
     SLOW,
   );

@@ -306,4 +306,21 @@ describe('the webhook of a run', () => {
     },
     SLOW,
   );
+
+  it(
+    verifies('run.get.result', 'is kept for a week after the end of the run, and so is the run'),
+    async () => {
+      const path = newPath();
+      const id = await runTo(path);
+      const { id: delivery } = await deliveryThat(id, ({ status }) => status === 'delivered');
+      const at = [`/v1/run/${id}`, `/v1/tasks/${id}`, `/v1/webhooks/deliveries/${delivery}`];
+      const statuses = (): Promise<number[]> =>
+        Promise.all(at.map(async (one) => (await gateway.call('GET', one)).status));
+      aheadMs += 6 * 86_400_000;
+      expect(await statuses()).toEqual([200, 200, 200]);
+      aheadMs += 2 * 86_400_000;
+      expect(await statuses()).toEqual([404, 404, 404]);
+    },
+    SLOW,
+  );
 });
