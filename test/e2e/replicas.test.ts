@@ -64,8 +64,10 @@ describe.each(BACKENDS)('two gateways on $driver', ({ driver, start, path }) => 
     async () => {
       const [first, second] = await replicas();
       const key: string = first.clientKey;
-      const call = (gateway: TestGateway, method: string, at: string, body?: unknown) =>
-        gateway.call(method, at, { key, body });
+      const call = (gateway: TestGateway, request: string, body?: unknown) => {
+        const [method = '', at = ''] = request.split(' ');
+        return gateway.call(method, at, { key, body });
+      };
 
       const { body: limited } = await first.admin('POST', '/admin/v1/keys', {
         name: 'limited',
@@ -91,16 +93,16 @@ describe.each(BACKENDS)('two gateways on $driver', ({ driver, start, path }) => 
       expect(asked.filter(({ status }) => status === 429).length).toBe(8);
 
       const agent: string = (
-        await call(first, 'POST', '/v1/agents', { name: 'a', model: 'acme/echo' })
+        await call(first, 'POST /v1/agents', { name: 'a', model: 'acme/echo' })
       ).body.id;
       const deployment: string = (
-        await call(second, 'POST', '/v1/deployments', {
+        await call(second, 'POST /v1/deployments', {
           name: 'by hand',
           agent,
           initial_events: LATER,
         })
       ).body.id;
-      const run = await call(first, 'POST', `/v1/deployments/${deployment}/runs`);
+      const run = await call(first, `POST /v1/deployments/${deployment}/runs`);
       const session: string = run.body.session_id;
       expect(session).toMatch(/^sess_/);
 
@@ -108,12 +110,12 @@ describe.each(BACKENDS)('two gateways on $driver', ({ driver, start, path }) => 
       first.child!.kill('SIGKILL');
       await exit;
       const events = await eventually(async () => {
-        const { body } = await call(second, 'GET', `/v1/sessions/${session}/events?limit=100`);
+        const { body } = await call(second, `GET /v1/sessions/${session}/events?limit=100`);
         const types: string[] = body.data.map(({ type }: { type: string }) => type);
         return types.at(-1) === 'session.status_idle' && types;
       });
       expect(events.filter((type) => type === 'user.message')).toHaveLength(1);
-      const runs = await call(second, 'GET', `/v1/deployments/${deployment}/runs`);
+      const runs = await call(second, `GET /v1/deployments/${deployment}/runs`);
       expect(runs.body.data).toMatchObject([{ id: run.body.id, session_id: session }]);
     },
   );
