@@ -81,7 +81,7 @@ function hasOwnErrors(envelope: Envelope): boolean {
 
 /** Secrets and the control of the gateway are never a web page's business (requirement ops.cors-and-host). */
 function isForBrowsers(path: string): boolean {
-  return !path.startsWith('/admin/') && !path.startsWith('/v1/credentials');
+  return !/^\/(admin|v1\/credentials|v1\/webhooks\/secret)(\/|$)/.test(path);
 }
 
 function guarded(handler: Handler, { guard }: RoutesOptions): Handler {
