@@ -27,15 +27,19 @@ describe('a call that names itself', () => {
     });
     gateway = await startGateway({
       providers: [
+        { name: 'mock', type: 'mock' },
         customProvider('pictures', upstream.url, {
           protocols: { images: true, chat: true },
         }),
       ],
-      models: ['up', 'slow', 'reset', 'down'].map((name) => ({
-        name: `i/${name}`,
-        type: 'image',
-        routes: [{ provider: 'pictures', upstream_model: name }],
-      })),
+      models: [
+        { name: 'i/text', routes: [{ provider: 'mock' }] },
+        ...['up', 'slow', 'reset', 'down'].map((name) => ({
+          name: `i/${name}`,
+          type: 'image',
+          routes: [{ provider: 'pictures', upstream_model: name }],
+        })),
+      ],
     });
   });
   afterAll(async () => {
@@ -197,6 +201,22 @@ describe('a call that names itself', () => {
     expect(again).toMatchObject({ status: lost.status, body: lost.body });
     expect(isReplay(again)).toBe(true);
     expect(upstream.seen.length).toBe(sent);
+  });
+
+  it('is made again where its answer is a stream', async () => {
+    const ask = { model: 'i/text', input: 'hello' };
+    const headers = named();
+    for (let time = 0; time < 2; time++) {
+      const streamed = await post('/v1beta/interactions', { ...ask, stream: true }, headers);
+      expect(streamed.headers.get('content-type')).toContain('text/event-stream');
+      expect(streamed.body).toContain('interaction.complete');
+      expect(isReplay(streamed)).toBe(false);
+    }
+    const whole = await post('/v1beta/interactions', ask, headers);
+    expect(whole.status, JSON.stringify(whole.body)).toBe(200);
+    const again = await post('/v1beta/interactions', ask, headers);
+    expect(again.body).toEqual(whole.body);
+    expect(isReplay(again)).toBe(true);
   });
 
   it('answers 400 for a name that is none', async () => {
