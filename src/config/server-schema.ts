@@ -35,7 +35,7 @@ const store = z.object({
     .string()
     .min(1)
     .default('lmdb')
-    .describe('lmdb, memory, or the name of an unstorage driver.'),
+    .describe('lmdb, redis, postgres, memory, or the name of an unstorage driver.'),
   path: z.string().min(1).optional().describe('Where the store lies. Default <data_dir>/store.'),
   options: z.record(z.string(), z.unknown()).default({}).describe("The driver's own options."),
 });

@@ -46,7 +46,7 @@ async function idle(session: string, times = 1): Promise<any[]> {
     const all: any[] = [];
     for await (const event of client.beta.sessions.events.list(session)) all.push(event);
     return all.filter(({ type }) => type === 'session.status_idle').length >= times && all;
-  }, 20_000);
+  });
 }
 const said = (events: any[]) =>
   events.filter(({ type }) => type === 'agent.message').map(({ content }) => content[0].text);
