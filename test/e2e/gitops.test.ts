@@ -227,6 +227,53 @@ describe('drift', () => {
   );
 });
 
+describe('apply --prune', () => {
+  it(
+    verifies(
+      'cli.apply.prune-confirm',
+      'wants the number of many removals or of a whole kind, and spares what is protected',
+    ),
+    async () => {
+      const files = (names: readonly string[]) =>
+        `version: 1\nnamespace: team\nproviders: [${names.map((name) => `{ name: ${name}, type: mock }`).join()}, { name: kept, type: mock, lifecycle: { protected: true } }]\n`;
+      const many = Array.from({ length: 14 }, (_, index) => `p${index}`);
+      await applied(files(many));
+      const prune = async (names: readonly string[], ...flags: string[]) => {
+        await writeFile(join(cwd, 'team.yaml'), files(names));
+        return cli('apply', '-f', 'team.yaml', '--yes', '--prune', ...flags);
+      };
+      const count = async () =>
+        (await gateway.admin('GET', '/admin/v1/providers?limit=100')).body.data.length;
+      const unsaid = await prune(many.slice(0, 3));
+      expect([unsaid.code, unsaid.stderr]).toEqual([
+        64,
+        expect.stringContaining('--confirm-prune 11'),
+      ]);
+      expect((await prune(many.slice(0, 3), '--confirm-prune', '10')).code).toBe(64);
+      expect(await count()).toBe(15);
+      expect((await prune(many.slice(0, 3), '--confirm-prune', '11')).code).toBe(0);
+      expect(await count()).toBe(4);
+      expect((await prune(many.slice(0, 1))).code).toBe(0);
+      const bare = 'version: 1\nnamespace: team\nproviders: []\n';
+      await writeFile(join(cwd, 'team.yaml'), bare);
+      const emptied = await cli('apply', '-f', 'team.yaml', '--yes', '--prune');
+      expect(emptied.code).toBe(0);
+      expect(await named('providers', 'kept')).toBeDefined();
+      await gateway.admin('POST', '/admin/v1/models', {
+        name: 'team/only',
+        labels: { 'gateway/namespace': 'team' },
+        routes: [{ provider: 'kept' }],
+      });
+      await writeFile(join(cwd, 'team.yaml'), 'version: 1\nnamespace: team\nmodels: []\n');
+      const whole = await cli('apply', '-f', 'team.yaml', '--yes', '--prune');
+      expect([whole.code, whole.stderr]).toEqual([
+        64,
+        expect.stringContaining('--confirm-prune 1'),
+      ]);
+    },
+  );
+});
+
 describe('adopt', () => {
   it(
     verifies('cli.apply.ownership', 'takes what nobody owns and fails for what others own'),

@@ -8,7 +8,6 @@ import { generateClient } from './openapi-generated-client.ts';
 import { createChecker, neededBy, operationsOf } from './openapi-checker.ts';
 import type { Checker, Document } from './openapi-checker.ts';
 
-const ID = 'versioning.openapi-served';
 /** One line for each operation, with what its body needs, that a release of 1.x has promised. */
 const PROMISED = './openapi-promised.txt';
 
@@ -32,7 +31,7 @@ describe('the OpenAPI document', () => {
 
   it(
     verifies(
-      ID,
+      'versioning.openapi-served',
       'versioning.interface-version',
       'is OpenAPI 3.1 of the interface 1.0.0, for everyone',
     ),
@@ -45,64 +44,74 @@ describe('the OpenAPI document', () => {
     },
   );
 
-  it(verifies(ID, 'is sound: references, parameters, names and schemas'), () => {
-    const text = JSON.stringify(document);
-    for (const [, reference = ''] of text.matchAll(/"\$ref":"([^"]+)"/g)) {
-      const steps = reference.replace(/^#\//, '').split('/');
-      const found = steps.reduce<any>((at, step) => at?.[step], document);
-      expect(found, reference).toBeTypeOf('object');
-    }
-    const operations = operationsOf(document);
-    const ids = operations.map(({ operation }) => operation.operationId);
-    expect(new Set(ids).size).toBe(ids.length);
-    for (const { path, operation } of operations) {
-      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-      const declared = (operation.parameters ?? []).filter((one) => one.in === 'path');
-      expect(declared.map(({ name }) => name)).toEqual(inPath);
-      const names = (operation.parameters ?? []).map((one) => `${one.in} ${one.name}`);
-      expect(new Set(names).size).toBe(names.length);
-      expect(operation.responses['default']).toBeDefined();
-      for (const status of Object.keys(operation.responses))
-        expect(status).toMatch(/^(2\d\d|default)$/);
-    }
-    const ajv = new Ajv2020({ strict: false, validateFormats: false });
-    ajv.addSchema({ $id: 'api', ...document });
-    for (const name of Object.keys(document.components.schemas))
-      expect(() => ajv.compile({ $ref: `api#/components/schemas/${name}` }), name).not.toThrow();
-  });
+  it(
+    verifies('versioning.openapi-served', 'is sound: references, parameters, names and schemas'),
+    () => {
+      const text = JSON.stringify(document);
+      for (const [, reference = ''] of text.matchAll(/"\$ref":"([^"]+)"/g)) {
+        const steps = reference.replace(/^#\//, '').split('/');
+        const found = steps.reduce<any>((at, step) => at?.[step], document);
+        expect(found, reference).toBeTypeOf('object');
+      }
+      const operations = operationsOf(document);
+      const ids = operations.map(({ operation }) => operation.operationId);
+      expect(new Set(ids).size).toBe(ids.length);
+      for (const { path, operation } of operations) {
+        const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+        const declared = (operation.parameters ?? []).filter((one) => one.in === 'path');
+        expect(declared.map(({ name }) => name)).toEqual(inPath);
+        const names = (operation.parameters ?? []).map((one) => `${one.in} ${one.name}`);
+        expect(new Set(names).size).toBe(names.length);
+        expect(operation.responses['default']).toBeDefined();
+        for (const status of Object.keys(operation.responses))
+          expect(status).toMatch(/^(2\d\d|default)$/);
+      }
+      const ajv = new Ajv2020({ strict: false, validateFormats: false });
+      ajv.addSchema({ $id: 'api', ...document });
+      for (const name of Object.keys(document.components.schemas))
+        expect(() => ajv.compile({ $ref: `api#/components/schemas/${name}` }), name).not.toThrow();
+    },
+  );
 
-  it(verifies(ID, 'lists every route that is served, and nothing else'), () => {
-    const documented = new Set(
-      operationsOf(document).map(({ method, path }) => `${method} ${path}`),
-    );
-    const app = gateway.gateway?.app as unknown as {
-      '~routes': { method: string; route: string }[];
-    };
-    const served = app['~routes'].filter(
-      ({ method, route }) => method !== '' && route.startsWith('/v1'),
-    );
-    const matches = (route: string, path: string): boolean => {
-      const pattern = route.replace(/:\w+/g, '[^/]+').replace(/\/\*\*$/, '/.+');
-      return new RegExp(`^${pattern}$`).test(path);
-    };
-    const kinds = ['agents', 'credentials', 'deployments', 'endpoints', 'files', 'skills'];
-    for (const { method, route } of served) {
-      // Every method of a resource has a handler of its own to refuse what is not there.
-      const isKind = kinds.some((kind) => [`/v1/${kind}`, `/v1/${kind}/**`].includes(route));
-      const found = [...documented].some(
-        (key) => key.startsWith(`${method} `) && matches(route, key.split(' ')[1] ?? ''),
+  it(
+    verifies('versioning.openapi-served', 'lists every route that is served, and nothing else'),
+    () => {
+      const documented = new Set(
+        operationsOf(document).map(({ method, path }) => `${method} ${path}`),
       );
-      if (!isKind) expect(found, `${method} ${route}`).toBe(true);
-    }
-    for (const key of documented) {
-      const [method, path = ''] = key.split(' ');
-      const found = served.some((one) => one.method === method && matches(one.route, path));
-      expect(found, key).toBe(true);
-    }
-  });
+      const app = gateway.gateway?.app as unknown as {
+        '~routes': { method: string; route: string }[];
+      };
+      const served = app['~routes'].filter(
+        ({ method, route }) => method !== '' && route.startsWith('/v1'),
+      );
+      const matches = (route: string, path: string): boolean => {
+        const pattern = route.replace(/:\w+/g, '[^/]+').replace(/\/\*\*$/, '/.+');
+        return new RegExp(`^${pattern}$`).test(path);
+      };
+      const kinds = ['agents', 'credentials', 'deployments', 'endpoints', 'files', 'skills'];
+      for (const { method, route } of served) {
+        // Every method of a resource has a handler of its own to refuse what is not there.
+        const isKind = kinds.some((kind) => [`/v1/${kind}`, `/v1/${kind}/**`].includes(route));
+        const found = [...documented].some(
+          (key) => key.startsWith(`${method} `) && matches(route, key.split(' ')[1] ?? ''),
+        );
+        if (!isKind) expect(found, `${method} ${route}`).toBe(true);
+      }
+      for (const key of documented) {
+        const [method, path = ''] = key.split(' ');
+        const found = served.some((one) => one.method === method && matches(one.route, path));
+        expect(found, key).toBe(true);
+      }
+    },
+  );
 
   it.each(CONTRACT_PATHS)(
-    verifies(ID, 'versioning.compat-service-paths', 'serves %s %s of the contract'),
+    verifies(
+      'versioning.openapi-served',
+      'versioning.compat-service-paths',
+      'serves %s %s of the contract',
+    ),
     async (method, path) => {
       const documented = Object.keys(document.paths).map((one) => one.replace(/\{\w+\}/g, '{}'));
       expect(documented).toContain(path.replace(/\{\w+\}/g, '{}'));
@@ -113,35 +122,38 @@ describe('the OpenAPI document', () => {
     },
   );
 
-  it(verifies(ID, 'says what the server answers: models and inference'), async () => {
-    const user = { role: 'user', content: 'hello' };
-    const calls: [method: string, path: string, body?: object][] = [
-      ['GET', '/v1/models'],
-      ['GET', '/v1/models/acme/fast'],
-      ['GET', '/v1beta/models'],
-      ['POST', '/v1/chat/completions', { model: 'acme/fast', messages: [user] }],
-      ['POST', '/v1/responses', { model: 'acme/fast', input: 'hello' }],
-      ['POST', '/v1/embeddings', { model: 'acme/vectors', input: 'hello' }],
-      ['POST', '/v1/images/generations', { model: 'acme/pictures', prompt: 'x' }],
-      ['POST', '/v1/messages', { model: 'acme/fast', max_tokens: 9, messages: [user] }],
-      ['POST', '/v1/messages/count_tokens', { model: 'acme/fast', messages: [user] }],
-      ['POST', '/v1beta/models/fast:generateContent', { contents: [{ parts: [{ text: 'x' }] }] }],
-      ['POST', '/v1/run', { model: 'acme/fast', input: { messages: [user] } }],
-      ['POST', '/v1/webhooks/secret/rotate'],
-      ['GET', '/v1/webhooks/deliveries'],
-      ['GET', '/v1/account/key'],
-      ['GET', '/v1/account/balance'],
-      ['GET', '/v1/account/executions'],
-      ['GET', '/v1/account/usage?group_by=model'],
-    ];
-    for (const [method, path, body] of calls) {
-      const answer = await gateway.call(method, path, body ? { body } : {});
-      expect(answer.status, `${method} ${path} ${JSON.stringify(answer.body)}`).toBeLessThan(300);
-      checker.check(method, path, answer);
-    }
-  });
+  it(
+    verifies('versioning.openapi-served', 'says what the server answers: models and inference'),
+    async () => {
+      const user = { role: 'user', content: 'hello' };
+      const calls: [method: string, path: string, body?: object][] = [
+        ['GET', '/v1/models'],
+        ['GET', '/v1/models/acme/fast'],
+        ['GET', '/v1beta/models'],
+        ['POST', '/v1/chat/completions', { model: 'acme/fast', messages: [user] }],
+        ['POST', '/v1/responses', { model: 'acme/fast', input: 'hello' }],
+        ['POST', '/v1/embeddings', { model: 'acme/vectors', input: 'hello' }],
+        ['POST', '/v1/images/generations', { model: 'acme/pictures', prompt: 'x' }],
+        ['POST', '/v1/messages', { model: 'acme/fast', max_tokens: 9, messages: [user] }],
+        ['POST', '/v1/messages/count_tokens', { model: 'acme/fast', messages: [user] }],
+        ['POST', '/v1beta/models/fast:generateContent', { contents: [{ parts: [{ text: 'x' }] }] }],
+        ['POST', '/v1/run', { model: 'acme/fast', input: { messages: [user] } }],
+        ['POST', '/v1/webhooks/secret/rotate'],
+        ['GET', '/v1/webhooks/deliveries'],
+        ['GET', '/v1/account/key'],
+        ['GET', '/v1/account/balance'],
+        ['GET', '/v1/account/executions'],
+        ['GET', '/v1/account/usage?group_by=model'],
+      ];
+      for (const [method, path, body] of calls) {
+        const answer = await gateway.call(method, path, body ? { body } : {});
+        expect(answer.status, `${method} ${path} ${JSON.stringify(answer.body)}`).toBeLessThan(300);
+        checker.check(method, path, answer);
+      }
+    },
+  );
 
-  it(verifies(ID, 'says what the server answers: resources'), async () => {
+  it(verifies('versioning.openapi-served', 'says what the server answers: resources'), async () => {
     const checked = async (method: string, path: string, body?: unknown): Promise<any> => {
       const answer: Answer = await gateway.call(method, path, body === undefined ? {} : { body });
       expect(answer.status, `${method} ${path} ${JSON.stringify(answer.body)}`).toBeLessThan(300);
@@ -188,25 +200,28 @@ describe('the OpenAPI document', () => {
     await checked('DELETE', `/v1/endpoints/${service.id}`);
   });
 
-  it(verifies(ID, 'says how the server fails, in the shape of each family'), async () => {
-    const failures: [method: string, path: string, options: object][] = [
-      ['GET', '/v1/agents/agent_none', {}],
-      ['POST', '/v1/agents', { body: {} }],
-      ['POST', '/v1/agents', { body: {}, key: 'sk-none' }],
-      ['POST', '/v1/chat/completions', { body: {} }],
-      ['POST', '/v1/messages', { body: {} }],
-      ['POST', '/v1/messages', { body: {}, key: '' }],
-      ['POST', '/v1beta/models/none:generateContent', { body: {} }],
-      ['POST', '/v1beta/interactions', { body: {} }],
-      ['GET', '/v1/models/acme/none', {}],
-      ['GET', '/v1/deployment_runs/drun_none', {}],
-    ];
-    for (const [method, path, options] of failures) {
-      const answer = await gateway.call(method, path, options);
-      expect(answer.status, `${method} ${path}`).toBeGreaterThanOrEqual(400);
-      checker.check(method, path, answer);
-    }
-  });
+  it(
+    verifies('versioning.openapi-served', 'says how the server fails, in the shape of each family'),
+    async () => {
+      const failures: [method: string, path: string, options: object][] = [
+        ['GET', '/v1/agents/agent_none', {}],
+        ['POST', '/v1/agents', { body: {} }],
+        ['POST', '/v1/agents', { body: {}, key: 'sk-none' }],
+        ['POST', '/v1/chat/completions', { body: {} }],
+        ['POST', '/v1/messages', { body: {} }],
+        ['POST', '/v1/messages', { body: {}, key: '' }],
+        ['POST', '/v1beta/models/none:generateContent', { body: {} }],
+        ['POST', '/v1beta/interactions', { body: {} }],
+        ['GET', '/v1/models/acme/none', {}],
+        ['GET', '/v1/deployment_runs/drun_none', {}],
+      ];
+      for (const [method, path, options] of failures) {
+        const answer = await gateway.call(method, path, options);
+        expect(answer.status, `${method} ${path}`).toBeGreaterThanOrEqual(400);
+        checker.check(method, path, answer);
+      }
+    },
+  );
 
   it('is enough for a generated client', async () => {
     const client = generateClient(document, { url: gateway.url, key: gateway.clientKey });
@@ -226,16 +241,19 @@ describe('the OpenAPI document', () => {
     await expect(client.call('get_v1_agents_id', {})).rejects.toThrow('id is required');
   });
 
-  it(verifies(ID, 'would tell of an answer that it does not foresee'), async () => {
-    const answer = await gateway.call('GET', '/v1/account/balance');
-    const strange = { ...answer, body: { ...answer.body, spent: 1 } };
-    expect(() => checker.check('GET', '/v1/account/balance', strange)).toThrow('spent');
-    const flat = { ...answer, status: 404, body: { message: 'none' } };
-    expect(() => checker.check('GET', '/v1/account/balance', flat)).toThrow('error');
-  });
+  it(
+    verifies('versioning.openapi-served', 'would tell of an answer that it does not foresee'),
+    async () => {
+      const answer = await gateway.call('GET', '/v1/account/balance');
+      const strange = { ...answer, body: { ...answer.body, spent: 1 } };
+      expect(() => checker.check('GET', '/v1/account/balance', strange)).toThrow('spent');
+      const flat = { ...answer, status: 404, body: { message: 'none' } };
+      expect(() => checker.check('GET', '/v1/account/balance', flat)).toThrow('error');
+    },
+  );
 
   // A line that goes, or that comes to need more, breaks clients of 1.x: only new ones may come.
-  it(verifies(ID, 'keeps what 1.x has promised'), async () => {
+  it(verifies('versioning.openapi-served', 'keeps what 1.x has promised'), async () => {
     await expect(`${toPromises(document).join('\n')}\n`).toMatchFileSnapshot(PROMISED);
   });
 });
