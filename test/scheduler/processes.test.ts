@@ -26,6 +26,8 @@ const ROUNDS = 20;
 const KILLS = 3;
 /** What a dead process held is let go after this time. */
 const LEASE_MS = 35_000;
+/** While all live, a round is over before. */
+const PATIENCE_MS = 300;
 
 /** Schedules that are due every hour, and the clock of all who fire them. */
 async function setUp() {
@@ -63,7 +65,7 @@ async function setUp() {
     await once(child, 'message');
     return child;
   };
-  return { store, setClock, clock, begun, ids, start };
+  return { store, setClock, begun, ids, start };
 }
 
 async function rowsOf<T>(store: Store, prefix: string): Promise<T[]> {
@@ -78,9 +80,9 @@ describe('several processes on one disk store', () => {
       'deployments.trigger.one-session',
       'fire every instant once, with one Session, while of %d one after the other is killed',
     ),
-    { timeout: 120_000 },
+    { timeout: 400_000 },
     async (count) => {
-      const { store, setClock, clock, begun, ids, start } = await setUp();
+      const { store, setClock, begun, ids, start } = await setUp();
       const names = Array.from({ length: count }, (_, index) => `worker ${index}`);
       const alive = await Promise.all(names.map(start));
       let starting: Promise<void> | undefined;
@@ -100,11 +102,11 @@ describe('several processes on one disk store', () => {
           const runs = await rowsOf<RunRow>(store, 'schedule-run');
           const decided = runs.filter((run) => statusOf(run) !== 'pending').length;
           if (decided === ids.length * round) return true;
-          const isLate =
-            performance.now() - looked > 300 && clock.now() < begun + round * HOUR + LEASE_MS;
-          if (isLate) setClock(begun + round * HOUR + LEASE_MS);
+          // Then it goes on, faster than the wall's: leases run out, and what failed is due again.
+          const late = performance.now() - looked - PATIENCE_MS;
+          if (late > 0) setClock(begun + round * HOUR + LEASE_MS + 10 * late);
           return false;
-        }, 30_000);
+        }, HOUR / 20);
       }
       expect(kills).toBe(KILLS);
       await starting;
