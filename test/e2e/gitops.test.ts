@@ -198,6 +198,27 @@ describe('a saved plan', () => {
   );
 });
 
+describe('--write-secret', () => {
+  it('writes what is declared, with or without its organization, and refuses another name', async () => {
+    await applied(TEAM);
+    for (const name of ['credential/docs token#value', 'credential/default/docs token#value']) {
+      expect((await planOf('--write-secret', name)).summary).toMatchObject({ update: 1, total: 1 });
+    }
+    const wrong = await cli(
+      'apply',
+      '-f',
+      'team.yaml',
+      '--yes',
+      '--write-secret',
+      'credential/x#value',
+    );
+    expect([wrong.code, wrong.stderr]).toEqual([
+      64,
+      expect.stringContaining('credential/default/docs token#value'),
+    ]);
+  });
+});
+
 describe('drift', () => {
   it(
     verifies('cli.drift', 'cli.diff.exit-code', 'lists what others changed, apart from the files'),
