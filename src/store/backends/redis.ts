@@ -34,7 +34,7 @@ type Call = (...args: (string | Buffer | number)[]) => Promise<unknown>;
 type Scripted = Record<`${keyof typeof SCRIPTS}Buffer`, Call>;
 
 /**
- * A store at cluster scope on Redis 6.2 or newer. A commit is one script, so all or nothing; it is as
+ * A store at cluster scope on Redis 7.0 or newer. A commit is one script, so all or nothing; it is as
  * durable as the server makes its writes. Rejects with `StoreError` `unavailable`, `newer_format`, or
  * `read_only` for a server that would lose acknowledged writes.
  */
