@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { operatorNames } from '../config/operator-names.ts';
 import type { JobHandler, Jobs } from '../jobs/jobs.ts';
 import { ActiveExchanges } from '../inference/active-exchanges.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';
@@ -69,7 +70,8 @@ export function openAgents(options: AgentsOptions): AgentsParts {
   const admit = payerGate(options);
   const { runner, close } = openRunner(options, admit);
   const followers = new ActiveExchanges();
-  const { sessions, handlers } = createSessions({ store, clock, ids, jobs, runner });
+  const operator = operatorNames(config);
+  const { sessions, handlers } = createSessions({ store, clock, ids, jobs, runner, operator });
   const checked = withKnownFiles(
     sessions,
     async (organization, id) => (await loadFile(repository, organization, id)) !== undefined,
@@ -89,7 +91,7 @@ export function openAgents(options: AgentsOptions): AgentsParts {
         ...served,
         active: followers,
         resolveAgent: (organization, reference) =>
-          resolveAgent(repository, organization, { ...reference, prefix: 'agent.' }),
+          resolveAgent(repository, organization, { ...reference, operator, prefix: 'agent.' }),
       }),
       ...serviceRoutes({ ...served, desk: createServiceDesk(repository) }),
     ],

@@ -1,3 +1,4 @@
+import { operatorNames } from '../config/operator-names.ts';
 import type { ServerConfig } from '../config/server-config.ts';
 import type { Clock } from '../core/clock.ts';
 import type { IdSource } from '../core/ids.ts';
@@ -46,11 +47,7 @@ export async function openResources(
   const sealer = createSealer(masterKeys);
   await checkMasterKey(store, sealer);
   const hasher = createKeyHasher(masterKeys);
-  const operator = {
-    harnesses: new Set(Object.keys(config.harnesses)),
-    harnessesInline: config.harnessesInline,
-    mcpServers: new Set(Object.keys(config.mcpServers)),
-  };
+  const operator = operatorNames(config);
   const { webhooks } = config.notifications;
   const definitions = bindResources({ hasher, clock, operator, webhooks });
   const repository = new Repository({ store, clock, ids, sealer, definitions });

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../core/errors.ts';
+import type { OperatorNames } from '../resources/agent-fields.ts';
 import { reviseAgent } from './revise-agent.ts';
 import { parseInput } from './parse-input.ts';
 import { metadata } from '../resources/fields.ts';
@@ -14,15 +15,21 @@ import { agentKey } from './session-row.ts';
 import type { SessionRow } from './session-row.ts';
 import type { SessionChanges } from './sessions.ts';
 
+interface ChangeDeps {
+  readonly log: SessionLog;
+  readonly operator?: OperatorNames | undefined;
+}
+
 /** See `Sessions.update`. */
 export async function changeSession(
-  log: SessionLog,
+  deps: ChangeDeps,
   { organization, id }: Whose,
   changes: SessionChanges,
 ): Promise<SessionRow> {
+  const { log } = deps;
   const changed = await log.change(id, async (row) => {
     if (row?.organization !== organization) throw noSession();
-    return withUpdates(log, row, changes);
+    return withUpdates(deps, row, changes);
   });
   return changed?.row ?? log.load(organization, id);
 }
@@ -42,14 +49,15 @@ export async function archiveSession(
 
 /** Undefined when nothing changes. The event tells what did (requirement sessions.update). */
 async function withUpdates(
-  log: SessionLog,
+  deps: ChangeDeps,
   row: SessionRow,
   changes: SessionChanges,
 ): Promise<RowChange | undefined> {
+  const { log } = deps;
   const title = changes.title === undefined ? row.title : changes.title || null;
   const metadata = patch(row.metadata, changes.metadata);
   const budget = changeBudget(row, changes.budget);
-  const agent = await changedAgent(log, row, changes.agent);
+  const agent = await changedAgent(deps, row, changes.agent);
   const event: NewEvent = {
     type: 'session.updated',
     ...(title !== row.title && { title }),
@@ -75,7 +83,7 @@ function patch(
 }
 
 async function changedAgent(
-  log: SessionLog,
+  { log, operator }: ChangeDeps,
   row: SessionRow,
   changes: SessionChanges['agent'] = {},
 ): Promise<ResolvedAgent | undefined> {
@@ -87,6 +95,6 @@ async function changedAgent(
   }
   const agent = (await log.withAgent(row))?.agent;
   if (!agent) throw noSession();
-  const next = reviseAgent(agent, Object.fromEntries(given));
+  const next = reviseAgent(agent, Object.fromEntries(given), operator);
   return isDeepStrictEqual(next, agent) ? undefined : next;
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { JobHandler, Jobs } from '../jobs/jobs.ts';
+import type { OperatorNames } from '../resources/agent-fields.ts';
 import type { Store } from '../store/store.ts';
 import { changeSession, archiveSession } from './change-session.ts';
 import { followLog } from './follow-log.ts';
@@ -23,6 +24,8 @@ export interface SessionsOptions {
   readonly ids: IdSource;
   readonly jobs: Jobs;
   readonly runner: TurnRunner;
+  /** Changed Agents may name nothing else of the operator's. Default: not judged. */
+  readonly operator?: OperatorNames;
 }
 
 /** The Sessions on a store, and who does their durable work in this process, by kind. */
@@ -31,7 +34,12 @@ export interface SessionsParts {
   readonly handlers: ReadonlyMap<string, JobHandler>;
 }
 
-export function createSessions({ jobs, runner, ...options }: SessionsOptions): SessionsParts {
+export function createSessions({
+  jobs,
+  runner,
+  operator,
+  ...options
+}: SessionsOptions): SessionsParts {
   const log = new SessionLog(options);
   const whole = async (row: SessionRow): Promise<Session> => {
     const session = await log.withAgent(row);
@@ -43,7 +51,7 @@ export function createSessions({ jobs, runner, ...options }: SessionsOptions): S
     get: async (organization, id) => whole(await log.load(organization, id)),
     list: (organization, query) => listSessions(log, organization, query),
     update: async (organization, id, changes) =>
-      whole(await changeSession(log, { organization, id }, changes)),
+      whole(await changeSession({ log, operator }, { organization, id }, changes)),
     archive: async (organization, id) => whole(await archiveSession(log, { organization, id })),
     terminate: (organization, id, termination) =>
       terminateSession(log, { organization, id }, termination),

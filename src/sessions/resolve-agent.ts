@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { GatewayError } from '../core/errors.ts';
 import { agent } from '../resources/agent.ts';
 import { agentParts, checkAgentParts } from '../resources/agent-fields.ts';
-import type { AgentParts } from '../resources/agent-fields.ts';
+import type { AgentParts, OperatorNames } from '../resources/agent-fields.ts';
 import { isArchived } from '../resources/define-resource.ts';
 import type { Stored } from '../resources/define-resource.ts';
 import { parseFields } from '../resources/parse-body.ts';
@@ -20,6 +20,8 @@ export interface AgentOverrides {
   readonly overrides?: Readonly<Record<string, unknown>> | undefined;
   /** Where the overrides stand in the request, for messages: `agent.`. */
   readonly prefix?: string;
+  /** Overrides may name nothing else of the operator's. Default: not judged. */
+  readonly operator?: OperatorNames;
 }
 
 const OVERRIDES = ['model', 'system', 'tools', 'mcp_servers', 'skills'] as const;
@@ -34,7 +36,7 @@ const parts = z.object(agentParts);
 export async function resolveAgent(
   repository: Repository,
   organization: string,
-  { overrides, prefix = '', ...source }: AgentSource & AgentOverrides,
+  { overrides, prefix = '', operator, ...source }: AgentSource & AgentOverrides,
 ): Promise<ResolvedAgent> {
   const resolved =
     'runtime' in source
@@ -48,7 +50,7 @@ export async function resolveAgent(
     throw new GatewayError('invalid_request', { message, param });
   }
   const given = parseFields(parts, { ...partsOf(resolved), ...overrides }, prefix) as AgentParts;
-  checkAgentParts(given, prefix);
+  checkAgentParts(given, prefix, operator);
   const lookup = repository.lookupIn(organization);
   const former = resolved.skills as AgentParts['skills'];
   const skills = await pinSkills(given.skills, lookup, { former, prefix });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { agentParts, checkAgentParts } from '../resources/agent-fields.ts';
-import type { AgentParts } from '../resources/agent-fields.ts';
+import type { AgentParts, OperatorNames } from '../resources/agent-fields.ts';
 import { parseInput } from './parse-input.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 
@@ -14,10 +14,11 @@ const lists = z.object({ tools: agentParts.tools, mcp_servers: agentParts.mcp_se
 export function reviseAgent(
   agent: ResolvedAgent,
   changes: { readonly tools?: unknown; readonly mcp_servers?: unknown },
+  operator?: OperatorNames,
 ): ResolvedAgent {
   const { tools, mcp_servers } = agent;
   const given = parseInput(lists, { tools, mcp_servers, ...changes }, 'agent');
   const next = { ...agent, ...given } as ResolvedAgent;
-  checkAgentParts(next as unknown as AgentParts, 'agent.');
+  checkAgentParts(next as unknown as AgentParts, 'agent.', operator);
   return next;
 }
