@@ -26,13 +26,14 @@ export async function sendEvents(
   { organization, id }: Whose,
   sent: readonly unknown[],
 ): Promise<SessionEvent[]> {
-  refuseClosed(await log.load(organization, id));
+  const found = await log.load(organization, id);
+  refuseClosed(found, sent);
   const input = parseInputEvents(sent, 'events');
   await checkAnswers(log, id, input);
   const events = log.identify(input);
   const changed = await log.change(id, async (row) => {
     if (row?.organization !== organization) throw noSession();
-    refuseClosed(row);
+    refuseClosed(row, input);
     const ops = callsForTurn(events) ? await jobs.toWake(turnJob(id)) : [];
     return { row, events: [...events, ...log.identify(statusAfter(row, events))], ops };
   });
@@ -64,11 +65,16 @@ export function statusAfter(row: SessionRow, events: readonly IdentifiedEvent[])
   return [{ type: 'session.status_idle', stop_reason, stop_details: null }];
 }
 
-function refuseClosed({ status, archivedAt }: SessionRow): void {
+/** What an archived Session still does can be stopped; that brings it nothing new. */
+function refuseClosed({ status, archivedAt }: SessionRow, sent: readonly unknown[]): void {
   const state = status === 'terminated' ? 'terminated' : archivedAt === null ? null : 'archived';
-  if (state === null) return;
+  if (state === null || (state === 'archived' && status !== 'idle' && isStop(sent))) return;
   const message = `the session is ${state} and takes no more input`;
   throw new GatewayError('conflict', { message, retry: false });
+}
+
+function isStop(sent: readonly unknown[]): boolean {
+  return sent.every((event) => (event as { type?: unknown } | null)?.type === 'user.interrupt');
 }
 
 /** Answers must name a call of this Session (requirement sessions.events.send-validation). */

@@ -106,10 +106,14 @@ export interface Sessions {
    * Appends `session.updated` unless nothing changes.
    *
    * @throws GatewayError `not_found`; `conflict` for an agent at work; `invalid_request` and
-   *   `unprocessable` for lists that make no Agent
+   *   `unprocessable` for lists that make no Agent or name what is not declared
    */
   update(organization: string, id: string, changes: SessionChanges): Promise<Session>;
-  /** From now on it takes no input. Idempotent. @throws GatewayError `not_found` */
+  /**
+   * From now on it takes no input; a turn that runs goes on to its end and can be interrupted. Idempotent.
+   *
+   * @throws GatewayError `not_found`
+   */
   archive(organization: string, id: string): Promise<Session>;
   /**
    * Ends its turn and its streams for good; what was said stays readable. False when it was over already
@@ -123,7 +127,8 @@ export interface Sessions {
    * A Session that waits for nothing else runs from the same commit on, so nobody takes it for done.
    *
    * @throws GatewayError `not_found`; `invalid_request` with the path of the fault in `events`;
-   *   `conflict` for an archived or terminated Session
+   *   `conflict` for a terminated Session, and for an archived one unless it runs and all that is sent
+   *   are interrupts
    */
   send(organization: string, id: string, events: readonly unknown[]): Promise<SessionEvent[]>;
   /** One page of the history; costs the same wherever it begins. @throws GatewayError `not_found` */

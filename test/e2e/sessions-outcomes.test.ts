@@ -331,4 +331,29 @@ describe('a Session', () => {
       expect(gateway.log()).not.toContain('internal error');
     },
   );
+
+  it(
+    verifies('sessions.archive-delete', 'goes on once it is archived, unless it is interrupted'),
+    async () => {
+      const slow = { text: 'late', delay_ms: 600_000 };
+      const {
+        mock,
+        create,
+        send,
+        rest,
+        call: ask,
+      } = await setUp([{ match: { text: 'wait' }, reply: slow }]);
+      const id = await create();
+      await send(id, message('wait'));
+      await eventually(() => mock.engine.calls().length === 1);
+      await ask('POST', `/v1/sessions/${id}/archive`);
+      expect((await ask('GET', `/v1/sessions/${id}`)).body.status).toBe('running');
+      const stop = { type: 'user.interrupt' };
+      expect((await send(id, stop, message('more'))).status).toBe(409);
+      expect((await send(id, stop)).status).toBe(200);
+      const events = await rest(id);
+      expect(events.filter(({ type }) => type === 'agent.message')).toEqual([]);
+      expect((await send(id, stop)).status).toBe(409);
+    },
+  );
 });
