@@ -1,3 +1,4 @@
+import { checkPrograms } from './check-programs.ts';
 import { checkReferences } from './check-references.ts';
 import { checkSecrets } from './check-secrets.ts';
 import { type DesiredState, toDesired } from './desired.ts';
@@ -6,6 +7,7 @@ import { type ConfigFiles, type ConfigSource, nodeConfigFiles, readSources } fro
 import { createPlaces, type Places } from './locate.ts';
 import { mergeDocuments } from './merge.ts';
 import { layOver } from './overlay.ts';
+import { operatorNames } from './operator-names.ts';
 import { parseYaml } from './parse-yaml.ts';
 import { resolveDocument } from './resolve.ts';
 import { checkSections } from './schema.ts';
@@ -78,6 +80,9 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     ...sections.diagnostics,
     ...checkSecrets(tree, places),
     ...checkReferences(tree, places),
+    ...(server.config
+      ? checkPrograms(tree, { places, operator: operatorNames(server.config) })
+      : []),
   );
   const sorted = withoutRepeats(sortDiagnostics(diagnostics));
   if (hasErrors(sorted) || server.config === undefined) {

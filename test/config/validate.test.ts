@@ -322,4 +322,40 @@ describe('loadConfig', () => {
     const [annotation] = formatDiagnostics(diagnostics, 'github').split('\n');
     expect(annotation).toContain('%25%0A');
   });
+
+  it(
+    verifies(
+      'cli.validate.offline',
+      'misses the programs that Agents name and the server section lacks',
+    ),
+    async () => {
+      const wanted = [
+        'version: 1',
+        'agents:',
+        '  - name: a',
+        '    model: m',
+        '    mcp_servers: [{ type: stdio, name: t, server: shpo }]',
+        '    tools: [{ type: mcp_toolset, mcp_server_name: t }]',
+        'services:',
+        '  - { name: s, protocols: [rest], runtime: { type: agent, harness: codre } }',
+        'deployments:',
+        '  - name: d',
+        '    runtime: { type: agent, harness: { name: x, command: x } }',
+        '    initial_events: [{ type: user.message, content: [{ type: text, text: go }] }]',
+      ].join('\n');
+      const declaring = (server: string) => `${wanted}\nserver: { ${server} }\n`;
+      const programs =
+        'mcp_servers: { shop: { command: x } }, harnesses: { coder: { command: x } }';
+      expect(await problems(declaring(programs))).toEqual([
+        'g.yaml:5:51: error: agents[0].mcp_servers[0].server: shpo is not declared in server.mcp_servers',
+        '  hint: did you mean shop?',
+        'g.yaml:8:68: error: services[0].runtime.harness: codre is not declared in server.harnesses',
+        '  hint: did you mean coder?',
+        'g.yaml:11:38: error: deployments[0].runtime.harness: a command is taken only with server.harnesses_inline',
+        '  hint: declare it under server.harnesses and name it here',
+      ]);
+      expect((await problems(declaring('harnesses_inline: true'))).length).toBe(4);
+      expect(await problems(`${wanted}\n`)).toEqual([]);
+    },
+  );
 });

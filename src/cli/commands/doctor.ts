@@ -51,7 +51,12 @@ async function checkConfig({
     const message = formatDiagnostics(diagnostics, 'text');
     return {
       config,
-      finding: { name, state: 'bad', message, hint: '`gateway init` writes a first file' },
+      finding: {
+        name,
+        state: 'bad',
+        message,
+        hint: 'mend it where the lines say; without a file, `gateway init` writes a first one',
+      },
     };
   }
   return { config, finding: { name, state: 'ok', message: `${config.files.join(', ')}: valid` } };
