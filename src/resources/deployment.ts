@@ -12,6 +12,7 @@ import type { Reference, Spec, State, Stored } from './define-resource.ts';
 import { bind, refuseRebinding, withBinding } from './deployment-binding.ts';
 import { agentConfigOf, deploymentFields, scheduleOf } from './deployment-fields.ts';
 import { dueOps, firstDue, pendingRunPrefix } from './due-index.ts';
+import { filesOf } from './message-files.ts';
 import type { Body } from './parse-body.ts';
 import { sameJson } from './same-json.ts';
 import type { Draft, Lookup, Settlement } from './settlement.ts';
@@ -130,11 +131,21 @@ async function settleDeployment(
 ): Promise<Settlement> {
   const { before } = draft;
   const spec = await bind(draft, lookup, operator);
+  await findFiles(draft, lookup);
   if (before && sameJson(scheduleOf(before.spec), scheduleOf(spec))) return { spec };
   const fresh = before ? {} : { paused: null, last_slot: null, last_run_at: null };
   const waits = before !== undefined && pausedOf(before) !== null;
   const next = waits ? null : dueFrom(spec, before?.state ?? fresh, lookup.now);
   return { spec, state: { ...fresh, next_due_at: next } };
+}
+
+/** What was named before may have been deleted since. @throws GatewayError `not_found` */
+async function findFiles({ spec, before }: Draft, { find }: Lookup): Promise<void> {
+  const at = 'initial_events';
+  const former = before && filesOf(before.spec[at] as unknown[], at);
+  for (const [target, path] of filesOf(spec[at] as unknown[], at)) {
+    if (!former?.has(target)) await find({ kind: 'file', target, path });
+  }
 }
 
 /** The first instant from now on: what was missed stays missed. */

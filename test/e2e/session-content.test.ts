@@ -97,9 +97,31 @@ describe('a file of a message', () => {
         body: { content: [{ type: 'text', text: 'Look.' }, naming(id)] },
       });
       expect(run.status).toBe(404);
+      const schedule = await gateway.call('POST', '/v1/deployments', {
+        body: { name: 'report', agent_id: agent, initial_events: events },
+      });
+      expect(schedule).toMatchObject({
+        status: 404,
+        body: { error: { param: `initial_events[0].${path}` } },
+      });
     }
     const all = await gateway.call('GET', `/v1/sessions/${session}/events`);
     expect(all.body.data).toEqual([]);
+  });
+
+  it('may be deleted while a Schedule names it, which can still be changed', async () => {
+    const file = await toFile(Buffer.from('x'), 'x.txt');
+    const { id } = await client.beta.files.upload({ file });
+    const initial_events = [message(naming(id))];
+    const made = await gateway.call('POST', '/v1/deployments', {
+      body: { name: 'report', agent_id: agent, initial_events },
+    });
+    expect(made.status).toBe(201);
+    await client.beta.files.delete(id);
+    const path = `/v1/deployments/${made.body.id}`;
+    const change = async (body: object) => (await gateway.call('PATCH', path, { body })).status;
+    expect(await change({ name: 'weekly', initial_events })).toBe(200);
+    expect(await change({ initial_events: [message(naming('file_none'))] })).toBe(404);
   });
 
   it('is one of at most 100 of a call', async () => {
