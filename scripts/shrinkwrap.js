@@ -1,0 +1,31 @@
+// `npm pack` and `npm publish` call this: what package-lock.json pins for production becomes the
+// npm-shrinkwrap.json of the package, so that who installs it gets the very packages that were tested.
+// `--remove` takes it away again: in a checkout npm would prefer it to the lock.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+
+const place = (name) => new URL(`../${name}`, import.meta.url);
+const SHRINKWRAP = place('npm-shrinkwrap.json');
+
+if (process.argv.includes('--remove')) rmSync(SHRINKWRAP, { force: true });
+else writeFileSync(SHRINKWRAP, `${JSON.stringify(shrinkwrap(), undefined, 2)}\n`);
+
+function shrinkwrap() {
+  const { name, version, lockfileVersion, packages } = JSON.parse(
+    readFileSync(place('package-lock.json'), 'utf8'),
+  );
+  const { '': root, ...installed } = packages;
+  const { devDependencies: _, ...product } = root;
+  const pinned = Object.entries(installed)
+    .filter(([, { dev, devOptional }]) => !dev && !devOptional)
+    .filter(([path, entry]) => isVerified(path, entry))
+    .map(([path, { funding: _, resolved: __, ...entry }]) => [path, entry]);
+  const all = Object.fromEntries([['', product], ...pinned]);
+  return { name, version, lockfileVersion, requires: true, packages: all };
+}
+
+/** A package without a hash would be installed unseen. Prebuilt parts of other platforms may be missing. */
+function isVerified(path, { integrity, optional }) {
+  if (integrity) return true;
+  if (!optional) throw new Error(`package-lock.json has no integrity for ${path}`);
+  return false;
+}
