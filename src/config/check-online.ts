@@ -1,3 +1,4 @@
+import { suggest } from '../core/suggest.ts';
 import { type ActualState, findActual, organizationId } from './actual.ts';
 import { known } from './changes.ts';
 import type { DesiredObject, DesiredState } from './desired.ts';
@@ -6,7 +7,6 @@ import type { KindName } from './kinds.ts';
 import { objectRefs } from './object-refs.ts';
 import type { Plan } from './plan.ts';
 import { isRecord } from './record.ts';
-import { suggest } from './unknown-fields.ts';
 
 /** What only the server knows of a valid configuration. */
 export interface OnlineState {

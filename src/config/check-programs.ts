@@ -1,8 +1,8 @@
+import { suggest } from '../core/suggest.ts';
 import type { OperatorNames } from '../resources/agent-fields.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { formatPath, type Path, type Places, valueAt } from './locate.ts';
 import { isRecord } from './record.ts';
-import { suggest } from './unknown-fields.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
 type Problem = Pick<Diagnostic, 'message' | 'hint'> & { readonly path: Path };

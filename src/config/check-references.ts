@@ -1,10 +1,10 @@
+import { suggest } from '../core/suggest.ts';
 import { fallbacksOf, ownedIdentity } from './desired.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { CONFIG_KINDS, DEFAULT_ORGANIZATION } from './kinds.ts';
 import { formatPath, type Path, type Places } from './locate.ts';
 import { isRecord } from './record.ts';
 import { ObjectRef } from './references.ts';
-import { suggest } from './unknown-fields.ts';
 
 type Tree = Record<string, unknown>;
 type Problem = Pick<Diagnostic, 'message' | 'hint'>;

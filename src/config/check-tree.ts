@@ -1,8 +1,9 @@
 import type { z } from 'zod';
+import { suggest } from '../core/suggest.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { formatPath, type Path, type Places, valueAt } from './locate.ts';
 import { ObjectRef, SecretRef } from './references.ts';
-import { removeUnknownFields, suggest, type UnknownField } from './unknown-fields.ts';
+import { removeUnknownFields, type UnknownField } from './unknown-fields.ts';
 
 export interface CheckOptions {
   /** The tree that `places` knows, and the path of the checked part in it. */

@@ -1,7 +1,7 @@
+import { suggest } from '../core/suggest.ts';
 import { configJsonSchema } from './json-schema.ts';
 import { CONFIG_KINDS } from './kinds.ts';
 import { isRecord } from './record.ts';
-import { suggest } from './unknown-fields.ts';
 
 /** What there is to know of one key of gateway.yaml. */
 export interface Explanation {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { suggest } from '../core/suggest.ts';
 import { checkAccounts } from './check-accounts.ts';
 import { checkEntries } from './check-entries.ts';
 import { checkTree } from './check-tree.ts';
@@ -6,7 +7,6 @@ import type { Diagnostic } from './diagnostic.ts';
 import { COLLECTIONS, CONFIG_KINDS } from './kinds.ts';
 import { formatPath, type Places } from './locate.ts';
 import { serverSchema } from './server-schema.ts';
-import { suggest } from './unknown-fields.ts';
 
 const namespace = z
   .string()

@@ -1,4 +1,3 @@
-import { closestMatch } from 'leven';
 import type { z } from 'zod';
 import type { Path } from './locate.ts';
 
@@ -21,23 +20,12 @@ interface Definition {
   options?: readonly z.ZodType[];
 }
 
-const MAX_LISTED = 16;
-
 /**
  * Finds and removes, in place, every member that no branch of the schema names. Resource bodies of
  * the API ignore such members; in a file they are spelling mistakes.
  */
 export function removeUnknownFields(schema: z.ZodType, value: unknown): UnknownField[] {
   return walk(branches(schema), value, []);
-}
-
-/** "did you mean …", or the names there are when nothing is near and they are few. */
-export function suggest(name: string, known: readonly string[]): string | undefined {
-  if (known.length === 0) return undefined;
-  const maxDistance = Math.max(2, Math.floor(name.length / 3));
-  const near = closestMatch(name, known, { maxDistance });
-  if (near !== undefined) return `did you mean ${near}?`;
-  return known.length > MAX_LISTED ? undefined : `known: ${known.join(', ')}`;
 }
 
 function walk(definitions: readonly Definition[], value: unknown, path: Path): UnknownField[] {

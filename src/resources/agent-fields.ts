@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { GatewayError } from '../core/errors.ts';
 import { agentMcpServer, agentTool } from './agent-tools.ts';
 import type { Reference, Spec } from './define-resource.ts';
+import { exactly } from './fields.ts';
 
 const level = z.enum(['low', 'medium', 'high', 'xhigh', 'max']);
 const effort = z.union([level.transform((type) => ({ type })), z.object({ type: level })]);
@@ -60,7 +61,7 @@ const skill = z.object({
 });
 
 /** A program that the Agent itself brings along. */
-const inlineHarness = z.strictObject({
+const inlineHarness = exactly({
   name: z.string().regex(/^[\w.-]{1,64}$/, 'expected letters, digits, . _ and -'),
   command: z.string().min(1).max(4_096).describe('Program to run; found as the shell would.'),
   args: z.array(z.string().max(32_768)).max(256).default([]).describe('Its arguments.'),
@@ -91,7 +92,7 @@ export const agentParts = {
 };
 
 /** Members of an Agent that something else has in place of the Agent's own; null clears one. */
-export const agentOverrides = z.strictObject({
+export const agentOverrides = exactly({
   model: agentModel.nullish().describe('Logical model, or {id, effort?, speed?}.'),
   system: z.string().max(MAX_SYSTEM).nullish().describe('System prompt.'),
   tools: z.array(agentTool).max(MAX_TOOLS).nullish().describe('What it may call.'),

@@ -3,7 +3,7 @@ import { cronFault, isTimeZone } from '../core/cron.ts';
 import type { CronSchedule } from '../core/cron.ts';
 import { agentOverrides, description } from './agent-fields.ts';
 import { declaredRuntime } from './declared-runtime.ts';
-import { labels, meaningless, metadata, name, owner } from './fields.ts';
+import { exactly, labels, meaningless, metadata, name, owner } from './fields.ts';
 import { systemMessage, userMessage } from './message-parts.ts';
 
 /** Events of every Session. */
@@ -50,11 +50,10 @@ export interface TimeoutPolicy {
   idle_timeout_seconds?: number;
 }
 
-const timeoutPolicy = z
-  .object({
-    session_timeout_seconds: seconds.describe('Most that a Session lives.'),
-    idle_timeout_seconds: seconds.describe('Most that a Session is idle without a new event.'),
-  })
+const timeoutPolicy = exactly({
+  session_timeout_seconds: seconds.describe('Most that a Session lives.'),
+  idle_timeout_seconds: seconds.describe('Most that a Session is idle without a new event.'),
+})
   .nullable()
   .default(null)
   .transform((given): TimeoutPolicy | null => {
@@ -62,15 +61,14 @@ const timeoutPolicy = z
     return limits.length === 0 ? null : Object.fromEntries(limits);
   });
 
-const notificationSettings = z
-  .strictObject({
-    chat_webhook_url: z
-      .string()
-      .min(1)
-      .max(2048)
-      .nullable()
-      .describe('Official custom-bot webhook of the chat provider; write-only.'),
-  })
+const notificationSettings = exactly({
+  chat_webhook_url: z
+    .string()
+    .min(1)
+    .max(2048)
+    .nullable()
+    .describe('Official custom-bot webhook of the chat provider; write-only.'),
+})
   .nullable()
   .optional();
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseDuration } from '../core/duration.ts';
 import { fromNanos, toNanos } from '../core/money.ts';
+import { suggest } from '../core/suggest.ts';
 
 /**
  * A value that has the right type but no meaning (contract: Errors, 422). Everything else that zod
@@ -9,6 +10,20 @@ import { fromNanos, toNanos } from '../core/money.ts';
 export function meaningless(context: z.core.$RefinementCtx, message: string): never {
   context.addIssue({ code: 'custom', message, params: { unprocessable: true } });
   return z.NEVER;
+}
+
+/**
+ * An object without other members. Bodies may have newer ones, which are ignored; where that would lift
+ * a limit unseen, they are refused.
+ */
+export function exactly<T extends z.core.$ZodLooseShape>(shape: T): z.ZodObject<T, z.core.$strict> {
+  return z.strictObject(shape, {
+    error(issue) {
+      if (issue.code !== 'unrecognized_keys') return undefined;
+      const hint = suggest(String(issue.keys[0]), Object.keys(shape));
+      return hint === undefined ? 'unknown field' : `unknown field; ${hint}`;
+    },
+  });
 }
 
 const AMOUNT = 'expected an amount in USD such as 10 or "10.50"';
@@ -85,7 +100,7 @@ export const metadata = z
   .transform((value) => value ?? {})
   .describe('Up to 16 pairs of texts.');
 
-const limitWindows = z.object({
+const limitWindows = exactly({
   lifetime: dollars.optional().describe('USD that may ever be spent.'),
   day: dollars.optional().describe('USD per calendar day (UTC).'),
   month: dollars.optional().describe('USD per calendar month (UTC).'),

@@ -42,7 +42,7 @@ export function parseFields(fields: z.ZodObject, body: Body, prefix = ''): Recor
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(nearest);
   const first = issues.find((issue) => !isMeaningless(issue)) ?? issues[0]!;
-  const path = formatPath(first.path);
+  const path = formatPath(pathOf(first));
   const param = path === '' ? path : prefix + path;
   throw new GatewayError(isMeaningless(first) ? 'unprocessable' : 'invalid_request', {
     message: param === '' ? first.message : `${param}: ${first.message}`,
@@ -50,11 +50,16 @@ export function parseFields(fields: z.ZodObject, body: Body, prefix = ''): Recor
   });
 }
 
+/** A member that must not be there is at fault, not the object that has it. */
+function pathOf(issue: z.core.$ZodIssue): readonly PropertyKey[] {
+  return issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]!] : issue.path;
+}
+
 /** Of the alternatives of a union, the fault of the one that the value came closest to. */
 function nearest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue;
   const faults = issue.errors.flatMap((alternative) => alternative.slice(0, 1).map(nearest));
-  const found = faults.find(isMeaningless) ?? faults.find(({ path }) => path.length > 0);
+  const found = faults.find(isMeaningless) ?? faults.find((fault) => pathOf(fault).length > 0);
   return found ? { ...found, path: [...issue.path, ...found.path] } : issue;
 }
 

@@ -395,7 +395,7 @@ describe('the settings of its Sessions', () => {
         'tools',
       ]);
       for (const [config, status, param] of [
-        [{ harness: 'coder' }, 400, 'agent_config'],
+        [{ harness: 'coder' }, 400, 'agent_config.harness'],
         [{ model: null }, 400, 'agent_config.model'],
         [agent_config, 400, 'agent_config.tools[0].mcp_server_name'],
         [
@@ -461,6 +461,13 @@ describe('the settings of its Sessions', () => {
         const timeout_policy = { idle_timeout_seconds: limit };
         expect([400, 422], String(limit)).toContain((await patch(id, { timeout_policy })).status);
       }
+      // A limit that nobody reads would be no limit.
+      const misspelt = await patch(id, { timeout_policy: { idle_timeout: 5 } });
+      expect([misspelt.status, misspelt.body['param'], misspelt.body['message']]).toEqual([
+        400,
+        'timeout_policy.idle_timeout',
+        'timeout_policy.idle_timeout: unknown field; known: session_timeout_seconds, idle_timeout_seconds',
+      ]);
     },
   );
 });

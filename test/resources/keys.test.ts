@@ -113,6 +113,7 @@ describe('API keys', () => {
       ['rpm_cap', '5'],
       ['spending_limit', true],
       ['spending_limit', { day: [] }],
+      ['spending_limit', { daily: 5 }],
       ['expires_at', 5],
       ['allowed_models', 'acme/*'],
       ['labels', { a: 1 }],
