@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { Server, ServerResponse } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { serve } from 'h3';
 import type { H3 } from 'h3';
@@ -8,13 +8,14 @@ import { GatewayError } from '../core/errors.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
 import { errorBody } from '../surfaces/envelopes.ts';
+import { createWindDown } from './wind-down.ts';
+import type { WindDown } from './wind-down.ts';
+import { isSoundRequest } from './is-sound-request.ts';
 
 /** An address that is being served. */
-export interface Listener {
+export interface Listener extends WindDown {
   /** `http://127.0.0.1:8787`. */
   readonly url: string;
-  /** Takes no new connection; resolves when every response is complete. */
-  drain(): Promise<void>;
   /** Cuts what is still open. */
   cut(): void;
 }
@@ -53,13 +54,23 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
       requestTimeout: limits.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(5_000, limits.requestTimeoutMs),
       keepAliveTimeout: KEEP_ALIVE_MS,
+      // Node.js itself would answer without an id.
+      requireHostHeader: false,
     },
   });
   const server = served.node?.server as Server;
   server.maxConnections = limits.maxConnections;
-  server.on('clientError', (error, socket) => refuse(error, socket as Socket, ids.next('req')));
+  // Bounded by their bytes: what comes after a number of them would not be seen.
+  server.maxHeadersCount = 0;
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) =>
+    refuse(new GatewayError(REFUSALS[code] ?? 'malformed_request'), {
+      socket: socket as Socket,
+      ids,
+    }),
+  );
+  refuseUnsound(server, ids);
   server.on('request', (_request, response) => giveUpStalled(response, limits.requestTimeoutMs));
-  const unused = trackUnused(server);
+  const windDown = createWindDown(server);
   try {
     await served.serve();
   } catch (error) {
@@ -67,27 +78,41 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
   }
   return {
     url: addressOf(server, host),
-    drain: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        // A connection that is busy now would stay open after its answer: close does not touch it.
-        server.keepAliveTimeout = 1;
-        server.closeIdleConnections();
-        for (const socket of unused) socket.destroy();
-      }),
+    ...windDown,
     cut: () => server.closeAllConnections(),
   };
 }
 
-/** What cannot be read as a request is answered here: no handler ever sees it. */
-function refuse(
-  { code = '' }: NodeJS.ErrnoException,
-  socket: Socket & { _httpMessage?: ServerResponse },
-  id: string,
-): void {
-  // As Node.js itself does it: never into the middle of an answer.
-  if (!socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
-  const error = new GatewayError(REFUSALS[code] ?? 'malformed_request');
+/** What no handler may see is answered here, in place of the one listener that there was at first. */
+function refuseUnsound(server: Server, ids: IdSource): void {
+  const [handle] = server.listeners('request') as RequestListener[];
+  server.removeAllListeners('request');
+  server.on('request', (request, response) => {
+    const { socket } = request;
+    // What follows on a connection may be part of what was refused on it.
+    if (socket.writableEnded) return;
+    if (isSoundRequest(request)) handle?.(request, response);
+    else refuse(new GatewayError('malformed_request'), { socket, own: response, ids });
+  });
+  // Anything but `100-continue` may be passed over (RFC 9110, 10.1.1).
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+}
+
+interface Refused {
+  socket: Socket & { _httpMessage?: ServerResponse | null };
+  /** Of the request, when it could be read as one. */
+  own?: ServerResponse;
+  ids: IdSource;
+}
+
+/** Answers what is no request, and closes the connection. */
+function refuse(error: GatewayError, { socket, own, ids }: Refused): void {
+  const answer = socket._httpMessage;
+  // As Node.js itself does it: never into the middle of an answer. Nor before the answer to a request
+  // that was complete: the client would take the refusal for it.
+  const isOutOfTurn = answer && answer !== own && (answer.headersSent || answer.req.complete);
+  if (!socket.writable || isOutOfTurn) return void socket.destroy();
+  const id = ids.next('req');
   const body = JSON.stringify(errorBody(error, 'flat', id));
   const head = [
     `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
@@ -112,17 +137,6 @@ function giveUpStalled(response: ServerResponse, ms: number): void {
     const { socket } = response;
     if (socket?.writableNeedDrain) socket.setTimeout(ms);
   });
-}
-
-/** Connections that have not sent a request yet. Node does not count them as idle: browsers open such. */
-function trackUnused(server: Server): ReadonlySet<Socket> {
-  const unused = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    unused.add(socket);
-    socket.once('close', () => unused.delete(socket));
-  });
-  server.on('request', ({ socket }) => unused.delete(socket));
-  return unused;
 }
 
 function addressOf(server: Server, host: string): string {
