@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CliError, usageError } from './cli-error.ts';
 import type { Context } from './contexts.ts';
+import type { DeclaredGateway } from './declared-gateway.ts';
 import { readPrivateFile } from './private-file.ts';
 
 export interface ConnectionSources {
@@ -21,6 +22,8 @@ export interface ConnectionSources {
   cwd: string;
   /** A file of the project, when the command names one. */
   near?: string | undefined;
+  /** The gateway of the project's file; counts when neither one is named nor runs. */
+  declared?: DeclaredGateway | undefined;
   keyRequired: boolean;
   /** Tells whether a process lives; for tests. */
   isAlive?: (pid: number) => boolean;
@@ -40,12 +43,12 @@ export const DEFAULT_SERVER = 'http://127.0.0.1:8787';
 
 /**
  * Server and key of a command: flags, then environment and settings, then the context, then the nearest
- * `.gateway` directory (its running server and its admin key), then the default address. A key that
+ * `.gateway` directory (its running server and its admin key), then what the project's file declares, then
+ * the default address. A key that
  * belongs to a context or to the local gateway is never sent to another server that was named.
  */
 export function findConnection(sources: ConnectionSources): Connection {
-  const directory = findGatewayDirectory(sources);
-  const running = directory && readRuntime(directory, sources.isAlive ?? isAlive);
+  const { directory, running } = findLocal(sources);
   const { server, origin } = pickServer(sources, running, directory);
   const isLocal = sources.context === undefined && (server === running || isLoopback(server));
   const key = pickKey(sources, server, isLocal ? directory : undefined);
@@ -57,6 +60,24 @@ export function findConnection(sources: ConnectionSources): Connection {
     apiKey: key?.value,
     keyOrigin: key?.origin ?? 'nowhere',
   };
+}
+
+/** True when only the file of the project can tell more. */
+export function isUnnamed(sources: ConnectionSources): boolean {
+  const { server, context } = sources;
+  return server === undefined && context === undefined && findLocal(sources).running === undefined;
+}
+
+/** The nearest directory of a gateway that runs, else the nearest there is. */
+function findLocal(sources: ConnectionSources): { directory?: string; running?: string } {
+  const found = [findGatewayDirectory(sources), sources.declared?.directory].flatMap(
+    (directory) => {
+      if (directory === undefined) return [];
+      const running = readRuntime(directory, sources.isAlive ?? isAlive);
+      return [running === undefined ? { directory } : { directory, running }];
+    },
+  );
+  return found.find(({ running }) => running !== undefined) ?? found[0] ?? {};
 }
 
 /** The nearest `.gateway` of the working directory or of the named file, upwards. */
@@ -87,13 +108,16 @@ export function readKeyFile(path: string): string {
 }
 
 function pickServer(
-  { server, serverOrigin = '--server or GATEWAY_SERVER', context }: ConnectionSources,
+  { server, serverOrigin = '--server or GATEWAY_SERVER', context, declared }: ConnectionSources,
   running: string | undefined,
   directory?: string,
 ) {
   if (server !== undefined) return { server: normaliseServer(server), origin: serverOrigin };
   if (context !== undefined) return { server: context.server, origin: `context ${context.name}` };
   if (running !== undefined) return { server: running, origin: `${directory}/runtime.json` };
+  if (declared?.server !== undefined) {
+    return { server: normaliseServer(declared.server), origin: declared.origin };
+  }
   return { server: DEFAULT_SERVER, origin: 'default' };
 }
 

@@ -25,8 +25,8 @@ line per event, a last line \`{"type":"end","reason"}\`.
 
 Server and key come from flags, then the environment, then settings, then the context that
 \`gateway login\` or \`gateway config use-context\` chose, then the nearest \`.gateway\` directory of a
-gateway that was started there, then \`http://127.0.0.1:8787\`. The key of a context goes to its own
-server alone. No flag takes a secret: keys come from a login, \`GATEWAY_API_KEY\`, a file, or
+gateway that runs there, then \`server.listen\` and \`server.data_dir\` of the project's file, then
+\`http://127.0.0.1:8787\`. The key of a context goes to its own server alone. No flag takes a secret: keys come from a login, \`GATEWAY_API_KEY\`, a file, or
 \`.gateway/admin.key\`. Flags win over environment variables, these over \`.gatewayrc.yaml\` of the
 project, \`config.yaml\` of the user and of the system; \`gateway config view --show-origin\` tells.
 `;

@@ -2,6 +2,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_SERVER, findConnection, readKeyFile } from '../../src/cli/connection.ts';
+import { findDeclared } from '../../src/cli/declared-gateway.ts';
 import { startFakeServer } from '../client/fake-server.ts';
 import { verifies } from '../requirements.ts';
 import { emptyDirectory, runCli } from './run-cli.ts';
@@ -54,6 +55,52 @@ describe('connection', () => {
   it('forgets a server whose process is gone', async () => {
     await localGateway(cwd);
     expect(findConnection(sources({ isAlive: () => false })).server).toBe(DEFAULT_SERVER);
+  });
+
+  it('is the gateway of the project file when neither one is named nor runs', async () => {
+    const declared = {
+      server: 'http://127.0.0.1:9123',
+      directory: join(cwd, 'data'),
+      origin: 'gateway.yaml',
+    };
+    expect(findConnection(sources({ declared }))).toMatchObject({
+      server: 'http://127.0.0.1:9123',
+      serverOrigin: 'gateway.yaml',
+      apiKey: undefined,
+    });
+    await mkdir(declared.directory);
+    await writeFile(join(declared.directory, 'admin.key'), 'sk-data\n', { mode: 0o600 });
+    expect(findConnection(sources({ declared })).apiKey).toBe('sk-data');
+    // Another port than the file's, by a flag of the start.
+    const running = JSON.stringify({ url: 'http://127.0.0.1:9456', pid: 1 });
+    await writeFile(join(declared.directory, 'runtime.json'), running);
+    expect(findConnection(sources({ declared }))).toMatchObject({
+      server: 'http://127.0.0.1:9456',
+      apiKey: 'sk-data',
+    });
+    await localGateway(cwd);
+    expect(findConnection(sources({ declared })).server).toBe('http://127.0.0.1:4567');
+  });
+
+  it('reads the file only when there is nothing else, and does without a bad one', async () => {
+    const server = await startFakeServer((request) => ({
+      status: 200,
+      body: request.path.startsWith('/healthz') ? { status: 'ok' } : { object: 'list', data: [] },
+    }));
+    const { port } = new URL(server.url);
+    const text = `version: 1\nserver: { listen: { host: 0.0.0.0, port: ${port} } }\n`;
+    await writeFile(join(cwd, 'gateway.yaml'), text);
+    const below = join(cwd, 'a');
+    await mkdir(below);
+    const env = { GATEWAY_API_KEY: 'sk-1' };
+    const listed = await runCli(['models', 'list', '--debug'], { cwd: below, env });
+    expect([listed.code, listed.stderr]).toEqual([
+      0,
+      expect.stringContaining(`server http://127.0.0.1:${port} (${join(cwd, 'gateway.yaml')})`),
+    ]);
+    await writeFile(join(cwd, 'gateway.yaml'), 'version: 2\n');
+    expect(await findDeclared({ cwd: below, env }, undefined)).toBeUndefined();
+    await server.close();
   });
 
   it('prefers flags and environment', async () => {

@@ -15,6 +15,7 @@ import {
   checkPort,
   type Finding,
 } from '../health-checks.ts';
+import { addressOf } from '../declared-gateway.ts';
 import { DEFAULT_CONFIG } from '../project.ts';
 import { printable } from '../printable.ts';
 import type { Style } from '../style.ts';
@@ -89,8 +90,13 @@ async function checkSecrets({ desired }: GatewayConfig, { io }: CommandContext):
 /** A gateway that answers holds its own port; otherwise the port must be free. */
 async function checkGateway({ server }: GatewayConfig, context: CommandContext): Promise<Finding> {
   const { host, port } = server.listen;
-  const baseUrl = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const { clock, signal, io } = context;
+  const baseUrl = addressOf(server.listen);
+  if (baseUrl === undefined || !(await answers(baseUrl, context))) return checkPort(host, port);
+  return { name: 'gateway', state: 'ok', message: `a gateway answers at ${baseUrl}` };
+}
+
+/** False when nobody, or somebody else, is there: the port itself tells which. */
+async function answers(baseUrl: string, { clock, signal, io }: CommandContext): Promise<boolean> {
   const client = createClient({
     baseUrl,
     clock,
@@ -99,14 +105,11 @@ async function checkGateway({ server }: GatewayConfig, context: CommandContext):
     retry: { maxAttempts: 1 },
   });
   try {
-    if (port !== 0) {
-      await client.raw({ method: 'GET', path: '/healthz', signal });
-      return { name: 'gateway', state: 'ok', message: `a gateway answers at ${baseUrl}` };
-    }
+    await client.raw({ method: 'GET', path: '/healthz', signal });
+    return true;
   } catch {
-    // Nobody, or somebody else, is there: the port itself tells which.
+    return false;
   }
-  return checkPort(host, port);
 }
 
 function renderFinding({ name, state, message, hint }: Finding, style: Style): string {
