@@ -14,13 +14,17 @@ function shrinkwrap() {
     readFileSync(place('package-lock.json'), 'utf8'),
   );
   const { '': root, ...installed } = packages;
-  const { devDependencies: _, ...product } = root;
+  const product = without(root, 'devDependencies');
   const pinned = Object.entries(installed)
     .filter(([, { dev, devOptional }]) => !dev && !devOptional)
     .filter(([path, entry]) => isVerified(path, entry))
-    .map(([path, { funding: _, resolved: __, ...entry }]) => [path, entry]);
+    .map(([path, entry]) => [path, without(entry, 'funding', 'resolved')]);
   const all = Object.fromEntries([['', product], ...pinned]);
   return { name, version, lockfileVersion, requires: true, packages: all };
+}
+
+function without(entry, ...names) {
+  return Object.fromEntries(Object.entries(entry).filter(([name]) => !names.includes(name)));
 }
 
 /** A package without a hash would be installed unseen. Prebuilt parts of other platforms may be missing. */

@@ -40,10 +40,8 @@ const MAX_UNPACKED = 5 * MIB;
 const EXACT = /^(npm:@?[\w./-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/;
 const MAX_DIRECT = 25;
 const MAX_INSTALLED = 235;
-const PERMISSIVE = new Set([
-  ...['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BlueOak-1.0.0', 'Unlicense'],
-  ...['0BSD', '(MIT OR CC0-1.0)'],
-]);
+const PERMISSIVE =
+  /^(MIT|ISC|Apache-2\.0|BSD-2-Clause|BSD-3-Clause|0BSD|BlueOak-1\.0\.0|Unlicense|\(MIT OR CC0-1\.0\))$/;
 /**
  * The packages that would run a script at install. Both only look whether the binary that comes as a
  * package of its own fits, so they work without, too: see the test of the Node.js versions.
@@ -144,7 +142,7 @@ describe('the shrinkwrap', () => {
     const needed = entries.filter(([, { optional }]) => !optional).length;
     console.info(`package: ${needed} packages, ${entries.length - needed} optional ones besides`);
     expect(entries.length).toBeLessThanOrEqual(MAX_INSTALLED);
-    const wrong = entries.filter(([, { license = 'none' }]) => !PERMISSIVE.has(license));
+    const wrong = entries.filter(([, { license = 'none' }]) => !PERMISSIVE.test(license));
     expect(wrong.map(([path, { license }]) => `${path}: ${license}`)).toEqual([]);
   });
 

@@ -20,7 +20,10 @@ export async function installProduct(packed: Packed, directory: string): Promise
   };
   const entry = { version, resolved: 'file:product.tgz', hasShrinkwrap: true, dependencies, bin };
   const lock = {
-    ...{ name: consumer.name, version: consumer.version, lockfileVersion: 3, requires: true },
+    name: consumer.name,
+    version: consumer.version,
+    lockfileVersion: 3,
+    requires: true,
     packages: { '': consumer, [`node_modules/${name}`]: entry },
   };
   await writeFile(join(directory, 'package.json'), JSON.stringify(consumer));

@@ -6,11 +6,10 @@ import { execa } from 'execa';
 
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-const SOURCES = [
-  ...['bin', 'dist', 'docs', 'scripts', 'src', 'templates', 'test'],
-  ...['package.json', 'package-lock.json', 'tsconfig.build.json', '.npmrc', '.gitignore'],
-  ...['README.md', 'LICENSE', 'CHANGELOG.md', 'gateway.yaml.example'],
-];
+const SOURCES =
+  'bin dist docs scripts src templates test package.json package-lock.json tsconfig.build.json .npmrc .gitignore README.md LICENSE CHANGELOG.md gateway.yaml.example'.split(
+    ' ',
+  );
 
 export interface Packed {
   /** The file that `npm publish` would send. */
