@@ -60,7 +60,7 @@ interface Refusal {
   envelope: Envelope;
 }
 
-/** What other methods of each path are told; families may share one. */
+/** What other methods of each path are told, in the shape of its family; families may share a path. */
 function allowedMethods(routes: readonly RouteSpec[]): Map<string, Refusal> {
   const allowed = new Map<string, Refusal>();
   for (const { path, envelope, methods } of routes) {
@@ -68,15 +68,10 @@ function allowedMethods(routes: readonly RouteSpec[]): Map<string, Refusal> {
     const own = Object.keys(methods).join(', ');
     allowed.set(path, {
       allow: known === undefined ? own : `${known.allow}, ${own}`,
-      envelope: hasOwnErrors(envelope) && known?.envelope !== 'flat' ? envelope : 'flat',
+      envelope: known === undefined || known.envelope === envelope ? envelope : 'flat',
     });
   }
   return allowed;
-}
-
-/** Families that tell everything in their own shape, the failures of shared checks included. */
-function hasOwnErrors(envelope: Envelope): boolean {
-  return envelope === 'google' || envelope === 'messages';
 }
 
 /** Secrets and the control of the gateway are never a web page's business (requirement ops.cors-and-host). */

@@ -135,6 +135,28 @@ describe('paths and methods', () => {
     },
   );
 
+  it('tells a wrong method in the shape of the family that has the path', async () => {
+    const message = 'method not allowed';
+    const resource = { type: 'error', error: { type: 'method_not_allowed', message } };
+    const chat = { error: { type: 'invalid_request_error', code: 'method_not_allowed', message } };
+    const wrong: [string, string, object][] = [
+      ['PUT', '/v1/account/balance', resource],
+      ['PUT', '/v1/deployments/depl_x/runs', resource],
+      ['PUT', '/v1/deployment_runs', resource],
+      ['PUT', '/v1/endpoints/ep_x/run', resource],
+      ['PUT', '/v1/sessions/sess_x/events', resource],
+      ['GET', '/v1/chat/completions', chat],
+      ['GET', '/v1/messages', { type: 'error', error: { type: 'invalid_request_error', message } }],
+      ['PUT', '/v1beta/models', { error: { code: 405, message } }],
+      ['PUT', '/v1/models', { error: message }],
+    ];
+    for (const [method, path, body] of wrong) {
+      const answer = await gateway.call(method, path);
+      expect([path, answer.status]).toEqual([path, 405]);
+      expect(answer.body, path).toMatchObject(body);
+    }
+  });
+
   it(verifies('errors.invalid-json', 'refuses bodies that are not a JSON object'), async () => {
     for (const body of ['', '{', '[]', '"x"', 'null', '{"model":"acme/fast"} trailing', '\u0000']) {
       const chat = await gateway.call('POST', '/v1/chat/completions', { body });
