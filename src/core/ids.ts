@@ -22,14 +22,15 @@ export function createIdSource(
   random: (size: number) => Buffer = pooledRandom(),
 ): IdSource {
   let lastAt = 0;
+  let time = encode(0, TIME_DIGITS);
   let count = 0;
   return {
     next(prefix) {
       const at = clock.now();
       count = at === lastAt ? (count + 1) % MAX_COUNT : 0;
+      if (at !== lastAt) time = encode(at, TIME_DIGITS);
       lastAt = at;
-      const time = encode(at, TIME_DIGITS) + encode(count, COUNT_DIGITS);
-      return `${prefix}_${time}${encodeRandom(random(RANDOM_DIGITS))}`;
+      return `${prefix}_${time}${encode(count, COUNT_DIGITS)}${encodeRandom(random(RANDOM_DIGITS))}`;
     },
   };
 }
@@ -57,10 +58,15 @@ function encode(value: number, length: number): string {
   return digits;
 }
 
+/** Every pair of digits: half the strings to be put together. */
+const PAIRS = Array.from({ length: 32 ** 2 }, (_, value) => encode(value, 2));
+
 function encodeRandom(bytes: Buffer): string {
   let digits = '';
-  for (let i = 0; i < RANDOM_DIGITS; i++) digits += ALPHABET[(bytes[i] ?? 0) & 31];
-  return digits;
+  for (let i = 1; i < RANDOM_DIGITS; i += 2) {
+    digits += PAIRS[(((bytes[i - 1] ?? 0) & 31) << 5) | ((bytes[i] ?? 0) & 31)];
+  }
+  return digits + ALPHABET[(bytes[RANDOM_DIGITS - 1] ?? 0) & 31];
 }
 
 /** One call into the system's generator per 4 KiB: an id per request must not cost a system call. */
