@@ -1,5 +1,4 @@
-import { isAscii, isUtf8 } from 'node:buffer';
-import type { Buffer } from 'node:buffer';
+import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { GatewayError } from './errors.ts';
 import { parseJsonObject } from './json-value.ts';
 
@@ -46,7 +45,7 @@ export function scanJson(body: Buffer, guarded: readonly string[] = []): JsonObj
   const text = body.toString('latin1');
   // The walk comes first: it bounds the depth before the parser allocates for it. What it makes of
   // broken JSON does not matter, the parser refuses that.
-  const members = scanMembers(text, body);
+  const members = findMembers(text);
   const value = parse(isAscii(body) ? text : decode(body));
   if (guarded.length > 0) refuseAmbiguous(members, { text, guarded });
   return { value, members };
@@ -64,7 +63,11 @@ function parse(text: string): Record<string, unknown> {
   return value;
 }
 
-function scanMembers(text: string, body: Buffer): JsonMember[] {
+/**
+ * The top-level members of one JSON object, given as latin1. What is no JSON is not always noticed: it
+ * is for who has parsed the text or is about to. Throws as {@link scanJson}.
+ */
+export function findMembers(text: string): JsonMember[] {
   const members: JsonMember[] = [];
   let at = skipBlank(text, 0);
   if (text.charCodeAt(at) !== OPEN_BRACE) {
@@ -78,7 +81,7 @@ function scanMembers(text: string, body: Buffer): JsonMember[] {
     if (text.charCodeAt(colon) !== COLON) throw new GatewayError('invalid_json');
     const valueStart = skipBlank(text, colon + 1);
     const valueEnd = skipValue(text, valueStart);
-    const key = decodeKey(body, text.slice(keyStart, keyEnd), keyStart);
+    const key = decodeKey(text.slice(keyStart, keyEnd));
     if (members.push({ key, keyStart, keyEnd, valueStart, valueEnd }) > MAX_JSON_MEMBERS) {
       throw new GatewayError('invalid_request', { message: 'request body has too many members' });
     }
@@ -87,9 +90,9 @@ function scanMembers(text: string, body: Buffer): JsonMember[] {
   return members;
 }
 
-function decodeKey(body: Buffer, quoted: string, start: number): string {
+function decodeKey(quoted: string): string {
   if (/^"[\w.$-]*"$/.test(quoted)) return quoted.slice(1, -1);
-  const key: unknown = safeParse(body.toString('utf8', start, start + quoted.length));
+  const key: unknown = safeParse(Buffer.from(quoted, 'latin1').toString('utf8'));
   if (typeof key !== 'string') throw new GatewayError('invalid_json');
   return key;
 }

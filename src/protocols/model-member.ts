@@ -1,7 +1,8 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
-import { scanJson } from '../core/json-scan.ts';
-import { spliceJson } from '../core/json-splice.ts';
+import { findMembers } from '../core/json-scan.ts';
+import { applyPatches } from '../core/json-splice.ts';
+import type { JsonPatch } from '../core/json-splice.ts';
 
 /** The logical name in a body. Throws `invalid_request` with `param: model`. */
 export function readModelName(model: unknown): string {
@@ -11,9 +12,21 @@ export function readModelName(model: unknown): string {
   throw new GatewayError('invalid_request', { message, param: 'model' });
 }
 
-/** The same answer or chunk under another model name; one without a model is left as it is. */
+/** The same JSON object, known to be one, under another model name; one without a model is left as it is. */
 export function rewriteModelName(body: Buffer, model: string): Buffer {
-  const { members } = scanJson(body);
-  if (!members.some(({ key }) => key === 'model')) return body;
-  return spliceJson(body, members, [{ op: 'set', key: 'model', json: JSON.stringify(model) }]);
+  const patches = modelPatches(body.toString('latin1'), model);
+  return patches.length === 0 ? body : applyPatches(body, patches);
+}
+
+/**
+ * What puts another model name into a JSON object, given as latin1, that stands at `offset` of the
+ * bytes to be changed. Runs for every chunk of a stream, so nothing is parsed.
+ */
+export function modelPatches(json: string, model: string, offset = 0): JsonPatch[] {
+  const text = JSON.stringify(model);
+  const patches: JsonPatch[] = [];
+  for (const { key, valueStart, valueEnd } of findMembers(json)) {
+    if (key === 'model') patches.push({ start: offset + valueStart, end: offset + valueEnd, text });
+  }
+  return patches;
 }

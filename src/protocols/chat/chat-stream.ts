@@ -1,10 +1,11 @@
 import { Buffer } from 'node:buffer';
+import { applyPatches } from '../../core/json-splice.ts';
 import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
 import type { SseBatch } from '../../core/sse-batch.ts';
 import { formatSse } from '../../core/sse-frame.ts';
 import type { SseFrame } from '../../core/sse-frame.ts';
 import { EventStream } from '../event-stream.ts';
-import { rewriteModelName } from '../model-member.ts';
+import { modelPatches, rewriteModelName } from '../model-member.ts';
 import type { StreamOptions, StreamReader } from '../protocol.ts';
 import { finishedChoices, hasContent, hasMember, toChunkFailure, toFailure } from './chat-chunk.ts';
 import { measureOutput } from './chat-output.ts';
@@ -100,12 +101,22 @@ class ChatStream extends EventStream {
       return;
     }
     try {
-      const renamed = rewriteModelName(Buffer.from(frame.payload ?? '', 'latin1'), logicalModel);
-      out.addBytes(formatSse({ event: frame.event, data: renamed.toString('utf8') }));
+      out.addBytes(renamed(frame, logicalModel));
     } catch {
       this.fail('malformed', NOT_JSON);
     }
   }
+}
+
+function renamed(frame: SseFrame, model: string): Buffer {
+  const { raw, payload = '' } = frame;
+  if (payload.includes('\n')) {
+    const json = rewriteModelName(Buffer.from(payload, 'latin1'), model);
+    return formatSse({ event: frame.event, data: json.toString('utf8') });
+  }
+  // The line of the data is the last one before the blank one.
+  const patches = modelPatches(payload, model, raw.length - payload.length - 2);
+  return patches.length === 0 ? raw : applyPatches(raw, patches);
 }
 
 /** A chunk that must be parsed wherever it stands. */

@@ -338,6 +338,15 @@ describe('a chat stream', () => {
     expect(output).toBe(frames(text).replaceAll('"gpt-4o-2024-08-06"', JSON.stringify('acme/"x"')));
   });
 
+  it('keeps the other fields of an event whose model name it replaces', () => {
+    const [first = '', ...rest] = text;
+    const named = `: hi\nevent: chunk\nid: 7\ndata: ${first}\n\n`;
+    const split = `data: {"model":\ndata: "x","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n`;
+    const { output } = run([named + split + frames(rest)], { logicalModel: 'a/b' });
+    expect(output).toContain(named.replace('"gpt-4o-2024-08-06"', '"a/b"'));
+    expect(output).toContain(split.replace('"x"', '"a/b"'));
+  });
+
   it('stops at an event that is too large without keeping it', () => {
     const reader = open();
     const piece = Buffer.alloc(1024 * 1024, 'x');
