@@ -185,6 +185,23 @@ describe('a Service over ACP', () => {
     },
   );
 
+  it('names the member of the prompt that is wrong', async () => {
+    const server = await serveServices();
+    const sessionId = await open(server);
+    const told = async (...prompt: object[]) =>
+      (await server.call('POST', 'acp', { body: rpc('session/prompt', { sessionId, prompt }) }))
+        .body.error.message;
+    const hello = { type: 'text', text: 'hello' };
+    expect(await told(hello, { type: 'text' })).toMatch(/^prompt\[1\]\.text: /);
+    expect(await told({ type: 'image', mimeType: 'image/png' })).toMatch(/^prompt\[0\]\.data: /);
+    expect(await told(hello, { type: 'resource' })).toMatch(/^prompt\[1\]\.resource: /);
+    expect(await told({ type: 'audio', data: 'AAAA' })).toBe(
+      'prompt[0].type: content of this type is not supported',
+    );
+    const [none] = (await server.sessions.read(ORG, sessionId, {})).events;
+    expect(none).toBeUndefined();
+  });
+
   it('sends what an editor attaches as parts of the message', async () => {
     const { sessions, sessionId } = await ask(
       async () => undefined,

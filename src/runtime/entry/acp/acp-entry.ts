@@ -23,7 +23,7 @@ import type { SentMessage } from '../service-runs.ts';
 import { toPromptResult } from './acp-end.ts';
 import { asRpc, runAcpMethod } from './acp-methods.ts';
 import type { AcpMethodDeps } from './acp-methods.ts';
-import { toContent } from './acp-prompt.ts';
+import { promptBlock, toPart } from './acp-prompt.ts';
 import { AcpUpdates, SHOWN_IN_PARTS } from './acp-updates.ts';
 
 export interface AcpDeps extends AcpMethodDeps {
@@ -88,7 +88,7 @@ async function answer(
 
 const promptParams = z.object({
   sessionId: z.string(),
-  prompt: z.array(z.looseObject({ type: z.string() })).min(1),
+  prompt: z.array(promptBlock).min(1),
 });
 
 async function prompt(
@@ -98,7 +98,7 @@ async function prompt(
 ): Promise<CallResult> {
   const sent = await asRpc(async () => {
     const { sessionId, prompt: blocks } = parseInput(promptParams, params);
-    const message = { content: toContent(blocks), sessionId };
+    const message = { content: blocks.map(toPart), sessionId };
     return deps.runs.send(call.service, call.payer, message);
   });
   const caller = watchCaller(call.exchange, deps.active);

@@ -1,43 +1,49 @@
-import type { ContentBlock } from '@agentclientprotocol/sdk';
-import { RPC, RpcError } from '../json-rpc.ts';
+import { z } from 'zod';
 
-type Block = ContentBlock & { readonly [member: string]: unknown };
+const text = z.object({ type: z.literal('text'), text: z.string() });
+const image = z.object({ type: z.literal('image'), mimeType: z.string(), data: z.string() });
+const link = z.object({
+  type: z.literal('resource_link'),
+  name: z.string(),
+  uri: z.string(),
+  title: z.string().nullish(),
+});
+const contents = { uri: z.string(), mimeType: z.string().nullish() };
+const resource = z.object({
+  type: z.literal('resource'),
+  resource: z.union([
+    z.object({ ...contents, text: z.string() }),
+    z.object({ ...contents, blob: z.string() }),
+  ]),
+});
 
-/**
- * A prompt as the parts of a `user.message`.
- *
- * @throws RpcError `invalidParams` for a kind of content that `promptCapabilities` does not offer
- */
-export function toContent(prompt: readonly { readonly type: string }[]): object[] {
-  return prompt.map((block, index) => toPart(block as Block, `prompt[${index}]`));
-}
+/** The kinds of content that `promptCapabilities` offers. */
+export const promptBlock = z.discriminatedUnion('type', [text, image, link, resource], {
+  error: ({ code }) =>
+    code === 'invalid_union' ? 'content of this type is not supported' : undefined,
+});
 
-function toPart(block: Block, path: string): object {
+/** A block of a prompt as a part of a `user.message`. */
+export function toPart(block: z.output<typeof promptBlock>): object {
   switch (block.type) {
     case 'text':
-      return { type: 'text', text: block.text };
+      return block;
     case 'image':
       return { type: 'image', source: toSource(block.mimeType, block.data) };
     case 'resource_link':
       return { type: 'text', text: `[${block.title ?? block.name}](${block.uri})` };
     case 'resource':
-      return toDocument(block, path);
-    case 'audio':
-    default:
-      throw new RpcError(RPC.invalidParams, `${path}: content of this type is not supported`);
+      return toDocument(block);
   }
 }
 
-function toDocument({ resource }: Extract<Block, { type: 'resource' }>, path: string): object {
-  if (typeof resource !== 'object' || resource === null)
-    throw new RpcError(RPC.invalidParams, `${path}.resource: expected an object`);
-  const { uri: title, mimeType } = resource;
-  if ('text' in resource) {
-    const source = { type: 'text', media_type: 'text/plain', data: resource.text };
+function toDocument({ resource: { uri: title, mimeType, ...given } }: z.output<typeof resource>) {
+  if ('text' in given) {
+    const source = { type: 'text', media_type: 'text/plain', data: given.text };
     return { type: 'document', source, title };
   }
   const type = mimeType ?? 'application/octet-stream';
-  const source = toSource(type, resource.blob);
+  const source = toSource(type, given.blob);
   return type.startsWith('image/')
     ? { type: 'image', source }
     : { type: 'document', source, title };
