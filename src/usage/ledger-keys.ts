@@ -8,6 +8,8 @@ export interface Scope {
 
 /** Final request records; ids sort by time, so the listing is in order of arrival. */
 export const REQUESTS: Key = ['req'];
+/** The instant before which records may have been removed, in ms since epoch. */
+export const REMOVED_UNTIL: Key = ['req-removed-until'];
 /** Starts of calls that have not ended, together with those of their commit: `flight, worker, number`. */
 export const FLIGHT: Key = ['flight'];
 /** Reservations of calls that have not ended: `open, worker, request`. */

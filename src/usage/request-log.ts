@@ -1,8 +1,7 @@
 import { systemClock } from '../core/clock.ts';
-import type { Clock } from '../core/clock.ts';
 import { createIdSource, idTime } from '../core/ids.ts';
 import { GatewayError } from '../core/errors.ts';
-import type { Key, Op, Store } from '../store/store.ts';
+import type { Key, Store } from '../store/store.ts';
 import { REQUESTS, requestKey } from './ledger-keys.ts';
 import { listStarts } from './flights.ts';
 import { readRows } from './read-rows.ts';
@@ -12,7 +11,6 @@ import type { EndRow, StartRow } from './request-row.ts';
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1_000;
-const MAX_SWEPT = 1_000;
 /** Records that one page looks at; a rare filter takes several pages, some of them empty. */
 const MAX_SCANNED = 20_000;
 
@@ -81,29 +79,6 @@ export async function getRequest(
 async function getEnded(store: Store, id: string): Promise<RequestRecord | undefined> {
   const entry = await store.get<EndRow>(requestKey(id));
   return entry && toFinalRecord(id, entry.value);
-}
-
-export interface SweepOptions {
-  /** Age in milliseconds; older records are deleted. */
-  olderThanMs: number;
-  /** The most that one step deletes. Default and maximum 1,000. */
-  limit?: number;
-}
-
-/** Deletes the oldest records, one bounded step; returns how many, less than the limit when done. */
-export async function sweepRequests(
-  { store, clock }: { store: Store; clock: Clock },
-  { olderThanMs, limit = MAX_SWEPT }: SweepOptions,
-): Promise<number> {
-  const before = clock.now() - olderThanMs;
-  const entries = await store.list<EndRow>({ prefix: REQUESTS, limit: Math.min(limit, MAX_SWEPT) });
-  const ops: Op[] = [];
-  for (const { key, value } of entries) {
-    if ((idTime(String(key[1])) ?? value[0][0]) >= before) break;
-    ops.push({ type: 'delete', key });
-  }
-  if (ops.length > 0) await store.commit(ops);
-  return ops.length;
 }
 
 interface StoredRequest {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openMemoryStore } from '../../src/store/backends/memory.ts';
 import { createLedger } from '../../src/usage/ledger-store.ts';
 import type { RequestOutcome, RequestStart } from '../../src/usage/ledger.ts';
-import { getRequest, listRequests, sweepRequests } from '../../src/usage/request-log.ts';
+import { getRequest, listRequests } from '../../src/usage/request-log.ts';
 import { usageReport } from '../../src/usage/usage-report.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { codeOf, createStarts, DAY, outcome, principal } from './usage-fixtures.ts';
@@ -157,18 +157,6 @@ describe('a call in flight', () => {
     const slow = { ...store, list };
     expect(await getRequest({ store: slow }, request.id)).toMatchObject({ result: 'ok' });
     expect((await listRequests({ store: slow })).data).toMatchObject([{ result: 'ok' }]);
-  });
-});
-
-describe('sweepRequests', () => {
-  it('deletes records past their age, the oldest first, step by step', async () => {
-    const { clock, store, record } = setUp();
-    for (let i = 0; i < 3; i++) await record();
-    clock.advance(DAY);
-    const young = await record();
-    const step = () => sweepRequests({ store, clock }, { olderThanMs: DAY / 2, limit: 2 });
-    expect([await step(), await step(), await step()]).toEqual([2, 1, 0]);
-    expect((await listRequests({ store })).data.map(({ id }) => id)).toEqual([young]);
   });
 });
 

@@ -1,0 +1,77 @@
+import type { Clock } from '../core/clock.ts';
+import { isJsonObject } from '../core/json-value.ts';
+import type { Value } from '../store/store.ts';
+import type { Job, JobHandler } from './jobs.ts';
+
+export interface SweepStep {
+  /** What is older goes, in ms since epoch. */
+  readonly before: number;
+  /** Where the step before this one left off; undefined at the beginning of a round. */
+  readonly cursor: Value;
+  /** About how many rows a step may look at; none of its commits removes more. */
+  readonly limit: number;
+}
+
+export interface Swept {
+  readonly removed: number;
+  /** Where the next step goes on; undefined: the round is over. */
+  readonly cursor?: Value;
+}
+
+/**
+ * One bounded step that removes what is old. It may be broken off at any point and done again, so each
+ * of its commits leaves nothing half removed that anybody could see. Rejects with `StoreError`.
+ */
+export type Sweep = (step: SweepStep) => Promise<Swept>;
+
+export interface SweepJobOptions {
+  readonly clock: Clock;
+  readonly olderThanMs: number;
+  readonly sweep: Sweep;
+  /** Told of every step that removed something. Default: nobody. */
+  readonly count?: (removed: number) => void;
+  /** Told at the end of a round in which something was removed, how much it was in all. */
+  readonly tell: (removed: number) => void;
+}
+
+const ROUND_MS = 3_600_000;
+/** A start has better things to do, and so has one that comes up again and again. */
+const FIRST_MS = 60_000;
+/** Requests get their turn at the store between two steps. */
+const PAUSE_MS = 25;
+const LIMIT = 500;
+
+interface Progress {
+  readonly cursor: Value;
+  /** In this round so far. */
+  readonly removed: number;
+}
+
+/** The one job of its kind; it never ends. */
+export const sweepJob = (kind: string): Job => ({ kind, id: kind, payload: null });
+
+/** For the commit that adds it. */
+export const SWEEP_SOON = { inMs: FIRST_MS };
+
+/**
+ * Removes what is old once an hour, in steps with a pause between them. The lease of the job sees to it
+ * that one process at a time does it; where it stands is kept in the job, so another one goes on there.
+ */
+export function createSweepJob(options: SweepJobOptions): JobHandler {
+  const { clock, olderThanMs, sweep, count = () => undefined, tell } = options;
+  return async ({ job: { payload } }) => {
+    const { cursor, removed: before } = progressOf(payload);
+    const swept = await sweep({ before: clock.now() - olderThanMs, cursor, limit: LIMIT });
+    const removed = before + swept.removed;
+    if (swept.removed > 0) count(swept.removed);
+    if (swept.cursor !== undefined)
+      return { againInMs: PAUSE_MS, payload: { cursor: swept.cursor, removed } };
+    if (removed > 0) tell(removed);
+    return { againInMs: ROUND_MS, payload: null };
+  };
+}
+
+function progressOf(payload: Value): Progress {
+  const { cursor, removed } = isJsonObject(payload) ? payload : {};
+  return { cursor, removed: typeof removed === 'number' ? removed : 0 };
+}
