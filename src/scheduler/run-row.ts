@@ -46,9 +46,11 @@ export function statusOf({ sessionId, error }: RunRow): RunStatus {
   return error === null ? 'pending' : 'failed';
 }
 
-export const runKey = (id: string): Key => ['schedule-run', id];
+/** Ids sort by time. */
+export const RUNS: Key = ['schedule-run'];
+export const runKey = (id: string): Key => [...RUNS, id];
 
-/** Holds the id of the run; there is one at most for an instant of a Schedule, for ever. */
+/** Holds the id of the run; there is one at most for an instant of a Schedule, and it lives as long. */
 export const slotKey = (deployment: string, instant: number): Key => [
   'schedule-slot',
   deployment,
@@ -67,12 +69,16 @@ export const runIndexPrefix = (organization: string, index: RunIndex, value: str
 ];
 
 /** The places at which lists find a run; none of them ever changes. */
-export function runIndexOps({ id, organization, deploymentId }: RunRow): Op[] {
+export function runIndexKeys({ id, organization, deploymentId }: RunRow): Key[] {
   const prefixes = [
     runIndexPrefix(organization, 'all', ''),
     runIndexPrefix(organization, 'deployment', deploymentId),
   ];
-  return prefixes.map((prefix): Op => ({ type: 'put', key: [...prefix, id], value: null }));
+  return prefixes.map((prefix) => [...prefix, id]);
+}
+
+export function runIndexOps(run: RunRow): Op[] {
+  return runIndexKeys(run).map((key) => ({ type: 'put', key, value: null }));
 }
 
 /** How the API shows a run: no `status` (requirement runs.fields). */
