@@ -58,8 +58,7 @@ export function createSessions({
     remove: (organization, id) => removeSession({ log, jobs }, { organization, id }),
     send: (organization, id, events) => sendEvents({ log, jobs }, { organization, id }, events),
     async read(organization, id, query) {
-      await log.load(organization, id);
-      return readEvents(log, id, query);
+      return readEvents(log, await log.load(organization, id), query);
     },
     async follow(organization, id, { after, signal, deltas = [] }) {
       const row = await log.load(organization, id);

@@ -89,7 +89,7 @@ export async function eventsPage(
   const limit = limitOf(query, MAX_EVENTS);
   const cursors = cursorsOf(['events', id, order, types, bounds]);
   const cursor = cursors.read(query);
-  const { events, next } = await sessions.read(organization, id, {
+  const { events, next, removedAt } = await sessions.read(organization, id, {
     order,
     after: cursor === undefined ? undefined : Number(cursor),
     limit,
@@ -99,5 +99,6 @@ export async function eventsPage(
   return {
     data: events.map(({ event }) => event),
     next_page: next === null ? null : cursors.write(String(next)),
+    ...(removedAt !== null && { events_removed_at: removedAt }),
   };
 }

@@ -4,6 +4,7 @@ import type { IdSource } from '../core/ids.ts';
 import { Serial } from '../core/serial.ts';
 import type { Entry, Op, Store } from '../store/store.ts';
 import { LiveSessions } from './live-sessions.ts';
+import { overOps } from './over-index.ts';
 import { placeEvents } from './place-events.ts';
 import type { IdentifiedEvent } from './place-events.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
@@ -158,7 +159,13 @@ export class SessionLog {
         const head: Op = change.isEnd
           ? { type: 'delete', key, ifVersion }
           : { type: 'put', key, value: changed.row, ifVersion };
-        const ops = [head, ...appendOps(id, changed.placed), ...(change.ops ?? [])];
+        const after = change.isEnd ? undefined : changed.row;
+        const ops = [
+          head,
+          ...appendOps(id, changed.placed),
+          ...overOps(entry.value, after),
+          ...(change.ops ?? []),
+        ];
         if (!(await this.store.commit(ops)).ok) continue;
         this.live.ring(id, changed.placed);
         return changed;

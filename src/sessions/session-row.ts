@@ -27,7 +27,8 @@ export interface SessionRow extends Omit<Session, 'agent'> {
 /** By what a list of Sessions can be narrowed down without looking at each. */
 export type SessionIndex = 'all' | 'agent' | 'deployment' | 'endpoint';
 
-export const sessionKey = (id: string): Key => ['session', id];
+export const SESSIONS: Key = ['session'];
+export const sessionKey = (id: string): Key => [...SESSIONS, id];
 export const agentKey = (id: string): Key => ['session-agent', id];
 
 export const eventPrefix = (id: string): Key => ['session-event', id];

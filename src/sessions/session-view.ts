@@ -31,6 +31,7 @@ export function toSessionView(session: Session, now: number): Record<string, unk
     created_at: createdAt,
     updated_at: updatedAt,
     archived_at: session.archivedAt,
+    ...(session.removed && { events_removed_at: session.removed.at }),
   };
 }
 
