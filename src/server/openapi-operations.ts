@@ -18,12 +18,16 @@ export interface OperationDoc {
   readonly also?: readonly string[];
   /** Parameters of the query. */
   readonly query?: readonly string[];
+  /** True: failures of the protocol that is spoken there are JSON-RPC's. */
+  readonly rpc?: boolean;
 }
 
 export const PAGING = ['limit', 'page'] as const;
 const EVENTS = ['text/event-stream'];
 const NDJSON = ['application/x-ndjson'];
 const BYTES = ['application/octet-stream'];
+/** What asks for no answer is taken with 202. */
+const RPC = { status: [200, 202], rpc: true } as const;
 
 const ask = (summary: string, body: string, answer: string): OperationDoc => ({
   summary,
@@ -167,13 +171,17 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
     status: 202,
   },
   'POST /v1/endpoints/{id}/mcp': {
-    ...ask('Speak MCP to a Service', 'JsonRpcMessage', 'JsonRpcMessage'),
+    summary: 'Speak MCP to a Service',
+    body: schemaRef('JsonRpcMessages'),
+    answer: schemaRef('JsonRpcMessages'),
     also: [...EVENTS, ...NDJSON],
+    ...RPC,
   },
-  'DELETE /v1/endpoints/{id}/mcp': { summary: 'Close an MCP transport', status: 204 },
+  'DELETE /v1/endpoints/{id}/mcp': { summary: 'Close an MCP transport', status: 204, rpc: true },
   'POST /v1/endpoints/{id}/acp': {
     ...ask('Speak ACP to a Service', 'JsonRpcMessage', 'JsonRpcMessage'),
     also: NDJSON,
+    ...RPC,
   },
   'POST /v1/deployments/{id}/runs': trigger,
   'POST /v1/deployments/{id}/run': trigger,

@@ -229,6 +229,14 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     ),
   }),
   JsonRpcMessage: object({ jsonrpc: only('2.0'), id: anything, method: text }, ['id', 'method']),
+  JsonRpcMessages: {
+    anyOf: [schemaRef('JsonRpcMessage'), list(schemaRef('JsonRpcMessage'))],
+  },
+  JsonRpcFailure: object({
+    jsonrpc: only('2.0'),
+    id: anything,
+    error: object({ code: { type: 'integer' }, message: text }),
+  }),
   DeploymentRun: object({
     id: { type: 'string', pattern: '^drun_' },
     type: text,

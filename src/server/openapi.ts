@@ -126,7 +126,7 @@ function toOperation({ method, path, envelope, doc }: Served): OpenApiOperation 
       ...Object.fromEntries(
         [status].flat().map((one) => [one, { description: 'Success', ...contentOf(doc) }]),
       ),
-      default: { $ref: `#/components/responses/${errorName(envelope)}` },
+      default: { $ref: `#/components/responses/${doc.rpc ? RPC_ERROR : errorName(envelope)}` },
     },
   };
 }
@@ -164,19 +164,23 @@ function errorSchemas(): Record<string, JsonSchema> {
   return Object.fromEntries(entries.map(([envelope, schema]) => [errorName(envelope), schema]));
 }
 
+const RPC_ERROR = 'JsonRpcError';
+
 /** What the checks before a family say is flat on most of them (contract: Errors). */
 function errorResponses(): Record<string, object> {
-  return Object.fromEntries(
-    (Object.keys(ERROR_SCHEMAS) as Envelope[]).map((envelope) => {
-      const names = [...new Set([errorName(envelope), errorName('flat')])];
-      const schema =
-        names.length === 1 ? schemaRef(names[0] ?? '') : { anyOf: names.map(schemaRef) };
-      return [
-        errorName(envelope),
-        { description: 'Failure', content: { [JSON_TYPE]: { schema } } },
-      ];
-    }),
-  );
+  const flat = errorName('flat');
+  const families = (Object.keys(ERROR_SCHEMAS) as Envelope[]).map((envelope) => {
+    const name = errorName(envelope);
+    return [name, failure(...new Set([name, flat]))] as const;
+  });
+  const rpc = failure('JsonRpcFailure', errorName('resource'), flat);
+  return { ...Object.fromEntries(families), [RPC_ERROR]: rpc };
+}
+
+function failure(...names: readonly string[]): object {
+  const [only, ...others] = names.map(schemaRef);
+  const schema = others.length === 0 ? only : { anyOf: names.map(schemaRef) };
+  return { description: 'Failure', content: { [JSON_TYPE]: { schema } } };
 }
 
 const SECURITY = {

@@ -1,4 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Answer } from '../support/gateway.ts';
 
 export interface Operation {
@@ -44,6 +45,14 @@ export interface Checker {
 export function createChecker(document: Document): Checker {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
   ajv.addSchema({ $id: 'api', ...document });
+  const validators = new Map<string, ValidateFunction>();
+  const validatorOf = (reference: string): ValidateFunction => {
+    const known = validators.get(reference);
+    if (known) return known;
+    const made = ajv.compile({ $ref: reference });
+    validators.set(reference, made);
+    return made;
+  };
   return {
     check(method, target, { status, headers, body }) {
       const [pathname = ''] = target.split('?');
@@ -58,7 +67,7 @@ export function createChecker(document: Document): Checker {
           ? (operation.responses['default'] as { $ref: string }).$ref.slice(1)
           : [...at, String(status)].map(step).join('/');
       const media = '/content/application~1json/schema';
-      const validate = ajv.compile({ $ref: `api#${encodeURI(pointer + media)}` });
+      const validate = validatorOf(`api#${encodeURI(pointer + media)}`);
       if (validate(body)) return;
       throw new Error(
         `${method} ${path} ${status}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)}`,
