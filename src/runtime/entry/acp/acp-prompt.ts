@@ -33,6 +33,7 @@ export function toPart(block: z.output<typeof promptBlock>): object {
     case 'resource_link':
       return { type: 'text', text: `[${block.title ?? block.name}](${block.uri})` };
     case 'resource':
+    default:
       return toDocument(block);
   }
 }
