@@ -1,4 +1,5 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, Option } from 'commander';
+import type { CommanderError } from 'commander';
 import { usageError } from './cli-error.ts';
 import { parentOf, type CommandSpec, type FlagSpec } from './command.ts';
 import type { RawFlags } from './flags.ts';
@@ -23,21 +24,16 @@ export interface Grammar {
 export function parseArgv(grammar: Grammar, argv: readonly string[]): ParsedArgv {
   let parsed: ParsedArgv | undefined;
   const program = createProgram(grammar, (found) => (parsed = found));
-  try {
-    program.parse([...argv], { from: 'user' });
-  } catch (thrown) {
-    if (thrown instanceof CommanderError) throw toUsageError(thrown);
-    throw thrown;
-  }
-  if (parsed === undefined) throw usageError('a command is missing', SEE_HELP);
+  program.parse([...argv], { from: 'user' });
+  if (parsed === undefined) throw usageError('a command is missing', seeHelp());
   return parsed;
 }
 
-const SEE_HELP = 'see `gateway --help`';
+const seeHelp = (name = '') => `see \`${`gateway ${name}`.trim()} --help\``;
 
 function createProgram(grammar: Grammar, found: (parsed: ParsedArgv) => void): Command {
   const program = new Command('gateway')
-    .exitOverride()
+    .exitOverride(refuse())
     // Errors are told by our own output, which knows about -o json.
     .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
     .enablePositionalOptions()
@@ -52,7 +48,10 @@ function createProgram(grammar: Grammar, found: (parsed: ParsedArgv) => void): C
     const node = parent.command(spec.name.slice(parentOf(spec.name).length).trim(), {
       hidden: spec.hidden ?? false,
     });
-    node.aliases(spec.aliases ?? []).allowExcessArguments(false);
+    node
+      .aliases(spec.aliases ?? [])
+      .allowExcessArguments(false)
+      .exitOverride(refuse(spec.name));
     addFlags(node, [...(spec.flags ?? []), ...grammar.globals]);
     nodes.set(spec.name, node);
     if (spec.load !== undefined) addAction(node, { spec, grammar, found });
@@ -74,8 +73,10 @@ function addAction(node: Command, { spec, grammar, found }: Action): void {
   node.action(() => {
     const args: Record<string, string> = {};
     let rest: string[] = [];
-    for (const [index, { name, variadic }] of (spec.args ?? []).entries()) {
+    for (const [index, { name, required, variadic }] of (spec.args ?? []).entries()) {
       const value = node.args[index];
+      if (required && value?.trim() === '')
+        throw usageError(`<${name}> is empty`, seeHelp(spec.name));
       if (variadic) rest = node.args.slice(index);
       else if (value !== undefined) args[name] = value;
     }
@@ -112,8 +113,11 @@ function rawFlags(node: Command, flags: readonly FlagSpec[]): RawFlags {
   return raw;
 }
 
-function toUsageError(error: CommanderError) {
-  if (error.code === 'commander.help') return usageError('a subcommand is missing', SEE_HELP);
-  const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
-  return usageError(message, suggestion?.replace(/^\(|\)$/g, '') ?? SEE_HELP);
+/** Tells what the parser of the command has found. */
+function refuse(name?: string): (error: CommanderError) => never {
+  return (error) => {
+    if (error.code === 'commander.help') throw usageError('a subcommand is missing', seeHelp(name));
+    const [message = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
+    throw usageError(message, suggestion?.replace(/^\(|\)$/g, '') ?? seeHelp(name));
+  };
 }

@@ -11,10 +11,12 @@ export async function readPrompt(
   context: CommandContext,
   usage: string,
 ): Promise<string> {
+  const empty = () => usageError('the prompt is empty', `${usage}, or pipe it in`);
+  if (given?.trim() === '') throw empty();
   if (given !== undefined && given !== '-') return given;
   if (given === undefined && context.io.stdin.isTTY)
     throw usageError('the prompt is missing', `${usage}, or pipe it in`);
   const prompt = (await context.readStdin()).trimEnd();
-  if (prompt === '') throw usageError('the prompt is empty');
+  if (prompt === '') throw empty();
   return prompt;
 }

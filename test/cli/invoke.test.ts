@@ -130,6 +130,7 @@ describe('gateway invoke', () => {
       body: { input: 'piped' },
     });
     expect(await run(['helper', 'a', '--input', 'b'])).toMatchObject({ code: 64, calls: [] });
+    expect(await run(['helper', ' '])).toMatchObject({ code: 64, calls: [] });
   });
 
   it('goes on with the answer when the connection is lost in the middle of it', async () => {

@@ -43,10 +43,11 @@ describe('command line', () => {
     ['unknown subcommand', ['keys', 'crate'], 'Did you mean create?'],
     ['unknown flag', ['keys', 'list', '--organisation', 'x'], 'Did you mean --organization?'],
     ['unknown global flag', ['--sever', 'x', 'keys', 'list'], 'Did you mean --server?'],
-    ['missing argument', ['keys', 'get'], 'gateway --help'],
-    ['missing value', ['keys', 'list', '--organization'], 'gateway --help'],
-    ['missing subcommand', ['keys'], 'gateway --help'],
-    ['too many arguments', ['keys', 'get', 'a', 'b'], 'gateway --help'],
+    ['missing argument', ['keys', 'get'], 'gateway keys get --help'],
+    ['empty argument', ['invoke', ''], 'gateway invoke --help'],
+    ['missing value', ['keys', 'list', '--organization'], 'gateway keys list --help'],
+    ['missing subcommand', ['keys'], 'gateway keys --help'],
+    ['too many arguments', ['keys', 'get', 'a', 'b'], 'gateway keys get --help'],
   ])('%s', async (_title, argv, hint) => {
     const run = await runCli(argv);
     expect(run).toMatchObject({ code: 64, stdout: '' });
