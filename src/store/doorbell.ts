@@ -23,6 +23,8 @@ const SOCKET_NAME = /^watch-(\d+)-[0-9a-f]+\.sock$/;
 const LONGEST_NAME = 'watch-4194304-00000000.sock';
 /** The shortest limit that a system sets on the path of a socket, less its final NUL. */
 const MAX_SOCKET_PATH = 103;
+/** How a connection fails where nobody listens any more. */
+const GONE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOENT']);
 const MAX_BUFFERED = 256 * 1024;
 
 /**
@@ -64,6 +66,29 @@ export function openDoorbell(directory: string, onRing: (ring: Ring) => void): D
     },
     close: () => closeAll(server, sockets),
   };
+}
+
+/**
+ * The processes that have the directory open and hear the bell, by number; one process may be there
+ * twice. Whoever is there answers a connection, also while it is busy.
+ */
+export async function findPeers(directory: string): Promise<number[]> {
+  const folder = socketFolder(directory);
+  const found = othersIn(folder, '').map(async (name) =>
+    (await answers(join(folder, name))) ? [Number(SOCKET_NAME.exec(name)?.[1])] : [],
+  );
+  return (await Promise.all(found)).flat();
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', (error) => resolve(!('code' in error && GONE.has(String(error.code)))));
+  });
 }
 
 /** Every process must come to the same place, so it follows from the directory alone. */

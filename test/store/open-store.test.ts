@@ -80,7 +80,7 @@ describe('openStore', () => {
     await store.commit([{ type: 'put', key: ['k'], value: 'kept' }]);
     await store.close();
     const root = openLmdb({ path, noSubdir: false, overlappingSync: false });
-    await root.openDB('meta', { encoding: 'json' }).put('format', 2);
+    await root.openDB('meta', { encoding: 'json' }).put('format', 99);
     await root.close();
     const digest = async () =>
       createHash('sha256')
@@ -89,7 +89,7 @@ describe('openStore', () => {
     const before = await digest();
     await expect(open({ driver: 'lmdb', path })).rejects.toMatchObject({
       code: 'newer_format',
-      message: expect.stringMatching(/format 2.*knows up to 1/),
+      message: expect.stringMatching(/format 99.*knows up to 2/),
     });
     expect(await digest()).toBe(before);
   });

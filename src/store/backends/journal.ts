@@ -1,14 +1,15 @@
-import { randomBytes } from 'node:crypto';
 import type { Driver } from 'unstorage';
 import type { Clock } from '../../core/clock.ts';
-import { blobName, createBlobs, type Blobs } from '../journal/blobs.ts';
-import { acquireLease, type Lease } from '../journal/lease.ts';
-import { replay, type JournalHead, type Tip } from '../journal/replay.ts';
+import { blobName, type Blobs } from '../journal/blobs.ts';
+import type { Lease } from '../journal/lease.ts';
+import { openJournal } from '../journal/open-journal.ts';
+import type { JournalHead, Tip } from '../journal/replay.ts';
 import { toLine } from '../journal/rows.ts';
 import { writeSnapshot } from '../journal/snapshot.ts';
+import { assertWhole } from '../store-meta.ts';
 import type { Store } from '../store.ts';
 import { createTableStore } from '../table-store.ts';
-import { createTable, type Changes, type Table } from '../table.ts';
+import type { Changes, Table } from '../table.ts';
 
 const SNAPSHOT_BLOBS = 500;
 const SNAPSHOT_CHARS = 4 * 1024 * 1024;
@@ -20,13 +21,9 @@ const SNAPSHOT_CHARS = 4 * 1024 * 1024;
  * another process holds the store, `corrupt`, `newer_format`, `read_only`, `unavailable`.
  */
 export async function openJournalStore(driver: Driver, clock: Clock): Promise<Store> {
-  const owner = randomBytes(4).toString('hex');
-  const blobs = createBlobs(driver);
-  const lease = await acquireLease(blobs, clock, owner);
-  const table = createTable(clock);
-  let tip: Tip;
+  const { blobs, lease, table, owner, tip } = await openJournal(driver, clock);
   try {
-    tip = await replay(blobs, table);
+    assertWhole(tip.meta);
   } catch (error) {
     await lease.release();
     throw error;
@@ -56,15 +53,16 @@ interface JournalOptions {
 }
 
 function createJournal({ blobs, lease, table, owner, tip }: JournalOptions) {
+  const { meta } = tip;
   let { last, nextNumber } = tip;
   let blobsSince = 0;
   let charsSince = 0;
-  let snapshot: Promise<void> | undefined;
+  let snapshot: Promise<unknown> | undefined;
 
   /** The table stands exactly where the journal does: the group before is applied, the next not. */
   function startSnapshot(lastVersion: number): void {
     const rows = table.rows();
-    const options = { owner, number: nextNumber++, rows, last, lastVersion };
+    const options = { owner, number: nextNumber++, rows, last, lastVersion, meta };
     blobsSince = 0;
     charsSince = 0;
     // The journal holds everything as well; the next round tries again.
@@ -90,6 +88,6 @@ function createJournal({ blobs, lease, table, owner, tip }: JournalOptions) {
       blobsSince++;
       charsSince += body.length;
     },
-    settled: async () => snapshot,
+    settled: async () => void (await snapshot),
   };
 }

@@ -7,11 +7,13 @@ import { createDiskRoom } from '../lmdb/disk-room.ts';
 import { openEnvironment, type LmdbEnvironment } from '../lmdb/environment.ts';
 import { createGroupWriter, type GroupWriter } from '../lmdb/group-writer.ts';
 import { createIncrementUnit, type IncrementUnit } from '../lmdb/increment-unit.ts';
+import { toStoreMeta } from '../lmdb/migrations.ts';
 import { fromRowBytes, type StoredRow } from '../lmdb/rows.ts';
 import { createSweepUnit, findExpired } from '../lmdb/sweep.ts';
 import { toStoreError } from '../lmdb/to-store-error.ts';
 import { createVersionSource } from '../lmdb/version-source.ts';
 import { expiryOf, prepareCommit, toId } from '../prepare-commit.ts';
+import { assertWhole } from '../store-meta.ts';
 import { StoreError, type Entry, type Key, type ListOptions, type Store } from '../store.ts';
 import { startSweeper } from '../sweeper.ts';
 import { fromEnvelope } from '../value-codec.ts';
@@ -23,14 +25,14 @@ export type LmdbOverrides = Partial<Pick<LmdbEnvironment, 'freeBytes'>>;
 /**
  * The embedded store: a directory that several processes of one host may open at once. A commit is
  * on the disk when it resolves. Rejects with `StoreError` `unavailable`, `newer_format`, `corrupt`,
- * `full` or `read_only`.
+ * `full`, `read_only`, or `locked` when another store is half copied into it.
  */
 export async function openLmdbStore(
   directory: string,
   clock: Clock,
   overrides: LmdbOverrides = {},
 ): Promise<Store> {
-  const environment = { ...openEnvironment(directory), ...overrides };
+  const environment = { ...openWhole(directory), ...overrides };
   const { watchers, writer, context, stop } = startParts(environment, directory, clock);
   const increment = createIncrementer(context, writer);
   let closing: Promise<void> | undefined;
@@ -73,6 +75,17 @@ export async function openLmdbStore(
     },
     close: () => (closing ??= stop()),
   };
+}
+
+function openWhole(directory: string): LmdbEnvironment {
+  const environment = openEnvironment(directory);
+  try {
+    assertWhole(toStoreMeta(environment.meta));
+    return environment;
+  } catch (error) {
+    void environment.root.close();
+    throw error;
+  }
 }
 
 function startParts(environment: LmdbEnvironment, directory: string, clock: Clock) {

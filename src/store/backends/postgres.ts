@@ -1,65 +1,32 @@
-import pg from 'pg';
-import { z } from 'zod';
+import type pg from 'pg';
 import type { Clock } from '../../core/clock.ts';
 import { openChanges } from '../postgres/changes.ts';
-import { migrate } from '../postgres/migrate.ts';
+import { openPool, settingsOf, toPostgresPlace } from '../postgres/connection.ts';
+import { migrate, readMeta } from '../postgres/migrate.ts';
 import { toStoreError } from '../postgres/to-store-error.ts';
 import type { PreparedOp } from '../prepare-commit.ts';
 import { createRemoteStore, type RemoteRows } from '../remote-store.ts';
-import { type Store, StoreError } from '../store.ts';
+import { assertWhole } from '../store-meta.ts';
+import type { Store } from '../store.ts';
 import { createWatchers } from '../watchers.ts';
-
-const CONNECT_MS = 10_000;
-const STATEMENT_MS = 15_000;
-const IDLE_MS = 30_000;
-
-const optionsSchema = z.strictObject({
-  /** `postgres://user:password@host:port/database`. */
-  url: z.string().regex(/^postgres(ql)?:\/\//, 'expected postgres://'),
-  /** Holds everything of the store; made when it is missing. */
-  schema: z
-    .string()
-    .regex(/^[a-z_][a-z0-9_]{0,62}$/)
-    .default('gateway'),
-  /** Connections of this process. */
-  connections: z.int().min(2).max(200).default(10),
-});
 
 /**
  * A store at cluster scope on PostgreSQL 13 or newer. A commit is one function call, so all or nothing,
  * and durable when it resolves unless the server was told otherwise. Rejects with `StoreError`
- * `unavailable` or `newer_format`.
+ * `unavailable`, `newer_format`, or `locked` when another store is half copied into it.
  */
 export async function openPostgresStore(
   given: Record<string, unknown>,
   clock: Clock,
 ): Promise<Store> {
-  const parsed = optionsSchema.safeParse(given);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const message = `store options: ${issue?.path.join('.')}: ${issue?.message}`;
-    throw new StoreError('unavailable', message);
-  }
-  const { url, schema, connections } = parsed.data;
-  const settings = {
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_MS,
-    // Functions name their tables without a schema.
-    options: `-c search_path=${schema} -c client_min_messages=warning`,
-    application_name: 'agent-gateway',
-    keepAlive: true,
-  };
-  const pool = new pg.Pool({
-    ...settings,
-    max: connections,
-    idleTimeoutMillis: IDLE_MS,
-    statement_timeout: STATEMENT_MS,
-  });
-  // A connection that dies while nobody uses it is replaced when somebody does.
-  pool.on('error', () => undefined);
+  const place = toPostgresPlace(given);
+  const { schema } = place;
+  const settings = settingsOf(place);
+  const pool = openPool(place);
   const watchers = createWatchers();
   try {
     await migrate(pool, schema);
+    assertWhole(await readMeta(pool));
     const changes = await openChanges({ settings, schema, pool, clock, watchers });
     const rows = createRows(pool, changes);
     return createRemoteStore({ driver: 'postgres', rows, clock, watchers });

@@ -1,33 +1,18 @@
-import { randomBytes } from 'node:crypto';
-import { Redis } from 'ioredis';
-import type { RedisOptions } from 'ioredis';
-import { z } from 'zod';
+import type { Redis } from 'ioredis';
 import type { Clock } from '../../core/clock.ts';
 import type { ListPlan } from '../list-options.ts';
 import type { PreparedOp } from '../prepare-commit.ts';
 import { readChangedKeys } from '../redis/changed-keys.ts';
-import { SCRIPTS } from '../redis/scripts.ts';
+import { assertDurable } from '../redis/assert-durable.ts';
+import { connectTo, namesOf, toRedisPlace, type Names } from '../redis/connection.ts';
+import { expiryText } from '../redis/expiry-text.ts';
+import { migrate, readMeta } from '../redis/migrations.ts';
+import type { SCRIPTS } from '../redis/scripts.ts';
+import { toStoreError } from '../redis/to-store-error.ts';
 import { createRemoteStore, type RemoteRows } from '../remote-store.ts';
-import { type Store, StoreError, type StoreErrorCode } from '../store.ts';
+import { assertWhole } from '../store-meta.ts';
+import type { Store } from '../store.ts';
 import { createWatchers, type Watchers } from '../watchers.ts';
-
-const FORMAT = 1;
-const CONNECT_MS = 10_000;
-const COMMAND_MS = 10_000;
-const MAX_RECONNECT_MS = 2_000;
-
-const optionsSchema = z.strictObject({
-  /** `redis://` or `rediss://`, with user, password and database as Redis writes them. */
-  url: z.string().regex(/^rediss?:\/\//, 'expected redis:// or rediss://'),
-  /** In front of every key, so that several gateways share a server. */
-  prefix: z
-    .string()
-    .max(64)
-    .regex(/^[^{}]*$/)
-    .default('gateway:'),
-  /** True: also on a server that may forget what it acknowledged. */
-  allow_volatile: z.boolean().default(false),
-});
 
 /** The scripts as methods of the connection; buffers in and out. */
 type Call = (...args: (string | Buffer | number)[]) => Promise<unknown>;
@@ -35,26 +20,21 @@ type Scripted = Record<`${keyof typeof SCRIPTS}Buffer`, Call>;
 
 /**
  * A store at cluster scope on Redis 7.0 or newer. A commit is one script, so all or nothing; it is as
- * durable as the server makes its writes. Rejects with `StoreError` `unavailable`, `newer_format`, or
- * `read_only` for a server that would lose acknowledged writes.
+ * durable as the server makes its writes. Rejects with `StoreError` `unavailable`, `newer_format`,
+ * `read_only` for a server that would lose acknowledged writes, or `locked` when another store is half
+ * copied into it.
  */
 export async function openRedisStore(given: Record<string, unknown>, clock: Clock): Promise<Store> {
-  const parsed = optionsSchema.safeParse(given);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const message = `store options: ${issue?.path.join('.')}: ${issue?.message}`;
-    throw new StoreError('unavailable', message);
-  }
-  const { url, prefix, allow_volatile: allowVolatile } = parsed.data;
-  const names = namesOf(prefix);
-  const connection = new Redis(url, connectionOptions());
-  const listener = new Redis(url, { ...connectionOptions(), commandTimeout: undefined });
-  // Commands tell of it; without a listener it would be thrown.
-  for (const one of [connection, listener]) one.on('error', () => undefined);
+  const place = toRedisPlace(given);
+  const names = namesOf(place);
+  const connection = connectTo(place);
+  const listener = connectTo(place, { commandTimeout: undefined });
   const watchers = createWatchers();
   try {
     await Promise.all([connection.connect(), listener.connect()]);
-    await checkServer(connection, names.format, allowVolatile);
+    await assertDurable(connection, place);
+    await migrate(connection, names);
+    assertWhole(await readMeta(connection, names));
     await listenTo(listener, names, watchers);
   } catch (error) {
     connection.disconnect();
@@ -63,64 +43,6 @@ export async function openRedisStore(given: Record<string, unknown>, clock: Cloc
   }
   const rows = createRows(connection, listener, names);
   return createRemoteStore({ driver: 'redis', rows, clock, watchers });
-}
-
-interface Names {
-  /** Rows, keys, expiry, version, in the order that scripts take them. */
-  readonly keys: readonly [string, string, string, string];
-  readonly format: string;
-  readonly ping: string;
-  readonly channel: string;
-  /** Tells the messages of this process, whose watchers know already. */
-  readonly sender: string;
-}
-
-function namesOf(prefix: string): Names {
-  const named = (what: string) => `${prefix}{store}:${what}`;
-  return {
-    keys: [named('rows'), named('keys'), named('expiry'), named('version')],
-    format: named('format'),
-    ping: named('ping'),
-    channel: named('changes'),
-    sender: randomBytes(9).toString('base64url'),
-  };
-}
-
-function connectionOptions(): RedisOptions {
-  return {
-    lazyConnect: true,
-    connectTimeout: CONNECT_MS,
-    commandTimeout: COMMAND_MS,
-    // A commit whose answer was lost may have happened: only its sender can decide to repeat it.
-    autoResendUnfulfilledCommands: false,
-    maxRetriesPerRequest: 0,
-    enableOfflineQueue: false,
-    retryStrategy: (times) => Math.min(50 * 2 ** times, MAX_RECONNECT_MS),
-    scripts: SCRIPTS,
-  };
-}
-
-async function checkServer(redis: Redis, format: string, allowVolatile: boolean): Promise<void> {
-  const stored = (await redis.set(format, FORMAT, 'NX', 'GET')) ?? String(FORMAT);
-  if (Number(stored) > FORMAT) {
-    const message = `the store has format ${stored}; this version reads up to ${FORMAT}`;
-    throw new StoreError('newer_format', message);
-  }
-  if (allowVolatile) return;
-  // Hosted servers hide their settings; they say themselves what they keep.
-  const settings = await redis.config('GET', 'append*').catch(() => undefined);
-  const [, appendOnly] = pairsOf(settings).find(([name]) => name === 'appendonly') ?? [];
-  if (appendOnly !== 'no') return;
-  const message =
-    'this Redis keeps nothing of what it acknowledged when it dies: set appendonly yes, or the option allow_volatile';
-  throw new StoreError('read_only', message);
-}
-
-function pairsOf(flat: unknown): [string, string][] {
-  const words = Array.isArray(flat) ? flat.map(String) : [];
-  return words.flatMap((word, index): [string, string][] =>
-    index % 2 === 0 ? [[word, words[index + 1] ?? '']] : [],
-  );
 }
 
 async function listenTo(
@@ -202,23 +124,4 @@ function toArguments({ type, bytes, ifVersion, ifAbsent, expiresAt, envelope }: 
   const version = ifVersion === undefined ? '' : `=${ifVersion}`;
   const condition = ifAbsent ? 'absent' : version;
   return [type, bytes, condition, expiryText(expiresAt), envelope];
-}
-
-function expiryText(expiresAt: number): string {
-  return expiresAt === Infinity ? '' : String(expiresAt);
-}
-
-/** What the first words of Redis' refusals mean here. */
-const CODES: Readonly<Record<string, StoreErrorCode>> = {
-  OOM: 'full',
-  MISCONF: 'full',
-  READONLY: 'read_only',
-};
-
-function toStoreError(error: unknown): StoreError {
-  if (error instanceof StoreError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  const [word = ''] = reason.split(' ', 1);
-  const code = CODES[word] ?? 'unavailable';
-  return new StoreError(code, `Redis: ${reason}`, { cause: error });
 }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Driver } from 'unstorage';
 import { systemClock } from '../../core/clock.ts';
+import { newerFormat } from '../store-meta.ts';
 import { StoreError } from '../store.ts';
+import { FORMAT } from './migrations.ts';
 
 const KINDS = ['journal', 'snapshot', 'part', 'lock'] as const;
 
@@ -20,13 +22,16 @@ export interface Blobs {
   list(): Promise<BlobName[]>;
   /** Undefined for what is missing, torn or damaged. Rejects with `newer_format`. */
   read(name: string): Promise<string | undefined>;
+  /** The format that a blob was written in; undefined and rejections as with `read`. */
+  formatOf(name: string): Promise<number | undefined>;
+  /** What is written from now on; it is {@link FORMAT} unless the store is still of an older one. */
+  useFormat(format: number): void;
   write(name: string, body: string): Promise<void>;
   remove(name: string): Promise<void>;
   dispose(): Promise<void>;
 }
 
 const MAGIC = 'gateway-store';
-const FORMAT = 1;
 const HEAD = /^gateway-store (\d+) ([0-9a-f]{32})\n/;
 /** No separators, no `$`: drivers read those in ways of their own. */
 const NAME = /(?:^|[:/])((journal|snapshot|part|lock)-(\d{12})-([0-9a-f]{8})(?:-\d{6})?)$/;
@@ -37,18 +42,21 @@ export function blobName(kind: BlobKind, number: number, owner: string): string 
 }
 
 export function createBlobs(driver: Driver): Blobs {
+  let format = FORMAT;
+  const frameOf = async (name: string): Promise<Frame | undefined> =>
+    fromFrame(await call('read', () => driver.getItem(name, {})));
   return {
     async list() {
       const keys = await call('list blobs', () => driver.getKeys('', {}));
       return keys.flatMap(toBlobName).toSorted((a, b) => (a.name < b.name ? -1 : 1));
     },
-    async read(name) {
-      return fromFrame(await call('read', () => driver.getItem(name, {})));
-    },
+    read: async (name) => (await frameOf(name))?.body,
+    formatOf: async (name) => (await frameOf(name))?.format,
+    useFormat: (next) => void (format = next),
     async write(name, body) {
       await call('write', () => {
         if (!driver.setItem) throw new StoreError('read_only', 'this storage driver cannot write');
-        return driver.setItem(name, toFrame(body), {});
+        return driver.setItem(name, toFrame(body, format), {});
       });
     },
     async remove(name) {
@@ -69,23 +77,24 @@ function toBlobName(key: string): BlobName[] {
 }
 
 /** The head keeps drivers that parse JSON from taking the text for a value. */
-function toFrame(body: string): string {
-  return `${MAGIC} ${FORMAT} ${checksum(body)}\n${body}`;
+function toFrame(body: string, format: number): string {
+  return `${MAGIC} ${format} ${checksum(body)}\n${body}`;
 }
 
-function fromFrame(item: unknown): string | undefined {
+interface Frame {
+  readonly format: number;
+  readonly body: string;
+}
+
+function fromFrame(item: unknown): Frame | undefined {
   const text = item instanceof Uint8Array ? Buffer.from(item).toString() : item;
   if (typeof text !== 'string') return undefined;
   const head = HEAD.exec(text);
   if (!head) return undefined;
-  if (Number(head[1]) > FORMAT) {
-    throw new StoreError(
-      'newer_format',
-      `the stored data has format ${head[1]}, this release knows up to ${FORMAT}; use the release that wrote it`,
-    );
-  }
+  const format = Number(head[1]);
+  if (format > FORMAT) throw newerFormat(format, FORMAT, 'the stored data');
   const body = text.slice(head[0].length);
-  return checksum(body) === head[2] ? body : undefined;
+  return checksum(body) === head[2] ? { format, body } : undefined;
 }
 
 function checksum(body: string): string {

@@ -1,3 +1,4 @@
+import type { StoreMeta } from '../store-meta.ts';
 import { StoreError } from '../store.ts';
 import type { Row, Table } from '../table.ts';
 import type { BlobName, Blobs } from './blobs.ts';
@@ -15,6 +16,8 @@ export interface SnapshotHead {
   last: string;
   lastVersion: number;
   parts: readonly string[];
+  /** Absent in format 1. */
+  meta?: StoreMeta;
 }
 
 /** Where a journal stands after it was read. */
@@ -24,6 +27,9 @@ export interface Tip {
   lastVersion: number;
   /** Numbers from here on were never used for a blob. */
   nextNumber: number;
+  /** 0 for a store that is being made. */
+  format: number;
+  meta: StoreMeta;
 }
 
 interface JournalBlob {
@@ -36,11 +42,12 @@ const READ_AHEAD = 8;
 /**
  * Rebuilds the table from the newest whole snapshot and the chain of journal blobs behind it. A torn
  * blob at the end, or one that was passed over, was never acknowledged. Rejects with `corrupt` when
- * the chain has a hole.
+ * the chain has a hole, and with `newer_format`.
  */
 export async function replay(blobs: Blobs, table: Table): Promise<Tip> {
   const names = await blobs.list();
-  const snapshot = await loadSnapshot(blobs, names, table);
+  const loaded = await loadSnapshot(blobs, names, table);
+  const snapshot = loaded?.head;
   const last = snapshot?.last ?? '';
   const journals = await readJournals(
     blobs,
@@ -53,22 +60,35 @@ export async function replay(blobs: Blobs, table: Table): Promise<Tip> {
     last: [...journals.keys()].at(-1) ?? last,
     lastVersion: Math.max(snapshot?.lastVersion ?? 0, ...chain.map(({ head }) => head.lastVersion)),
     nextNumber: Math.max(0, ...numbers) + 1,
+    format: await storedFormat(blobs, loaded ? [loaded.blob] : names),
+    meta: snapshot?.meta ?? {},
   };
+}
+
+/** That of the newest whole snapshot, else of the journal; 0 where there is neither. */
+export async function storedFormat(blobs: Blobs, names: readonly BlobName[]): Promise<number> {
+  for (const kind of ['snapshot', 'journal']) {
+    for (const { name } of names.filter((blob) => blob.kind === kind).toReversed()) {
+      const format = await blobs.formatOf(name);
+      if (format !== undefined) return format;
+    }
+  }
+  return 0;
 }
 
 async function loadSnapshot(
   blobs: Blobs,
   names: BlobName[],
   table: Table,
-): Promise<SnapshotHead | undefined> {
-  for (const { name } of names.filter(({ kind }) => kind === 'snapshot').toReversed()) {
-    const body = await blobs.read(name);
+): Promise<{ head: SnapshotHead; blob: BlobName } | undefined> {
+  for (const blob of names.filter(({ kind }) => kind === 'snapshot').toReversed()) {
+    const body = await blobs.read(blob.name);
     if (body === undefined) continue;
     const head: SnapshotHead = JSON.parse(body);
     const rows = await readParts(blobs, head.parts);
     if (!rows) continue;
     table.apply(rows);
-    return head;
+    return { head, blob };
   }
   return undefined;
 }

@@ -1,3 +1,4 @@
+import type { StoreMeta } from '../store-meta.ts';
 import type { Row } from '../table.ts';
 import { blobName, type Blobs } from './blobs.ts';
 import type { SnapshotHead } from './replay.ts';
@@ -11,21 +12,31 @@ export interface SnapshotOptions {
   rows: readonly [string, Row][];
   last: string;
   lastVersion: number;
+  meta: StoreMeta;
 }
 
 /**
  * Writes the rows in parts and then the blob that makes them count, and only then removes what they
  * replace; a crash at any point leaves either the old state whole or both.
  */
-export async function writeSnapshot(blobs: Blobs, options: SnapshotOptions): Promise<void> {
-  const { owner, number, rows, last, lastVersion } = options;
+export async function writeSnapshot(blobs: Blobs, options: SnapshotOptions): Promise<SnapshotHead> {
+  const { owner, number, rows, last, lastVersion, meta } = options;
   const parts: string[] = [];
   for (const body of bodies(rows)) {
     const name = `${blobName('part', number, owner)}-${String(parts.length).padStart(6, '0')}`;
     await blobs.write(name, body);
     parts.push(name);
   }
-  const head: SnapshotHead = { last, lastVersion, parts };
+  const head: SnapshotHead = { last, lastVersion, parts, meta };
+  await writeHead(blobs, { owner, number, head });
+  return head;
+}
+
+/** Makes the parts that a head names count in place of what counted before. */
+export async function writeHead(
+  blobs: Blobs,
+  { owner, number, head }: { owner: string; number: number; head: SnapshotHead },
+): Promise<void> {
   const name = blobName('snapshot', number, owner);
   await blobs.write(name, JSON.stringify(head));
   await removeReplaced(blobs, { name, head });

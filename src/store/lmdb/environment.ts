@@ -1,12 +1,14 @@
 import { statfsSync } from 'node:fs';
 import { open, type Database, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
+import { systemClock } from '../../core/clock.ts';
+import { newerFormat } from '../store-meta.ts';
 import { StoreError } from '../store.ts';
+import { createDiskRoom } from './disk-room.ts';
+import { FORMAT, formatOf, migrate, type MetaTable } from './migrations.ts';
 import { prepareDirectory, unusable } from './prepare-directory.ts';
 import { fromRowBytes, type StoredRow } from './rows.ts';
 import { fromLmdbError } from './to-store-error.ts';
 
-/** What this code writes; a store of a higher number is left alone. */
-const FORMAT = 1;
 /** Versions are handed to a process in blocks, so that no two processes ever give out the same. */
 const VERSION_BLOCK = 2 ** 20;
 
@@ -14,7 +16,7 @@ export interface LmdbEnvironment {
   readonly root: RootDatabase<Buffer, Buffer>;
   readonly data: Database<Buffer, Buffer>;
   readonly expiry: Database<Buffer, Buffer>;
-  readonly meta: Database<number, string>;
+  readonly meta: MetaTable;
   /** The row of a key, expired or not, as the last commit this process knows of left it. */
   peek(key: Buffer): StoredRow | undefined;
   /** The first of a fresh block of {@link VERSION_BLOCK} version numbers; waits for the disk. */
@@ -56,14 +58,26 @@ function openTables(directory: string): LmdbEnvironment {
     txnStartThreshold: 1,
   };
   const root = open<Buffer, Buffer>(options);
-  assertFormat(root, directory);
+  try {
+    return tablesOf(root, directory);
+  } catch (error) {
+    void root.close();
+    throw error;
+  }
+}
+
+function tablesOf(root: RootDatabase<Buffer, Buffer>, directory: string): LmdbEnvironment {
+  const freeBytes = (): number => {
+    const { bavail, bsize } = statfsSync(directory);
+    return bavail * bsize;
+  };
+  const format = storedFormat(root, directory);
+  if (format < FORMAT) createDiskRoom({ clock: systemClock, freeBytes }).take(0);
   const binary = { encoding: 'binary', keyEncoding: 'binary' } as const;
   const data = root.openDB<Buffer, Buffer>('data', { ...binary, useVersions: true });
   const expiry = root.openDB<Buffer, Buffer>('expiry', binary);
   const meta = openMeta(root);
-  meta.transactionSync(() => {
-    if (meta.get('format') === undefined) void meta.put('format', FORMAT);
-  });
+  if (format < FORMAT) migrate(meta);
   return {
     root,
     data,
@@ -75,33 +89,25 @@ function openTables(directory: string): LmdbEnvironment {
     },
     leaseVersions: () =>
       meta.transactionSync(() => {
-        const first = meta.get('nextVersion') ?? 1;
+        const first = Number(meta.get('nextVersion') ?? 1);
         void meta.put('nextVersion', first + VERSION_BLOCK);
         return { first, count: VERSION_BLOCK };
       }),
     lastTransaction: () => transactionOf(root),
-    freeBytes() {
-      const { bavail, bsize } = statfsSync(directory);
-      return bavail * bsize;
-    },
+    freeBytes,
   };
 }
 
-function openMeta(root: RootDatabase<Buffer, Buffer>, create = true): Database<number, string> {
+function openMeta(root: RootDatabase<Buffer, Buffer>, create = true): MetaTable {
   const options = { encoding: 'json', keyEncoding: 'ordered-binary', create } as const;
-  return root.openDB<number, string>('meta', options);
+  return root.openDB('meta', options);
 }
 
 /** Looks before anything is written, so that a store of a newer release stays as it is. */
-function assertFormat(root: RootDatabase<Buffer, Buffer>, directory: string): void {
-  const existing: Database<number, string> | undefined = openMeta(root, false);
-  const format = existing?.get('format') ?? FORMAT;
-  if (format <= FORMAT) return;
-  void root.close();
-  throw new StoreError(
-    'newer_format',
-    `the store in ${directory} has format ${format}, this release knows up to ${FORMAT}; use the release that wrote it`,
-  );
+function storedFormat(root: RootDatabase<Buffer, Buffer>, directory: string): number {
+  const format = formatOf(openMeta(root, false));
+  if (format > FORMAT) throw newerFormat(format, FORMAT, `the store in ${directory}`);
+  return format;
 }
 
 /** lmdb keeps this cheap call off its public type; `getStats()` would walk the free list as well. */

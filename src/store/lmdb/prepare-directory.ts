@@ -24,6 +24,15 @@ export function prepareDirectory(directory: string): void {
   assertStore(join(directory, 'data.mdb'));
 }
 
+/** Looks whether a store is there to be read. Throws `unavailable`, `corrupt` or `newer_format`. */
+export function assertReadable(directory: string): void {
+  const file = join(directory, 'data.mdb');
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) {
+    throw new StoreError('unavailable', `there is no store in ${directory}`);
+  }
+  assertStore(file);
+}
+
 /** The error that tells the operator what to do about a directory. */
 export function unusable(directory: string, cause: unknown): StoreError {
   const reason = cause instanceof Error ? cause.message : String(cause);

@@ -10,7 +10,7 @@ const LOOK_MS = 500;
 const RECONNECT_MS = 1_000;
 /** A notification holds 8,000 bytes. */
 const MAX_PAYLOAD = 7_000;
-const CHANNEL = 'store_changes';
+export const CHANNEL = 'store_changes';
 
 export interface ChangesOptions {
   readonly settings: pg.ClientConfig;

@@ -82,4 +82,8 @@ begin
   return total;
 end $$;
 `,
+  `
+create table meta (name text primary key, value text not null);
+insert into meta values ('identity', gen_random_uuid());
+`,
 ];

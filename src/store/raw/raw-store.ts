@@ -1,0 +1,44 @@
+import type { Incoming, StoreMeta } from '../store-meta.ts';
+
+/** A row as every backend can hold it, expired or not. */
+export interface RawRow {
+  /** As `encodeKey` wrote it. */
+  readonly key: Buffer;
+  /** As `toEnvelope` wrote it. */
+  readonly envelope: Buffer;
+  readonly version: number;
+  /** Milliseconds since epoch; infinity for what stays. */
+  readonly expiresAt: number;
+}
+
+/** The rows of a store as they lie there, for copies and checks. Rejections are `StoreError`s. */
+export interface RawStore {
+  readonly driver: string;
+  readonly format: number;
+  readonly meta: StoreMeta;
+  /** At least as high as any version that was given out. */
+  lastVersion(): Promise<number>;
+  /** The next rows in key order, of about 8 MiB or fewer; none at the end. */
+  read(after: Buffer | undefined): Promise<readonly RawRow[]>;
+  /** Processes that have the store open beside this one, in words. */
+  users(): Promise<readonly string[]>;
+  /** What its own indexes say against it, in words. */
+  faults(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+/** A store that another one is copied into. */
+export interface RawTarget extends RawStore {
+  /** Removes every row, and marks the store as half copied. */
+  begin(incoming: Incoming): Promise<void>;
+  /** Rows with keys behind all that were written before. */
+  write(rows: readonly RawRow[]): Promise<void>;
+  /** Makes what was written durable and readable, and later versions higher than this one. */
+  flush(lastVersion: number): Promise<void>;
+  /** Takes the mark away: from now on it is a store as any other. */
+  complete(): Promise<void>;
+}
+
+/** Bounds of one step. */
+export const STEP_ROWS = 1_000;
+export const STEP_BYTES = 8 * 1024 * 1024;
