@@ -16,6 +16,7 @@ export type NameKind = (typeof GROUPS)[number] | 'contexts';
 /** Groups whose subcommands take the name of one. */
 const GROUPS = [
   'agents',
+  'apis',
   'credentials',
   'deployments',
   'files',

@@ -18,6 +18,7 @@ const CONFIG = {
   namespace: 'shapes',
   providers: [{ name: 'acme', type: 'mock' }],
   models: [{ name: 'acme/one', routes: [{ provider: 'acme' }] }],
+  apis: [{ name: 'weather', base_url: 'https://weather.example' }],
   skills: [{ name: 'skill', files: { 'SKILL.md': SKILL } }],
   agents: [{ name: 'agent', model: 'acme/one' }],
   services: [
@@ -72,6 +73,8 @@ keys get new
 keys revoke new
 providers list
 providers get acme
+apis list
+apis get weather
 organizations list
 organizations get default
 usage

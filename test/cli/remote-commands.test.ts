@@ -374,7 +374,7 @@ describe('records', () => {
     expect(shown.stdout).toContain('acme/fast  2026-11-21  3');
   });
 
-  it.each(['providers', 'organizations'])('%s list and get', async (kind) => {
+  it.each(['providers', 'apis', 'organizations'])('%s list and get', async (kind) => {
     const one = { id: 'x_1', type: kind, name: 'one', enabled: true };
     expect((await run(list(one), [kind, 'list'])).stdout).toContain('one');
     expect((await run(answer(one), [kind, 'get', 'one'])).calls[0]?.path).toBe(

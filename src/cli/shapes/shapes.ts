@@ -15,6 +15,7 @@ import { anything, flag, list, oneOf, orNull, record, text, texts } from './shap
 import type { Shape } from './shape.ts';
 import {
   AGENT,
+  API,
   ASSET,
   ASSET_DETAILS,
   CREDENTIAL,
@@ -81,6 +82,7 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   ...group('keys', KEY, ['list', 'get', 'revoke']),
   'keys create': { allOf: [KEY, record({ value: text })] },
   ...group('providers', PROVIDER, ['list', 'get']),
+  ...group('apis', API, ['list', 'get']),
   ...group('organizations', ORGANIZATION, ['list', 'get']),
   usage: list(USAGE),
   account: record({

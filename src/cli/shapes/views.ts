@@ -32,6 +32,12 @@ export const PROVIDER = view('provider', {
   enabled: flag,
   api_key_configured: flag,
 });
+export const API = view('api', {
+  base_url: text,
+  methods: texts,
+  enabled: flag,
+  api_key_configured: flag,
+});
 export const KEY = view('api_key', {
   organization: text,
   scopes: orNull(texts),

@@ -240,6 +240,26 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     load: () => import('../commands/providers-get.ts'),
   },
   {
+    name: 'apis',
+    summary: 'Look at upstream APIs that clients call by path',
+    examples: [{ command: 'gateway apis list', note: 'All of them' }],
+  },
+  {
+    name: 'apis list',
+    aliases: ['ls'],
+    summary: 'List upstream APIs',
+    examples: [{ command: 'gateway apis list -o json', note: 'As JSON' }],
+    load: () => import('../commands/apis-list.ts'),
+  },
+  {
+    name: 'apis get',
+    summary: 'Show one upstream API',
+    examples: [{ command: 'gateway apis get weather', note: 'What clients may call, no secret' }],
+    args: [ID],
+    flags: [IGNORE_NOT_FOUND],
+    load: () => import('../commands/apis-get.ts'),
+  },
+  {
     name: 'organizations',
     aliases: ['orgs'],
     summary: 'Look at organizations',
