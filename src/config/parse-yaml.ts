@@ -1,11 +1,17 @@
-import { Composer, isAlias, isMap, isScalar, isSeq, LineCounter, Parser, visit } from 'yaml';
-import type { Alias, Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser, visit } from 'yaml';
+import type { Alias, CST, Document, Node, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import type { Diagnostic, Place } from './diagnostic.ts';
 import type { ConfigSource } from './load.ts';
 import type { Places } from './locate.ts';
 
 const MAX_DEPTH = 64;
 const MAX_NODES = 200_000;
+/** Of one document that are told. */
+const MAX_FAULTS = 100;
+/** See {@link tokensOf}; more than the largest file of sound configuration has. */
+const MAX_STEPS = 2_000_000;
+const LF = 10;
+const BACKSLASH = 92;
 
 /** One YAML document as plain values; the places of its values are in the {@link Places} given. */
 export interface ParsedDocument {
@@ -16,11 +22,13 @@ export interface ParsedDocument {
 /**
  * Parses YAML 1.2 (JSON is a part of it): several documents, anchors and `<<` merges. Duplicate
  * keys, unknown tags and keys that are no scalars are errors. Bounded: 64 levels and 200,000 values
- * after aliases are expanded, so a small file cannot grow without limit.
+ * after aliases are expanded, so a small file cannot grow without limit, and `maxSteps` tokens
+ * and values.
  */
 export function parseYaml(
   source: ConfigSource,
   places: Places,
+  { maxSteps = MAX_STEPS }: { maxSteps?: number } = {},
 ): { documents: ParsedDocument[]; diagnostics: Diagnostic[] } {
   const lines = new LineCounter();
   const diagnostics: Diagnostic[] = [];
@@ -37,7 +45,11 @@ export function parseYaml(
       ...(hint && { hint }),
     });
 
-  const tokens = [...new Parser(lines.addNewLine).parse(source.text)];
+  const tokens = tokensOf(source.text, lines, maxSteps);
+  if (tokens === undefined) {
+    report(0, `more than ${maxSteps} words, signs and lines`);
+    return { documents: [], diagnostics };
+  }
   const tooDeep = deepToken(tokens);
   if (tooDeep !== undefined) {
     report(tooDeep, `nested more than ${MAX_DEPTH} levels deep`);
@@ -45,7 +57,8 @@ export function parseYaml(
   }
   const composer = new Composer({ uniqueKeys: false, logLevel: 'silent' });
   const documents: ParsedDocument[] = [];
-  const budget = { nodes: MAX_NODES };
+  const most = Math.min(MAX_NODES, maxSteps);
+  const budget = { most, left: most };
   for (const document of composer.compose(tokens, false, source.text.length)) {
     reportSyntax(document, source.text, report);
     if (document.errors.length + document.warnings.length > 0 || isEmpty(document)) continue;
@@ -54,6 +67,28 @@ export function parseYaml(
     documents.push({ source, value: converter.convert(document.contents) });
   }
   return { documents, diagnostics };
+}
+
+/**
+ * Undefined for a text of too many steps: lexical tokens, and the line breaks and escapes within them.
+ * Each takes microseconds, during which nothing else happens.
+ */
+function tokensOf(text: string, lines: LineCounter, maxSteps: number): CST.Token[] | undefined {
+  const parser = new Parser(lines.addNewLine);
+  const tokens: CST.Token[] = [];
+  let steps = 0;
+  lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(text)) {
+    steps += 1;
+    for (let at = 0; at < lexeme.length; at++) {
+      const code = lexeme.charCodeAt(at);
+      if (code === LF || code === BACKSLASH) steps += 1;
+    }
+    if (steps > maxSteps) return undefined;
+    tokens.push(...parser.next(lexeme));
+  }
+  tokens.push(...parser.end());
+  return tokens;
 }
 
 type Report = (offset: number, message: string, hint?: string) => void;
@@ -88,7 +123,7 @@ function deepToken(tokens: readonly unknown[]): number | undefined {
 /** One error per line, and one where the parser lost its way: the rest are consequences. */
 function reportSyntax(document: Document, text: string, report: Report): void {
   const seen = new Set<number>();
-  for (const { pos, message } of [...document.errors, ...document.warnings]) {
+  for (const { pos, message } of [...document.errors, ...document.warnings].slice(0, MAX_FAULTS)) {
     const start = text.lastIndexOf('\n', pos[0] - 1) + 1;
     const isAstray = message.includes('in YAML stream');
     if (seen.has(start) || (isAstray && seen.size > 0)) continue;
@@ -132,7 +167,8 @@ interface ConverterOptions {
   places: Places;
   at: (offset: number) => Place;
   report: Report;
-  budget: { nodes: number };
+  /** Values. */
+  budget: { readonly most: number; left: number };
 }
 
 /** Turns the nodes of one document into plain values; every alias is expanded to a copy. */
@@ -148,8 +184,8 @@ class Converter {
   convert(node: Node | null): unknown {
     const { budget, targets, report } = this.#options;
     if (node === null) return null;
-    if (budget.nodes-- <= 0) {
-      if (budget.nodes === -1) report(startOf(node), `more than ${MAX_NODES} values`);
+    if (budget.left-- <= 0) {
+      if (budget.left === -1) report(startOf(node), `more than ${budget.most} values`);
       return null;
     }
     if (isAlias(node)) {

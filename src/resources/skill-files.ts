@@ -28,6 +28,8 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_PATH = 512;
 /** Bytes; file systems take no longer ones. */
 const MAX_STEP = 255;
+/** Characters of what holds a name and a description. */
+const MAX_FRONT = 16 * 1024;
 const FRONT_MATTER = /^\uFEFF?---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/;
 
 const head = z.object({
@@ -85,7 +87,7 @@ export function checkSkillFiles(files: readonly SkillFile[]): SkillHead {
     refusePath(path);
     size += bytes.length;
   }
-  refuseFileAsFolder(new Set(files.map(({ path }) => path)));
+  refuseCollisions(files.map(({ path }) => path));
   if (size > MAX_BYTES) throw invalid(`at most ${MAX_BYTES} bytes in all`);
   const main = files.find(({ path }) => path === MAIN);
   if (!main) throw invalid(`${MAIN} is missing at the root of the folder`);
@@ -101,6 +103,8 @@ function readHead(text: string): SkillHead {
   const [, front] = FRONT_MATTER.exec(text) ?? [];
   if (front === undefined)
     throw invalid(`${MAIN} must begin with front matter between lines of ---`);
+  if (front.length > MAX_FRONT)
+    throw invalid(`the front matter of ${MAIN} is longer than ${MAX_FRONT} characters`);
   let declared: unknown;
   try {
     declared = parse(front, { maxAliasCount: 0 });
@@ -129,14 +133,25 @@ function refusePath(path: string): void {
     throw invalid(`${JSON.stringify(path.slice(0, 80))} is not a path below the folder`);
 }
 
-/** One that is both cannot be unpacked. */
-function refuseFileAsFolder(paths: ReadonlySet<string>): void {
+/** Two that many file systems take for one, and one that is a file and a folder, cannot be unpacked. */
+function refuseCollisions(paths: readonly string[]): void {
+  const taken = new Map<string, string>();
   for (const path of paths) {
+    const other = taken.get(alike(path));
+    if (other !== undefined) throw invalid(`${path}: differs from ${other} in spelling alone`);
+    taken.set(alike(path), path);
+  }
+  for (const path of taken.keys()) {
     for (let at = path.indexOf('/'); at > 0; at = path.indexOf('/', at + 1)) {
-      const folder = path.slice(0, at);
-      if (paths.has(folder)) throw invalid(`${folder}: is a file and a folder`);
+      const folder = taken.get(path.slice(0, at));
+      if (folder !== undefined) throw invalid(`${folder}: is a file and a folder`);
     }
   }
+}
+
+/** Regardless of case, and of how its letters are composed. */
+function alike(path: string): string {
+  return path.normalize('NFC').toLowerCase().normalize('NFC');
 }
 
 function invalid(what: string): GatewayError {

@@ -7,6 +7,9 @@ import { GatewayError } from '../core/errors.ts';
 import { isJsonObject } from '../core/json-value.ts';
 import type { Body } from '../resources/parse-body.ts';
 
+/** Words, signs and lines: some thousand lines, read in a fraction of a second. */
+const MAX_STEPS = 20_000;
+
 /** True when the content type says that the body is YAML. */
 export function isYaml({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return /^(application|text)\/(x-)?yaml(?=[ \t;]|$)/i.test(headers['content-type'] ?? '');
@@ -20,7 +23,7 @@ export interface YamlBody {
 
 /**
  * The object that a YAML body holds, in one document; where it is `optional`, none is an empty one.
- * Bounded as files of the configuration are.
+ * Bounded as files of the configuration are, and shorter.
  *
  * @throws GatewayError `invalid_request` with line and column of the first fault
  */
@@ -28,7 +31,7 @@ export function readYaml(bytes: Buffer, { optional = false } = {}): YamlBody {
   if (!isUtf8(bytes)) throw invalid('not UTF-8');
   const source = { file: '', directory: '', text: bytes.toString('utf8') };
   const places = createPlaces();
-  const { documents, diagnostics } = parseYaml(source, places);
+  const { documents, diagnostics } = parseYaml(source, places, { maxSteps: MAX_STEPS });
   const [fault] = diagnostics;
   if (fault) throw invalid(at(fault, withHint(fault)));
   const value = optional && documents.length === 0 ? {} : documents[0]?.value;
