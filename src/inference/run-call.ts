@@ -143,12 +143,10 @@ function prepare(
         defaultMaxTokens: model.maxOutputTokens ?? deps.defaultMaxTokens,
         losses,
       }),
-      ...(wire === call.protocol && call.peek.operation !== undefined
-        ? { operation: call.peek.operation }
-        : {}),
-      ...(call.peek.contentType === undefined ? {} : { contentType: call.peek.contentType }),
+      contentType: call.peek.contentType,
       // Those of another protocol mean something else to this one.
-      ...(wire === call.protocol ? { clientHeaders: call.headers } : {}),
+      operation: wire === call.protocol ? call.peek.operation : undefined,
+      clientHeaders: wire === call.protocol ? call.headers : undefined,
     });
   } catch (thrown) {
     if (thrown instanceof GatewayError && thrown.code === 'unsupported_feature')

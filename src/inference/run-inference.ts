@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../core/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
-import type { Answer, RequestAddress, RequestPeek, WireProtocol } from '../protocols/protocol.ts';
+import type { RequestAddress, WireProtocol } from '../protocols/protocol.ts';
 import type { Affinity } from '../routing/affinity.ts';
 import type { Catalog, Model, ModelType } from '../routing/catalog.ts';
 import { matchesModel } from '../routing/model-patterns.ts';
@@ -17,7 +17,7 @@ import type { MediaResolver } from './request-media.ts';
 import { runCall } from './run-call.ts';
 import type { CallDeps, CommittedResult } from './run-call.ts';
 import { settleCall, settleError } from './settlement.ts';
-import type { Call, CallResult, ClientConnection } from './types.ts';
+import type { Call, CallResult, ClientConnection, ResponseHeaders } from './types.ts';
 import type { KeptAnswer, WorkKeeper } from './work-keeper.ts';
 
 export interface InferenceDeps extends CallDeps {
@@ -188,14 +188,16 @@ function begin(
   { peek, media, model, plan }: Pick<Call, 'peek' | 'media' | 'model'> & { plan: Plan },
   deps: InferenceDeps,
 ): Call {
+  const { inputBound, imagesBound: images = 0, secondsBound: seconds = 0 } = peek;
   const outputBound =
     peek.outputBound ?? (model.maxOutputTokens ?? deps.outputBound) * peek.choices;
-  const bounds = request.free
-    ? [0]
-    : plan.candidates.map(({ route }) =>
-        boundOf({ ...boundsOf(peek), outputBound, pricing: route.pricing }),
-      );
-  const bound = Math.max(0, ...bounds);
+  let bound = 0;
+  if (!request.free) {
+    for (const { route } of plan.candidates) {
+      const { pricing } = route;
+      bound = Math.max(bound, boundOf({ inputBound, outputBound, images, seconds, pricing }));
+    }
+  }
   const entry = deps.ledger.begin({
     id: request.id,
     at: request.at,
@@ -235,11 +237,6 @@ function begin(
   };
 }
 
-function boundsOf(peek: RequestPeek): { inputBound: number; images: number; seconds: number } {
-  const { inputBound, imagesBound = 0, secondsBound = 0 } = peek;
-  return { inputBound, images: imagesBound, seconds: secondsBound };
-}
-
 /** The record must be durable before the client sees anything of the answer (design: inference, step 7). */
 async function deliver(
   call: Call,
@@ -248,58 +245,55 @@ async function deliver(
 ): Promise<CallResult> {
   let kept: KeptAnswer | undefined;
   try {
-    await keepPins(call, committed.type === 'answer' ? committed.answer : committed.reader, deps);
-    if (committed.type === 'answer') kept = await call.work?.onAnswer(call, committed.answer);
-    else await call.work?.onStream(call, committed.reader);
+    const keeping = keepPins(call, found(committed), deps);
+    if (keeping) await keeping;
+    if (call.work && committed.type === 'answer')
+      kept = await call.work.onAnswer(call, committed.answer);
+    else if (call.work && committed.type === 'stream')
+      await call.work.onStream(call, committed.reader);
     await call.entry.durable;
   } catch (error) {
     if (committed.type === 'stream') committed.abort();
     throw error;
   }
-  const dropped = droppedFields(call);
+  const headers = clientHeaders(committed.headers);
+  noteDropped(call, headers);
   if (committed.type === 'answer') {
-    const { answer, headers } = committed;
-    const { body, consumption, headers: own }: KeptAnswer = kept ?? toKept(answer);
+    const { answer } = committed;
+    const { body, consumption } = kept ?? { body: answer.body, consumption: answer };
     call.content?.add(body);
     settleCall(call, { status: 200, result: 'ok', consumption }, deps.clock);
+    if (kept) Object.assign(headers, kept.headers);
     // It was read as JSON, whatever the provider calls it; clients go by the name.
-    const type = { 'content-type': 'application/json' };
-    return {
-      type: 'body',
-      status: 200,
-      headers: { ...clientHeaders(headers), ...dropped, ...own, ...type },
-      body,
-    };
+    headers['content-type'] = 'application/json';
+    return { type: 'body', status: 200, headers, body };
   }
   settleAtEnd(call, committed, deps).catch((thrown: unknown) => deps.onBug(thrown, call.id));
-  return {
-    type: 'stream',
-    status: 200,
-    headers: {
-      ...clientHeaders(committed.headers),
-      ...dropped,
-      'content-type': call.peek.streamType ?? 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
-    },
-    body: committed.relay.body,
-  };
+  headers['content-type'] = call.peek.streamType ?? 'text/event-stream; charset=utf-8';
+  headers['cache-control'] = 'no-cache';
+  headers['x-accel-buffering'] = 'no';
+  return { type: 'stream', status: 200, headers, body: committed.relay.body };
 }
 
-function toKept(answer: Answer): KeptAnswer {
-  return { body: answer.body, headers: {}, consumption: answer };
+interface Findings {
+  pins?: readonly string[];
+  losses?: readonly string[];
+}
+
+function found(committed: CommittedResult): Findings {
+  return committed.type === 'answer' ? committed.answer : committed.reader;
 }
 
 /** What this answer leaves at its provider must be known before the client can refer to it. */
-async function keepPins(
+function keepPins(
   { record, organization }: Call,
-  { pins, losses }: { pins?: readonly string[]; losses?: readonly string[] },
+  { pins, losses }: Findings,
   { affinity }: InferenceDeps,
-): Promise<void> {
+): Promise<void> | undefined {
   if (losses) record.losses = [...new Set([...record.losses, ...losses])];
   const account = record.answeredBy?.route.provider.id;
-  if (pins && pins.length > 0 && account !== undefined)
-    await affinity.keep(organization, pins, account).catch(asPersistence);
+  if (!pins || pins.length === 0 || account === undefined) return undefined;
+  return affinity.keep(organization, pins, account).catch(asPersistence);
 }
 
 /** A store that fails is the contract's 500 here: the request could not be recorded. */
@@ -309,9 +303,10 @@ function asPersistence(thrown: unknown): never {
 }
 
 /** What a candidate of another protocol did not get (requirement chat.request.translated-fields). */
-function droppedFields({ record }: Call): { 'x-gateway-dropped-fields'?: string } {
+function noteDropped({ record }: Call, headers: ResponseHeaders): void {
+  if (record.losses.length === 0) return;
   const names = record.losses.filter((name) => /^[\x21-\x2b\x2d-\x7e]+$/.test(name));
-  return names.length === 0 ? {} : { 'x-gateway-dropped-fields': names.join(',') };
+  if (names.length > 0) headers['x-gateway-dropped-fields'] = names.join(',');
 }
 
 async function settleAtEnd(
@@ -321,7 +316,7 @@ async function settleAtEnd(
 ): Promise<void> {
   const { failure, clientGone } = await stream.ended;
   const report = (thrown: unknown): void => deps.onBug(thrown, call.id);
-  await keepPins(call, stream.reader, deps).catch(report);
+  await keepPins(call, stream.reader, deps)?.catch(report);
   const consumption = call.work ? await call.work.onStreamEnd(call, stream.reader) : stream.reader;
   settleCall(
     call,

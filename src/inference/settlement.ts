@@ -34,16 +34,12 @@ export function settleCall(call: Call, ending: Ending, clock: Clock): void {
   call.entry.settle({
     status: ending.status,
     result: ending.result,
-    ...(ending.errorCode === undefined ? {} : { errorCode: ending.errorCode }),
-    ...(answeredBy
-      ? {
-          answeredBy: {
-            model: answeredBy.model.id,
-            provider: answeredBy.route.provider.name,
-            upstreamModel: answeredBy.route.upstreamModel,
-          },
-        }
-      : {}),
+    errorCode: ending.errorCode,
+    answeredBy: answeredBy && {
+      model: answeredBy.model.id,
+      provider: answeredBy.route.provider.name,
+      upstreamModel: answeredBy.route.upstreamModel,
+    },
     attempts: withSpared(record),
     usage: billed,
     estimated,
@@ -54,7 +50,7 @@ export function settleCall(call: Call, ending: Ending, clock: Clock): void {
     firstContentMs:
       record.firstContentAt === undefined ? null : Math.round(record.firstContentAt - startedAt),
     totalMs: Math.round(now - startedAt),
-    ...(call.content ? { content: call.content.take(call.peek.body) } : {}),
+    content: call.content?.take(call.peek.body),
   });
 }
 
@@ -74,6 +70,7 @@ export function settleError(call: Call, error: GatewayError, clock: Clock): void
 
 /** Candidates that were left alone are part of the story, too. */
 function withSpared({ attempts, skipped }: CallRecord): AttemptRecord[] {
+  if (skipped.length === 0) return attempts;
   const spared = skipped
     .filter(({ reason }) => reason !== 'protocol')
     .map(({ route, reason }): AttemptRecord => {

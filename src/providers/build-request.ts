@@ -21,15 +21,15 @@ export interface UpstreamRequestOptions {
    * `streamGenerateContent` or `generateContent`; of `images` `generations` (default) or `edits`; of
    * others a segment below the path.
    */
-  operation?: string;
+  operation?: string | undefined;
   /** Segments after the path, not encoded: `['count_tokens']`, `[id, 'content']`. */
   below?: readonly string[];
   /** Query without `?`. A stream of `generate-content` asks for `alt=sse` by itself. */
   query?: string;
   /** Default `application/json` where there is a body. */
-  contentType?: string;
+  contentType?: string | undefined;
   /** The client's own; only the version and beta headers of `messages` are taken from them. */
-  clientHeaders?: ClientHeaders;
+  clientHeaders?: ClientHeaders | undefined;
 }
 
 /**

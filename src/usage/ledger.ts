@@ -35,9 +35,9 @@ export interface RequestOutcome {
   status: number;
   /** `ok`, `error`, `aborted`, `interrupted` (told in the stream). */
   result: 'ok' | 'error' | 'aborted' | 'interrupted';
-  errorCode?: string;
+  errorCode?: string | undefined;
   /** Logical model that answered (differs after a model fallback), with its provider. */
-  answeredBy?: { model: string; provider: string; upstreamModel: string };
+  answeredBy?: { model: string; provider: string; upstreamModel: string } | undefined;
   attempts: AttemptRecord[];
   usage: Usage;
   /** True when the provider gave no usage and the numbers are the gateway's estimate. */
@@ -51,7 +51,7 @@ export interface RequestOutcome {
   firstContentMs: number | null;
   totalMs: number;
   /** Only when content logging is switched on. */
-  content?: { request: string; response: string };
+  content?: { request: string; response: string } | undefined;
 }
 
 /** One request's place in the ledger. */
