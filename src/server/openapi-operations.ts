@@ -1,4 +1,4 @@
-import { pageOf, schemaRef, words } from './openapi-schemas.ts';
+import { anything, list, pageOf, schemaRef, words } from './openapi-schemas.ts';
 import type { JsonSchema } from './openapi-schemas.ts';
 
 /** What one operation takes and answers. */
@@ -46,7 +46,16 @@ const page = (summary: string, item: string, query: readonly string[] = []): Ope
 });
 const generate = ask('Generate content', 'GenerateContentRequest', 'GenerateContentResponse');
 const countTokens = ask('Count tokens', 'GenerateContentRequest', 'GoogleTokenCount');
-const streamed = { ...generate, summary: 'Stream content', query: ['alt'], also: EVENTS };
+/** Without `alt=sse` the pieces are a list, which grows as they come. */
+const streamed: OperationDoc = {
+  ...generate,
+  summary: 'Stream content',
+  answer: list(schemaRef('GenerateContentResponse')),
+  query: ['alt'],
+  also: EVENTS,
+};
+const callApi: OperationDoc = { summary: 'Call an API', answer: anything, also: ['*/*'] };
+const sendToApi: OperationDoc = { ...callApi, body: anything, bodyOptional: true };
 const interact = {
   ...ask('Create an Interaction', 'InteractionRequest', 'Interaction'),
   also: EVENTS,
@@ -118,6 +127,10 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   'POST /v1/run': { ...ask('Run a model or an API', 'RunRequest', 'Run'), status: [200, 202] },
   'GET /v1/run/{id}': read('Read a run', 'Run'),
   'GET /v1/tasks/{id}': read('Read the state and cost of a task', 'Task'),
+  'GET /v1/api/{vendor}': callApi,
+  'POST /v1/api/{vendor}': sendToApi,
+  'GET /v1/api/{vendor}/{upstream_path}': callApi,
+  'POST /v1/api/{vendor}/{upstream_path}': sendToApi,
   'POST /v1/assets': { ...ask('Register media', 'AssetRequest', 'Asset'), status: 201 },
   'GET /v1/assets/{id}': read('Read an Asset', 'Asset'),
   'GET /v1/assets/{id}/content': { summary: 'Download an Asset by a signed link', also: BYTES },
