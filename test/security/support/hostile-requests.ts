@@ -1,0 +1,347 @@
+import { Buffer } from 'node:buffer';
+import * as fc from 'fast-check';
+import { hostileJson, mutatedBytes } from '../../e2e/fuzz/hostile-bytes.ts';
+import type { Document, Located } from '../../e2e/openapi-checker.ts';
+import { mutatedJson } from '../../protocols/mutations.ts';
+import { formText } from '../../support/form-text.ts';
+import { PNG } from '../../support/media-studio.ts';
+import { createSchemaArbitrary } from './schema-arbitrary.ts';
+import { pathTo, sampleCalls } from './sample-calls.ts';
+import type { Named } from './sample-calls.ts';
+
+/** A request as it is sent, byte for byte. */
+export interface HostileRequest {
+  method: string;
+  /** Path and query, percent-encoded as it pleases. */
+  target: string;
+  headers: Record<string, string | string[]>;
+  body: Buffer;
+}
+
+const BOUNDARY = 'b0undary';
+const FORM_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
+const SEGMENTS = [
+  '%2f',
+  '%2F..%2F..',
+  '..',
+  '.',
+  '%2e%2e',
+  '%00',
+  '%',
+  '%zz',
+  '%c3%28',
+  '%ed%a0%80',
+  '',
+  '/',
+  '//',
+  'x'.repeat(3_000),
+  '%20',
+  '%0d%0aset-cookie:%20a=b',
+  '__proto__',
+  'constructor',
+  'toString',
+  'null',
+  '-1',
+  '0',
+  '1e999',
+  '*',
+  '**',
+  ';a=b',
+  '$',
+  '%F0%9F%A6%8A',
+  "'%20OR%201=1--",
+  'agent_%00',
+  'undefined',
+];
+const QUERY_VALUES = [
+  '',
+  '-1',
+  '0',
+  '1',
+  '100',
+  '1000000',
+  '1.5',
+  '1e3',
+  'NaN',
+  'Infinity',
+  'null',
+  'true',
+  'x',
+  '%00',
+  '%',
+  '%ff',
+  '%ed%a0%80',
+  '__proto__',
+  '2026-11-21T00:00:00Z',
+  '2026-99-99',
+  '+275760-09-13T00:00:00.001Z',
+  '0000-00-00',
+  'eyJhIjoxfQ',
+  'AAAA',
+  'W10',
+  'bnVsbA',
+  'x'.repeat(2_000),
+  '%F0%9F%A6%8A',
+  '[]',
+  '{}',
+  ',',
+  '*',
+];
+const ODD_HEADERS: readonly (readonly [name: string, value: string | string[]])[] = [
+  ['accept', 'text/html'],
+  ['accept', 'text/event-stream'],
+  ['accept', ''],
+  ['accept-encoding', 'gzip, br, zstd'],
+  ['content-encoding', 'gzip'],
+  ['content-encoding', 'identity'],
+  ['idempotency-key', ''],
+  ['idempotency-key', 'x'.repeat(256)],
+  ['idempotency-key', 'same'],
+  ['idempotency-key', '\u00e9\u00e9'],
+  ['x-stainless-retry-count', '1'],
+  ['x-stainless-retry-count', 'x'],
+  ['range', 'bytes=0-0'],
+  ['range', 'bytes=5-1,-0,9999999999999999999999-'],
+  ['range', 'lines=1-2'],
+  ['if-none-match', '*'],
+  ['last-event-id', 'x'],
+  ['last-event-id', '\u0080\u00ff'],
+  ['mcp-session-id', 'none'],
+  ['mcp-protocol-version', '1999-01-01'],
+  ['x-http-method-override', 'DELETE'],
+  ['x-forwarded-host', 'evil.example'],
+  ['x-forwarded-proto', 'javascript'],
+  ['forwarded', 'host="evil.example";proto=x'],
+  ['origin', 'https://evil.example'],
+  ['origin', 'null'],
+  ['host', 'evil.example'],
+  ['cookie', 'a=b; a=c; ='],
+  ['prefer', 'wait=99999999999'],
+  ['prefer', 'respond-async'],
+  ['upgrade', 'websocket'],
+  ['x-request-id', 'given'],
+  ['anthropic-beta', 'unheard-of-2026-01-01'],
+  ['anthropic-version', '0'],
+  ['x-filler', ['a', 'b', 'c']],
+  ['x-filler', 'x'.repeat(4_000)],
+];
+const TYPES = [
+  '',
+  'text/plain',
+  'application/json; charset=utf-16',
+  'application/JSON',
+  'application/yaml',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data',
+  'multipart/form-data; boundary=',
+  FORM_TYPE,
+  'application/json, text/plain',
+  'a/b; c="',
+  '\u00ff',
+];
+const RAW_BODIES = [
+  '',
+  '{',
+  '}',
+  '[]',
+  '[{}]',
+  'null',
+  'true',
+  '0',
+  '"x"',
+  '{}',
+  '{}{}',
+  '\ufeff{}',
+  '{"a":1,"a":2}',
+  '{"__proto__":{"a":1}}',
+  '{"constructor":{"prototype":{"a":1}}}',
+  '\0',
+  '--',
+  'a: &a [*a]',
+  '<a/>',
+  '['.repeat(100_000),
+].map((text) => Buffer.from(text));
+
+export interface HostileOptions {
+  document: Document;
+  named: Named;
+  /** Bearer. */
+  key: string;
+}
+
+/** Requests of one documented operation: right, nearly right, and anything but. */
+export function hostileRequests(
+  { method, path, operation }: Located,
+  { document, named, key }: HostileOptions,
+): fc.Arbitrary<HostileRequest> {
+  const samples = sampleCalls(document, named).filter(
+    (one) => one.operation === `${method} ${path}`,
+  );
+  const bodies = bodiesOf({ method, path, operation }, { document, named, samples });
+  const params = (operation.parameters ?? []).filter((one) => one.in === 'query');
+  const own = samples[0]?.headers ?? {};
+  // What can be deleted there is deleted by an operation of its own, and not under the feet of others.
+  const others = METHODS.filter((one) => one !== 'DELETE' || !document.paths[path]?.['delete']);
+  return fc
+    .record({
+      method: mostly(9, method, fc.constantFrom(...others)),
+      target: fc
+        .tuple(targets(path, named), queries(params.map(({ name }) => name)))
+        .map(([target, query]) =>
+          query === '' ? target : `${target}${target.includes('?') ? '&' : '?'}${query}`,
+        ),
+      headers: oddHeaders({ ...own, authorization: `Bearer ${key}` }),
+      body: bodies,
+    })
+    .map(({ body, headers, ...rest }) =>
+      shown({
+        ...rest,
+        headers: { ...(body.type !== '' && { 'content-type': body.type }), ...headers },
+        body: body.bytes,
+      }),
+    );
+}
+
+/** The same, as a failure prints it. */
+function shown(request: HostileRequest): HostileRequest {
+  const { method, target, headers, body } = request;
+  const { authorization: _key, ...rest } = headers;
+  const text = `${method} ${target} ${JSON.stringify(rest)} ${JSON.stringify(body.toString())}`;
+  return Object.defineProperty(request, fc.toStringMethod, { value: () => text.slice(0, 5_000) });
+}
+
+function mostly<T>(weight: number, right: T, others: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof({ weight, arbitrary: fc.constant(right) }, { weight: 1, arbitrary: others });
+}
+
+/** The path with everything named, or one of its parameters something that is no name. */
+function targets(path: string, named: Named): fc.Arbitrary<string> {
+  const right = pathTo(path, named);
+  const holes = [...path.matchAll(/\{\w+\}/g)].length;
+  const segment = fc.oneof(
+    fc.constantFrom(...SEGMENTS),
+    fc.string({ unit: 'binary', maxLength: 6 }).map(toPercent),
+  );
+  const wrong = fc.tuple(fc.nat(Math.max(0, holes - 1)), segment).map(([hole, text]) => {
+    let index = 0;
+    if (holes === 0) return `${right}/${text}`;
+    return path.replace(/\{(\w+)\}/g, (whole) => {
+      if (index++ === hole) return text;
+      return (
+        pathTo(path, named).split('/')[path.split('/').findIndex((one) => one === whole)] ?? whole
+      );
+    });
+  });
+  return mostly(4, right, wrong);
+}
+
+/** Any text as a segment; surrogates that stand alone become what no UTF-8 is. */
+function toPercent(text: string): string {
+  return [...Buffer.from(text, 'utf16le')]
+    .map((byte) => `%${byte.toString(16).padStart(2, '0')}`)
+    .join('');
+}
+
+function queries(names: readonly string[]): fc.Arbitrary<string> {
+  const name = fc.constantFrom(...names, 'version', 'unheard_of', 'limit', 'created_at[gt]', 'key');
+  const pair = fc
+    .tuple(name, fc.constantFrom(...QUERY_VALUES))
+    .map(([one, value]) => `${encodeURIComponent(one)}=${value}`);
+  const several = fc.array(pair, { minLength: 1, maxLength: 4 }).map((pairs) => pairs.join('&'));
+  return mostly(names.length > 0 ? 1 : 6, '', several);
+}
+
+function oddHeaders(own: Record<string, string>): fc.Arbitrary<HostileRequest['headers']> {
+  const odd = fc
+    .subarray([...ODD_HEADERS], { maxLength: 3 })
+    .map((some) => ({ ...own, ...Object.fromEntries(some) }));
+  return mostly<HostileRequest['headers']>(3, own, odd);
+}
+
+interface Body {
+  type: string;
+  bytes: Buffer;
+}
+
+interface BodySources {
+  document: Document;
+  named: Named;
+  samples: readonly { body?: unknown; form?: unknown }[];
+}
+
+function bodiesOf(
+  { method, operation }: Located,
+  { document, named, samples }: BodySources,
+): fc.Arbitrary<Body> {
+  const content = operation.requestBody?.content ?? {};
+  const raw = fc.record({
+    type: fc.constantFrom('application/json', ...TYPES),
+    bytes: fc.constantFrom(...RAW_BODIES),
+  });
+  const none = fc.constant({ type: '', bytes: Buffer.alloc(0) });
+  if (method === 'GET' || method === 'DELETE' || method === 'HEAD') return mostlyOf(6, none, raw);
+  const schema = content['application/json']?.schema ?? {};
+  const valid = createSchemaArbitrary(
+    document,
+    named,
+  )(schema).map((value) => JSON.stringify(value ?? {}));
+  const said = samples.flatMap(({ body }) => (body === undefined ? [] : [JSON.stringify(body)]));
+  const texts = said.map((text) =>
+    fc.oneof(fc.constant(Buffer.from(text)), toBytes(mutatedJson(text)), hostileJson(text)),
+  );
+  const json = fc.oneof(
+    ...texts,
+    toBytes(valid),
+    toBytes(valid.chain((text) => mutatedJson(text))),
+    valid.chain((text) => hostileJson(text)),
+  );
+  const type = mostly(8, 'application/json', fc.constantFrom(...TYPES));
+  const objects = fc.record({ type, bytes: json });
+  const isForm = 'multipart/form-data' in content;
+  const all = isForm ? fc.oneof(objects, forms(named)) : objects;
+  return fc.oneof(
+    { weight: 8, arbitrary: all },
+    { weight: 1, arbitrary: raw },
+    { weight: 1, arbitrary: none },
+  );
+}
+
+function mostlyOf<T>(weight: number, right: fc.Arbitrary<T>, others: fc.Arbitrary<T>) {
+  return fc.oneof({ weight, arbitrary: right }, { weight: 1, arbitrary: others });
+}
+
+const toBytes = (texts: fc.Arbitrary<string>): fc.Arbitrary<Buffer> =>
+  texts.map((text) => Buffer.from(text));
+
+/** What uploads are made of, right and damaged. */
+function forms({ asset }: Named): fc.Arbitrary<Body> {
+  const part = fc.constantFrom(
+    { name: 'model', content: 'acme/pictures' },
+    { name: 'model', content: 'acme/film' },
+    { name: 'prompt', content: 'A fox.' },
+    { name: 'image', filename: 'a.png', type: 'image/png', content: PNG },
+    { name: 'image[]', filename: 'a.png', type: 'image/png', content: PNG },
+    { name: 'file', filename: '../../note\u0000.txt', type: 'text/plain', content: 'A note.' },
+    { name: 'file', filename: '', content: '' },
+    { name: 'files[]', filename: 'review/SKILL.md', content: '---\nname: a\n---\n' },
+    { name: 'files[]', filename: '../SKILL.md', content: '\u0000' },
+    { name: 'files', filename: 'a.zip', type: 'application/zip', content: 'PK\u0003\u0004' },
+    { name: 'display_name', content: 'x'.repeat(70_000) },
+    { name: '__proto__', content: 'x' },
+    { name: 'input_reference', content: asset },
+    { name: '', content: '' },
+    { name: 'n', content: '-1' },
+    { name: 'purpose', content: 'user_data' },
+  );
+  const whole = fc
+    .array(part, { minLength: 1, maxLength: 4 })
+    .map((parts) => formText(BOUNDARY, parts));
+  return fc.record({
+    type: mostly(5, FORM_TYPE, fc.constantFrom(...TYPES)),
+    bytes: fc.oneof(
+      whole,
+      whole.chain((bytes) => mutatedBytes(bytes)),
+    ),
+  });
+}
