@@ -9,6 +9,7 @@ import { toFinalRecord, toPendingRecord } from './request-record.ts';
 import type { RequestRecord, RequestResult } from './request-record.ts';
 import type { EndRow, StartRow } from './request-row.ts';
 
+const REQUEST_ID = /^\w{1,64}$/;
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 1_000;
 /** Records that one page looks at; a rare filter takes several pages, some of them empty. */
@@ -69,6 +70,8 @@ export async function getRequest(
   { store }: { store: Store },
   id: string,
 ): Promise<RequestRecord | undefined> {
+  // Callers name what they like, and keys of the store have an end.
+  if (!REQUEST_ID.test(id)) return undefined;
   const ended = await getEnded(store, id);
   if (ended) return ended;
   const start = (await listStarts(store)).get(id);

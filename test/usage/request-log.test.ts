@@ -220,3 +220,13 @@ describe('usageReport', () => {
     expect(await costs({ from: day, organization: 'org_3' })).toEqual([]);
   });
 });
+
+describe('getRequest', () => {
+  it('finds nothing by what is no id, however long it is', async () => {
+    const { store, record } = setUp();
+    const id = await record();
+    expect((await getRequest({ store }, id))?.id).toBe(id);
+    for (const name of ['', 'x'.repeat(5_000), `${id}/`, '%00', '\u0000'])
+      expect(await getRequest({ store }, name)).toBeUndefined();
+  });
+});

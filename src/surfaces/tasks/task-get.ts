@@ -59,7 +59,7 @@ async function taskOf(organization: string, id: string, deps: TaskDeps): Promise
     if (id.startsWith('run_')) return ofRun(await deps.runs.find(organization, id));
     if (id.startsWith('video_'))
       return await ofVideo(await deps.videos.find(organization, id), deps);
-    const found = /^req_\w{1,60}$/.test(id) ? await getRequest(deps, id) : undefined;
+    const found = await getRequest(deps, id);
     if (found?.organization === organization) return await ofPrediction(found, deps);
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || thrown.code !== 'not_found') throw thrown;
