@@ -38,6 +38,7 @@ export interface ServerConfig {
   /** Milliseconds. */
   timeouts: { firstContent: number; idle: number; total: number };
   drainMs: number;
+  drainDelayMs: number;
   ledger: 'auto' | 'before_call' | 'during_call';
   log: ServerSettings['log'];
   secrets: {
@@ -239,6 +240,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
       total: settings.timeouts.total,
     },
     drainMs: settings.drain,
+    drainDelayMs: settings.drain_delay,
     ledger: settings.ledger,
     log: settings.log,
     secrets: {

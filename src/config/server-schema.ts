@@ -161,7 +161,14 @@ export const serverSchema = z
     store: store.prefault({}).describe('Where durable state lives.'),
     limits: limits.prefault({}).describe('Bounds of requests.'),
     timeouts: timeouts.prefault({}).describe('Defaults for providers and models.'),
-    drain: duration.prefault('30s').describe('How long a stop waits for open requests.'),
+    drain: duration
+      .prefault('30s')
+      .describe('How long a stop waits for open requests and for turns under way.'),
+    drain_delay: duration
+      .prefault('0s')
+      .describe(
+        'How long a stop goes on taking requests while `/readyz` says 503, for load balancers that ask only now and then.',
+      ),
     ledger: z
       .enum(['auto', 'before_call', 'during_call'])
       .default('auto')

@@ -68,6 +68,10 @@ export function createJobs(options: JobsOptions): Jobs {
         lanes.set(kind, new Lane(lane));
       }
     },
+    async drain(ms) {
+      const drained = Promise.all(Array.from(lanes.values(), (lane) => lane.drain()));
+      await within(drained, ms, clock);
+    },
     close: () => (closing ??= closeAll()),
   };
 }

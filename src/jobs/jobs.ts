@@ -60,6 +60,11 @@ export interface Jobs {
   remove(kind: string, id: string): Promise<void>;
   /** Takes work from now on. */
   start(handlers: ReadonlyMap<string, JobHandler>): void;
+  /**
+   * Takes no more; resolves when nothing runs, or after so many milliseconds. What waits for somebody is
+   * left to others at once.
+   */
+  drain(ms: number): Promise<void>;
   /** Takes no more, aborts what runs and waits for it. Idempotent. */
   close(): Promise<void>;
 }

@@ -39,6 +39,7 @@ export class Lane {
   #looking: Promise<void> | undefined;
   #lookAgain = false;
   #closed = false;
+  #isAborting = false;
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -46,14 +47,22 @@ export class Lane {
     this.#wake();
   }
 
-  /** Takes no more and aborts what runs; resolves when that has ended. */
-  async close(): Promise<void> {
+  /** Takes no more and aborts what only waits for somebody; resolves when all that runs has ended. */
+  async drain(): Promise<void> {
     this.#closed = true;
     this.#unwatch();
     this.#timer?.cancel();
-    for (const { controller } of this.#running.values()) controller.abort();
+    for (const id of this.#paused) this.#running.get(id)?.controller.abort();
     await this.#looking;
     await Promise.all(Array.from(this.#running.values(), ({ done }) => done));
+  }
+
+  /** Takes no more and aborts what runs; resolves when that has ended. */
+  async close(): Promise<void> {
+    const drained = this.drain();
+    for (const { controller } of this.#running.values()) controller.abort();
+    this.#isAborting = true;
+    await drained;
   }
 
   /** Goes that may begin now. */
@@ -63,6 +72,7 @@ export class Lane {
   }
 
   #pause(id: string, isPaused: boolean): void {
+    if (isPaused && this.#closed) this.#running.get(id)?.controller.abort();
     const wasFull = this.#room <= 0;
     if (isPaused && this.#running.has(id)) this.#paused.add(id);
     else this.#paused.delete(id);
@@ -145,7 +155,7 @@ export class Lane {
 
   #start(job: StoredJob): void {
     const controller = new AbortController();
-    if (this.#closed) controller.abort();
+    if (this.#isAborting) controller.abort();
     const done = this.#run(job, controller).finally(() => {
       this.#running.delete(job.id);
       this.#paused.delete(job.id);

@@ -1,4 +1,4 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { bootstrap } from '../resources/bootstrap.ts';
 import type { FirstStart } from '../resources/bootstrap.ts';
@@ -30,8 +30,28 @@ export async function writeRuntime(dataDir: string, url: string): Promise<void> 
   );
 }
 
+/** What came of a signal, for whoever sent it. */
+export interface SignalOutcome {
+  readonly action: 'reload' | 'restart';
+  /** Milliseconds since epoch, when it was over. */
+  readonly at: number;
+  /** Null when all of it was done. */
+  readonly error: string | null;
+}
+
+/** Beside the address, unless a later gateway has written its own there. */
+export async function noteOutcome(dataDir: string, last: SignalOutcome): Promise<void> {
+  const path = join(dataDir, 'runtime.json');
+  const runtime = JSON.parse(await readFile(path, 'utf8')) as { url: string; pid: number };
+  const { url, pid } = runtime;
+  if (pid === process.pid) await writePrivate(path, `${JSON.stringify({ url, pid, last })}\n`);
+}
+
+/** Whole or not at all, for those who read it meanwhile. */
 async function writePrivate(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeFile(path, text, { mode: 0o600 });
-  await chmod(path, 0o600);
+  const fresh = `${path}.${process.pid}`;
+  await writeFile(fresh, text, { mode: 0o600 });
+  await chmod(fresh, 0o600);
+  await rename(fresh, path);
 }

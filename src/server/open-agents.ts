@@ -34,6 +34,7 @@ import type { RouteSpec } from './routes.ts';
 import { createServiceDesk } from './service-desk.ts';
 import { serviceRoutes } from './service-routes.ts';
 import { sessionRoutes } from './session-routes.ts';
+import type { SessionRoutesDeps } from './session-routes.ts';
 
 export interface AgentsOptions
   extends
@@ -69,7 +70,7 @@ export function openAgents(options: AgentsOptions): AgentsParts {
   const { config, clock, ids, jobs, repository, store } = options;
   const admit = payerGate(options);
   const { runner, close } = openRunner(options, admit);
-  const followers = new ActiveExchanges();
+  const followers = createFollowers();
   const operator = operatorNames(config);
   const { sessions, handlers } = createSessions({ store, clock, ids, jobs, runner, operator });
   const checked = withKnownFiles(
@@ -96,8 +97,25 @@ export function openAgents(options: AgentsOptions): AgentsParts {
       ...serviceRoutes({ ...served, desk: createServiceDesk(repository) }),
     ],
     handlers,
-    endFollowing: () => followers.shutDown(),
+    endFollowing: () => followers.end(),
     close,
+  };
+}
+
+/** Streams without an end of their own; once they are ended, new ones end as soon as they begin. */
+function createFollowers(): SessionRoutesDeps['active'] & { end(): void } {
+  const members = new ActiveExchanges();
+  let isOver = false;
+  return {
+    add(member) {
+      members.add(member);
+      if (isOver) member.shutDown();
+    },
+    delete: (member) => members.delete(member),
+    end() {
+      isOver = true;
+      members.shutDown();
+    },
   };
 }
 

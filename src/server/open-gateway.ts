@@ -73,10 +73,14 @@ export interface Gateway {
   readonly condition: { draining: boolean; reloadError: string | null };
   /** Sees every change of resources that was committed before. */
   refresh(): Promise<void>;
-  /** Ends what has no end of its own; a client goes on elsewhere. */
+  /** Ends what has no end of its own, also what begins later; a client goes on elsewhere. */
   endFollowing(): void;
   /** Ends open streams in their own protocol. */
   endStreams(): void;
+  /** Begins no more work in the background; resolves when none is under way, or after so many ms. */
+  finishWork(ms: number): Promise<void>;
+  /** Aborts the work in the background; other processes, or the next start, go on with it. */
+  leaveWork(): void;
   /** Settles what is open and lets go of the store. Idempotent. */
   close(): Promise<void>;
 }
@@ -147,7 +151,21 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
       agents.endFollowing();
       inference.endStreams();
     },
+    ...backgroundWork(jobs, schedules.firing),
     close: () => (closing ??= closeInOrder([schedules.firing, ...serve, ...stand])),
+  };
+}
+
+function backgroundWork(
+  jobs: Jobs,
+  firing: { close(): Promise<void> },
+): Pick<Gateway, 'finishWork' | 'leaveWork'> {
+  return {
+    async finishWork(ms) {
+      await firing.close();
+      await jobs.drain(ms);
+    },
+    leaveWork: () => void jobs.close(),
   };
 }
 

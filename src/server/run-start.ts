@@ -10,16 +10,20 @@ import { systemClock } from '../core/clock.ts';
 import { createLog } from '../core/log.ts';
 import type { Log } from '../core/log.ts';
 import { convergeConfig } from './converge-config.ts';
-import { firstStart, writeRuntime } from './first-start.ts';
+import { firstStart, noteOutcome, writeRuntime } from './first-start.ts';
+import type { SignalOutcome } from './first-start.ts';
+import { listenForSignals } from './listen-for-signals.ts';
 import { listenForMetrics } from './metrics-listener.ts';
 import type { MetricsListener } from './metrics-listener.ts';
 import type { Gateway } from './open-gateway.ts';
 import { reasonOf } from './reason-of.ts';
-import { openConfigured, serveGateway } from './serve-gateway.ts';
+import { createReloads } from './reloads.ts';
+import { runWorker } from './run-worker.ts';
+import { openConfigured } from './serve-gateway.ts';
 import type { ServeDeps } from './serve-gateway.ts';
-import { watchFiles } from './watch-files.ts';
+import { serveUntilStopped } from './serve-until-stopped.ts';
 import { clientKeyNote, welcome } from './welcome.ts';
-import { checkScope, runWorkers } from './workers.ts';
+import { checkScope, createWorkers } from './workers.ts';
 
 export interface StartOptions {
   configPaths: readonly string[];
@@ -55,37 +59,46 @@ const say = (text: string): void => void process.stderr.write(text);
 
 /**
  * `gateway start`: runs until it is told to stop and gives the exit code. SIGTERM and SIGINT drain,
- * SIGHUP reloads; a second SIGINT ends at once.
+ * SIGHUP reloads, SIGUSR2 replaces the workers; a second SIGINT ends at once.
  */
 export async function runStart(options: StartOptions): Promise<number> {
+  if (cluster.isWorker) return runAsWorker(options);
   const config = await load(options);
   if (!config) return INVALID_CONFIGURATION;
   if (options.check) {
     say('configuration is valid\n');
     return OK;
   }
-  const log = createLog({ clock: systemClock, ...config.server.log, write: say });
+  const log = logOf(config);
   try {
     return await start(config, options, log);
   } catch (error) {
     log.flush();
-    say(`gateway: ${reasonOf(error)}\n`);
+    tellFailure(error);
     return FAILED;
-  } finally {
-    // The channel to the first process would keep a worker alive.
-    cluster.worker?.disconnect();
   }
+}
+
+async function runAsWorker({ env }: StartOptions): Promise<number> {
+  const sources = { env, files: nodeConfigFiles };
+  const isOk = await runWorker({ sources, createLog: logOf, onFailure: tellFailure });
+  return isOk ? OK : FAILED;
+}
+
+function logOf({ server }: Pick<GatewayConfig, 'server'>): Log {
+  return createLog({ clock: systemClock, ...server.log, write: say });
+}
+
+function tellFailure(error: unknown): void {
+  say(`gateway: ${reasonOf(error)}\n`);
 }
 
 async function start(config: GatewayConfig, options: StartOptions, log: Log): Promise<number> {
   const sources = { env: options.env, files: nodeConfigFiles };
   const deps: ServeDeps = { clock: systemClock, log, sources };
-  // Reloads are the first process's, but a terminal or a supervisor signals the whole group.
-  if (cluster.isWorker) process.on('SIGHUP', () => undefined);
   const gateway = await openConfigured(config, deps);
   try {
-    if (!cluster.isWorker) return await startFirst(gateway, config, { options, log, sources });
-    return await serveUntilStopped(gateway, config, { log });
+    return await startFirst(gateway, config, { options, log, sources });
   } finally {
     await gateway.close();
   }
@@ -123,15 +136,28 @@ async function serve(
   config: GatewayConfig,
   { options, log, onListening }: ServeInput,
 ): Promise<number> {
-  const reload = (): Promise<void> => reloadConfig(gateway, config, { options, log });
-  const stopWatching = listenForReload(config, options, reload);
+  const workers =
+    config.server.workers > 1 ? createWorkers(config, { log, onListening }) : undefined;
+  const note = (outcome: SignalOutcome): Promise<void> =>
+    noteOutcome(config.server.dataDir, outcome).catch((error: unknown) =>
+      log.warn('the outcome could not be written down', { reason: reasonOf(error) }),
+    );
+  const sources = { env: options.env, files: nodeConfigFiles };
+  const stopListening = listenForSignals({
+    ...createReloads(gateway, config, { load: () => load(options), sources, tell, log, workers }),
+    clock: systemClock,
+    note,
+    watched: options.watch ? [...config.files, ...config.included] : [],
+    cwd: options.cwd,
+  });
   let metrics: MetricsListener | undefined;
   try {
     metrics = await openMetrics(config);
-    if (config.server.workers > 1) return await runWorkers(config.server, { log, onListening });
-    return await serveUntilStopped(gateway, config, { log, onListening });
+    if (workers) return await workers.run();
+    await serveUntilStopped(gateway, config.server, { log, onListening });
+    return OK;
   } finally {
-    stopWatching();
+    stopListening();
     metrics?.close();
     log.flush();
   }
@@ -153,102 +179,12 @@ async function load(options: StartOptions): Promise<GatewayConfig | undefined> {
   return config;
 }
 
-async function serveUntilStopped(
-  gateway: Gateway,
-  config: GatewayConfig,
-  { log, onListening }: { log: Log; onListening?: (url: string) => Promise<void> },
-): Promise<number> {
-  const serving = await serveGateway(gateway, config.server, systemClock);
-  try {
-    await onListening?.(serving.url);
-    await untilSignal();
-    log.info('stopping', { drain_ms: config.server.drainMs });
-  } finally {
-    await serving.stop();
-    log.flush();
-  }
-  return OK;
-}
-
 async function openMetrics({ server }: GatewayConfig): Promise<MetricsListener | undefined> {
   const { listen } = server.metrics;
   if (!listen) return undefined;
   const listener = await listenForMetrics(listen, { ofWorkers: server.workers > 1 });
   say(`metrics on ${listener.url}\n`);
   return listener;
-}
-
-function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    let asked = false;
-    const onSignal = (signal: NodeJS.Signals): void => {
-      if (asked && signal === 'SIGINT') process.exit(130);
-      asked = true;
-      resolve();
-    };
-    process.on('SIGTERM', onSignal);
-    process.on('SIGINT', onSignal);
-  });
-}
-
-function listenForReload(
-  config: GatewayConfig,
-  options: StartOptions,
-  reload: () => Promise<void>,
-): () => void {
-  let running = Promise.resolve();
-  let isWaiting = false;
-  const queue = (): void => {
-    // One that waits will read what is there by then.
-    if (isWaiting) return;
-    isWaiting = true;
-    running = running.then(() => {
-      isWaiting = false;
-      return reload();
-    });
-  };
-  process.on('SIGHUP', queue);
-  const watching = options.watch
-    ? watchFiles([...config.files, ...config.included], {
-        cwd: options.cwd,
-        clock: systemClock,
-        onChange: queue,
-      })
-    : undefined;
-  return () => {
-    process.off('SIGHUP', queue);
-    watching?.close();
-  };
-}
-
-/** All or nothing: an invalid file leaves everything as it was and says so (requirement ops.reload.atomic). */
-async function reloadConfig(
-  gateway: Gateway,
-  before: GatewayConfig,
-  { options, log }: { options: StartOptions; log: Log },
-): Promise<void> {
-  // Readiness is told to anybody, the reason only to the log: it may name files.
-  const refuse = (told: string, reason = told): void => {
-    gateway.condition.reloadError = told;
-    log.error('the configuration was not reloaded; the former one serves on', { reason });
-  };
-  try {
-    const config = await load(options);
-    if (!config) return refuse('the configuration is invalid');
-    const problems = await convergeConfig(gateway, config, {
-      env: options.env,
-      files: nodeConfigFiles,
-    });
-    tell(problems);
-    if (hasErrors(problems)) return refuse('not everything could be applied');
-    gateway.condition.reloadError = null;
-    if (JSON.stringify(config.server) !== JSON.stringify(before.server)) {
-      log.warn('changes of the server section take effect at the next start');
-    }
-    log.info('configuration reloaded');
-  } catch (error) {
-    refuse('the configuration could not be applied', reasonOf(error));
-  }
 }
 
 function tell(diagnostics: readonly Diagnostic[]): void {

@@ -74,18 +74,27 @@ export async function serveGateway(
   let stopping: Promise<void> | undefined;
   return {
     url: listener.url,
-    stop: () => (stopping ??= drainAndClose(gateway, { listener, drainMs: config.drainMs, clock })),
+    stop: () => (stopping ??= drainAndClose(gateway, { listener, config, clock })),
   };
 }
 
+/** Work in the background gets what the requests have left of the time. */
 async function drainAndClose(
   gateway: Gateway,
-  { listener, drainMs, clock }: { listener: Listener; drainMs: number; clock: Clock },
+  { listener, config, clock }: { listener: Listener; config: ServerConfig; clock: Clock },
 ): Promise<void> {
+  const { drainMs, drainDelayMs } = config;
   gateway.condition.draining = true;
   gateway.endFollowing();
+  if (drainDelayMs > 0) {
+    listener.retire();
+    await pause(drainDelayMs, clock);
+  }
+  const deadline = clock.monotonic() + drainMs;
   const drained = listener.drain();
   if (!(await within(drained, drainMs, clock))) {
+    // Others go on with it, so it must not take the end of its calls for a failure.
+    gateway.leaveWork();
     gateway.endStreams();
     if (!(await within(drained, FAREWELL_MS, clock))) {
       listener.cut();
@@ -93,7 +102,12 @@ async function drainAndClose(
       await within(drained, FAREWELL_MS, clock);
     }
   }
+  await gateway.finishWork(Math.max(0, deadline - clock.monotonic()));
   await gateway.close();
+}
+
+function pause(ms: number, clock: Clock): Promise<void> {
+  return new Promise((resolve) => void clock.setTimeout(resolve, ms));
 }
 
 async function within(done: Promise<void>, ms: number, clock: Clock): Promise<boolean> {

@@ -34,7 +34,7 @@ export interface SessionRoutesDeps extends GateDeps {
   readonly maxBodyBytes: number;
   catalog(): Catalog;
   /** Streams that a stop ends. */
-  readonly active: ActiveExchanges;
+  readonly active: Pick<ActiveExchanges, 'add' | 'delete'>;
   /** Throws `not_found` for an Agent that the organization does not have, `conflict` for an archived one. */
   resolveAgent(organization: string, reference: AgentReference): Promise<ResolvedAgent>;
 }

@@ -1,16 +1,28 @@
 import cluster from 'node:cluster';
-import type { Worker } from 'node:cluster';
-import type { AddressInfo } from 'node:net';
-import type { ServerConfig } from '../config/server-config.ts';
+import type { Address, Worker } from 'node:cluster';
 import type { Log } from '../core/log.ts';
 import type { Store } from '../store/store.ts';
 import { reasonOf } from './reason-of.ts';
+import { offerSettings, watchBeats } from './worker-channel.ts';
+import { toSettingsMessage } from './worker-settings.ts';
+import type { WorkerSettings } from './worker-settings.ts';
 
 const RESPAWN_MS = 1_000;
 
 export interface WorkersOptions {
-  log: Log;
+  readonly log: Log;
   onListening(url: string): Promise<void>;
+}
+
+/** Several processes that serve one address. */
+export interface Workers {
+  /** Starts them, and a new one for each that dies; gives the exit code once they were told to stop. */
+  run(): Promise<number>;
+  /**
+   * Replaces them one by one, each new one listening before a former one drains. Rejects with `Error`
+   * when a new one does not come to listen; then those that serve go on, with what they had.
+   */
+  replace(settings: WorkerSettings): Promise<void>;
 }
 
 /** @throws Error when the store does not allow several processes (requirement store.scope-refusal) */
@@ -21,77 +33,126 @@ export function checkScope({ scope, driver }: Pick<Store, 'scope' | 'driver'>): 
   );
 }
 
-/**
- * Serves one address with several processes: starts a new worker for one that died, passes stop
- * signals on and gives the exit code.
- */
-export async function runWorkers(config: ServerConfig, options: WorkersOptions): Promise<number> {
-  let stopping = false;
-  let announced = false;
-  const workers = new Set<Worker>();
+export function createWorkers(first: WorkerSettings, options: WorkersOptions): Workers {
+  return new WorkerCrew(first, options);
+}
 
-  const announce = ({ address, port }: AddressInfo): void => {
-    if (announced) return;
-    announced = true;
-    const url = `http://${nameOf(address ?? config.listen.host)}:${port}`;
-    options.onListening(url).catch((error: unknown) => {
-      options.log.error('the address could not be written down', { reason: reasonOf(error) });
-    });
-    fill();
-  };
+class WorkerCrew implements Workers {
+  readonly #options: WorkersOptions;
+  readonly #host: string;
+  #count: number;
+  #settings: string;
+  /** Those that are to serve; one that drains is no member any more. */
+  readonly #serving = new Set<Worker>();
+  readonly #all = new Set<Worker>();
+  #announced = false;
+  #stopping = false;
 
-  const spawn = (): void => {
+  constructor(settings: WorkerSettings, options: WorkersOptions) {
+    const { server } = settings;
+    this.#options = options;
+    this.#host = server.listen.host;
+    this.#count = server.workers;
+    this.#settings = toSettingsMessage(settings);
+  }
+
+  async run(): Promise<number> {
+    this.#spawn();
+    await this.#untilAllEnded();
+    return this.#announced ? 0 : 1;
+  }
+
+  async replace(settings: WorkerSettings): Promise<void> {
+    const [before, former] = [this.#settings, [...this.#serving]];
+    this.#settings = toSettingsMessage(settings);
+    this.#count = settings.server.workers;
+    for (const worker of former) {
+      if (this.#stopping) return;
+      if (this.#serving.size <= this.#count && !(await isListening(this.#spawn()))) {
+        if (this.#stopping) return;
+        this.#settings = before;
+        throw new Error('a new worker did not come to listen');
+      }
+      await this.#retire(worker);
+    }
+    this.#fill();
+  }
+
+  #spawn(): Worker {
+    const { log } = this.#options;
     const worker = cluster.fork();
-    workers.add(worker);
-    worker.on('listening', announce);
+    this.#serving.add(worker);
+    this.#all.add(worker);
+    offerSettings(worker, this.#settings);
+    worker.on('listening', (address) => this.#announce(address));
+    watchBeats(worker, () => {
+      log.error('a worker does not answer and is ended', { worker: worker.id });
+      worker.process.kill('SIGKILL');
+    });
     worker.on('exit', (code, signal) => {
-      workers.delete(worker);
-      if (stopping) return;
-      options.log.error('a worker ended', { worker: worker.id, code, signal });
+      this.#all.delete(worker);
+      const wasServing = this.#serving.delete(worker);
+      if (this.#stopping || !wasServing) return;
+      log.error('a worker ended', { worker: worker.id, code, signal });
       // One that never got to listen would only fail again. Without any worker nothing but this
       // timer keeps the process alive, so it is none of the clock's.
-      if (announced) setTimeout(fill, RESPAWN_MS);
+      if (this.#announced) setTimeout(() => this.#fill(), RESPAWN_MS);
     });
-  };
+    return worker;
+  }
 
-  const fill = (): void => {
-    if (stopping) return;
-    for (let missing = config.workers - workers.size; missing > 0; missing--) spawn();
-  };
-  fill();
-  await untilAllEnded(workers, {
-    onStop: () => {
-      stopping = true;
-    },
-    // Workers that die while the gateway serves are replaced.
-    isOver: () => stopping || !announced,
+  #fill(): void {
+    if (this.#stopping) return;
+    while (this.#serving.size < this.#count) this.#spawn();
+  }
+
+  /** Resolves when it has drained. */
+  async #retire(worker: Worker): Promise<void> {
+    if (!this.#serving.delete(worker)) return;
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    worker.process.kill('SIGTERM');
+    await ended;
+  }
+
+  #announce({ address, port }: Address): void {
+    if (this.#announced) return;
+    this.#announced = true;
+    const { log, onListening } = this.#options;
+    const url = `http://${nameOf(address ?? this.#host)}:${port}`;
+    onListening(url).catch((error: unknown) => {
+      log.error('the address could not be written down', { reason: reasonOf(error) });
+    });
+    this.#fill();
+  }
+
+  #untilAllEnded(): Promise<void> {
+    return new Promise((resolve) => {
+      // Workers that die while the gateway serves are replaced.
+      const check = (): void => {
+        if (this.#all.size === 0 && (this.#stopping || !this.#announced)) resolve();
+      };
+      const stop = (signal: NodeJS.Signals): void => {
+        if (this.#stopping && signal === 'SIGINT') process.exit(130);
+        this.#stopping = true;
+        for (const worker of this.#all) worker.process.kill('SIGTERM');
+        check();
+      };
+      process.on('SIGTERM', stop);
+      process.on('SIGINT', stop);
+      cluster.on('exit', () => setImmediate(check));
+    });
+  }
+}
+
+/** False for one that ends before. */
+function isListening(worker: Worker): Promise<boolean> {
+  return new Promise((resolve) => {
+    worker.once('listening', () => resolve(true));
+    worker.once('exit', () => resolve(false));
   });
-  return announced ? 0 : 1;
 }
 
 function nameOf(address: string): string {
   if (address === '0.0.0.0' || address === '::') return 'localhost';
   return address.includes(':') ? `[${address}]` : address;
-}
-
-function untilAllEnded(
-  workers: ReadonlySet<Worker>,
-  { onStop, isOver }: { onStop(): void; isOver(): boolean },
-): Promise<void> {
-  return new Promise((resolve) => {
-    const check = (): void => {
-      if (workers.size === 0 && isOver()) resolve();
-    };
-    let asked = false;
-    const stop = (signal: NodeJS.Signals): void => {
-      if (asked && signal === 'SIGINT') process.exit(130);
-      asked = true;
-      onStop();
-      for (const worker of workers) worker.process.kill('SIGTERM');
-      check();
-    };
-    process.on('SIGTERM', stop);
-    process.on('SIGINT', stop);
-    cluster.on('exit', () => setImmediate(check));
-  });
 }

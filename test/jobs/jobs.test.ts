@@ -178,6 +178,43 @@ describe('jobs', () => {
     expect(goes).toHaveLength(1);
   });
 
+  it('are finished by a process that stops, and those that wait for somebody left to others', async () => {
+    const { open, pass } = setUp();
+    const [here, there] = [createStage(), createStage()];
+    const { jobs } = open('a', here.handler);
+    await add(jobs, 'busy');
+    await add(jobs, 'waits');
+    await pass(0);
+    here.goes.find(({ run }) => run.job.id === 'waits')?.run.pause?.(true);
+    open('b', there.handler);
+    const drained = jobs.drain(MINUTE);
+    await add(jobs, 'new');
+    await pass(1_000);
+    expect(there.goes.map(({ run }) => run.job.id).toSorted()).toEqual(['new', 'waits']);
+    const [busy] = here.goes.filter(({ run }) => run.job.id === 'busy');
+    expect(busy?.run.signal.aborted).toBe(false);
+    busy?.end('done');
+    await drained;
+    await pass(MINUTE, 10_000);
+    expect(there.goes.map(({ run }) => run.job.id).toSorted()).toEqual(['new', 'waits']);
+  });
+
+  it('that take longer than a process has to stop go on elsewhere', async () => {
+    const { open, pass } = setUp();
+    const [here, there] = [createStage(), createStage()];
+    const { jobs } = open('a', here.handler);
+    await add(jobs, 'slow');
+    await pass(0);
+    open('b', there.handler);
+    const drained = jobs.drain(5_000);
+    await pass(5_000);
+    await drained;
+    expect(there.goes).toHaveLength(0);
+    await jobs.close();
+    await pass(1_000);
+    expect(there.goes.map(({ run }) => [run.job.id, run.failures])).toEqual([['slow', 0]]);
+  });
+
   it('are left off when the process stops, and go on elsewhere at once', async () => {
     const { open, pass } = setUp();
     const first = createStage();
