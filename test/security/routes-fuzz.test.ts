@@ -127,6 +127,26 @@ describe('every documented operation', () => {
     },
   );
 
+  it(verifies('ops.unhandled', 'finds nothing by a name longer than any'), async () => {
+    const long = 'x'.repeat(6_000);
+    for (const operation of operations()) {
+      const { method, path, operation: described } = operation;
+      const params = described.parameters ?? [];
+      const targets = params.flatMap(({ name, in: where }) => {
+        if (where === 'path') return [pathTo(path, shared, { [name]: long })];
+        return where === 'query'
+          ? [`${pathTo(path, shared)}?${encodeURIComponent(name)}=${long}`]
+          : [];
+      });
+      for (const target of targets) {
+        const headers = { authorization: `Bearer ${member.key}` };
+        const request = { method, target, headers, body: Buffer.alloc(0) };
+        const got = await client.send(request);
+        expectAnswer(operation, { ...request, method: 'OTHER' }, got);
+      }
+    }
+  });
+
   it(
     verifies(
       'ops.unhandled',

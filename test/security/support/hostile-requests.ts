@@ -218,21 +218,17 @@ function mostly<T>(weight: number, right: T, others: fc.Arbitrary<T>): fc.Arbitr
 /** The path with everything named, or one of its parameters something that is no name. */
 function targets(path: string, named: Named): fc.Arbitrary<string> {
   const right = pathTo(path, named);
-  const holes = [...path.matchAll(/\{\w+\}/g)].length;
+  const holes = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const segment = fc.oneof(
     fc.constantFrom(...SEGMENTS),
     fc.string({ unit: 'binary', maxLength: 6 }).map(toPercent),
   );
-  const wrong = fc.tuple(fc.nat(Math.max(0, holes - 1)), segment).map(([hole, text]) => {
-    let index = 0;
-    if (holes === 0) return `${right}/${text}`;
-    return path.replace(/\{(\w+)\}/g, (whole) => {
-      if (index++ === hole) return text;
-      return (
-        pathTo(path, named).split('/')[path.split('/').findIndex((one) => one === whole)] ?? whole
-      );
-    });
-  });
+  const wrong =
+    holes.length === 0
+      ? segment.map((text) => `${right}/${text}`)
+      : fc
+          .tuple(fc.constantFrom(...holes), segment)
+          .map(([hole, text]) => pathTo(path, named, { [hole]: text }));
   return mostly(4, right, wrong);
 }
 

@@ -308,10 +308,15 @@ export function ownedBy(path: string): keyof Belongings | undefined {
 /** Its link says all that is asked of whoever has it. */
 export const LINKED = '/v1/assets/{id}/content';
 
-/** A path with everything named. */
-export function pathTo(path: string, named: Named): string {
-  if (path === LINKED) return named.assetLink;
+/** A path with everything named; `given` is what stands in place of parameters, as it is. */
+export function pathTo(
+  path: string,
+  named: Named,
+  given: Readonly<Record<string, string>> = {},
+): string {
+  if (path === LINKED && !('id' in given)) return named.assetLink;
   return path.replace(/\{(\w+)\}/g, (_whole, parameter: string) => {
+    if (given[parameter] !== undefined) return given[parameter];
     const collection = path.slice(0, path.indexOf('/{id}'));
     const owned = parameter === 'id' ? ownedBy(path) : undefined;
     if (owned) return encodeURIComponent(named[owned]);
