@@ -1,7 +1,8 @@
 // `npm run bench`: the gateway beside the provider alone and beside a minimal Node proxy, in one run and
 // alternating, because on a shared machine only ratios of one run mean something. Bounded to minutes.
 // Options: --seconds N (per measurement), --rounds N,
-// --only non-stream|stream|prompt|families|startup|memory|sessions|schedules, or sessions/latency and the like,
+// --only non-stream|stream|prompt|families|startup|memory|sessions|schedules|workers|stores, or
+// sessions/latency, stores/commits and the like,
 // --against DIR (sessions: another built checkout, measured in turn with this one),
 // --profile DIR (sessions, schedules: CPU profiles of the gateways are left there)
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,6 +16,8 @@ import { cpuMicros, memoryMiB, startServer } from './processes.js';
 import { measureSchedules } from './schedules.js';
 import { measureSessions } from './sessions.js';
 import { measureStartup } from './startup.js';
+import { measureStores } from './stores.js';
+import { measureWorkers } from './workers.js';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const root = here('../..');
@@ -70,6 +73,10 @@ if (!options.only || options.only.startsWith('sessions'))
   await measureSessions({ root, directory, ms, rounds, ...options });
 if (!options.only || options.only === 'schedules')
   await measureSchedules({ root, directory, ...options });
+if (!options.only || options.only === 'workers')
+  await measureWorkers({ root, directory, ms, rounds });
+if (!options.only || options.only.startsWith('stores'))
+  await measureStores({ root, directory, ms, rounds, only: options.only });
 if (!options.only || options.only === 'startup') await measureStartup(root);
 for (const { stop } of [gateway, proxy, upstream]) await stop();
 

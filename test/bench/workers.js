@@ -1,0 +1,39 @@
+// Two processes on one port beside one. Where the provider and the load generator share the machine
+// with them, two processors are not enough to see them twice as fast: the CPU per request tells.
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { loadChat, PLAIN, startForwarder, STREAM } from './forwarder.js';
+import { startServer } from './processes.js';
+import { alternate, printSides } from './sides.js';
+
+const CONNECTIONS = 64;
+const SCENARIOS = [
+  { title: 'non-stream, 1 KB', body: PLAIN },
+  { title: 'stream of 100 chunks', body: STREAM },
+];
+
+/**
+ * @param {{ root: string, directory: string, ms: number, rounds: number }} options
+ */
+export async function measureWorkers({ root, directory, ms, rounds }) {
+  const upstream = await startServer([fileURLToPath(new URL('upstream.js', import.meta.url))]);
+  const sides = [];
+  for (const workers of [1, 2]) {
+    const args = ['--workers', String(workers)];
+    const place = join(directory, `workers-${workers}`);
+    const gateway = await startForwarder({ root, directory: place, upstream, args });
+    sides.push({ name: workers === 1 ? 'one worker' : `${workers} workers`, ...gateway });
+  }
+  for (const { title, body } of SCENARIOS) {
+    const figures = await alternate(sides, {
+      rounds,
+      async measure(side) {
+        const { rate, cpu } = await loadChat(side, { body, connections: CONNECTIONS, ms });
+        return { 'requests/s': rate, 'CPU us/request': cpu };
+      },
+    });
+    printSides(`${title}, ${availableParallelism()} processors`, figures);
+  }
+  for (const { stop } of [...sides, upstream]) await stop();
+}
