@@ -40,7 +40,8 @@ export async function writeSkillFolder(archive: Buffer, folder: string): Promise
   return written;
 }
 
-function readArchive(archive: Buffer): ReturnType<typeof fromZip> {
+/** @throws CliError `invalid_response` */
+export function readArchive(archive: Buffer): ReturnType<typeof fromZip> {
   try {
     return fromZip(archive);
   } catch (cause) {

@@ -3,6 +3,7 @@ import { comparableField, OPAQUE_FIELDS, viewField } from './changes.ts';
 import { CHAT_WEBHOOK } from '../resources/deployment.ts';
 import { CONFIG_KINDS, type ConfigKind, kindOf, type KindName } from './kinds.ts';
 import { labelsOf, NAMESPACE_LABEL, PROTECTED_LABEL, PRUNE_LABEL } from './ownership.ts';
+import { withoutLatest } from './pinned.ts';
 import { canonicalJson, isRecord } from './record.ts';
 
 export interface DumpOptions {
@@ -77,7 +78,8 @@ function toEntry(kind: ConfigKind, view: View, options: EntryOptions): Record<st
       continue;
     }
     if (field === 'agent_version' && isNewest(view, options.actual)) continue;
-    const value = settable(kind, field, view[viewField(kind.kind, field)] ?? null);
+    const shown = settable(kind, field, view[viewField(kind.kind, field)] ?? null);
+    const value = withoutLatest(field, shown, options.actual);
     if (value === null || (options.skipDefaults && isDefault(kind, view, field))) continue;
     const isOpaque = OPAQUE_FIELDS.has(field);
     entry[field] = declared(value, isOpaque ? KEEP_ALL : options.references);
@@ -119,6 +121,11 @@ function declared(value: unknown, references: ReadonlyMap<string, string>): unkn
       .filter(([, member]) => member !== null || references === KEEP_ALL)
       .map(([key, member]) => [key, declared(member, references)]),
   );
+}
+
+/** A text of a dump as it was before it was declared. */
+export function asWritten(text: string): string {
+  return text.replaceAll('$${', () => '${');
 }
 
 /** `${ref:…}` by id, for what can be told by its name. */

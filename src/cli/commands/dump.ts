@@ -4,7 +4,9 @@ import { stringify } from 'yaml';
 import { readActual } from '../../config/apply.ts';
 import { dump, type DumpedTree, readKinds, SeveralNamespacesError } from '../../config/dump.ts';
 import { CONFIG_KINDS } from '../../config/kinds.ts';
+import { onlyHere } from '../../config/pinned.ts';
 import { toResourceClient } from '../admin-resources.ts';
+import { withFiles, writeSkillFiles } from '../dumped-files.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import type { CommandRun } from '../command.ts';
 
@@ -17,7 +19,10 @@ export const run: CommandRun = async ({ flags, context }) => {
   }
   const client = await context.connect();
   const managed = new Set(CONFIG_KINDS.map(({ kind }) => kind));
-  const actual = await readActual(toResourceClient(client), { managed, objects: [] });
+  const read = await readActual(toResourceClient(client), { managed, objects: [] });
+  const hasSkills = kinds?.has('skill') ?? true;
+  const skill = hasSkills ? await withFiles(read.skill, client, context.signal) : read.skill;
+  const actual = { ...read, skill };
   const tree = dumped(() =>
     dump({
       actual,
@@ -26,6 +31,7 @@ export const run: CommandRun = async ({ flags, context }) => {
       skipDefaults: flags.on('skip-defaults'),
     }),
   );
+  for (const gap of onlyHere(tree)) context.output.warn(gap);
   const directory = flags.text('split');
   if (directory === undefined) return { data: tree, text: toYaml(tree) };
   const files = await writeSplit(tree, resolve(context.io.cwd, directory), flags.on('force'));
@@ -50,18 +56,20 @@ function dumped(make: () => DumpedTree): DumpedTree {
   }
 }
 
-/** One file for each section; what all share stands in each. */
+/** One file for each section, and the files of Skills; what all share stands in each. */
 async function writeSplit(tree: DumpedTree, directory: string, force: boolean): Promise<string[]> {
   const { version, namespace, ...sections } = tree;
   const head = { version, ...(namespace !== undefined && { namespace }) };
   const files = Object.keys(sections).map((section) => `${section}.yaml`);
   await mkdir(directory, { recursive: true });
-  for (const file of force ? [] : files) await refuseExisting(directory, file);
-  for (const [section, entries] of Object.entries(sections)) {
+  const wanted = 'skills' in sections ? [...files, 'skills'] : files;
+  for (const file of force ? [] : wanted) await refuseExisting(directory, file);
+  const taken = await writeSkillFiles(sections, directory);
+  for (const [section, entries] of Object.entries(taken.tree)) {
     const text = toYaml({ ...head, [section]: entries });
     await writeFile(join(directory, `${section}.yaml`), `${text}\n`);
   }
-  return files;
+  return [...files, ...taken.files];
 }
 
 async function refuseExisting(directory: string, file: string): Promise<void> {

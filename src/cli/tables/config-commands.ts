@@ -210,7 +210,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     aliases: ['export'],
     summary: 'Write the gateway as configuration',
     description:
-      'Prints what there is as YAML that changes nothing when it is applied: names for ids, references for secrets. What has ended (revoked keys, archived Agents and Schedules) is left out.',
+      'Prints what there is as YAML that changes nothing when it is applied, and that makes the same on an empty gateway: names for ids, references for secrets, Skills with their files. What has ended (revoked keys, archived Agents and Schedules) and what is no configuration (Sessions, uploads, older versions) is left out.',
     examples: [
       { command: 'gateway dump > gateway.yaml', note: 'Begin with what there is' },
       { command: 'gateway dump --split config/', note: 'One file for each section' },
@@ -221,7 +221,8 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         name: 'split',
         type: 'string',
         value: 'DIR',
-        description: 'Write one file for each section into this directory',
+        description:
+          'Write one file for each section into this directory, texts of Skills beside them',
       },
       {
         name: 'kind',
