@@ -1,5 +1,5 @@
 // Brings a Node.js release from the package registry and prints where its executable lies:
-// `node scripts/fetch-node.js 22.23.3`. It is kept in node_modules/.cache, where no command finds it
+// `node scripts/fetch-node.js 22.23.3`, without a version all that are tested. It is kept in node_modules/.cache, where no command finds it
 // by chance, and must have the hash that stands here.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
@@ -21,7 +21,9 @@ const HASHES = {
 
 const cache = fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url));
 
-for (const version of process.argv.slice(2)) console.log(fetchNode(version));
+const [, , ...asked] = process.argv;
+for (const version of asked.length > 0 ? asked : Object.keys(HASHES))
+  console.log(fetchNode(version));
 
 function fetchNode(version) {
   const executable = join(cache, version, 'node');
