@@ -8,7 +8,10 @@ const POLL_MS = 500;
 export interface ChangeFeed {
   /** `onChange` runs after each change, one at a time, and again when something changed meanwhile. */
   subscribe(onChange: () => Promise<void>): () => void;
-  /** Resolves when every change that was committed before has been told of. */
+  /**
+   * Resolves when every change that was committed before has been told of; rejects with what kept it from
+   * that, a `StoreError` or the failure of a subscriber.
+   */
   catchUp(): Promise<void>;
   close(): void;
 }
@@ -24,22 +27,25 @@ export interface ChangeFeedDeps {
 export function createChangeFeed({ store, clock, onError }: ChangeFeedDeps): ChangeFeed {
   const subscribers = new Set<() => Promise<void>>();
   let seen: string | undefined;
-  let looking: Promise<void> | undefined;
+  /** What the look fails with, if it does. */
+  let looking: Promise<{ readonly failure: unknown } | undefined> | undefined;
   let again = false;
   let closed = false;
   let timer: Timer | undefined;
 
-  const look = async (): Promise<void> => {
+  const look = async (): Promise<{ readonly failure: unknown } | undefined> => {
     try {
       const epoch = (await store.get<string>(EPOCH_KEY))?.version;
-      if (closed || epoch === seen) return;
+      if (closed || epoch === seen) return undefined;
       // All of them, so that none still runs when the next look begins.
       const results = await Promise.allSettled([...subscribers].map(async (run) => run()));
       const failed = results.find((result) => result.status === 'rejected');
       if (failed) throw failed.reason;
       seen = epoch;
-    } catch (error) {
-      if (!closed) onError(error);
+      return undefined;
+    } catch (failure) {
+      if (!closed) onError(failure);
+      return { failure };
     }
   };
 
@@ -73,7 +79,8 @@ export function createChangeFeed({ store, clock, onError }: ChangeFeedDeps): Cha
       // The look that is under way may have read before the change.
       await looking;
       ring();
-      await looking;
+      const failed = await looking;
+      if (failed) throw failed.failure;
     },
     close() {
       closed = true;

@@ -1,10 +1,11 @@
 import type { Clock } from '../core/clock.ts';
+import { GatewayError } from '../core/errors.ts';
 import type { KeyDirectory } from '../resources/key-directory.ts';
 import type { KeyFound, KeyLookup } from '../surfaces/gate.ts';
 
 export interface KeyLookupDeps {
   keys: Pick<KeyDirectory, 'lookup'>;
-  /** Sees every change that was committed before. */
+  /** Sees every change that was committed before, or rejects. */
   catchUp(): Promise<void>;
   clock: Clock;
 }
@@ -15,6 +16,8 @@ const MAX_CATCH_UPS_PER_SECOND = 20;
 /**
  * A key that was made a moment ago, perhaps by another process, is known before it is refused; while
  * many unknown keys are tried, it is known with the next look at the changes.
+ *
+ * @throws GatewayError `persistence_failed` when the store cannot tell whether a key is known
  */
 export function createKeyLookup({ keys, catchUp, clock }: KeyLookupDeps): KeyLookup {
   let second = 0;
@@ -28,7 +31,11 @@ export function createKeyLookup({ keys, catchUp, clock }: KeyLookupDeps): KeyLoo
   };
 
   const again = async (key: string): Promise<KeyFound> => {
-    await catchUp();
+    try {
+      await catchUp();
+    } catch (cause) {
+      throw new GatewayError('persistence_failed', { cause });
+    }
     return keys.lookup(key);
   };
 

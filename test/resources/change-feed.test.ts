@@ -111,6 +111,18 @@ describe('createChangeFeed', () => {
     feed.close();
   });
 
+  it('tells who catches up that the store cannot be read', async () => {
+    let isAway = true;
+    const { store } = makeResources();
+    const get: Store['get'] = (key) =>
+      isAway ? Promise.reject(new Error('away')) : store.get(key);
+    const { feed } = setUp({ get });
+    await expect(feed.catchUp()).rejects.toThrow('away');
+    isAway = false;
+    await feed.catchUp();
+    feed.close();
+  });
+
   it('is silent after its end', async () => {
     const { feed, change, clock, others } = setUp();
     const seen = vi.fn(async () => undefined);
