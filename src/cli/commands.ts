@@ -41,7 +41,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     summary: 'Print a completion script for a shell',
     examples: [
       { command: 'source <(gateway completion bash)', note: 'bash, in ~/.bashrc' },
-      { command: 'gateway completion fish | source', note: 'fish' },
+      { command: 'source <(gateway completion zsh)', note: 'zsh, in ~/.zshrc behind compinit' },
+      { command: 'gateway completion fish | source', note: 'fish, in ~/.config/fish/config.fish' },
     ],
     args: [{ name: 'shell', required: true, description: 'bash, zsh, fish or powershell' }],
     load: () => import('./commands/completion.ts'),

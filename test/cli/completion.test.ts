@@ -159,6 +159,12 @@ describe.skipIf(!isThere('zsh'))('in zsh', () => {
         words=(gateway agents get he); CURRENT=4; _gateway`;
     expect(await inShell('zsh', script)).toEqual(['helper']);
   }, 60_000);
+
+  it('is taken up by the completion system of zsh', async () => {
+    const script = `autoload -Uz compinit && compinit -u; source <(gateway completion zsh)
+        print -r -- $_comps[gateway]`;
+    expect(await inShell('zsh', script)).toEqual(['_gateway']);
+  }, 60_000);
 });
 
 describe.skipIf(!isThere('fish'))('in fish', () => {
