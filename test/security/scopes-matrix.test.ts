@@ -1,0 +1,258 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RESOURCES } from '../../src/resources/registry.ts';
+import { SCOPES } from '../../src/resources/key.ts';
+import type { ScopeName } from '../../src/resources/key.ts';
+import { verifies } from '../requirements.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import type { FakeClock } from '../support/fake-clock.ts';
+import { startGateway } from '../support/gateway.ts';
+import type { TestGateway } from '../support/gateway.ts';
+import { targetsOf } from './support/route-targets.ts';
+import type { Target } from './support/route-targets.ts';
+
+/** `any`: a key, whatever it may be used for. `none`: no key at all. */
+type Need = ScopeName | 'any' | 'none';
+
+/** What each route needs, as the contract and the decisions have it. */
+const NEEDS: readonly (readonly [route: RegExp, need: Need])[] = [
+  [/^GET \/(healthz|readyz|openapi\.json)$/, 'none'],
+  // A signed link says it all; nothing else is looked at with HEAD.
+  [/^(GET|HEAD) \/v1\/assets\/none\/content$/, 'none'],
+  [/^HEAD \/v1\/assets\/none$/, 'none'],
+  [/^\w+ \/admin\/v1\//, 'admin'],
+  [/^GET \/v1(beta)?\/models(\/|$)/, 'models'],
+  [/^POST \/v1(beta)?\/models\//, 'inference'],
+  [/^POST \/v1\/(chat\/completions|responses|embeddings|images|messages)(\/|$)/, 'inference'],
+  [/^\w+ \/v1(beta)?\/interactions(\/|$)/, 'inference'],
+  [/^\w+ \/v1\/(videos|contents\/generations\/tasks|api)(\/|$)/, 'inference'],
+  [/^(GET|POST) \/v1\/assets(\/none)?$/, 'assets'],
+  [/^\w+ \/v1\/run(\/|$)/, 'run'],
+  [/^\w+ \/v1\/webhooks\/deliveries(\/|$)/, 'run'],
+  [/^\w+ \/v1\/webhooks\/secret\//, 'credentials'],
+  [/^\w+ \/v1\/agents(\/|$)/, 'agents'],
+  [/^\w+ \/v1\/(sessions|files)(\/|$)/, 'sessions'],
+  [/^\w+ \/v1\/endpoints(\/|$)/, 'endpoints'],
+  [/^\w+ \/v1\/(deployments|deployment_runs)(\/|$)/, 'deployments'],
+  [/^\w+ \/v1\/credentials(\/|$)/, 'credentials'],
+  [/^\w+ \/v1\/skills(\/|$)/, 'skills'],
+  [/^GET \/v1\/account\/key$/, 'any'],
+  [/^GET \/v1\/account\/(balance|usage|executions)(\/|$)/, 'account'],
+  [/^GET \/v1\/tasks(\/|$)/, 'account'],
+];
+
+function needOf({ method, path }: Target): Need {
+  const found = NEEDS.filter(([route]) => route.test(`${method} ${path}`));
+  // A new route fails here until it is said who may call it.
+  expect(found.length, `${method} ${path}`).toBe(1);
+  return found[0]?.[1] ?? 'none';
+}
+
+type Carrier = 'bearer' | 'x-api-key' | 'x-native-api-key' | 'x-goog-api-key' | 'key';
+const CARRIERS: readonly Carrier[] = [
+  'bearer',
+  'x-api-key',
+  'x-native-api-key',
+  'x-goog-api-key',
+  'key',
+];
+const GOOGLE: readonly Carrier[] = ['x-native-api-key', 'x-goog-api-key', 'bearer', 'key'];
+
+/** Where a route looks for the key (contract: Authentication). */
+function carriersOf({ method, path }: Target): readonly Carrier[] {
+  if (path.startsWith('/v1/messages')) return ['x-api-key', 'bearer'];
+  if (/^\/v1(beta)?\/interactions/.test(path) || path.startsWith('/v1beta/')) return GOOGLE;
+  return method === 'POST' && path.startsWith('/v1/models/') ? GOOGLE : ['bearer'];
+}
+
+let clock: FakeClock;
+let gateway: TestGateway;
+let targets: readonly Target[];
+
+beforeAll(async () => {
+  clock = createFakeClock();
+  gateway = await startGateway({}, { clock });
+  const { body } = await gateway.call('GET', '/openapi.json', { key: '' });
+  targets = targetsOf(gateway, body);
+});
+afterAll(() => gateway.stop());
+
+let keys = 0;
+async function createKey(fields: object = {}): Promise<{ id: string; value: string }> {
+  const name = `key-${++keys}`;
+  const { status, body } = await gateway.admin('POST', '/admin/v1/keys', { name, ...fields });
+  expect(status, JSON.stringify(body)).toBe(201);
+  return body;
+}
+
+interface Told {
+  status: number;
+  text: string;
+}
+
+async function ask({ method, path }: Target, headers: HeadersInit, query = ''): Promise<Told> {
+  const answer = await fetch(`${gateway.url}${path}${query}`, {
+    method,
+    headers,
+    ...(/^(POST|PUT|PATCH)$/.test(method) && { body: '{}' }),
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+function carried(target: Target, carrier: Carrier, key: string): Promise<Told> {
+  if (carrier === 'key') return ask(target, {}, `?key=${key}`);
+  if (carrier === 'bearer') return ask(target, { authorization: `Bearer ${key}` });
+  return ask(target, { [carrier]: key });
+}
+
+/** Whether the checks of keys let a call pass, whatever came of it then. */
+function passed({ status, text }: Told): boolean {
+  return status !== 401 && !text.includes('insufficient_scope');
+}
+
+/** Several at a time. */
+async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const rest = items.values();
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      for (const item of rest) await work(item);
+    }),
+  );
+}
+
+const asked = ({ title }: Target, what: string): string => `${title} ${what}`;
+
+describe('every route', () => {
+  it('is known to the matrix, and every kind is served with the scope that it declares', () => {
+    expect(targets.length).toBeGreaterThan(200);
+    for (const target of targets) needOf(target);
+    for (const { api } of RESOURCES) {
+      if (!api) continue;
+      expect(needOf({ method: 'GET', path: api.path, title: '' })).toBe(api.scope);
+    }
+  });
+
+  it(
+    verifies(
+      'auth.scope.insufficient',
+      'auth.scope.console-key-org-wide',
+      'auth.scope.vocabulary',
+      'keys.admin.separate-surface',
+      'credentials.server-side-only',
+      'lets in the keys that hold its scope, and no other',
+    ),
+    async () => {
+      const sets = new Map<string, readonly ScopeName[] | null>([
+        ['no list', null],
+        ['an empty list', []],
+        ...SCOPES.map((one) => [`${one} alone`, [one]] as const),
+        ...SCOPES.map(
+          (one) => [`all but ${one}`, SCOPES.filter((other) => other !== one)] as const,
+        ),
+      ]);
+      const wrong: string[] = [];
+      for (const [title, scopes] of sets) {
+        const { value } = await createKey({ scopes });
+        await forEach(targets, async (target) => {
+          const need = needOf(target);
+          const held = scopes ?? SCOPES.filter((one) => one !== 'admin');
+          const may = need === 'none' || need === 'any' || held.includes(need);
+          const told = await carried(target, 'bearer', value);
+          const isRight = passed(told) === may && (may || told.status === 403);
+          if (!isRight) wrong.push(`${asked(target, title)}: ${told.status} ${told.text}`);
+        });
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it(
+    verifies(
+      'auth.standard.bearer-only',
+      'auth.messages.carriers',
+      'auth.google.carriers',
+      'auth.google.vendor-alias',
+      'auth.key.required',
+      'auth.key.missing-message',
+      'reads the key where its family carries it, and nowhere else',
+    ),
+    async () => {
+      const { value } = await createKey({ scopes: SCOPES });
+      const wrong: string[] = [];
+      for (const carrier of CARRIERS) {
+        await forEach(targets, async (target) => {
+          const may = needOf(target) === 'none' || carriersOf(target).includes(carrier);
+          const told = await carried(target, carrier, value);
+          const isRight = passed(told) === may && (may || isMissing(told, target));
+          if (!isRight) wrong.push(`${asked(target, carrier)}: ${told.status} ${told.text}`);
+        });
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it(
+    verifies(
+      'auth.bearer.parsing',
+      'auth.key.required',
+      'takes what is no key in the right place for none',
+    ),
+    async () => {
+      const { value } = await createKey({ scopes: SCOPES });
+      const forms = ['', 'Bearer', 'Bearer ', `Basic ${value}`, value, `Bearer ${value} more`];
+      const wrong: string[] = [];
+      for (const authorization of forms) {
+        await forEach(targets, async (target) => {
+          if (needOf(target) === 'none') return;
+          const told = await ask(target, { authorization });
+          if (isMissing(told, target)) return;
+          wrong.push(`${asked(target, authorization)}: ${told.status} ${told.text}`);
+        });
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it(
+    verifies(
+      'auth.key.unknown-message',
+      'auth.key.revoked-message',
+      'auth.key.expired-message',
+      'says of every key that is none any more what became of it, wherever it is carried',
+    ),
+    async () => {
+      const revoked = await createKey({ scopes: SCOPES });
+      await gateway.admin('POST', `/admin/v1/keys/${revoked.id}/revoke`);
+      const expires_at = new Date(clock.now() + 1_000).toISOString();
+      const expired = await createKey({ scopes: SCOPES, expires_at });
+      const shut = await gateway.admin('POST', '/admin/v1/organizations', { name: 'shut' });
+      const disabled = await createKey({ scopes: SCOPES, organization: 'shut' });
+      await gateway.admin('PATCH', `/admin/v1/organizations/${shut.body.id}`, { enabled: false });
+      clock.step(1_000);
+      const states: [key: string, status: number, message: string][] = [
+        [`sk-${'0'.repeat(64)}`, 401, 'invalid API key'],
+        ['no-key-at-all', 401, 'invalid API key'],
+        [revoked.value, 401, 'API key has been revoked'],
+        [expired.value, 401, 'API key has expired'],
+        [disabled.value, 403, 'organization is disabled'],
+      ];
+      const wrong: string[] = [];
+      for (const [key, status, message] of states) {
+        await forEach(targets, async (target) => {
+          if (needOf(target) === 'none') return;
+          for (const carrier of carriersOf(target)) {
+            const told = await carried(target, carrier, key);
+            if (told.status === status && told.text.includes(`"${message}"`)) continue;
+            wrong.push(`${asked(target, `${carrier} ${message}`)}: ${told.status} ${told.text}`);
+          }
+        });
+      }
+      clock.step(-1_000);
+      expect(wrong).toEqual([]);
+    },
+  );
+});
+
+function isMissing({ status, text }: Told, { method }: Target): boolean {
+  const told = '"missing API key in Authorization header"';
+  return status === 401 && (method === 'HEAD' || text.includes(told));
+}
