@@ -30,6 +30,7 @@ export function createLog(options: LogOptions): Log {
   const { clock, write } = options;
   const threshold = LOG_LEVELS.indexOf(options.level);
   const render = options.format === 'json' ? toJsonLine : toTextLine;
+  const stamp = createStamp(clock);
   let gathered = '';
   let scheduled = false;
 
@@ -43,7 +44,7 @@ export function createLog(options: LogOptions): Log {
   const at = (level: LogLevel) => {
     if (LOG_LEVELS.indexOf(level) < threshold) return () => undefined;
     return (message: string, fields: LogFields = {}): void => {
-      gathered += render({ time: clock.now(), level, message, fields });
+      gathered += render({ time: stamp(), level, message, fields });
       if (gathered.length > FLUSH_CHARS) return flush();
       if (scheduled) return;
       scheduled = true;
@@ -57,19 +58,31 @@ export function createLog(options: LogOptions): Log {
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), flush };
 }
 
+/** The instant in ISO 8601, written once a millisecond. */
+function createStamp(clock: Clock): () => string {
+  let at = Number.NaN;
+  let text = '';
+  return () => {
+    const now = clock.now();
+    if (now !== at) text = new Date(now).toISOString();
+    at = now;
+    return text;
+  };
+}
+
 interface Line {
-  time: number;
+  time: string;
   level: LogLevel;
   message: string;
   fields: LogFields;
 }
 
 function toJsonLine({ time, level, message, fields }: Line): string {
-  return `${JSON.stringify({ time: new Date(time).toISOString(), level, message, ...fields })}\n`;
+  return `${JSON.stringify({ time, level, message, ...fields })}\n`;
 }
 
 function toTextLine({ time, level, message, fields }: Line): string {
-  let line = `${new Date(time).toISOString().slice(11, 23)} ${level.padEnd(5)} ${message}`;
+  let line = `${time.slice(11, 23)} ${level.padEnd(5)} ${message}`;
   for (const name in fields) {
     const value = fields[name];
     if (value === undefined || value === null) continue;
