@@ -22,6 +22,16 @@ export interface HealthOptions {
   rateMs?: number;
   /** Cooldown of an account whose credential was refused, in ms. Default 60,000. */
   credentialMs?: number;
+  /** Told of each cooldown that begins or is extended, and with null of a recovery. Default: nobody. */
+  onCooldown?: (name: string, cooldown: Cooldown | null) => void;
+}
+
+/** What another process must know of a breaker that has opened. */
+export interface Cooldown {
+  /** Milliseconds since epoch. */
+  readonly until: number;
+  /** Times in a row that it opened for faults: each doubles the next. */
+  readonly openings: number;
 }
 
 /** One attempt's report; only the first call counts. */
@@ -45,9 +55,13 @@ export interface RouteHealth {
 export interface Health {
   look(route: Route): RouteHealth;
   begin(route: Route): HealthReport;
+  /** Takes over what another process told `onCooldown`; of two deadlines the later one holds. */
+  learn(name: string, cooldown: Cooldown | null): void;
 }
 
 interface Breaker {
+  /** The route's or the account's. */
+  readonly name: string;
   faults: number;
   until: number;
   openings: number;
@@ -71,19 +85,23 @@ const LATENCY_WEIGHT = 0.2;
 
 export function createHealth(options: HealthOptions): Health {
   const { clock, threshold = 5, openMs = 15_000, maxOpenMs = 300_000 } = options;
-  const { rateMs = 5_000, credentialMs = 60_000 } = options;
+  const { rateMs = 5_000, credentialMs = 60_000, onCooldown = () => undefined } = options;
   const breakers = new Map<string, Breaker>();
 
-  const find = (key: string): Found => {
-    let breaker = breakers.get(key);
-    if (!breaker) breakers.set(key, (breaker = newBreaker()));
+  const breakerOf = (name: string): Breaker => {
+    let breaker = breakers.get(name);
+    if (!breaker) breakers.set(name, (breaker = newBreaker(name)));
+    return breaker;
+  };
+
+  const find = (name: string): Found => {
+    const breaker = breakerOf(name);
     return { breaker, cooldowns: breaker.cooldowns, wasCooled: breaker.until > clock.now() };
   };
 
   const cool = (target: Breaker, ms: number): void => {
-    target.until = Math.max(target.until, clock.now() + ms);
-    target.tripped = true;
-    target.cooldowns += 1;
+    trip(target, clock.now() + ms);
+    onCooldown(target.name, { until: target.until, openings: target.openings });
   };
 
   const fault = (
@@ -100,8 +118,8 @@ export function createHealth(options: HealthOptions): Health {
     if (!isNews) return;
     own.faults += 1;
     if (own.faults < threshold && own.openings === 0) return;
-    cool(own, Math.min(openMs * 2 ** own.openings, maxOpenMs));
     own.openings += 1;
+    cool(own, Math.min(openMs * 2 ** (own.openings - 1), maxOpenMs));
   };
 
   return {
@@ -122,16 +140,40 @@ export function createHealth(options: HealthOptions): Health {
         report();
       };
       return {
-        success: (firstContentMs) => finish(() => recover(parts, firstContentMs)),
+        success: (firstContentMs) =>
+          finish(() => recover(parts, firstContentMs, (name) => onCooldown(name, null))),
         fault: (kind, retryAfterMs) => finish(() => fault(parts, kind, retryAfterMs)),
         abandon: () => finish(() => undefined),
       };
     },
+
+    learn: (name, cooldown) => takeOver(breakerOf(name), cooldown),
   };
 }
 
-function newBreaker(): Breaker {
+function takeOver(breaker: Breaker, cooldown: Cooldown | null): void {
+  if (!cooldown) return reset(breaker);
+  if (cooldown.until <= breaker.until) return;
+  trip(breaker, cooldown.until);
+  breaker.openings = Math.max(breaker.openings, cooldown.openings);
+}
+
+function trip(breaker: Breaker, until: number): void {
+  breaker.until = Math.max(breaker.until, until);
+  breaker.tripped = true;
+  breaker.cooldowns += 1;
+}
+
+function reset(breaker: Breaker): void {
+  breaker.faults = 0;
+  breaker.openings = 0;
+  breaker.until = 0;
+  breaker.tripped = false;
+}
+
+function newBreaker(name: string): Breaker {
   return {
+    name,
     faults: 0,
     until: 0,
     openings: 0,
@@ -153,13 +195,16 @@ function lookAt(now: number, own: Breaker | undefined, account: Breaker | undefi
   };
 }
 
-function recover(parts: readonly [Found, Found], firstContentMs: number): void {
+function recover(
+  parts: readonly [Found, Found],
+  firstContentMs: number,
+  onClosed: (name: string) => void,
+): void {
   for (const { breaker, cooldowns } of parts) {
     if (breaker.cooldowns !== cooldowns) continue;
-    breaker.faults = 0;
-    breaker.openings = 0;
-    breaker.until = 0;
-    breaker.tripped = false;
+    const wasTripped = breaker.tripped;
+    reset(breaker);
+    if (wasTripped) onClosed(breaker.name);
   }
   const own = parts[0].breaker;
   own.latencyMs =

@@ -3,6 +3,7 @@ import type { InferenceDeps } from '../inference/run-inference.ts';
 import { createAffinity } from '../routing/affinity.ts';
 import type { Catalog } from '../routing/catalog.ts';
 import { createHealth } from '../routing/health.ts';
+import { createSharedCooldowns } from '../routing/shared-cooldowns.ts';
 import type { Store } from '../store/store.ts';
 import type { Charges } from '../usage/charges.ts';
 import { createCharges } from '../usage/create-charges.ts';
@@ -43,7 +44,9 @@ export async function openInference(
   { clock, config, log, random, ledger, catalog, onBug }: InferencePartsOptions,
 ): Promise<InferenceParts> {
   const transports = createTransports(clock);
-  const health = createHealth({ clock });
+  const cooldowns = createSharedCooldowns({ store, clock });
+  const health = createHealth({ clock, onCooldown: cooldowns.onCooldown });
+  cooldowns.join(health);
   const active = new ActiveExchanges();
   const observers = [logRequests(log)];
   if (config.metrics.listen) observers.push(await createMetrics({ catalog, health }));
@@ -72,6 +75,9 @@ export async function openInference(
     endStreams() {
       active.shutDown();
     },
-    close: transports.close,
+    async close() {
+      cooldowns.close();
+      await transports.close();
+    },
   };
 }
