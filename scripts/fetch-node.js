@@ -1,6 +1,6 @@
 // Brings a Node.js release from the package registry and prints where its executable lies:
-// `node scripts/fetch-node.js 22.23.3`, without a version all that are tested. It is kept in node_modules/.cache, where no command finds it
-// by chance, and must have the hash that stands here.
+// `node scripts/fetch-node.js 22.23.3`, without a version all that are tested. It is kept in
+// node_modules/.cache, where no command finds it by chance, and must have the hash that stands here.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
