@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { GatewayError } from '../core/errors.ts';
 import { scanJson } from '../core/json-scan.ts';
+import { refuseManyValues } from '../core/refuse-many-values.ts';
 import type { ResourceDefinition, Spec } from './define-resource.ts';
 
 export type Body = Readonly<Record<string, unknown>>;
@@ -29,7 +30,7 @@ export function withoutAliases({ aliases, kind, read }: ResourceDefinition, body
 /**
  * The declared fields of a body, normalised and with defaults; unknown members are left out.
  *
- * @throws GatewayError `invalid_request` for wrong types and missing fields, `unprocessable` for
+ * @throws GatewayError `invalid_request` for wrong types, missing fields and too many values, `unprocessable` for
  *   well-formed values without meaning; `param` is the path of the first fault
  */
 export function parseSpec({ fields }: ResourceDefinition, body: Body): Spec {
@@ -38,6 +39,7 @@ export function parseSpec({ fields }: ResourceDefinition, body: Body): Spec {
 
 /** As {@link parseSpec}, for fields that stand below `prefix` in a body. */
 export function parseFields(fields: z.ZodObject, body: Body, prefix = ''): Record<string, unknown> {
+  refuseManyValues(body);
   const parsed = fields.safeParse(body);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(nearest);
