@@ -1,7 +1,7 @@
 import type { Protocol } from '../../core/protocol-id.ts';
 import { lastUserText, toConversation, turnNumber } from './conversation.ts';
 import type { Turn } from './conversation.ts';
-import { toEmbeddingInputs } from './embedding.ts';
+import { MAX_INPUTS, toEmbeddingInputs } from './embedding.ts';
 import { parseForm } from './form.ts';
 import { parseJsonObject } from './json.ts';
 import type { JsonObject } from './json.ts';
@@ -51,6 +51,8 @@ export function toMockRequest(
   ) {
     return { invalid: 'max_tokens: Field required' };
   }
+  const inputs = protocol === 'embeddings' ? toEmbeddingInputs(body.input) : [];
+  if (inputs.length > MAX_INPUTS) return { invalid: `input: at most ${MAX_INPUTS} texts` };
   const turns = toConversation(protocol, body);
   return {
     protocol,
@@ -63,7 +65,7 @@ export function toMockRequest(
     userText: lastUserText(turns),
     inputTokens:
       protocol === 'embeddings'
-        ? toEmbeddingInputs(body.input).reduce((sum, input) => sum + countInput(input), 0)
+        ? inputs.reduce((sum: number, input) => sum + countInput(input), 0)
         : countTurns(turns),
   };
 }
