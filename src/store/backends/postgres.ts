@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Clock } from '../../core/clock.ts';
 import { openChanges } from '../postgres/changes.ts';
-import { openPool, settingsOf, toPostgresPlace } from '../postgres/connection.ts';
+import { PATIENCE, openPool, settingsOf, toPostgresPlace } from '../postgres/connection.ts';
 import { migrate, readMeta } from '../postgres/migrate.ts';
 import { toStoreError } from '../postgres/to-store-error.ts';
 import type { PreparedOp } from '../prepare-commit.ts';
@@ -46,7 +46,7 @@ function createRows(
     values: unknown[],
   ) => {
     try {
-      return (await pool.query<R>({ name, text, values })).rows;
+      return (await pool.query<R>({ ...PATIENCE, name, text, values })).rows;
     } catch (error) {
       throw toStoreError(error);
     }

@@ -7,6 +7,7 @@ import { assertDurable } from '../redis/assert-durable.ts';
 import { connectTo, namesOf, toRedisPlace, type Names } from '../redis/connection.ts';
 import { expiryText } from '../redis/expiry-text.ts';
 import { migrate, readMeta } from '../redis/migrations.ts';
+import { askNowAndThen, noticeSilence } from '../redis/notice-silence.ts';
 import type { SCRIPTS } from '../redis/scripts.ts';
 import { toStoreError } from '../redis/to-store-error.ts';
 import { createRemoteStore, type RemoteRows } from '../remote-store.ts';
@@ -41,8 +42,15 @@ export async function openRedisStore(given: Record<string, unknown>, clock: Cloc
     listener.disconnect();
     throw toStoreError(error);
   }
-  const rows = createRows(connection, listener, names);
-  return createRemoteStore({ driver: 'redis', rows, clock, watchers });
+  const rows = createRows(connection, names);
+  const stopAsking = askNowAndThen(listener, clock);
+  const close = async (): Promise<void> => {
+    stopAsking();
+    listener.disconnect();
+    // What was sent is answered first.
+    await connection.quit().catch(() => connection.disconnect());
+  };
+  return createRemoteStore({ driver: 'redis', rows: { ...rows, close }, clock, watchers });
 }
 
 async function listenTo(
@@ -63,14 +71,14 @@ async function listenTo(
 
 function createRows(
   connection: Redis,
-  listener: Redis,
   { keys, ping, channel, sender }: Names,
-): RemoteRows {
+): Omit<RemoteRows, 'close'> {
   const scripts = connection as unknown as Scripted;
   const call = async (name: keyof typeof SCRIPTS, args: (string | Buffer | number)[]) => {
     try {
       return await scripts[`${name}Buffer`](...keys, ...args);
     } catch (error) {
+      noticeSilence(connection, error);
       throw toStoreError(error);
     }
   };
@@ -103,13 +111,9 @@ function createRows(
     sweep: async (now, limit) => Number(await call('storeSweep', [now, limit])),
     async ping(now) {
       await connection.set(ping, now).catch((error: unknown) => {
+        noticeSilence(connection, error);
         throw toStoreError(error);
       });
-    },
-    async close() {
-      listener.disconnect();
-      // What was sent is answered first.
-      await connection.quit().catch(() => connection.disconnect());
     },
   };
 }

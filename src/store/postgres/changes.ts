@@ -2,12 +2,15 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import type { Clock, Timer } from '../../core/clock.ts';
 import type { Watchers } from '../watchers.ts';
+import { PATIENCE } from './connection.ts';
 
 /** Changes of a moment are told together: a notification makes commits wait for each other. */
 const GATHER_MS = 10;
 /** A process that dies before it tells leaves this to those who look. */
 const LOOK_MS = 500;
 const RECONNECT_MS = 1_000;
+/** A connection that only listens does not notice that nobody speaks any more, so it asks. */
+const ASK_MS = 10_000;
 /** A notification holds 8,000 bytes. */
 const MAX_PAYLOAD = 7_000;
 export const CHANNEL = 'store_changes';
@@ -41,6 +44,7 @@ class ChangeFeed implements Changes {
   #gathered = new Set<string>();
   #telling: Timer | undefined;
   #looking: Timer | undefined;
+  #asking: Timer | undefined;
   /** Commits that are gathered. */
   #count = 0;
   /** The last version when all commits up to it were known. */
@@ -60,6 +64,7 @@ class ChangeFeed implements Changes {
     await this.#listen();
     this.#base = await this.#lastVersion();
     this.#look();
+    this.#ask();
   }
 
   tell(ids: readonly string[]): void {
@@ -72,6 +77,7 @@ class ChangeFeed implements Changes {
   async close(): Promise<void> {
     this.#closed = true;
     this.#looking?.cancel();
+    this.#asking?.cancel();
     this.#telling?.cancel();
     await this.#notify();
     await this.#client?.end().catch(() => undefined);
@@ -88,7 +94,11 @@ class ChangeFeed implements Changes {
     const payload = named.length <= MAX_PAYLOAD ? named : `${head} *`;
     // Whoever does not hear of it looks.
     await this.#options.pool
-      .query('select pg_notify($1, $2)', [this.#channel, payload])
+      .query({
+        ...PATIENCE,
+        text: 'select pg_notify($1, $2)',
+        values: [this.#channel, payload],
+      })
       .catch(() => undefined);
   }
 
@@ -122,6 +132,19 @@ class ChangeFeed implements Changes {
     this.#options.watchers.changedAnything();
   }
 
+  #ask(): void {
+    if (this.#closed) return;
+    this.#asking = this.#options.clock.setTimeout(() => {
+      const client = this.#client;
+      const asked = client?.query({ ...PATIENCE, text: 'select 1' }) ?? Promise.resolve();
+      void asked
+        // Its end is heard of, and another one is made.
+        .catch(() => client?.end())
+        .catch(() => undefined)
+        .finally(() => this.#ask());
+    }, ASK_MS);
+  }
+
   #look(): void {
     if (this.#closed) return;
     this.#looking = this.#options.clock.setTimeout(() => {
@@ -143,9 +166,10 @@ class ChangeFeed implements Changes {
   }
 
   async #lastVersion(): Promise<number> {
-    const { rows } = await this.#options.pool.query<{ last_value: string }>(
-      'select last_value from versions',
-    );
+    const { rows } = await this.#options.pool.query<{ last_value: string }>({
+      ...PATIENCE,
+      text: 'select last_value from versions',
+    });
     return Number(rows[0]?.last_value ?? 0);
   }
 }

@@ -1,0 +1,65 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { openPostgresStore } from '../../src/store/backends/postgres.ts';
+import { openRedisStore } from '../../src/store/backends/redis.ts';
+import { openCutProxy } from '../chaos/cut-proxy.ts';
+import { eventually } from '../support/gateway.ts';
+import { findProgram, startPostgres, startRedis } from './support/database-server.ts';
+
+const BACKENDS = [
+  { driver: 'redis', program: 'redis-server', start: startRedis, open: openRedisStore },
+  { driver: 'postgres', program: 'postgres', start: startPostgres, open: openPostgresStore },
+].map((backend) => ({ ...backend, path: findProgram(backend.program) }));
+
+/** Everything waits at most a quarter of a minute, and no machine is ten times as slow. */
+const SLOW = 150_000;
+/** So that nobody has to: as in a process that has seen many minutes go by. */
+const HURRY = 10;
+const clock = {
+  ...systemClock,
+  setTimeout: (fn: () => void, ms: number) => systemClock.setTimeout(fn, ms / HURRY),
+};
+
+describe.each(BACKENDS)('a $driver store', ({ start, open, path }) => {
+  it.skipIf(path === undefined)(
+    'goes on over new connections when the other side of the old ones is gone without a word',
+    async () => {
+      const server = await start(path!);
+      onTestFinished(() => server.stop());
+      const url = new URL(server.url);
+      const line = await openCutProxy(Number(url.port));
+      onTestFinished(() => line.close());
+      url.port = String(line.port);
+      const [store, other] = await Promise.all([
+        open({ url: url.toString() }, clock),
+        open({ url: server.url }, clock),
+      ]);
+      onTestFinished(async () => void (await Promise.all([store.close(), other.close()])));
+      const put = (value: number) => store.commit([{ type: 'put', key: ['k'], value }]);
+      expect(await put(1)).toMatchObject({ ok: true });
+
+      line.cut('half-open');
+      const lost = put(2);
+      line.mend();
+      await expect(lost).rejects.toMatchObject({ name: 'StoreError', code: 'unavailable' });
+      await eventually(
+        () =>
+          store.ping().then(
+            () => true,
+            () => false,
+          ),
+        SLOW,
+      );
+      expect(await put(3)).toMatchObject({ ok: true });
+
+      // What only listens hears again, too.
+      let rings = 0;
+      store.watch(['bell'], () => rings++);
+      await eventually(async () => {
+        await other.commit([{ type: 'put', key: ['bell', 'x'], value: rings }]);
+        return rings > 0;
+      }, SLOW);
+    },
+    SLOW,
+  );
+});
