@@ -224,8 +224,17 @@ function namedCalls(
   };
 }
 
+/** All of them, although one fails: an open store would keep the process alive. */
 async function closeInOrder(parts: readonly { close(): Promise<void> | void }[]): Promise<void> {
-  for (const part of parts) await part.close();
+  const failures: unknown[] = [];
+  for (const part of parts) {
+    try {
+      await part.close();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 function openJobs(store: Store, { clock, ids, log }: GatewayOptions): Jobs {
