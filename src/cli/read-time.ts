@@ -10,3 +10,18 @@ export function readTime(flags: Flags, name: string): string | undefined {
     throw usageError(`--${name} is no time: ${text}`, 'as 2026-11-21 or 2026-11-21T10:00:00Z');
   return new Date(at).toISOString();
 }
+
+/** What --from, --to and --since narrow by; `now` is milliseconds since epoch. Exit 64 for two beginnings. */
+export function readRange(
+  flags: Flags,
+  now: number,
+): { from: string | undefined; to: string | undefined } {
+  const since = flags.number('since');
+  const from = readTime(flags, 'from');
+  if (since !== undefined && from !== undefined)
+    throw usageError('--since and --from exclude each other');
+  return {
+    from: since === undefined ? from : new Date(now - since).toISOString(),
+    to: readTime(flags, 'to'),
+  };
+}

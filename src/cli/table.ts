@@ -30,6 +30,11 @@ export async function renderTable<Row>(
     .join('\n');
 }
 
+/** One row alone, for lists that grow: its cells as they are in a table, but not aligned. */
+export function renderLine<Row>(row: Row, columns: readonly Column<Row>[]): string {
+  return columns.map(({ value }) => cell(value(row))).join('  ');
+}
+
 /** Fields of one object, a line each; nested ones as compact JSON. */
 export function renderFields(value: Readonly<Record<string, unknown>>, style: Style): string {
   const entries = Object.entries(value).filter(([, field]) => field !== undefined);

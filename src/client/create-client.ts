@@ -62,7 +62,7 @@ export function createClient(options: ClientOptions): Client {
     deployments: createDeploymentsClient(http),
     deploymentRuns: createDeploymentRunsClient({ http, clock, random }),
     models: createModelsClient(http),
-    requests: createRequestsClient(http),
+    requests: createRequestsClient({ http, clock }),
     runs: createRunsClient({ http, clock, random }),
     services: createServicesClient({ http, clock, random }),
     sessions: createSessionsClient({ http, clock, random }),

@@ -3,10 +3,12 @@ import { ClientError } from './client-error.ts';
 import { hasStrings, isPageOf, isRecord } from './guards.ts';
 import type { Guard } from './guards.ts';
 import type { Http } from './http.ts';
-import { collect, eachItem } from './pages.ts';
+import { eachItem } from './pages.ts';
 import { canGoOn } from './read-on.ts';
 import type { Patience } from './read-on.ts';
 import { sleep } from './sleep.ts';
+import { watchList } from './watch-list.ts';
+import type { WatchOptions } from './watch-list.ts';
 
 /** A run of a Schedule as the server shows it; pending while Session and error are null. */
 export interface DeploymentRunView {
@@ -21,16 +23,9 @@ export interface DeploymentRunView {
 
 export type RunStatus = 'pending' | 'succeeded' | 'failed';
 
-export interface WatchOptions {
+export interface RunWatchOptions extends WatchOptions {
   /** What the list of runs filters by, but for times and status. */
-  filters: ListFilters;
-  /** RFC 3339: begins with the runs since then. Default: only what happens from now on. */
-  from?: string | undefined;
-  /** Milliseconds between two looks. */
-  intervalMs: number;
-  /** Told of a look that failed and is repeated. */
-  onTrouble(error: ClientError): void;
-  signal?: AbortSignal | undefined;
+  readonly filters: ListFilters;
 }
 
 /** The runs of Schedules of the key's organization; needs the scope `deployments`. */
@@ -51,7 +46,7 @@ export interface DeploymentRunsClient {
     options: { timeoutMs: number; signal?: AbortSignal | undefined },
   ): Promise<DeploymentRunView>;
   /** Every run as it begins, oldest first, and once more when it is decided. Never ends by itself. */
-  watch(options: WatchOptions): AsyncGenerator<DeploymentRunView, never, undefined>;
+  watch(options: RunWatchOptions): AsyncGenerator<DeploymentRunView, never, undefined>;
 }
 
 export interface DeploymentRunsClientDeps extends Patience {
@@ -105,57 +100,24 @@ export function createDeploymentRunsClient(deps: DeploymentRunsClientDeps): Depl
       }
       return run;
     },
-    watch: (options) => watchRuns({ ...deps, list }, options),
+    watch: ({ filters, ...options }) =>
+      watchList(
+        {
+          list: (since, newest) =>
+            list(
+              { ...filters, 'created_at[gte]': since, ...(newest && { limit: 1 }) },
+              options.signal,
+            ),
+          stateOf: statusOf,
+          isPending: (run) => statusOf(run) === 'pending',
+          disorderMs: DISORDER_MS,
+        },
+        { ...options, clock },
+      ),
   };
 }
 
 /** The nested get answers 409 as long as the run is pending. */
 function isPending(thrown: unknown): boolean {
   return thrown instanceof ClientError && thrown.status === 409;
-}
-
-type Lister = Pick<DeploymentRunsClient, 'list'> & Patience;
-
-async function* watchRuns(
-  { list, clock }: Lister,
-  { filters, from, intervalMs, onTrouble, signal }: WatchOptions,
-): AsyncGenerator<DeploymentRunView, never, undefined> {
-  const seen = new Map<string, DeploymentRunView>();
-  /** Tells of each look what is new in it; the first look without `from` tells nothing. */
-  const look = async (since: string | undefined): Promise<DeploymentRunView[]> => {
-    const runs = await collect(list({ ...filters, 'created_at[gte]': since }, signal));
-    const news = runs.filter((run) => {
-      const before = seen.get(run.id);
-      seen.set(run.id, run);
-      return !before || statusOf(before) !== statusOf(run);
-    });
-    return news.reverse();
-  };
-  let since = from;
-  let isFirst = from === undefined;
-  for (;;) {
-    try {
-      if (isFirst) since = horizonOf(await collect(list({ ...filters, limit: 1 }, signal), 1));
-      const news = await look(since);
-      if (!isFirst) yield* news;
-      isFirst = false;
-      since = horizonOf(seen.values()) ?? since;
-      for (const [id, { created_at: at }] of seen)
-        if (since !== undefined && at < since) seen.delete(id);
-    } catch (thrown) {
-      if (!(thrown instanceof ClientError) || !canGoOn(thrown)) throw thrown;
-      onTrouble(thrown);
-    }
-    await sleep(clock, intervalMs, signal);
-  }
-}
-
-/** From when on another look can tell something new: a bit before the newest, or since a pending one. */
-function horizonOf(runs: Iterable<DeploymentRunView>): string | undefined {
-  const all = [...runs];
-  if (all.length === 0) return undefined;
-  const newest = Math.max(...all.map(({ created_at: at }) => Date.parse(at)));
-  const pending = all.filter((run) => statusOf(run) === 'pending');
-  const open = pending.map(({ created_at: at }) => Date.parse(at));
-  return new Date(Math.min(newest - DISORDER_MS, ...open)).toISOString();
 }

@@ -1,6 +1,9 @@
 import type { Http } from './http.ts';
 import { hasStrings, isPageOf } from './guards.ts';
 import { eachItem } from './pages.ts';
+import type { Patience } from './read-on.ts';
+import { watchList } from './watch-list.ts';
+import type { WatchOptions } from './watch-list.ts';
 
 /** The record that one inference request leaves; newer servers may add fields. */
 export interface RequestRecord {
@@ -30,18 +33,46 @@ export interface RequestsClient {
   /** Newest first, all pages followed. */
   list(query?: RequestsQuery, signal?: AbortSignal): AsyncGenerator<RequestRecord, void, undefined>;
   get(id: string, signal?: AbortSignal): Promise<RequestRecord>;
+  /** Every record as its request begins, oldest first, and once more when it ended. Never ends by itself. */
+  watch(
+    query: Omit<RequestsQuery, 'status' | 'from' | 'to' | 'limit'>,
+    options: WatchOptions,
+  ): AsyncGenerator<RequestRecord, never, undefined>;
 }
 
 const PATH = '/admin/v1/requests';
+const MOST_OF_PAGE = 1_000;
+/** Requests of several processes can come to the list out of their order by so much. */
+const DISORDER_MS = 10_000;
 const isRecordOfRequest = hasStrings<RequestRecord>('id', 'created_at');
 
-export function createRequestsClient(http: Http): RequestsClient {
+export function createRequestsClient({
+  http,
+  clock,
+}: Pick<Patience, 'clock'> & { readonly http: Http }): RequestsClient {
+  const list: RequestsClient['list'] = (query, signal) =>
+    eachItem(async (page) => {
+      const call = { method: 'GET', path: PATH, query: { ...query, page }, signal };
+      return (await http.json(call, isPageOf(isRecordOfRequest))).body;
+    });
   return {
-    list: (query, signal) =>
-      eachItem(async (page) => {
-        const call = { method: 'GET', path: PATH, query: { ...query, page }, signal };
-        return (await http.json(call, isPageOf(isRecordOfRequest))).body;
-      }),
+    list,
+    watch: (query, options) =>
+      watchList(
+        {
+          list(since, newest) {
+            const limit = newest ? 1 : MOST_OF_PAGE;
+            return list(
+              { ...query, limit, ...(since !== undefined && { from: since }) },
+              options.signal,
+            );
+          },
+          stateOf: ({ result }) => result,
+          isPending: ({ result }) => result === 'pending',
+          disorderMs: DISORDER_MS,
+        },
+        { ...options, clock },
+      ),
     async get(id, signal) {
       const path = `${PATH}/${encodeURIComponent(id)}`;
       return (await http.json({ method: 'GET', path, signal }, isRecordOfRequest)).body;

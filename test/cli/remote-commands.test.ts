@@ -349,6 +349,56 @@ describe('records', () => {
     expect(shown.stdout).toMatch(/^my-app +3 +0 +5 +7 +9 +0\.03$/m);
   });
 
+  it('usage and logs look back as far as they are asked to', async () => {
+    const before = Date.now();
+    const shown = await run(list(), ['usage', '--since', '2h']);
+    const from = Date.parse(shown.calls[0]?.query.get('from') ?? '');
+    expect(from).toBeGreaterThanOrEqual(before - 2 * 3_600_000);
+    expect(from).toBeLessThanOrEqual(Date.now() - 2 * 3_600_000);
+    await server.close();
+    for (const argv of [
+      ['logs', '--since', '1d', '--from', '2026-11-01'],
+      ['logs', '--from', 'yesterday'],
+      ['logs', 'req_1', '--follow'],
+      ['logs', '--follow', '--to', '2026-11-01'],
+    ]) {
+      const refused = await run(list(), argv);
+      expect([refused.code, refused.calls], argv.join(' ')).toEqual([64, []]);
+      await server.close();
+    }
+  });
+
+  it('logs follow what ends from now on, and leave out the rest', async () => {
+    const signals = new EventEmitter();
+    const open = { ...RECORD, id: 'req_2', status: null, result: 'pending', total_ms: null };
+    const failed = { ...RECORD, id: 'req_3', status: 503, result: 'error' };
+    const looks: object[][] = [
+      [RECORD],
+      [RECORD],
+      [open, RECORD],
+      [failed, { ...open, status: 200, result: 'ok', total_ms: 3 }, RECORD],
+    ];
+    const handler: Handler = () => {
+      const data = looks.length > 1 ? looks.shift() : looks[0];
+      return { body: { data, next_page: null } };
+    };
+    const followed = await run(
+      handler,
+      ['logs', '--follow', '--model', 'acme/fast', '-o', 'json'],
+      {
+        signals,
+        onStdout: (text) => void (text.includes('req_3') && signals.emit('SIGINT')),
+      },
+    );
+    expect(followed.code).toBe(130);
+    const lines = followed.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.flatMap(({ event }) => event?.id ?? [])).toEqual(['req_2', 'req_3']);
+    for (const { query } of followed.calls) expect(query.get('model')).toBe('acme/fast');
+  });
+
   it('usage groups as asked', async () => {
     const row = {
       model: 'acme/fast',
@@ -368,7 +418,7 @@ describe('records', () => {
     ]);
     expect(Object.fromEntries(shown.calls[0]?.query ?? [])).toEqual({
       group_by: 'model,day',
-      from: '2026-11-01',
+      from: '2026-11-01T00:00:00.000Z',
     });
     expect(shown.stdout).toMatch(/^MODEL +DAY +REQUESTS/);
     expect(shown.stdout).toContain('acme/fast  2026-11-21  3');

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ClientError } from '../../src/client/client-error.ts';
 import { createClient } from '../../src/client/create-client.ts';
 import type { Client } from '../../src/client/create-client.ts';
-import type { DeploymentRunView, WatchOptions } from '../../src/client/deployment-runs.ts';
+import type { DeploymentRunView, RunWatchOptions } from '../../src/client/deployment-runs.ts';
 import { verifies } from '../requirements.ts';
 import { startFakeServer } from './fake-server.ts';
 import type { FakeServer, Handler } from './fake-server.ts';
@@ -55,7 +55,7 @@ function serve(looks: (DeploymentRunView[] | number)[]): Handler {
 async function watched(
   client: Client,
   count: number,
-  options: Partial<WatchOptions> = {},
+  options: Partial<RunWatchOptions> = {},
 ): Promise<string[]> {
   const told: string[] = [];
   const runs = client.deploymentRuns.watch({

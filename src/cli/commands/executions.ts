@@ -1,6 +1,7 @@
 import type { ExecutionView } from '../../client/account.ts';
 import { collect } from '../../client/pages.ts';
 import type { CommandRun } from '../command.ts';
+import { readRange } from '../read-time.ts';
 import { renderTable } from '../table.ts';
 import type { Column } from '../table.ts';
 
@@ -17,13 +18,13 @@ const COLUMNS: readonly Column<ExecutionView>[] = [
 
 export const run: CommandRun = async ({ flags, context }) => {
   const limit = flags.number('limit') ?? 20;
+  const range = readRange(flags, context.clock.now());
   const client = await context.connect();
   const query = {
     limit: Math.min(limit, 100),
     model: flags.text('model'),
     status: flags.text('status'),
-    from: flags.text('from'),
-    to: flags.text('to'),
+    ...range,
   };
   const rows = await collect(client.account.executions(query, context.signal), limit);
   return {

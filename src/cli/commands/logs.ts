@@ -1,13 +1,22 @@
+import type { Client } from '../../client/create-client.ts';
 import { isRecord } from '../../client/guards.ts';
 import { collect } from '../../client/pages.ts';
-import type { RequestRecord } from '../../client/requests.ts';
+import type { RequestRecord, RequestsQuery } from '../../client/requests.ts';
+import { usageError } from '../cli-error.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
+import { readRange } from '../read-time.ts';
 import { toId } from '../resource-ids.ts';
-import { renderFields, renderTable, type Column } from '../table.ts';
+import { showEvents } from '../show-events.ts';
+import { renderFields, renderLine, renderTable, type Column } from '../table.ts';
+
+const FOLLOW_MS = 1_000;
 
 export const run: CommandRun = async (input) => {
   const id = input.args['request'];
-  return id === undefined ? listRequests(input) : showRequest(input, id);
+  const follows = input.flags.on('follow');
+  if (id !== undefined && follows) throw usageError('--follow goes without the id of a request');
+  if (id !== undefined) return showRequest(input, id);
+  return follows ? followRequests(input) : listRequests(input);
 };
 
 const COLUMNS: readonly Column<RequestRecord>[] = [
@@ -23,19 +32,15 @@ const COLUMNS: readonly Column<RequestRecord>[] = [
 ];
 
 async function listRequests({ flags, context }: CommandInput): Promise<CommandResult> {
-  const { signal } = context;
+  const { signal, clock } = context;
   const limit = flags.number('limit') ?? 20;
+  const range = readRange(flags, clock.now());
   const client = await context.connect();
-  const idOf = (kind: 'keys' | 'organizations', given: string | undefined) =>
-    toId(client, { kind, given, signal });
   const query = {
-    limit: Math.min(limit, 100),
-    key: await idOf('keys', flags.text('key')),
-    model: flags.text('model'),
+    ...(await filters(client, flags, signal)),
+    ...range,
     status: flags.text('status'),
-    organization: await idOf('organizations', flags.text('organization')),
-    from: flags.text('from'),
-    to: flags.text('to'),
+    limit: Math.min(limit, 100),
   };
   const rows = await collect(client.requests.list(query, signal), limit);
   return {
@@ -45,6 +50,51 @@ async function listRequests({ flags, context }: CommandInput): Promise<CommandRe
         ? rows.map(({ id }) => id).join('\n')
         : renderTable(rows, COLUMNS, { style, empty: 'no requests' }),
   };
+}
+
+async function filters(
+  client: Client,
+  flags: CommandInput['flags'],
+  signal: AbortSignal,
+): Promise<RequestsQuery> {
+  const idOf = (kind: 'keys' | 'organizations', given: string | undefined) =>
+    toId(client, { kind, given, signal });
+  return {
+    key: await idOf('keys', flags.text('key')),
+    model: flags.text('model'),
+    organization: await idOf('organizations', flags.text('organization')),
+  };
+}
+
+async function followRequests({ flags, context }: CommandInput): Promise<CommandResult> {
+  const { output, signal, clock } = context;
+  const { from, to } = readRange(flags, clock.now());
+  if (to !== undefined) throw usageError('--follow goes without --to');
+  const client = await context.connect();
+  const records = client.requests.watch(await filters(client, flags, signal), {
+    from,
+    intervalMs: FOLLOW_MS,
+    onTrouble: (error) => output.note(`${error.message}; asking again`),
+    signal,
+  });
+  return showEvents(ended(records, flags.text('status')), {
+    output,
+    textOf: (record) => `${renderLine(record, COLUMNS)}\n`,
+    isAwaited: false,
+  });
+}
+
+/** Requests that are over, and so have their status. */
+async function* ended(
+  records: AsyncGenerator<RequestRecord, never, undefined>,
+  wanted: string | undefined,
+): AsyncGenerator<RequestRecord, never, undefined> {
+  for (;;) {
+    const { value } = await records.next();
+    const { result, status } = value;
+    const isWanted = wanted === undefined || [result, String(status)].includes(wanted);
+    if (result !== 'pending' && isWanted) yield value;
+  }
 }
 
 async function showRequest({ context }: CommandInput, id: string): Promise<CommandResult> {

@@ -2,7 +2,7 @@ import { statusOf } from '../../client/deployment-runs.ts';
 import type { DeploymentRunView } from '../../client/deployment-runs.ts';
 import { collect } from '../../client/pages.ts';
 import type { CommandRun } from '../command.ts';
-import { readTime } from '../read-time.ts';
+import { readRange } from '../read-time.ts';
 import { runFilters } from '../run-filters.ts';
 import { outcomeOf, triggerOf } from '../run-line.ts';
 import { renderTable } from '../table.ts';
@@ -20,13 +20,14 @@ const COLUMNS: readonly Column<DeploymentRunView>[] = [
 export const run: CommandRun = async ({ flags, context }) => {
   const { signal } = context;
   const limit = flags.number('limit') ?? 20;
+  const range = readRange(flags, context.clock.now());
   const client = await context.connect();
   const filters = {
     ...(await runFilters(client, flags, signal)),
     limit: Math.min(limit, 100),
     status: flags.list('status'),
-    'created_at[gte]': readTime(flags, 'from'),
-    'created_at[lte]': readTime(flags, 'to'),
+    'created_at[gte]': range.from,
+    'created_at[lte]': range.to,
   };
   const rows = await collect(client.deploymentRuns.list(filters, signal), limit);
   return {

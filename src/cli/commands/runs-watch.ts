@@ -1,8 +1,8 @@
 import { statusOf } from '../../client/deployment-runs.ts';
-import type { DeploymentRunView, WatchOptions } from '../../client/deployment-runs.ts';
+import type { DeploymentRunView, RunWatchOptions } from '../../client/deployment-runs.ts';
 import type { Client } from '../../client/create-client.ts';
 import type { CommandRun } from '../command.ts';
-import { readTime } from '../read-time.ts';
+import { readRange } from '../read-time.ts';
 import { runFilters } from '../run-filters.ts';
 import { runLine } from '../run-line.ts';
 import { showEvents } from '../show-events.ts';
@@ -12,7 +12,7 @@ export const run: CommandRun = async ({ flags, context }) => {
   const client = await context.connect();
   const options = {
     filters: await runFilters(client, flags, signal),
-    from: readTime(flags, 'from'),
+    from: readRange(flags, context.clock.now()).from,
     intervalMs: flags.number('interval') ?? 2_000,
     onTrouble: (error: Error) => output.note(`${error.message}; asking again`),
     signal,
@@ -24,7 +24,7 @@ export const run: CommandRun = async ({ flags, context }) => {
 /** A run is of another state later, so all are looked at and those that are not wanted left out. */
 async function* wantedRuns(
   client: Client,
-  options: WatchOptions,
+  options: RunWatchOptions,
   statuses: readonly string[],
 ): AsyncGenerator<DeploymentRunView, never, undefined> {
   const runs = client.deploymentRuns.watch(options);

@@ -5,6 +5,7 @@ import type { CommandRun } from '../command.ts';
 import { usageError } from '../cli-error.ts';
 import { renderBars } from '../bar-chart.ts';
 import type { Bar } from '../bar-chart.ts';
+import { readRange } from '../read-time.ts';
 import { namesById, toId } from '../resource-ids.ts';
 import { renderTable, type Column } from '../table.ts';
 
@@ -12,13 +13,14 @@ export const run: CommandRun = async ({ flags, context }) => {
   const { signal } = context;
   const chosen = flags.list('by');
   const groupBy = chosen.length === 0 ? ['model'] : [...new Set(chosen)];
+  const range = readRange(flags, context.clock.now());
   const client = await context.connect();
   const ownerOf = (from: Client): Promise<string | undefined> =>
     toId(from, { kind: 'organizations', given: flags.text('organization'), signal });
   const isOwn = flags.on('own');
   if (isOwn && flags.text('organization') !== undefined)
     throw usageError('--own and --organization exclude each other');
-  const query = { groupBy, from: flags.text('from'), to: flags.text('to') };
+  const query = { groupBy, ...range };
   const rows = isOwn
     ? await client.account.usage(query, signal)
     : await client.usage.report({ ...query, organization: await ownerOf(client) }, signal);

@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../command.ts';
+import { LIMIT, RANGE } from './shared-words.ts';
 
 /** What a key may know of its own organization, in the order of help. */
 export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
@@ -21,15 +22,7 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway executions --status error --from 2026-11-01', note: 'What failed' },
     ],
     flags: [
-      {
-        name: 'limit',
-        short: 'n',
-        type: 'integer',
-        value: 'N',
-        min: 1,
-        default: 20,
-        description: 'How many',
-      },
+      LIMIT,
       { name: 'model', type: 'string', value: 'NAME', description: 'Only of this model' },
       {
         name: 'status',
@@ -37,8 +30,7 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
         value: 'STATUS',
         description: 'HTTP status, or ok, error, aborted, interrupted, pending',
       },
-      { name: 'from', type: 'string', value: 'TIME', description: 'RFC 3339 time or date' },
-      { name: 'to', type: 'string', value: 'TIME', description: 'The same; exclusive' },
+      ...RANGE,
     ],
     load: () => import('../commands/executions.ts'),
   },

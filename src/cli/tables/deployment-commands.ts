@@ -1,5 +1,5 @@
 import type { ArgSpec, CommandSpec, FlagSpec } from '../command.ts';
-import { IGNORE_NOT_FOUND } from './shared-words.ts';
+import { FROM, IGNORE_NOT_FOUND, LIMIT, RANGE, SINCE } from './shared-words.ts';
 
 const DEPLOYMENT: ArgSpec = {
   name: 'deployment',
@@ -29,12 +29,6 @@ const RUN_FILTERS: readonly FlagSpec[] = [
     choices: ['pending', 'succeeded', 'failed'],
     repeatable: true,
     description: 'Only in this state',
-  },
-  {
-    name: 'from',
-    type: 'string',
-    value: 'TIME',
-    description: 'Earliest, 2026-11-21 or 2026-11-21T10:00:00Z',
   },
 ];
 
@@ -188,19 +182,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway runs list --deployment report -n 50', note: 'The last 50 of one' },
       { command: 'gateway runs list --status failed', note: 'Those that came to nothing' },
     ],
-    flags: [
-      {
-        name: 'limit',
-        short: 'n',
-        type: 'integer',
-        value: 'N',
-        min: 1,
-        default: 20,
-        description: 'How many',
-      },
-      ...RUN_FILTERS,
-      { name: 'to', type: 'string', value: 'TIME', description: 'Latest, in the same form' },
-    ],
+    flags: [LIMIT, ...RUN_FILTERS, ...RANGE],
     load: () => import('../commands/runs-list.ts'),
   },
   {
@@ -222,6 +204,8 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     ],
     flags: [
       ...RUN_FILTERS,
+      FROM,
+      SINCE,
       {
         name: 'interval',
         type: 'duration',

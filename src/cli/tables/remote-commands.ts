@@ -1,15 +1,5 @@
 import type { CommandSpec, FlagSpec } from '../command.ts';
-import { ID, IGNORE_NOT_FOUND, ORGANIZATION } from './shared-words.ts';
-
-const RANGE: readonly FlagSpec[] = [
-  {
-    name: 'from',
-    type: 'string',
-    value: 'TIME',
-    description: 'Earliest, 2026-11-21 or 2026-11-21T10:00:00Z',
-  },
-  { name: 'to', type: 'string', value: 'TIME', description: 'Latest, in the same form' },
-];
+import { ID, IGNORE_NOT_FOUND, LIMIT, ORGANIZATION, RANGE } from './shared-words.ts';
 
 const KEYS_CREATE_FLAGS: readonly FlagSpec[] = [
   {
@@ -286,6 +276,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     examples: [
       { command: 'gateway usage', note: 'By model' },
       { command: 'gateway usage --by key --by day --from 2026-11-01', note: 'By key and day' },
+      { command: 'gateway usage --since 24h', note: 'Of the last day' },
       { command: 'gateway usage --by day --chart', note: 'As bars' },
       { command: 'gateway usage --own', note: 'Of your organization, without an admin key' },
     ],
@@ -312,29 +303,29 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'logs',
     summary: 'Show request records',
-    description: 'Newest first; with an id, everything that is known of one request.',
+    description:
+      'Newest first; with an id, everything that is known of one request. With --follow each as it ends, oldest first; then -o json is NDJSON of records.',
     examples: [
       { command: 'gateway logs --limit 50 --model acme/fast', note: 'The last 50 of a model' },
+      { command: 'gateway logs --follow --status error', note: 'What fails, as it happens' },
       { command: 'gateway logs req_01', note: 'One request: attempts, losses, cost' },
     ],
     args: [{ name: 'request', description: 'Id of one request, the x-request-id of its answer' }],
     flags: [
-      {
-        name: 'limit',
-        short: 'n',
-        type: 'integer',
-        value: 'N',
-        min: 1,
-        default: 20,
-        description: 'How many',
-      },
+      LIMIT,
       { name: 'key', type: 'string', value: 'KEY', description: 'Only of this key' },
       { name: 'model', type: 'string', value: 'MODEL', description: 'Only of this model' },
       {
         name: 'status',
         type: 'string',
         value: 'STATUS',
-        description: 'Only with this HTTP status',
+        description: 'Only with this HTTP status or result',
+      },
+      {
+        name: 'follow',
+        short: 'f',
+        type: 'boolean',
+        description: 'Those that end from now on, or from --since, until Ctrl-C',
       },
       ...RANGE,
       ORGANIZATION,

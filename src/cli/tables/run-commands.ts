@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../command.ts';
+import { LIMIT } from './shared-words.ts';
 
 /** Commands on runs of models and APIs, their webhooks, and what they cost. */
 export const RUN_COMMANDS: readonly CommandSpec[] = [
@@ -78,17 +79,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
     aliases: ['ls'],
     summary: 'List webhooks and how their delivery stands',
     examples: [{ command: 'gateway webhooks list -o json', note: 'With every attempt' }],
-    flags: [
-      {
-        name: 'limit',
-        short: 'n',
-        type: 'integer',
-        min: 1,
-        default: 20,
-        value: 'N',
-        description: 'No more than this many',
-      },
-    ],
+    flags: [LIMIT],
     load: () => import('../commands/webhooks-list.ts'),
   },
   {

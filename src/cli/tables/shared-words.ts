@@ -16,6 +16,37 @@ export const ORGANIZATION: FlagSpec = {
   description: 'Id or name of the organization',
 };
 
+export const FROM: FlagSpec = {
+  name: 'from',
+  type: 'string',
+  value: 'TIME',
+  description: 'Earliest, 2026-11-21 or 2026-11-21T10:00:00Z',
+};
+
+export const SINCE: FlagSpec = {
+  name: 'since',
+  type: 'duration',
+  value: 'DURATION',
+  description: 'The last 30m, 24h or 7d, in place of --from',
+};
+
+/** From when to when something is shown. */
+export const RANGE: readonly FlagSpec[] = [
+  FROM,
+  { name: 'to', type: 'string', value: 'TIME', description: 'Latest, in the same form' },
+  SINCE,
+];
+
+export const LIMIT: FlagSpec = {
+  name: 'limit',
+  short: 'n',
+  type: 'integer',
+  value: 'N',
+  min: 1,
+  default: 20,
+  description: 'How many',
+};
+
 /** Where the value of a secret may come from; never from the command line, which others can see. */
 export const VALUE_FLAGS: readonly FlagSpec[] = [
   { name: 'value-file', type: 'string', value: 'FILE', description: 'File that holds the value' },

@@ -1,0 +1,75 @@
+import { ClientError } from './client-error.ts';
+import { collect } from './pages.ts';
+import { canGoOn } from './read-on.ts';
+import type { Patience } from './read-on.ts';
+import { sleep } from './sleep.ts';
+
+export interface WatchOptions {
+  /** RFC 3339: begins with what there is since then. Default: only what happens from now on. */
+  readonly from?: string | undefined;
+  /** Milliseconds between two looks. */
+  readonly intervalMs: number;
+  /** Told of a look that failed and is repeated. */
+  onTrouble(error: ClientError): void;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What is listed newest first, and changes its state until it is decided. */
+export interface Watched<T> {
+  /** Those since a time; `newest`: the first alone will do. */
+  list(since: string | undefined, newest: boolean): AsyncIterable<T>;
+  stateOf(item: T): string;
+  isPending(item: T): boolean;
+  /** Milliseconds by which items of several processes can come to the list out of their order. */
+  readonly disorderMs: number;
+}
+
+/** Every item as it appears, oldest first, and once more when its state changes. Never ends by itself. */
+export async function* watchList<T extends { id: string; created_at: string }>(
+  watched: Watched<T>,
+  { from, intervalMs, onTrouble, signal, clock }: WatchOptions & Pick<Patience, 'clock'>,
+): AsyncGenerator<T, never, undefined> {
+  const { list, stateOf } = watched;
+  const seen = new Map<string, T>();
+  /** What is new since the look before. */
+  const look = async (since: string | undefined): Promise<T[]> => {
+    const items = await collect(list(since, false));
+    const news = items.filter((item) => {
+      const before = seen.get(item.id);
+      seen.set(item.id, item);
+      return !before || stateOf(before) !== stateOf(item);
+    });
+    return news.reverse();
+  };
+  let since = from;
+  // Without a time the first look only finds out what is there already.
+  let isFirst = from === undefined;
+  for (;;) {
+    try {
+      if (isFirst) since = horizonOf(await collect(list(undefined, true), 1), watched);
+      const news = await look(since);
+      if (!isFirst) yield* news;
+      isFirst = false;
+      since = horizonOf([...seen.values()], watched) ?? since;
+      for (const [id, { created_at: at }] of seen)
+        if (since !== undefined && at < since) seen.delete(id);
+    } catch (thrown) {
+      if (!(thrown instanceof ClientError) || !canGoOn(thrown)) throw thrown;
+      onTrouble(thrown);
+    }
+    await sleep(clock, intervalMs, signal);
+  }
+}
+
+/** From when on another look can tell something new: a bit before the newest, or since a pending one. */
+function horizonOf<T extends { created_at: string }>(
+  items: readonly T[],
+  { isPending, disorderMs }: Pick<Watched<T>, 'isPending' | 'disorderMs'>,
+): string | undefined {
+  if (items.length === 0) return undefined;
+  const timeOf = ({ created_at: at }: T) => Date.parse(at);
+  const newest = items.reduce((latest, item) => Math.max(latest, timeOf(item)), 0);
+  const open = items.filter((item) => isPending(item)).map(timeOf);
+  const horizon = open.reduce((first, at) => Math.min(first, at), newest - disorderMs);
+  return new Date(horizon).toISOString();
+}
