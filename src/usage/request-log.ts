@@ -5,6 +5,7 @@ import type { Key, Store } from '../store/store.ts';
 import { REQUESTS, requestKey } from './ledger-keys.ts';
 import { listStarts } from './flights.ts';
 import { readRows } from './read-rows.ts';
+import { removedUntil } from './request-sweep.ts';
 import { toFinalRecord, toPendingRecord } from './request-record.ts';
 import type { RequestRecord, RequestResult } from './request-record.ts';
 import type { EndRow, StartRow } from './request-row.ts';
@@ -38,6 +39,8 @@ export interface RequestQuery extends RequestFilter {
 export interface RequestPage {
   data: RequestRecord[];
   next_page: string | null;
+  /** On the last page, when the listing reaches so far back: records from before it may be gone. */
+  removed_before?: string;
 }
 
 /**
@@ -50,19 +53,22 @@ export async function listRequests(
   { store }: { store: Store },
   { limit, page, ...filter }: RequestQuery = {},
 ): Promise<RequestPage> {
+  const { from = 0 } = filter;
   const wanted = Math.min(Math.max(1, limit ?? DEFAULT_LIMIT), MAX_LIMIT);
   const data: RequestRecord[] = [];
   let scanned = 0;
   for await (const stored of newestFirst(store, startOf(filter, page))) {
     const { id, start } = stored;
-    if (filter.from !== undefined && (idTime(id) ?? start[0]) < filter.from) break;
+    if ((idTime(id) ?? start[0]) < from) break;
     if (matches(stored, filter)) {
       if (data.length === wanted) return { data, next_page: toPage(data.at(-1)?.id) };
       data.push(toRecord(stored));
     }
     if (++scanned === MAX_SCANNED) return { data, next_page: toPage(id) };
   }
-  return { data, next_page: null };
+  const until = (await removedUntil(store)) ?? 0;
+  const isCut = until > from;
+  return { data, next_page: null, ...(isCut && { removed_before: new Date(until).toISOString() }) };
 }
 
 /** One record, or undefined. */

@@ -44,12 +44,17 @@ describe('the sweep of request records', () => {
     for (let i = 0; i < 5; i++) await record();
     const until = clock.now() + 1;
     expect(await removedUntil(store)).toBeUndefined();
-    clock.advance(DAY);
+    expect(await listRequests({ store })).not.toHaveProperty('removed_before');
+    clock.step(DAY);
     const young = await record();
     const round = await sweepRound(sweep, clock.now() - DAY / 2, 2);
     expect(round).toMatchObject({ removed: 5, steps: 3 });
     expect(await ids()).toEqual([young]);
     expect(await removedUntil(store)).toBe(until);
+    const removed_before = new Date(until).toISOString();
+    expect(await listRequests({ store })).toMatchObject({ next_page: null, removed_before });
+    const later = await listRequests({ store }, { from: until });
+    expect(later).not.toHaveProperty('removed_before');
     expect(await sweepRound(sweep, clock.now() - DAY / 2, 2)).toMatchObject({
       removed: 0,
       steps: 1,
@@ -83,7 +88,7 @@ describe('the sweep of request records', () => {
     await Promise.all(entries.map(({ durable }) => durable));
     entries[0]?.settle(outcome({ cost: 5 }));
     await ledger.drain();
-    clock.advance(DAY);
+    clock.step(DAY);
     expect(await sweepRound(sweep, clock.now() - 1)).toMatchObject({ removed: 0 });
     expect(await getRequest({ store }, ended.id)).toMatchObject({ result: 'ok' });
     expect(await getRequest({ store }, open.id)).toMatchObject({ result: 'pending' });
