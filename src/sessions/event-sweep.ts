@@ -71,11 +71,14 @@ interface Taken {
   readonly isLeftAlone: boolean;
 }
 
+const LEFT_ALONE: Taken = { removed: 0, isMore: false, isLeftAlone: true };
+
 /** One commit with the first events of the Session at this place, and the place when none are left. */
 async function removeSome({ store, clock }: EventSweepDeps, place: Key): Promise<Taken> {
   const id = String(place[2]);
   const entry = await store.get<SessionRow>(sessionKey(id));
   const isFirst = entry !== undefined && isDeepStrictEqual(overKeyOf(entry.value), place);
+  if (isFirst && (await store.get(jobKey(TURN_JOB, id)))) return LEFT_ALONE;
   const upTo = isFirst ? entry.value.head : entry?.value.removed?.upTo;
   // It was deleted, or has left this place.
   const old = upTo === undefined ? [] : await firstEvents(store, id, upTo);
@@ -89,9 +92,7 @@ async function removeSome({ store, clock }: EventSweepDeps, place: Key): Promise
   ];
   if (!isMore) ops.push({ type: 'delete', key: place });
   const { ok } = await store.commit(ops);
-  return ok
-    ? { removed: old.length, isMore, isLeftAlone: false }
-    : { removed: 0, isMore: false, isLeftAlone: true };
+  return ok ? { removed: old.length, isMore, isLeftAlone: false } : LEFT_ALONE;
 }
 
 async function firstEvents(store: Store, id: string, upTo: number) {
