@@ -35,6 +35,8 @@ export interface ServerConfig {
     outputTokensBound: number;
     maxConnections: number;
   };
+  /** Milliseconds since the end; null: for ever, of results their own time. */
+  retention: ServerSettings['retention'];
   /** Milliseconds. */
   timeouts: { firstContent: number; idle: number; total: number };
   drainMs: number;
@@ -234,6 +236,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
       outputTokensBound: limits.output_tokens_bound,
       maxConnections: limits.max_connections,
     },
+    retention: settings.retention,
     timeouts: {
       firstContent: settings.timeouts.first_content,
       idle: settings.timeouts.idle,

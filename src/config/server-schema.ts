@@ -60,6 +60,22 @@ const limits = z.object({
   max_connections: z.int().min(1).default(10_000).describe('Client connections of one worker.'),
 });
 
+/** What ends soon is still asked for, and clocks of several machines differ. */
+const MIN_KEPT_MS = 3_600_000;
+const kept = duration
+  .refine((ms) => ms >= MIN_KEPT_MS, 'expected at least 1h')
+  .nullable()
+  .default(null);
+
+const retention = z.object({
+  events: kept.describe('How long the events of a Session are kept after its end; null: for ever.'),
+  records: kept.describe('How long the record of a request is kept; null: for ever.'),
+  runs: kept.describe('How long a run of a Schedule is kept; null: for ever.'),
+  results: kept.describe(
+    'How long the result of work in the background is kept; null: its own time.',
+  ),
+});
+
 const timeouts = z.object({
   first_content: duration.prefault('120s').describe('To the first content of an answer.'),
   idle: duration.prefault('120s').describe('Between two pieces of a stream.'),
@@ -160,6 +176,7 @@ export const serverSchema = z
       .describe('Directory of everything kept; relative to the configuration file.'),
     store: store.prefault({}).describe('Where durable state lives.'),
     limits: limits.prefault({}).describe('Bounds of requests.'),
+    retention: retention.prefault({}).describe('When what is over is removed.'),
     timeouts: timeouts.prefault({}).describe('Defaults for providers and models.'),
     drain: duration
       .prefault('30s')

@@ -3,11 +3,16 @@ import { createInteractionDesk } from '../surfaces/interactions/interaction-desk
 import { POLL_JOB } from '../surfaces/interactions/interaction-records.ts';
 import { createVideoDesk } from '../surfaces/videos/video-desk.ts';
 import { VIDEO_POLL } from '../surfaces/videos/video-records.ts';
+import { openRetention } from './open-retention.ts';
+import type { RetentionOptions } from './open-retention.ts';
 import type { PublicDeps } from './public-routes.ts';
 
 /** Who does which kind of durable job in this process. */
-export function jobHandlers(deps: PublicDeps): ReadonlyMap<string, JobHandler> {
+export async function jobHandlers(
+  deps: PublicDeps & RetentionOptions,
+): Promise<ReadonlyMap<string, JobHandler>> {
   return new Map<string, JobHandler>([
+    ...(await openRetention(deps)),
     [POLL_JOB, createInteractionDesk(deps).poll],
     [VIDEO_POLL, createVideoDesk(deps).poll],
   ]);

@@ -70,6 +70,17 @@ function observeSeries({ Counter, Histogram }: typeof Prometheus): RequestObserv
   };
 }
 
+/** Counts what `server.retention` removed; after {@link createMetrics}, which begins anew. */
+export async function createRemovalCounter(): Promise<(kind: string, rows: number) => void> {
+  const { Counter } = await import('prom-client');
+  const removed = new Counter({
+    name: 'gateway_removed_total',
+    help: 'Rows that were removed past their age.',
+    labelNames: ['kind'],
+  });
+  return (kind, rows) => removed.inc({ kind }, rows);
+}
+
 /** Read at each scrape, so that a removed model disappears. */
 function registerCandidates(
   { Gauge, register }: typeof Prometheus,

@@ -112,8 +112,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   });
   const jobs = openJobs(store, options);
   const { charges, transport } = inference;
-  const { transportFor } = inference.deps;
-  const assets = await openAssets(store, { ...options, ...shared, resources, transportFor });
+  const assets = await openAssets(store, { ...options, ...shared, ...inference.deps, resources });
   const deps = { ...inference.deps, media: assets.media };
   const serving = { ...shared, inference: deps, charges, transport, jobs };
   const agents = openAgents({ ...options, ...serving, resources, onBug });
@@ -135,7 +134,8 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   const serve = [jobs, schedules, runs, agents, assets];
   const stand = [resources, usage, inference, store];
   let closing: Promise<void> | undefined;
-  const workers = [jobHandlers(serving), agents.handlers, schedules.handlers, runs.handlers];
+  const own = await jobHandlers({ ...options, ...serving });
+  const workers = [own, agents.handlers, schedules.handlers, runs.handlers];
   jobs.start(new Map(workers.flatMap((handlers) => [...handlers])));
   schedules.firing.start();
   return {
@@ -203,6 +203,7 @@ function sharedParts(
     maxBodyBytes: config.limits.bodyBytes,
     spools: createSpools(join(config.dataDir, 'spool'), ids),
     interactionWaitMs: config.limits.interactionWaitMs,
+    resultsKeptMs: config.retention.results,
     catalog: () => resources.catalog.current(),
   };
 }

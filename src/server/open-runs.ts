@@ -42,7 +42,7 @@ export interface RunsParts {
 
 export function openRuns(options: RunsOptions): RunsParts {
   const { config, masterKeys, store, clock } = options;
-  const { runRetentionMs: keepMs } = config.limits;
+  const keepMs = options.resultsKeptMs ?? config.limits.runRetentionMs;
   const guard = createUrlGuard({ allow: config.outbound.allow });
   const sealer = createSealer(masterKeys);
   const secrets = createSigningSecrets({ store, clock, sealer });

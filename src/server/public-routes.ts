@@ -66,6 +66,8 @@ export interface PublicDeps extends SurfaceDeps {
   readonly transport: Transport;
   /** How long a call waits for work that goes on at its provider. */
   readonly interactionWaitMs: number;
+  /** How long finished asynchronous work is kept; null: its own time. */
+  readonly resultsKeptMs: number | null;
 }
 
 /** What clients call with their keys. */

@@ -31,6 +31,7 @@ describe('resolveServerConfig', () => {
         outputTokensBound: 16_384,
         maxConnections: 10_000,
       },
+      retention: { events: null, records: null, runs: null, results: null },
       timeouts: { firstContent: 120_000, idle: 120_000, total: 600_000 },
       drainMs: 30_000,
       drainDelayMs: 0,
@@ -60,6 +61,22 @@ describe('resolveServerConfig', () => {
       notifications: { webhooks: [] },
       workers: 1,
     });
+  });
+
+  it('takes ages in days, and none below an hour', async () => {
+    const ages = (text: string, env = {}) =>
+      load(`version: 1\nserver: { retention: { ${text} } }`, env);
+    const { config } = await ages('events: 90d, records: 1h', { GATEWAY_RETENTION_RUNS: '7d' });
+    expect(config?.server.retention).toEqual({
+      events: 90 * 86_400_000,
+      records: 3_600_000,
+      runs: 7 * 86_400_000,
+      results: null,
+    });
+    expect((await ages('runs: 59m, results: 0')).diagnostics).toMatchObject([
+      { path: 'server.retention.runs', message: expect.stringContaining('at least 1h') },
+      { path: 'server.retention.results', message: expect.stringContaining('at least 1h') },
+    ]);
   });
 
   it('takes programs of the operator, with times and secrets by reference', async () => {

@@ -20,6 +20,8 @@ export interface InteractionDeskOptions {
   charges: Charges;
   inference: Pick<InferenceDeps, 'clock' | 'transportFor' | 'maxAnswerBytes' | 'active'>;
   catalog(): Catalog;
+  /** How long one that is over is kept; null or absent: 60 days. */
+  resultsKeptMs?: number | null;
   /** How long a call that is not meant for the background waits for work that goes on. */
   interactionWaitMs: number;
 }
@@ -40,7 +42,7 @@ export interface InteractionDesk {
 
 export function createInteractionDesk(options: InteractionDeskOptions): InteractionDesk {
   const { store, jobs, charges, inference, catalog, interactionWaitMs: waitMs } = options;
-  const records = createInteractionRecords(store, jobs);
+  const records = createInteractionRecords(store, jobs, options.resultsKeptMs);
   const { clock, transportFor, maxAnswerBytes, active } = inference;
   const deps = { clock, transportFor, maxAnswerBytes, catalog, charges, records };
   return {

@@ -61,13 +61,18 @@ export interface InteractionRecords {
   change(entry: InteractionEntry, changes: Partial<InteractionRecord>): Promise<boolean>;
 }
 
-export function createInteractionRecords(store: Store, jobs: Jobs): InteractionRecords {
+/** @param keptMs how long one that is over and paid for is kept; null: 60 days */
+export function createInteractionRecords(
+  store: Store,
+  jobs: Jobs,
+  keptMs: number | null = null,
+): InteractionRecords {
   const put = (record: InteractionRecord) =>
     ({
       type: 'put',
       key: keyOf(record.payer.keyId, record.id),
       value: record,
-      ttlMs: TTL_MS,
+      ttlMs: record.charge === 'due' ? TTL_MS : (keptMs ?? TTL_MS),
     }) as const;
   return {
     find: (keyId, id) => store.get<InteractionRecord>(keyOf(keyId, id)),

@@ -19,6 +19,8 @@ export interface VideoDeskOptions {
   charges: Charges;
   inference: Pick<InferenceDeps, 'clock' | 'transportFor'>;
   catalog(): Catalog;
+  /** How long one that is over is kept; null or absent: 60 days. */
+  resultsKeptMs?: number | null;
 }
 
 /** Everything about video tasks behind the call that created one; its only state is the store. */
@@ -43,7 +45,7 @@ export interface VideoDesk {
 export function createVideoDesk(options: VideoDeskOptions): VideoDesk {
   const { store, jobs, charges, inference, catalog } = options;
   const { clock, transportFor } = inference;
-  const records = createVideoRecords(store, jobs);
+  const records = createVideoRecords(store, jobs, options.resultsKeptMs);
   const deps = { clock, transportFor, catalog, charges, records };
 
   const find = async (organization: string, id: string): Promise<VideoEntry> => {

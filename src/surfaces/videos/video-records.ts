@@ -59,13 +59,18 @@ export interface VideoRecords {
   drop(entry: VideoEntry): Promise<void>;
 }
 
-export function createVideoRecords(store: Store, jobs: Jobs): VideoRecords {
+/** @param keptMs how long a task that is over and settled is kept; null: 60 days */
+export function createVideoRecords(
+  store: Store,
+  jobs: Jobs,
+  keptMs: number | null = null,
+): VideoRecords {
   const put = (value: VideoRecord) =>
     ({
       type: 'put',
       key: keyOf(value.payer.organizationId, value.id),
       value,
-      ttlMs: TTL_MS,
+      ttlMs: value.settlement === 'reserved' ? TTL_MS : (keptMs ?? TTL_MS),
     }) as const;
   return {
     find: (organization, id) => store.get<VideoRecord>(keyOf(organization, id)),
