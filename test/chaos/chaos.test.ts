@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { findProgram } from '../store/support/database-server.ts';
+import { toText } from './report.ts';
+import { hasFailed, runChaos } from './run-chaos.ts';
+
+const SEED = 20_260;
+/** A quarter of a minute of load, and patience for a machine that has much else to do. */
+const TIMEOUT_MS = 600_000;
+
+const PROGRAMS = { lmdb: undefined, redis: 'redis-server', postgres: 'postgres' } as const;
+type Backend = keyof typeof PROGRAMS;
+
+/** `npm run chaos` in short: the same load, each fault once, everything proven. */
+async function expectAllProven(backend: Backend): Promise<void> {
+  const short = { processes: 2, seconds: 15, rate: 4, rounds: 1 };
+  const result = await runChaos({ backend, seed: SEED, ...short });
+  if (!result) throw new Error(`${backend} is not installed`);
+  expect(hasFailed(result) ? toText(result) : '').toBe('');
+  for (const what of ['chat', 'event.send', 'key.revoke', 'run.trigger'])
+    expect(result.counts[what]?.['200'] ?? 0, what).toBeGreaterThan(0);
+  expect(new Set(result.faults.map(({ kind }) => kind)).size).toBeGreaterThan(3);
+}
+
+const isMissing = (backend: Backend): boolean => {
+  const program = PROGRAMS[backend];
+  return program !== undefined && findProgram(program) === undefined;
+};
+
+describe('gateways that are killed, paused and cut off under load', () => {
+  it(
+    verifies(
+      'store.durability.ack',
+      'store.ledger.exactly-once',
+      'store.ledger.never-exceeds',
+      'store.ledger.release-on-restart',
+      'store.events.append-order',
+      'keep every promise on lmdb, whose disk fills up as well',
+    ),
+    () => expectAllProven('lmdb'),
+    TIMEOUT_MS,
+  );
+
+  it.skipIf(isMissing('redis'))(
+    verifies(
+      'store.multi-node',
+      'store.durability.ack',
+      'store.ledger.exactly-once',
+      'store.ledger.never-exceeds',
+      'keep every promise on Redis, which is killed as well',
+    ),
+    () => expectAllProven('redis'),
+    TIMEOUT_MS,
+  );
+
+  it.skipIf(isMissing('postgres'))(
+    verifies(
+      'store.multi-node',
+      'store.durability.ack',
+      'store.ledger.exactly-once',
+      'store.ledger.never-exceeds',
+      'keep every promise on PostgreSQL, which is killed as well',
+    ),
+    () => expectAllProven('postgres'),
+    TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cut } from '../cut-proxy.ts';
+import type { GatewayNode } from '../gateway-node.ts';
+import { nodeNames } from '../journal.ts';
+import type { Stage } from '../stage.ts';
+import type { Fault } from './deck.ts';
+
+/** One cut of three is that of everybody. */
+const ALL_ARE_CUT = 1 / 3;
+const RESTART_MS = 300;
+
+/** Lets the faults happen in their time; resolves when the last one is mended. */
+export async function carryOut(stage: Stage, faults: readonly Fault[]): Promise<void> {
+  const began = Date.now();
+  let store: Promise<unknown> = Promise.resolve();
+  const under = faults.map(async (fault) => {
+    await sleep(Math.max(0, fault.at - (Date.now() - began)));
+    const at = Date.now() - began;
+    const isAboutStore = /^store|^cut|^disk/.test(fault.kind);
+    // Two faults of the way to the store at once would undo each other.
+    const happened = isAboutStore ? store.then(() => strike(stage, fault)) : strike(stage, fault);
+    if (isAboutStore) store = happened;
+    const target = await happened;
+    const { kind } = fault;
+    stage.journal.faults.push({ kind, target, at, forMs: Date.now() - began - at });
+  });
+  await Promise.all(under);
+}
+
+/** Gives whom it hit. */
+function strike(stage: Stage, fault: Fault): Promise<string> {
+  switch (fault.kind) {
+    case 'kill':
+      return kill(stage, fault);
+    case 'pause':
+    case 'pause-past-lease':
+      return pause(stage, fault);
+    case 'store-asked':
+    case 'store-killed':
+      return endStore(stage, fault);
+    case 'disk-full':
+      return fillDisk(stage, fault);
+    case 'cut-refuse':
+    case 'cut-drop':
+    case 'cut-stall':
+    case 'cut-half-open':
+    case 'cut-reset':
+      return cut(stage, fault);
+  }
+}
+
+async function kill(stage: Stage, { lot }: Fault): Promise<string> {
+  const node = chooseFree(stage, lot);
+  if (!node) return 'nobody';
+  const end = node.beginTrouble('killed');
+  await node.kill();
+  await sleep(RESTART_MS);
+  await node.start();
+  end();
+  return node.name;
+}
+
+async function pause(stage: Stage, { lot, forMs }: Fault): Promise<string> {
+  const node = chooseFree(stage, lot);
+  if (!node) return 'nobody';
+  const end = node.beginTrouble('paused');
+  node.signal('SIGSTOP');
+  await sleep(forMs);
+  node.signal('SIGCONT');
+  end();
+  return node.name;
+}
+
+async function endStore({ database, nodes }: Stage, { kind, forMs }: Fault): Promise<string> {
+  const ends = nodes.map((node) => node.beginTrouble('cut'));
+  await database?.end(kind === 'store-asked' ? 'asked' : 'killed');
+  await sleep(forMs);
+  await database?.start();
+  for (const end of ends) end();
+  return 'store';
+}
+
+async function cut({ nodes, proxies }: Stage, { kind, lot, forMs }: Fault): Promise<string> {
+  const isForAll = lot < ALL_ARE_CUT;
+  const one = Math.floor(lot * 1e6) % nodes.length;
+  const hit = nodes.map((_, index) => index).filter((index) => isForAll || index === one);
+  const ends = hit.map((index) => nodes[index]!.beginTrouble('cut'));
+  for (const index of hit) proxies[index]?.cut(kind.slice('cut-'.length) as Cut);
+  await sleep(forMs);
+  for (const index of hit) proxies[index]?.mend();
+  for (const end of ends) end();
+  return nodeNames(hit.map((index) => nodes[index]!));
+}
+
+async function fillDisk({ disk, nodes }: Stage, { forMs }: Fault): Promise<string> {
+  const ends = nodes.map((node) => node.beginTrouble('full'));
+  await disk?.fill();
+  await sleep(forMs);
+  await disk?.free();
+  for (const end of ends) end();
+  return 'disk';
+}
+
+/** One that is neither killed nor paused now. */
+function chooseFree({ nodes }: Stage, lot: number): GatewayNode | undefined {
+  const now = Date.now();
+  const free = nodes.filter((node) => !node.wasTroubled(now, now, ['killed', 'paused']));
+  return free[Math.floor(lot * free.length)];
+}

@@ -1,0 +1,130 @@
+import type { Chat } from '../journal.ts';
+import { CALL_PRICE } from '../stage.ts';
+import type { Stage } from '../stage.ts';
+import { costOf, marksIn } from '../upstream.ts';
+import type { UpstreamCall } from '../upstream.ts';
+import { readAll, toProof } from './pages.ts';
+import type { Proof } from './pages.ts';
+
+/** A request record as `GET /admin/v1/requests` tells it. */
+export interface LedgerRecord {
+  readonly id: string;
+  readonly key: { readonly id: string; readonly name: string };
+  readonly surface: string;
+  readonly model: string;
+  readonly stream: boolean;
+  readonly result: string;
+  readonly status: number | null;
+  readonly error_code: string | null;
+  readonly cost: string;
+  /** Whom it was sent to; empty where it never was. */
+  readonly attempts: readonly object[];
+  readonly content?: { readonly request: string };
+}
+
+export const readLedger = (stage: Stage): Promise<LedgerRecord[]> =>
+  readAll(stage, stage.nodes[0]!, '/admin/v1/requests?limit=500');
+
+const MICRO = 1e6;
+
+/** Compares what the gateways recorded with what the provider saw and the clients were told. */
+export async function proveLedger(
+  stage: Stage,
+  records: readonly LedgerRecord[],
+): Promise<Proof[]> {
+  const byMark = new Map<string, LedgerRecord[]>();
+  for (const record of records) {
+    const mark = marksIn(record.content?.request ?? '').at(-1);
+    if (mark === undefined) continue;
+    byMark.set(mark, [...(byMark.get(mark) ?? []), record]);
+  }
+  return [
+    proveCalls(stage, records, byMark),
+    proveCosts(stage, records, byMark),
+    await proveSums(stage, records),
+  ];
+}
+
+type ByMark = ReadonlyMap<string, readonly LedgerRecord[]>;
+
+/** Each call at the provider has one record, and each record that was settled has its call. */
+function proveCalls(stage: Stage, records: readonly LedgerRecord[], byMark: ByMark): Proof {
+  const faults: string[] = [];
+  const { calls } = stage.upstream;
+  const seen = new Map<string, UpstreamCall[]>();
+  for (const call of calls) seen.set(call.mark, [...(seen.get(call.mark) ?? []), call]);
+  // The record of a gateway that died holds no words: it can be told by who paid for what only.
+  const lost = new Map<string, number>();
+  for (const record of records) {
+    if (record.error_code !== 'worker_lost') continue;
+    lost.set(groupOf(record), (lost.get(groupOf(record)) ?? 0) + 1);
+  }
+  const chats = new Map(stage.journal.chats.map((chat) => [chat.mark, chat]));
+  const missing = new Map<string, number>();
+  for (const [mark, own] of seen) {
+    const found = (byMark.get(mark) ?? []).filter(({ attempts }) => attempts.length > 0).length;
+    const chat = chats.get(mark);
+    if (chat && own.length > 1) faults.push(`${mark} was sent ${own.length} times`);
+    if (found > own.length) faults.push(`${mark}: ${found} records, ${own.length} calls`);
+    const group = chat ? groupOf(toGroup(chat)) : 'session';
+    if (found < own.length) missing.set(group, (missing.get(group) ?? 0) + own.length - found);
+  }
+  for (const [group, count] of missing)
+    if (count > (lost.get(group) ?? 0))
+      faults.push(`${group}: ${count} calls without a record, ${lost.get(group) ?? 0} interrupted`);
+  for (const [mark, own] of byMark)
+    for (const { id, result } of own)
+      if (result === 'ok' && !seen.has(mark)) faults.push(`${id} has no call`);
+  return toProof('every call has one record, every settled record a call', calls.length, faults);
+}
+
+const groupOf = ({ surface, key, model, stream }: Group): string =>
+  surface === 'session' ? 'session' : `${key.id} ${model} ${stream ? 'streamed' : 'whole'}`;
+
+type Group = Pick<LedgerRecord, 'surface' | 'key' | 'model' | 'stream'>;
+
+const toGroup = ({ keyId, model, isStream }: Chat): Group => ({
+  surface: 'chat',
+  key: { id: keyId, name: '' },
+  model: `chaos/${model}`,
+  stream: isStream,
+});
+
+/** Whoever was answered has a record of that id with the right cost, unless its gateway died then. */
+function proveCosts(stage: Stage, records: readonly LedgerRecord[], byMark: ByMark): Proof {
+  const faults: string[] = [];
+  const byId = new Map(records.map((record) => [record.id, record]));
+  const calls = new Map(stage.upstream.calls.map((call) => [call.mark, call]));
+  let checked = 0;
+  for (const { mark, model, isAnswered, reply } of stage.journal.chats) {
+    if (!isAnswered) continue;
+    checked++;
+    const record = byId.get(reply.requestId);
+    const call = calls.get(mark);
+    if (!record || !call) {
+      faults.push(`${mark} was answered without a ${record ? 'call' : 'record'}`);
+      continue;
+    }
+    const expected = model === 'flat' ? CALL_PRICE : costOf(call) / MICRO;
+    const isRight = record.result === 'ok' && Math.abs(Number(record.cost) - expected) < 1e-9;
+    const isLost =
+      record.error_code === 'worker_lost' && reply.node.wasTroubled(reply.sentAt, Infinity);
+    if (!isRight && !isLost)
+      faults.push(`${record.id} ${mark}: ${record.result} ${record.cost}, not ${expected}`);
+    const others = byMark.get(mark)?.filter(({ id }) => id !== record.id) ?? [];
+    if (others.length > 0) faults.push(`${mark} has ${others.length + 1} records`);
+  }
+  return toProof('what was answered costs what the provider said', checked, faults);
+}
+
+/** The sums of the usage report are those of the records. */
+async function proveSums(stage: Stage, records: readonly LedgerRecord[]): Promise<Proof> {
+  const costs = new Map<string, number>();
+  for (const { key, cost } of records) costs.set(key.id, (costs.get(key.id) ?? 0) + Number(cost));
+  const report = await readAll(stage, stage.nodes.at(-1)!, '/admin/v1/usage?group_by=key');
+  const told = new Map(report.map(({ key, cost }) => [String(key), Number(cost)]));
+  const faults = [...costs]
+    .filter(([key, cost]) => Math.abs((told.get(key) ?? 0) - cost) > 1e-7)
+    .map(([key, cost]) => `${key}: the records say ${cost}, the report ${told.get(key) ?? 0}`);
+  return toProof('the usage report is the sum of the records', costs.size, faults);
+}

@@ -1,0 +1,43 @@
+import type { Stage } from '../stage.ts';
+import { readAll, toProof } from './pages.ts';
+import type { Proof } from './pages.ts';
+
+const MINUTE = 60_000;
+
+/** One run for each instant, none left out; one Session for each run that succeeded, and no more. */
+export async function proveSchedules(stage: Stage): Promise<Proof> {
+  const { journal, time, nodes } = stage;
+  const [node] = nodes;
+  const runs = await readAll(stage, node!, '/v1/deployment_runs?limit=100');
+  const sessions = await readAll(stage, node!, '/v1/sessions?limit=100');
+  const faults: string[] = [];
+  let checked = 0;
+  const own = sessions.filter(({ entry_point: point }) => point === 'schedule');
+  for (const { id, isCron, madeAt } of journal.deployments) {
+    const mine = runs.filter(({ deployment_id: of }) => of === id);
+    const instants = mine
+      .filter(({ trigger_context: { type } }) => type === 'schedule')
+      .map(({ trigger_context: { scheduled_at: at } }) => Date.parse(at));
+    checked += mine.length;
+    if (new Set(instants).size !== instants.length) faults.push(`${id}: an instant has two runs`);
+    if (instants.some((instant) => instant % MINUTE !== 0)) faults.push(`${id}: a run between`);
+    // The last one may be due in this very moment.
+    const until = time.now() - MINUTE / 2;
+    for (let due = nextMinute(madeAt); isCron && due < until; due += MINUTE)
+      if (!instants.includes(due)) faults.push(`${id}: no run at ${new Date(due).toISOString()}`);
+    if (!isCron && instants.length > 0) faults.push(`${id}: a run that nobody asked for`);
+    const told = mine.flatMap(({ session_id: session }): string[] =>
+      session === null ? [] : [String(session)],
+    );
+    const begun = own
+      .filter(({ deployment_id: of }) => of === id)
+      .map((session): string => String(session.id));
+    const failed = mine.filter(({ error }) => error !== null).length;
+    if (told.length + failed !== mine.length) faults.push(`${id}: a run without an outcome`);
+    if (String(told.toSorted()) !== String(begun.toSorted()))
+      faults.push(`${id}: ${told.length} runs succeeded, ${begun.length} Sessions were begun`);
+  }
+  return toProof('one run for each instant, one Session for each run', checked, faults);
+}
+
+const nextMinute = (instant: number): number => (Math.floor(instant / MINUTE) + 1) * MINUTE;

@@ -1,0 +1,116 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { carryOut } from './faults/carry-out.ts';
+import { planFaults } from './faults/deck.ts';
+import type { FaultNote } from './journal.ts';
+import { apply, startApplies } from './load/applies.ts';
+import { chat, startChats } from './load/chats.ts';
+import { startKeys } from './load/keys.ts';
+import { makeSchedules, startTriggers } from './load/schedules.ts';
+import { makeAgents, startSessions } from './load/sessions.ts';
+import { proveAcknowledged } from './proofs/acknowledged.ts';
+import { proveHonesty, proveNoOrphans, proveRecovery } from './proofs/conduct.ts';
+import { proveLogs, proveTurns } from './proofs/histories.ts';
+import { proveRevocations } from './proofs/keys.ts';
+import { proveLedger, readLedger } from './proofs/ledger.ts';
+import { proveRate, proveSpending } from './proofs/limits.ts';
+import type { Proof } from './proofs/pages.ts';
+import { proveSchedules } from './proofs/schedules.ts';
+import { quiesce } from './quiesce.ts';
+import type { Recovery } from './quiesce.ts';
+import { createRandom } from './random.ts';
+import { removeStage, setStage } from './set-stage.ts';
+import type { Stage } from './stage.ts';
+
+export interface ChaosOptions {
+  readonly backend: string;
+  readonly processes: number;
+  /** Of load and faults; what is proven afterwards comes on top. */
+  readonly seconds: number;
+  readonly seed: number;
+  readonly rate: number;
+  /** How often each kind of fault happens. */
+  readonly rounds: number;
+  /** Told what goes on. */
+  readonly onPhase?: (phase: string) => void;
+}
+
+export interface ChaosResult extends ChaosOptions {
+  readonly counts: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly faults: readonly FaultNote[];
+  readonly proofs: readonly Proof[];
+  readonly recovery: Recovery;
+  /** Where logs are kept; only of a run that failed. */
+  readonly directory: string | undefined;
+}
+
+export const hasFailed = ({ proofs }: ChaosResult): boolean =>
+  proofs.some(({ faults }) => faults.length > 0);
+
+/** One run on one backend; undefined where it is not installed. */
+export async function runChaos(options: ChaosOptions): Promise<ChaosResult | undefined> {
+  const random = createRandom(options.seed);
+  const stage = await setStage({ ...options, random });
+  if (!stage) return undefined;
+  let isKept = true;
+  try {
+    const { recovery, proofs } = await perform(stage, options);
+    const { journal, directory } = stage;
+    const counts = journal.counts();
+    const result = { ...options, counts, faults: journal.faults, proofs, recovery };
+    isKept = hasFailed({ ...result, directory });
+    return { ...result, directory: isKept ? directory : undefined };
+  } finally {
+    await stage.stop();
+    if (!isKept) await removeStage(stage);
+  }
+}
+
+async function perform(stage: Stage, { seed, seconds, rounds, onPhase }: ChaosOptions) {
+  onPhase?.('making what the load needs');
+  const agents = await makeAgents(stage);
+  await makeSchedules(stage, agents);
+  const refusal = await apply(stage, stage.nodes[0]!);
+  if (refusal !== undefined) throw new Error(`the first apply failed: ${refusal}`);
+  const over = new AbortController();
+  const faults = planFaults(stage, { random: createRandom(seed), seconds, rounds });
+  const load = [
+    ...startChats(stage, over.signal),
+    ...startKeys(stage, over.signal),
+    ...startSessions(stage, over.signal, agents),
+    ...startTriggers(stage, over.signal),
+    ...startApplies(stage, over.signal),
+  ];
+  onPhase?.(`load and ${faults.length} faults for ${seconds} s`);
+  await Promise.all([sleep(seconds * 1000), carryOut(stage, faults)]);
+  over.abort();
+  onPhase?.('waiting until all is well');
+  const recovery = await quiesce(stage);
+  await Promise.all(load);
+  onPhase?.(
+    `proving (ready after ${recovery.readyMs} ms, at rest after ${recovery.quietMs} ms: ${recovery.unquiet.join()})`,
+  );
+  return { recovery, proofs: await prove(stage, await quiesce(stage)) };
+}
+
+async function prove(stage: Stage, recovery: Recovery): Promise<Proof[]> {
+  for (const node of stage.nodes) await chat(stage, { key: stage.keys.client, what: 'chat', node });
+  const { histories, proofs: logs } = await proveLogs(stage);
+  const noted = (await readFile(stage.notes, 'utf8')).split('\n').filter((line) => line !== '');
+  const effects = [...stage.tools.effects, ...noted];
+  const spending = await proveSpending(stage, () => readLedger(stage));
+  await quiesce(stage);
+  return [
+    await proveAcknowledged(stage),
+    ...logs,
+    ...proveTurns(histories, { effects }),
+    await proveSchedules(stage),
+    spending,
+    proveRate(stage),
+    ...(await proveLedger(stage, await readLedger(stage))),
+    proveRevocations(stage),
+    proveHonesty(stage),
+    proveRecovery(stage, recovery),
+    await proveNoOrphans(stage),
+  ];
+}

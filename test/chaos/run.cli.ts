@@ -1,0 +1,43 @@
+// `npm run chaos`: gateways of the built binary on a real store, under load and faults, and what can be
+// proven from outside afterwards. Options: --backend lmdb,redis,postgres, --seconds N (of load, each),
+// --seed N, --processes N, --rate N (how fast time goes on for the gateways), --json.
+import { parseArgs } from 'node:util';
+import { toText } from './report.ts';
+import { hasFailed, runChaos } from './run-chaos.ts';
+
+/** Each kind of fault happens once in so many seconds. */
+const ROUND_SECONDS = 20;
+
+const { values } = parseArgs({
+  options: {
+    backend: { type: 'string', default: 'lmdb,redis,postgres' },
+    seconds: { type: 'string', default: '60' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    processes: { type: 'string', default: '3' },
+    rate: { type: 'string', default: '4' },
+    json: { type: 'boolean', default: false },
+  },
+});
+
+process.setMaxListeners(0);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+const seconds = Number(values.seconds);
+const results = [];
+for (const backend of values.backend.split(',')) {
+  const result = await runChaos({
+    backend,
+    seconds,
+    seed: Number(values.seed),
+    processes: Number(values.processes),
+    rate: Number(values.rate),
+    onPhase: (phase) => void process.stderr.write(`${backend}: ${phase}\n`),
+    rounds: Math.max(1, Math.round(seconds / ROUND_SECONDS)),
+  });
+  if (!result) console.error(`${backend} is not installed here`);
+  else {
+    results.push(result);
+    if (!values.json) console.log(toText(result));
+  }
+}
+if (values.json) console.log(JSON.stringify(results, null, 2));
+process.exit(results.some(hasFailed) || results.length === 0 ? 1 : 0);
