@@ -173,7 +173,7 @@ export function normaliseServer(text: string): string {
       `write it like ${DEFAULT_SERVER}`,
     );
   }
-  return url.origin + url.pathname.replace(/\/+$/, '');
+  return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
 }
 
 /** The server runs on this machine. */

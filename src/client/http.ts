@@ -183,7 +183,7 @@ function parseJson<T>(answer: HttpAnswer<string>, guard: Guard<T>): T {
 }
 
 function join(baseUrl: string, path: string, query: HttpCall['query']): string {
-  const url = baseUrl.replace(/\/+$/, '') + (path.startsWith('/') ? path : `/${path}`);
+  const url = baseUrl.replace(/(?<!\/)\/+$/, '') + (path.startsWith('/') ? path : `/${path}`);
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {})) {
     for (const item of Array.isArray(value) ? value : [value]) {

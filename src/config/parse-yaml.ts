@@ -133,7 +133,7 @@ function reportSyntax(document: Document, text: string, report: Report): void {
     if (star !== null && /\s/.test(line.slice(star[0].length).trim())) {
       const value = line
         .slice(star[0].length)
-        .replace(/\s+#.*$/, '')
+        .replace(/(?<!\s)\s+#.*$/, '')
         .trim();
       report(
         start + star[0].length,

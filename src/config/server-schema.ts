@@ -120,7 +120,7 @@ const media = z.object({
   link_lifetime: duration.prefault('1h').describe('How long a download_url holds.'),
   public_url: z
     .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
-    .transform((url) => url.replace(/\/+$/, ''))
+    .transform((url) => url.replace(/(?<!\/)\/+$/, ''))
     .nullable()
     .default(null)
     .describe('Where providers and clients reach the gateway; lets providers fetch media by link.'),

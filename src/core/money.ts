@@ -11,7 +11,7 @@ const DECIMAL = /^(\d{1,7})(?:\.(\d+))?$/;
  */
 export function toNanos(amount: Dollars): number {
   const match = DECIMAL.exec(toPlainDecimal(amount));
-  const places = match?.[2]?.replace(/0+$/, '') ?? '';
+  const places = match?.[2]?.replace(/(?<!0)0+$/, '') ?? '';
   if (!match || places.length > 9) {
     throw new RangeError(`not an amount in USD: ${JSON.stringify(amount)}; write 10 or "10.50"`);
   }
@@ -35,5 +35,5 @@ export function perMillionToNanos(price: Dollars): number {
 /** `1e-7` and the like are how JSON numbers of small amounts print. */
 function toPlainDecimal(amount: Dollars): string {
   if (typeof amount === 'string') return amount.trim();
-  return /e/i.test(String(amount)) ? amount.toFixed(12).replace(/0+$/, '') : String(amount);
+  return /e/i.test(String(amount)) ? amount.toFixed(12).replace(/(?<!0)0+$/, '') : String(amount);
 }

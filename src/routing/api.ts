@@ -120,7 +120,7 @@ function readBaseUrl(text: string): Pick<ApiTarget, 'origin' | 'basePath' | 'bas
   }
   return {
     origin: url.origin,
-    basePath: url.pathname.replace(/\/+$/, ''),
+    basePath: url.pathname.replace(/(?<!\/)\/+$/, ''),
     baseQuery: url.search.slice(1),
   };
 }

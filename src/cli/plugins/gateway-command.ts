@@ -87,7 +87,7 @@ export abstract class GatewayCommand extends Command {
       return await super.parse(options, argv);
     } catch (thrown) {
       const text = thrown instanceof Error ? thrown.message : String(thrown);
-      const message = text.replace(/\nSee more help.*$/s, '').replaceAll(/\s*\n\s*/g, ' ');
+      const message = text.replace(/\nSee more help.*$/s, '').replaceAll(/(?<!\s)\s*\n\s*/g, ' ');
       throw usageError(message, `see \`gateway ${this.id?.replaceAll(':', ' ')} --help\``);
     }
   }

@@ -6,6 +6,8 @@ const SCHEME = 'asset://';
 const EXTERNAL_ID = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,199}$/;
 /** More than any request of a person names. */
 const MAX_REFERENCES = 64;
+/** Characters at the end of a name that are looked at: clients may make names of megabytes. */
+const MAX_NAME_END = 64;
 
 /** The permanent reference of an asset (contract: Asset). */
 export function toAssetUrl(externalId: string): string {
@@ -103,7 +105,8 @@ export function findAssetReferences(value: unknown): AssetReference[] {
 
 /** `image_url`, `fileUri`, `images`, `image[]`. */
 export function isMediaName(name: string): boolean {
-  const last = /([A-Z]?[a-z]+|[A-Z]+)(?:\[\d*\]|\d*)$/.exec(name)?.[1]?.toLowerCase() ?? '';
+  const end = name.slice(-MAX_NAME_END);
+  const last = /([A-Z]?[a-z]+|[A-Z]+)(?:\[\d*\]|\d*)$/.exec(end)?.[1]?.toLowerCase() ?? '';
   return MEDIA_WORDS.has(last) || (last.endsWith('s') && MEDIA_WORDS.has(last.slice(0, -1)));
 }
 
