@@ -11,17 +11,19 @@ export function readTime(flags: Flags, name: string): string | undefined {
   return new Date(at).toISOString();
 }
 
-/** What --from, --to and --since narrow by; `now` is milliseconds since epoch. Exit 64 for two beginnings. */
+/** The beginning that --from or --since names; `now` is milliseconds since epoch. Exit 64 for both. */
+export function readBeginning(flags: Flags, now: number): string | undefined {
+  const since = flags.number('since');
+  const from = readTime(flags, 'from');
+  if (since === undefined) return from;
+  if (from !== undefined) throw usageError('--since and --from exclude each other');
+  return new Date(now - since).toISOString();
+}
+
+/** What --from, --since and --to narrow by. */
 export function readRange(
   flags: Flags,
   now: number,
 ): { from: string | undefined; to: string | undefined } {
-  const since = flags.number('since');
-  const from = readTime(flags, 'from');
-  if (since !== undefined && from !== undefined)
-    throw usageError('--since and --from exclude each other');
-  return {
-    from: since === undefined ? from : new Date(now - since).toISOString(),
-    to: readTime(flags, 'to'),
-  };
+  return { from: readBeginning(flags, now), to: readTime(flags, 'to') };
 }

@@ -2,7 +2,7 @@ import { statusOf } from '../../client/deployment-runs.ts';
 import type { DeploymentRunView, RunWatchOptions } from '../../client/deployment-runs.ts';
 import type { Client } from '../../client/create-client.ts';
 import type { CommandRun } from '../command.ts';
-import { readRange } from '../read-time.ts';
+import { readBeginning } from '../read-time.ts';
 import { runFilters } from '../run-filters.ts';
 import { runLine } from '../run-line.ts';
 import { showEvents } from '../show-events.ts';
@@ -12,7 +12,7 @@ export const run: CommandRun = async ({ flags, context }) => {
   const client = await context.connect();
   const options = {
     filters: await runFilters(client, flags, signal),
-    from: readRange(flags, context.clock.now()).from,
+    from: readBeginning(flags, context.clock.now()),
     intervalMs: flags.number('interval') ?? 2_000,
     onTrouble: (error: Error) => output.note(`${error.message}; asking again`),
     signal,
