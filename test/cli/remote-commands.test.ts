@@ -349,6 +349,22 @@ describe('records', () => {
     expect(shown.stdout).toMatch(/^my-app +3 +0 +5 +7 +9 +0\.03$/m);
   });
 
+  it.each([
+    [['keys', 'revoke', 'nobody', '--yes'], 'gateway keys list'],
+    [['invoke', 'nobody', 'hi'], 'gateway services list'],
+    [['trigger', 'depl_1'], 'gateway deployments list'],
+  ])('%j that names nothing tells what shows what there is', async (argv, list) => {
+    const lost = await run(({ path }) => {
+      const isList = /\/(endpoints|deployments)$/.test(path);
+      const none = { data: [], next_page: null };
+      return isList ? { body: none } : { status: 404, body: { error: 'not found' } };
+    }, argv);
+    expect([lost.code, lost.stderr]).toEqual([
+      1,
+      expect.stringContaining(`hint: \`${list}\` shows what there is`),
+    ]);
+  });
+
   it('usage and logs look back as far as they are asked to', async () => {
     const before = Date.now();
     const shown = await run(list(), ['usage', '--since', '2h']);
