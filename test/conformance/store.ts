@@ -12,7 +12,7 @@ export interface StoreSite {
   reopen?: () => Promise<Store>;
 }
 
-const HOSTILE: Key[] = [
+export const HOSTILE_KEYS: Key[] = [
   [''],
   ['', ''],
   ['\0'],
@@ -87,15 +87,15 @@ function keysAndValues(setUp: SetUp): void {
     verifies('store.driver.conformance', 'keeps hostile keys apart and gives them back'),
     async () => {
       const { store } = await setUp();
-      for (const [i, key] of HOSTILE.entries()) {
+      for (const [i, key] of HOSTILE_KEYS.entries()) {
         expect(await store.commit([create(key, { i })])).toMatchObject({ ok: true });
       }
-      for (const [i, key] of HOSTILE.entries()) {
+      for (const [i, key] of HOSTILE_KEYS.entries()) {
         expect(await store.get(key)).toMatchObject({ key, value: { i } });
       }
       const listed = await store.list({ prefix: [], limit: 1_000 });
-      expect(listed).toHaveLength(HOSTILE.length);
-      for (const key of HOSTILE) await store.commit([{ type: 'delete', key }]);
+      expect(listed).toHaveLength(HOSTILE_KEYS.length);
+      for (const key of HOSTILE_KEYS) await store.commit([{ type: 'delete', key }]);
       expect(await store.list({ prefix: [] })).toEqual([]);
     },
   );
@@ -545,8 +545,8 @@ function lifetime(setUp: SetUp): void {
       context.skip();
       return;
     }
-    await Promise.all(HOSTILE.map((key, i) => store.commit([put(key, { i })])));
-    await store.commit([{ type: 'delete', key: HOSTILE[0] ?? [] }]);
+    await Promise.all(HOSTILE_KEYS.map((key, i) => store.commit([put(key, { i })])));
+    await store.commit([{ type: 'delete', key: HOSTILE_KEYS[0] ?? [] }]);
     await store.increment(['n'], 3);
     await store.commit([{ type: 'put', key: ['ttl'], value: 1, ttlMs: 60_000 }]);
     const before = await store.list({ prefix: [], limit: 1_000 });

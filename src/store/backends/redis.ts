@@ -4,7 +4,7 @@ import type { ListPlan } from '../list-options.ts';
 import type { PreparedOp } from '../prepare-commit.ts';
 import { readChangedKeys } from '../redis/changed-keys.ts';
 import { assertDurable } from '../redis/assert-durable.ts';
-import { connectTo, namesOf, toRedisPlace, type Names } from '../redis/connection.ts';
+import { connectTo, establish, namesOf, toRedisPlace, type Names } from '../redis/connection.ts';
 import { expiryText } from '../redis/expiry-text.ts';
 import { migrate, readMeta } from '../redis/migrations.ts';
 import { askNowAndThen, noticeSilence } from '../redis/notice-silence.ts';
@@ -32,7 +32,7 @@ export async function openRedisStore(given: Record<string, unknown>, clock: Cloc
   const listener = connectTo(place, { commandTimeout: undefined });
   const watchers = createWatchers();
   try {
-    await Promise.all([connection.connect(), listener.connect()]);
+    await Promise.all([establish(connection), establish(listener)]);
     await assertDurable(connection, place);
     await migrate(connection, names);
     assertWhole(await readMeta(connection, names));

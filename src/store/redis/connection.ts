@@ -64,6 +64,20 @@ export function connectTo({ url }: RedisPlace, changes: RedisOptions = {}): Redi
   return redis;
 }
 
+/** Rejects with what is the matter, not with what ioredis makes of it. */
+export async function establish(redis: Redis): Promise<void> {
+  let reason: unknown;
+  const note = (error: unknown): void => void (reason ??= error);
+  redis.once('error', note);
+  try {
+    await redis.connect();
+  } catch (error) {
+    throw reason ?? error;
+  } finally {
+    redis.off('error', note);
+  }
+}
+
 function connectionOptions(): RedisOptions {
   return {
     lazyConnect: true,

@@ -9,7 +9,7 @@ import {
 import { newerFormat, type StoreMeta } from '../store-meta.ts';
 import { StoreError } from '../store.ts';
 import { assertDurable } from './assert-durable.ts';
-import { connectTo, namesOf, toRedisPlace, type Names } from './connection.ts';
+import { connectTo, establish, namesOf, toRedisPlace, type Names } from './connection.ts';
 import { FORMAT, migrate, readMeta } from './migrations.ts';
 import { RAW_SCRIPTS } from './raw-scripts.ts';
 import { expiryText } from './expiry-text.ts';
@@ -65,7 +65,7 @@ async function openPlace(
   const names = namesOf(place);
   const redis = connectTo(place);
   try {
-    await redis.connect();
+    await establish(redis);
     await prepare(redis, names);
     const format = Number(await redis.get(names.format));
     if (format > FORMAT) throw newerFormat(format, FORMAT);

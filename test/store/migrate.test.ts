@@ -1,0 +1,160 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStore } from '../../src/store/open-store.ts';
+import { migrateStore, type MigrateOptions } from '../../src/store/raw/migrate-store.ts';
+import { openRaw } from '../../src/store/raw/open-raw.ts';
+import { verifyStore } from '../../src/store/raw/verify-store.ts';
+import type { StoreConfig } from '../../src/store/store-config.ts';
+import type { Entry, Key, Op, Store } from '../../src/store/store.ts';
+import { HOSTILE_KEYS } from '../conformance/store.ts';
+import { temporaryDirectory } from '../conformance/store-kill.ts';
+import { verifies } from '../requirements.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import {
+  findProgram,
+  startPostgres,
+  startRedis,
+  type DatabaseServer,
+} from './support/database-server.ts';
+
+const redisProgram = findProgram('redis-server');
+const postgresProgram = findProgram('postgres');
+let redis: DatabaseServer | undefined;
+let postgres: DatabaseServer | undefined;
+let sites = 0;
+
+beforeAll(async () => {
+  if (redisProgram !== undefined) redis = await startRedis(redisProgram);
+  if (postgresProgram !== undefined) postgres = await startPostgres(postgresProgram);
+});
+afterAll(() => Promise.all([redis?.stop(), postgres?.stop()]));
+
+const PLACES: Record<string, () => Promise<StoreConfig>> = {
+  lmdb: async () => ({ driver: 'lmdb', path: join(await temporaryDirectory(), 'store') }),
+  fs: async () => ({ driver: 'fs', path: join(await temporaryDirectory(), 'store') }),
+  redis: async () => ({
+    driver: 'redis',
+    options: { url: redis?.url, prefix: `site${++sites}:` },
+  }),
+  postgres: async () => ({
+    driver: 'postgres',
+    options: { url: postgres?.url, schema: `site${++sites}` },
+  }),
+};
+const present = Object.keys(PLACES).filter(
+  (name) =>
+    (name !== 'redis' || redisProgram !== undefined) &&
+    (name !== 'postgres' || postgresProgram !== undefined),
+);
+/** Each once on each side carries the largest values; they would make every pair slow. */
+const PAIRS = present.flatMap((from, index) =>
+  present.map((to) => ({ from, to, isLarge: to === present[(index + 1) % present.length] })),
+);
+
+const START = 1_800_000_000_000;
+const VALUES: unknown[] = [
+  null,
+  false,
+  0,
+  -0.5,
+  1e21,
+  1e-7,
+  '',
+  '123',
+  '\0',
+  '\ud800',
+  [],
+  {},
+  { b: 1, 10: 2, __proto__x: [null, { deep: ['ü'] }] },
+  new Uint8Array(0),
+  Uint8Array.of(0, 255, 10, 13),
+];
+
+const put = (key: Key, value: unknown, ttlMs?: number): Op => ({
+  type: 'put',
+  key,
+  value,
+  ...(ttlMs !== undefined && { ttlMs }),
+});
+
+async function fill(store: Store): Promise<void> {
+  await store.commit(HOSTILE_KEYS.map((key, index) => put(key, index)));
+  await store.commit(VALUES.map((value, index) => put(['value', index], value)));
+  await store.commit([put(['brief'], 'gone', 1_000), put(['long'], 'stays', 5_000)]);
+  await store.commit([put(['for', 'ever'], 'nearly', 1e22)]);
+  for (let n = 0; n < 10; n++) await store.increment(['count', 'tenth'], 0.1, { ttlMs: 60_000 });
+  await store.increment(['count', 'huge'], 1e20);
+  await store.increment(['count', 'huge'], 2e20);
+  await store.increment(['count', 'less'], -1.5e-9);
+  await store.commit([put(['deleted'], 1)]);
+  await store.commit([{ type: 'delete', key: ['deleted'] }]);
+}
+
+/** A value of the greatest size, and more than one step can carry. */
+async function fillUp(store: Store): Promise<void> {
+  await store.commit([put(['text'], 'x'.repeat(16 * 1024 * 1024 - 3))]);
+  await store.commit([put(['bytes'], new Uint8Array(randomBytes(9 * 1024 * 1024)))]);
+}
+
+/** Every entry; what is long by its digest, for comparing it item by item would take minutes. */
+async function everything(store: Store): Promise<Entry[]> {
+  const entries = await store.list({ prefix: [], limit: 10_000 });
+  return entries.map((entry) => ({ ...entry, value: brief(entry.value) }));
+}
+
+function brief(value: unknown): unknown {
+  const isLong = (typeof value === 'string' || value instanceof Uint8Array) && value.length > 1_000;
+  if (!isLong) return value;
+  const digest = createHash('sha256').update(value).digest('hex');
+  return `${typeof value} ${value.length} ${digest}`;
+}
+
+function options(
+  from: StoreConfig,
+  to: StoreConfig,
+  clock = createFakeClock(START),
+): MigrateOptions {
+  const { signal } = new AbortController();
+  const onRows = (): void => undefined;
+  return { from, to, clock, leases: ['worker'], signal, onRows, onCopied: onRows };
+}
+
+describe.each(PAIRS)('a store on $from that moves to $to', ({ from, to, isLarge }) => {
+  it(
+    verifies('store.migrate', 'keeps keys, values, versions, counters and the time that is left'),
+    async () => {
+      const [source, target] = [await PLACES[from]!(), await PLACES[to]!()];
+      const clock = createFakeClock(START);
+      const before = await openStore(source, { clock });
+      await fill(before);
+      if (isLarge) await fillUp(before);
+      const expected = await everything(before);
+      await before.close();
+      const { rows, checksum } = await migrateStore(options(source, target, clock));
+      expect(rows).toBe(expected.length);
+      const raw = await openRaw(target, { clock, isHeld: false });
+      const { signal } = new AbortController();
+      const verified = await verifyStore(raw, { signal, onRows: () => undefined });
+      expect(verified).toMatchObject({ rows, checksum, problems: [] });
+      await raw.close();
+
+      const after = await openStore(target, { clock });
+      try {
+        expect(await everything(after)).toEqual(expected);
+        expect(await after.increment(['count', 'tenth'], 1)).toBeCloseTo(2, 9);
+        const result = await after.commit([put(['new'], 1)]);
+        const highest = Math.max(...expected.map(({ version }) => Number(version)));
+        expect(Number(result.ok && result.version)).toBeGreaterThan(highest);
+        clock.advance(1_000);
+        expect(await after.get(['brief'])).toBeUndefined();
+        expect((await after.get(['long']))?.value).toBe('stays');
+        clock.advance(4_000);
+        expect(await after.get(['long'])).toBeUndefined();
+        expect((await after.get(['for', 'ever']))?.value).toBe('nearly');
+      } finally {
+        await after.close();
+      }
+    },
+  );
+});
