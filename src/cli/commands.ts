@@ -11,6 +11,7 @@ import { RESOURCE_COMMANDS } from './tables/resource-commands.ts';
 import { RUN_COMMANDS } from './tables/run-commands.ts';
 import { SERVICE_COMMANDS } from './tables/service-commands.ts';
 import { SESSION_COMMANDS } from './tables/session-commands.ts';
+import { STORE_COMMANDS } from './tables/store-commands.ts';
 
 /**
  * Every command of the binary, in the order of help and docs. The table is loaded at every start, so
@@ -18,6 +19,7 @@ import { SESSION_COMMANDS } from './tables/session-commands.ts';
  */
 export const COMMANDS: readonly CommandSpec[] = [
   ...LOCAL_COMMANDS,
+  ...STORE_COMMANDS,
   ...CONFIG_COMMANDS,
   ...REMOTE_COMMANDS,
   ...ACCOUNT_COMMANDS,

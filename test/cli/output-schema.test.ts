@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { schemaOf } from '../../src/cli/command.ts';
 import { DATA_SHAPES } from '../../src/cli/shapes/shapes.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { verifies } from '../requirements.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
@@ -153,6 +155,12 @@ plugins remove gateway-plugin-report
 plugins install ./absent
 skills create unpacked --display-name again
 delete -f more.yaml
+store migrate --from old.yaml --to lmdb:moved
+store backup copied -c moved.yaml
+store verify copied
+store verify
+store verify absent
+store restore copied --to restored
 version
 completion bash
 help
@@ -190,12 +198,28 @@ beforeAll(async () => {
   const env = { SHOP_TOKEN: 'shop-token-value' };
   gateway = await startGateway({ ...CONFIG, server }, { env });
   await writeFile(join(gateway.directory, 'more.yaml'), MORE);
+  await makeStores(gateway.directory);
   schemas = (await run('schema', 'output')).json().data;
 });
 afterAll(async () => {
   await gateway.stop();
   await studio.close();
 });
+
+/** A journal to move, and the configurations before and after. */
+async function makeStores(directory: string): Promise<void> {
+  const path = join(directory, 'old');
+  const store = await openStore({ driver: 'fs', path }, { clock: systemClock });
+  await store.commit([{ type: 'put', key: ['k'], value: 1 }]);
+  await store.close();
+  for (const [name, driver] of [
+    ['old', 'fs'],
+    ['moved', 'lmdb'],
+  ]) {
+    const config = { version: 1, server: { store: { driver, path: `./${name}` } } };
+    await writeFile(join(directory, `${name}.yaml`), JSON.stringify(config));
+  }
+}
 
 function run(...argv: string[]): Promise<CliRun> {
   const env = {

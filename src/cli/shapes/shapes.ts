@@ -11,6 +11,7 @@ import {
 } from './config-shapes.ts';
 import { CONNECTION_SHAPES } from './connection-shapes.ts';
 import { RUN_SHAPES } from './run-shapes.ts';
+import { STORE_SHAPES } from './store-shapes.ts';
 import { anything, flag, list, oneOf, orNull, record, text, texts } from './shape.ts';
 import type { Shape } from './shape.ts';
 import {
@@ -97,6 +98,7 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   api: anything,
   ...CONNECTION_SHAPES,
   ...RUN_SHAPES,
+  ...STORE_SHAPES,
   ...group('agents', AGENT, ['list', 'get', 'archive']),
   ...group('services', SERVICE, ['list', 'get', 'disable', 'enable', 'delete']),
   ...group('credentials', CREDENTIAL, ['list', 'get', 'create', 'rotate', 'disable', 'enable']),

@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { MANIFEST } from '../../store/backup/manifest.ts';
+import { verifyBackup } from '../../store/backup/verify-backup.ts';
+import { openRaw } from '../../store/raw/open-raw.ts';
+import { verifyStore, type Problem, type Verified } from '../../store/raw/verify-store.ts';
+import type { StoreConfig } from '../../store/store-config.ts';
+import { CliError } from '../cli-error.ts';
+import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { printable } from '../printable.ts';
+import { toStorePlace } from '../store-place.ts';
+import { storeWork, withServer } from '../store-work.ts';
+
+export const run: CommandRun = async (input) => {
+  const { args, context } = input;
+  const given = args['what'];
+  if (given === undefined) {
+    return withServer(input, ({ store }) => verify(store, `the ${store.driver} store`, input));
+  }
+  const path = resolve(context.io.cwd, given);
+  if (existsSync(join(path, MANIFEST))) return verifyCopy(path, input);
+  if (existsSync(join(path, 'data.mdb'))) return verify({ driver: 'lmdb', path }, path, input);
+  if (!/:|\.(ya?ml|json)$/.test(given)) {
+    throw new CliError({
+      code: 'not_found',
+      message: `there is neither a backup nor a store in ${path}`,
+    });
+  }
+  const { config, shown } = await toStorePlace(given, context.io);
+  return verify(config, shown, input);
+};
+
+interface Report {
+  readonly what: string;
+  readonly format: number;
+  readonly identity: string | null;
+  readonly createdAt: string | null;
+  readonly store: Verified | undefined;
+  readonly problems: readonly Problem[];
+}
+
+async function verify(
+  config: StoreConfig,
+  what: string,
+  input: CommandInput,
+): Promise<CommandResult> {
+  const raw = await openRaw(config, { clock: input.context.clock, isHeld: false });
+  try {
+    const store = await verifyStore(raw, storeWork(input));
+    const { incoming, identity = null } = raw.meta;
+    const half = { where: what, what: 'a migration into it began and did not end' };
+    const problems = incoming ? [half, ...store.problems] : store.problems;
+    return toResult({ what, format: raw.format, identity, createdAt: null, store, problems });
+  } finally {
+    await raw.close();
+  }
+}
+
+async function verifyCopy(directory: string, input: CommandInput): Promise<CommandResult> {
+  const { manifest, store, problems } = await verifyBackup(directory, storeWork(input));
+  const { format, identity } = manifest.store;
+  const createdAt = manifest.created_at;
+  return toResult({ what: directory, format, identity, createdAt, store, problems });
+}
+
+function toResult({ what, format, identity, createdAt, store, problems }: Report): CommandResult {
+  const segments = store?.segments ?? {};
+  const lines = [
+    `${what}: ${store?.rows ?? 0} rows, format ${format}`,
+    ...Object.entries(segments).map(([name, rows]) => `  ${printable(name)}  ${rows}`),
+    ...problems.map(({ where, what: found }) => `broken  ${printable(`${where}: ${found}`)}`),
+  ];
+  return {
+    data: {
+      what,
+      format,
+      identity,
+      created_at: createdAt,
+      rows: store?.rows ?? null,
+      bytes: store?.bytes ?? null,
+      checksum: store?.checksum ?? null,
+      segments,
+      problems,
+    },
+    text: lines.join('\n'),
+    ...(problems.length > 0 && {
+      failure: {
+        code: 'store_broken',
+        message: `${problems.length} ${problems.length === 1 ? 'thing is' : 'things are'} broken`,
+        exitCode: EXIT.failed.code,
+      },
+    }),
+  };
+}
