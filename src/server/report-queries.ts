@@ -3,6 +3,7 @@ import type { RequestQuery } from '../usage/request-log.ts';
 import { USAGE_GROUPS } from '../usage/usage-report.ts';
 import type { UsageQuery } from '../usage/usage-report.ts';
 
+const MAX_ID = 256;
 const RESULTS = ['ok', 'error', 'aborted', 'interrupted', 'pending'] as const;
 
 /** `group_by` (`key`, `model`, `day`, `organization`; commas), `from`, `to`, `organization`. */
@@ -12,7 +13,7 @@ export function toUsageQuery(search: string): UsageQuery {
     groupBy: words(query, 'group_by').map((word) => oneOf(USAGE_GROUPS, word, 'group_by')),
     from: instant(query, 'from'),
     to: instant(query, 'to'),
-    organization: query.get('organization') ?? undefined,
+    organization: owner(query),
   };
 }
 
@@ -21,7 +22,7 @@ export function toRequestQuery(search: string): RequestQuery {
   const query = new URLSearchParams(search);
   const status = query.get('status') || undefined;
   return {
-    organization: query.get('organization') ?? undefined,
+    organization: owner(query),
     key: query.get('key') ?? undefined,
     model: query.get('model') ?? undefined,
     status:
@@ -33,6 +34,14 @@ export function toRequestQuery(search: string): RequestQuery {
     limit: limit(query),
     page: query.get('page') || undefined,
   } as RequestQuery;
+}
+
+/** Rows are looked for by it, and keys of the store have an end. */
+function owner(query: URLSearchParams): string | undefined {
+  const id = query.get('organization') ?? undefined;
+  if (id === undefined || id.length <= MAX_ID) return id;
+  const message = `organization: is longer than ${MAX_ID} characters`;
+  throw new GatewayError('invalid_request', { message, param: 'organization' });
 }
 
 function words(query: URLSearchParams, name: string): string[] {
