@@ -9,19 +9,15 @@ import { verifies } from '../requirements.ts';
 import { CANARIES, startApiWorld } from './support/api-world.ts';
 import type { ApiWorld, Member } from './support/api-world.ts';
 import { makeBelongings, SKILL } from './support/belongings.ts';
+import { expectAlive, expectSafeAnswer, FUZZ } from './support/fuzz.ts';
 import { hostileRequests } from './support/hostile-requests.ts';
 import type { HostileRequest } from './support/hostile-requests.ts';
 import { createKeepAliveClient } from './support/keep-alive-client.ts';
 import type { Got, KeepAliveClient } from './support/keep-alive-client.ts';
 import { pathTo, sampleCalls } from './support/sample-calls.ts';
-import type { Named } from './support/sample-calls.ts';
+import type { Named, Sample } from './support/sample-calls.ts';
 
-/** Requests of each operation; `FUZZ_RUNS=1000` looks longer. */
-const RUNS = Number(process.env['FUZZ_RUNS'] ?? 20);
-/** What a failure prints, to see it again: `FUZZ_SEED=1 FUZZ_ONLY='POST /v1/agents'`. */
-const SEED = process.env['FUZZ_SEED'];
-const ONLY = process.env['FUZZ_ONLY'] ?? '';
-const TIMEOUT_MS = 150_000 + RUNS * 60_000;
+const AT_ONCE = 24;
 
 let world: ApiWorld;
 let member: Member;
@@ -51,50 +47,40 @@ async function newThings(): Promise<Named> {
 const thingsFor = ({ method, path }: Located): Promise<Named> | Named =>
   method === 'DELETE' || path.endsWith('/archive') ? newThings() : shared;
 
-const INSIDES = /TypeError|RangeError|SyntaxError|node_modules|\.[jt]s:\d|ECONN|\[object /;
-
-/** What every answer is, whatever was asked. */
-function expectAnswer(operation: Located, request: HostileRequest, got: Got): void {
+/** What every answer is; what is told where the operation is has the shape that the document promises. */
+function expectAnswer(
+  operation: Located,
+  { request, got, isThere }: { request: HostileRequest; got: Got; isThere: boolean },
+): void {
   const { status, headers, text } = got;
-  const shown = `${status} ${text.slice(0, 500)}`;
-  expect(status, shown).toBeLessThan(500);
-  expect(headers['x-request-id'], shown).toMatch(/^req_/);
-  expect(headers['request-id'], shown).toBe(headers['x-request-id']);
-  for (const secret of [...Object.values(CANARIES), member.key])
-    expect(text.includes(secret), `tells ${secret}: ${shown}`).toBe(false);
-  if (request.method === 'HEAD') return;
-  if (status >= 400) {
-    expect(headers['content-type'], shown).toBe('application/json');
-    expect(text, shown).not.toMatch(INSIDES);
-  }
-  if (request.method !== operation.method || text === '') return;
+  expectSafeAnswer(request, got, [...Object.values(CANARIES), member.key]);
   const type = String(headers['content-type']);
-  if (type !== 'application/json') return;
+  if (!isThere || request.method !== operation.method) return;
+  if (text === '' || type !== 'application/json') return;
   const answer = { status, headers: new Headers({ 'content-type': type }), body: JSON.parse(text) };
   checker.check(operation.method, operation.path, answer);
 }
 
-/** The connection is of use for the next request, or was closed as connections are. */
-async function expectAlive(): Promise<void> {
-  const alive = { method: 'GET', target: '/healthz', headers: {}, body: Buffer.alloc(0) };
-  expect(await client.send(alive)).toMatchObject({ status: 200, text: '{"status":"ok"}' });
-}
+const samplesOf = ({ method, path }: Located, named: Named): Sample[] =>
+  sampleCalls(world.document, named).filter((one) => one.operation === `${method} ${path}`);
 
 async function fuzz(operation: Located): Promise<void> {
   const named = await thingsFor(operation);
   const { document } = world;
-  const right = pathTo(operation.path, named).split('?')[0];
+  const fill = (given?: Record<string, string>): string => pathTo(operation.path, named, given);
+  const right = fill().split('?')[0];
+  const samples = samplesOf(operation, named);
   const property = fc.asyncProperty(
-    hostileRequests(operation, { document, named, key: member.key }),
+    hostileRequests(operation, { document, named, key: member.key, samples, fill }),
     async (request) => {
       const isThere = request.target.split('?')[0] === right;
       const got = await client.send(request);
       // Another path may be another operation's, whose shapes are its own.
-      expectAnswer(operation, isThere ? request : { ...request, method: 'OTHER' }, got);
-      await expectAlive();
+      expectAnswer(operation, { request, got, isThere });
+      await expectAlive(client);
     },
   );
-  await fc.assert(property, { numRuns: RUNS, ...(SEED && { seed: Number(SEED) }) });
+  await fc.assert(property, FUZZ.parameters);
 }
 
 /** Megabytes that nothing can be freed of. */
@@ -104,8 +90,24 @@ function heapInUse(): number {
   return process.memoryUsage().heapUsed / 2 ** 20;
 }
 
+function inAnyOrder<T>(items: readonly T[], places: fc.Stream<number>): T[] {
+  const at = [...places.take(items.length)];
+  return items
+    .map((item, index) => [at[index] ?? 0, item] as const)
+    .sort(([one], [other]) => one - other)
+    .map(([, item]) => item);
+}
+
+const errorsLogged = (): string[] =>
+  world.gateway
+    .log()
+    .split('\n')
+    .filter((line) => / error /.test(line));
+
 const operations = (): Located[] =>
-  operationsOf(world.document).filter(({ method, path }) => `${method} ${path}`.startsWith(ONLY));
+  operationsOf(world.document).filter(({ method, path }) =>
+    `${method} ${path}`.startsWith(FUZZ.only),
+  );
 
 describe('every documented operation', () => {
   it(
@@ -114,7 +116,7 @@ describe('every documented operation', () => {
       for (const operation of operations()) {
         const name = `${operation.method} ${operation.path}`;
         const named = await thingsFor(operation);
-        const calls = sampleCalls(world.document, named).filter((one) => one.operation === name);
+        const calls = samplesOf(operation, named);
         expect(calls.length, name).toBeGreaterThan(0);
         for (const call of calls) {
           await PREPARED[name]?.(named);
@@ -124,6 +126,32 @@ describe('every documented operation', () => {
           checker.check(operation.method, operation.path, answer);
         }
       }
+    },
+  );
+
+  it(
+    verifies('ops.unhandled', 'answers all of them at once, without a 5xx'),
+    { timeout: FUZZ.timeoutMs },
+    async () => {
+      const known = new Set(operations().map(({ method, path }) => `${method} ${path}`));
+      const storm = fc.asyncProperty(fc.infiniteStream(fc.nat()), async (places) => {
+        const things = [await newThings(), await newThings()];
+        const calls = things
+          .flatMap((named) => sampleCalls(world.document, named))
+          .filter(({ operation }) => known.has(operation));
+        const rest = inAnyOrder([...calls, ...calls, ...calls], places).values();
+        await Promise.all(
+          Array.from({ length: AT_ONCE }, async () => {
+            for (const call of rest) {
+              const { status, body } = await member.send(call);
+              const shown = `${call.operation}: ${status} ${JSON.stringify(body)}`;
+              expect(status, shown).toBeLessThan(500);
+            }
+          }),
+        );
+      });
+      await fc.assert(storm, { ...FUZZ.parameters, numRuns: Math.ceil(FUZZ.runs / 100) });
+      expect(errorsLogged()).toEqual([]);
     },
   );
 
@@ -142,7 +170,7 @@ describe('every documented operation', () => {
         const headers = { authorization: `Bearer ${member.key}` };
         const request = { method, target, headers, body: Buffer.alloc(0) };
         const got = await client.send(request);
-        expectAnswer(operation, { ...request, method: 'OTHER' }, got);
+        expectAnswer(operation, { request, got, isThere: false });
       }
     }
   });
@@ -153,7 +181,7 @@ describe('every documented operation', () => {
       'errors.request-id.header',
       'answers in its shape, and never with 5xx, whatever it is asked',
     ),
-    { timeout: TIMEOUT_MS },
+    { timeout: FUZZ.timeoutMs },
     async () => {
       const before = heapInUse();
       for (const operation of operations()) {

@@ -6,8 +6,7 @@ import { mutatedJson } from '../../protocols/mutations.ts';
 import { formText } from '../../support/form-text.ts';
 import { PNG } from '../../support/media-studio.ts';
 import { createSchemaArbitrary } from './schema-arbitrary.ts';
-import { pathTo, sampleCalls } from './sample-calls.ts';
-import type { Named } from './sample-calls.ts';
+import type { Named, Sample } from './sample-calls.ts';
 
 /** A request as it is sent, byte for byte. */
 export interface HostileRequest {
@@ -168,16 +167,17 @@ export interface HostileOptions {
   named: Named;
   /** Bearer. */
   key: string;
+  /** The right ways to say the operation. */
+  samples: readonly Pick<Sample, 'body' | 'headers'>[];
+  /** Its path with everything named, but for what is given. */
+  fill(given?: Readonly<Record<string, string>>): string;
 }
 
 /** Requests of one documented operation: right, nearly right, and anything but. */
 export function hostileRequests(
   { method, path, operation }: Located,
-  { document, named, key }: HostileOptions,
+  { document, named, key, samples, fill }: HostileOptions,
 ): fc.Arbitrary<HostileRequest> {
-  const samples = sampleCalls(document, named).filter(
-    (one) => one.operation === `${method} ${path}`,
-  );
   const bodies = bodiesOf({ method, path, operation }, { document, named, samples });
   const params = (operation.parameters ?? []).filter((one) => one.in === 'query');
   const own = samples[0]?.headers ?? {};
@@ -187,7 +187,7 @@ export function hostileRequests(
     .record({
       method: mostly(9, method, fc.constantFrom(...others)),
       target: fc
-        .tuple(targets(path, named), queries(params.map(({ name }) => name)))
+        .tuple(targets(path, fill), queries(params.map(({ name }) => name)))
         .map(([target, query]) =>
           query === '' ? target : `${target}${target.includes('?') ? '&' : '?'}${query}`,
         ),
@@ -216,8 +216,8 @@ function mostly<T>(weight: number, right: T, others: fc.Arbitrary<T>): fc.Arbitr
 }
 
 /** The path with everything named, or one of its parameters something that is no name. */
-function targets(path: string, named: Named): fc.Arbitrary<string> {
-  const right = pathTo(path, named);
+function targets(path: string, fill: HostileOptions['fill']): fc.Arbitrary<string> {
+  const right = fill();
   const holes = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const segment = fc.oneof(
     fc.constantFrom(...SEGMENTS),
@@ -226,9 +226,7 @@ function targets(path: string, named: Named): fc.Arbitrary<string> {
   const wrong =
     holes.length === 0
       ? segment.map((text) => `${right}/${text}`)
-      : fc
-          .tuple(fc.constantFrom(...holes), segment)
-          .map(([hole, text]) => pathTo(path, named, { [hole]: text }));
+      : fc.tuple(fc.constantFrom(...holes), segment).map(([hole, text]) => fill({ [hole]: text }));
   return mostly(4, right, wrong);
 }
 
@@ -263,7 +261,7 @@ interface Body {
 interface BodySources {
   document: Document;
   named: Named;
-  samples: readonly { body?: unknown; form?: unknown }[];
+  samples: HostileOptions['samples'];
 }
 
 function bodiesOf(
@@ -295,7 +293,11 @@ function bodiesOf(
   const type = mostly(8, 'application/json', fc.constantFrom(...TYPES));
   const objects = fc.record({ type, bytes: json });
   const isForm = 'multipart/form-data' in content;
-  const all = isForm ? fc.oneof(objects, forms(named)) : objects;
+  const all = fc.oneof(
+    { weight: 4, arbitrary: objects },
+    { weight: isForm ? 4 : 0, arbitrary: forms(named) },
+    { weight: 'application/yaml' in content ? 2 : 0, arbitrary: yaml(said) },
+  );
   return fc.oneof(
     { weight: 8, arbitrary: all },
     { weight: 1, arbitrary: raw },
@@ -309,6 +311,34 @@ function mostlyOf<T>(weight: number, right: fc.Arbitrary<T>, others: fc.Arbitrar
 
 const toBytes = (texts: fc.Arbitrary<string>): fc.Arbitrary<Buffer> =>
   texts.map((text) => Buffer.from(text));
+
+const YAML = [
+  'a: &a [*a]',
+  'a: &a {b: 1}\n<<: *a\nname: x',
+  'name: !!binary AAAA',
+  'name: !!js/function "x"',
+  '--- {}\n--- {}',
+  '%YAML 9.9\n---\n{}',
+  '\t- a',
+  '? [a]\n: b',
+  'name: 2026-11-21',
+  'name: 0x1F\nagent_id: ~',
+  '"\\ud800": 1',
+  `${'a: '.repeat(5_000)}`,
+  `${'- '.repeat(20_000)}`,
+].map((text) => Buffer.from(text));
+
+/** JSON is YAML; the rest is not JSON. */
+function yaml(said: readonly string[]): fc.Arbitrary<Body> {
+  const bytes = fc.oneof(
+    fc.constantFrom(...YAML),
+    ...said.map((text) =>
+      mutatedBytes(Buffer.from(text.replaceAll(',', ',\n').replaceAll('"', ''))),
+    ),
+    ...said.map((text) => hostileJson(text)),
+  );
+  return fc.record({ type: fc.constant('application/yaml'), bytes });
+}
 
 /** What uploads are made of, right and damaged. */
 function forms({ asset }: Named): fc.Arbitrary<Body> {
