@@ -29,7 +29,8 @@ export async function openRedisStore(given: Record<string, unknown>, clock: Cloc
   const place = toRedisPlace(given);
   const names = namesOf(place);
   const connection = connectTo(place);
-  const listener = connectTo(place, { commandTimeout: undefined });
+  // Its own way to subscribe again ends the process when the connection is lost in the middle of it.
+  const listener = connectTo(place, { commandTimeout: undefined, autoResubscribe: false });
   const watchers = createWatchers();
   try {
     await Promise.all([establish(connection), establish(listener)]);
@@ -65,8 +66,13 @@ async function listenTo(
     else for (const key of keys) watchers.changed(key);
   });
   await listener.subscribe(channel);
-  // What happened while it was away is not told later.
-  listener.on('ready', () => watchers.changedAnything());
+  // What happened while it was away is not told later. When it is lost again, it comes here again.
+  listener.on('ready', () => {
+    listener.subscribe(channel).then(
+      () => watchers.changedAnything(),
+      () => undefined,
+    );
+  });
 }
 
 function createRows(
