@@ -20,7 +20,7 @@ const PATHS = {
 export function toResourceClient(client: Client): ResourceClient {
   return {
     list: (kind) => collect(client.admin(PATHS[kind]).list()),
-    create: (kind, body) => client.admin(PATHS[kind]).create(body),
+    create: (kind, body, name) => client.admin(PATHS[kind]).create(body, undefined, name),
     update: (kind, id, { body, expectedVersion }) =>
       client.admin(PATHS[kind]).update(id, { ...body, expected_version: expectedVersion }),
     delete: (kind, id) => client.admin(PATHS[kind]).delete(id),

@@ -22,8 +22,12 @@ export interface AdminClient {
   /** Every match, all pages followed. */
   list(filters?: ListFilters, signal?: AbortSignal): AsyncGenerator<ResourceView, void, undefined>;
   get(id: string, signal?: AbortSignal): Promise<ResourceView>;
-  /** Throws `conflict` when the name is taken. */
-  create(body: Record<string, unknown>, signal?: AbortSignal): Promise<ResourceView>;
+  /** Throws `conflict` when the name is taken. `idempotencyKey` is the same for every try of one creation. */
+  create(
+    body: Record<string, unknown>,
+    signal?: AbortSignal,
+    idempotencyKey?: string,
+  ): Promise<ResourceView>;
   /** Only the members of `body` change. With `expected_version` in it a stale write throws `conflict`. */
   update(id: string, body: Record<string, unknown>, signal?: AbortSignal): Promise<ResourceView>;
   delete(id: string, signal?: AbortSignal): Promise<void>;
@@ -60,7 +64,7 @@ export function createAdminClient(http: Http, path: string): AdminClient {
   const send = async (
     method: string,
     at: string,
-    rest: Pick<HttpCall, 'body' | 'form' | 'signal'>,
+    rest: Pick<HttpCall, 'body' | 'form' | 'headers' | 'signal'>,
   ) => (await http.json({ method, path: at, ...rest }, isResource)).body;
   return {
     list: (filters, signal) =>
@@ -69,7 +73,12 @@ export function createAdminClient(http: Http, path: string): AdminClient {
         return (await http.json({ method: 'GET', path, query, signal }, isPageOf(isResource))).body;
       }),
     get: (id, signal) => send('GET', one(id), { signal }),
-    create: (body, signal) => send('POST', path, { body, signal }),
+    create: (body, signal, idempotencyKey) =>
+      send('POST', path, {
+        body,
+        signal,
+        headers: idempotencyKey === undefined ? undefined : { 'idempotency-key': idempotencyKey },
+      }),
     update: (id, body, signal) => send('PATCH', one(id), { body, signal }),
     action: (id, name, signal) => send('POST', `${one(id)}/${name}`, { body: {}, signal }),
     upload: (form, signal) => send('POST', path, { form, signal }),

@@ -39,6 +39,8 @@ export interface ApplyOptions {
   client: ResourceClient;
   /** Resolved before the first write, by their written form (see `resolveAllSecrets`). */
   secrets: ReadonlyMap<SecretRef, string>;
+  /** Names this apply among all others, so that a creation that is tried again makes one object. */
+  runId?: string | undefined;
   /** How many objects are written at once. Default: 1. */
   parallelism?: number;
   /** Waits so many milliseconds before a write is tried again. Default: a timer. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type ActualState, findActual, type View } from './actual.ts';
 import type { ApplyOptions } from './apply.ts';
 import { changesOf, known } from './changes.ts';
@@ -100,13 +101,19 @@ export class ObjectWriter {
     const labels = ownedLabels(object, owner, this.#actual);
     const body = { ...this.#resolvedFields(Object.entries(object.body), object), labels };
     return this.#again(
-      () => client.create(kind, body),
+      () => client.create(kind, body, this.#nameOf(object)),
       async () => {
         const actual = { ...this.#actual, [kind]: await client.list(kind) };
         const [found] = findActual(kind, identity, actual);
         return found && labelsOf(found)[owner.label] === owner.value ? found : undefined;
       },
     );
+  }
+
+  #nameOf({ kind, identity }: DesiredObject): string | undefined {
+    const { runId } = this.#options;
+    if (runId === undefined) return undefined;
+    return createHash('sha256').update(`${runId} ${kind}/${identity}`).digest('hex');
   }
 
   /** As a creation: an update that took effect without an answer shows in the object. */

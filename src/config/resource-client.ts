@@ -8,7 +8,8 @@ import type { KindName } from './kinds.ts';
 export interface ResourceClient {
   /** Every object of the kind, all pages. */
   list(kind: KindName): Promise<View[]>;
-  create(kind: KindName, body: Record<string, unknown>): Promise<View>;
+  /** Tries that have the same name come to one object, also when one takes effect late. */
+  create(kind: KindName, body: Record<string, unknown>, name?: string): Promise<View>;
   update(
     kind: KindName,
     id: string,

@@ -38,13 +38,13 @@ const GOOGLE: readonly Carrier[] = ['google-header', 'bearer', 'query-key'];
 
 /**
  * Text that is asked for again may be made again, JSON-RPC names its own calls, what passes through is
- * the provider's to repeat, and secrets are shown once.
+ * the provider's to repeat, secrets are shown once, and the administrators' kinds have names of their own.
  */
 const EXEMPT = [
   /^\/v1\/(chat|responses|messages|embeddings|models|api|webhooks\/secret)(\/|$)/,
   /^\/v1beta\/models\//,
   /\/(mcp|acp)$/,
-  /^\/admin\//,
+  /^\/admin\/v1\/(?!(agents|credentials|deployments|services|skills)(\/|$))/,
 ];
 
 /**

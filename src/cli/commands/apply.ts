@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { apply, type ApplyOptions, type ApplyReport } from '../../config/apply.ts';
 import type { GatewayConfig } from '../../config/load-config.ts';
 import { nodeConfigFiles } from '../../config/load.ts';
@@ -45,6 +46,7 @@ async function applyProject(input: CommandInput, config: GatewayConfig): Promise
       owner: ownerFor({ desired: config.desired, mode: plan.mode }),
       client: resources,
       secrets: resolved.secrets,
+      runId: randomUUID(),
       parallelism: flags.number('parallelism') ?? 1,
       signal: context.signal,
       onOutcome: progress(context, plan.summary.total),
