@@ -18,6 +18,7 @@ import type { MetricsListener } from './metrics-listener.ts';
 import type { Gateway } from './open-gateway.ts';
 import { reasonOf } from './reason-of.ts';
 import { createReloads } from './reloads.ts';
+import { reportCrashes } from './report-crashes.ts';
 import { runWorker } from './run-worker.ts';
 import { openConfigured } from './serve-gateway.ts';
 import type { ServeDeps } from './serve-gateway.ts';
@@ -70,18 +71,26 @@ export async function runStart(options: StartOptions): Promise<number> {
     return OK;
   }
   const log = logOf(config);
+  const stopReporting = reportCrashes(log);
   try {
     return await start(config, options, log);
   } catch (error) {
     log.flush();
     tellFailure(error);
     return FAILED;
+  } finally {
+    stopReporting();
   }
 }
 
 async function runAsWorker({ env }: StartOptions): Promise<number> {
   const sources = { env, files: nodeConfigFiles };
-  const isOk = await runWorker({ sources, createLog: logOf, onFailure: tellFailure });
+  const createLog = (config: GatewayConfig): Log => {
+    const log = logOf(config);
+    reportCrashes(log);
+    return log;
+  };
+  const isOk = await runWorker({ sources, createLog, onFailure: tellFailure });
   return isOk ? OK : FAILED;
 }
 
