@@ -13,6 +13,8 @@ export interface ChangeFeed {
    * that, a `StoreError` or the failure of a subscriber.
    */
   catchUp(): Promise<void>;
+  /** Every change was told of that was committed so many milliseconds ago, or earlier. */
+  ageMs(): number;
   close(): void;
 }
 
@@ -32,16 +34,15 @@ export function createChangeFeed({ store, clock, onError }: ChangeFeedDeps): Cha
   let again = false;
   let closed = false;
   let timer: Timer | undefined;
+  let knownAt = clock.monotonic();
 
   const look = async (): Promise<{ readonly failure: unknown } | undefined> => {
+    const begun = clock.monotonic();
     try {
       const epoch = (await store.get<string>(EPOCH_KEY))?.version;
-      if (closed || epoch === seen) return undefined;
-      // All of them, so that none still runs when the next look begins.
-      const results = await Promise.allSettled([...subscribers].map(async (run) => run()));
-      const failed = results.find((result) => result.status === 'rejected');
-      if (failed) throw failed.reason;
+      if (!closed && epoch !== seen) await tellAll(subscribers);
       seen = epoch;
+      knownAt = begun;
       return undefined;
     } catch (failure) {
       if (!closed) onError(failure);
@@ -82,10 +83,18 @@ export function createChangeFeed({ store, clock, onError }: ChangeFeedDeps): Cha
       const failed = await looking;
       if (failed) throw failed.failure;
     },
+    ageMs: () => clock.monotonic() - knownAt,
     close() {
       closed = true;
       timer?.cancel();
       unwatch();
     },
   };
+}
+
+async function tellAll(subscribers: ReadonlySet<() => Promise<void>>): Promise<void> {
+  // All of them, so that none still runs when the next look begins.
+  const results = await Promise.allSettled([...subscribers].map(async (run) => run()));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
 }

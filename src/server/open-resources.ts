@@ -36,6 +36,8 @@ export interface LiveResources {
   refresh(): Promise<void>;
   /** Sees every change that was committed before; costs one read when there is none. */
   catchUp(): Promise<void>;
+  /** So old is what is known of changes, in milliseconds. */
+  ageMs(): number;
   close(): void;
 }
 
@@ -77,6 +79,7 @@ export async function openResources(
     catalog,
     refresh,
     catchUp: () => feed.catchUp(),
+    ageMs: () => feed.ageMs(),
     close: () => feed.close(),
   };
 }

@@ -56,7 +56,7 @@ export async function admit(
   if (platform !== true && !(await platform)) throw new GatewayError('global_rate_limited');
   if (key === undefined) throw new GatewayError('missing_api_key');
   const found = deps.lookup(key);
-  const principal = found instanceof Promise ? await found : found;
+  const principal = found instanceof Promise ? await found.catch(tellFailure(scope)) : found;
   if (typeof principal === 'string') throw new GatewayError(REFUSALS[principal]);
   const rate = deps.rates.admitKey(principal);
   if (rate !== true && !(await rate)) throw new GatewayError('key_rate_limited');
@@ -66,6 +66,14 @@ export async function admit(
   const leave = await deps.concurrency.enter(principal);
   if (!leave) throw new GatewayError('key_concurrency_exceeded');
   return { principal, leave };
+}
+
+/** Where calls are recorded, one whose key cannot be looked up is told as one that cannot be recorded. */
+function tellFailure(scope: Scope | null): (cause: unknown) => never {
+  return (cause) => {
+    const isRecorded = scope === 'inference' || scope === 'run';
+    throw isRecorded ? new GatewayError('persistence_failed', { cause }) : cause;
+  };
 }
 
 function hasScope(principal: Principal, scope: Scope): boolean {

@@ -123,6 +123,26 @@ describe('createChangeFeed', () => {
     feed.close();
   });
 
+  it('knows how old its knowledge is while the store cannot be read', async () => {
+    let isAway = false;
+    const { store } = makeResources();
+    const get: Store['get'] = (key) =>
+      isAway ? Promise.reject(new Error('away')) : store.get(key);
+    const { feed, clock } = setUp({ get });
+    await feed.catchUp();
+    expect(feed.ageMs()).toBe(0);
+    isAway = true;
+    for (let age = 500; age <= 2_000; age += 500) {
+      clock.advance(500);
+      await settle();
+      expect(feed.ageMs()).toBe(age);
+    }
+    isAway = false;
+    clock.advance(500);
+    await vi.waitFor(() => expect(feed.ageMs()).toBe(0));
+    feed.close();
+  });
+
   it('is silent after its end', async () => {
     const { feed, change, clock, others } = setUp();
     const seen = vi.fn(async () => undefined);

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { createKeyLookup } from '../../src/server/key-lookup.ts';
 import type { Principal } from '../../src/usage/principal.ts';
+import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 function setup() {
@@ -8,14 +9,16 @@ function setup() {
   const stored = new Set<string>();
   let seen = new Set<string>();
   let reads = 0;
-  const store = { fails: false };
+  const store = { fails: false, ageMs: 0 };
   const lookup = createKeyLookup({
     clock,
+    ageMs: () => store.ageMs,
     keys: { lookup: (key) => (seen.has(key) ? ({ keyId: key } as Principal) : 'unknown') },
     async catchUp() {
       reads++;
       if (store.fails) throw new Error('the store is away');
       seen = new Set(stored);
+      store.ageMs = 0;
     },
   });
   return { clock, stored, store, lookup, reads: () => reads };
@@ -42,7 +45,28 @@ it('refuses no key as unknown while the store cannot tell', async () => {
   const { lookup, stored, store } = setup();
   stored.add('sk-new');
   store.fails = true;
-  await expect(lookup('sk-new')).rejects.toMatchObject({ code: 'persistence_failed' });
+  await expect(lookup('sk-new')).rejects.toThrow('the store is away');
   store.fails = false;
   expect(await lookup('sk-new')).toMatchObject({ keyId: 'sk-new' });
 });
+
+it(
+  verifies(
+    'auth.key.revoked-message',
+    'looks again before it believes what it knew a second ago, as when it was cut off or asleep',
+  ),
+  async () => {
+    const { lookup, stored, store, reads } = setup();
+    stored.add('sk-old');
+    expect(await lookup('sk-old')).toMatchObject({ keyId: 'sk-old' });
+    stored.delete('sk-old');
+    store.ageMs = 999;
+    expect(await lookup('sk-old')).toMatchObject({ keyId: 'sk-old' });
+    expect(reads()).toBe(1);
+    store.ageMs = 1_000;
+    store.fails = true;
+    await expect(lookup('sk-old')).rejects.toThrow('the store is away');
+    store.fails = false;
+    expect(await lookup('sk-old')).toBe('unknown');
+  },
+);
