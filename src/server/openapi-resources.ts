@@ -173,7 +173,14 @@ function toSchema(fields: z.ZodObject, io: 'input' | 'output'): ObjectSchema {
     io,
     unrepresentable: 'any',
     reused: 'inline',
-    // Clients send, and read, members that this version does not know.
-    override: ({ jsonSchema }) => void delete jsonSchema.additionalProperties,
+    override: ({ jsonSchema }) => {
+      // Clients send, and read, members that this version does not know.
+      delete jsonSchema.additionalProperties;
+      const { oneOf } = jsonSchema;
+      if (io === 'input' || !oneOf) return;
+      // What is made of an input has no schema of its own: several may fit what is read.
+      delete jsonSchema.oneOf;
+      jsonSchema.anyOf = oneOf;
+    },
   }) as ObjectSchema;
 }

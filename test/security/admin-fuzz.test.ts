@@ -154,7 +154,7 @@ describe('what administrators call', () => {
         world.gateway
           .log()
           .split('\n')
-          .filter((line) => / error /.test(line)),
+          .filter((line) => / (?:error|warn) /.test(line)),
       ).toEqual([]);
     },
   );

@@ -102,7 +102,7 @@ const errorsLogged = (): string[] =>
   world.gateway
     .log()
     .split('\n')
-    .filter((line) => / error /.test(line));
+    .filter((line) => / (?:error|warn) /.test(line));
 
 const operations = (): Located[] =>
   operationsOf(world.document).filter(({ method, path }) =>
@@ -193,7 +193,7 @@ describe('every documented operation', () => {
       const errors = world.gateway
         .log()
         .split('\n')
-        .filter((line) => / error /.test(line));
+        .filter((line) => / (?:error|warn) /.test(line));
       expect(errors).toEqual([]);
       expect(heapInUse() - before).toBeLessThan(200);
     },

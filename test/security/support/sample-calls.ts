@@ -231,7 +231,7 @@ function deploymentOf(named: Named): object {
   return {
     name: 'another',
     agent_id: named.agent,
-    agent_config: { skills: skills(named) },
+    agent_config: { skills: skills(named), tools: [{ type: 'agent_toolset_20260401' }] },
     initial_events: [message(named)],
     schedule: { type: 'cron', expression: '0 7 1 1 *', timezone: 'Europe/Berlin' },
     timeout_policy: { session_timeout_seconds: 60 },
