@@ -235,8 +235,9 @@ describe('a client that reads slowly', () => {
         return isStill;
       });
       expect(sent).toBeLessThan(STREAMS * PIECES * PIECE.length * 0.7);
-      // The provider and the clients live in this process too, so this is more than the gateway holds.
-      expect(((await memory()) - before) / STREAMS).toBeLessThan(1024 * 1024);
+      // The provider and the clients live in this process too, so this is more than the gateway holds;
+      // and the engine gives back the buffers of dead objects when it gets to it.
+      await eventually(async () => ((await memory()) - before) / STREAMS < 1024 * 1024);
       const [slow, ...others] = streams;
       for (const other of others) other.destroy();
       slow?.response.resume();
@@ -259,7 +260,6 @@ describe('a client that reads slowly', () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     collect();
-    // The engine gives back the buffers of dead objects some time after it has found them.
     await pause(100);
     collect();
     return process.memoryUsage().arrayBuffers;
