@@ -54,7 +54,8 @@ describe.each(VERSIONS)('the installed package under Node.js %s', (version) => {
         cwd: home,
       });
       expect((await execa('node', ['--version'], options)).stdout).toBe(`v${version}`);
-      expect(await gateway('version')).toBe('0.1.0');
+      const { version: own } = JSON.parse(await readFile(join(product, 'package.json'), 'utf8'));
+      expect(await gateway('version')).toBe(own);
 
       const server = execa('gateway', ['start', '--port', '0'], { ...options, reject: false });
       let log = '';
