@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createIdSource } from '../../src/core/ids.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
 import { TURN_JOB } from '../../src/sessions/turn-job.ts';
@@ -22,6 +22,7 @@ import { createWorkerLease } from '../../src/usage/worker-lease.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { verifies } from '../requirements.ts';
 import { echoRunner, newSession, ORG, say } from '../sessions/support.ts';
+import { findProgram, startRedis } from '../store/support/database-server.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import { sweepRound } from '../support/sweep-round.ts';
@@ -288,7 +289,7 @@ describe('what is removed past its age', () => {
       const open = (clock: FakeClock) => openStore({ driver: 'memory' }, { clock });
       await fc.assert(
         fc.asyncProperty(things, cuts, (made, cut) => check(open, made, cut)),
-        { numRuns: 60 },
+        { numRuns: 40 },
       );
     },
     120_000,
@@ -299,7 +300,26 @@ describe('what is removed past its age', () => {
       openStore({ driver: 'lmdb', path: await temporaryDirectory() }, { clock });
     await fc.assert(
       fc.asyncProperty(things, cuts, (made, cut) => check(open, made, cut)),
-      { numRuns: 8 },
+      { numRuns: 5, endOnFailure: true },
     );
   }, 120_000);
+
+  const redis = findProgram('redis-server');
+  it.skipIf(redis === undefined)(
+    'is the same in Redis',
+    async () => {
+      const server = await startRedis(redis!);
+      onTestFinished(() => server.stop());
+      let sites = 0;
+      const open = (clock: FakeClock) => {
+        const options = { url: server.url, prefix: `site${++sites}:` };
+        return openStore({ driver: 'redis', options }, { clock });
+      };
+      await fc.assert(
+        fc.asyncProperty(things, cuts, (made, cut) => check(open, made, cut)),
+        { numRuns: 3, endOnFailure: true },
+      );
+    },
+    120_000,
+  );
 });
