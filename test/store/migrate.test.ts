@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import { migrateStore, type MigrateOptions } from '../../src/store/raw/migrate-store.ts';
 import { openRaw } from '../../src/store/raw/open-raw.ts';
@@ -8,48 +7,14 @@ import { verifyStore } from '../../src/store/raw/verify-store.ts';
 import type { StoreConfig } from '../../src/store/store-config.ts';
 import type { Entry, Key, Op, Store } from '../../src/store/store.ts';
 import { HOSTILE_KEYS } from '../conformance/store.ts';
-import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import {
-  findProgram,
-  startPostgres,
-  startRedis,
-  type DatabaseServer,
-} from './support/database-server.ts';
+import { storePlaces } from './support/store-places.ts';
 
-const redisProgram = findProgram('redis-server');
-const postgresProgram = findProgram('postgres');
-let redis: DatabaseServer | undefined;
-let postgres: DatabaseServer | undefined;
-let sites = 0;
-
-beforeAll(async () => {
-  if (redisProgram !== undefined) redis = await startRedis(redisProgram);
-  if (postgresProgram !== undefined) postgres = await startPostgres(postgresProgram);
-});
-afterAll(() => Promise.all([redis?.stop(), postgres?.stop()]));
-
-const PLACES: Record<string, () => Promise<StoreConfig>> = {
-  lmdb: async () => ({ driver: 'lmdb', path: join(await temporaryDirectory(), 'store') }),
-  fs: async () => ({ driver: 'fs', path: join(await temporaryDirectory(), 'store') }),
-  redis: async () => ({
-    driver: 'redis',
-    options: { url: redis?.url, prefix: `site${++sites}:` },
-  }),
-  postgres: async () => ({
-    driver: 'postgres',
-    options: { url: postgres?.url, schema: `site${++sites}` },
-  }),
-};
-const present = Object.keys(PLACES).filter(
-  (name) =>
-    (name !== 'redis' || redisProgram !== undefined) &&
-    (name !== 'postgres' || postgresProgram !== undefined),
-);
+const places = storePlaces();
 /** Each once on each side carries the largest values; they would make every pair slow. */
-const PAIRS = present.flatMap((from, index) =>
-  present.map((to) => ({ from, to, isLarge: to === present[(index + 1) % present.length] })),
+const PAIRS = places.drivers.flatMap((from, index, all) =>
+  all.map((to) => ({ from, to, isLarge: to === all[(index + 1) % all.length] })),
 );
 
 const START = 1_800_000_000_000;
@@ -124,7 +89,7 @@ describe.each(PAIRS)('a store on $from that moves to $to', ({ from, to, isLarge 
   it(
     verifies('store.migrate', 'keeps keys, values, versions, counters and the time that is left'),
     async () => {
-      const [source, target] = [await PLACES[from]!(), await PLACES[to]!()];
+      const [source, target] = [await places.fresh(from), await places.fresh(to)];
       const clock = createFakeClock(START);
       const before = await openStore(source, { clock });
       await fill(before);
