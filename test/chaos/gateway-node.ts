@@ -124,7 +124,8 @@ export class GatewayNode {
   #onExit(child: ChildProcess, how: string): void {
     if (child !== this.#child || !this.#isWanted) return;
     this.crashes.push(`${this.name} ended by itself: ${how}`);
-    this.start().catch((error: unknown) => this.crashes.push(String(error)));
+    const end = this.beginTrouble('killed');
+    this.start().then(end, (error: unknown) => this.crashes.push(String(error)));
   }
 
   async #answers(): Promise<boolean> {

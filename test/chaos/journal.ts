@@ -81,7 +81,7 @@ export class Journal {
   #marks = 0;
 
   /** Words that nobody else has said. */
-  newMark(prefix: 'c' | 's' | 'p'): string {
+  newMark(prefix: 'c' | 's' | 'p' | 'k'): string {
     return `${prefix}${++this.#marks}`;
   }
 

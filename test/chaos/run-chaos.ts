@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { carryOut } from './faults/carry-out.ts';
@@ -73,6 +74,7 @@ async function perform(stage: Stage, { seed, seconds, rounds, onPhase }: ChaosOp
   const refusal = await apply(stage, stage.nodes[0]!);
   if (refusal !== undefined) throw new Error(`the first apply failed: ${refusal}`);
   const over = new AbortController();
+  setMaxListeners(0, over.signal);
   const faults = planFaults(stage, { random: createRandom(seed), seconds, rounds });
   const load = [
     ...startChats(stage, over.signal),

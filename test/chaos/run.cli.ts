@@ -6,7 +6,7 @@ import { toText } from './report.ts';
 import { hasFailed, runChaos } from './run-chaos.ts';
 
 /** Each kind of fault happens once in so many seconds. */
-const ROUND_SECONDS = 20;
+const ROUND_SECONDS = 30;
 
 const { values } = parseArgs({
   options: {

@@ -15,7 +15,7 @@ export const CALL_PRICE = 0.01;
 export const RPM_CAP = 20;
 
 /** So many requests go to a gateway that is down or asleep all the same. */
-const STRAY = 0.02;
+const STRAY = 0.005;
 
 export interface PayingKey {
   readonly id: string;

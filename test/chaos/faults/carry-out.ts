@@ -3,7 +3,7 @@ import type { Cut } from '../cut-proxy.ts';
 import type { GatewayNode } from '../gateway-node.ts';
 import { nodeNames } from '../journal.ts';
 import type { Stage } from '../stage.ts';
-import type { Fault } from './deck.ts';
+import type { Fault, FaultKind } from './deck.ts';
 
 /** One cut of three is that of everybody. */
 const ALL_ARE_CUT = 1 / 3;
@@ -16,9 +16,10 @@ export async function carryOut(stage: Stage, faults: readonly Fault[]): Promise<
   const under = faults.map(async (fault) => {
     await sleep(Math.max(0, fault.at - (Date.now() - began)));
     const at = Date.now() - began;
+    const strike = (): Promise<string> => STRIKES[fault.kind](stage, fault);
     const isAboutStore = /^store|^cut|^disk/.test(fault.kind);
     // Two faults of the way to the store at once would undo each other.
-    const happened = isAboutStore ? store.then(() => strike(stage, fault)) : strike(stage, fault);
+    const happened = isAboutStore ? store.then(strike) : strike();
     if (isAboutStore) store = happened;
     const target = await happened;
     const { kind } = fault;
@@ -27,27 +28,22 @@ export async function carryOut(stage: Stage, faults: readonly Fault[]): Promise<
   await Promise.all(under);
 }
 
-/** Gives whom it hit. */
-function strike(stage: Stage, fault: Fault): Promise<string> {
-  switch (fault.kind) {
-    case 'kill':
-      return kill(stage, fault);
-    case 'pause':
-    case 'pause-past-lease':
-      return pause(stage, fault);
-    case 'store-asked':
-    case 'store-killed':
-      return endStore(stage, fault);
-    case 'disk-full':
-      return fillDisk(stage, fault);
-    case 'cut-refuse':
-    case 'cut-drop':
-    case 'cut-stall':
-    case 'cut-half-open':
-    case 'cut-reset':
-      return cut(stage, fault);
-  }
-}
+type Strike = (stage: Stage, fault: Fault) => Promise<string>;
+
+/** Each gives whom it hit. */
+const STRIKES: Readonly<Record<FaultKind, Strike>> = {
+  kill,
+  pause,
+  'pause-past-lease': pause,
+  'store-asked': endStore,
+  'store-killed': endStore,
+  'disk-full': fillDisk,
+  'cut-refuse': cut,
+  'cut-drop': cut,
+  'cut-stall': cut,
+  'cut-half-open': cut,
+  'cut-reset': cut,
+};
 
 async function kill(stage: Stage, { lot }: Fault): Promise<string> {
   const node = chooseFree(stage, lot);

@@ -43,7 +43,7 @@ export function planFaults(
   const faults: Fault[] = all.map((kind, index) => ({
     kind,
     at: Math.round(start + step * (index + random.next())),
-    forMs: random.between(300, 2_000),
+    forMs: random.between(300, kind.startsWith('cut') ? 3_500 : 2_000),
     lot: random.next(),
   }));
   // They last long, so they go beside the others.

@@ -20,7 +20,7 @@ export function startKeys(stage: Stage, until: AbortSignal): Promise<void>[] {
 
 async function liveOf(stage: Stage): Promise<void> {
   const { journal } = stage;
-  const name = `k${journal.keys.length}`;
+  const name = `key ${journal.newMark('k')}`;
   const made = await askAdmin(stage, ['key.create', 'POST /admin/v1/keys'], { body: { name } });
   if (!isOk(made)) return;
   const key: MadeKey = { id: made.body.id, value: made.body.value };
