@@ -1,15 +1,16 @@
-import type { Clock, Timer } from '../core/clock.ts';
+import type { Clock } from '../core/clock.ts';
 import type { Op, Store } from '../store/store.ts';
 import { JobHold, LEASE_MS } from './job-hold.ts';
 import { duePrefix, fromDueKey, jobKey, toChangeOps } from './job-rows.ts';
 import type { JobRow, StoredJob } from './job-rows.ts';
 import type { Job, JobHandler, JobResult } from './jobs.ts';
+import { LookLoop } from './look-loop.ts';
 
 /** Jobs that one look takes into account; the next look sees the rest. */
 const PAGE = 64;
-/** The wall clock may step and a watch may miss: nothing due waits longer than this. */
+/** Nothing due waits longer than this. */
 const MAX_SLEEP_MS = 60_000;
-/** After a store that failed, or jobs that others were about to take. */
+/** After jobs that others were about to take. */
 const SLEEP_AGAIN_MS = 1_000;
 const BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 5 * 60_000;
@@ -35,25 +36,27 @@ export class Lane {
   /** Those that run but only wait for somebody. */
   readonly #paused = new Set<string>();
   readonly #unwatch: () => void;
-  #timer: Timer | undefined;
-  #looking: Promise<void> | undefined;
-  #lookAgain = false;
-  #closed = false;
+  readonly #loop: LookLoop;
   #isAborting = false;
 
   constructor(options: LaneOptions) {
     this.#options = options;
-    this.#unwatch = options.store.watch(duePrefix(options.kind), () => this.#wake());
-    this.#wake();
+    this.#loop = new LookLoop({
+      clock: options.clock,
+      maxSleepMs: MAX_SLEEP_MS,
+      look: () => this.#takeDue(),
+      report: (error) => options.report(error),
+    });
+    this.#unwatch = options.store.watch(duePrefix(options.kind), () => this.#loop.wake());
+    this.#loop.wake();
   }
 
   /** Takes no more and aborts what only waits for somebody; resolves when all that runs has ended. */
   async drain(): Promise<void> {
-    this.#closed = true;
+    const looked = this.#loop.close();
     this.#unwatch();
-    this.#timer?.cancel();
     for (const id of this.#paused) this.#running.get(id)?.controller.abort();
-    await this.#looking;
+    await looked;
     await Promise.all(Array.from(this.#running.values(), ({ done }) => done));
   }
 
@@ -72,35 +75,11 @@ export class Lane {
   }
 
   #pause(id: string, isPaused: boolean): void {
-    if (isPaused && this.#closed) this.#running.get(id)?.controller.abort();
+    if (isPaused && this.#loop.isClosed) this.#running.get(id)?.controller.abort();
     const wasFull = this.#room <= 0;
     if (isPaused && this.#running.has(id)) this.#paused.add(id);
     else this.#paused.delete(id);
-    if (wasFull && this.#room > 0) this.#wake();
-  }
-
-  #wake(): void {
-    if (this.#closed) return;
-    this.#lookAgain = true;
-    this.#looking ??= this.#look();
-  }
-
-  async #look(): Promise<void> {
-    this.#timer?.cancel();
-    let sleepMs = 0;
-    while (this.#lookAgain && !this.#closed) {
-      this.#lookAgain = false;
-      try {
-        sleepMs = await this.#takeDue();
-      } catch (error) {
-        this.#options.report(error);
-        sleepMs = SLEEP_AGAIN_MS;
-      }
-    }
-    this.#looking = undefined;
-    if (this.#closed) return;
-    const ms = Math.min(sleepMs, MAX_SLEEP_MS);
-    this.#timer = this.#options.clock.setTimeout(() => this.#wake(), ms);
+    if (wasFull && this.#room > 0) this.#loop.wake();
   }
 
   /** Starts what is due as far as there is room; returns how long there is nothing to do, in ms. */
@@ -114,7 +93,7 @@ export class Lane {
     // A go whose lease ran out may still be on its way out.
     const due = names.filter(({ at, id }) => at <= now && !this.#running.has(id));
     const taken = await this.#takeAll(due.slice(0, room));
-    if (this.#closed) return MAX_SLEEP_MS;
+    if (this.#loop.isClosed) return MAX_SLEEP_MS;
     const next = names.find(({ at }) => at > now);
     if (due.length > room) return taken < room ? SLEEP_AGAIN_MS : MAX_SLEEP_MS;
     if (next) return Math.max(0, next.at - clock.now());
@@ -159,7 +138,7 @@ export class Lane {
     const done = this.#run(job, controller).finally(() => {
       this.#running.delete(job.id);
       this.#paused.delete(job.id);
-      this.#wake();
+      this.#loop.wake();
     });
     this.#running.set(job.id, { controller, done });
   }

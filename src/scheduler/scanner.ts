@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../core/clock.ts';
+import { LookLoop } from '../jobs/look-loop.ts';
 import { DUE_PREFIX } from '../resources/due-index.ts';
 import type { Entry, Store } from '../store/store.ts';
 import { StoreError } from '../store/store.ts';
@@ -8,10 +9,8 @@ import type { Due } from './claim-due.ts';
 const PAGE = 256;
 /** Claims at once in this process. */
 const AT_ONCE = 64;
-/** The wall clock may step and a watch may miss: nothing due waits longer than this. */
+/** Nothing due waits longer than this. */
 const MAX_SLEEP_MS = 10_000;
-/** After a store that failed. */
-const SLEEP_AGAIN_MS = 1_000;
 /** At most, when others claimed most of what this process wanted. */
 const STAND_BACK_MS = 50;
 /** What cannot be claimed is left alone for so long. */
@@ -38,49 +37,29 @@ export class Scanner {
   readonly #options: ScannerOptions;
   readonly #avoided = new Map<string, number>();
   readonly #unwatch: () => void;
-  #timer: Timer | undefined;
-  #looking: Promise<void> | undefined;
+  readonly #loop: LookLoop;
+  #pause: Timer | undefined;
   #goOn: () => void = () => undefined;
-  #lookAgain = false;
-  #closed = false;
 
   constructor(options: ScannerOptions) {
     this.#options = options;
-    this.#unwatch = options.store.watch(DUE_PREFIX, () => this.#wake());
-    this.#wake();
+    this.#loop = new LookLoop({
+      clock: options.clock,
+      maxSleepMs: MAX_SLEEP_MS,
+      look: () => this.#claimDue(),
+      report: (error) => options.report(error),
+    });
+    this.#unwatch = options.store.watch(DUE_PREFIX, () => this.#loop.wake());
+    this.#loop.wake();
   }
 
   /** Takes no more; resolves when what it was about to claim is claimed. */
   async close(): Promise<void> {
-    this.#closed = true;
+    const looked = this.#loop.close();
     this.#unwatch();
-    this.#timer?.cancel();
+    this.#pause?.cancel();
     this.#goOn();
-    await this.#looking;
-  }
-
-  #wake(): void {
-    if (this.#closed) return;
-    this.#lookAgain = true;
-    this.#looking ??= this.#look();
-  }
-
-  async #look(): Promise<void> {
-    this.#timer?.cancel();
-    let sleepMs = 0;
-    while ((this.#lookAgain || sleepMs === 0) && !this.#closed) {
-      this.#lookAgain = false;
-      try {
-        sleepMs = await this.#claimDue();
-      } catch (error) {
-        this.#options.report(error);
-        sleepMs = SLEEP_AGAIN_MS;
-      }
-    }
-    this.#looking = undefined;
-    if (this.#closed) return;
-    const ms = Math.min(sleepMs, MAX_SLEEP_MS);
-    this.#timer = this.#options.clock.setTimeout(() => this.#wake(), ms);
+    await looked;
   }
 
   /** Returns how long there is nothing to do, in ms. */
@@ -120,7 +99,7 @@ export class Scanner {
   #standBack(ms: number): Promise<void> {
     return new Promise((resolve) => {
       this.#goOn = resolve;
-      this.#timer = this.#options.clock.setTimeout(resolve, ms);
+      this.#pause = this.#options.clock.setTimeout(resolve, ms);
     });
   }
 }
