@@ -41,6 +41,7 @@ export interface ServerConfig {
   timeouts: { firstContent: number; idle: number; total: number };
   drainMs: number;
   drainDelayMs: number;
+  drainIdleMs: number;
   ledger: 'auto' | 'before_call' | 'during_call';
   log: ServerSettings['log'];
   secrets: {
@@ -244,6 +245,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     },
     drainMs: settings.drain,
     drainDelayMs: settings.drain_delay,
+    drainIdleMs: settings.drain_idle,
     ledger: settings.ledger,
     log: settings.log,
     secrets: {

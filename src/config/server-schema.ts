@@ -181,6 +181,11 @@ export const serverSchema = z
     drain: duration
       .prefault('30s')
       .describe('How long a stop waits for open requests and for turns under way.'),
+    drain_idle: duration
+      .prefault('1s')
+      .describe(
+        'How long a stop leaves connections open that nobody uses, for requests that are on their way.',
+      ),
     drain_delay: duration
       .prefault('0s')
       .describe(

@@ -24,6 +24,8 @@ export interface ListenOptions {
   host: string;
   port: number;
   limits: ServerConfig['limits'];
+  /** How long a drain leaves connections open that nobody uses. */
+  drainIdleMs: number;
   /** Names answers to what is no request. */
   ids: IdSource;
 }
@@ -69,8 +71,11 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
     }),
   );
   refuseUnsound(server, ids);
-  server.on('request', (_request, response) => giveUpStalled(response, limits.requestTimeoutMs));
-  const windDown = createWindDown(server);
+  // Before the request is handled: an answer may be written at once.
+  server.prependListener('request', (_request, response) =>
+    giveUpStalled(response, limits.requestTimeoutMs),
+  );
+  const windDown = createWindDown(server, options.drainIdleMs);
   try {
     await served.serve();
   } catch (error) {

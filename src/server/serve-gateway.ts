@@ -69,8 +69,9 @@ export async function serveGateway(
   config: ServerConfig,
   clock: Clock,
 ): Promise<Serving> {
-  const { listen: address, limits } = config;
-  const listener = await listen(gateway.app, { ...address, limits, ids: gateway.ids });
+  const { listen: address, limits, drainIdleMs } = config;
+  const { app, ids } = gateway;
+  const listener = await listen(app, { ...address, limits, drainIdleMs, ids });
   let stopping: Promise<void> | undefined;
   return {
     url: listener.url,

@@ -10,18 +10,15 @@ export interface WindDown {
   drain(): Promise<void>;
 }
 
-/**
- * Kept connections stay open until none was used for so long: who is about to use one is still
- * answered, and told not to come back on it (RFC 9112, 9.6). Bounded, for clients that never stop.
- * Sockets live in real time, as the keep-alive timer of Node.js does.
- */
-const QUIET_MS = 100;
-const MAX_ROUNDS = 20;
-
 /** As Node.js keeps it: the answer that a connection waits for. */
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
 
-export function createWindDown(server: Server): WindDown {
+/**
+ * Kept connections stay open until none was used for `idleMs`: who is about to use one is still
+ * answered, and told not to come back on it (RFC 9112, 9.6). Sockets live in real time, as the
+ * keep-alive timer of Node.js does.
+ */
+export function createWindDown(server: Server, idleMs: number): WindDown {
   const connections = new Set<HttpSocket>();
   let isRetired = false;
   let wasUsed = false;
@@ -41,25 +38,22 @@ export function createWindDown(server: Server): WindDown {
     for (const { _httpMessage: response } of connections)
       if (response && !response.headersSent) response.shouldKeepAlive = false;
     // A stream that has begun could not say so; its connection gets the same time when it ends.
-    server.keepAliveTimeout = QUIET_MS;
+    server.keepAliveTimeout = Math.max(1, idleMs);
   };
 
   const closeUnused = (): void => {
+    // Node.js takes an answer for sent when it is only written.
+    if ([...connections].some(isBeingSent)) return closeOnceQuiet();
     server.closeIdleConnections();
     // Node.js does not count those as idle that never sent anything: browsers open such.
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
   };
 
-  const closeOnceQuiet = (rounds: number): void => {
+  const closeOnceQuiet = (): void => {
     if (connections.size === 0) return;
-    setTimeout(() => {
-      if (wasUsed && rounds > 1) {
-        wasUsed = false;
-        return closeOnceQuiet(rounds - 1);
-      }
-      // Behind the next look at the sockets: what has arrived is a request by then.
-      setImmediate(closeUnused);
-    }, QUIET_MS);
+    wasUsed = false;
+    // Behind the next look at the sockets: what has arrived is a request by then.
+    setTimeout(() => setImmediate(wasUsed ? closeOnceQuiet : closeUnused), idleMs);
   };
 
   return {
@@ -73,10 +67,14 @@ export function createWindDown(server: Server): WindDown {
             server.close(() => undefined);
             resolve();
           });
-          closeOnceQuiet(MAX_ROUNDS);
+          closeOnceQuiet();
         };
         // Connections that wait to be accepted would be reset, so they are accepted first.
         setImmediate(close);
       }),
   };
+}
+
+function isBeingSent({ _httpMessage: response }: HttpSocket): boolean {
+  return response?.writableEnded === true && !response.writableFinished;
 }

@@ -35,6 +35,7 @@ describe('resolveServerConfig', () => {
       timeouts: { firstContent: 120_000, idle: 120_000, total: 600_000 },
       drainMs: 30_000,
       drainDelayMs: 0,
+      drainIdleMs: 1_000,
       ledger: 'auto',
       log: { level: 'info', format: 'text', content: false },
       secrets: {

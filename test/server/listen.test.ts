@@ -24,7 +24,13 @@ const LIMITS = {
 };
 
 it('drains at once when the only connection has never sent a request', async () => {
-  const listener = await listen(new H3(), { host: '127.0.0.1', port: 0, limits: LIMITS, ids });
+  const listener = await listen(new H3(), {
+    host: '127.0.0.1',
+    port: 0,
+    limits: LIMITS,
+    drainIdleMs: 100,
+    ids,
+  });
   const socket = connect(Number(new URL(listener.url).port), '127.0.0.1');
   await once(socket, 'connect');
   const answered = await fetch(listener.url);
@@ -59,7 +65,13 @@ describe('what is no request', () => {
     verifies('errors.request-id.header', 'is answered with an id and a reason: %s'),
     async (_what, text, status) => {
       const limits = { ...LIMITS, requestTimeoutMs: 200 };
-      const listener = await listen(new H3(), { host: '127.0.0.1', port: 0, limits, ids });
+      const listener = await listen(new H3(), {
+        host: '127.0.0.1',
+        port: 0,
+        limits,
+        drainIdleMs: 100,
+        ids,
+      });
       const { socket, said } = await talk(listener.url, text);
       await once(socket, 'close');
       await listener.drain();
@@ -76,7 +88,13 @@ describe('what is no request', () => {
     const endless = (): Response =>
       new Response(new ReadableStream({ start: (body) => body.enqueue(new Uint8Array(1_000)) }));
     const app = new H3().get('/', endless);
-    const listener = await listen(app, { host: '127.0.0.1', port: 0, limits: LIMITS, ids });
+    const listener = await listen(app, {
+      host: '127.0.0.1',
+      port: 0,
+      limits: LIMITS,
+      drainIdleMs: 100,
+      ids,
+    });
     const { socket, said } = await talk(listener.url, 'GET / HTTP/1.1\r\nhost: a\r\n\r\n');
     await once(socket, 'data');
     socket.write('nonsense\r\n\r\n');
@@ -91,7 +109,13 @@ it(
   async () => {
     const app = new H3().get('/', () => new FastResponse('x'.repeat(32_000_000)));
     const limits = { ...LIMITS, requestTimeoutMs: 200 };
-    const listener = await listen(app, { host: '127.0.0.1', port: 0, limits, ids });
+    const listener = await listen(app, {
+      host: '127.0.0.1',
+      port: 0,
+      limits,
+      drainIdleMs: 100,
+      ids,
+    });
     const { socket } = await talk(listener.url, 'GET / HTTP/1.1\r\nhost: a\r\n\r\n');
     await once(socket, 'data');
     socket.pause();

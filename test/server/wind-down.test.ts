@@ -25,7 +25,7 @@ const LIMITS = {
 
 function serve(app: H3): Promise<Listener> {
   const ids = createIdSource(systemClock);
-  return listen(app, { host: '127.0.0.1', port: 0, limits: LIMITS, ids });
+  return listen(app, { host: '127.0.0.1', port: 0, limits: LIMITS, drainIdleMs: 100, ids });
 }
 
 function keptAgent(): Agent {

@@ -62,7 +62,13 @@ export async function serveSessions(options: RigOptions = {}) {
     onBug: (thrown) => bugs.push(thrown),
   });
   const bugs: unknown[] = [];
-  const listener = await listen(app, { host: '127.0.0.1', port: 0, limits: LIMITS, ids });
+  const listener = await listen(app, {
+    host: '127.0.0.1',
+    port: 0,
+    limits: LIMITS,
+    drainIdleMs: 50,
+    ids,
+  });
   onTestFinished(async () => {
     active.shutDown();
     listener.cut();

@@ -163,6 +163,8 @@ export async function writeConfig(
     version: 1,
     ...root,
     server: {
+      // Tests stop often, with connections that nobody is about to use.
+      drain_idle: '50ms',
       ...server,
       listen: { host: '127.0.0.1', port: 0, ...server.listen },
       ...(store && { store }),

@@ -72,7 +72,13 @@ export async function serveServices(options: RigOptions = {}) {
     guard: createHostGuard({ listenHost: '127.0.0.1', allowedHosts: [], origins: [] }),
     onBug: (thrown) => bugs.push(thrown),
   });
-  const listener = await listen(app, { host: '127.0.0.1', port: 0, limits: LIMITS, ids });
+  const listener = await listen(app, {
+    host: '127.0.0.1',
+    port: 0,
+    limits: LIMITS,
+    drainIdleMs: 50,
+    ids,
+  });
   onTestFinished(async () => {
     active.shutDown();
     listener.cut();
