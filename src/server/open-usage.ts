@@ -1,5 +1,5 @@
 import type { ServerConfig } from '../config/server-config.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock, Timer } from '../core/clock.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Store } from '../store/store.ts';
@@ -12,12 +12,18 @@ import { startRecovery } from '../usage/start-recovery.ts';
 import { createWorkerLease } from '../usage/worker-lease.ts';
 import { reasonOf } from './reason-of.ts';
 
+/** A stop waits so long for a store that is away. */
+const SETTLE_MS = 10_000;
+
 /** Limits and records of this process on a store. */
 export interface LiveUsage {
   readonly ledger: Ledger;
   readonly rates: RateLimiter;
   readonly concurrency: ConcurrencyLimiter;
-  /** Settles what is open and gives up the lease. */
+  /**
+   * Settles what is open and gives up the lease. What a store that is away keeps from being settled is left
+   * to others, like that of a process that died.
+   */
   close(): Promise<void>;
 }
 
@@ -55,8 +61,18 @@ export async function openUsage(store: Store, options: UsageOptions): Promise<Li
     concurrency: createConcurrencyLimiter({ store, clock, worker, alive: () => lease.alive() }),
     async close() {
       stopRecovery();
-      await ledger.drain();
-      await lease.release();
+      if (await isWithin(ledger.drain(), SETTLE_MS, clock)) await lease.release();
+      else log.error('not everything could be settled; others do it when the store is back');
     },
   };
+}
+
+async function isWithin(done: Promise<void>, ms: number, clock: Clock): Promise<boolean> {
+  let timer: Timer | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = clock.setTimeout(() => resolve(false), ms);
+  });
+  const isInTime = await Promise.race([done.then(() => true), late]);
+  timer?.cancel();
+  return isInTime;
 }
