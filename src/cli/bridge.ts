@@ -1,3 +1,4 @@
+import { parseJson } from '../core/json-value.ts';
 import { addAbortSignal, Readable } from 'node:stream';
 import { fromErrorBody } from '../client/error-body.ts';
 import { isRecord } from '../client/guards.ts';
@@ -119,7 +120,7 @@ async function post(
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
   const { context, protocol, send } = bridge;
-  const message = parse(line);
+  const message = parseJson(line);
   if (message === undefined)
     return () => tell(context, null, { code: PARSE_ERROR, message: 'not a JSON value' });
   const id = isRecord(message) && 'method' in message ? message['id'] : undefined;
@@ -152,7 +153,7 @@ async function carry(
   if (!response.ok) return tell(context, id, errorOf(response.status, await response.text()));
   if (!response.body) return;
   for await (const line of linesOf(response.body)) {
-    const message = parse(line);
+    const message = parseJson(line);
     protocol.onMessage(message);
     await context.output.print(JSON.stringify(message));
   }
@@ -160,7 +161,7 @@ async function carry(
 
 /** The error of an answer without a message, as JSON-RPC tells it. */
 function errorOf(status: number, text: string): object {
-  const body = parse(text);
+  const body = parseJson(text);
   if (isRecord(body) && body['jsonrpc'] === '2.0' && isRecord(body['error'])) return body['error'];
   const { code, message } = fromErrorBody(status, text);
   return { code: INTERNAL_ERROR, message, data: { status, code } };
@@ -171,13 +172,4 @@ async function tell({ output }: CommandContext, id: unknown, error: object): Pro
   const message = JSON.stringify({ jsonrpc: '2.0', id, error });
   if (id === undefined) output.note(message);
   else await output.print(message);
-}
-
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../core/json-value.ts';
 import { hasStrings } from '../client/guards.ts';
 import type { Client } from '../client/create-client.ts';
 import { CliError } from './cli-error.ts';
@@ -16,7 +17,7 @@ const isNamed = hasStrings('id', 'name');
 /** Every valid key may ask; throws `not_a_gateway` when the answer is none of a gateway. */
 export async function readOwnKey(client: Client, signal: AbortSignal): Promise<OwnKey> {
   const { body } = await client.raw({ method: 'GET', path: '/v1/account/key', signal });
-  const found = parse(body);
+  const found = parseJson(body);
   if (isOwnKey(found)) return found;
   throw new CliError({
     code: 'not_a_gateway',
@@ -28,12 +29,4 @@ export async function readOwnKey(client: Client, signal: AbortSignal): Promise<O
 function isOwnKey(value: unknown): value is OwnKey {
   if (!isNamed(value) || !('organization' in value) || !('scopes' in value)) return false;
   return isNamed(value.organization) && (value.scopes === null || Array.isArray(value.scopes));
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,4 @@
-import { ClientError } from './client-error.ts';
+import { deleteOnce } from './delete-once.ts';
 import type { Http, HttpCall } from './http.ts';
 import { hasStrings, isPageOf } from './guards.ts';
 import { eachItem } from './pages.ts';
@@ -57,7 +57,6 @@ export interface BelowView {
 const PAGE_SIZE = 100;
 const isResource = hasStrings<ResourceView>('id', 'type');
 const isBelow = hasStrings<BelowView>('id', 'type');
-const isDeleted = hasStrings('id');
 
 export function createAdminClient(http: Http, path: string): AdminClient {
   const one = (id: string) => `${path}/${encodeURIComponent(id)}`;
@@ -83,15 +82,7 @@ export function createAdminClient(http: Http, path: string): AdminClient {
     action: (id, name, signal) => send('POST', `${one(id)}/${name}`, { body: {}, signal }),
     upload: (form, signal) => send('POST', path, { form, signal }),
     below: (id) => createBelowClient(http, one(id)),
-    async delete(id, signal) {
-      try {
-        await http.json({ method: 'DELETE', path: one(id), signal }, isDeleted);
-      } catch (thrown) {
-        // A repeated delete finds nothing when the lost first one took effect.
-        const done = thrown instanceof ClientError && thrown.status === 404 && thrown.attempts > 1;
-        if (!done) throw thrown;
-      }
-    },
+    delete: (id, signal) => deleteOnce(http, one(id), signal),
   };
 }
 

@@ -3,6 +3,7 @@ import { ClientError } from './client-error.ts';
 import { isRun } from './deployment-runs.ts';
 import type { DeploymentRunView } from './deployment-runs.ts';
 import { hasStrings, isPageOf, isRecord } from './guards.ts';
+import { deleteOnce } from './delete-once.ts';
 import type { Http } from './http.ts';
 import { eachItem } from './pages.ts';
 
@@ -44,7 +45,6 @@ export interface DeploymentsClient {
 
 const PATH = '/v1/deployments';
 const isDeployment = hasStrings<DeploymentView>('id', 'name', 'status', 'created_at');
-const isDeleted = hasStrings('id');
 const isDelivered = (value: unknown): value is { delivered: true } =>
   isRecord(value) && value['delivered'] === true;
 
@@ -69,15 +69,7 @@ export function createDeploymentsClient(http: Http): DeploymentsClient {
       const call = { method: 'POST', path: `${pathOf(id)}/${name}`, body: {}, signal };
       return (await http.json(call, isDeployment)).body;
     },
-    async delete(id, signal) {
-      try {
-        await http.json({ method: 'DELETE', path: pathOf(id), signal }, isDeleted);
-      } catch (thrown) {
-        // A repeated delete finds nothing when the lost first one took effect.
-        const done = thrown instanceof ClientError && thrown.status === 404 && thrown.attempts > 1;
-        if (!done) throw thrown;
-      }
-    },
+    delete: (id, signal) => deleteOnce(http, pathOf(id), signal),
     async trigger(id, signal) {
       const call = { method: 'POST', path: `${pathOf(id)}/runs`, body: {}, signal };
       return (await http.json(call, isRun)).body;

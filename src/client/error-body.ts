@@ -1,3 +1,4 @@
+import { parseJson } from '../core/json-value.ts';
 import { ERRORS } from '../core/errors.ts';
 import { isRecord } from './guards.ts';
 
@@ -15,7 +16,7 @@ const MAX_MESSAGE = 2_000;
  * HTML page) becomes the status alone, so that no markup reaches a terminal.
  */
 export function fromErrorBody(status: number, text: string): ErrorBody {
-  const error = member(parse(text), 'error');
+  const error = member(parseJson(text), 'error');
   if (typeof error === 'string') return { code: codeOf(status, error), message: clip(error) };
   const message = asText(member(error, 'message'));
   if (message === undefined) {
@@ -36,15 +37,6 @@ function codeOf(status: number, message: string): string {
       rowStatus === status && rowMessage === message,
   );
   return row?.[0] ?? `http_${status}`;
-}
-
-function parse(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value;
-  } catch {
-    return undefined;
-  }
 }
 
 function member(value: unknown, name: string): unknown {

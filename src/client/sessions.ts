@@ -1,7 +1,7 @@
 import type { SessionEvent } from '../sessions/session-event.ts';
 import type { ListFilters } from './admin.ts';
-import { ClientError } from './client-error.ts';
 import { hasStrings, isPageOf } from './guards.ts';
+import { deleteOnce } from './delete-once.ts';
 import type { Http } from './http.ts';
 import { eachItem } from './pages.ts';
 import type { Patience } from './read-on.ts';
@@ -53,7 +53,6 @@ export interface SessionsClientDeps extends Patience {
 
 const PATH = '/v1/sessions';
 const isSession = hasStrings<SessionView>('id', 'status', 'created_at');
-const isDeleted = hasStrings('id');
 const isEvent = (value: unknown): value is SessionEvent =>
   hasStrings<{ id: string; type: string }>('id', 'type')(value);
 
@@ -79,15 +78,7 @@ export function createSessionsClient(deps: SessionsClientDeps): SessionsClient {
       const call = { method: 'POST', path: `${pathOf(id)}/archive`, body: {}, signal };
       return (await http.json(call, isSession)).body;
     },
-    async delete(id, signal) {
-      try {
-        await http.json({ method: 'DELETE', path: pathOf(id), signal }, isDeleted);
-      } catch (thrown) {
-        // A repeated delete finds nothing when the lost first one took effect.
-        const done = thrown instanceof ClientError && thrown.status === 404 && thrown.attempts > 1;
-        if (!done) throw thrown;
-      }
-    },
+    delete: (id, signal) => deleteOnce(http, pathOf(id), signal),
     events,
     tail: (id, { untilRest = false, follow = true, last, types, signal } = {}) =>
       tailSession(

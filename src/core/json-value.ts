@@ -3,12 +3,17 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The parsed object, or undefined for anything else, broken JSON included. */
-export function parseJsonObject(text: string): Record<string, unknown> | undefined {
+/** The parsed value, or undefined for broken JSON. */
+export function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
+    return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }
+}
+
+/** The parsed object, or undefined for anything else, broken JSON included. */
+export function parseJsonObject(text: string): Record<string, unknown> | undefined {
+  const value = parseJson(text);
+  return isJsonObject(value) ? value : undefined;
 }

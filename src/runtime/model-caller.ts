@@ -6,7 +6,7 @@ import { createSseFramer } from '../core/sse.ts';
 import type { Usage } from '../core/usage.ts';
 import { runInference } from '../inference/run-inference.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';
-import type { ClientConnection, PipeableBody } from '../inference/types.ts';
+import type { PipeableBody } from '../inference/types.ts';
 import type { CanonicalRequest, Part, Stop } from '../protocols/canonical.ts';
 import { messagesCodec } from '../protocols/messages/codec/messages-codec.ts';
 import { messages } from '../protocols/messages/messages.ts';
@@ -16,6 +16,7 @@ import type { PayingKey } from '../usage/principal.ts';
 import { AnswerDraft } from './answer-draft.ts';
 import type { AnswerListener } from './answer-draft.ts';
 import { listCostOf } from './list-cost.ts';
+import { signalClient } from '../surfaces/signal-client.ts';
 
 export interface ModelQuestion {
   /** Logical name. */
@@ -140,25 +141,13 @@ async function open(
       body: Buffer.from(stringifyWithRaw(value)),
       headers: {},
       address: {},
-      client: toClient(signal),
+      client: signalClient(signal),
       repeatable: true,
     },
     inference,
   );
   if (result.type === 'stream') return result.body;
   throw new GatewayError('invalid_upstream_response');
-}
-
-function toClient(signal: AbortSignal): ClientConnection {
-  return {
-    get gone() {
-      return signal.aborted;
-    },
-    onGone(listener) {
-      signal.addEventListener('abort', listener, { once: true });
-      return () => signal.removeEventListener('abort', listener);
-    },
-  };
 }
 
 async function read(body: PipeableBody, draft: AnswerDraft, signal: AbortSignal): Promise<void> {

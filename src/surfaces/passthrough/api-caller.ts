@@ -3,13 +3,13 @@ import { Writable } from 'node:stream';
 import { GatewayError } from '../../core/errors.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Usage } from '../../core/usage.ts';
-import type { ClientConnection } from '../../inference/types.ts';
 import type { ApiMethod } from '../../routing/api.ts';
 import type { Api } from '../../routing/catalog.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { planApiCall, runApiCall } from './run-api-call.ts';
 import type { ApiCallResult, ApiDeps } from './run-api-call.ts';
 import { toUriText } from './target.ts';
+import { signalClient } from '../signal-client.ts';
 
 export interface ApiQuestion {
   /** Admitted already, with its funds looked at; what the call may cost is reserved here. */
@@ -98,7 +98,7 @@ export function createApiCaller(deps: ApiCallerDeps): ApiCaller {
           principal,
           headers: { ...(body && JSON_TYPE), ...question.headers },
           body,
-          client: toClient(AbortSignal.any([signal, own.signal])),
+          client: signalClient(AbortSignal.any([signal, own.signal])),
           raw: false,
           onBroken: ({ error }) => sink.destroy(error),
         },
@@ -152,16 +152,4 @@ class Gatherer extends Writable {
     this.#chunks.push(chunk);
     done();
   }
-}
-
-function toClient(signal: AbortSignal): ClientConnection {
-  return {
-    get gone() {
-      return signal.aborted;
-    },
-    onGone(listener) {
-      signal.addEventListener('abort', listener, { once: true });
-      return () => signal.removeEventListener('abort', listener);
-    },
-  };
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../core/json-value.ts';
 import type { Buffer } from 'node:buffer';
 import { ByteGatherer } from '../../core/byte-gatherer.ts';
 import { valueAt } from '../../core/json-path.ts';
@@ -25,7 +26,7 @@ export function createUsageReader(
   if (api.usage.length === 0) return undefined;
   const found: Partial<Usage> = {};
   const look = (text: string): void => {
-    const document = parse(text);
+    const document = parseJson(text);
     for (const { counts, path } of api.usage) {
       const value = valueAt(document, path);
       if (typeof value === 'number' && value >= 0 && value < Infinity) found[counts] = value;
@@ -106,12 +107,4 @@ function wholeOf(look: Look): Documents {
       if (!isTooLong && gathered.length > 0) look(gathered.concat().toString());
     },
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -4,7 +4,6 @@ import type { Protocol } from '../../core/protocol-id.ts';
 import type { Usage } from '../../core/usage.ts';
 import { runInference } from '../../inference/run-inference.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';
-import type { ClientConnection } from '../../inference/types.ts';
 import type { WorkKeeper } from '../../inference/work-keeper.ts';
 import type { Catalog } from '../../routing/catalog.ts';
 import type { Ledger, RequestOutcome } from '../../usage/ledger.ts';
@@ -12,6 +11,7 @@ import type { Principal } from '../../usage/principal.ts';
 import { toFamilyError } from '../family.ts';
 import type { ModelCall } from './run-call.ts';
 import type { RunRecord } from './run-record.ts';
+import { signalClient } from '../signal-client.ts';
 
 /** A call that came to an end of its own. */
 export interface CallDone {
@@ -64,7 +64,7 @@ export async function callModel(
         body,
         headers: {},
         address,
-        client: toClient(signal),
+        client: signalClient(signal),
         repeatable: surface.repeatable,
         modelType: surface.modelType,
         work: keepers.get(surface.protocol.id),
@@ -96,17 +96,5 @@ function observed(ledger: Ledger, tell: (outcome: RequestOutcome) => void): Ledg
     },
     checkFunds: (principal) => ledger.checkFunds(principal),
     drain: () => ledger.drain(),
-  };
-}
-
-function toClient(signal: AbortSignal): ClientConnection {
-  return {
-    get gone() {
-      return signal.aborted;
-    },
-    onGone(listener) {
-      signal.addEventListener('abort', listener, { once: true });
-      return () => signal.removeEventListener('abort', listener);
-    },
   };
 }

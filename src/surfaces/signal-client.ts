@@ -1,0 +1,14 @@
+import type { ClientConnection } from '../inference/types.ts';
+
+/** Whoever aborts stands for the client of a call that no client makes. */
+export function signalClient(signal: AbortSignal): ClientConnection {
+  return {
+    get gone() {
+      return signal.aborted;
+    },
+    onGone(listener) {
+      signal.addEventListener('abort', listener, { once: true });
+      return () => signal.removeEventListener('abort', listener);
+    },
+  };
+}
