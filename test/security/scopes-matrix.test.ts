@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../src/resources/registry.ts';
 import { SCOPES } from '../../src/resources/key.ts';
@@ -7,6 +8,7 @@ import { createFakeClock } from '../support/fake-clock.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { createKeepAliveClient } from './support/keep-alive-client.ts';
 import { targetsOf } from './support/route-targets.ts';
 import type { Target } from './support/route-targets.ts';
 
@@ -109,6 +111,25 @@ function passed({ status, text }: Told): boolean {
   return status !== 401 && !text.includes('insufficient_scope');
 }
 
+/** Other ways to write a path, which some router may take for the same. */
+const SPELLINGS: readonly ((path: string) => string)[] = [
+  (path) => `${path}/`,
+  (path) => `${path}?`,
+  (path) => `${path};a=b`,
+  (path) => `/${path}`,
+  (path) => path.replaceAll('/', '//'),
+  (path) => path.toUpperCase(),
+  (path) => path.replace(/[a-z]/, (letter) => `%${letter.charCodeAt(0).toString(16)}`),
+  (path) => path.replace(/\/(?=[^/]*$)/, '%2f'),
+  (path) => `/healthz/..${path}`,
+  (path) => `/healthz/%2e%2e${path}`,
+  (path) => `/.${path}`,
+  (path) => `${path}%00`,
+  (path) => `${path}%20`,
+  (path) => `http://other.example${path}`,
+  (path) => `\\${path.slice(1)}`,
+];
+
 /** Several at a time. */
 async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();
@@ -186,6 +207,33 @@ describe('every route', () => {
           if (!isRight) wrong.push(`${asked(target, carrier)}: ${told.status} ${told.text}`);
         });
       }
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it(
+    verifies('auth.key.required', 'is behind the same checks however its path is spelled'),
+    async () => {
+      const { value } = await createKey({ scopes: [] });
+      const clients = Array.from({ length: 4 }, () => createKeepAliveClient(gateway.url));
+      const headers = { authorization: `Bearer ${value}` };
+      const guarded = targets.filter((target) => !['none', 'any'].includes(needOf(target)));
+      const wrong: string[] = [];
+      for (const spell of SPELLINGS) {
+        const queue = guarded.values();
+        await Promise.all(
+          clients.map(async (client) => {
+            for (const { method, path } of queue) {
+              const target = spell(path);
+              const body = Buffer.from(method === 'GET' ? '' : '{}');
+              const { status, text } = await client.send({ method, target, headers, body });
+              if (status < 400 || status > 499)
+                wrong.push(`${method} ${target}: ${status} ${text}`);
+            }
+          }),
+        );
+      }
+      for (const client of clients) client.close();
       expect(wrong).toEqual([]);
     },
   );

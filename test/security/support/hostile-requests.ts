@@ -5,6 +5,17 @@ import type { Document, Located } from '../../e2e/openapi-checker.ts';
 import { mutatedJson } from '../../protocols/mutations.ts';
 import { formText } from '../../support/form-text.ts';
 import { PNG } from '../../support/media-studio.ts';
+import {
+  BOUNDARY,
+  FORM_TYPE,
+  METHODS,
+  ODD_HEADERS,
+  QUERY_VALUES,
+  RAW_BODIES,
+  SEGMENTS,
+  TYPES,
+  YAML,
+} from './hostile-values.ts';
 import { createSchemaArbitrary } from './schema-arbitrary.ts';
 import type { Named, Sample } from './sample-calls.ts';
 
@@ -16,151 +27,6 @@ export interface HostileRequest {
   headers: Record<string, string | string[]>;
   body: Buffer;
 }
-
-const BOUNDARY = 'b0undary';
-const FORM_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'];
-const SEGMENTS = [
-  '%2f',
-  '%2F..%2F..',
-  '..',
-  '.',
-  '%2e%2e',
-  '%00',
-  '%',
-  '%zz',
-  '%c3%28',
-  '%ed%a0%80',
-  '',
-  '/',
-  '//',
-  'x'.repeat(3_000),
-  '%20',
-  '%0d%0aset-cookie:%20a=b',
-  '__proto__',
-  'constructor',
-  'toString',
-  'null',
-  '-1',
-  '0',
-  '1e999',
-  '*',
-  '**',
-  ';a=b',
-  '$',
-  '%F0%9F%A6%8A',
-  "'%20OR%201=1--",
-  'agent_%00',
-  'undefined',
-];
-const QUERY_VALUES = [
-  '',
-  '-1',
-  '0',
-  '1',
-  '100',
-  '1000000',
-  '1.5',
-  '1e3',
-  'NaN',
-  'Infinity',
-  'null',
-  'true',
-  'x',
-  '%00',
-  '%',
-  '%ff',
-  '%ed%a0%80',
-  '__proto__',
-  '2026-11-21T00:00:00Z',
-  '2026-99-99',
-  '+275760-09-13T00:00:00.001Z',
-  '0000-00-00',
-  'eyJhIjoxfQ',
-  'AAAA',
-  'W10',
-  'bnVsbA',
-  'x'.repeat(2_000),
-  '%F0%9F%A6%8A',
-  '[]',
-  '{}',
-  ',',
-  '*',
-];
-const ODD_HEADERS: readonly (readonly [name: string, value: string | string[]])[] = [
-  ['accept', 'text/html'],
-  ['accept', 'text/event-stream'],
-  ['accept', ''],
-  ['accept-encoding', 'gzip, br, zstd'],
-  ['content-encoding', 'gzip'],
-  ['content-encoding', 'identity'],
-  ['idempotency-key', ''],
-  ['idempotency-key', 'x'.repeat(256)],
-  ['idempotency-key', 'same'],
-  ['idempotency-key', '\u00e9\u00e9'],
-  ['x-stainless-retry-count', '1'],
-  ['x-stainless-retry-count', 'x'],
-  ['range', 'bytes=0-0'],
-  ['range', 'bytes=5-1,-0,9999999999999999999999-'],
-  ['range', 'lines=1-2'],
-  ['if-none-match', '*'],
-  ['last-event-id', 'x'],
-  ['last-event-id', '\u0080\u00ff'],
-  ['mcp-session-id', 'none'],
-  ['mcp-protocol-version', '1999-01-01'],
-  ['x-http-method-override', 'DELETE'],
-  ['x-forwarded-host', 'evil.example'],
-  ['x-forwarded-proto', 'javascript'],
-  ['forwarded', 'host="evil.example";proto=x'],
-  ['origin', 'https://evil.example'],
-  ['origin', 'null'],
-  ['host', 'evil.example'],
-  ['cookie', 'a=b; a=c; ='],
-  ['prefer', 'wait=99999999999'],
-  ['prefer', 'respond-async'],
-  ['upgrade', 'websocket'],
-  ['x-request-id', 'given'],
-  ['anthropic-beta', 'unheard-of-2026-01-01'],
-  ['anthropic-version', '0'],
-  ['x-filler', ['a', 'b', 'c']],
-  ['x-filler', 'x'.repeat(4_000)],
-];
-const TYPES = [
-  '',
-  'text/plain',
-  'application/json; charset=utf-16',
-  'application/JSON',
-  'application/yaml',
-  'application/x-www-form-urlencoded',
-  'multipart/form-data',
-  'multipart/form-data; boundary=',
-  FORM_TYPE,
-  'application/json, text/plain',
-  'a/b; c="',
-  '\u00ff',
-];
-const RAW_BODIES = [
-  '',
-  '{',
-  '}',
-  '[]',
-  '[{}]',
-  'null',
-  'true',
-  '0',
-  '"x"',
-  '{}',
-  '{}{}',
-  '\ufeff{}',
-  '{"a":1,"a":2}',
-  '{"__proto__":{"a":1}}',
-  '{"constructor":{"prototype":{"a":1}}}',
-  '\0',
-  '--',
-  'a: &a [*a]',
-  '<a/>',
-  '['.repeat(100_000),
-].map((text) => Buffer.from(text));
 
 export interface HostileOptions {
   document: Document;
@@ -311,22 +177,6 @@ function mostlyOf<T>(weight: number, right: fc.Arbitrary<T>, others: fc.Arbitrar
 
 const toBytes = (texts: fc.Arbitrary<string>): fc.Arbitrary<Buffer> =>
   texts.map((text) => Buffer.from(text));
-
-const YAML = [
-  'a: &a [*a]',
-  'a: &a {b: 1}\n<<: *a\nname: x',
-  'name: !!binary AAAA',
-  'name: !!js/function "x"',
-  '--- {}\n--- {}',
-  '%YAML 9.9\n---\n{}',
-  '\t- a',
-  '? [a]\n: b',
-  'name: 2026-11-21',
-  'name: 0x1F\nagent_id: ~',
-  '"\\ud800": 1',
-  `${'a: '.repeat(5_000)}`,
-  `${'- '.repeat(20_000)}`,
-].map((text) => Buffer.from(text));
 
 /** JSON is YAML; the rest is not JSON. */
 function yaml(said: readonly string[]): fc.Arbitrary<Body> {
