@@ -11,6 +11,8 @@ export interface FastTime {
   readonly startedAt: number;
   /** Their milliseconds since the epoch. */
   now(): number;
+  /** The same instant on the clock of the machine. */
+  toMachine(instant: number): number;
   /** What makes a process live in it. */
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -22,6 +24,7 @@ export function createFastTime(rate: number): FastTime {
     rate,
     startedAt: origin,
     now: () => origin + shift + (Date.now() - origin) * rate,
+    toMachine: (instant) => origin + (instant - origin - shift) / rate,
     environment: {
       NODE_OPTIONS: `--import ${PRELOAD}`,
       CHAOS_RATE: String(rate),
