@@ -16,10 +16,11 @@ export async function resolvePrograms(
 ): Promise<Programs> {
   const ready = async <T extends { env: Record<string, string | SecretRef> }>(
     programs: Readonly<Record<string, T>>,
-  ): Promise<Map<string, T & { env: Record<string, string> }>> => {
+  ): Promise<Map<string, T & { env: Record<string, string>; secrets: string[] }>> => {
     const entries = Object.entries(programs).map(async ([name, program]) => {
       const env = await resolveAll(program.env, resolve);
-      return [name, { ...program, env }] as const;
+      const hidden = Object.keys(env).filter((one) => program.env[one] instanceof SecretRef);
+      return [name, { ...program, env, secrets: hidden.map((one) => String(env[one])) }] as const;
     });
     return new Map(await Promise.all(entries));
   };

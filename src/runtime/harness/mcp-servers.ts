@@ -1,6 +1,7 @@
 import type { Session } from '../../sessions/session.ts';
 import type { AgentMcpServer } from '../../sessions/resolved-agent.ts';
 import type { McpTransportDeps } from '../tools/mcp-transport.ts';
+import { programSecrets } from '../program-secrets.ts';
 import { isSecretName } from '../secret-name.ts';
 import { toHeaders } from '../tools/tool-credentials.ts';
 import type { ToolCredentials } from '../tools/tool-credentials.ts';
@@ -71,7 +72,11 @@ async function findServer(
     const { command, args = [], env } = program;
     const own = chosen.flatMap(({ name, value }) => (isSecretName(name) ? [[name, value]] : []));
     const variables = { ...env, ...(Object.fromEntries(own) as Record<string, string>) };
-    return { name, secrets, server: { type: 'stdio', name, command, args, env: variables } };
+    return {
+      name,
+      secrets: [...secrets, ...programSecrets(program)],
+      server: { type: 'stdio', name, command, args, env: variables },
+    };
   }
   const url = await guard.check(declared.url ?? '').catch(() => undefined);
   if (!url) return { name, server: undefined, secrets };

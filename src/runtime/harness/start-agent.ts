@@ -15,7 +15,7 @@ import { JsonlAgent } from './jsonl-agent.ts';
 import { findHarnessServers } from './mcp-servers.ts';
 import type { HarnessServersDeps } from './mcp-servers.ts';
 import type { TurnContent } from '../turn-content.ts';
-import { isSecretName } from '../secret-name.ts';
+import { programSecrets } from '../program-secrets.ts';
 import { toProcessEnvironment } from '../process/process-environment.ts';
 import { Scrubber } from './scrubber.ts';
 import type { SessionDirectories } from './session-directories.ts';
@@ -74,9 +74,7 @@ export async function startAgent(
   if (!program) throw new HarnessError('unavailable');
   const credentials = await deps.credentialsFor(session);
   const { servers: mcpServers, secrets, refused } = await findHarnessServers(session, deps.servers);
-  const own = Object.entries(program.env).flatMap(([name, value]) =>
-    isSecretName(name) ? [value] : [],
-  );
+  const own = programSecrets(program);
   const scrubber = new Scrubber([...Object.values(credentials), ...secrets, ...own]);
   const directory = await deps.directories.open(session.id);
   const hasSkills = session.agent.skills.length > 0;

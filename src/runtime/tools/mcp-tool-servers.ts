@@ -1,6 +1,6 @@
 import type { AgentMcpServer } from '../../sessions/resolved-agent.ts';
 import type { Session } from '../../sessions/session.ts';
-import { isSecretName } from '../secret-name.ts';
+import { programSecrets } from '../program-secrets.ts';
 import { createMcpToolServer } from './mcp-tool-server.ts';
 import type { ToolDeadlines } from './mcp-tool-server.ts';
 import { createMcpTransport } from './mcp-transport.ts';
@@ -147,6 +147,5 @@ function ownSecrets(
   { server = '' }: AgentMcpServer,
   { stdioServers }: McpToolServersDeps,
 ): string[] {
-  const { env = {} } = stdioServers.get(server) ?? {};
-  return Object.entries(env).flatMap(([name, value]) => (isSecretName(name) ? [value] : []));
+  return programSecrets(stdioServers.get(server) ?? {});
 }

@@ -8,7 +8,8 @@ import { toProcessEnvironment } from '../process/process-environment.ts';
 import { startProcess } from '../process/start-process.ts';
 import type { ProcessFault } from '../process/start-process.ts';
 import type { Reaper } from '../reaper/create-reaper.ts';
-import { isSecretName } from '../secret-name.ts';
+import { programSecrets } from '../program-secrets.ts';
+import type { DeclaredProgram } from '../program-secrets.ts';
 import { HttpTransport } from './http-transport.ts';
 import { StdioTransport } from './stdio-transport.ts';
 import { toHeaders } from './tool-credentials.ts';
@@ -17,10 +18,9 @@ import { ToolServerError } from './tool-server.ts';
 import type { ToolTransport } from './tool-transport.ts';
 
 /** A process that the operator declared (config: server.mcp_servers). */
-export interface StdioServer {
+export interface StdioServer extends DeclaredProgram {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
-  readonly env?: Readonly<Record<string, string>> | undefined;
   readonly cwd?: string | undefined;
 }
 
@@ -67,14 +67,14 @@ export async function createMcpTransport(
 }
 
 function toStdio(
-  { command, args = [], env: declared = {}, cwd }: StdioServer,
+  server: StdioServer,
   credentials: readonly ToolCredential[],
   { environment, reaper, clock, ids, log, name }: McpTransportDeps & { readonly name: string },
 ): ToolTransport {
+  const { command, args = [], env: declared = {}, cwd } = server;
   const given = Object.fromEntries(credentials.map((one) => [one.name, one.value]));
   const env = toProcessEnvironment({ inherited: environment, declared, credentials: given });
-  const own = Object.keys(declared).filter(isSecretName);
-  const secrets = [...Object.values(given), ...own.map((variable) => String(declared[variable]))];
+  const secrets = [...Object.values(given), ...programSecrets(server)];
   return new StdioTransport(() =>
     startProcess({
       program: { command, args },
