@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../command.ts';
+import { CONFIG } from './shared-words.ts';
 
 /** Commands that work on this machine: run something, or look at gateway.yaml. */
 export const LOCAL_COMMANDS: readonly CommandSpec[] = [
@@ -55,15 +56,7 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway start --check', note: 'Check the files and exit 0 or 3' },
     ],
     flags: [
-      {
-        name: 'config',
-        short: 'c',
-        type: 'string',
-        value: 'PATH',
-        env: 'GATEWAY_CONFIG',
-        repeatable: true,
-        description: 'File or directory to load (default: gateway.yaml)',
-      },
+      CONFIG,
       {
         name: 'host',
         type: 'string',
@@ -142,18 +135,7 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
     description:
       'Checks Node.js, the configuration, key files, the store directory, the port, the running gateway and the reachability of providers. Exits 1 when something is wrong.',
     examples: [{ command: 'gateway doctor', note: 'When something does not work' }],
-    flags: [
-      {
-        name: 'config',
-        short: 'c',
-        type: 'string',
-        value: 'PATH',
-        env: 'GATEWAY_CONFIG',
-        repeatable: true,
-        description: 'File or directory to check (default: gateway.yaml)',
-      },
-      { name: 'offline', type: 'boolean', description: 'Do not contact providers' },
-    ],
+    flags: [CONFIG, { name: 'offline', type: 'boolean', description: 'Do not contact providers' }],
     load: () => import('../commands/doctor.ts'),
   },
 ];

@@ -16,6 +16,17 @@ export const ORGANIZATION: FlagSpec = {
   description: 'Id or name of the organization',
 };
 
+/** The files of the gateway, for commands that run it or work on what it has on this machine. */
+export const CONFIG: FlagSpec = {
+  name: 'config',
+  short: 'c',
+  type: 'string',
+  value: 'PATH',
+  env: 'GATEWAY_CONFIG',
+  repeatable: true,
+  description: 'File or directory to load (default: gateway.yaml)',
+};
+
 export const FROM: FlagSpec = {
   name: 'from',
   type: 'string',

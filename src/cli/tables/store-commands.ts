@@ -1,14 +1,5 @@
-import type { CommandSpec, FlagSpec } from '../command.ts';
-
-const CONFIG: FlagSpec = {
-  name: 'config',
-  short: 'c',
-  type: 'string',
-  value: 'PATH',
-  env: 'GATEWAY_CONFIG',
-  repeatable: true,
-  description: 'File or directory to load (default: gateway.yaml)',
-};
+import type { CommandSpec } from '../command.ts';
+import { CONFIG } from './shared-words.ts';
 
 /** Commands on the store itself, on the machine of the gateway. */
 export const STORE_COMMANDS: readonly CommandSpec[] = [
