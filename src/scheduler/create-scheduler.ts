@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { JobHandler, Jobs } from '../jobs/jobs.ts';
+import { isStoreTrouble } from '../store/is-store-trouble.ts';
 import type { Store } from '../store/store.ts';
 import { claimDue } from './claim-due.ts';
 import { TRIGGER_JOB } from './run-ops.ts';
@@ -45,11 +46,14 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
       scanner ??= new Scanner({
         ...options,
         claim: (due) => claimDue(options, due),
-        report: (error, due) =>
+        report(error, due) {
+          // Whoever opened the store tells of that, once.
+          if (isStoreTrouble(error)) return;
           log.warn('a Schedule that is due could not be claimed', {
             deployment: due?.deploymentId,
             reason: error instanceof Error ? error.message : String(error),
-          }),
+          });
+        },
       });
     },
     async close() {

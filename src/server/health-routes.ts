@@ -1,3 +1,4 @@
+import type { Clock, Timer } from '../core/clock.ts';
 import type { Store } from '../store/store.ts';
 import type { Handler } from '../surfaces/http-exchange.ts';
 import { VERSION } from './gateway-version.ts';
@@ -12,18 +13,25 @@ export interface Condition {
   readonly reloadError: string | null;
 }
 
+export interface HealthDeps {
+  readonly store: Pick<Store, 'ping'>;
+  readonly clock: Clock;
+  condition(): Condition;
+}
+
+/** Who asks for readiness waits a second or a few. */
+const STORE_MS = 1_000;
+
 /**
  * `GET /healthz`: the process lives. `GET /readyz`: it can serve, too; 503 while the store fails or
  * the gateway drains. Neither needs a key nor counts against limits (requirement ops.health).
  */
-export function healthRoutes(store: Store, condition: () => Condition): RouteSpec[] {
+export function healthRoutes({ store, clock, condition }: HealthDeps): RouteSpec[] {
+  const check = createStoreCheck(store, clock);
   const alive: Handler = async () => ({ status: 200, body: { status: 'ok' } });
   const ready: Handler = async () => {
     const { draining, configuration, reloadError } = condition();
-    const storeOk = await store.ping().then(
-      () => true,
-      () => false,
-    );
+    const storeOk = await check();
     const isReady = storeOk && !draining;
     const body = {
       status: isReady ? 'ready' : 'unavailable',
@@ -39,4 +47,21 @@ export function healthRoutes(store: Store, condition: () => Condition): RouteSpe
     { path: '/healthz', envelope: 'flat', methods: { GET: alive } },
     { path: '/readyz', envelope: 'flat', methods: { GET: ready } },
   ];
+}
+
+/** Whether the store takes a write within a second; those who ask meanwhile share the answer. */
+function createStoreCheck(store: HealthDeps['store'], clock: Clock): () => Promise<boolean> {
+  let asking: Promise<boolean> | undefined;
+  const ask = async (): Promise<boolean> => {
+    let timer: Timer | undefined;
+    const late = new Promise<boolean>((resolve) => {
+      timer = clock.setTimeout(() => resolve(false), STORE_MS);
+    });
+    const done = store.ping().then(
+      () => true,
+      () => false,
+    );
+    return Promise.race([done, late]).finally(() => timer?.cancel());
+  };
+  return () => (asking ??= ask().finally(() => (asking = undefined)));
 }

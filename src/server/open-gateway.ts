@@ -38,6 +38,7 @@ import { openUsage } from './open-usage.ts';
 import type { LiveUsage } from './open-usage.ts';
 import { CLIENT_PROTOCOLS, publicRoutes } from './public-routes.ts';
 import { reasonOf } from './reason-of.ts';
+import { reportStore, tellFailure } from './report-store.ts';
 import type { Programs } from './resolve-programs.ts';
 import { organizationRoutes, resourceCarriers } from './organization-routes.ts';
 import { ownKeyRoute } from './own-key-route.ts';
@@ -88,7 +89,7 @@ export interface Gateway {
 /** The composition root: the only place where the parts are made and joined. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { clock, config } = options;
-  const store = await openStore(config.store, { clock });
+  const store = reportStore(await openStore(config.store, { clock }), options.log);
   try {
     return await compose(store, options);
   } catch (error) {
@@ -120,7 +121,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   const runs = openRuns({ ...options, ...serving, resources });
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
   const routes = [
-    ...healthRoutes(store, told),
+    ...healthRoutes({ store, clock, condition: told }),
     ...publicRoutes(serving),
     ...assets.routes,
     ...agents.routes,
@@ -220,7 +221,7 @@ function namedCalls(
       store,
       clock,
       sealer: createSealer(masterKeys),
-      report: (error) => log.warn('an answer was not kept', { reason: reasonOf(error) }),
+      report: (error) => tellFailure(log, 'an answer was not kept', { error }),
     }),
   };
 }
@@ -251,7 +252,7 @@ function openJobs(store: Store, { clock, ids, log }: GatewayOptions): Jobs {
       [WEBHOOK_JOB, WEBHOOKS_AT_ONCE],
     ]),
     report: (error, job) =>
-      log.warn('a job failed', { kind: job?.kind, job: job?.id, reason: reasonOf(error) }),
+      tellFailure(log, 'a job failed', { error, kind: job?.kind, job: job?.id }),
   });
 }
 

@@ -15,6 +15,7 @@ import { checkMasterKey } from './check-master-key.ts';
 import { createLiveCatalog } from './live-catalog.ts';
 import type { LiveCatalog } from './live-catalog.ts';
 import { reasonOf } from './reason-of.ts';
+import { tellFailure } from './report-store.ts';
 
 export interface ResourcesOptions {
   config: ServerConfig;
@@ -68,7 +69,7 @@ export async function openResources(
   const feed = createChangeFeed({
     store,
     clock,
-    onError: (error) => log.error('changes could not be read', { reason: reasonOf(error) }),
+    onError: (error) => tellFailure(log, 'changes could not be read', { error }),
   });
   feed.subscribe(refresh);
   await refresh();

@@ -10,7 +10,7 @@ import type { ConcurrencyLimiter, RateLimiter } from '../usage/limiter.ts';
 import { createRateLimiter } from '../usage/rate-limiter.ts';
 import { startRecovery } from '../usage/start-recovery.ts';
 import { createWorkerLease } from '../usage/worker-lease.ts';
-import { reasonOf } from './reason-of.ts';
+import { tellFailure } from './report-store.ts';
 
 /** A stop waits so long for a store that is away. */
 const SETTLE_MS = 10_000;
@@ -43,7 +43,7 @@ export async function openUsage(store: Store, options: UsageOptions): Promise<Li
     store,
     clock,
     report: (result) => {
-      if ('error' in result) log.warn('recovery failed', { reason: reasonOf(result.error) });
+      if ('error' in result) tellFailure(log, 'recovery failed', { error: result.error });
       else log.info('recovered calls of a dead worker', { ...result.recovered });
     },
   });
@@ -53,7 +53,7 @@ export async function openUsage(store: Store, options: UsageOptions): Promise<Li
     worker,
     mode: config.ledger,
     logContent: config.log.content,
-    report: (error) => log.error('the ledger cannot write', { reason: reasonOf(error) }),
+    report: (error) => tellFailure(log, 'the ledger cannot write', { error }),
   });
   return {
     ledger,
