@@ -16,6 +16,7 @@ import {
   TYPES,
   YAML,
 } from './hostile-values.ts';
+import { SKILL } from './belongings.ts';
 import { createSchemaArbitrary } from './schema-arbitrary.ts';
 import type { Named, Sample } from './sample-calls.ts';
 
@@ -210,9 +211,23 @@ function forms({ asset }: Named): fc.Arbitrary<Body> {
     { name: 'n', content: '-1' },
     { name: 'purpose', content: 'user_data' },
   );
+  const right = fc.constantFrom(
+    [{ name: 'file', filename: 'note.txt', type: 'text/plain', content: 'A note.' }],
+    [{ name: 'files[]', filename: 'review/SKILL.md', content: SKILL }],
+    [
+      { name: 'model', content: 'acme/pictures' },
+      { name: 'prompt', content: 'A fox.' },
+      { name: 'image', filename: 'a.png', type: 'image/png', content: PNG },
+    ],
+    [
+      { name: 'model', content: 'acme/film' },
+      { name: 'prompt', content: 'A fox.' },
+    ],
+  );
+  const more = fc.array(part, { maxLength: 4 });
   const whole = fc
-    .array(part, { minLength: 1, maxLength: 4 })
-    .map((parts) => formText(BOUNDARY, parts));
+    .tuple(fc.oneof(right, fc.constant([])), mostly(2, [], more))
+    .map(([parts, others]) => formText(BOUNDARY, [...parts, ...others]));
   return fc.record({
     type: mostly(5, FORM_TYPE, fc.constantFrom(...TYPES)),
     bytes: fc.oneof(
