@@ -1,8 +1,9 @@
 import { EventEmitter } from 'node:events';
-import { mkdtemp, realpath } from 'node:fs/promises';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { afterAll } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 
 export interface CliRun {
@@ -24,9 +25,16 @@ export interface CliOptions {
   onStdout?: (text: string) => void;
 }
 
-/** An empty directory of the test's own, so that no `.gateway` of the machine is found. */
+const made: string[] = [];
+afterAll(async () => {
+  for (const directory of made.splice(0)) await rm(directory, { recursive: true, force: true });
+});
+
+/** An empty directory of the test file's own, so that no `.gateway` of the machine is found. */
 export async function emptyDirectory(): Promise<string> {
-  return realpath(await mkdtemp(join(tmpdir(), 'gateway-cli-')));
+  const directory = await realpath(await mkdtemp(join(tmpdir(), 'gateway-cli-')));
+  made.push(directory);
+  return directory;
 }
 
 class TextSink extends EventEmitter {
