@@ -21,16 +21,14 @@ export interface CommandLine {
 export async function runCommand(io: CliIo, { commands, argv }: CommandLine): Promise<number> {
   let schema = 'gateway/v1';
   let output = outputFor(io, guessFormat(argv, io.env));
-  let call: ParsedArgv | undefined;
   try {
-    call = parseArgv({ commands, globals: GLOBAL_FLAGS }, argv);
+    const call = parseArgv({ commands, globals: GLOBAL_FLAGS }, argv);
     schema = schemaOf(call.command);
     const { format, globals } = await globalsOf(call, io);
     output = outputFor(io, format === 'json' ? 'json' : 'text', globals);
     return await execute(call, { io, output, globals, format });
   } catch (thrown) {
-    const told = toFailure(thrown);
-    const failure = call ? withListHint(told, call.command, commands) : told;
+    const failure = withListHint(toFailure(thrown), commands);
     if (thrown instanceof Error) output.debug(thrown.stack ?? thrown.message);
     await output.failure(failure, schema);
     return failure.exitCode;

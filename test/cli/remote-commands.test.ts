@@ -350,14 +350,16 @@ describe('records', () => {
   });
 
   it.each([
-    [['keys', 'revoke', 'nobody', '--yes'], 'gateway keys list'],
-    [['invoke', 'nobody', 'hi'], 'gateway services list'],
-    [['trigger', 'depl_1'], 'gateway deployments list'],
-  ])('%j that names nothing tells what shows what there is', async (argv, list) => {
+    [['keys', 'revoke', 'nobody', '--yes'], 'api_key', 'gateway keys list'],
+    [['invoke', 'nobody', 'hi'], '', 'gateway services list'],
+    [['trigger', 'depl_1'], 'deployment', 'gateway deployments list'],
+    [['runs', 'list', '--deployment', 'nobody'], '', 'gateway deployments list'],
+    [['keys', 'create', 'k', '--organization', 'o'], 'organization', 'gateway organizations list'],
+  ])('%j that names nothing tells what shows what there is', async (argv, kind, list) => {
     const lost = await run(({ path }) => {
       const isList = /\/(endpoints|deployments)$/.test(path);
       const none = { data: [], next_page: null };
-      return isList ? { body: none } : { status: 404, body: { error: 'not found' } };
+      return isList ? { body: none } : { status: 404, body: { error: `${kind} not found` } };
     }, argv);
     expect([lost.code, lost.stderr]).toEqual([
       1,
