@@ -289,6 +289,26 @@ describe('what one organization has', () => {
   );
 });
 
+describe('what one key made', () => {
+  it(
+    verifies(
+      'interactions.get.same-key-only',
+      'is for the other keys of its organization, too, Interactions aside',
+    ),
+    async () => {
+      const fields = { name: 'sibling', organization: owner.organization };
+      const { body } = await world.gateway.admin('POST', '/admin/v1/keys', fields);
+      const headers = { authorization: `Bearer ${body.value}` };
+      for (const call of sampleCalls(world.document, theirs)) {
+        if (call.method !== 'GET') continue;
+        const { status } = await owner.send({ ...call, headers });
+        const isTheirs = call.operation.endsWith('/interactions/{id}');
+        expect([call.operation, status]).toEqual([call.operation, isTheirs ? 404 : 200]);
+      }
+    },
+  );
+});
+
 describe('the matrix', () => {
   it('knows one of every kind that organizations have', () => {
     for (const { kind, api, organizationScoped } of RESOURCES) {
