@@ -306,7 +306,7 @@ class Converter {
   ): void {
     const { places } = this.#options;
     for (const [name, member] of Object.entries(value)) {
-      if (name in object || written.has(name)) continue;
+      if (Object.hasOwn(object, name) || written.has(name)) continue;
       places.markMember(object, name, {
         key: places.find(value, [name], 'key'),
         value: places.find(value, [name]),

@@ -121,13 +121,16 @@ function readHead(text: string): SkillHead {
   throw invalid(`the front matter of ${MAIN} must give ${wanted}`);
 }
 
+/** A member of that name is left out where objects are read. */
+const NO_STEP: ReadonlySet<string> = new Set(['', '.', '..', '__proto__']);
+
 /** Only plain ways down: what is unpacked from it must never land elsewhere. */
 function refusePath(path: string): void {
   const isPlain =
     path.length <= MAX_PATH &&
     !/[\p{Cc}\\]/u.test(path) &&
     !/^[a-z]:/i.test(path) &&
-    path.split('/').every((step) => step !== '' && step !== '.' && step !== '..') &&
+    path.split('/').every((step) => !NO_STEP.has(step)) &&
     path.split('/').every((step) => Buffer.byteLength(step) <= MAX_STEP);
   if (!isPlain)
     throw invalid(`${JSON.stringify(path.slice(0, 80))} is not a path below the folder`);
