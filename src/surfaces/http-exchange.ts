@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
 import { StoreError } from '../store/store.ts';
+import type { StoreErrorCode } from '../store/store.ts';
 import type { CallResult, ClientConnection, PipeableBody } from '../inference/types.ts';
 import { errorBody, errorHeaders } from './envelopes.ts';
 import type { Envelope } from './envelopes.ts';
@@ -63,9 +64,16 @@ export async function serveExchange(
   }
 }
 
+/** What the store cannot do however often it is asked. */
+const NEVER: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>([
+  'invalid_key',
+  'invalid_value',
+  'invalid_commit',
+]);
+
 /** A store that cannot be reached is no bug of ours and may be back in a moment. */
 function fromStore(thrown: unknown): unknown {
-  if (!(thrown instanceof StoreError)) return thrown;
+  if (!(thrown instanceof StoreError) || NEVER.has(thrown.code)) return thrown;
   return new GatewayError('store_unavailable', { cause: thrown, headers: { 'retry-after': '1' } });
 }
 

@@ -3,20 +3,33 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { serveExchange } from '../../src/surfaces/http-exchange.ts';
-import type { HttpExchange } from '../../src/surfaces/http-exchange.ts';
+import type { Handler, HttpExchange } from '../../src/surfaces/http-exchange.ts';
+import { StoreError } from '../../src/store/store.ts';
 
 async function exchangeOf(url: string): Promise<Pick<HttpExchange, 'path' | 'search'>> {
   const seen: HttpExchange[] = [];
-  const request = { url } as IncomingMessage;
-  await serveExchange(
-    { request, response: {} as ServerResponse, envelope: 'flat' },
-    async (exchange) => {
-      seen.push(exchange);
-      return { status: 204 };
-    },
-    { clock: systemClock, ids: createIdSource(systemClock), onBug: () => undefined },
-  );
+  await answerTo(async (exchange) => {
+    seen.push(exchange);
+    return { status: 204 };
+  }, url);
   return seen[0]!;
+}
+
+async function answerTo(
+  handler: Handler,
+  url = '/',
+): Promise<{ answer: Response; bugs: unknown[] }> {
+  const bugs: unknown[] = [];
+  const answer = await serveExchange(
+    { request: { url } as IncomingMessage, response: {} as ServerResponse, envelope: 'flat' },
+    handler,
+    {
+      clock: systemClock,
+      ids: createIdSource(systemClock),
+      onBug: (thrown) => bugs.push(thrown),
+    },
+  );
+  return { answer, bugs };
 }
 
 it.each([
@@ -28,4 +41,18 @@ it.each([
   ['*', '*', ''],
 ])('reads the target %s', async (url, path, search) => {
   expect(await exchangeOf(url)).toMatchObject({ path, search });
+});
+
+it.each([
+  ['unavailable', 503, 'the store is not available'],
+  ['full', 503, 'the store is not available'],
+  ['invalid_key', 500, 'internal error'],
+  ['invalid_commit', 500, 'internal error'],
+] as const)('tells %s of the store with %s', async (code, status, error) => {
+  const failure = new StoreError(code, 'of its own words');
+  const { answer, bugs } = await answerTo(() => Promise.reject(failure));
+  expect([answer.status, await answer.json()]).toEqual([status, { error }]);
+  // What is worth another try is no bug, and the other way round.
+  expect(bugs).toEqual(status === 500 ? [failure] : []);
+  expect(answer.headers.has('retry-after')).toBe(status === 503);
 });
