@@ -121,6 +121,7 @@ async function startFirst(
 ): Promise<number> {
   // Before anything is made in a store that would be of no use.
   if (config.server.workers > 1) checkScope(gateway.store);
+  for (const warning of gateway.store.warnings ?? []) log.warn(warning);
   const { dataDir } = config.server;
   const made = await firstStart(gateway.repository, dataDir);
   let untold = made;

@@ -46,10 +46,12 @@ export interface RemoteStoreOptions {
   readonly clock: Clock;
   /** Told of the changes of this process here, of those of others by whoever hears of them. */
   readonly watchers: Watchers;
+  readonly warnings?: readonly string[];
 }
 
 /** A store at cluster scope over rows that a database keeps. */
-export function createRemoteStore({ driver, rows, clock, watchers }: RemoteStoreOptions): Store {
+export function createRemoteStore(options: RemoteStoreOptions): Store {
+  const { driver, rows, clock, watchers, warnings = [] } = options;
   const stopSweeper = startSweeper(clock, (limit) => rows.sweep(clock.now(), limit));
   let closing: Promise<void> | undefined;
 
@@ -66,6 +68,7 @@ export function createRemoteStore({ driver, rows, clock, watchers }: RemoteStore
   return {
     scope: 'cluster',
     driver,
+    warnings,
     async get<T>(key: Key): Promise<Entry<T> | undefined> {
       assertOpen();
       const row = await rows.get(encodeKey(key), clock.now());

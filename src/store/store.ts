@@ -52,6 +52,8 @@ export interface Store {
   readonly scope: StoreScope;
   /** `memory`, `lmdb`, or the name of the unstorage driver. */
   readonly driver: string;
+  /** What an operator should know of how it keeps what it acknowledges. Default: nothing. */
+  readonly warnings?: readonly string[];
   get<T = Value>(key: Key): Promise<Entry<T> | undefined>;
   list<T = Value>(options: ListOptions): Promise<Entry<T>[]>;
   /** At most 1,000 operations; two operations on one key are refused (`invalid_commit`). */

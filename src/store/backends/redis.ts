@@ -32,9 +32,10 @@ export async function openRedisStore(given: Record<string, unknown>, clock: Cloc
   // Its own way to subscribe again ends the process when the connection is lost in the middle of it.
   const listener = connectTo(place, { commandTimeout: undefined, autoResubscribe: false });
   const watchers = createWatchers();
+  let warnings: string[];
   try {
     await Promise.all([establish(connection), establish(listener)]);
-    await assertDurable(connection, place);
+    warnings = await assertDurable(connection, place);
     await migrate(connection, names);
     assertWhole(await readMeta(connection, names));
     await listenTo(listener, names, watchers);
@@ -51,7 +52,13 @@ export async function openRedisStore(given: Record<string, unknown>, clock: Cloc
     // What was sent is answered first.
     await connection.quit().catch(() => connection.disconnect());
   };
-  return createRemoteStore({ driver: 'redis', rows: { ...rows, close }, clock, watchers });
+  return createRemoteStore({
+    driver: 'redis',
+    rows: { ...rows, close },
+    clock,
+    watchers,
+    warnings,
+  });
 }
 
 async function listenTo(
