@@ -1,4 +1,4 @@
-import { mkdir, symlink } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
@@ -16,6 +16,9 @@ const places = storePlaces();
 const clock = createFakeClock();
 const LEASES = ['worker'];
 const ROWS = 50_000;
+/** Of lmdb, and what of one says where its rows begin. */
+const PAGE = 4_096;
+const HEADER = 300;
 
 const put = (n: number): Op => ({ type: 'put', key: ['row', n], value: `value ${n}` });
 
@@ -161,6 +164,23 @@ describe('a migration', () => {
     await expect(migrateStore(options(half, await places.fresh('lmdb')))).rejects.toMatchObject(
       source,
     );
+  });
+
+  it(verifies('store.migrate', 'is not said to be done when rows cannot be read'), async () => {
+    const from = await filled('lmdb', 100);
+    const file = join(from.path ?? '', 'data.mdb');
+    const damaged = await readFile(file);
+    for (let page = 2 * PAGE; page < damaged.length; page += PAGE) {
+      const hasRows = damaged.subarray(page, page + PAGE).includes('value 1');
+      if (hasRows) damaged.fill(0, page + HEADER, page + PAGE);
+    }
+    await writeFile(file, damaged);
+    const to = await places.fresh('fs');
+    const given = JSON.stringify({ from, to, leases: LEASES });
+    // Apart, for lmdb may end the process over it.
+    const { stdout } = await runScript('dying-work.ts', ['migrate', given, '']);
+    expect(stdout).not.toBe('done');
+    await expect(openStore(to, { clock })).rejects.toMatchObject({ code: 'locked' });
   });
 
   it('makes nothing of a source that is not there', async () => {

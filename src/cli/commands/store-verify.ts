@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { MANIFEST } from '../../store/backup/manifest.ts';
 import { verifyBackup } from '../../store/backup/verify-backup.ts';
 import { openRaw } from '../../store/raw/open-raw.ts';
+import { verifyApart, type ApartReport } from '../../store/raw/verify-apart.ts';
 import { verifyStore, type Problem, type Verified } from '../../store/raw/verify-store.ts';
 import type { StoreConfig } from '../../store/store-config.ts';
 import { CliError } from '../cli-error.ts';
@@ -45,13 +46,20 @@ async function verify(
   what: string,
   input: CommandInput,
 ): Promise<CommandResult> {
+  const { format, meta, verified } = await read(config, input);
+  const { incoming, identity = null } = meta;
+  const half = { where: what, what: 'a migration into it began and did not end' };
+  const problems = incoming ? [half, ...verified.problems] : verified.problems;
+  return toResult({ what, format, identity, createdAt: null, store: verified, problems });
+}
+
+async function read(config: StoreConfig, input: CommandInput): Promise<ApartReport> {
+  const work = storeWork(input);
+  if (config.driver === 'lmdb' && config.path !== undefined) return verifyApart(config.path, work);
   const raw = await openRaw(config, { clock: input.context.clock, isHeld: false });
   try {
-    const store = await verifyStore(raw, storeWork(input));
-    const { incoming, identity = null } = raw.meta;
-    const half = { where: what, what: 'a migration into it began and did not end' };
-    const problems = incoming ? [half, ...store.problems] : store.problems;
-    return toResult({ what, format: raw.format, identity, createdAt: null, store, problems });
+    const { format, meta } = raw;
+    return { format, meta, verified: await verifyStore(raw, work) };
   } finally {
     await raw.close();
   }

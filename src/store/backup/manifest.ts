@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { isAbsolute, join, normalize } from 'node:path';
+import { join, normalize, sep } from 'node:path';
 import { z } from 'zod';
 import { StoreError } from '../store.ts';
 
@@ -12,8 +12,9 @@ export const MEDIA_FOLDER = 'media';
 export const DATA_FILE = join(STORE_FOLDER, 'data.mdb');
 
 const count = z.int().min(0);
+/** The data, or media by a path that leads nowhere else. */
 const isInside = (path: string): boolean =>
-  !isAbsolute(path) && normalize(path) === path && !path.startsWith('..');
+  path === DATA_FILE || (path.startsWith(join(MEDIA_FOLDER, sep)) && normalize(path) === path);
 
 const manifestSchema = z.object({
   format: z.literal(BACKUP_FORMAT),

@@ -65,7 +65,7 @@ export async function openRawJournalTarget(driver: Driver, clock: Clock): Promis
     lastVersion: () => view.lastVersion(),
     read: (after) => view.read(after),
     users: () => view.users(),
-    faults: () => view.faults(),
+    faults: (rows) => view.faults(rows),
     async begin(incoming) {
       meta = { ...meta, incoming };
       added = [];

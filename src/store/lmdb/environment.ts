@@ -111,6 +111,6 @@ function storedFormat(root: RootDatabase<Buffer, Buffer>, directory: string): nu
 }
 
 /** lmdb keeps this cheap call off its public type; `getStats()` would walk the free list as well. */
-function transactionOf(root: object): number {
+export function transactionOf(root: object): number {
   return Reflect.get(root, 'env').info().lastTxnId;
 }

@@ -11,7 +11,7 @@ import {
 import { newerFormat } from '../store-meta.ts';
 import { StoreError } from '../store.ts';
 import { createDiskRoom } from './disk-room.ts';
-import { openEnvironment, type LmdbEnvironment } from './environment.ts';
+import { openEnvironment, transactionOf, type LmdbEnvironment } from './environment.ts';
 import { FORMAT, formatOf, toStoreMeta, type MetaTable } from './migrations.ts';
 import { assertReadable } from './prepare-directory.ts';
 import { fromRowBytes, toExpiryKey, toRowBytes } from './rows.ts';
@@ -93,6 +93,7 @@ function openTables(directory: string): Tables {
 }
 
 function createRaw({ root, data, meta }: Tables, directory: string): RawLmdb {
+  const before = transactionOf(root);
   return {
     driver: 'lmdb',
     format: formatOf(meta),
@@ -100,10 +101,17 @@ function createRaw({ root, data, meta }: Tables, directory: string): RawLmdb {
     lastVersion: async () => Number(meta.get('nextVersion') ?? 1) - 1,
     read: (after) => guarded(async () => readStep(data, after)),
     users: async () => usersOf(root, await findPeers(directory)),
-    faults: async () => [],
+    faults: (rows) => guarded(async () => faultsOf(data, rows, before === transactionOf(root))),
     copyTo: (target) => root.backup(target, false).catch(asCopyError),
     close: () => root.close(),
   };
+}
+
+/** A damaged page may end a walk early; while others write, the counts differ by themselves. */
+function faultsOf(data: Database<Buffer, Buffer>, rows: number, isStill: boolean): string[] {
+  const count = Number(Reflect.get(data.getStats(), 'entryCount'));
+  if (!isStill || count === rows) return [];
+  return [`the store counts ${count} rows, but ${rows} can be read`];
 }
 
 function readStep(data: Database<Buffer, Buffer>, after: Buffer | undefined): RawRow[] {

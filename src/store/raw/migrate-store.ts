@@ -68,7 +68,9 @@ async function copy(
     await target.write(rows);
     for (const row of rows) copied.add(row);
   }
-  const { highestVersion } = copied.result();
+  const { rows: count, highestVersion } = copied.result();
+  const [fault] = await source.faults(count);
+  if (fault) throw new StoreError('corrupt', `the source is damaged: ${fault}`);
   await target.flush(Math.max(highestVersion, await source.lastVersion()));
   options.onCopied();
   const found = await summaryOf(target, options);

@@ -22,8 +22,8 @@ export interface RawStore {
   read(after: Buffer | undefined): Promise<readonly RawRow[]>;
   /** Processes that have the store open beside this one, in words. */
   users(): Promise<readonly string[]>;
-  /** What its own indexes say against it, in words. */
-  faults(): Promise<readonly string[]>;
+  /** What its own indexes and counts say against it, in words, when so many rows were read. */
+  faults(rows: number): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 

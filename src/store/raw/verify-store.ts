@@ -38,7 +38,8 @@ export async function verifyStore(store: RawStore, options: WalkOptions): Promis
       if (problem && problems.length < MAX_PROBLEMS) problems.push(problem);
     }
   }
-  for (const what of await store.faults()) problems.push({ where: store.driver, what });
+  for (const what of await store.faults(summing.result().rows))
+    problems.push({ where: store.driver, what });
   return { ...summing.result(), segments: Object.fromEntries(segments), problems };
 }
 

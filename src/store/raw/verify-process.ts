@@ -1,0 +1,34 @@
+import { systemClock } from '../../core/clock.ts';
+import { StoreError } from '../store.ts';
+import { openRaw } from './open-raw.ts';
+import type { ApartMessage, ApartReport } from './verify-apart.ts';
+import { verifyStore } from './verify-store.ts';
+
+/** A process that reads the lmdb store of the folder it is sent, and may end over what it finds. */
+process.once('message', (path: string) => void answer(path));
+
+async function answer(path: string): Promise<void> {
+  try {
+    tell({ report: await read(path) });
+  } catch (error) {
+    const code = error instanceof StoreError ? error.code : 'corrupt';
+    tell({ failure: { code, message: error instanceof Error ? error.message : String(error) } });
+  } finally {
+    process.disconnect();
+  }
+}
+
+async function read(path: string): Promise<ApartReport> {
+  const store = await openRaw({ driver: 'lmdb', path }, { clock: systemClock, isHeld: false });
+  try {
+    const { signal } = new AbortController();
+    const verified = await verifyStore(store, { signal, onRows: (rows) => tell({ rows }) });
+    return { format: store.format, meta: store.meta, verified };
+  } finally {
+    await store.close();
+  }
+}
+
+function tell(message: ApartMessage): void {
+  process.send?.(message);
+}
