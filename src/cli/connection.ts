@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { CliError, usageError } from './cli-error.ts';
 import type { Context } from './contexts.ts';
@@ -176,20 +177,31 @@ export function normaliseServer(text: string): string {
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
 }
 
-/** The server runs on this machine. */
+/** True for an address of this machine. */
+export function isOwnAddress(server: string): boolean {
+  const host = new URL(server).hostname.replace(/^\[|\]$/g, '');
+  const own = Object.values(networkInterfaces()).flat();
+  return isLoopback(server) || own.some((one) => one?.address === host);
+}
+
+/** The server is this machine, whatever networks it is in. */
 export function isLoopback(server: string): boolean {
   const { hostname } = new URL(server);
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }
 
-/** The URL that the running server wrote down; one whose process is gone is of no use. */
+/**
+ * The URL that the running server wrote down; one whose process is gone is of no use. The file may come
+ * from anybody, so it never leads a key to another machine.
+ */
 function readRuntime(directory: string, alive: (pid: number) => boolean): string | undefined {
   try {
     const runtime: unknown = JSON.parse(readFileSync(join(directory, 'runtime.json'), 'utf8'));
     if (runtime === null || typeof runtime !== 'object') return undefined;
     if (!('url' in runtime) || typeof runtime.url !== 'string') return undefined;
     const gone = 'pid' in runtime && typeof runtime.pid === 'number' && !alive(runtime.pid);
-    return gone ? undefined : normaliseServer(runtime.url);
+    const server = normaliseServer(runtime.url);
+    return gone || !isOwnAddress(server) ? undefined : server;
   } catch {
     return undefined;
   }

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { loadConfig } from '../config/load-config.ts';
 import type { CliIo } from './io.ts';
+import { isOwnAddress } from './connection.ts';
 import { DEFAULT_CONFIG } from './project.ts';
 
 /** A gateway as its file has it, whether it runs or not. */
 export interface DeclaredGateway {
-  /** Undefined for a port that is only known once it is taken. */
+  /** Undefined for a port that is only known once it is taken, and for another machine. */
   readonly server: string | undefined;
   /** Where it keeps its data. */
   readonly directory: string;
@@ -27,7 +28,9 @@ export async function findDeclared(
   const { config } = await loadConfig({ paths: [origin], cwd, env });
   if (config === undefined) return undefined;
   const { listen, dataDir } = config.server;
-  return { server: addressOf(listen), directory: dataDir, origin };
+  const server = addressOf(listen);
+  const isOwn = server !== undefined && URL.canParse(server) && isOwnAddress(server);
+  return { server: isOwn ? server : undefined, directory: dataDir, origin };
 }
 
 /** Where one that listens everywhere is reached from here. */

@@ -103,6 +103,16 @@ describe('connection', () => {
     await server.close();
   });
 
+  it('is never another machine because a file of the directory says so', async () => {
+    await localGateway(cwd, 'https://elsewhere.example');
+    expect(findConnection(sources()).server).toBe(DEFAULT_SERVER);
+    const elsewhere = 'version: 1\nserver: { listen: { host: elsewhere.example, port: 443 } }\n';
+    await writeFile(join(cwd, 'gateway.yaml'), elsewhere);
+    const declared = await findDeclared({ cwd, env: {} }, undefined);
+    expect(declared?.server).toBeUndefined();
+    expect(findConnection(sources({ declared })).server).toBe(DEFAULT_SERVER);
+  });
+
   it('prefers flags and environment', async () => {
     await localGateway(cwd);
     await writeFile(join(cwd, 'other.key'), 'sk-file', { mode: 0o600 });
