@@ -22,10 +22,12 @@ import { startHostileUpstream } from './hostile-upstream.ts';
 import type { HostileScript, HostileUpstream } from './hostile-upstream.ts';
 import { brokenScript, cutScript, tidyScript, validAnswers } from './provider-answers.ts';
 
-/** For each pair of client and provider; a failure prints its seed. */
-const BROKEN = { numRuns: 20, endOnFailure: true };
-const CUT = { numRuns: 8, endOnFailure: true };
-const TIDY = { numRuns: 4, endOnFailure: true };
+/** For each pair of client and provider; a failure prints its seed. `FUZZ_RUNS=200` looks longer. */
+const RUNS = Number(process.env['FUZZ_RUNS'] ?? 20);
+const BROKEN = { numRuns: RUNS, endOnFailure: true };
+const CUT = { numRuns: Math.ceil(RUNS * 0.4), endOnFailure: true };
+const TIDY = { numRuns: Math.ceil(RUNS / 5), endOnFailure: true };
+const LONG = { timeout: 150_000 + RUNS * 4_000 };
 const IDLE = '60ms';
 
 let upstream: HostileUpstream;
@@ -110,7 +112,7 @@ describe.each(PAIRS)('%s', (_title, client, provider) => {
     const scripts = (make: (bytes: Buffer) => fc.Arbitrary<HostileScript>) =>
       validAnswers(provider, stream).chain(make);
 
-    it(verifies('ops.unhandled', `survives ${mode} that is broken in any way`), async () => {
+    it(verifies('ops.unhandled', `survives ${mode} that is broken in any way`), LONG, async () => {
       const broken = scripts((bytes) => brokenScript(bytes, stream));
       await fc.assert(
         fc.asyncProperty(broken, async (script) => void (await outcomeOf(pair, script))),
@@ -119,7 +121,7 @@ describe.each(PAIRS)('%s', (_title, client, provider) => {
       expectCleanLog(gateway);
     });
 
-    it(`reads ${mode} alike in all pieces and framings`, async () => {
+    it(`reads ${mode} alike in all pieces and framings`, LONG, async () => {
       const tidy = scripts((bytes) => tidyScript(bytes, stream));
       await fc.assert(
         fc.asyncProperty(tidy, async (script) => {
@@ -130,7 +132,7 @@ describe.each(PAIRS)('%s', (_title, client, provider) => {
     });
 
     if (!stream) continue;
-    it('never ends tidily what was cut', async () => {
+    it('never ends tidily what was cut', LONG, async () => {
       await fc.assert(
         fc.asyncProperty(
           scripts((bytes) => cutScript(provider.protocol, bytes)),

@@ -20,8 +20,11 @@ import {
 } from './families.ts';
 import { hostileJson, mutatedBytes } from './hostile-bytes.ts';
 
-/** For each family, and twice as many where there are streams; a failure prints its seed. */
-const RUNS = { numRuns: 60, endOnFailure: true };
+/**
+ * For each family, and twice as many where there are streams; a failure prints its seed. `FUZZ_RUNS=1000`
+ * looks longer.
+ */
+const RUNS = { numRuns: Number(process.env['FUZZ_RUNS'] ?? 60), endOnFailure: true };
 const TYPES = [
   'application/json',
   'text/plain',
@@ -118,6 +121,7 @@ describe.each(FAMILY_ROWS.map((row) => [titleOf(row), row] as const))('%s', (_ti
         'ops.unhandled',
         `answers hostile bodies in its shape, never with 5xx${stream ? ', streaming' : ''}`,
       ),
+      { timeout: 150_000 + RUNS.numRuns * 1_000 },
       async () => {
         await fc.assert(
           fc.asyncProperty(hostileRequests(row, stream), async ({ path, headers, body }) => {
