@@ -3,6 +3,7 @@ import type { Key, Store } from '../store/store.ts';
 import { createFence } from './fence.ts';
 import type { Fence } from './fence.ts';
 import type { Job, LedgerCall } from './ledger-call.ts';
+import { rosterKey } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { LedgerState, Plan } from './ledger-plan.ts';
 
@@ -58,13 +59,17 @@ export class LedgerCommitter {
 
   /** Finds out what became of the commits whose outcome is unknown. */
   async reconcile(): Promise<void> {
-    const { state, onLanded } = this.#options;
+    const { store, state, onLanded } = this.#options;
     const { landed, version, takenOver } = await this.#fence.reconcile();
     if (landed && version !== undefined) {
       landed.keep(version);
       for (const { type, call } of landed.jobs) if (type === 'begin') onLanded(call);
     }
-    if (takenOver) state.unfolded.renew();
+    if (!takenOver) return;
+    state.unfolded.renew();
+    // Whoever cleaned up has struck it off, and nobody would clean up again if it died before its next beat.
+    const key = rosterKey(state.worker);
+    await store.commit([{ type: 'put', key, value: null }]);
   }
 
   async #onConflict(key: Key, jobs: readonly Job[]): Promise<void> {

@@ -204,6 +204,47 @@ describe('a worker that only slept', () => {
   });
 });
 
+describe('a worker that wakes in the middle', () => {
+  it(verifies('store.ledger.never-exceeds', 'keeps what it has reserved since'), async () => {
+    const { store, open, pass, spend, start } = await setUp();
+    const sleeper = await open('sleeper');
+    await sleeper.ledger.begin(start({ principal: limited, bound: 100 })).admitted;
+    sleeper.sleep();
+    await pass(16_000);
+    const list: typeof store.list = async (options) => {
+      if (options.prefix[0] === 'open') {
+        sleeper.wake();
+        await sleeper.ledger.begin(start({ principal: limited, bound: 700 })).admitted;
+      }
+      return store.list(options);
+    };
+    await recoverOpen({ store: { ...store, list } });
+    expect((await spend()).reserved).toBeGreaterThanOrEqual(700);
+    expect((await store.list({ prefix: ['roster'] })).map(({ key }) => key[1])).toEqual([
+      'sleeper',
+    ]);
+  });
+
+  it(
+    verifies(
+      'store.ledger.release-on-restart',
+      'is cleaned up after once more although it dies before its next beat',
+    ),
+    async () => {
+      const { open, pass, spend, recover, start } = await setUp();
+      const sleeper = await open('sleeper');
+      await sleeper.ledger.begin(start({ principal: limited, bound: 100 })).admitted;
+      sleeper.sleep();
+      await pass(16_000);
+      await recover();
+      await sleeper.ledger.begin(start({ principal: limited, bound: 700 })).admitted;
+      await pass(16_000);
+      expect(await recover()).toEqual({ released: 1, interrupted: 1 });
+      expect(await spend()).toEqual({ settled: 0, reserved: 0 });
+    },
+  );
+});
+
 describe('recovery in the background', () => {
   it('frees what a worker held at most 30 seconds after it died', async () => {
     const { clock, store, open, pass, spend, start } = await setUp();
