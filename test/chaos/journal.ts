@@ -87,7 +87,10 @@ export class Journal {
 
   /** Operations by kind and by what came of them. */
   counts(): Record<string, Record<string, number>> {
-    const counts: Record<string, Record<string, number>> = {};
+    const { tried, count } = this.applied;
+    const counts: Record<string, Record<string, number>> = {
+      apply: { done: count, failed: tried - count },
+    };
     for (const { what, status, problem } of this.replies) {
       const row = (counts[what] ??= {});
       const outcome = status === 0 || problem !== '' ? `${status} ${toWord(problem)}` : `${status}`;

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { carryOut } from './faults/carry-out.ts';
 import { planFaults } from './faults/deck.ts';
@@ -7,11 +8,12 @@ import type { FaultNote } from './journal.ts';
 import { apply, startApplies } from './load/applies.ts';
 import { chat, startChats } from './load/chats.ts';
 import { startKeys } from './load/keys.ts';
-import { makeSchedules, startTriggers } from './load/schedules.ts';
+import { makeSchedules, pauseSchedules, startTriggers } from './load/schedules.ts';
 import { makeAgents, startSessions } from './load/sessions.ts';
 import { proveAcknowledged } from './proofs/acknowledged.ts';
 import { proveHonesty, proveNoOrphans, proveRecovery } from './proofs/conduct.ts';
 import { proveLogs, proveTurns } from './proofs/histories.ts';
+import type { Histories } from './proofs/histories.ts';
 import { proveRevocations } from './proofs/keys.ts';
 import { proveLedger, readLedger } from './proofs/ledger.ts';
 import { proveRate, proveSpending } from './proofs/limits.ts';
@@ -89,30 +91,55 @@ async function perform(stage: Stage, { seed, seconds, rounds, onPhase }: ChaosOp
   onPhase?.('waiting until all is well');
   const recovery = await quiesce(stage);
   await Promise.all(load);
+  const pausedAt = await pauseSchedules(stage);
   onPhase?.(
     `proving (ready after ${recovery.readyMs} ms, at rest after ${recovery.quietMs} ms: ${recovery.unquiet.join()})`,
   );
-  return { recovery, proofs: await prove(stage, await quiesce(stage)) };
+  const { unquiet } = await quiesce(stage);
+  const whole = { ...recovery, unquiet: [...recovery.unquiet, ...unquiet] };
+  return { recovery: whole, proofs: await prove(stage, { recovery: whole, pausedAt }) };
 }
 
-async function prove(stage: Stage, recovery: Recovery): Promise<Proof[]> {
+interface Settled {
+  readonly recovery: Recovery;
+  readonly pausedAt: number;
+}
+
+async function prove(stage: Stage, { recovery, pausedAt }: Settled): Promise<Proof[]> {
   for (const node of stage.nodes) await chat(stage, { key: stage.keys.client, what: 'chat', node });
   const { histories, proofs: logs } = await proveLogs(stage);
   const noted = (await readFile(stage.notes, 'utf8')).split('\n').filter((line) => line !== '');
   const effects = [...stage.tools.effects, ...noted];
   const spending = await proveSpending(stage, () => readLedger(stage));
   await quiesce(stage);
+  const records = await readLedger(stage);
+  await keepEvidence(stage, { records, histories: Object.fromEntries(byId(histories)) });
   return [
     await proveAcknowledged(stage),
     ...logs,
     ...proveTurns(histories, { effects }),
-    await proveSchedules(stage),
+    await proveSchedules(stage, pausedAt),
     spending,
     proveRate(stage),
-    ...(await proveLedger(stage, await readLedger(stage))),
+    ...(await proveLedger(stage, records)),
     proveRevocations(stage),
     proveHonesty(stage),
     proveRecovery(stage, recovery),
     await proveNoOrphans(stage),
   ];
+}
+
+const byId = (histories: Histories) =>
+  Array.from(histories, ([{ id }, events]) => [id, events] as const);
+
+/** What a failed run is looked into with: beside the logs, what the provider, the clients and the gateways say. */
+async function keepEvidence(stage: Stage, seen: object): Promise<void> {
+  const { upstream, journal, tools, directory, nodes } = stage;
+  const chats = journal.chats.map(({ reply, ...chat }) => ({
+    ...chat,
+    reply: { ...reply, node: reply.node.name, body: undefined },
+  }));
+  const troubles = nodes.map(({ name, troubles }) => ({ name, troubles }));
+  const evidence = { calls: upstream.calls, effects: tools.effects, chats, troubles, ...seen };
+  await writeFile(join(directory, 'evidence.json'), JSON.stringify(evidence, null, 1));
 }

@@ -25,6 +25,14 @@ export async function makeSchedules(stage: Stage, agents: Agents): Promise<void>
   }
 }
 
+/** Nothing is due any more while everything is looked at. Gives when it began, in the gateways' time. */
+export async function pauseSchedules(stage: Stage): Promise<number> {
+  const began = stage.time.now();
+  for (const { id } of stage.journal.deployments)
+    await must(ask(stage, ['schedule.pause', `POST /v1/deployments/${id}/pause`]));
+  return began;
+}
+
 export function startTriggers(stage: Stage, until: AbortSignal): Promise<void>[] {
   const { deployments, runs } = stage.journal;
   const deployment = deployments.find(({ isCron }) => !isCron)?.id ?? '';
