@@ -6,7 +6,7 @@ import { asWritten, type DumpedTree } from '../config/dump.ts';
 import { isRecord } from '../config/record.ts';
 import type { SentFile } from '../resources/skill-files.ts';
 import { readBytes } from './read-bytes.ts';
-import { readArchive } from './skill-folder.ts';
+import { placeBelow, readArchive } from './skill-folder.ts';
 
 /** Skills with what is in their files, in place of digests. */
 export async function withFiles(
@@ -57,9 +57,10 @@ export async function writeSkillFiles(
       const target = `skills/${folder}/${path}`;
       files[path] = file;
       if (typeof file !== 'string' || !isIncludable(asWritten(file), target)) continue;
-      await mkdir(dirname(join(directory, target)), { recursive: true });
+      const place = placeBelow(join(directory, 'skills', folder), path);
+      await mkdir(dirname(place), { recursive: true });
       // What is brought in loses the last line break.
-      await writeFile(join(directory, target), `${asWritten(file)}\n`);
+      await writeFile(place, `${asWritten(file)}\n`);
       files[path] = `\${file:${target}}`;
       written.push(target);
     }

@@ -31,8 +31,7 @@ export async function writeSkillFolder(archive: Buffer, folder: string): Promise
   for (const { path, bytes } of readArchive(archive)) {
     // The first step is the Skill itself.
     const below = path.slice(path.indexOf('/') + 1);
-    const target = resolve(folder, below);
-    if (!isBelow(resolve(folder), target)) throw unfit();
+    const target = placeBelow(folder, below);
     await mkdir(dirname(target), { recursive: true });
     await writeFile(target, bytes, { flag: 'wx' });
     written.push(below);
@@ -47,6 +46,13 @@ export function readArchive(archive: Buffer): ReturnType<typeof fromZip> {
   } catch (cause) {
     throw unfit(cause);
   }
+}
+
+/** Where a file of a Skill belongs; throws CliError `invalid_response` for a path that leads elsewhere. */
+export function placeBelow(folder: string, path: string): string {
+  const target = resolve(folder, path);
+  if (!isBelow(resolve(folder), target)) throw unfit();
+  return target;
 }
 
 function unfit(cause?: unknown): CliError {
