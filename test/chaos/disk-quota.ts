@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -26,6 +26,8 @@ export async function openDiskQuota(directory: string): Promise<DiskQuota | unde
   } catch {
     return undefined;
   }
+  const unmount = (): void => void spawnSync('umount', ['-l', directory]);
+  process.once('exit', unmount);
   const ballast = join(directory, 'ballast');
   return {
     directory,
@@ -35,6 +37,9 @@ export async function openDiskQuota(directory: string): Promise<DiskQuota | unde
       if (bytes > 0) await writeFile(ballast, Buffer.alloc(bytes));
     },
     free: () => rm(ballast, { force: true }),
-    close: async () => void (await run('umount', ['-l', directory])),
+    async close() {
+      process.off('exit', unmount);
+      await run('umount', ['-l', directory]);
+    },
   };
 }

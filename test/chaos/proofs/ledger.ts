@@ -18,7 +18,7 @@ export interface LedgerRecord {
   readonly error_code: string | null;
   readonly cost: string;
   /** Whom it was sent to; empty where it never was. */
-  readonly attempts: readonly object[];
+  readonly attempts: readonly { readonly status: number | null }[];
   readonly content?: { readonly request: string };
 }
 
@@ -62,10 +62,14 @@ function proveCalls(stage: Stage, records: readonly LedgerRecord[], byMark: ByMa
   const chats = new Map(stage.journal.chats.map((chat) => [chat.mark, chat]));
   const missing = new Map<string, number>();
   for (const [mark, own] of seen) {
-    const found = (byMark.get(mark) ?? []).filter(({ attempts }) => attempts.length > 0).length;
+    const tried = (byMark.get(mark) ?? []).filter(({ attempts }) => attempts.length > 0);
+    const found = tried.length;
+    // What was broken off may have been so on its way to the provider.
+    const answered = tried.filter(({ attempts }) => attempts.some(({ status }) => status !== null));
     const chat = chats.get(mark);
     if (chat && own.length > 1) faults.push(`${mark} was sent ${own.length} times`);
-    if (found > own.length) faults.push(`${mark}: ${found} records, ${own.length} calls`);
+    if (answered.length > own.length)
+      faults.push(`${mark}: ${answered.length} answers recorded, ${own.length} calls`);
     const group = chat ? groupOf(toGroup(chat)) : 'session';
     if (found < own.length) missing.set(group, (missing.get(group) ?? 0) + own.length - found);
   }
