@@ -46,6 +46,8 @@ export interface LedgerCall {
   flight: Flight | undefined;
   /** The stamp of the open reservation, once it is committed. */
   hold: Version | undefined;
+  /** Others took its worker for dead and gave the reservation back. */
+  isReleased: boolean;
   /** Why the last plan refused it. */
   refusal: GatewayError | undefined;
   outcome: RequestOutcome | undefined;

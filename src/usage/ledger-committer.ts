@@ -80,8 +80,13 @@ export class LedgerCommitter {
       const scope = { kind: kind === 'key' ? 'key' : 'organization', id: String(id) } as const;
       this.#options.state.counters.forget(scope);
     } else {
-      // Another worker took this one for dead and released the reservation; the cost still counts.
-      for (const { call } of jobs) if (call.start.id === id) call.hold = undefined;
+      // Another worker took this one for dead and released the reservation; the cost still counts, where
+      // the limit has room for it.
+      for (const { call } of jobs) {
+        if (call.start.id !== id) continue;
+        call.hold = undefined;
+        call.isReleased = true;
+      }
     }
   }
 }

@@ -109,8 +109,9 @@ function planBegin(draft: Draft, call: LedgerCall): void {
   held.push(call);
 }
 
-function planSettle(draft: Draft, call: LedgerCall, outcome: RequestOutcome): void {
+function planSettle(draft: Draft, call: LedgerCall, told: RequestOutcome): void {
   const { state, ops, flights, spend, unfolded } = draft;
+  const outcome = withinLimits(call, told, spend);
   const { start, startRow, hold, windows } = call;
   const { cost } = outcome;
   if (hold !== undefined) {
@@ -128,6 +129,23 @@ function planSettle(draft: Draft, call: LedgerCall, outcome: RequestOutcome): vo
   const value = toEndRow(startRow, outcome, state.logContent);
   ops.push({ type: 'put', key: requestKey(start.id), value });
   addTotals(draft, call, outcome);
+}
+
+/**
+ * Others may have spent what was released while its worker slept. A limit is never exceeded, so then the
+ * call is free of charge.
+ */
+function withinLimits(
+  call: LedgerCall,
+  outcome: RequestOutcome,
+  spend: SpendDraft,
+): RequestOutcome {
+  if (!call.isReleased) return outcome;
+  const question = { windows: call.windows, bound: outcome.cost };
+  const isTooMuch = [call.key, call.organization].some(
+    ({ scope, limits }) => limits && spend.exceeds(scope, limits, question),
+  );
+  return isTooMuch ? { ...outcome, cost: 0, estimated: true } : outcome;
 }
 
 function addTotals(

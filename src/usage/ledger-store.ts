@@ -127,6 +127,7 @@ function toCall(start: RequestStart, windows: Windows): LedgerCall {
     admitted: key.limits || organization.limits ? createDeferred() : undefined,
     flight: undefined,
     hold: undefined,
+    isReleased: false,
     refusal: undefined,
     outcome: undefined,
     done: false,

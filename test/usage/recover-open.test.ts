@@ -163,6 +163,38 @@ describe('a worker that only slept', () => {
   );
 
   it(
+    verifies(
+      'store.ledger.never-exceeds',
+      'charges nothing that the limit has no room for any more, since others spent it meanwhile',
+    ),
+    async () => {
+      const { store, open, pass, spend, recover, start } = await setUp();
+      const sleeper = await open('sleeper');
+      const other = await open('other');
+      const [small, large] = [300, 400].map((bound) => start({ principal: limited, bound }));
+      const asleep = [small, large].map((request) => sleeper.ledger.begin(request!));
+      await Promise.all(asleep.map(({ admitted }) => admitted));
+      sleeper.sleep();
+      await pass(16_000);
+      await recover();
+      const later = other.ledger.begin(start({ principal: limited, bound: 700 }));
+      await later.admitted;
+      later.settle(outcome({ cost: 700 }));
+      await other.ledger.drain();
+      sleeper.wake();
+      asleep[1]?.settle(outcome({ cost: 400 }));
+      asleep[0]?.settle(outcome({ cost: 300 }));
+      await sleeper.ledger.drain();
+      expect(await spend()).toEqual({ settled: 1_000, reserved: 0 });
+      expect(await getRequest({ store }, large!.id)).toMatchObject({
+        result: 'ok',
+        cost: '0.00',
+        estimated: true,
+      });
+    },
+  );
+
+  it(
     verifies('store.ledger.exactly-once', 'does not count again what others folded in its stead'),
     async () => {
       const { clock, store, open, pass, spend, recover, start } = await setUp();
