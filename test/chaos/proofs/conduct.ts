@@ -47,7 +47,8 @@ function judge({ node, what, status, problem, sentAt, doneAt }: Reply): string |
     return isDown || (status > 0 && node.wasTroubled(sentAt - SETTLING_MS, doneAt))
       ? undefined
       : 'no whole answer';
-  if (status < 400) return undefined;
+  // Whether a gateway is ready is a question, not a refusal.
+  if (status < 400 || what === 'look') return undefined;
   const [family = ''] = what.split('.');
   const allowed = REFUSALS[what] ?? REFUSALS[family] ?? RESOURCES;
   if (!allowed.includes(status)) return 'not a refusal of this family';

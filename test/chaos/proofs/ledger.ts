@@ -17,6 +17,7 @@ export interface LedgerRecord {
   readonly status: number | null;
   readonly error_code: string | null;
   readonly cost: string;
+  readonly estimated: boolean;
   /** Whom it was sent to; empty where it never was. */
   readonly attempts: readonly { readonly status: number | null }[];
   readonly content?: { readonly request: string };
@@ -111,8 +112,9 @@ function proveCosts(stage: Stage, records: readonly LedgerRecord[], byMark: ByMa
     }
     const expected = model === 'flat' ? CALL_PRICE : costOf(call) / MICRO;
     const isRight = record.result === 'ok' && Math.abs(Number(record.cost) - expected) < 1e-9;
-    const isLost =
-      record.error_code === 'worker_lost' && reply.node.wasTroubled(reply.sentAt, Infinity);
+    // Nobody saw it for so long that its reservation was given back.
+    const isGivenBack = record.error_code === 'worker_lost' || (record.estimated && isFree(record));
+    const isLost = isGivenBack && reply.node.wasTroubled(reply.sentAt, Infinity);
     if (!isRight && !isLost)
       faults.push(`${record.id} ${mark}: ${record.result} ${record.cost}, not ${expected}`);
     const others = byMark.get(mark)?.filter(({ id }) => id !== record.id) ?? [];
@@ -120,6 +122,8 @@ function proveCosts(stage: Stage, records: readonly LedgerRecord[], byMark: ByMa
   }
   return toProof('what was answered costs what the provider said', checked, faults);
 }
+
+const isFree = ({ cost }: LedgerRecord): boolean => Number(cost) === 0;
 
 /** The sums of the usage report are those of the records. */
 async function proveSums(stage: Stage, records: readonly LedgerRecord[]): Promise<Proof> {

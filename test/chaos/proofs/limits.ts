@@ -40,9 +40,10 @@ export async function proveSpending(
 function callsOf(records: readonly LedgerRecord[], keyId: string) {
   const own = records.filter(({ key }) => key.id === keyId);
   const cost = own.reduce((sum, record) => sum + Number(record.cost), 0);
-  // Whose client left before the answer, or whose gateway died, pays nothing.
+  // Whose client left before the answer, or whose gateway died or slept too long, pays nothing.
   const free = own.filter(
-    ({ result, cost }) => /aborted|interrupted/.test(result) && Number(cost) === 0,
+    ({ result, cost, estimated }) =>
+      Number(cost) === 0 && (estimated || /aborted|interrupted/.test(result)),
   );
   return { charged: Math.round(cost / CALL_PRICE), free: free.length };
 }
