@@ -55,7 +55,7 @@ describe.each(BACKENDS)('a gateway whose $driver is away', ({ driver, start, pat
     verifies(
       'ops.health',
       'chat.status.500-persistence',
-      'says so in the shape of each protocol, serves what it knows, and goes on when it is back',
+      'says so in the shape of each protocol, and goes on when it is back',
     ),
     async () => {
       const { gateway, line } = await open();
@@ -69,26 +69,31 @@ describe.each(BACKENDS)('a gateway whose $driver is away', ({ driver, start, pat
       expect(red.body).toMatchObject({ status: 'unavailable', store: 'failing', draining: false });
       expect((await call('GET', '/healthz', { key: '' })).status).toBe(200);
 
-      const chat = await gateway.chat(MODEL);
-      expect([chat.status, chat.body.error.code]).toEqual([500, 'persistence_failed']);
-      const messages = await call('POST', '/v1/messages', {
-        body: { model: MODEL, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] },
-      });
-      expect([messages.status, messages.body.type, messages.body.error.type]).toEqual([
-        500,
-        'error',
-        'api_error',
-      ]);
-      for (const answer of [
-        await call('GET', '/v1/sessions'),
-        await call('POST', '/v1/agents', { body: { name: 'a', model: MODEL } }),
-        await admin('GET', '/admin/v1/keys'),
-      ]) {
-        expect(answer.status).toBe(503);
-        expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
-        expect(answer.body).toMatchObject({ type: 'error', error: { type: 'unavailable' } });
-      }
-      expect((await call('GET', '/v1/models')).status).toBe(200);
+      const expectHonesty = async (): Promise<void> => {
+        const chat = await gateway.chat(MODEL);
+        expect([chat.status, chat.body.error.code]).toEqual([500, 'persistence_failed']);
+        const messages = await call('POST', '/v1/messages', {
+          body: { model: MODEL, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] },
+        });
+        expect([messages.status, messages.body.type, messages.body.error.type]).toEqual([
+          500,
+          'error',
+          'api_error',
+        ]);
+        for (const answer of [
+          await call('GET', '/v1/sessions'),
+          await call('POST', '/v1/agents', { body: { name: 'a', model: MODEL } }),
+          await admin('GET', '/admin/v1/keys'),
+        ]) {
+          expect(answer.status).toBe(503);
+          expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+          expect(answer.body).toMatchObject({ type: 'error', error: { type: 'unavailable' } });
+        }
+      };
+      await expectHonesty();
+      // From then on keys are looked up anew, since they may have been revoked.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await expectHonesty();
 
       line.mend();
       await eventually(isReady(gateway), 20_000);

@@ -9,7 +9,6 @@ import { createWorkerLease } from '../../src/usage/worker-lease.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import {
-  all,
   createFaultyStore,
   createStarts,
   fateOf,
@@ -174,7 +173,7 @@ describe('a worker that only slept', () => {
       const other = await open('other');
       const [small, large] = [300, 400].map((bound) => start({ principal: limited, bound }));
       const asleep = [small, large].map((request) => sleeper.ledger.begin(request!));
-      await all(asleep.map(({ admitted }) => admitted));
+      await Promise.all(asleep.map(({ admitted }) => admitted));
       sleeper.sleep();
       await pass(16_000);
       await recover();
