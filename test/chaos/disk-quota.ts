@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
+const UNMOUNT = 'umount';
 const MIB = 1024 * 1024;
 const SIZE_MIB = 256;
 /** Less than what the embedded store leaves alone. */
@@ -26,7 +27,7 @@ export async function openDiskQuota(directory: string): Promise<DiskQuota | unde
   } catch {
     return undefined;
   }
-  const unmount = (): void => void spawnSync('umount', ['-l', directory]);
+  const unmount = (): void => void spawnSync(UNMOUNT, ['-l', directory]);
   process.once('exit', unmount);
   const ballast = join(directory, 'ballast');
   return {
@@ -39,7 +40,7 @@ export async function openDiskQuota(directory: string): Promise<DiskQuota | unde
     free: () => rm(ballast, { force: true }),
     async close() {
       process.off('exit', unmount);
-      await run('umount', ['-l', directory]);
+      await run(UNMOUNT, ['-l', directory]);
     },
   };
 }
