@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
-const UNMOUNT = 'umount';
 const MIB = 1024 * 1024;
 const SIZE_MIB = 256;
 /** Less than what the embedded store leaves alone. */
@@ -27,7 +26,7 @@ export async function openDiskQuota(directory: string): Promise<DiskQuota | unde
   } catch {
     return undefined;
   }
-  const unmount = (): void => void spawnSync(UNMOUNT, ['-l', directory]);
+  const unmount = (): void => void spawnSync('umount', ['-l', directory]);
   process.once('exit', unmount);
   const ballast = join(directory, 'ballast');
   return {
@@ -40,7 +39,7 @@ export async function openDiskQuota(directory: string): Promise<DiskQuota | unde
     free: () => rm(ballast, { force: true }),
     async close() {
       process.off('exit', unmount);
-      await run(UNMOUNT, ['-l', directory]);
+      await run('umount', ['-l', directory]);
     },
   };
 }
