@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { serve } from 'h3';
 import type { H3 } from 'h3';
@@ -64,12 +64,6 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
   server.maxConnections = limits.maxConnections;
   // Bounded by their bytes: what comes after a number of them would not be seen.
   server.maxHeadersCount = 0;
-  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket) =>
-    refuse(new GatewayError(REFUSALS[code] ?? 'malformed_request'), {
-      socket: socket as Socket,
-      ids,
-    }),
-  );
   refuseUnsound(server, ids);
   // Before the request is handled: an answer may be written at once.
   server.prependListener('request', (_request, response) =>
@@ -91,13 +85,21 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
 /** What no handler may see is answered here, in place of the one listener that there was at first. */
 function refuseUnsound(server: Server, ids: IdSource): void {
   const [handle] = server.listeners('request') as RequestListener[];
+  const latest = new WeakMap<Socket, IncomingMessage>();
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
     const { socket } = request;
+    latest.set(socket, request);
     // What follows on a connection may be part of what was refused on it.
     if (socket.writableEnded) return;
     if (isSoundRequest(request)) handle?.(request, response);
     else refuse(new GatewayError('malformed_request'), { socket, own: response, ids });
+  });
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, duplex) => {
+    const socket = duplex as Refused['socket'];
+    // It was answered before all of it was here: a second answer would be taken for the next one's.
+    if (latest.get(socket)?.complete === false && !socket._httpMessage) socket.destroy();
+    else refuse(new GatewayError(REFUSALS[code] ?? 'malformed_request'), { socket, ids });
   });
   // Anything but `100-continue` may be passed over (RFC 9110, 10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
