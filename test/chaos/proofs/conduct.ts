@@ -14,6 +14,8 @@ const ORPHANS_WITHIN_MS = 30_000;
 /** The contract's words for what cannot be recorded, and what resources say while the store is away. */
 const REFUSALS: Readonly<Record<string, readonly number[]>> = {
   chat: [500],
+  // Other gateways know of a change within a second, and of a key mostly at once.
+  'chat.new-key': [401, 500],
   'chat.limited': [402, 500],
   'chat.rest': [402, 500],
   'chat.rated': [429, 500],
