@@ -1,17 +1,12 @@
 import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
-import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../cli/run-cli.ts';
-import {
-  eventually,
-  newDirectory,
-  runGateway,
-  startGateway,
-  writeConfig,
-} from '../support/gateway.ts';
+import { eventually, newDirectory, runGateway, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { bytesBelow, expectNowhere } from '../support/find-secrets.ts';
 import { startUpstream } from '../support/upstream.ts';
 import type { Upstream } from '../support/upstream.ts';
 import { verifies } from '../requirements.ts';
@@ -26,7 +21,6 @@ const SECRETS = {
   rotated: 'canary-rotated-credential-27c4a8',
   hook: 'canary-chat-hook-60fa13d9b8',
   program: 'canary-env-of-a-program-b4e2c7',
-  store: 'canary-store-password-ad9156',
 };
 /** What clients send by mistake, or in the wrong place. */
 const SENT = {
@@ -120,36 +114,6 @@ function configOf(gossip: string, format: 'text' | 'json', program: string): obj
     ],
     keys: [{ name: 'imported', value: '${secret:env:KEY}' }],
   };
-}
-
-/** The ways in which a secret could stand in bytes. */
-function spellingsOf(secret: string): string[] {
-  const encoded = [0, 1, 2].map((shift) => {
-    const text = Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)]).toString('base64');
-    // The ends depend on what stands beside it.
-    return text.slice(shift === 0 ? 0 : 4, -4);
-  });
-  return [secret, Buffer.from(secret).toString('hex'), ...encoded];
-}
-
-function expectNowhere(bytes: string, secrets: Readonly<Record<string, string>>, where: string) {
-  for (const [name, secret] of Object.entries(secrets)) {
-    for (const spelling of spellingsOf(secret)) {
-      const at = bytes.indexOf(spelling);
-      const around = bytes.slice(Math.max(0, at - 200), at + 80).replace(spelling, '…');
-      expect(at, `${name} is in ${where}: ${around}`).toBe(-1);
-    }
-  }
-}
-
-async function bytesBelow(directory: string): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  for (const entry of entries.filter((one) => one.isFile())) {
-    const path = join(entry.parentPath, entry.name);
-    found.set(path, await readFile(path, 'latin1'));
-  }
-  return found;
 }
 
 describe.each(['text', 'json'] as const)('a gateway that logs everything as %s', (format) => {
@@ -416,25 +380,3 @@ describe.each(['text', 'json'] as const)('a gateway that logs everything as %s',
     await broken.stop();
   });
 });
-
-const DEAD = `user:${SECRETS.store}@127.0.0.1:1`;
-
-it.each([
-  ['redis', `redis://${DEAD}/0`, ['start', 'doctor', 'store verify']],
-  ['redis', `http://${DEAD}/0`, ['start']],
-  ['postgres', `postgres://${DEAD}/db`, ['start', 'doctor', 'store verify']],
-  ['postgres', `postgres://user:${SECRETS.store}@[/db`, ['start']],
-])(
-  'the password of a store that cannot be reached is not told: %s %#',
-  async (driver, url, all) => {
-    const cwd = await newDirectory();
-    const server = { store: { driver, options: { url: '${secret:env:STORE_URL}' } } };
-    await writeConfig(cwd, { server }, true);
-    for (const words of all) {
-      const { said } = await runGateway(words.split(' '), { cwd, env: { ...ENV, STORE_URL: url } });
-      expect(said).not.toBe('');
-      expectNowhere(said, SECRETS, words);
-    }
-    await rm(cwd, { recursive: true, force: true });
-  },
-);
