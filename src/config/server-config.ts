@@ -257,18 +257,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     allowedHosts: settings.allowed_hosts,
     metrics: settings.metrics,
     outbound: settings.outbound,
-    media: {
-      provider: media.provider,
-      store: {
-        driver: media.driver,
-        path: resolve(directory, media.path ?? resolve(dataDir, 'media')),
-        options: media.options,
-      },
-      maxBytes: media.max_size,
-      fetchTimeoutMs: media.fetch_timeout,
-      linkLifetimeMs: media.link_lifetime,
-      publicUrl: media.public_url,
-    },
+    media: toMediaConfig(media, resolve(directory, media.path ?? resolve(dataDir, 'media'))),
     notifications: {
       webhooks: Object.entries(settings.notifications.webhooks).map(([name, webhook]) => ({
         name,
@@ -280,5 +269,16 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     harnessesInline: settings.harnesses_inline,
     mcpServers: settings.mcp_servers,
     workers: settings.workers,
+  };
+}
+
+function toMediaConfig(media: ServerSettings['media'], path: string): ServerConfig['media'] {
+  return {
+    provider: media.provider,
+    store: { driver: media.driver, path, options: media.options },
+    maxBytes: media.max_size,
+    fetchTimeoutMs: media.fetch_timeout,
+    linkLifetimeMs: media.link_lifetime,
+    publicUrl: media.public_url,
   };
 }

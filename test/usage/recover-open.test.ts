@@ -173,7 +173,7 @@ describe('a worker that only slept', () => {
       const other = await open('other');
       const [small, large] = [300, 400].map((bound) => start({ principal: limited, bound }));
       const asleep = [small, large].map((request) => sleeper.ledger.begin(request!));
-      await Promise.all(asleep.map(({ admitted }) => admitted));
+      for (const { admitted } of asleep) await admitted;
       sleeper.sleep();
       await pass(16_000);
       await recover();

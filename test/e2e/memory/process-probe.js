@@ -11,7 +11,9 @@ const idle = setTimeout(() => {}, 0);
 /** Sockets, requests and answers; signals; timers. To look for a class takes a second. */
 const ON_HEAP = { EventEmitter, EventTarget, Timeout: idle.constructor };
 
-process.on('SIGUSR2', async () => {
+process.on('SIGUSR2', () => void report());
+
+async function report() {
   // Some objects are let go of by the turn of the event loop after the object that held them.
   for (let round = 0; round < 2; round++) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -24,16 +26,16 @@ process.on('SIGUSR2', async () => {
     Object.entries(ON_HEAP).map(([name, type]) => [name, queryObjects(type, { format: 'count' })]),
   );
   const { heapUsed, external } = process.memoryUsage();
-  const report = {
+  const held = {
     active: countOf(process.getActiveResourcesInfo()),
     listeners,
     heap,
     held: heapUsed + external,
   };
   const file = process.env.PROBE_FILE;
-  writeFileSync(`${file}.new`, JSON.stringify(report));
+  writeFileSync(`${file}.new`, JSON.stringify(held));
   renameSync(`${file}.new`, file);
-});
+}
 
 function countOf(names) {
   const counts = {};
