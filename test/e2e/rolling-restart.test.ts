@@ -113,22 +113,28 @@ describe('a turn that outlasts the drain of its process', () => {
       const agent = await makeAgent(first, key);
       const content = [{ type: 'text', text: 'go' }];
       const body = { agent, initial_events: [{ type: 'user.message', content }] };
-      const { id } = (await first.call('POST', '/v1/sessions', { key, body })).body;
-      const typesAt = async (gateway: TestGateway): Promise<string[]> => {
-        const { body: page } = await gateway.call('GET', `/v1/sessions/${id}/events`, { key });
+      // Which of the two takes a turn is not told, so there are several.
+      const made = await Promise.all(
+        Array.from({ length: 8 }, () => first.call('POST', '/v1/sessions', { key, body })),
+      );
+      const ids: string[] = made.map((answer) => answer.body.id);
+      const typesOf = async (id: string): Promise<string[]> => {
+        const { body: page } = await second.call('GET', `/v1/sessions/${id}/events`, { key });
         return page.data.map(({ type }: { type: string }) => type);
       };
-      // Which of the two has it is not told, so both leave, one after the other.
-      await eventually(async () => (await typesAt(second)).includes('span.model_request_start'));
+      for (const id of ids)
+        await eventually(async () => (await typesOf(id)).includes('span.model_request_start'));
       const exit = once(first.child!, 'exit');
       first.child!.kill('SIGTERM');
       expect(await exit).toEqual([0, null]);
-      const types = await eventually(async () => {
-        const found = await typesAt(second);
-        return found.at(-1) === 'session.status_idle' && found;
-      });
-      expect(types.filter((type) => type === 'agent.message')).toHaveLength(1);
-      expect(types).not.toContain('session.error');
+      for (const id of ids) {
+        const types = await eventually(async () => {
+          const found = await typesOf(id);
+          return found.at(-1) === 'session.status_idle' && found;
+        });
+        expect(types.filter((type) => type === 'agent.message')).toHaveLength(1);
+        expect(types).not.toContain('session.error');
+      }
     },
   );
 });
