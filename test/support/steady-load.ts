@@ -75,9 +75,13 @@ export function startSteadyLoad(options: LoadOptions): SteadyLoad {
     const at = `/v1/sessions/${id}`;
     const seen: string[] = [];
     const isEnded = { value: false };
-    const tailing = tail({ pool, key, at, seen, isEnded }).catch(
+    let onOpen = (): void => undefined;
+    const opened = new Promise<void>((resolve) => (onOpen = resolve));
+    const tailing = tail({ pool, key, at, seen, isEnded, onOpen }).catch(
       (error: unknown) => void failures.push(`tail of ${urls.join()}: ${String(error)}`),
     );
+    // A tail tells what comes after it was opened.
+    await Promise.race([opened, tailing]);
     let sent = 0;
     const say = async (): Promise<void> => {
       const content = [{ type: 'text', text: `message ${sent++}` }];
@@ -126,12 +130,14 @@ async function tail({
   at,
   seen,
   isEnded,
+  onOpen,
 }: {
   pool: KeptPool;
   key: string;
   at: string;
   seen: string[];
   isEnded: { readonly value: boolean };
+  onOpen(): void;
 }): Promise<void> {
   while (!isEnded.value) {
     const last = seen.at(-1);
@@ -141,6 +147,7 @@ async function tail({
       headers: { authorization: `Bearer ${key}`, ...(last && { 'last-event-id': last }) },
     });
     if (answer.statusCode !== 200) throw new Error(`a tail was answered ${answer.statusCode}`);
+    onOpen();
     let rest = '';
     for await (const piece of answer.setEncoding('utf8')) {
       const blocks = (rest + String(piece)).split('\n\n');
