@@ -9,10 +9,11 @@ export interface Requirement {
   area: string;
 }
 
+/** Both parts of the manifest. */
 export const REQUIREMENTS: ReadonlyMap<string, Requirement> = new Map(
-  (
-    parse(readFileSync(new URL('./requirements.yaml', import.meta.url), 'utf8')) as Requirement[]
-  ).map((requirement) => [requirement.id, requirement]),
+  ['./requirements.yaml', './requirements-2.yaml']
+    .flatMap((name) => parse(readFileSync(new URL(name, import.meta.url), 'utf8')) as Requirement[])
+    .map((requirement) => [requirement.id, requirement]),
 );
 
 /**
