@@ -136,7 +136,7 @@ export function statusFailure(answer: UpstreamAnswer, route: Route, now: number)
     upstreamStatus: status,
     error: fatal
       ? new GatewayError('upstream_rejected', {
-          status,
+          status: toldStatus(status),
           message: providerMessage(answer.body, route),
         })
       : new GatewayError('no_route_succeeded'),
@@ -173,6 +173,11 @@ export function providerMessage(body: string, route: Route): string {
   const { credential } = route.provider;
   const secrets = credential === undefined ? [] : [credential];
   return toPublicMessage(messageOf(body) ?? '', { secrets }) || ERRORS.upstream_rejected.message;
+}
+
+/** A client would take 407 for its own proxy's, so one that a provider's rule lets through is told as 400. */
+function toldStatus(status: number): number {
+  return status === 407 ? 400 : status;
 }
 
 function faultOfStatus(status: number): 'server' | undefined {

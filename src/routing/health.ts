@@ -7,7 +7,7 @@ export type FaultKind =
   | 'server'
   /** 429: cooled at once until the provider's own deadline. */
   | 'rate'
-  /** 401, 402, 403 of our credential: cools every route of the account. */
+  /** 401, 402, 403, 407 of our credential: cools every route of the account. */
   | 'credential';
 
 export interface HealthOptions {

@@ -17,8 +17,8 @@ export interface StatusRule {
 /** 4xx that say nothing about the request itself. */
 const PASSING: ReadonlySet<number> = new Set([408, 409, 421, 425, 429]);
 
-/** Statuses of a credential that is unknown, unpaid or not permitted. */
-const CREDENTIAL: ReadonlySet<number> = new Set([401, 402, 403]);
+/** Statuses of a credential that is unknown, unpaid or not permitted, at a proxy on the way (407), too. */
+const CREDENTIAL: ReadonlySet<number> = new Set([401, 402, 403, 407]);
 
 /** How far into an error body is read. */
 const READ_CHARS = 4096;
@@ -37,7 +37,7 @@ const UNKNOWN_MODEL =
  * Says what to do about an HTTP error of a provider (design: inference, step 5).
  *
  * - 408, 409, 421, 425, 429, 5xx and redirects: the next candidate.
- * - 401, 402, 403, and texts that say that our key or our balance is at fault whatever their status
+ * - 401, 402, 403, 407, and texts that say that our key or our balance is at fault whatever their status
  *   (some answer 400 or 429): the next candidate, and the account is cooled.
  * - 404 and 400 that name an unknown model, and 404 and 405 that are not JSON: our route or address
  *   is wrong, not the request, so the next candidate. Any other 404 is about something the request

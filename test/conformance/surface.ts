@@ -119,6 +119,7 @@ const RULES = [
   { match: { model: 'refused' }, reply: { status: 401, error: { message: 'bad key' } } },
   { match: { model: 'forbidden' }, reply: { status: 403, error: { message: 'not yours' } } },
   { match: { model: 'invalid' }, reply: { status: 400, error: { message: 'not like this' } } },
+  { match: { model: 'proxied' }, reply: { status: 407, error: { message: 'proxy login' } } },
   { match: { model: 'broken' }, reply: { malformed: true } },
   { match: { model: 'cut' }, reply: { text: 'one two three four', cut_after: 2 } },
   { match: { model: 'hung' }, reply: { delay_ms: 60_000 } },
@@ -141,7 +142,7 @@ const CLASSES = { input: '1', cache_read: '0.1', output: '10', reasoning: '20' }
 
 /** A model for each fault, and one whose first route has it and whose second is healthy. */
 function config(row: SurfaceRow, upstream: string): object {
-  const faults = RULES.map(({ match }) => match.model).slice(0, 9);
+  const faults = RULES.map(({ match }) => match.model).slice(0, 10);
   const provider = (name: string): object => ({
     name,
     type: 'custom',
@@ -518,6 +519,16 @@ export function testSurface(row: SurfaceRow): void {
     it(proves('every 403', 'as its family says when the provider forbids it'), async () => {
       expectError(await ask('forbidden'), row.statuses.forbidden);
     });
+
+    it(
+      verifies('routing.retryable-set.407', 'never with the 407 of a proxy of the provider'),
+      async () => {
+        for (const stream of row.stream ? [false, true] : [false]) {
+          expect((await ask('proxied-then-echo', { stream })).status).toBe(200);
+          expectError(await ask('proxied', { stream }), 503);
+        }
+      },
+    );
 
     it(proves('unreadable answer', 'when no answer can be read'), async () => {
       expectError(await ask('broken'), row.statuses.unreadable);

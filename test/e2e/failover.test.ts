@@ -61,6 +61,7 @@ describe('the next candidate answers', () => {
     ['401', { status: 401 }],
     ['402', { status: 402 }],
     ['403', { status: 403 }],
+    ['407', { status: 407 }],
     ['408', { status: 408 }],
     ['409', { status: 409 }],
     ['429', { status: 429 }],

@@ -254,6 +254,7 @@ describe('an API called by path', () => {
   it(
     verifies(
       'routing.provider-401-not-client-401',
+      'routing.retryable-set.407',
       'says what is wrong with the gateway’s account in no status of the gateway’s own checks',
     ),
     async () => {

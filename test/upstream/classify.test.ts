@@ -16,7 +16,7 @@ describe('classifyStatus', () => {
     },
   );
 
-  it.each([401, 402, 403])('%i goes to the next candidate and cools the account', (status) => {
+  it.each([401, 402, 403, 407])('%i goes to the next candidate and cools the account', (status) => {
     expect(classifyStatus(status, '{"error":{"message":"no"}}')).toEqual({
       class: 'next-candidate',
       cool: true,
