@@ -33,7 +33,10 @@ import type { AttemptFailure, Call } from './types.ts';
 import { Watchdog } from './watchdog.ts';
 import type { Lapse } from './watchdog.ts';
 
-/** Lifecycle frames held back until the first content (requirement routing.commit-gate). */
+/**
+ * Lifecycle events held back until the first content (requirement routing.commit-gate). Beyond both
+ * numbers the provider sends no answer; one event alone may be larger, for some repeat the request.
+ */
 const MAX_HELD_EVENTS = 64;
 const MAX_HELD_BYTES = 256 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -237,8 +240,13 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     }
     if (reader.failure && !reader.contentSeen)
       return this.fail(streamFailure(reader.failure, this.options.candidate.route));
-    if (reader.contentSeen || reader.events > MAX_HELD_EVENTS || this.size > MAX_HELD_BYTES)
-      this.commit();
+    if (reader.contentSeen) this.commit();
+    else if (this.isFull(reader.events)) this.fail(invalidAnswerFailure('no_content', this.status));
+  }
+
+  private isFull(events: number): boolean {
+    if (this.size > this.options.maxAnswerBytes) return true;
+    return events > MAX_HELD_EVENTS && this.size > MAX_HELD_BYTES;
   }
 
   private commit(): void {

@@ -53,8 +53,15 @@ export abstract class EventStream implements StreamReader {
     this.failure = { kind, message };
   }
 
+  /** Leaves out what is empty while nothing goes to the client yet: held back, it would only fill memory. */
   #count(frame: SseFrame, out: SseBatch): void {
+    if (!this.contentSeen && isEmpty(frame)) return;
     this.events++;
     this.read(frame, out);
   }
+}
+
+/** True for a comment or an event without data; the name `error` alone tells of a failure. */
+function isEmpty({ event, payload }: SseFrame): boolean {
+  return event !== 'error' && (payload === undefined || payload.trim() === '');
 }

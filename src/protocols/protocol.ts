@@ -130,7 +130,7 @@ export interface StreamReader {
    * (an answer that only finishes is an empty answer).
    */
   readonly contentSeen: boolean;
-  /** Frames so far, those held back or dropped included. */
+  /** Frames so far, those held back or dropped included; of those before the first content, only with data. */
   readonly events: number;
   /** The protocol's clean end was seen or supplied. */
   readonly ended: boolean;

@@ -112,6 +112,7 @@ export type SurfaceCase =
   | 'candidate order';
 
 const PREFIX = 'conformance';
+const EMPTY_EVENTS = ': comment\n\nevent: ping\n\nid: 1\n\ndata:\n\n';
 const RULES = [
   { match: { model: 'down' }, reply: { status: 503, error: { message: 'overloaded' } } },
   { match: { model: 'failed' }, reply: { status: 500, error: { message: 'broken inside' } } },
@@ -120,6 +121,10 @@ const RULES = [
   { match: { model: 'forbidden' }, reply: { status: 403, error: { message: 'not yours' } } },
   { match: { model: 'invalid' }, reply: { status: 400, error: { message: 'not like this' } } },
   { match: { model: 'proxied' }, reply: { status: 407, error: { message: 'proxy login' } } },
+  {
+    match: { model: 'hollow' },
+    reply: { raw: { content_type: 'text/event-stream', body: EMPTY_EVENTS.repeat(25) } },
+  },
   { match: { model: 'broken' }, reply: { malformed: true } },
   { match: { model: 'cut' }, reply: { text: 'one two three four', cut_after: 2 } },
   { match: { model: 'hung' }, reply: { delay_ms: 60_000 } },
@@ -142,7 +147,7 @@ const CLASSES = { input: '1', cache_read: '0.1', output: '10', reasoning: '20' }
 
 /** A model for each fault, and one whose first route has it and whose second is healthy. */
 function config(row: SurfaceRow, upstream: string): object {
-  const faults = RULES.map(({ match }) => match.model).slice(0, 10);
+  const faults = RULES.map(({ match }) => match.model).slice(0, 11);
   const provider = (name: string): object => ({
     name,
     type: 'custom',
@@ -584,6 +589,20 @@ export function testSurface(row: SurfaceRow): void {
         expect(stream.endsInError(opened.text()), opened.text()).toBe(true);
         expect(stream.isWhole(opened.text())).toBe(false);
         expect(callsOf('echo')).toHaveLength(before);
+      },
+    );
+
+    it(
+      verifies(
+        'routing.commit-gate.comments',
+        'from the next candidate when one sends nothing but comments and empty events',
+      ),
+      async () => {
+        const answer = await ask('hollow-then-echo', { stream: true });
+        expect(answer.status).toBe(200);
+        expect(stream.textOf(answer.body.toString('utf8'))).toBe(said);
+        expect(stream.isWhole(answer.body.toString('utf8'))).toBe(true);
+        expectError(await ask('hollow', { stream: true }), row.statuses.unreadable);
       },
     );
 

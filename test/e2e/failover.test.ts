@@ -216,26 +216,46 @@ describe('before the first content', () => {
     },
   );
 
-  it(verifies('routing.commit-gate', 'at most 64 events or 256 KiB are held back'), async () => {
-    const role = `data: {"choices":[{"index":0,"delta":{"role":"assistant"}}]}\n\n`;
-    for (const held of [
-      role.repeat(70),
-      `data: {"pad":"${'x'.repeat(270_000)}","choices":[]}\n\n`,
-    ]) {
-      const a = await startUpstream((response) => {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write(held);
-      });
-      cleanups.push(() => a.close());
-      const gateway = await gatewayOf({
-        providers: [customProvider('a', a.url, { timeouts: { idle: '100ms' } })],
-        models: [orderedModel('m/a', ['a'])],
-      });
-      const answer = await stream(gateway, 'm/a');
-      expect(answer.status).toBe(200);
-      expect(answer.body.toString().startsWith(held)).toBe(true);
-    }
+  const ROLE = `data: {"choices":[{"index":0,"delta":{"role":"assistant"}}]}\n\n`;
+  const PADDED = `data: {"pad":"${'x'.repeat(270_000)}","choices":[]}\n\n`;
+  const ANSWER = `data: {"choices":[{"index":0,"delta":{"content":"late"},"finish_reason":"stop"}]}\n\n`;
+
+  /** Route `a` first, which sends these bytes and then stays silent, then the healthy route `b`. */
+  const silentAfter = async (sent: string): Promise<TestGateway> => {
+    const a = await startUpstream((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(sent);
+    });
+    cleanups.push(() => a.close());
+    const b = await mockOf();
+    return gatewayOf({
+      providers: [
+        customProvider('a', a.url, { timeouts: { idle: '100ms', first_content: '20s' } }),
+        customProvider('b', b.url),
+      ],
+      models: [orderedModel('m/ab', ['a', 'b']), orderedModel('m/a', ['a'])],
+    });
+  };
+
+  it.each([
+    ['more than 64 events', ROLE.repeat(70)],
+    ['more than 256 KiB', PADDED],
+  ])(verifies('routing.commit-gate', '%s are held back and come whole'), async (_name, held) => {
+    const answer = await stream(await silentAfter(held + ANSWER));
+    expect(answer.status).toBe(200);
+    expect(answer.body.toString().startsWith(held + ANSWER)).toBe(true);
   });
+
+  it(
+    verifies('routing.commit-gate', 'more than both is no answer, and nothing of it is shown'),
+    async () => {
+      const gateway = await silentAfter(PADDED + ROLE.repeat(65));
+      const answer = await stream(gateway);
+      expect(streamedText(answer.body.toString())).toBe('You said: hello');
+      expect(answer.body.toString()).not.toContain('xxx');
+      expect((await stream(gateway, 'm/a')).status).toBe(502);
+    },
+  );
 
   it(
     verifies(

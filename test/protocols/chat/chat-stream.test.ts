@@ -298,11 +298,11 @@ describe('a chat stream', () => {
     }
   });
 
-  it('passes comments and events without data on, and drops empty data', () => {
-    const input = ': hi\n\nevent: ping\n\ndata:\n\n';
-    const { output, reader } = run([input]);
-    expect(output).toBe(': hi\n\nevent: ping\n\n');
-    expect(reader).toMatchObject({ events: 3, contentSeen: false });
+  it('passes comments and events without data on behind content, and drops empty data', () => {
+    const content = frames([chunk({ delta: { content: 'hi' } })]);
+    const { output, reader } = run([content, ': hi\n\nevent: ping\n\ndata:\n\n']);
+    expect(output).toBe(`${content}: hi\n\nevent: ping\n\n`);
+    expect(reader).toMatchObject({ events: 4, failure: { kind: 'truncated' } });
   });
 
   it('forwards plain input without a copy', () => {
