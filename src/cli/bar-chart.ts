@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { oneLine } from '../core/printable.ts';
 import type { Style } from './style.ts';
 
 export interface Bar {
@@ -15,7 +15,7 @@ const PARTS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 /** Bars beside each other's labels, the largest one forty cells long. No bar gives an empty text. */
 export function renderBars(bars: readonly Bar[], style: Style): string {
   const most = Math.max(0, ...bars.map(({ value }) => value));
-  const labels = bars.map(({ label }) => printable(label));
+  const labels = bars.map(({ label }) => oneLine(label));
   const width = Math.max(0, ...labels.map(({ length }) => length));
   return bars
     .map(({ value, text }, index) => {

@@ -1,4 +1,5 @@
 import type { Client } from '../client/create-client.ts';
+import { oneLine } from '../core/printable.ts';
 import type { DeploymentView } from '../client/deployments.ts';
 import type { CommandRun } from './command.ts';
 import { skipMissing } from './skip-missing.ts';
@@ -18,7 +19,7 @@ export function changeDeployment({ ask, done, act }: DeploymentChange): CommandR
       const { signal } = context;
       const client = await context.connect();
       const { id, name } = await client.deployments.find(args['deployment'] ?? '', signal);
-      const called = `deployment ${name} (${id})`;
+      const called = `deployment ${oneLine(name)} (${id})`;
       if (ask !== undefined)
         await context.confirm(`${ask} ${called} of ${client.baseUrl}? This cannot be undone.`);
       const changed = await act(client, id, signal);

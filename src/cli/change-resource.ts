@@ -1,4 +1,5 @@
 import type { AdminClient, ResourceView } from '../client/admin.ts';
+import { oneLine } from '../core/printable.ts';
 import type { AdminKind } from '../client/create-client.ts';
 import type { CommandInput, CommandResult } from './command.ts';
 import { findResource } from './find-resource.ts';
@@ -22,7 +23,7 @@ export function changeResource(
     const client = await context.connect();
     const admin = client.admin(kind);
     const found = await findResource(admin, args['id'] ?? '', context.signal);
-    const called = `${kind.slice(0, -1)} ${found.name} (${found.id})`;
+    const called = `${kind.slice(0, -1)} ${oneLine(found.name)} (${found.id})`;
     if (ask !== undefined)
       await context.confirm(`${ask} ${called} of ${client.baseUrl}? This cannot be undone.`);
     const changed = await act(admin, found, context.signal);

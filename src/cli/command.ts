@@ -60,6 +60,8 @@ export interface CommandResult {
   streamed?: boolean;
   /** The same for people; absent: `data` as indented JSON. */
   text?: string | ((style: Style) => string | Promise<string>);
+  /** True: files and pipes get the text as it is, a terminal never. Default false. */
+  verbatim?: boolean;
   /** A result that is a failure too (diagnostics of an invalid file). */
   failure?: Failure;
   /** Default: 0, or the failure's. */

@@ -1,7 +1,7 @@
 import { isRecord } from '../client/guards.ts';
 import type { SessionEvent } from '../sessions/session-event.ts';
 import type { Flags } from './command.ts';
-import { printable } from './printable.ts';
+import { oneLine, printable } from '../core/printable.ts';
 
 const MAX_DETAIL = 200;
 
@@ -16,7 +16,7 @@ export function typesOf(flags: Flags): readonly string[] | undefined {
 export function eventLine(event: SessionEvent): string {
   const { processed_at: at, type } = event;
   const detail = printable(detailOf(event)).trimEnd().replaceAll('\n', '\n  ');
-  return [at, type, detail].filter((part) => part !== '').join('  ');
+  return [oneLine(at), oneLine(type), detail].filter((part) => part !== '').join('  ');
 }
 
 function detailOf({ content, error, stop_reason: stop, name, input }: SessionEvent): string {

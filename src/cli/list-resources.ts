@@ -1,4 +1,5 @@
 import type { AdminKind } from '../client/create-client.ts';
+import { oneLine } from '../core/printable.ts';
 import type { ListFilters, ResourceView } from '../client/admin.ts';
 import { collect } from '../client/pages.ts';
 import type { CommandContext } from './context.ts';
@@ -21,7 +22,7 @@ export async function listResources(listing: Listing): Promise<CommandResult> {
     data: rows,
     text: (style) =>
       context.output.quiet
-        ? rows.map(({ name }) => name).join('\n')
+        ? rows.map(({ name }) => oneLine(name)).join('\n')
         : renderTable(rows, columns, { style, empty: `no ${kind}` }),
   };
 }

@@ -1,5 +1,5 @@
 import type { CommandResult } from './command.ts';
-import { printable } from './printable.ts';
+import { printable, printableColoured, printableJson } from '../core/printable.ts';
 import type { Style } from './style.ts';
 
 export interface Failure {
@@ -61,7 +61,7 @@ export interface Output {
 export function createOutput(options: OutputOptions): Output {
   const { stdout, stderr, format, errorStyle } = options;
   const warnings: string[] = [];
-  const tell = (text: string) => void stderr.write(`${text}\n`);
+  const tell = (text: string) => void stderr.write(`${printableColoured(text)}\n`);
   const print = (text: string) =>
     write(stdout, text.endsWith('\n') || text === '' ? text : `${text}\n`);
   const document = (schema: string, data: unknown, failure?: Failure) => {
@@ -72,11 +72,11 @@ export function createOutput(options: OutputOptions): Output {
       warnings,
       error: toErrorMember(failure),
     };
-    return print(JSON.stringify(envelope, null, 2));
+    return print(printableJson(JSON.stringify(envelope, null, 2)));
   };
   const tellFailure = (failure: Failure) => {
     if (failure.details) tell(failure.details);
-    tell(`${errorStyle.red('error')}: ${printable(failure.message)}`);
+    tell(`${errorStyle.red('error')}: ${indented(failure.message)}`);
     if (failure.hint !== undefined) tell(`${errorStyle.dim('hint')}: ${failure.hint}`);
   };
 
@@ -88,12 +88,14 @@ export function createOutput(options: OutputOptions): Output {
     debug: (text) => void (options.debug && tell(errorStyle.dim(text))),
     warn(text) {
       warnings.push(text);
-      if (format === 'text') tell(`${errorStyle.yellow('warning')}: ${printable(text)}`);
+      if (format === 'text') tell(`${errorStyle.yellow('warning')}: ${indented(text)}`);
     },
-    async result({ data, text, failure }, schema) {
+    async result({ data, text, failure, verbatim }, schema) {
       if (format === 'json') return document(schema, data, failure);
       const body = typeof text === 'function' ? await text(options.style) : text;
-      await print(body ?? JSON.stringify(data, null, 2));
+      const isExact = verbatim === true && stdout.isTTY !== true;
+      const shown = body ?? printableJson(JSON.stringify(data, null, 2));
+      await print(isExact ? shown : printableColoured(shown));
       if (failure !== undefined) tellFailure(failure);
     },
     async failure(failure, schema) {
@@ -107,7 +109,7 @@ export function createOutput(options: OutputOptions): Output {
 }
 
 async function createNdjson(stdout: Sink): Promise<EventWriter> {
-  const line = (value: unknown) => write(stdout, `${JSON.stringify(value)}\n`);
+  const line = (value: unknown) => write(stdout, `${printableJson(JSON.stringify(value))}\n`);
   await line({ type: 'version', version: 1 });
   return {
     write: ({ event }) => line({ type: 'event', event }),
@@ -130,6 +132,11 @@ function createTextWriter(stdout: Sink, tellFailure: (failure: Failure) => void)
       if (failure !== undefined) tellFailure(failure);
     },
   };
+}
+
+/** Further lines cannot be taken for lines of ours. */
+function indented(message: string): string {
+  return printable(message).replaceAll('\n', '\n  ');
 }
 
 function toErrorMember(failure: Failure | undefined) {

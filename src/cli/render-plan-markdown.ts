@@ -1,6 +1,6 @@
 import type { Plan } from '../config/plan.ts';
 import type { PlanAction } from '../config/plan-action.ts';
-import { printable } from './printable.ts';
+import { oneLine } from '../core/printable.ts';
 
 const SIGNS: Readonly<Record<PlanAction['action'], string>> = {
   create: '+ create',
@@ -42,9 +42,9 @@ function linesOf({ kind, identity, action, reason, changes, forcedBy }: PlanActi
   const leaves = changes.map(({ path, old, new: next }) => {
     const forced = forcedBy?.some((field) => path.startsWith(field)) ? '  # forces a new id' : '';
     const before = action === 'create' ? '' : `${valueOf(old)} → `;
-    return printable(`    ${path}: ${before}${valueOf(next)}${forced}`);
+    return `    ${oneLine(`${path}: ${before}${valueOf(next)}${forced}`)}`;
   });
-  return [printable(`${SIGNS[action]} ${kind} ${identity}${why}`), ...leaves];
+  return [oneLine(`${SIGNS[action]} ${kind} ${identity}${why}`), ...leaves];
 }
 
 /** The fence is longer than any that stands in a value. */

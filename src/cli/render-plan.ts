@@ -1,7 +1,7 @@
 import type { ApplyReport } from '../config/apply.ts';
 import type { Plan } from '../config/plan.ts';
 import type { PlanAction } from '../config/plan-action.ts';
-import { printable } from './printable.ts';
+import { oneLine } from '../core/printable.ts';
 import type { Style } from './style.ts';
 
 type Mark = (style: Style, text: string) => string;
@@ -43,17 +43,17 @@ function renderAction(
   { kind, identity, action, reason, changes }: PlanAction,
   style: Style,
 ): string[] {
-  const title = MARKS[action](style, printable(`${kind} ${identity}`));
+  const title = MARKS[action](style, oneLine(`${kind} ${identity}`));
   const because = action === 'create' || action === 'none' ? '' : style.dim(`  (${reason})`);
   const leaves = changes.map((change) => {
     const before = action === 'create' ? '' : `${valueText(change.old)} → `;
-    return `    ${printable(change.path)}: ${before}${valueText(change.new)}`;
+    return `    ${oneLine(change.path)}: ${before}${valueText(change.new)}`;
   });
   return [title + because, ...leaves];
 }
 
 function valueText(value: unknown): string {
-  return value === undefined ? '(unset)' : printable(JSON.stringify(value));
+  return value === undefined ? '(unset)' : oneLine(JSON.stringify(value));
 }
 
 type Outcome = ApplyReport['applied'][number];
@@ -71,8 +71,8 @@ export function renderOutcome(
   what: keyof typeof OUTCOMES,
   style: Style,
 ): string {
-  const because = reason ? `: ${printable(reason)}` : '';
-  return OUTCOMES[what](style, `${action} ${printable(`${kind} ${identity}`)}${because}`);
+  const because = reason ? `: ${oneLine(reason)}` : '';
+  return OUTCOMES[what](style, `${action} ${oneLine(`${kind} ${identity}`)}${because}`);
 }
 
 /** What an apply did: one line per object in the order of execution, then the counts. */

@@ -1,6 +1,6 @@
 import { statusOf } from '../client/deployment-runs.ts';
 import type { DeploymentRunView } from '../client/deployment-runs.ts';
-import { printable } from './printable.ts';
+import { oneLine } from '../core/printable.ts';
 
 /** What started it, and when it was due if not now. */
 export function triggerOf({ trigger_context: trigger }: DeploymentRunView): string {
@@ -11,12 +11,12 @@ export function triggerOf({ trigger_context: trigger }: DeploymentRunView): stri
 
 /** Its Session, or why it has none. */
 export function outcomeOf({ session_id: session, error }: DeploymentRunView): string | null {
-  return error === null ? session : printable(`${error.type}: ${error.message}`);
+  return error === null ? session : `${error.type}: ${error.message}`;
 }
 
 /** One line of `runs watch`. */
 export function runLine(run: DeploymentRunView): string {
   const { id, deployment_id: deployment, created_at: at } = run;
   const words = [at, statusOf(run), deployment, id, triggerOf(run), outcomeOf(run)];
-  return words.filter((word) => word !== null).join('  ');
+  return oneLine(words.filter((word) => word !== null).join('  '));
 }

@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { oneLine, printable } from '../core/printable.ts';
 import type { Style } from './style.ts';
 
 export interface Column<Row> {
@@ -40,14 +40,23 @@ export function renderFields(value: Readonly<Record<string, unknown>>, style: St
   const entries = Object.entries(value).filter(([, field]) => field !== undefined);
   const width = Math.max(0, ...entries.map(([name]) => name.length));
   return entries
-    .map(([name, field]) => `${style.bold(name.padEnd(width))}  ${cell(field)}`)
+    .map(([name, field]) => `${style.bold(name.padEnd(width))}  ${indented(field, width + 2)}`)
     .join('\n');
 }
 
 function cell(value: unknown): string {
+  return oneLine(toText(value));
+}
+
+/** Further lines of a text stand below its first one and cannot be taken for fields. */
+function indented(value: unknown, width: number): string {
+  return printable(toText(value)).replaceAll('\n', `\n${' '.repeat(width)}`);
+}
+
+function toText(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return printable(typeof value === 'string' ? value : JSON.stringify(value));
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 const NO_BORDERS = Object.fromEntries(

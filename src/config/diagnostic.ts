@@ -55,7 +55,8 @@ function toText(diagnostic: Diagnostic): string {
 
 function toAnnotation(diagnostic: Diagnostic): string {
   const { file, line, column, severity, path, message, hint } = diagnostic;
-  const text = [path === '' ? message : `${path}: ${message}`, hint].filter(Boolean).join('\n');
+  const subject = printable(path === '' ? message : `${path}: ${message}`);
+  const text = hint === undefined ? subject : `${subject}\n${printable(hint)}`;
   const property = (value: string) =>
     escapeData(value).replaceAll(':', '%3A').replaceAll(',', '%2C');
   return `::${severity} file=${property(file)},line=${line},col=${column}::${escapeData(text)}`;
@@ -67,7 +68,10 @@ function escapeData(text: string): string {
 
 /** Names come from files of others: control characters must not reach a terminal. */
 function printable(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu, '\uFFFD');
+  return text.replace(
+    /[\p{Cc}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu,
+    '\uFFFD',
+  );
 }
 
 function compareText(a: string, b: string): number {

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { oneLine, printableJson } from './printable.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -78,15 +79,15 @@ interface Line {
 }
 
 function toJsonLine({ time, level, message, fields }: Line): string {
-  return `${JSON.stringify({ time, level, message, ...fields })}\n`;
+  return `${printableJson(JSON.stringify({ time, level, message, ...fields }))}\n`;
 }
 
 function toTextLine({ time, level, message, fields }: Line): string {
-  let line = `${time.slice(11, 23)} ${level.padEnd(5)} ${message}`;
+  let line = `${time.slice(11, 23)} ${level.padEnd(5)} ${oneLine(message)}`;
   for (const name in fields) {
     const value = fields[name];
     if (value === undefined || value === null) continue;
-    line += ` ${name}=${toTextValue(value)}`;
+    line += ` ${name}=${printableJson(toTextValue(value))}`;
   }
   return `${line}\n`;
 }

@@ -9,6 +9,7 @@ import type { ReferenceSources } from '../config/references.ts';
 import { systemClock } from '../core/clock.ts';
 import { createLog } from '../core/log.ts';
 import type { Log } from '../core/log.ts';
+import { printable } from '../core/printable.ts';
 import { convergeConfig } from './converge-config.ts';
 import { firstStart, noteOutcome, writeRuntime } from './first-start.ts';
 import type { SignalOutcome } from './first-start.ts';
@@ -56,7 +57,7 @@ const OK = 0;
 const FAILED = 1;
 const INVALID_CONFIGURATION = 3;
 
-const say = (text: string): void => void process.stderr.write(text);
+const say = (text: string): void => void process.stderr.write(printable(text));
 
 /**
  * `gateway start`: runs until it is told to stop and gives the exit code. SIGTERM and SIGINT drain,
@@ -201,9 +202,13 @@ function tell(diagnostics: readonly Diagnostic[]): void {
   if (diagnostics.length > 0) say(`${formatDiagnostics(diagnostics, 'text')}\n`);
 }
 
+/** One whose name needs no quoting in the lines to paste. */
 function modelToTry(config: GatewayConfig): string | undefined {
   return config.desired.objects.find(
-    ({ kind, body }) =>
-      kind === 'model' && (body['type'] ?? 'llm') === 'llm' && body['enabled'] !== false,
+    ({ kind, name, body }) =>
+      kind === 'model' &&
+      /^[\w./:@+-]+$/.test(name) &&
+      (body['type'] ?? 'llm') === 'llm' &&
+      body['enabled'] !== false,
   )?.name;
 }

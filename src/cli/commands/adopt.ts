@@ -1,4 +1,5 @@
 import { findActual, type View } from '../../config/actual.ts';
+import { oneLine } from '../../core/printable.ts';
 import { readActual } from '../../config/apply.ts';
 import type { DesiredObject, DesiredState } from '../../config/desired.ts';
 import { labelsOf, NAMESPACE_LABEL, ownerName, ownershipOf } from '../../config/ownership.ts';
@@ -28,7 +29,7 @@ export const run: CommandRun = (input) =>
     refuseOwned(found.filter(({ view }) => ownershipOf(view, owner) === 'other'));
     const free = found.filter(({ view }) => ownershipOf(view, owner) === 'none');
     if (free.length > 0) {
-      const names = free.map(({ object }) => `${object.kind} ${object.identity}`);
+      const names = free.map(({ object }) => oneLine(`${object.kind} ${object.identity}`));
       context.output.note(`target: ${client.baseUrl}\n${names.join('\n')}`);
       await context.confirm(`Take ${free.length} objects into namespace ${namespace}?`);
     }
@@ -44,7 +45,7 @@ export const run: CommandRun = (input) =>
     return {
       data: { namespace, adopted, missing: wanted.length - found.length },
       text: [
-        ...adopted.map(({ kind, identity }) => `adopted ${kind} ${identity}`),
+        ...adopted.map(({ kind, identity }) => oneLine(`adopted ${kind} ${identity}`)),
         `${adopted.length} adopted, ${found.length - free.length} were of the namespace already`,
       ].join('\n'),
     };

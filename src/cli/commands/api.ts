@@ -15,7 +15,7 @@ export const run: CommandRun = async (input) => {
   const body = await bodyOf(input);
   const client = await context.connect({ keyRequired: false });
   const answer = await client.raw({ method, path, body, signal: context.signal });
-  return { data: parse(answer.body), text: answer.body };
+  return { data: parse(answer.body), text: answer.body, verbatim: true };
 };
 
 async function bodyOf({ flags, context }: CommandInput): Promise<unknown> {

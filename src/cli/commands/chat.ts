@@ -3,7 +3,7 @@ import type { Client } from '../../client/create-client.ts';
 import type { CommandContext } from '../context.ts';
 import type { CommandResult, CommandRun } from '../command.ts';
 import { toFailure } from '../failure.ts';
-import { printable } from '../printable.ts';
+import { printable } from '../../core/printable.ts';
 import { readPrompt } from '../read-prompt.ts';
 
 export const run: CommandRun = async ({ args, flags, context }) => {

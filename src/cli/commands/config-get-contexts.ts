@@ -1,4 +1,5 @@
 import type { CommandRun } from '../command.ts';
+import { oneLine } from '../../core/printable.ts';
 import { maskKey, readContexts } from '../contexts.ts';
 import { renderTable } from '../table.ts';
 
@@ -18,7 +19,7 @@ export const run: CommandRun = async ({ context }) => {
     data: rows,
     text: (style) =>
       context.output.quiet
-        ? rows.map(({ name }) => name).join('\n')
+        ? rows.map(({ name }) => oneLine(name)).join('\n')
         : renderTable(
             rows,
             [

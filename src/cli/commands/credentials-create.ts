@@ -1,4 +1,5 @@
 import { isSecretName } from '../../runtime/secret-name.ts';
+import { oneLine } from '../../core/printable.ts';
 import { isHeaderName } from '../../runtime/tools/tool-credentials.ts';
 import { usageError } from '../cli-error.ts';
 import type { CommandRun, Flags } from '../command.ts';
@@ -31,7 +32,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   const { id, name } = made;
   return {
     data: made,
-    text: `credential ${name} (${id}) created: ${String(made['value_hint'])}`,
+    text: `credential ${oneLine(name)} (${id}) created: ${String(made['value_hint'])}`,
   };
 };
 

@@ -1,4 +1,5 @@
 import type { DeploymentView } from '../../client/deployments.ts';
+import { oneLine } from '../../core/printable.ts';
 import { isRecord } from '../../client/guards.ts';
 import { collect } from '../../client/pages.ts';
 import type { CommandRun } from '../command.ts';
@@ -25,7 +26,7 @@ export const run: CommandRun = async ({ flags, context }) => {
     data: rows,
     text: (style) =>
       context.output.quiet
-        ? rows.map(({ name }) => name).join('\n')
+        ? rows.map(({ name }) => oneLine(name)).join('\n')
         : renderTable(rows, COLUMNS, { style, empty: 'no deployments' }),
   };
 };

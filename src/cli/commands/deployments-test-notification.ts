@@ -1,4 +1,5 @@
 import type { CommandRun } from '../command.ts';
+import { oneLine } from '../../core/printable.ts';
 
 export const run: CommandRun = async ({ args, context }) => {
   const client = await context.connect();
@@ -7,6 +8,6 @@ export const run: CommandRun = async ({ args, context }) => {
   await client.deployments.testNotification(id, signal);
   return {
     data: { id, delivered: true },
-    text: `the chat of deployment ${name} (${id}) took the test message`,
+    text: `the chat of deployment ${oneLine(name)} (${id}) took the test message`,
   };
 };

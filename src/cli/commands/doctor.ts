@@ -17,7 +17,7 @@ import {
 } from '../health-checks.ts';
 import { addressOf } from '../declared-gateway.ts';
 import { DEFAULT_CONFIG } from '../project.ts';
-import { printable } from '../printable.ts';
+import { oneLine } from '../../core/printable.ts';
 import type { Style } from '../style.ts';
 
 export const run: CommandRun = async (input) => {
@@ -114,8 +114,8 @@ async function answers(baseUrl: string, { clock, signal, io }: CommandContext): 
 
 function renderFinding({ name, state, message, hint }: Finding, style: Style): string {
   const marks = { ok: style.green('ok  '), warn: style.yellow('warn'), bad: style.red('bad ') };
-  const lines = message.split('\n').map((line) => printable(line));
-  const text = [`${marks[state]} ${name}: ${lines.join('\n       ')}`];
+  const lines = message.split('\n').map((line) => oneLine(line));
+  const text = [`${marks[state]} ${oneLine(name)}: ${lines.join('\n       ')}`];
   if (hint !== undefined && state !== 'ok') text.push(`       ${style.dim(hint)}`);
   return text.join('\n');
 }

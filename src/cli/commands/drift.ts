@@ -4,7 +4,7 @@ import { toResourceClient } from '../admin-resources.ts';
 import type { CommandRun } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { makePlan } from '../make-plan.ts';
-import { printable } from '../printable.ts';
+import { oneLine } from '../../core/printable.ts';
 import { projectFile, withProject } from '../project.ts';
 import type { Style } from '../style.ts';
 
@@ -57,10 +57,10 @@ function driftOf({ actions }: Plan): Drift {
 
 function render({ drifted, pending }: Drift, style: Style): string {
   const lines = drifted.flatMap(({ kind, identity, changes }) => [
-    style.yellow(printable(`~ ${kind} ${identity}`)),
+    style.yellow(oneLine(`~ ${kind} ${identity}`)),
     ...changes.map(({ path, old, new: declared, origin }) => {
       const note = origin === 'both' ? style.dim('  (the file changed it too)') : '';
-      return `    ${printable(path)}: ${shown(declared)} declared, ${shown(old)} on the server${note}`;
+      return `    ${oneLine(path)}: ${shown(declared)} declared, ${shown(old)} on the server${note}`;
     }),
   ]);
   const count = `${drifted.length} changed on the server since the last apply`;
@@ -69,5 +69,5 @@ function render({ drifted, pending }: Drift, style: Style): string {
 }
 
 function shown(value: unknown): string {
-  return value === undefined ? '(unset)' : printable(JSON.stringify(value));
+  return value === undefined ? '(unset)' : oneLine(JSON.stringify(value));
 }

@@ -33,7 +33,7 @@ export const run: CommandRun = async ({ flags, context }) => {
   );
   for (const gap of onlyHere(tree)) context.output.warn(gap);
   const directory = flags.text('split');
-  if (directory === undefined) return { data: tree, text: toYaml(tree) };
+  if (directory === undefined) return { data: tree, text: toYaml(tree), verbatim: true };
   const files = await writeSplit(tree, resolve(context.io.cwd, directory), flags.on('force'));
   return {
     data: { directory, files },

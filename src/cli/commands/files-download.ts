@@ -1,4 +1,5 @@
 import { createWriteStream } from 'node:fs';
+import { oneLine } from '../../core/printable.ts';
 import { rm } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -13,7 +14,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   const path = resolve(context.io.cwd, flags.text('out') ?? plainName(name));
   const body = await admin.below(id).bytes('content', signal);
   await write(body, path, { isForced: flags.on('force'), signal });
-  return { data: { id, path }, text: `${name} (${id}) is in ${path}` };
+  return { data: { id, path }, text: `${oneLine(name)} (${id}) is in ${path}` };
 };
 
 /** Whoever uploaded it chose the name: it must not lead anywhere. */

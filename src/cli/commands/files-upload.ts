@@ -1,4 +1,5 @@
 import { openAsBlob } from 'node:fs';
+import { oneLine } from '../../core/printable.ts';
 import { stat } from 'node:fs/promises';
 import { basename, extname, resolve } from 'node:path';
 import { usageError } from '../cli-error.ts';
@@ -35,6 +36,8 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   if (organization !== undefined) form.append('organization', organization);
   const client = await context.connect();
   const made = await client.admin('files').upload(form, context.signal);
-  context.output.note(`${made.name} uploaded, ${String(made['size_bytes'])} bytes`);
+  context.output.note(
+    `${oneLine(String(made.name))} uploaded, ${String(made['size_bytes'])} bytes`,
+  );
   return { data: made, text: made.id };
 };

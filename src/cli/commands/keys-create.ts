@@ -1,4 +1,5 @@
 import { usageError } from '../cli-error.ts';
+import { oneLine } from '../../core/printable.ts';
 import type { CommandInput, CommandRun, Flags } from '../command.ts';
 
 /** The value goes to stdout alone, so that `KEY=$(gateway keys create app)` works. */
@@ -6,7 +7,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   const body = toKeyBody({ args, flags, now: context.clock.now() });
   const client = await context.connect();
   const key = await client.admin('keys').create(body, context.signal);
-  context.output.note(`key ${key.name} (${key.id}) created; its value is shown only now`);
+  context.output.note(`key ${oneLine(key.name)} (${key.id}) created; its value is shown only now`);
   return { data: key, text: String(key['value']) };
 };
 

@@ -1,4 +1,5 @@
 import type { CommandRun } from '../command.ts';
+import { oneLine } from '../../core/printable.ts';
 import { renderTable } from '../table.ts';
 
 export const run: CommandRun = async ({ flags, context }) => {
@@ -12,7 +13,7 @@ export const run: CommandRun = async ({ flags, context }) => {
     data: rows,
     text: (style) =>
       context.output.quiet
-        ? rows.map(({ id }) => id).join('\n')
+        ? rows.map(({ id }) => oneLine(id)).join('\n')
         : renderTable(
             rows,
             [

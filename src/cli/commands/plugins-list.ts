@@ -1,4 +1,5 @@
 import type { CommandRun } from '../command.ts';
+import { oneLine } from '../../core/printable.ts';
 import { readPlugins } from '../plugins/installed-plugin.ts';
 import { findPluginsFolder } from '../plugins/plugins-folder.ts';
 import { toPluginView } from '../plugins/plugin-view.ts';
@@ -11,7 +12,7 @@ export const run: CommandRun = async ({ context }) => {
     data: plugins,
     text: (style) =>
       context.output.quiet
-        ? plugins.map(({ name }) => name).join('\n')
+        ? plugins.map(({ name }) => oneLine(name)).join('\n')
         : renderTable(
             plugins,
             [

@@ -1,6 +1,6 @@
 import type { CommandRun } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { printable } from '../printable.ts';
+import { oneLine } from '../../core/printable.ts';
 import { createProbe } from '../selftest/probe.ts';
 import { CHECKS, runChecks, type Outcome } from '../selftest/run-checks.ts';
 import { readOwnKey } from '../own-key.ts';
@@ -47,6 +47,6 @@ export const run: CommandRun = async ({ flags, context }) => {
 
 function render({ id, title, state, reason }: Outcome, style: Style): string {
   const mark = { pass: style.green, fail: style.red, skip: style.yellow }[state](state);
-  const why = reason === undefined ? '' : `: ${printable(reason)}`;
+  const why = reason === undefined ? '' : `: ${oneLine(reason)}`;
   return `${mark}  ${id}  ${style.dim(title)}${why}`;
 }

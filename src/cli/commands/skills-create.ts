@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { oneLine } from '../../core/printable.ts';
 import type { CommandRun } from '../command.ts';
 import { toSkillForm } from '../skill-folder.ts';
 
@@ -14,5 +15,8 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   const client = await context.connect();
   const made = await client.admin('skills').upload(form, context.signal);
   const version = String(made['latest_version_id']);
-  return { data: made, text: `skill ${made.name} (${made.id}) created, version ${version}` };
+  return {
+    data: made,
+    text: `skill ${oneLine(made.name)} (${made.id}) created, version ${version}`,
+  };
 };

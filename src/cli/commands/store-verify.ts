@@ -9,7 +9,7 @@ import type { StoreConfig } from '../../store/store-config.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { printable } from '../printable.ts';
+import { oneLine } from '../../core/printable.ts';
 import { toStorePlace } from '../store-place.ts';
 import { storeWork, withServer } from '../store-work.ts';
 
@@ -76,8 +76,8 @@ function toResult({ what, format, identity, createdAt, store, problems }: Report
   const segments = store?.segments ?? {};
   const lines = [
     `${what}: ${store?.rows ?? 0} rows, format ${format}`,
-    ...Object.entries(segments).map(([name, rows]) => `  ${printable(name)}  ${rows}`),
-    ...problems.map(({ where, what: found }) => `broken  ${printable(`${where}: ${found}`)}`),
+    ...Object.entries(segments).map(([name, rows]) => `  ${oneLine(name)}  ${rows}`),
+    ...problems.map(({ where, what: found }) => `broken  ${oneLine(`${where}: ${found}`)}`),
   ];
   return {
     data: {
