@@ -1,3 +1,4 @@
+import { toDeadline } from '../core/deadline.ts';
 import { encodeKey } from './key-codec.ts';
 import { StoreError, type Key, type Op, type Version } from './store.ts';
 import { toEnvelope } from './value-codec.ts';
@@ -15,7 +16,7 @@ export interface PreparedOp {
   readonly id: string;
   /** Empty unless `type` is `put`. */
   readonly envelope: Buffer;
-  /** Milliseconds since epoch; infinity for what stays. */
+  /** A deadline of `toDeadline`; infinity for what stays. */
   readonly expiresAt: number;
   readonly ifVersion: Version | undefined;
   readonly ifAbsent: boolean;
@@ -49,7 +50,7 @@ export function prepareCommit(ops: readonly Op[], now: number): PreparedOp[] {
 export function expiryOf(ttlMs: number | undefined, now: number): number {
   if (ttlMs === undefined) return Infinity;
   if (!(ttlMs > 0) || !Number.isFinite(now + ttlMs)) throw invalid('a ttl that is not positive');
-  return now + ttlMs;
+  return toDeadline(now, ttlMs);
 }
 
 /** The encoded key as a string of one character per byte. */

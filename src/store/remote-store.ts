@@ -1,8 +1,10 @@
 import type { Clock } from '../core/clock.ts';
+import { createSteadyClock } from '../core/steady-clock.ts';
 import { decodeKey, encodeKey } from './key-codec.ts';
 import { type ListPlan, toListPlan } from './list-options.ts';
 import { expiryOf, prepareCommit, type PreparedOp, toId } from './prepare-commit.ts';
 import { type Entry, type Key, type ListOptions, type Store, StoreError } from './store.ts';
+import { correctExpiries, type RemoteExpiries } from './remote-expiries.ts';
 import { startSweeper } from './sweeper.ts';
 import { fromEnvelope } from './value-codec.ts';
 import type { Watchers } from './watchers.ts';
@@ -33,6 +35,7 @@ export interface RemoteRows {
   ): Promise<{ version: string } | { failed: number }>;
   /** Undefined when the key holds something else than a number, or the sum would not be finite. */
   increment(increment: RemoteIncrement, now: number): Promise<number | undefined>;
+  readonly expiries: RemoteExpiries;
   /** Removes up to `limit` expired rows; gives how many. */
   sweep(now: number, limit: number): Promise<number>;
   /** Writes durably. */
@@ -52,7 +55,13 @@ export interface RemoteStoreOptions {
 /** A store at cluster scope over rows that a database keeps. */
 export function createRemoteStore(options: RemoteStoreOptions): Store {
   const { driver, rows, clock, watchers, warnings = [] } = options;
-  const stopSweeper = startSweeper(clock, (limit) => rows.sweep(clock.now(), limit));
+  const steady = createSteadyClock(clock);
+  const stopSweeper = startSweeper({
+    clock,
+    steady,
+    sweep: (limit) => rows.sweep(steady.now(), limit),
+    correct: () => correctExpiries(rows.expiries, clock.now()),
+  });
   let closing: Promise<void> | undefined;
 
   function assertOpen(): void {
@@ -71,18 +80,18 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
     warnings,
     async get<T>(key: Key): Promise<Entry<T> | undefined> {
       assertOpen();
-      const row = await rows.get(encodeKey(key), clock.now());
+      const row = await rows.get(encodeKey(key), steady.now());
       return row && toEntry<T>(key, row);
     },
     async list<T>(options: ListOptions): Promise<Entry<T>[]> {
       assertOpen();
-      const found = await rows.list(toListPlan(options), clock.now());
+      const found = await rows.list(toListPlan(options), steady.now());
       return found.map((row) => toEntry<T>(decodeKey(row.key), row));
     },
     async commit(ops) {
       assertOpen();
       const prepared = prepareCommit(ops, clock.now());
-      const outcome = await rows.commit(prepared, clock.now());
+      const outcome = await rows.commit(prepared, steady.now());
       if ('failed' in outcome) return { ok: false, conflict: prepared[outcome.failed]!.key };
       if (watchers.size > 0) {
         for (const { type, id } of prepared) if (type !== 'check') watchers.changed(id);
@@ -94,11 +103,8 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
       if (!Number.isFinite(by)) throw new StoreError('invalid_value', 'a counter must stay finite');
       const bytes = encodeKey(key);
       const expiresAt = expiryOf(ttlMs, clock.now());
-      const sum = await rows.increment({ bytes, by, expiresAt }, clock.now());
-      if (sum === undefined) {
-        const message = 'only a number that stays finite can be incremented';
-        throw new StoreError('invalid_value', message);
-      }
+      const sum = await rows.increment({ bytes, by, expiresAt }, steady.now());
+      if (sum === undefined) throw notANumber();
       watchers.changed(toId(bytes));
       return sum;
     },
@@ -112,6 +118,10 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
     },
     close: () => (closing ??= shutDown()),
   };
+}
+
+function notANumber(): StoreError {
+  return new StoreError('invalid_value', 'only a number that stays finite can be incremented');
 }
 
 function toEntry<T>(key: Key, { envelope, version }: RemoteRow): Entry<T> {

@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import type { SteadyClock } from '../core/steady-clock.ts';
 import { addToCounter } from './counter.ts';
 import { encodeKey } from './key-codec.ts';
 import { expiryOf, prepareCommit, toId, type PreparedOp } from './prepare-commit.ts';
@@ -6,13 +7,15 @@ import { StoreError, type CommitResult, type Entry, type Key, type ListOptions }
 import type { Store } from './store.ts';
 import { startSweeper } from './sweeper.ts';
 import { createTableWriter, type Stage, type TableWriterOptions } from './table-writer.ts';
-import { toEntry, type Row } from './table.ts';
+import { toEntry, type Row, type Table } from './table.ts';
 import { fromEnvelope, toEnvelope } from './value-codec.ts';
 import { createWatchers } from './watchers.ts';
 
 export interface TableStoreOptions extends Omit<TableWriterOptions, 'onChanged'> {
   driver: string;
   clock: Clock;
+  /** Tells the table what has expired. */
+  steady: SteadyClock;
   ping: () => Promise<void>;
   /** Runs after the last group is done. */
   close: () => Promise<void>;
@@ -20,9 +23,8 @@ export interface TableStoreOptions extends Omit<TableWriterOptions, 'onChanged'>
 
 /** A store at process scope over rows in memory; `persist` decides whether it outlives the process. */
 export function createTableStore(options: TableStoreOptions): Store {
-  const { clock, table, driver } = options;
+  const { clock, steady, table, driver } = options;
   const watchers = createWatchers();
-  const stopSweeper = startSweeper(clock, table.sweep);
   let closing: Promise<void> | undefined;
 
   const writer = createTableWriter({
@@ -30,6 +32,13 @@ export function createTableStore(options: TableStoreOptions): Store {
     onChanged(changes) {
       if (watchers.size > 0) for (const id of changes.keys()) watchers.changed(id);
     },
+  });
+
+  const stopSweeper = startSweeper({
+    clock,
+    steady,
+    sweep: table.sweep,
+    correct: () => writer.write((stage) => correctExpiries(stage, table, clock.now())),
   });
 
   function assertOpen(): void {
@@ -93,6 +102,12 @@ function runCommit(ops: readonly PreparedOp[], stage: Stage): CommitResult {
 function holds(op: PreparedOp, row: Row | undefined): boolean {
   if (op.ifAbsent) return row === undefined;
   return op.ifVersion === undefined || (row !== undefined && String(row.version) === op.ifVersion);
+}
+
+/** The versions stay: what a row holds is the same. */
+function correctExpiries(stage: Stage, table: Table, now: number): void {
+  for (const [id, row] of table.ahead(now))
+    if (stage.look(id)?.version === row.version) stage.set(id, row);
 }
 
 function runIncrement(

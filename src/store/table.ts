@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import { correctDeadline } from '../core/deadline.ts';
 import { decodeKey } from './key-codec.ts';
 import { toListPlan } from './list-options.ts';
 import { createOrderedMap } from './ordered-map.ts';
@@ -23,11 +23,14 @@ export interface Table {
   apply: (changes: Changes) => void;
   /** Every visible row at this moment, in no particular order. */
   rows(): [string, Row][];
+  /** Rows whose expiry was written by a clock ahead of `now`, with their length from then on. */
+  ahead(now: number): Map<string, Row>;
   /** Drops up to `limit` expired rows and says how many there were. */
   sweep: (limit: number) => number;
 }
 
-export function createTable(clock: Clock): Table {
+/** @param clock what has expired is judged by */
+export function createTable(clock: { now(): number }): Table {
   const rows = createOrderedMap<Row>();
   const byExpiry = createOrderedMap<string>();
 
@@ -65,6 +68,19 @@ export function createTable(clock: Clock): Table {
       }
     },
     rows: () => [...rows.entries()].filter(([, row]) => visible(row)),
+    ahead(now) {
+      const found = new Map<string, Row>();
+      for (const [, id] of byExpiry.walk({
+        lower: expiryKey(now, ''),
+        upper: LAST,
+        reverse: false,
+      })) {
+        const row = rows.get(id);
+        const expiresAt = row && correctDeadline(row.expiresAt, now);
+        if (row && expiresAt !== row.expiresAt) found.set(id, { ...row, expiresAt: expiresAt! });
+      }
+      return found;
+    },
     sweep(limit) {
       const due: string[] = [];
       const upper = expiryKey(clock.now() + 1, '');
@@ -86,6 +102,9 @@ export function toEntry<T>(id: string, row: Row): Entry<T> {
   };
 }
 
+/** Behind every {@link expiryKey}. */
+const LAST = ':';
+
 function expiryKey(expiresAt: number, id: string): string {
-  return `${String(Math.floor(expiresAt)).padStart(16, '0')} ${id}`;
+  return `${String(Math.ceil(expiresAt)).padStart(16, '0')} ${id}`;
 }

@@ -1,5 +1,6 @@
 import type { Driver } from 'unstorage';
 import type { Clock } from '../../core/clock.ts';
+import { createSteadyClock } from '../../core/steady-clock.ts';
 import { blobName, type Blobs } from '../journal/blobs.ts';
 import type { Lease } from '../journal/lease.ts';
 import { openJournal } from '../journal/open-journal.ts';
@@ -21,7 +22,10 @@ const SNAPSHOT_CHARS = 4 * 1024 * 1024;
  * another process holds the store, `corrupt`, `newer_format`, `read_only`, `unavailable`.
  */
 export async function openJournalStore(driver: Driver, clock: Clock): Promise<Store> {
-  const { blobs, lease, table, owner, tip } = await openJournal(driver, clock);
+  const steady = createSteadyClock(clock);
+  const { blobs, lease, table, owner, tip } = await openJournal(driver, clock, {
+    rowClock: steady,
+  });
   try {
     assertWhole(tip.meta);
   } catch (error) {
@@ -32,6 +36,7 @@ export async function openJournalStore(driver: Driver, clock: Clock): Promise<St
   return createTableStore({
     driver: driver.name ?? 'unstorage',
     clock,
+    steady,
     table,
     lastVersion: tip.lastVersion,
     persist: journal.append,

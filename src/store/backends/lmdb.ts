@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
+import { createSteadyClock } from '../../core/steady-clock.ts';
 import { decodeKey, encodeKey } from '../key-codec.ts';
 import { toListPlan } from '../list-options.ts';
 import { openChangeFeed } from '../lmdb/change-feed.ts';
@@ -9,6 +10,7 @@ import { createGroupWriter, type GroupWriter } from '../lmdb/group-writer.ts';
 import { createIncrementUnit, type IncrementUnit } from '../lmdb/increment-unit.ts';
 import { toStoreMeta } from '../lmdb/migrations.ts';
 import { fromRowBytes, type StoredRow } from '../lmdb/rows.ts';
+import { createCorrectUnit, findAhead } from '../lmdb/correct.ts';
 import { createSweepUnit, findExpired } from '../lmdb/sweep.ts';
 import { toStoreError } from '../lmdb/to-store-error.ts';
 import { createVersionSource } from '../lmdb/version-source.ts';
@@ -48,7 +50,7 @@ export async function openLmdbStore(
       assertOpen();
       const bytes = encodeKey(key);
       const row = await reading(() => environment.peek(bytes));
-      return row && row.expiresAt > clock.now() ? toEntry<T>(key, row) : undefined;
+      return row && row.expiresAt > context.steady.now() ? toEntry<T>(key, row) : undefined;
     },
     async list<T>(options: ListOptions): Promise<Entry<T>[]> {
       assertOpen();
@@ -90,13 +92,19 @@ function openWhole(directory: string): LmdbEnvironment {
 
 function startParts(environment: LmdbEnvironment, directory: string, clock: Clock) {
   const { lastTransaction, root } = environment;
-  const context = { environment, clock };
+  const steady = createSteadyClock(clock);
+  const context = { environment, steady };
   const watchers = createWatchers();
   const versions = createVersionSource(environment);
   const feed = openChangeFeed({ directory, clock, watchers, lastTransaction });
   const room = createDiskRoom({ clock, freeBytes: environment.freeBytes });
   const writer = createGroupWriter({ environment, versions, room, onWritten: feed.publish });
-  const stopSweeper = startSweeper(clock, (limit) => sweep(context, writer, limit));
+  const stopSweeper = startSweeper({
+    clock,
+    steady,
+    sweep: (limit) => sweep(context, writer, limit),
+    correct: () => correctAll(context, writer, clock),
+  });
   const stop = async (): Promise<void> => {
     stopSweeper();
     watchers.close();
@@ -119,9 +127,9 @@ function toEntry<T>(key: Key, row: StoredRow): Entry<T> {
   return { key, value: fromEnvelope(row.envelope), version: String(row.version) };
 }
 
-function listRows<T>({ environment, clock }: UnitContext, options: ListOptions): Entry<T>[] {
+function listRows<T>({ environment, steady }: UnitContext, options: ListOptions): Entry<T>[] {
   const { lower, upper, limit, reverse } = toListPlan(options);
-  const now = clock.now();
+  const now = steady.now();
   const entries: Entry<T>[] = [];
   const range = environment.data.getRange({
     start: reverse ? upper : lower,
@@ -153,6 +161,15 @@ function createIncrementer(context: UnitContext, writer: GroupWriter) {
       }
       unit.add({ by, expiresAt, resolve, reject });
     });
+}
+
+async function correctAll(context: UnitContext, writer: GroupWriter, clock: Clock): Promise<void> {
+  for await (const ahead of findAhead(context, clock)) {
+    if (ahead.length === 0) continue;
+    await new Promise<void>((resolve, reject) => {
+      writer.add(createCorrectUnit(context, ahead, { resolve, reject }));
+    });
+  }
 }
 
 async function sweep(context: UnitContext, writer: GroupWriter, limit: number): Promise<number> {

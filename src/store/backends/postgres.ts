@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Clock } from '../../core/clock.ts';
 import { openChanges } from '../postgres/changes.ts';
 import { PATIENCE, openPool, settingsOf, toPostgresPlace } from '../postgres/connection.ts';
+import { createExpiries } from '../postgres/expiries.ts';
 import { migrate, readMeta } from '../postgres/migrate.ts';
 import { toStoreError } from '../postgres/to-store-error.ts';
 import type { PreparedOp } from '../prepare-commit.ts';
@@ -81,6 +82,7 @@ function createRows(
       changes.tell([bytes.toString('latin1')]);
       return row.total;
     },
+    expiries: createExpiries(ask),
     async sweep(now, limit) {
       const [row] = await ask<{ count: string }>('store_sweep', SWEEP, [now, limit]);
       return Number(row?.count ?? 0);

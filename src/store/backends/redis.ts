@@ -5,6 +5,7 @@ import type { PreparedOp } from '../prepare-commit.ts';
 import { readChangedKeys } from '../redis/changed-keys.ts';
 import { assertDurable } from '../redis/assert-durable.ts';
 import { connectTo, establish, namesOf, toRedisPlace, type Names } from '../redis/connection.ts';
+import { createExpiries } from '../redis/expiries.ts';
 import { expiryText } from '../redis/expiry-text.ts';
 import { migrate, readMeta } from '../redis/migrations.ts';
 import { askNowAndThen, noticeSilence } from '../redis/notice-silence.ts';
@@ -121,6 +122,7 @@ function createRows(
       const sum = (await call('storeIncrement', args)) as Buffer | null;
       return sum === null ? undefined : Number(sum.toString());
     },
+    expiries: createExpiries(call),
     sweep: async (now, limit) => Number(await call('storeSweep', [now, limit])),
     async ping(now) {
       await connection.set(ping, now).catch((error: unknown) => {

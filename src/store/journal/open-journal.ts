@@ -18,8 +18,8 @@ export interface OpenJournal {
 }
 
 export interface JournalOptions {
-  /** Which rows have expired and are left out; default: as the store's own clock says. */
-  readonly rowClock?: Clock;
+  /** Tells which rows have expired and are left out; default: the clock. */
+  readonly rowClock?: { now(): number };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Driver } from 'unstorage';
-import { systemClock, type Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import { toId } from '../prepare-commit.ts';
 import type { RawRow, RawStore, RawTarget } from '../raw/raw-store.ts';
 import { takeStep } from '../raw/take-step.ts';
@@ -12,7 +12,7 @@ import { replay, storedFormat, type SnapshotHead, type Tip } from './replay.ts';
 import { writeHead, writeSnapshot } from './snapshot.ts';
 
 /** What has expired is a row as any other here. */
-const BEFORE_EXPIRY: Clock = { ...systemClock, now: () => -Infinity };
+const BEFORE_EXPIRY = { now: () => -Infinity };
 /** How often a journal is read again whose blobs were replaced meanwhile. */
 const TRIES = 5;
 

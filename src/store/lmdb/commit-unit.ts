@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { SteadyClock } from '../../core/steady-clock.ts';
 import type { PreparedOp } from '../prepare-commit.ts';
 import type { CommitResult } from '../store.ts';
 import type { LmdbEnvironment } from './environment.ts';
@@ -7,7 +7,8 @@ import { toExpiryKey, toRowBytes } from './rows.ts';
 
 export interface UnitContext {
   environment: LmdbEnvironment;
-  clock: Clock;
+  /** Tells what has expired. */
+  steady: SteadyClock;
 }
 
 export interface Settle<R> {
@@ -24,7 +25,7 @@ export function createCommitUnit(
   ops: readonly PreparedOp[],
   settle: Settle<CommitResult>,
 ): WriteUnit {
-  const { environment, clock } = context;
+  const { environment, steady } = context;
   const guards = ops.filter((op) => op.ifAbsent || op.ifVersion !== undefined);
   /** Keys that must be absent but hold an expired row: the version of the row to write over. */
   const expired = new Map<PreparedOp, number>();
@@ -34,7 +35,7 @@ export function createCommitUnit(
     const version = Number(op.ifVersion);
     if (String(version) !== op.ifVersion || !Number.isSafeInteger(version)) return 'never';
     const row = environment.peek(op.bytes);
-    return row?.version === version && row.expiresAt <= clock.now() ? 'never' : version;
+    return row?.version === version && row.expiresAt <= steady.now() ? 'never' : version;
   }
 
   /** True when a row that nobody can see any more was in the way. */
@@ -43,7 +44,7 @@ export function createCommitUnit(
     const row = environment.peek(op.bytes);
     const wasExpired = expired.delete(op);
     if (!row) return wasExpired;
-    if (row.expiresAt > clock.now()) return false;
+    if (row.expiresAt > steady.now()) return false;
     expired.set(op, row.version);
     return true;
   }

@@ -22,7 +22,7 @@ export interface IncrementUnit extends WriteUnit {
  * whoever lost takes part in the next group.
  */
 export function createIncrementUnit(
-  { environment, clock }: UnitContext,
+  { environment, steady }: UnitContext,
   { bytes, id, onIssued }: { bytes: Buffer; id: string; onIssued: () => void },
 ): IncrementUnit {
   let waiting: Increment[] = [];
@@ -40,7 +40,7 @@ export function createIncrementUnit(
       onIssued();
       tries++;
       const row = environment.peek(bytes);
-      const current = row && row.expiresAt > clock.now() ? row : undefined;
+      const current = row && row.expiresAt > steady.now() ? row : undefined;
       ({ waiting, sums } = sumUp(waiting, current && fromEnvelope(current.envelope)));
       const [first] = waiting;
       if (!first) return [];

@@ -10,8 +10,8 @@ interface Due {
 }
 
 /** The first `limit` expired entries; removing them is one unit of work. */
-export function findExpired({ environment, clock }: UnitContext, limit: number): Due[] {
-  const now = clock.now();
+export function findExpired({ environment, steady }: UnitContext, limit: number): Due[] {
+  const now = steady.now();
   const due: Due[] = [];
   for (const mark of environment.expiry.getKeys({ limit })) {
     const { expiresAt, key } = fromExpiryKey(mark);

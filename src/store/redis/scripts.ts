@@ -115,6 +115,24 @@ end
 return #due
 `;
 
+/** ARGV: an instant, rows to skip, rows at most. Gives key, expiry, … of rows that expire from then on. */
+const EXPIRING = `
+return redis.call('ZRANGEBYSCORE', KEYS[3], ARGV[1], '+inf', 'WITHSCORES', 'LIMIT', ARGV[2], ARGV[3])
+`;
+
+/** ARGV: key, expiry as it was, expiry, … of rows that get another one; their versions stay. */
+const CORRECT = `
+for i = 1, #ARGV, 3 do
+  local key, before, expiry = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+  local row = redis.call('HGET', KEYS[1], key)
+  local version, given, envelope = string.match(row or '', '^(%d+)|([%d.]*)|(.*)$')
+  if version and given == before then
+    redis.call('HSET', KEYS[1], key, version .. '|' .. expiry .. '|' .. envelope)
+    redis.call('ZADD', KEYS[3], expiry, key)
+  end
+end
+`;
+
 const script = (lua: string): Script => ({ numberOfKeys: 4, lua });
 
 export const SCRIPTS = {
@@ -123,4 +141,6 @@ export const SCRIPTS = {
   storeList: script(LIST),
   storeIncrement: script(INCREMENT),
   storeSweep: script(SWEEP),
+  storeExpiring: script(EXPIRING),
+  storeCorrect: script(CORRECT),
 } as const;
