@@ -94,7 +94,7 @@ function createAdmission({
   concurrency,
 }: RunsOptions): (payer: PayingKey) => Promise<Admitted | undefined> {
   const admit = createPayerGate({
-    rates: { admitPlatform: () => true, admitKey: () => true },
+    rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
     concurrency: {
       enter: (principal) =>
         concurrency.enter({ ...principal, keyId: `${principal.keyId}/${RUN_JOB}` }),

@@ -7,7 +7,7 @@ import { createConcurrencyLimiter } from '../usage/concurrency-limiter.ts';
 import { createLedger } from '../usage/ledger-store.ts';
 import type { Ledger } from '../usage/ledger.ts';
 import type { ConcurrencyLimiter, RateLimiter } from '../usage/limiter.ts';
-import { createRateLimiter } from '../usage/rate-limiter.ts';
+import { createRateLimiter } from '../usage/rates/rate-limiter.ts';
 import { startRecovery } from '../usage/start-recovery.ts';
 import { createWorkerLease } from '../usage/worker-lease.ts';
 import { tellFailure } from './report-store.ts';
@@ -55,12 +55,14 @@ export async function openUsage(store: Store, options: UsageOptions): Promise<Li
     logContent: config.log.content,
     report: (error) => tellFailure(log, 'the ledger cannot write', { error }),
   });
+  const rates = createRateLimiter({ store, clock, platformCap: () => config.limits.rpm });
   return {
     ledger,
-    rates: createRateLimiter({ store, clock, platformCap: () => config.limits.rpm }),
+    rates,
     concurrency: createConcurrencyLimiter({ store, clock, worker, alive: () => lease.alive() }),
     async close() {
       stopRecovery();
+      rates.close();
       if (await isWithin(ledger.drain(), SETTLE_MS, clock)) await lease.release();
       else log.error('not everything could be settled; others do it when the store is back');
     },

@@ -1,6 +1,6 @@
 import { GatewayError } from '../core/errors.ts';
 import type { ErrorCode } from '../core/errors.ts';
-import type { ConcurrencyLimiter, RateLimiter } from '../usage/limiter.ts';
+import type { Caller, ConcurrencyLimiter, RateLimiter } from '../usage/limiter.ts';
 import type { Principal } from '../usage/principal.ts';
 
 /** What the scope list of a restricted key can name (decisions: Scope values). */
@@ -52,12 +52,7 @@ export async function admit(
   scope: Scope | null,
   deps: GateDeps,
 ): Promise<Admitted> {
-  const platform = deps.rates.admitPlatform();
-  if (platform !== true && !(await platform)) throw new GatewayError('global_rate_limited');
-  if (key === undefined) throw new GatewayError('missing_api_key');
-  const found = deps.lookup(key);
-  const principal = found instanceof Promise ? await found.catch(tellFailure(scope)) : found;
-  if (typeof principal === 'string') throw new GatewayError(REFUSALS[principal]);
+  const principal = await admitAsWhoIs(key, scope, deps);
   const rate = deps.rates.admitKey(principal);
   if (rate !== true && !(await rate)) throw new GatewayError('key_rate_limited');
   if (scope !== null && !hasScope(principal, scope)) throw new GatewayError('insufficient_scope');
@@ -68,12 +63,51 @@ export async function admit(
   return { principal, leave };
 }
 
+/**
+ * The platform's rate, then the credential. Whose request it is decides which part of the rate is open
+ * to it, so the key is looked up first; what is wrong with it is told only to those who are let in.
+ */
+async function admitAsWhoIs(
+  key: string | undefined,
+  scope: Scope | null,
+  { rates, lookup }: GateDeps,
+): Promise<Principal> {
+  if (rates.isPlatformFull()) throw new GatewayError('global_rate_limited');
+  if (key === undefined) {
+    await admitToPlatform(rates, 'refused');
+    throw new GatewayError('missing_api_key');
+  }
+  let found: KeyFound;
+  try {
+    const looked = lookup(key);
+    found = looked instanceof Promise ? await looked : looked;
+  } catch (cause) {
+    await admitToPlatform(rates, 'client');
+    return tellFailure(scope, cause);
+  }
+  await admitToPlatform(rates, callerOf(found));
+  if (typeof found === 'string') throw new GatewayError(REFUSALS[found]);
+  return found;
+}
+
+/** @throws GatewayError `global_rate_limited`, `persistence_failed` */
+export async function admitToPlatform(
+  rates: Pick<RateLimiter, 'admitPlatform'>,
+  caller: Caller,
+): Promise<void> {
+  const admitted = rates.admitPlatform(caller);
+  if (admitted !== true && !(await admitted)) throw new GatewayError('global_rate_limited');
+}
+
+function callerOf(found: KeyFound): Caller {
+  if (typeof found === 'string') return 'refused';
+  return hasScope(found, 'admin') ? 'admin' : 'client';
+}
+
 /** Where calls are recorded, one whose key cannot be looked up is told as one that cannot be recorded. */
-function tellFailure(scope: Scope | null): (cause: unknown) => never {
-  return (cause) => {
-    const isRecorded = scope === 'inference' || scope === 'run';
-    throw isRecorded ? new GatewayError('persistence_failed', { cause }) : cause;
-  };
+function tellFailure(scope: Scope | null, cause: unknown): never {
+  const isRecorded = scope === 'inference' || scope === 'run';
+  throw isRecorded ? new GatewayError('persistence_failed', { cause }) : cause;
 }
 
 function hasScope(principal: Principal, scope: Scope): boolean {

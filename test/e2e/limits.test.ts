@@ -101,18 +101,71 @@ describe('requests per minute', () => {
       clock.advance(60_000);
       const statuses = [
         (await models(gateway, '')).status,
-        (await models(gateway, 'sk-unknown')).status,
         (await gateway.chat('acme/free', { key: one })).status,
+        (await models(gateway, one)).status,
         (await models(gateway, two)).status,
         (await gateway.admin('GET', '/admin/v1/keys')).status,
         (await gateway.admin('POST', '/admin/v1/keys', { name: 'three' })).status,
       ];
-      expect(statuses).toEqual([401, 401, 200, 200, 200, 201]);
+      expect(statuses).toEqual([401, 200, 200, 200, 200, 201]);
       expect(await models(gateway, '')).toMatchObject(PLATFORM_RPM);
       expect(await gateway.chat('acme/free', { key: two })).toMatchObject(PLATFORM_RPM);
       expect(await gateway.admin('GET', '/admin/v1/keys')).toMatchObject(PLATFORM_RPM);
       for (const path of ['/healthz', '/readyz'])
         expect((await gateway.call('GET', path, { key: '' })).status).toBe(200);
+    },
+  );
+
+  it(
+    verifies(
+      'limits.rpm.refused-share',
+      'limits.rpm.ceiling-with-shares',
+      'leaves four fifths to valid keys, however many others knock',
+    ),
+    async () => {
+      const { gateway, clock } = await startWithClock({ server: { limits: { rpm: 10 } } });
+      const key = await createKey(gateway, {});
+      const revoked = await gateway.admin('POST', '/admin/v1/keys', { name: 'revoked' });
+      await gateway.admin('POST', `/admin/v1/keys/${revoked.body.id}/revoke`);
+      clock.advance(60_000);
+      const refused = [
+        await models(gateway, ''),
+        await models(gateway, revoked.body.value),
+        await models(gateway, 'sk-unknown'),
+        await models(gateway, revoked.body.value),
+        await gateway.chat('acme/free', { key: '' }),
+      ];
+      expect(refused.map(({ status }) => status)).toEqual([401, 401, 429, 429, 429]);
+      expect(refused[4]).toMatchObject(PLATFORM_RPM);
+      const valid = [];
+      for (let i = 0; i < 10; i++) valid.push((await models(gateway, key)).status);
+      expect(valid).toEqual([...Array.from({ length: 8 }, () => 200), 429, 429]);
+      expect(await models(gateway, '')).toMatchObject(PLATFORM_RPM);
+      clock.advance(60_000);
+      expect((await models(gateway, '')).status).toBe(401);
+      expect((await models(gateway, key)).status).toBe(200);
+    },
+  );
+
+  it(
+    verifies(
+      'limits.rpm.admin-reserve',
+      'limits.rpm.ceiling-with-shares',
+      'keeps a twentieth of a large ceiling for admin keys, inside of it',
+    ),
+    async () => {
+      const { gateway, clock } = await startWithClock({ server: { limits: { rpm: 100 } } });
+      const key = await createKey(gateway, {});
+      clock.advance(60_000);
+      const statuses: number[] = [];
+      for (let i = 0; i < 30; i++) statuses.push((await models(gateway, '')).status);
+      for (let i = 0; i < 90; i++) statuses.push((await models(gateway, key)).status);
+      const countOf = (status: number) => statuses.filter((one) => one === status).length;
+      expect([countOf(401), countOf(200)]).toEqual([20, 75]);
+      const admin = [];
+      for (let i = 0; i < 7; i++) admin.push((await gateway.admin('GET', '/admin/v1/keys')).status);
+      expect(admin).toEqual([200, 200, 200, 200, 200, 429, 429]);
+      expect(await models(gateway, '')).toMatchObject(PLATFORM_RPM);
     },
   );
 

@@ -8,7 +8,7 @@ const PAYER = { keyId: 'key_1', keyName: 'one', organizationId: 'org_1' };
 function gate(overrides: Partial<PayerGateDeps> = {}) {
   return createPayerGate({
     find: () => PRINCIPAL,
-    rates: { admitPlatform: () => true, admitKey: () => true },
+    rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
     concurrency: { enter: async () => () => undefined },
     ...overrides,
   });
@@ -44,7 +44,11 @@ describe('the payer of a turn', () => {
   });
 
   it('is held to its limits', async () => {
-    const rates = { admitPlatform: () => true as const, admitKey: async () => false };
+    const rates = {
+      isPlatformFull: () => false,
+      admitPlatform: () => true as const,
+      admitKey: async () => false,
+    };
     await expect(gate({ rates })(PAYER)).rejects.toMatchObject({ code: 'key_rate_limited' });
     const find = () => ({ ...PRINCIPAL, concurrencyCap: 1 });
     const concurrency = { enter: async () => undefined };

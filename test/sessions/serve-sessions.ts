@@ -45,7 +45,7 @@ export async function serveSessions(options: RigOptions = {}) {
             scopes: key.endsWith('_limited') ? new Set(['inference']) : null,
           })
         : 'unknown',
-    rates: { admitPlatform: () => true, admitKey: () => true },
+    rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
     concurrency: { enter: async () => () => undefined },
     async resolveAgent(_organization, reference) {
       references.push(reference);

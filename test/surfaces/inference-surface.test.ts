@@ -36,7 +36,7 @@ function setup(durable: Promise<void>) {
     maxBodyBytes: 10_000,
     spools: createSpools('unused', createIdSource(bench.clock)),
     lookup: () => PRINCIPAL,
-    rates: { admitPlatform: () => true, admitKey: () => true },
+    rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
     concurrency: {
       enter() {
         inFlight++;

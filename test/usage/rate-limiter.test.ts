@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openMemoryStore } from '../../src/store/backends/memory.ts';
-import { createRateLimiter } from '../../src/usage/rate-limiter.ts';
+import type { Caller, RateLimiter } from '../../src/usage/limiter.ts';
+import { createRateLimiter } from '../../src/usage/rates/rate-limiter.ts';
+import { divided } from '../../src/usage/rates/rate-shares.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { all, codeOf, createFaultyStore, principal, nth } from './usage-fixtures.ts';
@@ -26,14 +28,15 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
 describe('rate limits', () => {
   it(verifies('limits.rpm.no-defaults', 'do not exist by default and cost nothing'), () => {
     const { store, limiter } = setUp();
-    expect(times(1_000, () => limiter.admitPlatform())).not.toContain(false);
+    expect(times(1_000, () => limiter.admitPlatform('client'))).not.toContain(false);
     expect(times(1_000, () => limiter.admitKey(capped(null)))).not.toContain(false);
     expect(store.takeCommits()).toEqual([]);
   });
 
   it('bind a key without a cap by the platform alone', async () => {
     const { limiter } = setUp(2);
-    const one = async () => (await limiter.admitPlatform()) && limiter.admitKey(capped(null));
+    const one = async () =>
+      (await limiter.admitPlatform('client')) && limiter.admitKey(capped(null));
     expect([await one(), await one(), await one()]).toEqual([true, true, false]);
   });
 
@@ -153,11 +156,11 @@ describe('rate limits', () => {
 
   it('follow a cap that changes', async () => {
     const { limit, limiter } = setUp(1);
-    expect(await accepted(times(3, () => limiter.admitPlatform()))).toBe(1);
+    expect(await accepted(times(3, () => limiter.admitPlatform('client')))).toBe(1);
     limit.cap = 3;
-    expect(await accepted(times(3, () => limiter.admitPlatform()))).toBe(2);
+    expect(await accepted(times(3, () => limiter.admitPlatform('client')))).toBe(2);
     limit.cap = null;
-    expect(limiter.admitPlatform()).toBe(true);
+    expect(limiter.admitPlatform('client')).toBe(true);
   });
 
   it(
@@ -165,7 +168,7 @@ describe('rate limits', () => {
     async () => {
       const { limiter } = setUp(5);
       const one = async (index: number) =>
-        (await limiter.admitPlatform()) && limiter.admitKey(capped(100, `key_${index}`));
+        (await limiter.admitPlatform('client')) && limiter.admitKey(capped(100, `key_${index}`));
       expect(await accepted(times(20, one))).toBe(5);
     },
   );
@@ -195,5 +198,175 @@ describe('rate limits', () => {
     clock.advance(11 * 60_000);
     expect(await store.list({ prefix: ['rpm'] })).toEqual([]);
     expect(await limiter.admitKey(capped(5))).toBe(true);
+  });
+
+  const HOUR = 3_600_000;
+  const STEPS = [2 * HOUR, -2 * HOUR, 400 * 24 * HOUR, -400 * 24 * HOUR];
+
+  it.each(STEPS)(
+    verifies(
+      'limits.rpm.clock-set-back',
+      'admit again within 60 seconds when a clock that stepped by %i ms is set right',
+    ),
+    async (ms) => {
+      for (const admit of [
+        (limiter: RateLimiter) => limiter.admitKey(capped(3)),
+        (limiter: RateLimiter) => limiter.admitPlatform('client'),
+      ]) {
+        const { clock, open } = setUp(3);
+        const workers = [open(), open()];
+        clock.step(ms);
+        for (let i = 0; i < 3; i++) expect(await admit(nth(workers, i % 2))).toBe(true);
+        expect(await admit(nth(workers, 1))).toBe(false);
+        clock.advance(1_000);
+        clock.step(-ms);
+        expect(await accepted(workers.map(admit))).toBe(0);
+        clock.advance(59_000);
+        expect(await accepted(times(6, (index) => admit(nth(workers, index % 2))))).toBe(3);
+        // One that starts now knows of no step.
+        clock.advance(59_999);
+        expect(await admit(open())).toBe(false);
+        clock.advance(1);
+        expect(await admit(open())).toBe(true);
+      }
+    },
+  );
+
+  it(
+    verifies(
+      'limits.rpm.clock-jump-never-over',
+      'never accept more than the cap in 60 seconds that pass, however the clock steps',
+    ),
+    async () => {
+      const plan = fc.array(
+        fc.record({
+          wait: fc.integer({ min: 0, max: 20_000 }),
+          step: fc.constantFrom(0, 0, 0, ...STEPS),
+          worker: fc.nat(1),
+          count: fc.nat(5),
+        }),
+        { maxLength: 40 },
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.integer({ min: 1, max: 6 }), plan, async (cap, moves) => {
+          const { clock, open } = setUp(cap);
+          const workers = [open(), open()];
+          const taken = { key: [] as number[], platform: [] as number[] };
+          for (const { wait, step, worker, count } of moves) {
+            clock.advance(wait);
+            clock.step(step);
+            // Nobody sees two steps within a second.
+            clock.advance(step === 0 ? 0 : 1_000);
+            const limiter = nth(workers, worker);
+            const now = clock.monotonic();
+            const inAll = await accepted(times(count, () => limiter.admitPlatform('client')));
+            const ofKey = await accepted(times(count, () => limiter.admitKey(capped(cap))));
+            taken.platform.push(...times(inAll, () => now));
+            taken.key.push(...times(ofKey, () => now));
+            for (const some of Object.values(taken))
+              expect(some.filter((at) => at > now - 60_000).length).toBeLessThanOrEqual(cap);
+          }
+        }),
+        { numRuns: 150 },
+      );
+    },
+  );
+});
+
+describe('shares of the platform rate', () => {
+  it.each([
+    { cap: 1, refused: 1, kept: 0 },
+    { cap: 4, refused: 1, kept: 0 },
+    { cap: 5, refused: 1, kept: 0 },
+    { cap: 9, refused: 1, kept: 0 },
+    { cap: 10, refused: 2, kept: 0 },
+    { cap: 99, refused: 19, kept: 0 },
+    { cap: 100, refused: 20, kept: 5 },
+    { cap: 110, refused: 22, kept: 6 },
+  ])('are whole requests: $cap has $refused and $kept', ({ cap, refused, kept }) => {
+    expect(divided(cap)).toEqual({ all: cap, refused, others: cap - kept });
+  });
+
+  it(
+    verifies(
+      'limits.rpm.refused-share',
+      'leave all but a fifth to valid keys, over all workers and in any order',
+    ),
+    async () => {
+      const { clock, open } = setUp(50);
+      const workers = [open(), open()];
+      const claim = (caller: Caller, count: number) =>
+        accepted(times(count, (index) => nth(workers, index % 2).admitPlatform(caller)));
+      expect(await claim('refused', 80)).toBe(10);
+      expect(await claim('client', 80)).toBe(40);
+      expect(nth(workers, 0).isPlatformFull()).toBe(true);
+      clock.advance(60_000);
+      expect(nth(workers, 0).isPlatformFull()).toBe(false);
+      expect(await claim('client', 45)).toBe(45);
+      expect(await claim('refused', 20)).toBe(5);
+    },
+  );
+
+  it('keep a twentieth for admin keys, and no more than that', async () => {
+    const { open } = setUp(100);
+    const workers = [open(), open()];
+    const claim = (caller: Caller, count: number) =>
+      accepted(times(count, (index) => nth(workers, index % 2).admitPlatform(caller)));
+    expect(await claim('refused', 100)).toBe(20);
+    expect(await claim('client', 100)).toBe(75);
+    expect(await claim('admin', 3)).toBe(3);
+    expect(await claim('client', 1)).toBe(0);
+    expect(await claim('admin', 10)).toBe(2);
+  });
+
+  it('are open to clients when admin keys need none of theirs', async () => {
+    const { limiter } = setUp(100);
+    expect(await accepted(times(10, () => limiter.admitPlatform('admin')))).toBe(10);
+    expect(await accepted(times(200, () => limiter.admitPlatform('client')))).toBe(90);
+  });
+
+  it(
+    verifies('limits.rpm.ceiling-with-shares', 'never come to more than the cap in any 60 seconds'),
+    async () => {
+      const callers = fc.constantFrom<Caller>('refused', 'client', 'admin');
+      const arrivals = fc.array(
+        fc.record({
+          wait: fc.integer({ min: 0, max: 15_000 }),
+          worker: fc.nat(1),
+          who: fc.array(callers, { maxLength: 60 }),
+        }),
+        { maxLength: 20 },
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.constantFrom(3, 10, 100), arrivals, async (cap, plan) => {
+          const { clock, open } = setUp(cap);
+          const workers = [open(), open()];
+          const shares = divided(cap);
+          const taken: { at: number; caller: Caller }[] = [];
+          for (const { wait, worker, who } of plan) {
+            clock.advance(wait);
+            const at = clock.now();
+            const limiter = nth(workers, worker);
+            const answers = await all(who.map((caller) => limiter.admitPlatform(caller)));
+            for (const [index, isIn] of answers.entries())
+              if (isIn) taken.push({ at, caller: nth(who, index) });
+            const last = taken.filter((one) => one.at > at - 60_000);
+            expect(last.length).toBeLessThanOrEqual(cap);
+            const refused = last.filter(({ caller }) => caller === 'refused').length;
+            expect(refused).toBeLessThanOrEqual(shares.refused);
+            const admin = last.filter(({ caller }) => caller === 'admin').length;
+            expect(last.length - admin).toBeLessThanOrEqual(shares.others);
+          }
+        }),
+        { numRuns: 60 },
+      );
+    },
+  );
+
+  it('cost one commit for all callers of one turn', async () => {
+    const { store, limiter } = setUp(100);
+    const callers: Caller[] = ['refused', 'client', 'admin'];
+    await all(callers.map((caller) => limiter.admitPlatform(caller)));
+    expect(store.takeCommits()).toHaveLength(1);
   });
 });

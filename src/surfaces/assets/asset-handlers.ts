@@ -5,7 +5,7 @@ import type { IdSource } from '../../core/ids.ts';
 import { scanJson } from '../../core/json-scan.ts';
 import { readKey } from '../carriers.ts';
 import { clientOrigin } from '../client-origin.ts';
-import { admit } from '../gate.ts';
+import { admit, admitToPlatform } from '../gate.ts';
 import type { GateDeps } from '../gate.ts';
 import { onceClosed, watchClient } from '../http-exchange.ts';
 import type { Handler, HttpExchange } from '../http-exchange.ts';
@@ -116,9 +116,8 @@ async function sendContent(
   externalId: string,
   { rates, links, records, registrarOf }: AssetDeps,
 ): ReturnType<Handler> {
-  const platform = rates.admitPlatform();
-  if (platform !== true && !(await platform)) throw new GatewayError('global_rate_limited');
   const secondsLeft = links.secondsLeft(externalId, new URLSearchParams(search));
+  await admitToPlatform(rates, secondsLeft === undefined ? 'refused' : 'client');
   if (secondsLeft === undefined) throw new GatewayError('link_refused');
   const asset = await records.findHeld(externalId);
   const media = asset && (await registrarOf(asset).open(asset));

@@ -53,7 +53,7 @@ export async function serveServices(options: RigOptions = {}) {
             scopes: key.endsWith('_limited') ? new Set(['sessions']) : null,
           })
         : 'unknown',
-    rates: { admitPlatform: () => true, admitKey: () => true },
+    rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
     concurrency: {} as never,
     desk: {
       async find(organization, id) {

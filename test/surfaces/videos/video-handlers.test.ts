@@ -21,7 +21,7 @@ it('gives the place of a request back when its client left while its key was loo
     inference: { clock: createFakeClock(), active: new ActiveExchanges() } as never,
     catalog: () => ({ fingerprint: '', models: new Map(), apis: new Map() }),
     lookup: () => ({ ...principal(), concurrencyCap: 1 }),
-    rates: { admitPlatform: () => true, admitKey: () => true },
+    rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
     concurrency: { enter: () => (inFlight++, () => void inFlight--) },
   });
   for (const closed of [true, false]) {

@@ -1,7 +1,9 @@
-import type { Clock } from '../core/clock.ts';
-import type { Key, Store } from '../store/store.ts';
-import type { RateLimiter } from './limiter.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Key, Store } from '../../store/store.ts';
+import type { RateLimiter } from '../limiter.ts';
+import { divided, undivided } from './rate-shares.ts';
 import { RateWindow } from './rate-window.ts';
+import { createStepWatch } from './step-watch.ts';
 
 /** Keys whose window is remembered; beyond, those without requests in it are forgotten. */
 const MAX_KEYS = 10_000;
@@ -20,8 +22,13 @@ export interface RateLimiterOptions {
  *
  * @throws GatewayError `persistence_failed` when the store cannot tell
  */
-export function createRateLimiter({ store, clock, platformCap }: RateLimiterOptions): RateLimiter {
-  const platform = new RateWindow({ store, clock, name: ['rpm', 'platform'] });
+export function createRateLimiter({
+  store,
+  clock,
+  platformCap,
+}: RateLimiterOptions): RateLimiter & { close(): void } {
+  const { look, close } = createStepWatch(clock);
+  const platform = new RateWindow({ store, look, name: ['rpm', 'platform'] });
   const keys = new Map<string, RateWindow>();
 
   const windowOf = (keyId: string): RateWindow => {
@@ -29,18 +36,24 @@ export function createRateLimiter({ store, clock, platformCap }: RateLimiterOpti
     if (window === undefined) {
       if (keys.size >= MAX_KEYS) forgetIdle(keys);
       const name: Key = ['rpm', 'key', keyId];
-      window = new RateWindow({ store, clock, name });
+      window = new RateWindow({ store, look, name });
       keys.set(keyId, window);
     }
     return window;
   };
 
   return {
-    admitPlatform() {
+    close,
+    isPlatformFull() {
       const cap = platformCap();
-      return cap === null || platform.claim(cap);
+      return cap !== null && platform.isFull(divided(cap));
     },
-    admitKey: ({ keyId, rpmCap }) => rpmCap === null || windowOf(keyId).claim(rpmCap),
+    admitPlatform(caller) {
+      const cap = platformCap();
+      return cap === null || platform.claim(divided(cap), caller);
+    },
+    admitKey: ({ keyId, rpmCap }) =>
+      rpmCap === null || windowOf(keyId).claim(undivided(rpmCap), 'client'),
   };
 }
 

@@ -1,0 +1,213 @@
+import { GatewayError } from '../../core/errors.ts';
+import { StoreError } from '../../store/store.ts';
+import type { Entry, Key, Op, Store } from '../../store/store.ts';
+import type { Caller } from '../limiter.ts';
+import { addCounts, countOne, hasRoom, noRequests, subtractCounts } from './rate-shares.ts';
+import type { RateCounts, RateShares } from './rate-shares.ts';
+import type { Moment } from './step-watch.ts';
+
+const WINDOW_MS = 60_000;
+const ENTRY_TTL_MS = WINDOW_MS;
+/** The head numbers the entries, so it outlasts them all. */
+const HEAD_TTL_MS = 10 * WINDOW_MS;
+const PAGE = 10_000;
+const MAX_ATTEMPTS = 200;
+const MAX_WAITING = 50_000;
+
+/** Requests accepted at one instant. */
+interface Accepted {
+  /** Elapsed time of this process. */
+  readonly at: number;
+  readonly counts: Readonly<RateCounts>;
+}
+
+/** What the store holds of them: the wall clock's time, all, and if there were any the others of {@link RateCounts}. */
+type AcceptedRow = [at: number, all: number, refused?: number, admin?: number];
+
+interface Claim {
+  readonly shares: RateShares;
+  readonly caller: Caller;
+  readonly resolve: (accepted: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * The requests accepted in the last 60 seconds under one cap. The store has a head, which every commit
+ * replaces on the condition that it is the one known, and one small entry per commit; so a commit costs
+ * the same at every cap, and entries of other processes are read only when one got in between. Places
+ * come back by elapsed time: the wall clock only tells how old the entries of others are, as far as it
+ * did not step meanwhile and never as older than the last look.
+ */
+export class RateWindow {
+  readonly #store: Store;
+  readonly #look: () => Moment;
+  readonly #name: Key;
+  /** What counts, oldest first; other processes can only have added to it. */
+  #accepted: Accepted[] = [];
+  readonly #inWindow = noRequests();
+  #head: Entry<number> | undefined;
+  #known = false;
+  /** Elapsed time when the head was last known to be the newest. */
+  #seen = -Infinity;
+  #waiting: Claim[] = [];
+  #running = false;
+
+  constructor(options: { store: Store; look: () => Moment; name: Key }) {
+    this.#store = options.store;
+    this.#look = options.look;
+    this.#name = options.name;
+  }
+
+  /** Nothing counts and nobody waits. */
+  get idle(): boolean {
+    return !this.#running && this.#count().all === 0;
+  }
+
+  /** Nobody is admitted, as far as is known here. */
+  isFull({ all }: RateShares): boolean {
+    return this.#count().all >= all;
+  }
+
+  /**
+   * True once the acceptance is committed, false when there is no room: at once where what is known
+   * suffices. Rejects with `persistence_failed`.
+   */
+  claim(shares: RateShares, caller: Caller): false | Promise<boolean> {
+    if (!hasRoom(shares, this.#count(), caller)) return false;
+    if (this.#waiting.length >= MAX_WAITING) throw new GatewayError('persistence_failed');
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ shares, caller, resolve, reject });
+      if (this.#running) return;
+      this.#running = true;
+      setImmediate(() => void this.#run());
+    });
+  }
+
+  /** All claims of one turn share a commit. */
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const claims = this.#waiting;
+      this.#waiting = [];
+      await this.#commit(claims).catch((cause: unknown) => {
+        this.#known = false;
+        const error = new GatewayError('persistence_failed', { cause });
+        for (const { reject } of claims) reject(error);
+      });
+    }
+    this.#running = false;
+  }
+
+  async #commit(claims: readonly Claim[]): Promise<void> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      if (!this.#known) await this.#read();
+      const { answers, counts } = decide(claims, this.#count());
+      if (counts.all === 0 || (await this.#append(counts))) {
+        for (const [index, { resolve }] of claims.entries()) resolve(answers[index] === true);
+        return;
+      }
+      this.#known = false;
+    }
+    throw new StoreError('unavailable', 'other workers kept changing the same counter');
+  }
+
+  async #append(counts: RateCounts): Promise<boolean> {
+    const total = (this.#head?.value ?? 0) + counts.all;
+    const condition = this.#head ? { ifVersion: this.#head.version } : { ifAbsent: true as const };
+    const head: Op = {
+      type: 'put',
+      key: this.#name,
+      value: total,
+      ttlMs: HEAD_TTL_MS,
+      ...condition,
+    };
+    const key = [...this.#name, total];
+    const value = toRow(this.#look().wall, counts);
+    const entry: Op = { type: 'put', key, value, ttlMs: ENTRY_TTL_MS };
+    const result = await this.#store.commit([head, entry]);
+    if (!result.ok) return false;
+    this.#head = { key: this.#name, value: total, version: result.version };
+    // Later than it was decided: a commit that took long must not give its places back early.
+    this.#seen = this.#look().elapsed;
+    this.#add({ at: this.#seen, counts });
+    return true;
+  }
+
+  /** Catches up with what others have accepted since. */
+  async #read(): Promise<void> {
+    const isRecent = this.#look().elapsed - this.#seen < WINDOW_MS;
+    let after = isRecent && this.#head ? [...this.#name, this.#head.value] : undefined;
+    this.#head = await this.#store.get<number>(this.#name);
+    const until = this.#head?.value ?? 0;
+    const rows: Entry<AcceptedRow>[] = [];
+    for (;;) {
+      const page = await this.#store.list<AcceptedRow>({
+        prefix: this.#name,
+        limit: PAGE,
+        ...(after ? { after } : {}),
+      });
+      rows.push(...page);
+      if (page.length < PAGE) break;
+      after = page.at(-1)?.key.slice();
+    }
+    const moment = this.#look();
+    for (const { key, value } of rows) {
+      const total = Number(key.at(-1));
+      const at = moment.elapsed - this.#ageOf(value[0], moment);
+      if (total <= until) this.#add({ at, counts: fromRow(value) });
+    }
+    this.#seen = moment.elapsed;
+    this.#known = true;
+  }
+
+  /**
+   * Age of what somebody accepted since the last look. Made before a step of the wall clock, it can be as
+   * young as the step.
+   */
+  #ageOf(at: number, { wall, elapsed, steppedAt }: Moment): number {
+    const age = Math.max(0, wall - at);
+    const sinceStep = elapsed - steppedAt;
+    const isBeforeStep = steppedAt > this.#seen && (wall < at || age > sinceStep);
+    return Math.min(isBeforeStep ? sinceStep : age, elapsed - this.#seen);
+  }
+
+  #add(accepted: Accepted): void {
+    this.#accepted.push(accepted);
+    addCounts(this.#inWindow, accepted.counts);
+  }
+
+  /** What counts now. */
+  #count(): Readonly<RateCounts> {
+    const end = this.#look().elapsed - WINDOW_MS;
+    let past = 0;
+    for (const { at, counts } of this.#accepted) {
+      if (at > end) break;
+      subtractCounts(this.#inWindow, counts);
+      past++;
+    }
+    if (past > 0) this.#accepted.splice(0, past);
+    return this.#inWindow;
+  }
+}
+
+/** Who of them fits, in order, beside what counts already. */
+function decide(
+  claims: readonly Claim[],
+  before: Readonly<RateCounts>,
+): { answers: boolean[]; counts: RateCounts } {
+  const counts = noRequests();
+  const sum = { ...before };
+  const answers = claims.map(({ shares, caller }) => {
+    const fits = hasRoom(shares, sum, caller);
+    if (fits) for (const one of [sum, counts]) countOne(one, caller);
+    return fits;
+  });
+  return { answers, counts };
+}
+
+function toRow(at: number, { all, refused, admin }: RateCounts): AcceptedRow {
+  return refused === 0 && admin === 0 ? [at, all] : [at, all, refused, admin];
+}
+
+function fromRow([, all, refused = 0, admin = 0]: AcceptedRow): RateCounts {
+  return { all, refused, admin };
+}
