@@ -19,6 +19,8 @@ export function observeRequests(ledger: Ledger, observers: readonly RequestObser
       return {
         admitted: entry.admitted,
         durable: entry.durable,
+        settled: entry.settled,
+        follow: (soFar) => entry.follow(soFar),
         settle(outcome) {
           if (settled) return;
           settled = true;

@@ -8,7 +8,7 @@ import { createLedger } from '../usage/ledger-store.ts';
 import type { Ledger } from '../usage/ledger.ts';
 import type { ConcurrencyLimiter, RateLimiter } from '../usage/limiter.ts';
 import { createRateLimiter } from '../usage/rates/rate-limiter.ts';
-import { startRecovery } from '../usage/start-recovery.ts';
+import { startRecovery } from '../usage/recovery/start-recovery.ts';
 import { createWorkerLease } from '../usage/worker-lease.ts';
 import { tellFailure } from './report-store.ts';
 

@@ -3,23 +3,23 @@ import { systemClock } from '../core/clock.ts';
 import { createIdSource } from '../core/ids.ts';
 import { GatewayError } from '../core/errors.ts';
 import { StoreError } from '../store/store.ts';
-import type { Entry, Key, Op, Store } from '../store/store.ts';
+import type { Entry, Op, Store } from '../store/store.ts';
+import { addToTotals } from './add-to-totals.ts';
 import type { Charge, Charges, Hold } from './charges.ts';
 import { commitSpend } from './commit-spend.ts';
 import type { SpendChange } from './commit-spend.ts';
 import { payersOf } from './ledger-call.ts';
-import { chargeKey, holdKey, requestKey, USAGE } from './ledger-keys.ts';
+import { chargeKey, holdKey, requestKey } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { OpenRow } from './ledger-plan.ts';
 import type { RequestOutcome } from './ledger.ts';
-import { toEndRow, toStartRow, usageSums } from './request-row.ts';
+import { toEndRow, toStartRow } from './request-row.ts';
 import { windowsOf } from './spend.ts';
 
 /** No task runs nearly so long; behind it nobody asks any more. */
 const REMEMBERED_MS = 400 * 24 * 3_600_000;
 /** Conflicts in a row on the sums of one day, key and model. */
 const MAX_ATTEMPTS = 50;
-const MAX_MODEL = 200;
 /** All late charges of a day, key and model share one row, whichever process makes them. */
 const WRITER = 'charges';
 
@@ -81,7 +81,7 @@ async function dropHold(store: Store, id: string): Promise<void> {
 async function putCharge(store: Store, charge: Charge, recordId: string): Promise<boolean> {
   const { id, principal, at, outcome } = charge;
   const windows = windowsOf(at);
-  const start = toStartRow({ ...charge, stream: false });
+  const record = toEndRow(toStartRow({ ...charge, stream: false }), outcome, false);
   const change = { settled: outcome.cost, reserved: 0 };
   const scopes: Scope[] = [
     { kind: 'key', id: principal.keyId },
@@ -93,8 +93,8 @@ async function putCharge(store: Store, charge: Charge, recordId: string): Promis
     const ops: Op[] = [
       toEnd(id, recordId),
       toFree(id, held),
-      { type: 'put', key: requestKey(recordId), value: toEndRow(start, outcome, false) },
-      await addToTotals(store, charge, windows.day),
+      { type: 'put', key: requestKey(recordId), value: record },
+      ...(await addToTotals(store, WRITER, [record])),
     ];
     const spent = scopes.map((scope) => ({ scope, windows, change }));
     const freed = held ? changesOf(held.value, -1) : [];
@@ -102,21 +102,6 @@ async function putCharge(store: Store, charge: Charge, recordId: string): Promis
     if (ok) return true;
   }
   throw tooBusy();
-}
-
-async function addToTotals(
-  store: Store,
-  { principal, model, outcome }: Charge,
-  day: string,
-): Promise<Op> {
-  const { organizationId, keyId } = principal;
-  const key: Key = [...USAGE, organizationId, day, keyId, model.slice(0, MAX_MODEL), WRITER];
-  const entry = await store.get<number[]>(key);
-  const failed = outcome.result === 'ok' ? 0 : 1;
-  const sums = [1, failed, outcome.estimated ? 1 : 0, outcome.cost, ...usageSums(outcome)];
-  const value = sums.map((amount, index) => amount + (entry?.value[index] ?? 0));
-  const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
-  return { type: 'put', key, value, ...condition };
 }
 
 /** The task is over, charged for by the record or not at all: refused when it was over before. */

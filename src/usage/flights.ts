@@ -1,6 +1,7 @@
 import type { Key, Op, Store } from '../store/store.ts';
 import { FLIGHT, flightKey } from './ledger-keys.ts';
 import type { LedgerCall } from './ledger-call.ts';
+import type { LedgerState } from './ledger-plan.ts';
 import { readRows } from './read-rows.ts';
 import type { StartRow } from './request-row.ts';
 
@@ -11,8 +12,11 @@ export interface Flight {
   open: number;
 }
 
+/** A call as its flight keeps it, with the estimate of an answer without output (absent in old rows). */
+export type FlightMember = readonly [id: string, start: StartRow, input?: number, cost?: number];
+
 /** The row of a flight: `flight, worker, number`. Calls that have ended since have a final record too. */
-export type FlightRow = readonly (readonly [id: string, start: StartRow])[];
+export type FlightRow = readonly FlightMember[];
 
 /** What one commit does to flights; nothing counts until `keep`. */
 export interface FlightDraft {
@@ -23,11 +27,15 @@ export interface FlightDraft {
   keep(): void;
 }
 
-/** `number` is never used twice by one worker, not even for a commit that failed. */
-export function createFlightDraft(worker: string, number: () => number): FlightDraft {
+/** A flight's number is never used twice by one worker, not even for a commit that failed. */
+export function createFlightDraft({
+  worker,
+  takeovers,
+  nextFlight,
+}: Pick<LedgerState, 'worker' | 'takeovers' | 'nextFlight'>): FlightDraft {
   const begun: LedgerCall[] = [];
   const ended = new Map<Flight, number>();
-  const key = flightKey(worker, number());
+  const key = flightKey(worker, nextFlight());
 
   return {
     begin: (call) => void begun.push(call),
@@ -36,7 +44,7 @@ export function createFlightDraft(worker: string, number: () => number): FlightD
     },
     ops() {
       const ops: Op[] = [];
-      const value: FlightRow = begun.map(({ start, startRow }) => [start.id, startRow]);
+      const value: FlightRow = begun.map(toMember);
       if (value.length > 0) ops.push({ type: 'put', key, value });
       for (const [flight, count] of ended) {
         if (flight.open === count) ops.push({ type: 'delete', key: flight.key });
@@ -45,10 +53,18 @@ export function createFlightDraft(worker: string, number: () => number): FlightD
     },
     keep() {
       const flight: Flight = { key, open: begun.length };
-      for (const call of begun) call.flight = flight;
+      for (const call of begun) {
+        call.flight = flight;
+        call.takeovers = takeovers;
+      }
       for (const [over, count] of ended) over.open -= count;
     },
   };
+}
+
+function toMember({ start, startRow }: LedgerCall): FlightMember {
+  const { id, estimate } = start;
+  return estimate ? [id, startRow, estimate.input, estimate.cost] : [id, startRow];
 }
 
 /**

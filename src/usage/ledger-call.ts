@@ -1,10 +1,10 @@
-import type { Version } from '../store/store.ts';
+import type { Entry, Version } from '../store/store.ts';
 import type { GatewayError } from '../core/errors.ts';
 import type { Flight } from './flights.ts';
 import type { Scope } from './ledger-keys.ts';
-import type { RequestOutcome, RequestStart } from './ledger.ts';
+import type { Estimate, RequestOutcome, RequestStart } from './ledger.ts';
 import type { Principal, SpendLimits } from './principal.ts';
-import type { StartRow } from './request-row.ts';
+import type { EndRow, StartRow } from './request-row.ts';
 import { hasLimit } from './spend.ts';
 import type { Windows } from './spend.ts';
 
@@ -42,12 +42,19 @@ export interface LedgerCall {
   readonly organization: Payer;
   /** Told apart from the batch only where a call can be refused on its own. */
   readonly admitted: Deferred | undefined;
+  /** Waited for by its answer; only where a limit applies. */
+  readonly settled: Deferred | undefined;
   /** Where its start is stored, once that is committed. */
   flight: Flight | undefined;
   /** The stamp of the open reservation, once it is committed. */
   hold: Version | undefined;
-  /** Others took its worker for dead and gave the reservation back. */
-  isReleased: boolean;
+  /** Number of takeovers of its worker that its stored rows are known to have outlived. */
+  takeovers: number;
+  /** Its final record by whoever took its worker for dead, if any; looked up behind a takeover. */
+  lookup: { readonly record: Entry<EndRow> | undefined } | undefined;
+  /** Cost so far, while it is followed, and its place among the followed. */
+  soFar: (() => Estimate) | undefined;
+  place: number;
   /** Why the last plan refused it. */
   refusal: GatewayError | undefined;
   outcome: RequestOutcome | undefined;

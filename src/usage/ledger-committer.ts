@@ -3,14 +3,19 @@ import type { Key, Store } from '../store/store.ts';
 import { createFence } from './fence.ts';
 import type { Fence } from './fence.ts';
 import type { Job, LedgerCall } from './ledger-call.ts';
-import { rosterKey } from './ledger-keys.ts';
+import { openKey, requestKey, rosterKey } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { LedgerState, Plan } from './ledger-plan.ts';
+import type { EndRow } from './request-row.ts';
 
+/** A number of takeovers that never was. */
+const UNKNOWN = -1;
 /** Conflicts in a row; each means that another worker's commit went through. */
 const MAX_ATTEMPTS = 200;
 
 export interface Work {
+  /** Calls that it settles. */
+  ending(): readonly LedgerCall[];
   /** The counters that the plan needs. */
   scopes(): Iterable<Scope>;
   /** Made anew for every attempt. */
@@ -38,6 +43,7 @@ export class LedgerCommitter {
   async commit(work: Work): Promise<void> {
     const { store, state } = this.#options;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      await this.#lookUp(work.ending());
       await state.counters.load(work.scopes());
       const plan = work.plan();
       if (plan.ops.length === 0) return;
@@ -66,6 +72,7 @@ export class LedgerCommitter {
       for (const { type, call } of landed.jobs) if (type === 'begin') onLanded(call);
     }
     if (!takenOver) return;
+    state.takeovers++;
     state.unfolded.renew();
     // Whoever cleaned up has struck it off, and nobody would clean up again if it died before its next beat.
     const key = rosterKey(state.worker);
@@ -73,21 +80,32 @@ export class LedgerCommitter {
   }
 
   async #onConflict(key: Key, jobs: readonly Job[]): Promise<void> {
-    const [room, kind, id] = key;
+    const [room, kind] = key;
+    const id = key.at(-1);
     if (room === 'fence') {
       await this.reconcile();
     } else if (room === 'spend') {
       const scope = { kind: kind === 'key' ? 'key' : 'organization', id: String(id) } as const;
       this.#options.state.counters.forget(scope);
     } else {
-      // Another worker took this one for dead and released the reservation; the cost still counts, where
-      // the limit has room for it.
-      for (const { call } of jobs) {
-        if (call.start.id !== id) continue;
-        call.hold = undefined;
-        call.isReleased = true;
-      }
+      // Another worker was faster to close it, in what it took for the name of a dead one.
+      for (const { call } of jobs) if (call.start.id === id) call.takeovers = UNKNOWN;
     }
+  }
+
+  /** Finds out which of the calls were closed and charged by estimate while others took this worker for dead. */
+  async #lookUp(calls: readonly LedgerCall[]): Promise<void> {
+    const { store, state } = this.#options;
+    const { takeovers, worker } = state;
+    const doubtful = calls.filter((call) => call.flight && call.takeovers !== takeovers);
+    await Promise.all(
+      doubtful.map(async (call) => {
+        const { id } = call.start;
+        call.hold = (await store.get(openKey(worker, id)))?.version;
+        call.lookup = { record: await store.get<EndRow>(requestKey(id)) };
+        call.takeovers = takeovers;
+      }),
+    );
   }
 }
 

@@ -2,7 +2,8 @@ import type { Clock } from '../core/clock.ts';
 import { GatewayError } from '../core/errors.ts';
 import { JobQueue } from './job-queue.ts';
 import { createBatch, createDeferred, limitedScopes } from './ledger-call.ts';
-import type { Batch, Deferred, Job } from './ledger-call.ts';
+import type { Batch, Deferred, Job, LedgerCall } from './ledger-call.ts';
+import type { Estimate } from './ledger.ts';
 import { isRefused, LedgerCommitter } from './ledger-committer.ts';
 import type { LedgerCommitterOptions } from './ledger-committer.ts';
 import { planFold, planJobs } from './ledger-plan.ts';
@@ -11,6 +12,8 @@ import { planFold, planJobs } from './ledger-plan.ts';
 const MAX_WAITING = 250;
 const HEAL_MS = 1_000;
 const FOLD_MS = 1_000;
+/** Between two notes of what the calls cost so far that are followed. */
+const FOLLOW_MS = 3_000;
 /** Unfolded rows that make a fold due at once, and the most that one fold takes. */
 const MAX_UNFOLDED = 256;
 const MAX_TOTALS = 10_000;
@@ -32,6 +35,7 @@ export class LedgerJournal {
   #failing = false;
   #foldDue = false;
   #foldTimer = false;
+  #followTimer = false;
 
   constructor(options: LedgerJournalOptions) {
     this.#options = options;
@@ -49,6 +53,7 @@ export class LedgerJournal {
     // What a limit is decided upon should hold all that has ended.
     if (job.call.admitted) this.#queue.joinLater();
     const batch = this.#queue.add(job);
+    if (this.#failing && job.type === 'settle') job.call.settled?.resolve();
     this.#start();
     return batch;
   }
@@ -57,6 +62,12 @@ export class LedgerJournal {
   pushLater(job: Job): void {
     if (this.#drains.length > 0) this.push(job);
     else this.#queue.addLater(job);
+  }
+
+  /** Stores what the call costs so far every few seconds, together with what is folded then. */
+  follow(call: LedgerCall, soFar: () => Estimate): void {
+    this.#options.state.followed.add(call, soFar);
+    this.#scheduleFollow();
   }
 
   /** Resolves when all jobs are durable and the counters have everything. */
@@ -90,7 +101,8 @@ export class LedgerJournal {
   /** Asked in the same breath as the loop ends: a job that comes a moment later starts it anew. */
   #hasWork(): boolean {
     if (this.#failing) return false;
-    this.#foldDue &&= this.#options.state.unfolded.size > 0;
+    const { unfolded, followed } = this.#options.state;
+    this.#foldDue &&= unfolded.size > 0 || followed.isDue;
     return this.#foldDue || this.#queue.length > 0;
   }
 
@@ -111,13 +123,14 @@ export class LedgerJournal {
     const { state } = this.#options;
     const jobs = (): Job[] => batch.jobs.filter(({ call }) => !call.done);
     await this.#committer.commit({
+      ending: () => jobs().flatMap(({ type, call }) => (type === 'settle' ? [call] : [])),
       scopes: () => jobs().flatMap(({ call }) => limitedScopes(call)),
       plan: () => planJobs(state, jobs()),
     });
     for (const { type, call } of batch.jobs) {
-      if (type === 'settle' || call.admitted === undefined) continue;
-      if (call.refusal) call.admitted.reject(call.refusal);
-      else call.admitted.resolve();
+      if (type === 'settle') call.settled?.resolve();
+      else if (call.refusal) call.admitted?.reject(call.refusal);
+      else call.admitted?.resolve();
     }
     batch.durable.resolve();
     if (state.totals.size > MAX_TOTALS) state.renewTotals();
@@ -129,6 +142,7 @@ export class LedgerJournal {
     const { unfolded } = state;
     this.#foldDue = false;
     await this.#committer.commit({
+      ending: () => [],
       scopes: () => unfolded.take(MAX_UNFOLDED).map(({ scope }) => scope),
       plan: () => planFold(state, unfolded.take(MAX_UNFOLDED)),
     });
@@ -148,6 +162,21 @@ export class LedgerJournal {
     }, FOLD_MS);
   }
 
+  #scheduleFollow(): void {
+    if (this.#followTimer) return;
+    this.#followTimer = true;
+    const { clock, state } = this.#options;
+    clock.setTimeout(() => {
+      this.#followTimer = false;
+      // What is left of calls that have all ended goes with the next fold.
+      if (state.followed.size === 0 && !state.followed.isDue) return;
+      state.followed.elapsed();
+      this.#foldDue = true;
+      void this.#run();
+      if (state.followed.size > 0) this.#scheduleFollow();
+    }, FOLLOW_MS);
+  }
+
   /** One job that no store takes must not hold up its neighbours. */
   #isolate(batch: Batch, error: unknown): void {
     if (batch.jobs.length > 1) {
@@ -161,7 +190,11 @@ export class LedgerJournal {
     }
     this.#options.report(error);
     rejectBegins(batch, error);
-    for (const { type, call } of batch.jobs) call.done ||= type === 'settle';
+    for (const { type, call } of batch.jobs) {
+      if (type !== 'settle') continue;
+      call.done = true;
+      call.settled?.resolve();
+    }
   }
 
   /** Nothing more is begun until the store is well again; what has ended waits for it. */
@@ -170,7 +203,12 @@ export class LedgerJournal {
     this.#options.report(error);
     const waiting = [batch, ...this.#queue.takeAll()];
     for (const { jobs } of waiting) {
-      for (const job of jobs) if (job.type === 'settle') this.#queue.add(job);
+      for (const job of jobs) {
+        if (job.type !== 'settle') continue;
+        this.#queue.add(job);
+        // Nobody waits for a store that is away: the reservation stands for the charge till then.
+        job.call.settled?.resolve();
+      }
     }
     for (const each of waiting) rejectBegins(each, error);
     this.#scheduleHeal();

@@ -12,6 +12,8 @@ export const REQUESTS: Key = ['req'];
 export const REMOVED_UNTIL: Key = ['req-removed-until'];
 /** Starts of calls that have not ended, together with those of their commit: `flight, worker, number`. */
 export const FLIGHT: Key = ['flight'];
+/** Costs so far of calls that run for seconds: `sent, worker, number`. */
+export const SENT: Key = ['sent'];
 /** Reservations of calls that have not ended: `open, worker, request`. */
 export const OPEN: Key = ['open'];
 /** Settled money that its worker has not yet added to the scope's counter. */
@@ -27,9 +29,12 @@ export const ROSTER: Key = ['roster'];
 export const chargeKey = (id: string): Key => ['charge', id];
 /** Money kept back for work that outlives its call; unlike {@link OPEN} it outlives the worker, too. */
 export const holdKey = (id: string): Key => ['hold', id];
+/** The task that a call left behind, which is charged in its place. */
+export const handedKey = (call: string): Key => ['handed', call];
 export const requestKey = (id: string): Key => ['req', id];
 export const openKey = (worker: string, id: string): Key => ['open', worker, id];
 export const flightKey = (worker: string, number: number): Key => ['flight', worker, number];
+export const sentKey = (worker: string, number: number): Key => ['sent', worker, number];
 export const spendKey = (scope: Scope): Key => ['spend', scope.kind, scope.id];
 export const unfoldedPrefix = (scope: Scope): Key => ['unfolded', scope.kind, scope.id];
 export const leaseKey = (worker: string): Key => ['worker', worker];

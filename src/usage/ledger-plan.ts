@@ -1,13 +1,16 @@
 import { GatewayError } from '../core/errors.ts';
-import type { Op, Version } from '../store/store.ts';
+import type { Entry, Op, Version } from '../store/store.ts';
+import { MAX_MODEL } from './add-to-totals.ts';
 import { createFlightDraft } from './flights.ts';
 import type { FlightDraft } from './flights.ts';
+import type { FollowedCalls } from './recovery/followed-calls.ts';
 import type { Job, LedgerCall } from './ledger-call.ts';
 import { limitedScopes } from './ledger-call.ts';
 import { openKey, requestKey, USAGE } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { RequestOutcome } from './ledger.ts';
-import { toEndRow, usageSums } from './request-row.ts';
+import { sumsOf, toEndRow } from './request-row.ts';
+import type { EndRow } from './request-row.ts';
 import type { SpendCounters, SpendDraft } from './spend-counters.ts';
 import { windowsOfDay } from './spend.ts';
 import type { SumDraft, SumRows } from './sum-rows.ts';
@@ -19,8 +22,11 @@ export interface LedgerState {
   readonly logContent: boolean;
   readonly counters: SpendCounters;
   readonly unfolded: UnfoldedSpend;
-  /** requests, errors, estimated, cost, then the usage classes of {@link usageSums}. */
+  /** By {@link sumsOf}. */
   readonly totals: SumRows;
+  readonly followed: FollowedCalls;
+  /** Times that others took this worker for dead and closed its calls. */
+  takeovers: number;
   /** The number of the next flight. */
   nextFlight(): number;
   /** Distinguishes the totals' rows from those of any other process. */
@@ -43,8 +49,6 @@ export interface OpenRow {
   readonly scopes: readonly Scope[];
 }
 
-const MAX_MODEL = 200;
-
 /** A plan in the making. */
 interface Draft {
   readonly state: LedgerState;
@@ -66,7 +70,7 @@ export function planJobs(state: LedgerState, jobs: readonly Job[]): Plan {
   const draft: Draft = {
     state,
     ops: [],
-    flights: createFlightDraft(state.worker, state.nextFlight),
+    flights: createFlightDraft(state),
     spend: state.counters.draft(ownDraft.own),
     unfolded: ownDraft,
     totals: state.totals.draft(),
@@ -111,9 +115,10 @@ function planBegin(draft: Draft, call: LedgerCall): void {
 
 function planSettle(draft: Draft, call: LedgerCall, told: RequestOutcome): void {
   const { state, ops, flights, spend, unfolded } = draft;
+  const { start, startRow, hold, windows, lookup } = call;
+  const before = lookup?.record;
   const outcome = withinLimits(call, told, spend);
-  const { start, startRow, hold, windows } = call;
-  const { cost } = outcome;
+  const cost = outcome.cost - chargedBy(before);
   if (hold !== undefined) {
     ops.push({ type: 'delete', key: openKey(state.worker, start.id), ifVersion: hold });
   }
@@ -127,39 +132,55 @@ function planSettle(draft: Draft, call: LedgerCall, told: RequestOutcome): void 
   }
   flights.end(call);
   const value = toEndRow(startRow, outcome, state.logContent);
-  ops.push({ type: 'put', key: requestKey(start.id), value });
-  addTotals(draft, call, outcome);
+  ops.push({ type: 'put', key: requestKey(start.id), value, ...conditionOf(call) });
+  addTotals(draft, call, { value, before: before?.value });
+}
+
+/** Others may close a call of a worker that they take for dead until it commits again. */
+function conditionOf({ lookup }: LedgerCall): { ifVersion?: Version; ifAbsent?: true } {
+  if (!lookup) return {};
+  return lookup.record ? { ifVersion: lookup.record.version } : { ifAbsent: true };
+}
+
+/** Nano-dollars. */
+function chargedBy(record: Entry<EndRow> | undefined): number {
+  return record ? record.value[8] : 0;
 }
 
 /**
- * Others may have spent what was released while its worker slept. A limit is never exceeded, so then the
- * call is free of charge.
+ * Others may have spent what a call cost less, by estimate, while its worker slept. A limit is never
+ * exceeded, so then the estimate stands.
  */
 function withinLimits(
   call: LedgerCall,
   outcome: RequestOutcome,
   spend: SpendDraft,
 ): RequestOutcome {
-  if (!call.isReleased) return outcome;
-  const question = { windows: call.windows, bound: outcome.cost };
+  const record = call.lookup?.record;
+  const charged = chargedBy(record);
+  if (!record || outcome.cost <= charged) return outcome;
+  const question = { windows: call.windows, bound: outcome.cost - charged };
   const isTooMuch = [call.key, call.organization].some(
     ({ scope, limits }) => limits && spend.exceeds(scope, limits, question),
   );
-  return isTooMuch ? { ...outcome, cost: 0, estimated: true } : outcome;
+  return isTooMuch ? { ...outcome, cost: charged, estimated: true } : outcome;
 }
 
 function addTotals(
   { state, totals }: Draft,
   { start, windows }: LedgerCall,
-  outcome: RequestOutcome,
+  { value, before }: { value: EndRow; before: EndRow | undefined },
 ): void {
   const { organizationId, keyId } = start.principal;
   const model = start.model.slice(0, MAX_MODEL);
   const name = `${organizationId}\0${windows.day}\0${keyId}\0${model}`;
   const key = [...USAGE, organizationId, windows.day, keyId, model, state.totalsWriter];
-  const failed = outcome.result === 'error' || outcome.result === 'interrupted' ? 1 : 0;
-  const sums = [1, failed, outcome.estimated ? 1 : 0, outcome.cost, ...usageSums(outcome)];
-  totals.add(name, key, sums);
+  const counted = before && sumsOf(before);
+  totals.add(
+    name,
+    key,
+    sumsOf(value).map((amount, index) => amount - (counted?.[index] ?? 0)),
+  );
 }
 
 function refusalOf(call: LedgerCall, spend: SpendDraft): GatewayError | undefined {
@@ -174,16 +195,24 @@ function refusalOf(call: LedgerCall, spend: SpendDraft): GatewayError | undefine
   return undefined;
 }
 
-/** Adds what this worker settled without a limit to the shared counters. */
-export function planFold({ counters, unfolded }: LedgerState, rows: readonly OwnRow[]): Plan {
+/**
+ * Adds what this worker settled without a limit to the shared counters, and stores what the calls cost
+ * so far that are followed.
+ */
+export function planFold(
+  { counters, unfolded, followed }: LedgerState,
+  rows: readonly OwnRow[],
+): Plan {
   const spend = counters.draft();
+  const sent = followed.isDue ? followed.draft() : undefined;
   for (const { scope, day, amount } of rows) {
     spend.add(scope, windowsOfDay(day), { settled: amount, reserved: 0 });
   }
   return {
-    ops: [...unfolded.deletions(rows), ...spend.ops()],
+    ops: [...unfolded.deletions(rows), ...spend.ops(), ...(sent?.ops ?? [])],
     jobs: [],
     keep(version) {
+      sent?.keep();
       spend.keep(version);
       unfolded.folded(rows);
     },

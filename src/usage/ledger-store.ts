@@ -6,6 +6,7 @@ import { checkFunds } from './check-funds.ts';
 import { createDeferred, payersOf } from './ledger-call.ts';
 import type { LedgerCall } from './ledger-call.ts';
 import { LedgerJournal } from './ledger-journal.ts';
+import { FollowedCalls } from './recovery/followed-calls.ts';
 import type { LedgerState } from './ledger-plan.ts';
 import type { Ledger, LedgerEntry, RequestOutcome, RequestStart } from './ledger.ts';
 import { toStartRow } from './request-row.ts';
@@ -62,6 +63,9 @@ export function createLedger(options: LedgerOptions): Ledger {
   const settle = (call: LedgerCall, outcome: RequestOutcome): void => {
     if (call.outcome !== undefined) return;
     call.outcome = withSoundCost(outcome, call.start.bound);
+    state.followed.delete(call);
+    // Nothing was reserved or sent: nobody can lose by it.
+    if (call.refusal) call.settled?.resolve();
     // Without a reservation nobody waits for what comes back.
     if (call.admitted) journal.push({ type: 'settle', call });
     else journal.pushLater({ type: 'settle', call });
@@ -78,6 +82,8 @@ export function createLedger(options: LedgerOptions): Ledger {
       return {
         admitted: call.admitted || mode === 'before_call' ? durable : undefined,
         durable,
+        settled: call.settled?.promise,
+        follow: (soFar) => journal.follow(call, soFar),
         settle: (outcome) => settle(call, outcome),
       };
     },
@@ -104,6 +110,8 @@ function createState({ store, clock, worker, logContent = false }: LedgerOptions
     logContent,
     unfolded,
     totals,
+    followed: new FollowedCalls(worker),
+    takeovers: 0,
     counters: createSpendCounters({ store, isOwn: unfolded.isOwn, own: unfolded.own }),
     nextFlight: () => ++flights,
     get totalsWriter() {
@@ -118,16 +126,21 @@ function createState({ store, clock, worker, logContent = false }: LedgerOptions
 
 function toCall(start: RequestStart, windows: Windows): LedgerCall {
   const { key, organization } = payersOf(start.principal);
+  const isLimited = key.limits !== undefined || organization.limits !== undefined;
   return {
     start,
     startRow: toStartRow(start),
     windows,
     key,
     organization,
-    admitted: key.limits || organization.limits ? createDeferred() : undefined,
+    admitted: isLimited ? createDeferred() : undefined,
+    settled: isLimited ? createDeferred() : undefined,
     flight: undefined,
     hold: undefined,
-    isReleased: false,
+    takeovers: 0,
+    lookup: undefined,
+    soFar: undefined,
+    place: 0,
     refusal: undefined,
     outcome: undefined,
     done: false,

@@ -15,6 +15,17 @@ export interface RequestStart {
   stream: boolean;
   /** The most that the call can cost, in nano-dollars. */
   bound: number;
+  /** Cost of an answer without any output. Default: nothing. */
+  estimate?: Estimate | undefined;
+}
+
+/** Cost of a call as far as it is known while it runs; the charge if its process dies. */
+export interface Estimate {
+  /** Tokens. */
+  readonly input: number;
+  readonly output: number;
+  /** Nano-dollars. */
+  readonly cost: number;
 }
 
 export interface AttemptRecord {
@@ -63,6 +74,14 @@ export interface LedgerEntry {
   readonly admitted: Promise<void> | undefined;
   /** Resolves when the start of the record is durable; rejects with `persistence_failed`. Never unhandled. */
   readonly durable: Promise<void>;
+  /**
+   * Undefined where no spending limit applies. Else an answer ends when this resolves: once the
+   * settlement is durable, or the store fails; then the reservation stays, and stands for the charge.
+   * Never rejects.
+   */
+  readonly settled: Promise<void> | undefined;
+  /** Asks every few seconds for the cost so far and stores it, until the call is settled. */
+  follow(soFar: () => Estimate): void;
   /** Writes the final record, releases the reservation and counts the cost; only the first call acts. */
   settle(outcome: RequestOutcome): void;
 }

@@ -1,4 +1,5 @@
-import type { AttemptRecord, RequestOutcome, RequestStart } from './ledger.ts';
+import { NO_USAGE } from '../core/usage.ts';
+import type { AttemptRecord, Estimate, RequestOutcome, RequestStart } from './ledger.ts';
 import type { PayingKey } from './principal.ts';
 
 const MAX_ATTEMPTS = 32;
@@ -91,9 +92,12 @@ export function toEndRow(start: StartRow, outcome: RequestOutcome, logContent: b
   ];
 }
 
-/** What the record says when nobody is left who could tell how the call ended. */
-export function toInterruptedRow(start: StartRow): EndRow {
-  const nothing = [0, 0, 0, 0, 0, 0, 0, 0];
+/** Record of a call that nobody is left to tell the end of. `null`: it is charged for elsewhere. */
+export function toInterruptedRow(start: StartRow, estimate: Estimate | null): EndRow {
+  const { input, output, cost } = estimate ?? { input: 0, output: 0, cost: 0 };
+  const usage = usageSums({ usage: { ...NO_USAGE, input, output } });
+  const unknown = [null, null, null, null] as const;
+  const isEstimated = estimate !== null;
   return [
     start,
     null,
@@ -101,15 +105,18 @@ export function toInterruptedRow(start: StartRow): EndRow {
     'worker_lost',
     null,
     [],
-    nothing,
-    false,
-    0,
+    usage,
+    isEstimated,
+    cost,
     [],
-    null,
-    null,
-    null,
-    null,
+    ...unknown,
   ];
+}
+
+/** Amounts that a record adds to the sums of its day: requests, errors, estimated, cost, then usage. */
+export function sumsOf([, , result, , , , usage, estimated, cost]: EndRow): number[] {
+  const failed = result === 'error' || result === 'interrupted' ? 1 : 0;
+  return [1, failed, estimated ? 1 : 0, cost, ...usage];
 }
 
 export function usageSums({ usage }: Pick<RequestOutcome, 'usage'>): number[] {

@@ -60,7 +60,13 @@ function setup({ stream = true, protocol = {}, responseModel }: Setup = {}) {
     peek: chat.peek(Buffer.from(chatBody('acme/fast', { stream }))),
     model: fakeModel('acme/fast', [route]),
     client,
-    entry: { admitted: undefined, durable: Promise.resolve(), settle: () => undefined },
+    entry: {
+      admitted: undefined,
+      durable: Promise.resolve(),
+      settled: undefined,
+      follow: () => undefined,
+      settle: () => undefined,
+    },
     content: undefined,
     repeatable: true,
     record: {

@@ -24,7 +24,7 @@ export interface InferenceBench {
 
 /** What the pipeline stands on, with a transport and a ledger whose every move is the test's. */
 export function inferenceBench(
-  entry: { admitted?: Promise<void>; durable?: Promise<void> } = {},
+  entry: { admitted?: Promise<void>; durable?: Promise<void>; settled?: Promise<void> } = {},
 ): InferenceBench {
   const clock = createFakeClock();
   const sent: SentCall[] = [];
@@ -45,6 +45,8 @@ export function inferenceBench(
       begin: () => ({
         admitted: entry.admitted,
         durable: entry.durable ?? Promise.resolve(),
+        settled: entry.settled,
+        follow: () => undefined,
         settle: (outcome) => void outcomes.push(outcome),
       }),
       checkFunds: () => undefined,

@@ -5,7 +5,7 @@ import type { Store } from '../../src/store/store.ts';
 import { createLedger } from '../../src/usage/ledger-store.ts';
 import type { Ledger, LedgerEntry } from '../../src/usage/ledger.ts';
 import { readSpend } from '../../src/usage/read-spend.ts';
-import { recoverOpen } from '../../src/usage/recover-open.ts';
+import { recoverOpen } from '../../src/usage/recovery/recover-open.ts';
 import type { EndRow } from '../../src/usage/request-row.ts';
 import { createWorkerLease } from '../../src/usage/worker-lease.ts';
 import { verifies } from '../requirements.ts';
@@ -136,7 +136,10 @@ class World {
 
   begin(worker: Worker, { key, strict, bound }: Extract<Step, { type: 'begin' }>): void {
     try {
-      const entry = worker.ledger.begin(this.start({ principal: who(key, strict), bound }));
+      const estimate = { input: 10, output: 0, cost: Math.floor(bound / 3) };
+      const request = this.start({ principal: who(key, strict), bound, estimate });
+      const entry = worker.ledger.begin(request);
+      entry.follow(() => ({ input: 10, output: 1, cost: Math.floor(bound / 2) }));
       const call = { entry, bound, worker };
       // As the pipeline does: a call that was not admitted ends without a cost.
       const refused = () => entry.settle(outcome({ status: 402, result: 'error', cost: 0 }));
@@ -175,6 +178,7 @@ class World {
     const rows = await this.store.list<EndRow>({ prefix: ['req'], limit: 10_000 });
     expect(await this.store.list({ prefix: ['flight'] })).toEqual([]);
     expect(await this.store.list({ prefix: ['open'] })).toEqual([]);
+    expect(await this.store.list({ prefix: ['sent'] })).toEqual([]);
     expect(await this.store.list({ prefix: ['unfolded'] })).toEqual([]);
     const sums = await this.store.list<number[]>({ prefix: ['usage'], limit: 10_000 });
     for (const [kind, ids] of [
@@ -193,6 +197,13 @@ class World {
           .filter(({ key }) => key[kind === 'key' ? 3 : 1] === id)
           .reduce((sum, { value }) => sum + (value[3] ?? 0), 0);
         expect({ id, reported }).toEqual({ id, reported: replayed });
+        const counted = sums
+          .filter(({ key }) => key[kind === 'key' ? 3 : 1] === id)
+          .reduce((sum, { value }) => sum + (value[0] ?? 0), 0);
+        const own = rows.filter(({ value: [[, organization, key]] }) =>
+          [organization, key].includes(id),
+        );
+        expect({ id, counted }).toEqual({ id, counted: own.length });
       }
     }
   }

@@ -4,7 +4,7 @@ import { leaseKey } from '../../src/usage/ledger-keys.ts';
 import { createLedger } from '../../src/usage/ledger-store.ts';
 import type { RequestOutcome, RequestStart } from '../../src/usage/ledger.ts';
 import { readSpend } from '../../src/usage/read-spend.ts';
-import { recoverOpen } from '../../src/usage/recover-open.ts';
+import { recoverOpen } from '../../src/usage/recovery/recover-open.ts';
 import { getRequest, listRequests } from '../../src/usage/request-log.ts';
 import { createRequestSweep, removedUntil } from '../../src/usage/request-sweep.ts';
 import { usageReport } from '../../src/usage/usage-report.ts';

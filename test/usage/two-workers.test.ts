@@ -10,7 +10,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
 import type { Store } from '../../src/store/store.ts';
 import { readSpend } from '../../src/usage/read-spend.ts';
-import { recoverOpen } from '../../src/usage/recover-open.ts';
+import { recoverOpen } from '../../src/usage/recovery/recover-open.ts';
 import { listRequests } from '../../src/usage/request-log.ts';
 import { verifies } from '../requirements.ts';
 import type { Report, Task } from './worker-process.ts';
@@ -59,7 +59,7 @@ describe('two worker processes on one store', () => {
       'limits.rpm.exact-across-workers',
       'store.ledger.never-exceeds',
       'store.ledger.release-on-restart',
-      'share their limits exactly, and what they held is released when they are killed',
+      'share their limits exactly, and what they held is charged when they are killed',
     ),
     async () => {
       const reports = await runBoth();
@@ -80,11 +80,11 @@ describe('two worker processes on one store', () => {
         await store.commit([{ type: 'delete', key: ['worker', worker] }]);
       const open = 30 - settled / TASK.bound;
       expect(await recoverOpen({ store })).toEqual({
-        released: open,
         interrupted: open,
+        charged: open * TASK.bound,
       });
       expect((await readSpend({ store }, KEY, Date.now())).lifetime).toEqual({
-        settled,
+        settled: TASK.limit,
         reserved: 0,
       });
       const { data } = await listRequests({ store }, { limit: 100 });

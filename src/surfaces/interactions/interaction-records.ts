@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { Entry, Key, Store } from '../../store/store.ts';
+import { handOver } from '../../usage/recovery/hand-over.ts';
 import type { PayingKey } from '../../usage/principal.ts';
 import type { Pricing } from '../../usage/usage.ts';
 
@@ -83,7 +84,9 @@ export function createInteractionRecords(
       const { call, id, payer } = record;
       const job = { kind: POLL_JOB, id: call, payload: { key: payer.keyId, id } };
       const operation = put(record);
-      const result = await store.commit([operation, ...jobs.toAdd(job, { inMs })]);
+      const added = jobs.toAdd(job, { inMs });
+      // The task is charged by the id of its call.
+      const result = await store.commit([operation, handOver(call, call), ...added]);
       if (!result.ok) throw new Error(`the job of ${call} exists already`);
       return { key: operation.key, value: record, version: result.version };
     },

@@ -88,6 +88,8 @@ function observed(ledger: Ledger, tell: (outcome: RequestOutcome) => void): Ledg
       return {
         admitted: entry.admitted,
         durable: entry.durable,
+        settled: entry.settled,
+        follow: (soFar) => entry.follow(soFar),
         settle(outcome) {
           tell(outcome);
           entry.settle(outcome);

@@ -25,7 +25,7 @@ export function createVideoKeeper(deps: SettleDeps): WorkKeeper {
       const record = toRecord(call, work);
       const { principal, at, bound } = call;
       try {
-        const entry = await records.add(record, FIRST_POLL_MS);
+        const entry = await records.add(record, { call: call.id, pollInMs: FIRST_POLL_MS });
         await charges.hold({ id: record.id, principal, at, bound });
         await settleVideo(entry, deps);
       } catch (cause) {

@@ -1,6 +1,7 @@
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { Video } from '../../protocols/videos/video.ts';
 import type { Entry, Key, Store } from '../../store/store.ts';
+import { handOver } from '../../usage/recovery/hand-over.ts';
 import type { PayingKey } from '../../usage/principal.ts';
 import type { Pricing } from '../../usage/usage.ts';
 
@@ -51,8 +52,11 @@ export interface VideoPage {
 /** Video tasks by organization: another one finds nothing. Rejects with `StoreError`. */
 export interface VideoRecords {
   find(organization: string, id: string): Promise<VideoEntry | undefined>;
-  /** Together with the job that sees it to its end; durable when it resolves. */
-  add(record: VideoRecord, pollInMs: number): Promise<VideoEntry>;
+  /**
+   * Together with the job that sees it to its end, in place of the call that is charged then; durable
+   * when it resolves.
+   */
+  add(record: VideoRecord, from: { call: string; pollInMs: number }): Promise<VideoEntry>;
   /** The changed entry; undefined when somebody else changed it first. */
   change(entry: VideoEntry, changes: Partial<VideoRecord>): Promise<VideoEntry | undefined>;
   list(organization: string, page: VideoPage): Promise<VideoRecord[]>;
@@ -74,11 +78,12 @@ export function createVideoRecords(
     }) as const;
   return {
     find: (organization, id) => store.get<VideoRecord>(keyOf(organization, id)),
-    async add(record, pollInMs) {
+    async add(record, { call, pollInMs }) {
       const { id, payer } = record;
       const job = { kind: VIDEO_POLL, id, payload: { organization: payer.organizationId } };
       const operation = put(record);
-      const result = await store.commit([operation, ...jobs.toAdd(job, { inMs: pollInMs })]);
+      const added = jobs.toAdd(job, { inMs: pollInMs });
+      const result = await store.commit([operation, handOver(call, id), ...added]);
       if (!result.ok) throw new Error(`the job of ${id} exists already`);
       return { key: operation.key, value: record, version: result.version };
     },

@@ -61,6 +61,8 @@ function setUp(plays: Play[], { api = makeApi(), entry = {}, ...rest }: Parts = 
       return {
         admitted: undefined,
         durable: Promise.resolve(),
+        settled: undefined,
+        follow: () => undefined,
         ...entry,
         settle: (outcome) => void outcomes.push(outcome),
       };

@@ -71,7 +71,7 @@ async function setUp() {
     video: toVideo({ status: 'queued', prompt: 'a fox', size: '720x1280' }) as Video,
     settlement: 'reserved',
   };
-  await createVideoRecords(store, jobs).add(record, 2_000);
+  await createVideoRecords(store, jobs).add(record, { call: 'req_1', pollInMs: 2_000 });
   await charges.hold({ id: 'video_1', at: clock.now(), principal: limited, bound: 1_250 });
   jobs.start(new Map([[VIDEO_POLL, desk.poll]]));
   return {

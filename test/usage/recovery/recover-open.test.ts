@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { openMemoryStore } from '../../src/store/backends/memory.ts';
-import { createLedger } from '../../src/usage/ledger-store.ts';
-import { readSpend } from '../../src/usage/read-spend.ts';
-import { recoverOpen } from '../../src/usage/recover-open.ts';
-import { getRequest, listRequests } from '../../src/usage/request-log.ts';
-import { startRecovery } from '../../src/usage/start-recovery.ts';
-import { createWorkerLease } from '../../src/usage/worker-lease.ts';
-import { verifies } from '../requirements.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { createLedger } from '../../../src/usage/ledger-store.ts';
+import { readSpend } from '../../../src/usage/read-spend.ts';
+import { recoverOpen } from '../../../src/usage/recovery/recover-open.ts';
+import { getRequest, listRequests } from '../../../src/usage/request-log.ts';
+import { startRecovery } from '../../../src/usage/recovery/start-recovery.ts';
+import { createWorkerLease } from '../../../src/usage/worker-lease.ts';
+import { verifies } from '../../requirements.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 import {
   createFaultyStore,
   createStarts,
@@ -15,9 +15,10 @@ import {
   outcome,
   principal,
   turns,
-} from './usage-fixtures.ts';
+} from '../usage-fixtures.ts';
 
 const KEY = { kind: 'key', id: 'key_1' } as const;
+const NOTHING = { interrupted: 0, charged: 0 };
 const limited = principal({ keySpend: { lifetime: 1_000 } });
 
 async function setUp() {
@@ -46,7 +47,7 @@ describe('recovering after a worker that died', () => {
   it(
     verifies(
       'store.ledger.release-on-restart',
-      'releases what it had reserved and marks the record',
+      'charges what it had reserved, marks the record and holds nothing any more',
     ),
     async () => {
       const { store, open, pass, spend, recover, start } = await setUp();
@@ -59,18 +60,22 @@ describe('recovering after a worker that died', () => {
         'key_spending_limit',
       );
       await pass(16_000);
-      expect(await recover()).toEqual({ released: 1, interrupted: 1 });
-      expect(await spend()).toEqual({ settled: 0, reserved: 0 });
+      expect(await recover()).toEqual({ interrupted: 1, charged: 700 });
+      expect(await spend()).toEqual({ settled: 700, reserved: 0 });
       expect(await getRequest({ store }, request.id)).toMatchObject({
         result: 'interrupted',
         error_code: 'worker_lost',
         status: null,
-        cost: '0.00',
+        cost: '0.0000007',
+        estimated: true,
       });
-      expect(await fateOf(living.ledger.begin(start({ principal: limited, bound: 700 })))).toBe(
+      expect(await fateOf(living.ledger.begin(start({ principal: limited, bound: 301 })))).toBe(
+        'key_spending_limit',
+      );
+      expect(await fateOf(living.ledger.begin(start({ principal: limited, bound: 300 })))).toBe(
         'admitted',
       );
-      expect(await recover()).toEqual({ released: 0, interrupted: 0 });
+      expect(await recover()).toEqual(NOTHING);
     },
   );
 
@@ -84,7 +89,7 @@ describe('recovering after a worker that died', () => {
     await pass(1_000);
     dead.sleep();
     await pass(16_000);
-    expect(await recover()).toEqual({ released: 0, interrupted: 1 });
+    expect(await recover()).toEqual({ interrupted: 1, charged: 0 });
     expect(await getRequest({ store }, ended.id)).toMatchObject({ result: 'ok' });
     expect(await getRequest({ store }, pending.id)).toMatchObject({ result: 'interrupted' });
     expect(await store.list({ prefix: ['flight'] })).toEqual([]);
@@ -107,7 +112,7 @@ describe('recovering after a worker that died', () => {
     expect(await getRequest({ store }, kept.id)).toMatchObject({ result: 'pending' });
   });
 
-  it('releases each reservation once, whoever else recovers at the same time', async () => {
+  it('charges each call once, whoever else recovers at the same time', async () => {
     const { open, pass, spend, recover, start } = await setUp();
     const dead = await open('dead');
     const living = await open('living');
@@ -118,8 +123,9 @@ describe('recovering after a worker that died', () => {
     dead.sleep();
     await pass(16_000);
     const results = await Promise.all([recover(), recover(), recover()]);
-    expect(results.reduce((sum, { released }) => sum + released, 0)).toBe(5);
-    expect(await spend()).toEqual({ settled: 0, reserved: 500 });
+    expect(results.reduce((sum, { interrupted }) => sum + interrupted, 0)).toBe(5);
+    expect(results.reduce((sum, { charged }) => sum + charged, 0)).toBe(500);
+    expect(await spend()).toEqual({ settled: 500, reserved: 500 });
   });
 
   it('leaves the living and those that left in good order alone', async () => {
@@ -130,7 +136,7 @@ describe('recovering after a worker that died', () => {
     await leaving.ledger.drain();
     await leaving.lease.release();
     await pass(60_000);
-    expect(await recover()).toEqual({ released: 0, interrupted: 0 });
+    expect(await recover()).toEqual(NOTHING);
     expect(await spend()).toEqual({ settled: 0, reserved: 100 });
     expect((await store.list({ prefix: ['roster'] })).map(({ key }) => key[1])).toEqual(['living']);
   });
@@ -140,7 +146,7 @@ describe('a worker that only slept', () => {
   it(
     verifies(
       'store.ledger.exactly-once',
-      'still charges its calls, whose reservations others released',
+      'puts what its calls cost in place of what others charged by estimate',
     ),
     async () => {
       const { store, open, pass, spend, recover, start } = await setUp();
@@ -165,30 +171,31 @@ describe('a worker that only slept', () => {
   it(
     verifies(
       'store.ledger.never-exceeds',
-      'charges nothing that the limit has no room for any more, since others spent it meanwhile',
+      'keeps to the estimate where the limit has no room for more, since others spent it meanwhile',
     ),
     async () => {
       const { store, open, pass, spend, recover, start } = await setUp();
       const sleeper = await open('sleeper');
       const other = await open('other');
-      const [small, large] = [300, 400].map((bound) => start({ principal: limited, bound }));
-      const asleep = [small, large].map((request) => sleeper.ledger.begin(request!));
-      for (const { admitted } of asleep) await admitted;
+      const request = start({ principal: limited, bound: 600 });
+      const entry = sleeper.ledger.begin(request);
+      await entry.admitted;
+      entry.follow(() => ({ input: 1, output: 20, cost: 200 }));
+      await pass(3_000);
       sleeper.sleep();
       await pass(16_000);
-      await recover();
+      expect(await recover()).toEqual({ interrupted: 1, charged: 200 });
       const later = other.ledger.begin(start({ principal: limited, bound: 700 }));
       await later.admitted;
       later.settle(outcome({ cost: 700 }));
       await other.ledger.drain();
       sleeper.wake();
-      asleep[1]?.settle(outcome({ cost: 400 }));
-      asleep[0]?.settle(outcome({ cost: 300 }));
+      entry.settle(outcome({ cost: 400 }));
       await sleeper.ledger.drain();
-      expect(await spend()).toEqual({ settled: 1_000, reserved: 0 });
-      expect(await getRequest({ store }, large!.id)).toMatchObject({
+      expect(await spend()).toEqual({ settled: 900, reserved: 0 });
+      expect(await getRequest({ store }, request.id)).toMatchObject({
         result: 'ok',
-        cost: '0.00',
+        cost: '0.0000002',
         estimated: true,
       });
     },
@@ -231,8 +238,8 @@ describe('a worker that only slept', () => {
     await sleeper.ledger.begin(start({ principal: limited, bound: 700 })).admitted;
     sleeper.sleep();
     await pass(16_000);
-    expect(await recover()).toEqual({ released: 1, interrupted: 1 });
-    expect(await spend()).toEqual({ settled: 0, reserved: 0 });
+    expect(await recover()).toEqual({ interrupted: 1, charged: 700 });
+    expect(await spend()).toEqual({ settled: 700, reserved: 0 });
   });
 });
 
@@ -244,7 +251,7 @@ describe('a worker that wakes in the middle', () => {
     sleeper.sleep();
     await pass(16_000);
     const list: typeof store.list = async (options) => {
-      if (options.prefix[0] === 'open') {
+      if (options.prefix[0] === 'flight') {
         sleeper.wake();
         await sleeper.ledger.begin(start({ principal: limited, bound: 700 })).admitted;
       }
@@ -271,14 +278,14 @@ describe('a worker that wakes in the middle', () => {
       await recover();
       await sleeper.ledger.begin(start({ principal: limited, bound: 700 })).admitted;
       await pass(16_000);
-      expect(await recover()).toEqual({ released: 1, interrupted: 1 });
-      expect(await spend()).toEqual({ settled: 0, reserved: 0 });
+      expect(await recover()).toEqual({ interrupted: 1, charged: 700 });
+      expect(await spend()).toEqual({ settled: 800, reserved: 0 });
     },
   );
 });
 
 describe('recovery in the background', () => {
-  it('frees what a worker held at most 30 seconds after it died', async () => {
+  it('ends what a worker held at most 30 seconds after it died', async () => {
     const { clock, store, open, pass, spend, start } = await setUp();
     const reports: unknown[] = [];
     const stop = startRecovery({ store, clock, report: (result) => reports.push(result) });
@@ -286,8 +293,8 @@ describe('recovery in the background', () => {
     await dead.ledger.begin(start({ principal: limited, bound: 700 })).admitted;
     dead.sleep();
     await pass(30_000);
-    expect(await spend()).toEqual({ settled: 0, reserved: 0 });
-    expect(reports).toEqual([{ recovered: { released: 1, interrupted: 1 } }]);
+    expect(await spend()).toEqual({ settled: 700, reserved: 0 });
+    expect(reports).toEqual([{ recovered: { interrupted: 1, charged: 700 } }]);
     stop();
   });
 

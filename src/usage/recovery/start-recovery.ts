@@ -1,7 +1,7 @@
-import type { Clock, Timer } from '../core/clock.ts';
-import type { Store } from '../store/store.ts';
+import type { Clock, Timer } from '../../core/clock.ts';
+import type { Store } from '../../store/store.ts';
 import { recoverOpen } from './recover-open.ts';
-import type { Recovered } from './recover-open.ts';
+import type { Closed } from './close-calls.ts';
 
 const EVERY_MS = 10_000;
 
@@ -9,7 +9,7 @@ export interface RecoveryOptions {
   store: Store;
   clock: Clock;
   /** Told of every pass that recovered something, and of those that failed. Default: nobody. */
-  report?: (result: { recovered: Recovered } | { error: unknown }) => void;
+  report?: (result: { recovered: Closed } | { error: unknown }) => void;
 }
 
 /**
@@ -24,7 +24,7 @@ export function startRecovery(options: RecoveryOptions): () => void {
   async function pass(): Promise<void> {
     try {
       const recovered = await recoverOpen(options);
-      if (recovered.released > 0 || recovered.interrupted > 0) report({ recovered });
+      if (recovered.interrupted > 0) report({ recovered });
     } catch (error) {
       report({ error });
     }

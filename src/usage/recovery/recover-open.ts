@@ -1,0 +1,114 @@
+import type { Entry, Op, Store } from '../../store/store.ts';
+import { closeCalls } from './close-calls.ts';
+import type { Closed, DeadWorker } from './close-calls.ts';
+import { commitSpend } from '../commit-spend.ts';
+import type { FenceRow } from '../fence.ts';
+import type { FlightRow } from '../flights.ts';
+import type { SentRow } from './followed-calls.ts';
+import { fenceKey, FLIGHT, ROSTER, SENT, UNFOLDED } from '../ledger-keys.ts';
+import type { Estimate } from '../ledger.ts';
+import { readRows } from '../read-rows.ts';
+import { toUnfoldedRow } from '../spend-counters.ts';
+import { windowsOfDay } from '../spend.ts';
+import { aliveWorkers } from '../worker-lease.ts';
+
+const MAX_WORKERS = 10_000;
+const MAX_ATTEMPTS = 50;
+/** Calls that are closed in one commit. */
+const MAX_CALLS = 100;
+const FENCE_TTL_MS = 24 * 3_600_000;
+
+/**
+ * Cleans up after workers whose lease ran out: adds what they settled to the counters, marks the records
+ * of their open calls `interrupted` and charges them by estimate. Any number of processes may do it at
+ * once; each call is closed by one. Rejects with `StoreError`.
+ */
+export async function recoverOpen({ store }: { store: Store }): Promise<Closed> {
+  const roster = await store.list({ prefix: ROSTER, limit: MAX_WORKERS });
+  const alive = await aliveWorkers(store);
+  const absent = roster.filter(({ key }) => !alive.has(String(key[1])));
+  const recovered = { interrupted: 0, charged: 0 };
+  if (absent.length === 0) return recovered;
+  // From here on nothing of theirs is accepted any more, should one of them only have been asleep.
+  const dead = new Map<string, Op>();
+  for (const { key } of absent) {
+    const fence = await fenceOff(store, String(key[1]));
+    if (fence) dead.set(String(key[1]), fence);
+  }
+  for (const [worker, fence] of dead) {
+    const lost = { store, worker, fence, sent: await readSent(store, worker) };
+    for await (const entry of readRows<FlightRow>(store, [...FLIGHT, worker])) {
+      const { interrupted, charged } = await closeFlight(lost, entry);
+      recovered.interrupted += interrupted;
+      recovered.charged += charged;
+    }
+    await dropSent(lost);
+  }
+  for await (const entry of readRows<number[]>(store, UNFOLDED)) await foldRow(store, entry, dead);
+  for (const { key, version } of absent) {
+    const fence = dead.get(String(key[1]));
+    // One that woke is entered anew, and must be found when it dies.
+    if (fence) await store.commit([fence, { type: 'delete', key, ifVersion: version }]);
+  }
+  return recovered;
+}
+
+/**
+ * Gives what holds for as long as the worker does not wake, which its next commit tells: every change on
+ * its behalf depends on it. Undefined when it did.
+ */
+async function fenceOff(store: Store, worker: string): Promise<Op | undefined> {
+  const key = fenceKey(worker);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    const entry = await store.get<FenceRow>(key);
+    if (entry?.value.dead) return { type: 'check', key, ifVersion: entry.version };
+    const value: FenceRow = { seq: entry?.value.seq ?? 0, dead: true };
+    const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
+    const put: Op = { type: 'put', key, value, ttlMs: FENCE_TTL_MS, ...condition };
+    const result = await store.commit([put]);
+    if (result.ok) return { type: 'check', key, ifVersion: result.version };
+  }
+  return undefined;
+}
+
+/** Closes what began in one commit, and drops its row once all of that has ended. */
+async function closeFlight(dead: DeadWorker, { key, value }: Entry<FlightRow>): Promise<Closed> {
+  const sum = { interrupted: 0, charged: 0 };
+  for (let from = 0; from < value.length; from += MAX_CALLS) {
+    const { interrupted, charged } = await closeCalls(dead, value.slice(from, from + MAX_CALLS));
+    sum.interrupted += interrupted;
+    sum.charged += charged;
+  }
+  await dead.store.commit([dead.fence, { type: 'delete', key }]);
+  return sum;
+}
+
+async function readSent(store: Store, worker: string): Promise<Map<string, Estimate>> {
+  const sent = new Map<string, Estimate>();
+  for await (const { value } of readRows<SentRow>(store, [...SENT, worker])) {
+    for (const [id, input, output, cost] of value) sent.set(id, { input, output, cost });
+  }
+  return sent;
+}
+
+async function dropSent({ store, worker, fence }: DeadWorker): Promise<void> {
+  for await (const { key } of readRows(store, [...SENT, worker])) {
+    await store.commit([fence, { type: 'delete', key }]);
+  }
+}
+
+async function foldRow(
+  store: Store,
+  entry: Entry<number[]>,
+  dead: ReadonlyMap<string, Op>,
+): Promise<void> {
+  const { scope, day, worker, amount } = toUnfoldedRow(entry);
+  const fence = dead.get(worker);
+  if (!fence) return;
+  const change = { settled: amount, reserved: 0 };
+  await commitSpend(
+    store,
+    [fence, { type: 'delete', key: entry.key, ifVersion: entry.version }],
+    [{ scope, windows: windowsOfDay(day), change }],
+  );
+}
