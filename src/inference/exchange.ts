@@ -46,6 +46,8 @@ const EMPTY = Buffer.alloc(0);
 export interface StreamEnd {
   failure: AttemptFailure | undefined;
   clientGone: boolean;
+  /** Sends the client the last bytes, which wait for the settlement of the call. */
+  finish(): void;
 }
 
 export type AttemptResult =
@@ -56,7 +58,7 @@ export type AttemptResult =
       readonly headers: UpstreamHeaders;
       readonly reader: StreamReader;
       readonly relay: Relay;
-      /** Resolves once, when nothing more will be written. */
+      /** Resolves once, when nothing more will be written but by its `finish`. */
       readonly ended: Promise<StreamEnd>;
       /** Gives the stream up without telling the client. */
       abort(): void;
@@ -92,6 +94,7 @@ export class Exchange implements UpstreamSink, ActiveExchange {
   private upstream: UpstreamCall | undefined;
   private reader: StreamReader | undefined;
   private relay: Relay | undefined;
+  private lastBytes: Buffer = EMPTY;
   private endStream: ((end: StreamEnd) => void) | undefined;
   private readonly watchdog: Watchdog;
   private readonly forgetClient: () => void;
@@ -268,7 +271,7 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     const ended = new Promise<StreamEnd>((resolve) => {
       this.endStream = resolve;
     });
-    this.send(this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks));
+    this.pass(this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks));
     this.chunks.length = 0;
     const abort = (): void => this.onClientGone();
     this.options.resolve({ type: 'stream', headers: this.headers, reader, relay, ended, abort });
@@ -277,12 +280,16 @@ export class Exchange implements UpstreamSink, ActiveExchange {
 
   private forward(chunk: Buffer): void {
     const reader = this.reader as StreamReader;
-    this.send(reader.push(chunk) ?? EMPTY);
+    this.pass(reader.push(chunk) ?? EMPTY);
     this.afterPush(reader);
   }
 
-  private send(bytes: Buffer): void {
+  private pass(bytes: Buffer): void {
     this.options.call.content?.add(bytes);
+    if (this.reader?.ended) {
+      this.lastBytes = bytes;
+      return;
+    }
     if (this.relay?.write(bytes) !== false) return;
     this.watchdog.paused(true);
     this.upstream?.pause();
@@ -308,12 +315,12 @@ export class Exchange implements UpstreamSink, ActiveExchange {
       }
       return this.commit();
     }
-    if (rest) this.send(rest);
+    if (rest) this.pass(rest);
     if (reader.failure)
       return this.fail(streamFailure(reader.failure, this.options.candidate.route));
     this.close();
-    this.relay?.end();
-    this.endStream?.({ failure: undefined, clientGone: false });
+    const finish = (): void => this.relay?.end(this.lastBytes);
+    this.endStream?.({ failure: undefined, clientGone: false, finish });
   }
 
   /** Before the commit the next candidate takes over; after it the client is told in its own protocol. */
@@ -326,8 +333,9 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     if (!wasCommitted) return this.options.resolve(failure);
     const { protocol, peek } = this.options.call;
     const told = this.inBandError(failure);
-    this.relay?.end(this.reader?.errorFrame?.(told) ?? protocol.errorFrame?.(told, peek));
-    this.endStream?.({ failure, clientGone: false });
+    const frame = this.reader?.errorFrame?.(told) ?? protocol.errorFrame?.(told, peek);
+    const finish = (): void => this.relay?.end(frame);
+    this.endStream?.({ failure, clientGone: false, finish });
   }
 
   private inBandError(failure: AttemptFailure): InBandError {
@@ -368,7 +376,7 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     this.options.health.abandon();
     if (!wasCommitted) return this.options.resolve(abortedFailure());
     this.relay?.body.destroy();
-    this.endStream?.({ failure: undefined, clientGone: true });
+    this.endStream?.({ failure: undefined, clientGone: true, finish: () => undefined });
   }
 
   private noteContent(): void {

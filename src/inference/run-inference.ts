@@ -16,7 +16,7 @@ import { UNSUPPORTED } from './failures.ts';
 import type { MediaResolver } from './request-media.ts';
 import { runCall } from './run-call.ts';
 import type { CallDeps, CommittedResult } from './run-call.ts';
-import { settleCall, settleError } from './settlement.ts';
+import { costSoFar, estimateOf, settleCall, settleError } from './settlement.ts';
 import type { Call, CallResult, ClientConnection, ResponseHeaders } from './types.ts';
 import type { KeptAnswer, WorkKeeper } from './work-keeper.ts';
 
@@ -90,10 +90,10 @@ export async function runInference(
   } catch (thrown) {
     const common = toGatewayError(thrown);
     const local = localAnswer(call, common);
-    if (local) return answerWith(call, local, deps.clock);
+    if (local) return await answerWith(call, local, deps.clock);
     const statuses = call.record.attempts.filter(wasAsked).map(({ status }) => status);
     const error = request.toClientError?.(common, statuses) ?? common;
-    settleError(call, error, deps.clock);
+    await settleError(call, error, deps.clock);
     throw error;
   }
 }
@@ -114,8 +114,8 @@ function isProviders({ code, status }: GatewayError): boolean {
   return ['no_route_succeeded', 'unsupported_feature', 'invalid_upstream_response'].includes(code);
 }
 
-function answerWith(call: Call, body: Buffer, clock: Clock): CallResult {
-  settleCall(call, { status: 200, result: 'ok' }, clock);
+async function answerWith(call: Call, body: Buffer, clock: Clock): Promise<CallResult> {
+  await settleCall(call, { status: 200, result: 'ok' }, clock);
   return { type: 'body', status: 200, headers: { 'content-type': 'application/json' }, body };
 }
 
@@ -191,13 +191,11 @@ function begin(
   const { inputBound, imagesBound: images = 0, secondsBound: seconds = 0 } = peek;
   const outputBound =
     peek.outputBound ?? (model.maxOutputTokens ?? deps.outputBound) * peek.choices;
-  let bound = 0;
-  if (!request.free) {
-    for (const { route } of plan.candidates) {
-      const { pricing } = route;
-      bound = Math.max(bound, boundOf({ inputBound, outputBound, images, seconds, pricing }));
-    }
-  }
+  const prices = request.free ? [] : plan.candidates.map(({ route }) => route.pricing);
+  const bounds = prices.map((pricing) =>
+    boundOf({ inputBound, outputBound, images, seconds, pricing }),
+  );
+  const bound = Math.max(0, ...bounds);
   const entry = deps.ledger.begin({
     id: request.id,
     at: request.at,
@@ -206,6 +204,7 @@ function begin(
     model: model.id,
     stream: peek.stream,
     bound,
+    estimate: estimateOf({ peek, model }, prices),
   });
   return {
     id: request.id,
@@ -262,12 +261,14 @@ async function deliver(
     const { answer } = committed;
     const { body, consumption } = kept ?? { body: answer.body, consumption: answer };
     call.content?.add(body);
-    settleCall(call, { status: 200, result: 'ok', consumption }, deps.clock);
+    const settled = settleCall(call, { status: 200, result: 'ok', consumption }, deps.clock);
+    if (settled) await settled;
     if (kept) Object.assign(headers, kept.headers);
     // It was read as JSON, whatever the provider calls it; clients go by the name.
     headers['content-type'] = 'application/json';
     return { type: 'body', status: 200, headers, body };
   }
+  call.entry.follow(() => costSoFar(call, committed.reader));
   settleAtEnd(call, committed, deps).catch((thrown: unknown) => deps.onBug(thrown, call.id));
   headers['content-type'] = call.peek.streamType ?? 'text/event-stream; charset=utf-8';
   headers['cache-control'] = 'no-cache';
@@ -314,18 +315,26 @@ async function settleAtEnd(
   stream: Extract<CommittedResult, { type: 'stream' }>,
   deps: InferenceDeps,
 ): Promise<void> {
-  const { failure, clientGone } = await stream.ended;
+  const { failure, clientGone, finish } = await stream.ended;
+  // Only a limit is a reason to let the client wait for its last bytes.
+  if (!call.entry.settled) finish();
   const report = (thrown: unknown): void => deps.onBug(thrown, call.id);
-  await keepPins(call, stream.reader, deps)?.catch(report);
-  const consumption = call.work ? await call.work.onStreamEnd(call, stream.reader) : stream.reader;
-  settleCall(
-    call,
-    {
-      status: clientGone ? 499 : 200,
-      result: clientGone ? 'aborted' : failure ? 'interrupted' : 'ok',
-      errorCode: failure?.reason,
-      consumption,
-    },
-    deps.clock,
-  );
+  try {
+    await keepPins(call, stream.reader, deps)?.catch(report);
+    const consumption = call.work
+      ? await call.work.onStreamEnd(call, stream.reader)
+      : stream.reader;
+    await settleCall(
+      call,
+      {
+        status: clientGone ? 499 : 200,
+        result: clientGone ? 'aborted' : failure ? 'interrupted' : 'ok',
+        errorCode: failure?.reason,
+        consumption,
+      },
+      deps.clock,
+    );
+  } finally {
+    finish();
+  }
 }

@@ -2,8 +2,9 @@ import type { Clock } from '../core/clock.ts';
 import type { GatewayError } from '../core/errors.ts';
 import { NO_USAGE } from '../core/usage.ts';
 import type { Usage } from '../core/usage.ts';
-import type { AttemptRecord, RequestOutcome } from '../usage/ledger.ts';
+import type { AttemptRecord, Estimate, RequestOutcome } from '../usage/ledger.ts';
 import { costOf, estimateTokens } from '../usage/pricing.ts';
+import type { Pricing } from '../usage/usage.ts';
 import type { Call, CallRecord } from './types.ts';
 
 /** What was consumed, as far as it is known when the call is over. */
@@ -23,8 +24,11 @@ export interface Ending {
   consumption?: Consumption | undefined;
 }
 
-/** Writes the final record of a call; the first ending counts (design: inference, steps 6 and 7). */
-export function settleCall(call: Call, ending: Ending, clock: Clock): void {
+/**
+ * Writes the final record of a call; the first ending counts (design: inference, steps 6 and 7). Gives
+ * what the client's last bytes wait for, where a spending limit applies.
+ */
+export function settleCall(call: Call, ending: Ending, clock: Clock): Promise<void> | undefined {
   const { record, startedAt } = call;
   const now = clock.monotonic();
   const { usage, outputChars } = ending.consumption ?? NOTHING;
@@ -52,12 +56,17 @@ export function settleCall(call: Call, ending: Ending, clock: Clock): void {
     totalMs: Math.round(now - startedAt),
     content: call.content?.take(call.peek.body),
   });
+  return call.entry.settled;
 }
 
-/** Ends a call that failed before anything billable reached the client. */
-export function settleError(call: Call, error: GatewayError, clock: Clock): void {
+/** Ends a call that failed before anything billable reached the client. Gives the same as `settleCall`. */
+export function settleError(
+  call: Call,
+  error: GatewayError,
+  clock: Clock,
+): Promise<void> | undefined {
   const aborted = call.client.gone;
-  settleCall(
+  return settleCall(
     call,
     {
       status: aborted ? 499 : error.status,
@@ -89,10 +98,34 @@ function withSpared({ attempts, skipped }: CallRecord): AttemptRecord[] {
   return spared.length === 0 ? attempts : [...spared, ...attempts];
 }
 
-function estimateUsage(call: Call, outputChars: number): Usage {
+function estimateUsage({ peek, model }: Asked, outputChars: number): Usage {
+  // Media in a prompt has many more bytes than tokens.
+  const most = model.contextWindow ?? Infinity;
   return {
     ...NO_USAGE,
-    input: estimateTokens(call.peek.body.length),
+    input: Math.min(estimateTokens(peek.body.length), most),
     output: estimateTokens(outputChars),
   };
 }
+
+type Asked = Pick<Call, 'peek' | 'model'>;
+
+/** Cost of an answer of which nothing is known, at the dearest of the prices that it could have. */
+export function estimateOf(asked: Asked, prices: readonly Pricing[]): Estimate {
+  const usage = estimateUsage(asked, 0);
+  const costs = prices.map((pricing) => costOf(usage, pricing));
+  return { input: usage.input, output: 0, cost: Math.max(0, ...costs) };
+}
+
+/** Cost of a stream that goes on, by what the client was sent of it. */
+export function costSoFar(call: Call, { usage, outputChars }: Consumption): Estimate {
+  const estimated = estimateUsage(call, outputChars);
+  const told = usage ?? estimated;
+  const output = Math.max(told.output, estimated.output);
+  const pricing = call.free ? {} : (call.record.answeredBy?.route.pricing ?? {});
+  const cost = costOf({ ...told, output }, pricing);
+  return { input: totalInput(told), output, cost };
+}
+
+const totalInput = ({ input, cacheRead, cacheWrite5m, cacheWrite1h }: Usage): number =>
+  input + cacheRead + cacheWrite5m + cacheWrite1h;

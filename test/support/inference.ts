@@ -1,4 +1,4 @@
-import type { RequestOutcome } from '../../src/usage/ledger.ts';
+import type { Estimate, RequestOutcome, RequestStart } from '../../src/usage/ledger.ts';
 import { ActiveExchanges } from '../../src/inference/active-exchanges.ts';
 import type { InferenceDeps } from '../../src/inference/run-inference.ts';
 import { createHealth } from '../../src/routing/health.ts';
@@ -20,6 +20,9 @@ export interface InferenceBench {
   sent: SentCall[];
   /** The final records, in the order in which they were settled. */
   outcomes: RequestOutcome[];
+  starts: RequestStart[];
+  /** Each tells what a stream has cost so far. */
+  followed: (() => Estimate)[];
 }
 
 /** What the pipeline stands on, with a transport and a ledger whose every move is the test's. */
@@ -29,6 +32,8 @@ export function inferenceBench(
   const clock = createFakeClock();
   const sent: SentCall[] = [];
   const outcomes: RequestOutcome[] = [];
+  const starts: RequestStart[] = [];
+  const followed: (() => Estimate)[] = [];
   const deps: InferenceDeps = {
     clock,
     health: createHealth({ clock }),
@@ -42,13 +47,16 @@ export function inferenceBench(
       throw thrown;
     },
     ledger: {
-      begin: () => ({
-        admitted: entry.admitted,
-        durable: entry.durable ?? Promise.resolve(),
-        settled: entry.settled,
-        follow: () => undefined,
-        settle: (outcome) => void outcomes.push(outcome),
-      }),
+      begin(start) {
+        starts.push(start);
+        return {
+          admitted: entry.admitted,
+          durable: entry.durable ?? Promise.resolve(),
+          settled: entry.settled,
+          follow: (soFar) => void followed.push(soFar),
+          settle: (outcome) => void outcomes.push(outcome),
+        };
+      },
       checkFunds: () => undefined,
       drain: async () => undefined,
     },
@@ -58,7 +66,7 @@ export function inferenceBench(
     affinity: { find: async () => undefined, keep: async () => undefined },
     keepContent: false,
   };
-  return { deps, clock, sent, outcomes };
+  return { deps, clock, sent, outcomes, starts, followed };
 }
 
 function open(sent: SentCall[], call: SentCall): UpstreamCall {

@@ -33,12 +33,19 @@ export interface ApiFailure {
   readonly isUnsent: boolean;
 }
 
+export interface ApiEnd {
+  /** Undefined after a clean end. */
+  readonly failure: ApiFailure | undefined;
+  /** Sends the client the last bytes, which wait for the settlement of the call. */
+  finish(): void;
+}
+
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: UpstreamHeaders;
   readonly body: PipeableBody;
-  /** Resolves once, when no more of it will come; undefined after a clean end. */
-  readonly ended: Promise<ApiFailure | undefined>;
+  /** Resolves once, when no more of it will come. */
+  readonly ended: Promise<ApiEnd>;
   /** Gives it up without telling the client. */
   abort(): void;
 }
@@ -77,7 +84,10 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
   #status: number | null = null;
   #headers: UpstreamHeaders = {};
   #upstream: UpstreamCall | undefined;
-  #end: ((failure: ApiFailure | undefined) => void) | undefined;
+  #end: ((end: ApiEnd) => void) | undefined;
+  /** Bytes that the head still promises; NaN where it does not say. */
+  #left = Number.NaN;
+  #lastBytes: Buffer | undefined;
 
   constructor(options: ApiExchangeOptions) {
     const { clock, client, timeouts, deadline, active } = options;
@@ -113,6 +123,7 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
     if (refusal) return this.#fail(`status_${status}`, refusal);
     this.#watchdog.committed();
     this.#options.onHead(status, headers);
+    this.#left = Number.parseInt(String(headers['content-length']), 10);
     if (hasNoBody(status)) this.#phase = 'bodiless';
     else this.#commit();
   }
@@ -121,15 +132,17 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
     if (this.#phase !== 'body') return;
     this.#watchdog.fed(chunk.length);
     this.#options.onData(chunk);
-    if (!this.#relay.write(chunk)) this.#pause(true);
+    this.#left -= chunk.length;
+    // The client takes an answer for whole as soon as it has all that its head promised.
+    if (this.#left === 0) this.#lastBytes = chunk;
+    else if (!this.#relay.write(chunk)) this.#pause(true);
   }
 
   onEnd(): void {
     if (this.#phase === 'over' || this.#phase === 'head') return;
     if (this.#phase === 'bodiless') this.#commit();
     this.#close();
-    this.#relay.end();
-    this.#end?.(undefined);
+    this.#end?.({ failure: undefined, finish: () => this.#relay.end(this.#lastBytes) });
   }
 
   onError(error: UpstreamError): void {
@@ -148,7 +161,7 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
 
   #commit(): void {
     this.#phase = 'body';
-    const ended = new Promise<ApiFailure | undefined>((resolve) => {
+    const ended = new Promise<ApiEnd>((resolve) => {
       this.#end = resolve;
     });
     this.#options.resolve({
@@ -175,7 +188,7 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
     if (!isCommitted) return this.#options.resolve(failure);
     this.#relay.body.destroy();
     if (reason !== CLIENT_GONE) this.#options.onBroken(failure);
-    this.#end?.(failure);
+    this.#end?.({ failure, finish: () => undefined });
   }
 
   /** What may have taken effect is not to be repeated unasked. */

@@ -7,7 +7,9 @@ import type { ApiMethod } from '../../routing/api.ts';
 import type { Api, Catalog } from '../../routing/catalog.ts';
 import { matchesModel } from '../../routing/model-patterns.ts';
 import type { Transport, UpstreamRequest } from '../../upstream/transport.ts';
+import { NO_USAGE } from '../../core/usage.ts';
 import type { LedgerEntry } from '../../usage/ledger.ts';
+import { costOf } from '../../usage/pricing.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { ApiExchange } from './api-exchange.ts';
 import type { ApiAnswer, ApiFailure } from './api-exchange.ts';
@@ -106,6 +108,7 @@ export async function runApiCall(request: ApiCallRequest, deps: ApiDeps): Promis
     model: api.name,
     stream: false,
     bound: apiBoundOf(api),
+    estimate: { input: 0, output: 0, cost: costOf(NO_USAGE, api.pricing) },
   });
   try {
     if (entry.admitted) await entry.admitted;
@@ -114,15 +117,19 @@ export async function runApiCall(request: ApiCallRequest, deps: ApiDeps): Promis
       answer.abort();
       throw error;
     });
+    const isBodiless = hasNoBody(answer.status);
+    const settled = settleAtEnd(answer, record, entry);
+    if (isBodiless) await settled;
     return {
       status: answer.status,
       headers: toClientHead(answer.status, answer.headers, api),
-      body: hasNoBody(answer.status) ? undefined : answer.body,
-      settled: settleAtEnd(answer, record, entry),
+      body: isBodiless ? undefined : answer.body,
+      settled,
     };
   } catch (thrown) {
     const error = toGatewayError(thrown);
     record.settleError(entry, error, client.gone);
+    await entry.settled;
     throw error;
   }
 }
@@ -132,8 +139,14 @@ async function settleAtEnd(
   record: ApiCallRecord,
   entry: LedgerEntry,
 ): ReturnType<() => ApiCallResult['settled']> {
-  const failure = await ended;
-  return { ...record.settleAnswer(entry, { status, failure }), failure };
+  const { failure, finish } = await ended;
+  try {
+    const consumption = record.settleAnswer(entry, { status, failure });
+    if (entry.settled) await entry.settled;
+    return { ...consumption, failure };
+  } finally {
+    finish();
+  }
 }
 
 async function send(
