@@ -22,8 +22,10 @@ export interface HealthOptions {
   rateMs?: number;
   /** Cooldown of an account whose credential was refused, in ms. Default 60,000. */
   credentialMs?: number;
-  /** Told of each cooldown that begins or is extended, and with null of a recovery. Default: nobody. */
-  onCooldown?: (name: string, cooldown: Cooldown | null) => void;
+  /** Told of each cooldown that begins or is extended. Default: nobody. */
+  onCooldown?: (name: string, cooldown: Cooldown) => void;
+  /** Told of a recovery: it ends the cooldowns up to `until`, and no later one. Default: nobody. */
+  onRecovery?: (name: string, until: number) => void;
 }
 
 /** What another process must know of a breaker that has opened. */
@@ -56,7 +58,9 @@ export interface Health {
   look(route: Route): RouteHealth;
   begin(route: Route): HealthReport;
   /** Takes over what another process told `onCooldown`; of two deadlines the later one holds. */
-  learn(name: string, cooldown: Cooldown | null): void;
+  learn(name: string, cooldown: Cooldown): void;
+  /** Takes over what another process told `onRecovery`; a cooldown beyond `until` holds. */
+  forgive(name: string, until: number): void;
 }
 
 interface Breaker {
@@ -85,7 +89,8 @@ const LATENCY_WEIGHT = 0.2;
 
 export function createHealth(options: HealthOptions): Health {
   const { clock, threshold = 5, openMs = 15_000, maxOpenMs = 300_000 } = options;
-  const { rateMs = 5_000, credentialMs = 60_000, onCooldown = () => undefined } = options;
+  const { rateMs = 5_000, credentialMs = 60_000 } = options;
+  const { onCooldown = () => undefined, onRecovery = () => undefined } = options;
   const breakers = new Map<string, Breaker>();
 
   const breakerOf = (name: string): Breaker => {
@@ -140,19 +145,22 @@ export function createHealth(options: HealthOptions): Health {
         report();
       };
       return {
-        success: (firstContentMs) =>
-          finish(() => recover(parts, firstContentMs, (name) => onCooldown(name, null))),
+        success: (firstContentMs) => finish(() => recover(parts, firstContentMs, onRecovery)),
         fault: (kind, retryAfterMs) => finish(() => fault(parts, kind, retryAfterMs)),
         abandon: () => finish(() => undefined),
       };
     },
 
     learn: (name, cooldown) => takeOver(breakerOf(name), cooldown),
+
+    forgive(name, until) {
+      const breaker = breakers.get(name);
+      if (breaker && breaker.until <= until) reset(breaker);
+    },
   };
 }
 
-function takeOver(breaker: Breaker, cooldown: Cooldown | null): void {
-  if (!cooldown) return reset(breaker);
+function takeOver(breaker: Breaker, cooldown: Cooldown): void {
   if (cooldown.until <= breaker.until) return;
   trip(breaker, cooldown.until);
   breaker.openings = Math.max(breaker.openings, cooldown.openings);
@@ -198,13 +206,13 @@ function lookAt(now: number, own: Breaker | undefined, account: Breaker | undefi
 function recover(
   parts: readonly [Found, Found],
   firstContentMs: number,
-  onClosed: (name: string) => void,
+  onRecovery: (name: string, until: number) => void,
 ): void {
   for (const { breaker, cooldowns } of parts) {
     if (breaker.cooldowns !== cooldowns) continue;
-    const wasTripped = breaker.tripped;
+    const { tripped, until } = breaker;
     reset(breaker);
-    if (wasTripped) onClosed(breaker.name);
+    if (tripped) onRecovery(breaker.name, until);
   }
   const own = parts[0].breaker;
   own.latencyMs =

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts';
-import type { Key, Op, Store } from '../store/store.ts';
+import type { Entry, Key, Op, Store } from '../store/store.ts';
 import type { Cooldown, Health, HealthOptions } from './health.ts';
 
 const COOLDOWNS: Key = ['cooldown'];
@@ -11,24 +11,31 @@ const NEWS_MS = 1_000;
 /** Each means that another process told something newer. */
 const MAX_TRIES = 5;
 
-export interface SharedCooldowns {
-  /** For {@link HealthOptions}. Returns at once; what the store does not take others find out themselves. */
-  readonly onCooldown: NonNullable<HealthOptions['onCooldown']>;
+type Hearer = Pick<Health, 'learn' | 'forgive'>;
+
+/** Its two listeners are for {@link HealthOptions}; they return at once. */
+export interface SharedCooldowns extends Required<
+  Pick<HealthOptions, 'onCooldown' | 'onRecovery'>
+> {
   /** From now on `health` knows what every process on the store knows. */
-  join(health: Pick<Health, 'learn'>): void;
+  join(health: Hearer): void;
   close(): void;
 }
 
 /** What one process tells the others of a breaker. */
-interface Told {
-  readonly cooldown: Cooldown | null;
+interface News {
+  readonly cooldown: Cooldown | undefined;
+  /** Cooldowns up to here are over. */
+  readonly forgiven: number;
   isWritten: boolean;
 }
 
 /**
  * Breakers of all processes on one store: what one of them cools, all leave alone, till the later of
- * their deadlines; what recovers at one, all use again (requirement store.multi-node). No request
- * waits for it.
+ * their deadlines; what recovers at one, all use again (requirement store.multi-node). A recovery ends
+ * the cooldowns that its process knew of: an answer that was on its way while another process was
+ * refused says nothing about that refusal. No request waits for it; what the store does not take,
+ * others find out themselves.
  */
 export function createSharedCooldowns({
   store,
@@ -37,40 +44,52 @@ export function createSharedCooldowns({
   store: Store;
   clock: Clock;
 }): SharedCooldowns {
-  const told = new Map<string, Told>();
+  const told = new Map<string, News>();
   let unwatch = (): void => undefined;
-  let writing: Promise<void> | undefined;
+  let isWriting = false;
 
   const write = async (): Promise<void> => {
-    for (;;) {
-      const next = [...told].find(([, { isWritten }]) => !isWritten);
-      if (!next) return;
-      const [name, one] = next;
-      one.isWritten = true;
+    isWriting = true;
+    for (let next = unwritten(told); next; next = unwritten(told)) {
+      const [name, news] = next;
+      news.isWritten = true;
       // Others find out by themselves then, as if they were alone.
-      await tell(store, clock, { name, cooldown: one.cooldown }).catch(() => undefined);
+      await tell(store, clock, { name, ...news }).catch(() => undefined);
     }
+    isWriting = false;
+  };
+
+  const note = (name: string, news: Omit<News, 'isWritten'>): void => {
+    if (told.size >= MAX_COOLDOWNS) told.clear();
+    told.set(name, { ...news, isWritten: false });
+    if (!isWriting) void write();
   };
 
   return {
     onCooldown(name, cooldown) {
-      const before = told.get(name)?.cooldown;
-      if (before && cooldown && cooldown.until < before.until + NEWS_MS) return;
-      if (told.size >= MAX_COOLDOWNS) told.clear();
-      told.set(name, { cooldown, isWritten: false });
-      writing ??= write().finally(() => (writing = undefined));
+      const { cooldown: before, forgiven = -Infinity } = told.get(name) ?? {};
+      if (before && cooldown.until < before.until + NEWS_MS) return;
+      note(name, { cooldown, forgiven });
     },
+    onRecovery: (name, until) => note(name, { cooldown: undefined, forgiven: until }),
     join(health) {
-      const learn: Health['learn'] = (name, cooldown) => {
-        if (!cooldown) told.delete(name);
-        health.learn(name, cooldown);
+      const forgive: Hearer['forgive'] = (name, until) => {
+        const cooldown = told.get(name)?.cooldown;
+        if (cooldown && cooldown.until <= until) told.delete(name);
+        health.forgive(name, until);
       };
-      const look = createLook({ store, clock, health: { learn } });
+      const learn: Hearer['learn'] = (name, cooldown) => health.learn(name, cooldown);
+      const look = createLook({ store, clock, health: { learn, forgive } });
       unwatch = store.watch(COOLDOWNS, look);
       look();
     },
     close: () => unwatch(),
   };
+}
+
+function unwritten(told: ReadonlyMap<string, News>): [string, News] | undefined {
+  for (const one of told) if (!one[1].isWritten) return one;
+  return undefined;
 }
 
 /** Reads what all processes know; a look that is asked for while one is under way comes after it. */
@@ -81,7 +100,7 @@ function createLook({
 }: {
   store: Store;
   clock: Clock;
-  health: Pick<Health, 'learn'>;
+  health: Hearer;
 }): () => void {
   let known = new Map<string, Cooldown>();
   let looking = false;
@@ -90,10 +109,12 @@ function createLook({
   const read = async (): Promise<void> => {
     const entries = await store.list<Cooldown>({ prefix: COOLDOWNS, limit: MAX_COOLDOWNS });
     const found = new Map(entries.map(({ key, value }) => [String(key[1]), value]));
-    for (const [name, cooldown] of found) health.learn(name, cooldown);
     // What is gone before its time was taken back by whoever saw the candidate recover.
-    for (const [name, { until }] of known)
-      if (!found.has(name) && clock.now() < until + KEPT_MS) health.learn(name, null);
+    for (const [name, { until }] of known) {
+      const isOver = (found.get(name)?.until ?? -Infinity) < until;
+      if (isOver && clock.now() < until + KEPT_MS) health.forgive(name, until);
+    }
+    for (const [name, cooldown] of found) health.learn(name, cooldown);
     known = found;
   };
 
@@ -113,19 +134,31 @@ function createLook({
   };
 }
 
+/** Of what stands in the store and what is told, the later deadline holds. */
 async function tell(
   store: Store,
   clock: Clock,
-  { name, cooldown }: { name: string; cooldown: Cooldown | null },
+  { name, cooldown, forgiven }: Omit<News, 'isWritten'> & { name: string },
 ): Promise<void> {
   const key = [...COOLDOWNS, name];
-  if (!cooldown) return void (await store.commit([{ type: 'delete', key }]));
-  const ttlMs = Math.max(0, cooldown.until - clock.now()) + KEPT_MS;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const entry = await store.get<Cooldown>(key);
-    if (entry && entry.value.until >= cooldown.until) return;
-    const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
-    const put: Op = { type: 'put', key, value: cooldown, ttlMs, ...condition };
-    if ((await store.commit([put])).ok) return;
+    const isStanding = entry !== undefined && entry.value.until > forgiven;
+    if (isStanding && !(cooldown && cooldown.until > entry.value.until)) return;
+    const op = cooldown ? toPut(key, { cooldown, entry, clock }) : toDelete(key, entry);
+    if (!op || (await store.commit([op])).ok) return;
   }
+}
+
+function toPut(
+  key: Key,
+  { cooldown, entry, clock }: { cooldown: Cooldown; entry: Entry | undefined; clock: Clock },
+): Op {
+  const ttlMs = Math.max(0, cooldown.until - clock.now()) + KEPT_MS;
+  const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
+  return { type: 'put', key, value: cooldown, ttlMs, ...condition };
+}
+
+function toDelete(key: Key, entry: Entry | undefined): Op | undefined {
+  return entry && { type: 'delete', key, ifVersion: entry.version };
 }

@@ -45,7 +45,7 @@ export async function openInference(
 ): Promise<InferenceParts> {
   const transports = createTransports(clock);
   const cooldowns = createSharedCooldowns({ store, clock });
-  const health = createHealth({ clock, onCooldown: cooldowns.onCooldown });
+  const health = createHealth({ clock, ...cooldowns });
   cooldowns.join(health);
   const active = new ActiveExchanges();
   const observers = [logRequests(log)];

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { readFile, readdir, rm } from 'node:fs/promises';
-import { request } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { freshChat } from '../support/fresh-chat.ts';
 import {
   eventually,
   newDirectory,
@@ -43,32 +43,10 @@ async function startTwo(): Promise<[TestGateway, TestGateway]> {
   return [first, await start(COUNTING, { directory: home })];
 }
 
-/** On a connection of its own, which any worker may get. */
-function freshChat({ url, clientKey }: TestGateway, key = clientKey) {
-  return new Promise<{ status: number; text: string }>((resolve, reject) => {
-    const call = request(
-      `${url}/v1/chat/completions`,
-      {
-        method: 'POST',
-        agent: false,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-        response.on('error', reject);
-      },
-    );
-    call.on('error', reject);
-    const messages = [{ role: 'user', content: 'hello' }];
-    call.end(JSON.stringify({ model: 'acme/echo', messages }));
-  });
-}
-
 async function freshChats(gateway: TestGateway, count: number, key?: string) {
   const answers = [];
-  for (let index = 0; index < count; index++) answers.push(await freshChat(gateway, key));
+  for (let index = 0; index < count; index++)
+    answers.push(await freshChat(gateway, 'acme/echo', key));
   return answers;
 }
 

@@ -79,6 +79,35 @@ describe('cooldowns of two processes on one store', () => {
     expect(b.health.look(ROUTE).state).toBe('cooled');
   });
 
+  it('outlive an answer that was on its way when another process was refused', async () => {
+    const { clock, open } = setUp();
+    const [a, b] = [open(), open()];
+    await turns();
+    a.health.begin(ROUTE).fault('rate', 1_000);
+    await turns();
+    clock.advance(1_000);
+
+    const [probeOfA, probeOfB] = [a.health.begin(ROUTE), b.health.begin(ROUTE)];
+    // What b has to say reaches the store when a has said it all.
+    b.faulty.interfere = () => turns(10);
+    probeOfB.success(10);
+    probeOfA.fault('rate', 3_000);
+    await turns(40);
+    const until = clock.now() + 3_000;
+    for (const { health } of [a, b]) expect(health.look(ROUTE).until).toBe(until);
+  });
+
+  it('are told anew after a recovery, however short they are', async () => {
+    const { clock, open } = setUp();
+    const [a, b] = [open(), open()];
+    await turns();
+    a.health.begin(ROUTE).fault('rate', 60_000);
+    a.health.begin(ROUTE).success(10);
+    a.health.begin(ROUTE).fault('rate', 3_000);
+    await turns(20);
+    expect(b.health.look(ROUTE).until).toBe(clock.now() + 3_000);
+  });
+
   it('cost few writes, and none of the process when the store fails', async () => {
     const { open } = setUp();
     const [a, b] = [open(), open()];
