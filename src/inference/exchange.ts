@@ -1,12 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Clock } from '../core/clock.ts';
-import type {
-  Answer,
-  InBandError,
-  StreamOptions,
-  StreamReader,
-  Wire,
-} from '../protocols/protocol.ts';
+import type { Answer, StreamOptions, StreamReader, Wire } from '../protocols/protocol.ts';
 import type { Candidate } from '../routing/plan.ts';
 import type { HealthReport } from '../routing/health.ts';
 import type {
@@ -25,8 +19,10 @@ import {
   statusFailure,
   streamFailure,
   transportFailure,
+  waitingFailure,
 } from './failures.ts';
 import type { ActiveExchange, ActiveExchanges } from './active-exchanges.ts';
+import { toInBandError } from './in-band-error.ts';
 import { createRelay } from './relay.ts';
 import type { Relay } from './relay.ts';
 import type { AttemptFailure, Call } from './types.ts';
@@ -70,7 +66,8 @@ export interface ExchangeOptions {
   candidate: Candidate;
   /** How the candidate is spoken to. */
   wire: Wire;
-  health: HealthReport;
+  /** Begins the report on the candidate, when its request is sent and no longer waits. */
+  onSent(): HealthReport;
   maxAnswerBytes: number;
   active: ActiveExchanges;
   /** A bug that no answer can tell of any more. */
@@ -98,14 +95,15 @@ export class Exchange implements UpstreamSink, ActiveExchange {
   private endStream: ((end: StreamEnd) => void) | undefined;
   private readonly watchdog: Watchdog;
   private readonly forgetClient: () => void;
-  private readonly startedAt: number;
+  private health: HealthReport | undefined;
+  /** Clock.monotonic() when the request was sent. */
+  private sentAt = 0;
   private readonly options: ExchangeOptions;
 
   constructor(options: ExchangeOptions) {
     const { call, candidate, clock } = options;
     const { timeouts, minThroughput } = candidate.route;
     this.options = options;
-    this.startedAt = clock.monotonic();
     this.watchdog = new Watchdog({
       clock,
       timeouts,
@@ -122,6 +120,13 @@ export class Exchange implements UpstreamSink, ActiveExchange {
   attach(upstream: UpstreamCall): void {
     this.upstream = upstream;
     if (this.phase === 'over') upstream.abort();
+    else if (upstream.isWaiting) this.watchdog.waiting();
+    else this.noteSent();
+  }
+
+  onPlace(): void {
+    this.watchdog.placed();
+    this.noteSent();
   }
 
   onHead(status: number, headers: UpstreamHeaders): void {
@@ -328,39 +333,20 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     const wasCommitted = this.phase === 'committed';
     this.close();
     this.upstream?.abort();
-    if (failure.fault) this.options.health.fault(failure.fault, failure.retryAfterMs);
-    else this.options.health.abandon();
+    if (failure.fault) this.health?.fault(failure.fault, failure.retryAfterMs);
+    else this.health?.abandon();
     if (!wasCommitted) return this.options.resolve(failure);
     const { protocol, peek } = this.options.call;
-    const told = this.inBandError(failure);
+    const told = toInBandError(failure);
     const frame = this.reader?.errorFrame?.(told) ?? protocol.errorFrame?.(told, peek);
     const finish = (): void => this.relay?.end(frame);
     this.endStream?.({ failure, clientGone: false, finish });
   }
 
-  private inBandError(failure: AttemptFailure): InBandError {
-    if (failure.reason === 'timeout_idle' || failure.reason === 'timeout_total') {
-      return {
-        message: 'the provider stopped sending',
-        type: 'timeout_error',
-        code: 'upstream_timeout',
-        status: 504,
-      };
-    }
-    if (failure.reason === 'shutting_down' || failure.reason === 'bug') {
-      const { message, code, status } = failure.error;
-      return { message, type: 'api_error', code, status };
-    }
-    return {
-      message: 'the provider failed during the stream',
-      type: 'api_error',
-      code: 'upstream_interrupted',
-      status: 502,
-    };
-  }
-
   private onLapse(lapse: Lapse): void {
-    if (this.phase !== 'over') this.fail(this.seen(lapseFailure(lapse)));
+    if (this.phase === 'over') return;
+    const isWaiting = this.upstream?.isWaiting;
+    this.fail(isWaiting ? waitingFailure(lapse) : this.seen(lapseFailure(lapse)));
   }
 
   /** With the status of a head that had arrived before. */
@@ -371,18 +357,24 @@ export class Exchange implements UpstreamSink, ActiveExchange {
   private onClientGone(): void {
     if (this.phase === 'over') return;
     const wasCommitted = this.phase === 'committed';
+    const failure = abortedFailure(this.upstream?.isWaiting);
     this.close();
     this.upstream?.abort();
-    this.options.health.abandon();
-    if (!wasCommitted) return this.options.resolve(abortedFailure());
+    this.health?.abandon();
+    if (!wasCommitted) return this.options.resolve(failure);
     this.relay?.body.destroy();
     this.endStream?.({ failure: undefined, clientGone: true, finish: () => undefined });
+  }
+
+  private noteSent(): void {
+    this.sentAt = this.options.clock.monotonic();
+    this.health = this.options.onSent();
   }
 
   private noteContent(): void {
     const now = this.options.clock.monotonic();
     this.options.call.record.firstContentAt ??= now;
-    this.options.health.success(now - this.startedAt);
+    this.health?.success(now - this.sentAt);
   }
 
   private close(): void {

@@ -11,14 +11,28 @@ import type { Lapse } from './watchdog.ts';
 const NO_DETAIL = { type: 'failed', upstreamStatus: null, retryAfterMs: undefined } as const;
 
 /** The client went away: nobody is told anything and the candidate is not to blame. */
-export function abortedFailure(): AttemptFailure {
+export function abortedFailure(isWaiting = false): AttemptFailure {
   return {
     ...NO_DETAIL,
     action: 'fatal',
-    reason: 'client_gone',
+    reason: isWaiting ? WAITING : 'client_gone',
     error: new GatewayError('upstream_interrupted', {
       message: 'the client closed the connection',
     }),
+    fault: undefined,
+  };
+}
+
+/** Reason of an attempt that was given up before there was a connection for it. */
+export const WAITING = 'waiting_for_connection';
+
+/** Nothing was sent, so the candidate is not to blame; `lapse` says which time was over, if one was. */
+export function waitingFailure(lapse?: Lapse): AttemptFailure {
+  return {
+    ...NO_DETAIL,
+    action: lapse === 'timeout_total' ? 'fatal' : 'next-candidate',
+    reason: WAITING,
+    error: new GatewayError('no_route_succeeded'),
     fault: undefined,
   };
 }
@@ -85,6 +99,7 @@ export function lapseFailure(lapse: Lapse): AttemptFailure {
 
 /** A connection that could not be made may be tried again here; a broken one may have acted. */
 export function transportFailure(error: UpstreamError, repeatable: boolean): AttemptFailure {
+  if (error.kind === 'waiting') return waitingFailure();
   const mayHaveActed = error.kind === 'reset' || error.kind === 'protocol';
   return {
     ...NO_DETAIL,

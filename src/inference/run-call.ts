@@ -9,6 +9,7 @@ import type { Route } from '../routing/catalog.ts';
 import type { Health } from '../routing/health.ts';
 import type { Candidate, Plan } from '../routing/plan.ts';
 import type { Transport, UpstreamRequest } from '../upstream/transport.ts';
+import { holderOf } from '../usage/principal.ts';
 import type { ActiveExchanges } from './active-exchanges.ts';
 import { Exchange } from './exchange.ts';
 import type { AttemptResult } from './exchange.ts';
@@ -19,7 +20,8 @@ import type { AttemptFailure, Call } from './types.ts';
 export interface CallDeps {
   clock: Clock;
   health: Health;
-  transportFor(account: ProviderAccount): Transport;
+  /** `holder` is whoever the provider's connections are shared out to (see `holderOf`). */
+  transportFor(account: ProviderAccount, holder: string): Transport;
   maxAnswerBytes: number;
   /** Output tokens asked for where a provider's protocol needs a limit and neither client nor model has one. */
   defaultMaxTokens: number;
@@ -50,14 +52,18 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
     }
     const hasActed = result.error.retry === false;
     // What may be billed already is not asked for a second time (requirement routing.non-idempotent-no-retry).
-    if (result.action === 'fatal' || (hasActed && !call.repeatable)) throw result.error;
+    if (hasActed && !call.repeatable) throw result.error;
     mayHaveActed ||= hasActed;
+    if (result.action === 'fatal') throw told(result.error, mayHaveActed);
     // A candidate that cannot do it says nothing about why the others failed.
     if (!last || result.error.code !== 'unsupported_feature') last = result;
   }
-  const error = last?.error ?? new GatewayError('no_route_succeeded');
-  // One of the candidates may have done its work, whatever the last one says.
-  throw mayHaveActed ? error.with({ retry: false }) : error;
+  throw told(last?.error ?? new GatewayError('no_route_succeeded'), mayHaveActed);
+}
+
+/** One of the candidates may have done its work, whatever the last one says. */
+function told(error: GatewayError, mayHaveActed: boolean): GatewayError {
+  return mayHaveActed ? error.with({ retry: false }) : error;
 }
 
 /** One candidate, once more when its first connection could not be made. */
@@ -82,21 +88,24 @@ async function attempt(call: Call, candidate: Candidate, deps: CallDeps): Promis
   if (call.client.gone) return abortedFailure();
   const request = prepare(call, candidate, { peek, wire, losses, deps });
   if ('type' in request) return note(call, candidate, { result: request, ms: 0 });
-  const transport = deps.transportFor(route.provider);
-  const startedAt = clock.monotonic();
+  const transport = deps.transportFor(route.provider, holderOf(call.principal));
+  let startedAt = clock.monotonic();
   const result = await new Promise<AttemptResult>((resolve) => {
     const exchange = new Exchange({
       clock,
       call,
       candidate,
       wire,
-      health: deps.health.begin(route),
+      onSent() {
+        startedAt = clock.monotonic();
+        call.record.sentAt ??= startedAt;
+        return deps.health.begin(route);
+      },
       maxAnswerBytes: deps.maxAnswerBytes,
       active: deps.active,
       onBug: (thrown) => deps.onBug(thrown, call.id),
       resolve,
     });
-    call.record.sentAt ??= startedAt;
     exchange.attach(transport.send(request, exchange));
   });
   if (result.type !== 'failed') call.record.losses = toldLosses(losses);

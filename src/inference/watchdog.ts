@@ -17,12 +17,13 @@ export interface WatchdogOptions {
 /** Watches one attempt with a single timer: chunks only note a number, they never touch a timer. */
 export class Watchdog {
   private readonly options: WatchdogOptions;
-  private readonly startedAt: number;
+  private startedAt: number;
   private lastFed: number;
   private windowStart: number | undefined;
   private windowBytes = 0;
   private isCommitted = false;
   private isPaused = false;
+  private isWaiting = false;
   private timer: Timer | undefined;
 
   constructor(options: WatchdogOptions) {
@@ -30,6 +31,19 @@ export class Watchdog {
     this.startedAt = options.clock.monotonic();
     this.lastFed = this.startedAt;
     this.arm(this.startedAt);
+  }
+
+  /** The request waits for a connection, for as long as a first content may take. */
+  waiting(): void {
+    this.isWaiting = true;
+    this.rearm();
+  }
+
+  /** It has one: from now on its provider gets its whole time. */
+  placed(): void {
+    this.isWaiting = false;
+    this.startedAt = this.options.clock.monotonic();
+    this.rearm();
   }
 
   /** Bytes arrived. */
@@ -73,6 +87,7 @@ export class Watchdog {
   /** The instant at which the attempt will have been without content, or silent, for too long. */
   private quietUntil(): number {
     const { timeouts, beforeCommitMs } = this.options;
+    if (this.isWaiting) return this.startedAt + Math.min(timeouts.firstContent, beforeCommitMs);
     if (!this.isCommitted) return this.startedAt + beforeCommitMs;
     return this.isPaused ? Infinity : this.lastFed + timeouts.idle;
   }

@@ -40,6 +40,8 @@ export interface ProviderAccount {
   readonly assets?: AssetEndpoints | undefined;
   /** True when it fetches media that a request names by URL. */
   readonly fetchesMedia?: boolean;
+  /** At once from this process; undefined for the usual number. */
+  readonly connections?: number | undefined;
   /** Filled by `resolveAccount`; without it an endpoint is prepared anew for every request. */
   readonly endpoints?: ReadonlyMap<Protocol, PreparedEndpoint>;
   /** What `type: mock` scripts; undefined elsewhere. */

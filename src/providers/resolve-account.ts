@@ -37,6 +37,8 @@ export interface ProviderSettings {
   assets?: AssetEndpoints | null | undefined;
   /** How it wants media that a request names, instead of what its type says. */
   media?: 'bytes' | 'links' | null | undefined;
+  /** At once from each process; null for the usual number. */
+  connections?: number | null | undefined;
   mock?: unknown;
 }
 
@@ -79,6 +81,7 @@ export function resolveAccount(
     noStreamUsage: definition.noStreamUsage === true || settings.stream_usage === false,
     assets: readAssets(settings, definition),
     fetchesMedia: settings.media ? settings.media === 'links' : definition.fetchesMedia === true,
+    connections: settings.connections ?? undefined,
     mock: settings.mock ?? undefined,
   };
   checkCredential(account);

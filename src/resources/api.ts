@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { API_USAGE, resolveApi } from '../routing/api.ts';
 import type { ApiSettings } from '../routing/api.ts';
 import { defineResource } from './define-resource.ts';
-import { labels, name, pricing, timeouts } from './fields.ts';
+import { connections, labels, name, pricing, timeouts } from './fields.ts';
 
 const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, 'not a header name');
 
@@ -81,6 +81,7 @@ export const api = defineResource({
       .partialRecord(z.enum(API_USAGE), counted)
       .default({})
       .describe('Numbers in answers that are priced, by the class of their price.'),
+    connections,
     timeouts,
     labels,
   }),

@@ -52,6 +52,18 @@ export const duration = z
     }
   });
 
+/** Of a provider or an API. */
+export const connections = z
+  .number()
+  .int()
+  .min(1)
+  .max(65_535)
+  .nullable()
+  .default(null)
+  .describe(
+    'Connections at once from each process; default: half of its file limit, 4,096 at most.',
+  );
+
 const timestamp = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
 
 /** An RFC 3339 time; a date alone is its midnight in UTC. */

@@ -4,7 +4,7 @@ import { parseCassette } from '../providers/mock/cassette.ts';
 import { resolveAccount } from '../providers/resolve-account.ts';
 import type { ProviderSettings } from '../providers/resolve-account.ts';
 import { defineResource } from './define-resource.ts';
-import { labels, name, timeouts } from './fields.ts';
+import { connections, labels, name, timeouts } from './fields.ts';
 
 const protocol = z.enum(PROTOCOLS);
 const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, 'not a header name');
@@ -132,6 +132,7 @@ export const provider = defineResource({
       .nullable()
       .default(null)
       .describe('What type mock answers (docs/mock.md).'),
+    connections,
     timeouts,
     labels,
   }),

@@ -45,6 +45,8 @@ export interface ApiTarget {
   /** What of an answer's head reaches clients beside the usual; names in lower case. */
   readonly responseHeaders: readonly string[];
   readonly usage: readonly ApiUsageField[];
+  /** At once from this process; undefined for the usual number. */
+  readonly connections?: number | undefined;
 }
 
 /** The fields of an api resource that say how to reach it. */
@@ -57,6 +59,7 @@ export interface ApiSettings {
   paths: readonly string[];
   response_headers: readonly string[];
   usage: Partial<Record<ApiUsageClass, { field: string; most: number }>>;
+  connections?: number | null | undefined;
 }
 
 const RESERVED: ReadonlySet<string> = new Set([
@@ -107,6 +110,7 @@ export function resolveApi(settings: ApiSettings, secret: string | undefined): A
       path: readField(counts, field),
       most,
     })),
+    connections: settings.connections ?? undefined,
   };
 }
 

@@ -153,10 +153,7 @@ export function createHealth(options: HealthOptions): Health {
 
     learn: (name, cooldown) => takeOver(breakerOf(name), cooldown),
 
-    forgive(name, until) {
-      const breaker = breakers.get(name);
-      if (breaker && breaker.until <= until) reset(breaker);
-    },
+    forgive: (name, until) => pardon(breakers.get(name), until),
   };
 }
 
@@ -164,6 +161,10 @@ function takeOver(breaker: Breaker, cooldown: Cooldown): void {
   if (cooldown.until <= breaker.until) return;
   trip(breaker, cooldown.until);
   breaker.openings = Math.max(breaker.openings, cooldown.openings);
+}
+
+function pardon(breaker: Breaker | undefined, until: number): void {
+  if (breaker && breaker.until <= until) reset(breaker);
 }
 
 function trip(breaker: Breaker, until: number): void {

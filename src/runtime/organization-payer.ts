@@ -4,11 +4,6 @@ import type { Repository } from '../resources/repository.ts';
 import type { KeyFound } from '../surfaces/gate.ts';
 import type { PayingKey } from '../usage/principal.ts';
 
-/** True for what no key asked for: a Schedule that was due stands in its place. */
-export function paysAsOrganization({ keyId }: PayingKey): boolean {
-  return keyId.startsWith('depl_');
-}
-
 /**
  * The organization in the place of a key: held to its own state and spending limits and to no key's.
  * What it spends is recorded under the id that stands for the key.

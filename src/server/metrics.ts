@@ -1,12 +1,16 @@
 import cluster from 'node:cluster';
 import type * as Prometheus from 'prom-client';
-import type { Catalog } from '../routing/catalog.ts';
+import type { ProviderAccount } from '../providers/account.ts';
+import type { Api, Catalog } from '../routing/catalog.ts';
 import type { Health } from '../routing/health.ts';
+import type { PlacesInUse } from '../upstream/places/connection-places.ts';
 import type { RequestObserver } from './observe-requests.ts';
 
 export interface MetricsOptions {
   catalog(): Catalog;
   health: Pick<Health, 'look'>;
+  /** What is in use of the connections of a provider or an API. */
+  look(to: ProviderAccount | Api): PlacesInUse;
 }
 
 const NANOS_PER_DOLLAR = 1e9;
@@ -22,6 +26,7 @@ export async function createMetrics(options: MetricsOptions): Promise<RequestObs
   const prometheus = await import('prom-client');
   prometheus.register.clear();
   registerCandidates(prometheus, options);
+  registerConnections(prometheus, options);
   // Its constructor makes a worker answer when the first process gathers the series of all.
   if (cluster.isWorker) void new prometheus.AggregatorRegistry();
   return observeSeries(prometheus);
@@ -107,6 +112,36 @@ function registerCandidates(
     },
   });
   register.registerMetric(gauge);
+}
+
+/** Read at each scrape, for every provider that has a route and every API. */
+function registerConnections(
+  { Gauge, register }: typeof Prometheus,
+  { catalog, look }: MetricsOptions,
+): void {
+  const gaugeOf = (name: string, help: string, read: (inUse: PlacesInUse) => number): void => {
+    const gauge = new Gauge({
+      name,
+      help,
+      labelNames: ['provider', 'api'],
+      registers: [],
+      collect() {
+        this.reset();
+        for (const account of accountsOf(catalog()))
+          this.set({ provider: account.name, api: '' }, read(look(account)));
+        for (const api of catalog().apis.values())
+          this.set({ provider: '', api: api.name }, read(look(api)));
+      },
+    });
+    register.registerMetric(gauge);
+  };
+  gaugeOf('gateway_connections_used', 'Connections that carry a call.', ({ used }) => used);
+  gaugeOf('gateway_connections_waiting', 'Calls that wait for one.', ({ waiting }) => waiting);
+}
+
+function accountsOf({ models }: Catalog): Set<ProviderAccount> {
+  const routes = [...models.values()].flatMap((model) => model.routes);
+  return new Set(routes.map(({ provider }) => provider));
 }
 
 /** What a scrape gets: this process, or all workers together when it is their first process. */

@@ -12,7 +12,8 @@ import { createHarnessRunner } from '../runtime/harness/create-harness-runner.ts
 import { createModelCaller } from '../runtime/model-caller.ts';
 import { createModelLoop } from '../runtime/model-loop.ts';
 import type { TurnContent } from '../runtime/turn-content.ts';
-import { findOrganizationPayer, paysAsOrganization } from '../runtime/organization-payer.ts';
+import { findOrganizationPayer } from '../runtime/organization-payer.ts';
+import { paysAsOrganization } from '../usage/principal.ts';
 import { createPayerGate } from '../runtime/payer-gate.ts';
 import { createReaper } from '../runtime/reaper/create-reaper.ts';
 import { createMcpToolServers } from '../runtime/tools/mcp-tool-servers.ts';

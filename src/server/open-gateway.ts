@@ -57,6 +57,8 @@ const WEBHOOKS_AT_ONCE = 64;
 export interface GatewayOptions extends ResourcesOptions {
   /** Uniform in [0, 1). */
   random(): number;
+  /** At once to each provider or API that sets no number itself. */
+  connections: number;
   /** What turns of Agents may run. */
   programs: Programs;
   /** Variables of this process, of which harnesses get little. */
@@ -112,10 +114,10 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     onBug,
   });
   const jobs = openJobs(store, options);
-  const { charges, transport } = inference;
+  const { charges, transportToApi } = inference;
   const assets = await openAssets(store, { ...options, ...shared, ...inference.deps, resources });
   const deps = { ...inference.deps, media: assets.media };
-  const serving = { ...shared, inference: deps, charges, transport, jobs };
+  const serving = { ...shared, inference: deps, charges, transportToApi, jobs };
   const agents = openAgents({ ...options, ...serving, resources, onBug });
   const schedules = openSchedules({ ...options, ...serving, ...agents });
   const runs = openRuns({ ...options, ...serving, resources });

@@ -7,12 +7,12 @@ import { createSharedCooldowns } from '../routing/shared-cooldowns.ts';
 import type { Store } from '../store/store.ts';
 import type { Charges } from '../usage/charges.ts';
 import { createCharges } from '../usage/create-charges.ts';
-import type { Transport } from '../upstream/transport.ts';
 import type { Ledger } from '../usage/ledger.ts';
 import { createMetrics } from './metrics.ts';
 import { logRequests, observeRequests } from './observe-requests.ts';
 import type { GatewayOptions } from './open-gateway.ts';
 import { createTransports } from './transports.ts';
+import type { Transports } from './transports.ts';
 
 /** An answer that is not a stream is held whole; larger ones are refused as invalid. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -21,7 +21,7 @@ const DEFAULT_MAX_TOKENS = 8192;
 
 export interface InferencePartsOptions extends Pick<
   GatewayOptions,
-  'clock' | 'config' | 'log' | 'random'
+  'clock' | 'config' | 'connections' | 'log' | 'random'
 > {
   ledger: Ledger;
   catalog(): Catalog;
@@ -32,8 +32,7 @@ export interface InferencePartsOptions extends Pick<
 export interface InferenceParts {
   readonly deps: InferenceDeps;
   readonly charges: Charges;
-  /** HTTP to any host. */
-  readonly transport: Transport;
+  readonly transportToApi: Transports['transportToApi'];
   /** Ends open streams in their own protocol. */
   endStreams(): void;
   close(): Promise<void>;
@@ -41,15 +40,16 @@ export interface InferenceParts {
 
 export async function openInference(
   store: Store,
-  { clock, config, log, random, ledger, catalog, onBug }: InferencePartsOptions,
+  { clock, config, connections, log, random, ledger, catalog, onBug }: InferencePartsOptions,
 ): Promise<InferenceParts> {
-  const transports = createTransports(clock);
+  const transports = createTransports({ clock, log, connections });
   const cooldowns = createSharedCooldowns({ store, clock });
   const health = createHealth({ clock, ...cooldowns });
   cooldowns.join(health);
   const active = new ActiveExchanges();
   const observers = [logRequests(log)];
-  if (config.metrics.listen) observers.push(await createMetrics({ catalog, health }));
+  if (config.metrics.listen)
+    observers.push(await createMetrics({ catalog, health, look: transports.look }));
   return {
     deps: {
       clock,
@@ -71,7 +71,7 @@ export async function openInference(
         for (const observe of observers) observe({ ...charge, id }, charge.outcome);
       },
     }),
-    transport: transports.http,
+    transportToApi: transports.transportToApi,
     endStreams() {
       active.shutDown();
     },

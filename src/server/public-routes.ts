@@ -34,6 +34,7 @@ import {
 } from '../surfaces/videos/video-handlers.ts';
 import { contentTasksSurface, videosSurface } from '../surfaces/videos/videos-surface.ts';
 import type { Transport } from '../upstream/transport.ts';
+import type { Api } from '../routing/catalog.ts';
 import type { Charges } from '../usage/charges.ts';
 import type { RouteSpec } from './routes.ts';
 
@@ -62,8 +63,8 @@ export interface PublicDeps extends SurfaceDeps {
   readonly store: Store;
   readonly jobs: Jobs;
   readonly charges: Charges;
-  /** HTTP to any host. */
-  readonly transport: Transport;
+  /** HTTP to an API; `holder` is whoever its connections are shared out to. */
+  transportToApi(api: Api, holder: string): Transport;
   /** How long a call waits for work that goes on at its provider. */
   readonly interactionWaitMs: number;
   /** How long finished asynchronous work is kept; null: its own time. */

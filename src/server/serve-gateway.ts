@@ -7,6 +7,7 @@ import type { ServerConfig } from '../config/server-config.ts';
 import type { Clock, Timer } from '../core/clock.ts';
 import { createIdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
+import { nodeFileLimits, readFileLimit, usualConnections } from '../upstream/places/file-limit.ts';
 import { listen } from './listen.ts';
 import type { Listener } from './listen.ts';
 import { loadMasterKeys } from './master-key.ts';
@@ -38,6 +39,7 @@ export async function openConfigured(
     ids: createIdSource(clock),
     log,
     random: Math.random,
+    connections: usualConnections(await readFileLimit(nodeFileLimits)),
   });
 }
 

@@ -19,13 +19,16 @@ export interface UpstreamRequest {
 /**
  * What becomes of one exchange. Calls come in this order: `onHead` once, `onData` any number of
  * times, then exactly one of `onEnd` and `onError`; `onError` may also come first. Nothing is
- * called after `abort()` but for one final `onError` with kind `aborted`. Bodies arrive decoded
+ * called after `abort()` but for one final `onError` with kind `aborted`, or `waiting` where nothing was
+ * sent yet. Bodies arrive decoded
  * (gzip, deflate, br, zstd), and `content-encoding` and `content-length` are then removed from the head,
  * unless the request asks for them raw.
  * Nothing is called before `send` returned; `abort()` calls `onError` before it returns. After
  * `pause()` what was read already may still come: 64 KiB at most, and the end if that is there.
  */
 export interface UpstreamSink {
+  /** A request that had to wait for a connection is sent now; comes before all others. */
+  onPlace?(): void;
   onHead(status: number, headers: UpstreamHeaders): void;
   onData(chunk: Buffer): void;
   onEnd(): void;
@@ -34,6 +37,8 @@ export interface UpstreamSink {
 
 /** Handle of an exchange in flight; all three are idempotent and safe after its end. */
 export interface UpstreamCall {
+  /** True as long as the request waits for a connection, or when it was given up before it had one. */
+  readonly isWaiting?: boolean;
   /** Closes the socket at once. */
   abort(): void;
   /** Stops reading from the socket until `resume`. */
@@ -49,6 +54,8 @@ export interface Transport {
 }
 
 export type UpstreamErrorKind =
+  /** All connections to the destination are in use, which says nothing about it: nothing was sent. */
+  | 'waiting'
   /** The connection could not be made (refused, unresolved, TLS): nothing was sent. */
   | 'connect'
   /** The connection broke after something was sent: the provider may have acted. */

@@ -25,3 +25,13 @@ export interface Principal {
 
 /** What a record and a charge need to know of whom they are for; plain JSON. */
 export type PayingKey = Pick<Principal, 'keyId' | 'keyName' | 'organizationId'>;
+
+/** True for what no key asked for: a Schedule that was due stands in its place. */
+export function paysAsOrganization({ keyId }: Pick<PayingKey, 'keyId'>): boolean {
+  return keyId.startsWith('depl_');
+}
+
+/** Whom shared places are counted for: a key, or the organization whose Schedules ask without one. */
+export function holderOf(payer: Pick<PayingKey, 'keyId' | 'organizationId'>): string {
+  return paysAsOrganization(payer) ? payer.organizationId : payer.keyId;
+}

@@ -86,7 +86,7 @@ function setup({ stream = true, protocol = {}, responseModel }: Setup = {}) {
     call,
     candidate: { protocol: 'chat', model: call.model, route },
     wire,
-    health: health.begin(route),
+    onSent: () => health.begin(route),
     maxAnswerBytes: 10_000,
     active,
     onBug: (thrown) => void bugs.push(thrown),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findOrganizationPayer, paysAsOrganization } from '../../src/runtime/organization-payer.ts';
+import { findOrganizationPayer } from '../../src/runtime/organization-payer.ts';
+import { paysAsOrganization } from '../../src/usage/principal.ts';
 import type { Stored } from '../../src/resources/define-resource.ts';
 import type { Repository } from '../../src/resources/repository.ts';
 

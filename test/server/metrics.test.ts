@@ -43,6 +43,7 @@ describe('metrics', () => {
       const observe = await createMetrics({
         catalog: () => fakeCatalog(fakeModel('acme/fast', [up, down])),
         health,
+        look: () => ({ used: 3, waiting: 2 }),
       });
       health.begin(down).fault('rate', 60_000);
       observe(start, outcome);
@@ -56,6 +57,8 @@ describe('metrics', () => {
       expect(text).toContain('gateway_cost_dollars_total{model="acme/fast"} 1.5');
       expect(text).toContain('gateway_overhead_seconds_sum{surface="chat"} 0.0003');
       expect(text).toContain('gateway_first_content_seconds_count{model="acme/fast"} 1');
+      expect(text).toContain('gateway_connections_used{provider="acme",api=""} 3');
+      expect(text).toContain('gateway_connections_waiting{provider="acme",api=""} 2');
       expect(text).toContain(
         'gateway_candidate_state{model="acme/fast",provider="acme",upstream_model="model"} 0',
       );

@@ -92,7 +92,13 @@ const create = async (exchange: HttpExchange, deps: AssetDeps): ReturnType<Handl
   const { url, asset_type: type } = asked;
   const name = asked.name ?? null;
   const signal = signalOf(exchange);
-  const { externalId, holder } = await registrar.register({ url, type, name, signal });
+  const { externalId, holder } = await registrar.register({
+    url,
+    type,
+    name,
+    organization,
+    signal,
+  });
   const asset = {
     id: ids.next('asset'),
     externalId,

@@ -42,19 +42,21 @@ export function createProviderRegistrar(chosen: string, deps: ProviderRegistrarD
       const keeper = keeperOf(chosen, deps);
       if (!keeper) throw new GatewayError('no_credential');
       const { account, assets } = keeper;
-      const answer = await ask({ account, path: assets.create, asked, assets }, deps);
+      const { organization } = asked;
+      const question = { account, path: assets.create, organization, asked, assets };
+      const answer = await ask(question, deps);
       const told = read(answer, assets.response?.id ?? '$.id');
       const externalId = typeof told === 'string' ? (fromAssetUrl(told) ?? told) : '';
       if (!isExternalId(externalId)) throw failed('the provider gave no reference');
       return { externalId, holder: { by: 'provider', account: account.id } };
     },
     forget: async () => undefined,
-    async look({ externalId, holder }) {
+    async look({ externalId, holder, organization }) {
       const keeper = holder.by === 'provider' ? keeperOf(holder.account, deps) : undefined;
       if (!keeper) throw failed('the provider that keeps this media is not available');
       const { account, assets } = keeper;
       const path = assets.get.replace('{id}', () => encodeURIComponent(externalId));
-      const answer = await ask({ account, path }, deps);
+      const answer = await ask({ account, path, organization }, deps);
       const status = read(answer, assets.response?.status ?? '$.status');
       const link = read(answer, assets.response?.download_url ?? '$.download_url');
       if (typeof status !== 'string') throw failed('the provider told no status');
@@ -88,13 +90,15 @@ function keeperOf(
 interface Question {
   account: ProviderAccount;
   path: string;
+  /** Whose asset it is. */
+  organization: string;
   /** Absent: a look. */
   asked?: Registration;
   assets?: AssetEndpoints;
 }
 
 async function ask(
-  { account, path, asked, assets }: Question,
+  { account, path, organization, asked, assets }: Question,
   { transportFor, clock }: ProviderRegistrarDeps,
 ): Promise<Record<string, unknown>> {
   const { address, search, headers } = prepareAddress(account, { path });
@@ -113,7 +117,7 @@ async function ask(
       body: body && Buffer.from(JSON.stringify(body)),
     },
     {
-      transport: transportFor(account),
+      transport: transportFor(account, organization),
       clock,
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_ANSWER_BYTES,

@@ -6,6 +6,7 @@ export interface Registration {
   readonly url: string;
   readonly type: AssetType;
   readonly name: string | null;
+  readonly organization: string;
   /** Gives up when the client left. */
   readonly signal: AbortSignal;
 }

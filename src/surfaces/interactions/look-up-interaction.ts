@@ -15,6 +15,7 @@ import { withoutMedia } from '../../protocols/interactions/without-media.ts';
 import { rewriteModelName } from '../../protocols/model-member.ts';
 import { buildUpstreamRequest } from '../../providers/build-request.ts';
 import type { Catalog, Route } from '../../routing/catalog.ts';
+import { holderOf } from '../../usage/principal.ts';
 import { FAMILIES, toFamilyError } from '../family.ts';
 import type {
   InteractionEntry,
@@ -122,7 +123,7 @@ export function keptOf(
 }
 
 async function ask(
-  { id, upstreamModel }: InteractionRecord,
+  { id, upstreamModel, payer }: InteractionRecord,
   { provider }: Route,
   { deps, options }: { deps: LookDeps; options: LookOptions },
 ): Promise<ProviderAnswer> {
@@ -138,7 +139,7 @@ async function ask(
   });
   try {
     return await askProvider(request, {
-      transport: deps.transportFor(provider),
+      transport: deps.transportFor(provider, holderOf(payer)),
       clock: deps.clock,
       timeoutMs: TIMEOUT_MS,
       maxBytes: deps.maxAnswerBytes,

@@ -5,7 +5,9 @@ import type { ActiveExchange, ActiveExchanges } from '../../inference/active-exc
 import { createRelay } from '../../inference/relay.ts';
 import type { Relay } from '../../inference/relay.ts';
 import type { ClientConnection, PipeableBody } from '../../inference/types.ts';
+import { WAITING } from '../../inference/failures.ts';
 import { Watchdog } from '../../inference/watchdog.ts';
+import type { Lapse } from '../../inference/watchdog.ts';
 import type { Timeouts } from '../../routing/catalog.ts';
 import type {
   UpstreamCall,
@@ -29,7 +31,7 @@ export interface ApiFailure {
   readonly error: GatewayError;
   /** Of the API, or null where none arrived. */
   readonly status: number | null;
-  /** True where nothing of the request was sent. */
+  /** True where no connection could be made, so that nothing of the request was sent. */
   readonly isUnsent: boolean;
 }
 
@@ -84,6 +86,7 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
   #status: number | null = null;
   #headers: UpstreamHeaders = {};
   #upstream: UpstreamCall | undefined;
+  #isSent = false;
   #end: ((end: ApiEnd) => void) | undefined;
   /** Bytes that the head still promises; NaN where it does not say. */
   #left = Number.NaN;
@@ -103,7 +106,7 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
       minThroughput: undefined,
       beforeCommitMs: timeouts.wholeAnswer,
       callDeadline: deadline,
-      onLapse: (lapse) => this.#fail(lapse, new GatewayError('upstream_timeout', this.#retry())),
+      onLapse: (lapse) => this.#lapse(lapse),
     });
     this.#forgetClient = client.onGone(() => this.giveUp());
     active.add(this);
@@ -113,6 +116,13 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
   attach(upstream: UpstreamCall): void {
     this.#upstream = upstream;
     if (this.#phase === 'over') upstream.abort();
+    else if (upstream.isWaiting) this.#watchdog.waiting();
+    else this.#isSent = true;
+  }
+
+  onPlace(): void {
+    this.#isSent = true;
+    this.#watchdog.placed();
   }
 
   onHead(status: number, headers: UpstreamHeaders): void {
@@ -147,6 +157,8 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
 
   onError(error: UpstreamError): void {
     if (this.#phase === 'over') return;
+    if (error.kind === 'waiting')
+      return this.#fail(WAITING, new GatewayError('no_route_succeeded'));
     const isUnsent = error.kind === 'connect';
     const told = isUnsent
       ? new GatewayError('api_unreachable', { cause: error })
@@ -176,7 +188,13 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
   /** Nobody waits for the answer any more. */
   giveUp(): void {
     const message = 'the client closed the connection';
-    this.#fail(CLIENT_GONE, new GatewayError('upstream_interrupted', { message }));
+    const reason = this.#isSent ? CLIENT_GONE : WAITING;
+    this.#fail(reason, new GatewayError('upstream_interrupted', { message }));
+  }
+
+  #lapse(lapse: Lapse): void {
+    if (!this.#isSent) return this.#fail(WAITING, new GatewayError('no_route_succeeded'));
+    this.#fail(lapse, new GatewayError('upstream_timeout', this.#retry()));
   }
 
   #fail(reason: string, error: GatewayError, isUnsent = false): void {

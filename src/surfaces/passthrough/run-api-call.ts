@@ -10,6 +10,7 @@ import type { Transport, UpstreamRequest } from '../../upstream/transport.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { LedgerEntry } from '../../usage/ledger.ts';
 import { costOf } from '../../usage/pricing.ts';
+import { holderOf } from '../../usage/principal.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { ApiExchange } from './api-exchange.ts';
 import type { ApiAnswer, ApiFailure } from './api-exchange.ts';
@@ -23,8 +24,8 @@ import type { TargetAddress } from './target.ts';
 
 export interface ApiDeps {
   inference: Pick<InferenceDeps, 'clock' | 'ledger' | 'active' | 'keepContent' | 'onBug'>;
-  /** HTTP to any host. */
-  transport: Transport;
+  /** HTTP to an API; `holder` is whoever its connections are shared out to. */
+  transportToApi(api: Api, holder: string): Transport;
   catalog(): Catalog;
 }
 
@@ -188,7 +189,7 @@ async function attempt(
   sent: UpstreamRequest,
   { request, record, deps }: { request: ApiCallRequest; record: ApiCallRecord; deps: ApiDeps },
 ): Promise<ApiAnswer | ApiFailure> {
-  const { api, client, method, startedAt, onBroken } = request;
+  const { api, principal, client, method, startedAt, onBroken } = request;
   const { clock, active } = deps.inference;
   const begun = clock.monotonic();
   record.sent();
@@ -205,7 +206,7 @@ async function attempt(
       onBroken,
       resolve,
     });
-    exchange.attach(deps.transport.send(sent, exchange));
+    exchange.attach(deps.transportToApi(api, holderOf(principal)).send(sent, exchange));
     // It may have left while nothing listened for it.
     if (client.gone) exchange.giveUp();
   });

@@ -5,6 +5,7 @@ import type { CallDeps } from '../../inference/run-call.ts';
 import { buildUpstreamRequest } from '../../providers/build-request.ts';
 import type { Catalog, Route } from '../../routing/catalog.ts';
 import type { UpstreamRequest } from '../../upstream/transport.ts';
+import { holderOf } from '../../usage/principal.ts';
 import type { VideoRecord } from './video-records.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -66,7 +67,7 @@ export async function askOwner(
   const route = ownerOf(record, deps.catalog());
   try {
     return await askProvider(requestTo(record, route, { method }), {
-      transport: deps.transportFor(route.provider),
+      transport: deps.transportFor(route.provider, holderOf(record.payer)),
       clock: deps.clock,
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_ANSWER_BYTES,

@@ -54,7 +54,7 @@ export class VideoContent implements UpstreamSink {
       minThroughput: undefined,
       beforeCommitMs: route.timeouts.firstContent,
       callDeadline: Infinity,
-      onLapse: () => this.#fail(new GatewayError('upstream_timeout')),
+      onLapse: () => this.#fail(new GatewayError(this.#lapseCode)),
     });
     active.add(this);
     onceClosed(response, () => this.#fail(new GatewayError('upstream_interrupted')));
@@ -63,6 +63,11 @@ export class VideoContent implements UpstreamSink {
   attach(upstream: UpstreamCall): void {
     this.#upstream = upstream;
     if (this.#over) upstream.abort();
+    else if (upstream.isWaiting) this.#watchdog.waiting();
+  }
+
+  onPlace(): void {
+    this.#watchdog.placed();
   }
 
   onHead(status: number, headers: UpstreamHeaders): void {
@@ -93,6 +98,11 @@ export class VideoContent implements UpstreamSink {
   /** The gateway stops. */
   shutDown(): void {
     this.#fail(new GatewayError('shutting_down'));
+  }
+
+  /** A provider that was not asked is not late. */
+  get #lapseCode(): 'no_route_succeeded' | 'upstream_timeout' {
+    return this.#upstream?.isWaiting ? 'no_route_succeeded' : 'upstream_timeout';
   }
 
   #pause(on: boolean): void {

@@ -9,6 +9,7 @@ import { onceClosed } from '../http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../http-exchange.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';
 import type { Catalog } from '../../routing/catalog.ts';
+import { holderOf } from '../../usage/principal.ts';
 import { ownerOf, requestTo } from './ask-owner.ts';
 import { listContentTasks, listVideos } from './video-lists.ts';
 import { VideoContent, withByteHeaders } from './video-content.ts';
@@ -109,7 +110,8 @@ function openContent(
   const sent = withByteHeaders(requestTo(record, route, question), request.headers.range);
   return new Promise((resolve, reject) => {
     const content = new VideoContent({ clock, route, response, active, resolve, reject });
-    content.attach(transportFor(route.provider).send(sent, content));
+    const transport = transportFor(route.provider, holderOf(record.payer));
+    content.attach(transport.send(sent, content));
   });
 }
 

@@ -10,10 +10,8 @@ import { createRequestHead } from './request-head.ts';
 import { toUpstreamError } from './to-upstream-error.ts';
 
 export interface Http1TransportOptions {
-  /** Connections per origin. Default 256. */
+  /** Connections per origin; further requests wait. Default: as many as there are requests at once. */
   connections?: number;
-  /** Requests that may wait for a connection of one origin; more fail at once. Default 4,096. */
-  maxWaiting?: number;
   /** For name, TCP and TLS together. Default 10,000 ms. */
   connectTimeoutMs?: number;
   /** How long an unused connection is kept when the server does not say. Default 30,000 ms. */
@@ -44,13 +42,12 @@ const NOTHING_TO_STOP: UpstreamCall = {
  * out to be closed, another connection is used instead.
  */
 export function createHttp1Transport(options: Http1TransportOptions = {}): Transport {
-  const { connections = 256, maxWaiting = 4096, maxPools = 256 } = options;
+  const { connections = Infinity, maxPools = 256 } = options;
   const { connectTimeoutMs = 10_000, keepAliveMs = 30_000, clock = systemClock } = options;
   const { maxDecodedBytes = 256 * 1024 * 1024, ca } = options;
   let context: SecureContext | undefined;
   const pools = new OriginPools({
     connections,
-    maxWaiting,
     maxPools,
     connectTimeoutMs,
     keepAliveMs,
@@ -67,7 +64,6 @@ export function createHttp1Transport(options: Http1TransportOptions = {}): Trans
       try {
         const pool = pools.poolFor(url);
         const head = createRequestHead(request, pool.origin.host);
-        if (pool.isFull) throw new TypeError('too many requests wait for the provider');
         exchange = new Exchange({ sink, method, head, body, raw, maxDecodedBytes });
         pool.send(exchange);
       } catch (error) {

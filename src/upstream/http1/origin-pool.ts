@@ -7,8 +7,6 @@ import { toUpstreamError } from './to-upstream-error.ts';
 export interface OriginPoolSettings extends ConnectionSettings {
   /** Connections at most. */
   connections: number;
-  /** Exchanges that may wait for a connection to become free. */
-  maxWaiting: number;
 }
 
 /** The connections of one origin and the exchanges that wait for one, served in order. */
@@ -41,15 +39,6 @@ export class OriginPool implements ConnectionOwner, ExchangeQueue {
 
   get isEmpty(): boolean {
     return this.#all.size === 0 && this.#waiting.size === 0;
-  }
-
-  get isFull(): boolean {
-    const { connections, maxWaiting } = this.#settings;
-    return (
-      this.#idle.length === 0 &&
-      this.#all.size >= connections &&
-      this.#waiting.size - this.#soon >= maxWaiting
-    );
   }
 
   send(exchange: Exchange): void {

@@ -1,7 +1,10 @@
 import { UpstreamError } from '../transport.ts';
 import type { UpstreamErrorKind } from '../transport.ts';
 
-const TEXTS: Record<UpstreamErrorKind, string> = {
+/** Whoever has places for its calls tells that one waited for its own. */
+type Kind = Exclude<UpstreamErrorKind, 'waiting'>;
+
+const TEXTS: Record<Kind, string> = {
   connect: 'could not connect to the provider',
   reset: 'the provider closed the connection',
   protocol: 'the provider did not answer in HTTP',
@@ -12,7 +15,7 @@ const TEXTS: Record<UpstreamErrorKind, string> = {
  * Names what broke an exchange. The text holds no address, since it may end up in a log line beside
  * a client's request; the original error is the cause.
  */
-export function toUpstreamError(kind: UpstreamErrorKind, cause?: unknown): UpstreamError {
+export function toUpstreamError(kind: Kind, cause?: unknown): UpstreamError {
   const code = errorCode(cause);
   return new UpstreamError(kind, code ? `${TEXTS[kind]} (${code})` : TEXTS[kind], { cause });
 }

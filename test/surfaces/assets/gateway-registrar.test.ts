@@ -50,7 +50,7 @@ async function registrarWith(
 }
 
 const asking = (url: string, signal = new AbortController().signal) =>
-  ({ url, type: 'Image', name: null, signal }) as const;
+  ({ url, type: 'Image', name: null, organization: 'org_1', signal }) as const;
 
 it(
   verifies(

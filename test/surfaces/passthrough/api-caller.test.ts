@@ -75,7 +75,7 @@ function setUp(plays: Play[], { api = makeApi(), entry = {}, ...rest }: Parts = 
   };
   const caller = createApiCaller({
     inference: { clock, ledger, active, keepContent: false, onBug },
-    transport,
+    transportToApi: () => transport,
     catalog: () => ({ fingerprint: '', models: new Map(), apis: new Map([[api.name, api]]) }),
     ids: createIdSource(clock),
     ...rest,

@@ -67,14 +67,14 @@ async function setUp() {
           throw thrown;
         },
       },
-      transport: {
+      transportToApi: () => ({
         send(_request, given) {
           sink = given;
           const idle = (): void => undefined;
           return { abort: idle, pause: idle, resume: idle };
         },
         close: async () => undefined,
-      },
+      }),
       catalog,
     },
   ).then((given) => (result = given));
