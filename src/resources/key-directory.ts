@@ -2,6 +2,8 @@ import type { Clock } from '../core/clock.ts';
 import { toNanos } from '../core/money.ts';
 import type { KeyHasher } from '../core/seal.ts';
 import type { Principal, SpendLimits } from '../usage/principal.ts';
+import { readChanged } from './changes/changed-resources.ts';
+import type { Changes } from './changes/change-log.ts';
 import type { Spec, Stored } from './define-resource.ts';
 import { key as keyDefinition } from './key.ts';
 import { organization as organizationDefinition } from './organization.ts';
@@ -12,16 +14,35 @@ export interface KeyDirectory {
   lookup(presented: string): KeyState;
   /** The same for the id of a key: who pays for what goes on without its holder. */
   find(id: string): KeyState;
-  /** Reads all keys anew; what is served meanwhile is the former state. */
-  reload(): Promise<void>;
+  /**
+   * Reads what changed; what is served meanwhile is the former state. To be called again only when it
+   * is done.
+   */
+  update(changes: Changes): Promise<void>;
 }
 
 export type KeyState = Principal | 'unknown' | 'revoked' | 'expired';
 
+/** An organization as all of its keys see it; undefined while there is none. */
+interface Owner {
+  stored: Stored | undefined;
+}
+
 interface Listed {
-  principal: Principal;
-  revoked: boolean;
-  expiresAt: number;
+  /** Undefined for a key that is gone. */
+  stored: Stored | undefined;
+  readonly owner: Owner;
+  /** Made when it is asked for, and again when the key or its organization has changed. */
+  known: Known | undefined;
+}
+
+interface Known {
+  readonly key: Stored;
+  readonly organization: Stored | undefined;
+  readonly revoked: boolean;
+  /** Milliseconds since epoch. */
+  readonly expiresAt: number;
+  readonly principal: Principal;
 }
 
 export interface KeyDirectoryDeps {
@@ -33,18 +54,13 @@ export interface KeyDirectoryDeps {
 /** Presented keys whose listing is remembered, so that most requests cost no HMAC. */
 const MAX_REMEMBERED = 10_000;
 
-const ALL = { organization: null, limit: Infinity, matches: () => true };
-
 export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDeps): KeyDirectory {
-  let byHash: ReadonlyMap<string, Listed> = new Map();
-  let byId: ReadonlyMap<string, Listed> = new Map();
-  let remembered = new Map<string, Listed>();
-  let begun = 0;
-  let shown = 0;
+  const list = new KeyList();
+  const remembered = new Map<string, Listed>();
 
   const find = (presented: string): Listed | undefined => {
     for (const hash of hasher.hashes(presented)) {
-      const found = byHash.get(hash);
+      const found = list.byHash(hash);
       if (!found) continue;
       // Only keys that exist: nobody can fill this with guesses.
       if (remembered.size >= MAX_REMEMBERED) remembered.clear();
@@ -55,48 +71,105 @@ export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDe
   };
 
   const stateOf = (found: Listed | undefined): KeyState => {
-    if (!found) return 'unknown';
-    if (found.revoked) return 'revoked';
-    return found.expiresAt <= clock.now() ? 'expired' : found.principal;
+    const known = found && know(found);
+    if (!known) return 'unknown';
+    if (known.revoked) return 'revoked';
+    return known.expiresAt <= clock.now() ? 'expired' : known.principal;
   };
 
   return {
     lookup: (presented) => stateOf(remembered.get(presented) ?? find(presented)),
-    find: (id) => stateOf(byId.get(id)),
-    async reload() {
-      const turn = ++begun;
-      const organizations = await repository.list(organizationDefinition, ALL);
-      const keys = await repository.list(keyDefinition, ALL);
-      // One that began later has read later, and may have been done first.
-      if (turn < shown) return;
-      shown = turn;
-      const owners = new Map(organizations.map((stored) => [stored.id, stored]));
-      const listed = keys.map((stored) => ({
-        hash: String(stored.state['hash']),
-        key: toListed(stored, owners.get(stored.organization ?? '')),
-      }));
-      remembered = new Map();
-      byHash = new Map(listed.map(({ hash, key }) => [hash, key]));
-      byId = new Map(listed.map(({ key }) => [key.principal.keyId, key]));
+    find: (id) => stateOf(list.byId(id)),
+    async update(changes) {
+      const organizations = await readChanged(repository, organizationDefinition.kind, changes);
+      const keys = await readChanged(repository, keyDefinition.kind, changes);
+      if (changes === 'everything') {
+        remembered.clear();
+        list.clear();
+      }
+      for (const [id, stored] of organizations) list.ownerOf(id).stored = stored;
+      for (const [id, stored] of keys) list.put(id, stored);
     },
   };
 }
 
-function toListed(stored: Stored, owner: Stored | undefined): Listed {
-  const { spec, state } = stored;
+/** Keys by id and by hash, with their organizations. */
+class KeyList {
+  readonly #owners = new Map<string, Owner>();
+  readonly #byId = new Map<string, Listed>();
+  readonly #byHash = new Map<string, Listed>();
+
+  byId(id: string): Listed | undefined {
+    return this.#byId.get(id);
+  }
+
+  byHash(hash: string): Listed | undefined {
+    return this.#byHash.get(hash);
+  }
+
+  ownerOf(organization: string): Owner {
+    const known = this.#owners.get(organization);
+    if (known) return known;
+    const owner: Owner = { stored: undefined };
+    this.#owners.set(organization, owner);
+    return owner;
+  }
+
+  /** Undefined for a key that is gone. */
+  put(id: string, stored: Stored | undefined): void {
+    const listed = this.#byId.get(id);
+    if (!listed) {
+      if (stored) this.#add(stored);
+      return;
+    }
+    if (!stored) {
+      this.#byId.delete(id);
+      this.#byHash.delete(hashOf(listed.stored));
+    }
+    // Whoever remembers it must see the change.
+    listed.stored = stored;
+  }
+
+  clear(): void {
+    for (const index of [this.#owners, this.#byId, this.#byHash]) index.clear();
+  }
+
+  #add(stored: Stored): void {
+    const owner = this.ownerOf(stored.organization ?? '');
+    const listed: Listed = { stored, owner, known: undefined };
+    this.#byId.set(stored.id, listed);
+    this.#byHash.set(hashOf(stored), listed);
+  }
+}
+
+function hashOf(stored: Stored | undefined): string {
+  return String(stored?.state['hash']);
+}
+
+function know(listed: Listed): Known | undefined {
+  const { stored, owner, known } = listed;
+  if (!stored) return undefined;
+  if (known?.key === stored && known.organization === owner.stored) return known;
+  return (listed.known = toKnown(stored, owner.stored));
+}
+
+function toKnown(key: Stored, organization: Stored | undefined): Known {
+  const { spec, state } = key;
   const expires = spec['expires_at'] as string | null;
   const scopes = spec['scopes'] as string[] | null;
   return {
+    key,
+    organization,
     revoked: state['revoked_at'] !== null,
     expiresAt: expires === null ? Infinity : Date.parse(expires),
     principal: {
-      keyId: stored.id,
+      keyId: key.id,
       keyName: spec.name,
-      organizationId: stored.organization ?? '',
-      organizationEnabled: owner?.spec['enabled'] === true,
+      organizationId: key.organization ?? '',
+      organizationEnabled: organization?.spec['enabled'] === true,
       scopes: scopes && new Set(scopes),
       keySpend: toSpendLimits(spec['spending_limit']),
-      organizationSpend: toOrganizationLimits(owner?.spec),
+      organizationSpend: toOrganizationLimits(organization?.spec),
       rpmCap: spec['rpm_cap'] as number | null,
       concurrencyCap: spec['concurrency_cap'] as number | null,
       allowedModels: spec['allowed_models'] as string[] | null,

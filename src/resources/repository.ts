@@ -63,7 +63,7 @@ export class Repository {
     this.deps = deps;
     this.store = deps.store;
     this.definitions = deps.definitions;
-    this.rows = new ResourceRows(deps.store, deps.ids);
+    this.rows = new ResourceRows(deps.store);
     this.secrets = new SealedSecrets(deps.sealer);
   }
 
@@ -120,6 +120,14 @@ export class Repository {
   /** In the order of ids, which is that of creation, or the reverse as the kind has it. */
   list(definition: ResourceDefinition, query: ListQuery): Promise<Stored[]> {
     return this.rows.list(definition, query);
+  }
+
+  /** Undefined for what does not exist. */
+  byIds(
+    definition: ResourceDefinition,
+    ids: readonly string[],
+  ): Promise<Map<string, Stored | undefined>> {
+    return this.rows.byIds(definition, ids);
   }
 
   /** A versioned resource as it was; what is not of its fields is as it is now. */

@@ -1,6 +1,6 @@
-import type { IdSource } from '../core/ids.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Key, Op, Store, Version } from '../store/store.ts';
+import { ChangeLog } from './changes/change-log.ts';
 import type { ResourceDefinition, Stored } from './define-resource.ts';
 import { MAX_NAME_LENGTH } from './fields.ts';
 import {
@@ -48,11 +48,11 @@ export interface Row {
 /** Resources as rows of the store: found by id or name, listed, written together with the epoch. */
 export class ResourceRows {
   private readonly store: Store;
-  private readonly ids: IdSource;
+  private readonly log: ChangeLog;
 
-  constructor(store: Store, ids: IdSource) {
+  constructor(store: Store) {
     this.store = store;
-    this.ids = ids;
+    this.log = new ChangeLog(store);
   }
 
   /** Undefined also for what belongs to another organization. */
@@ -98,6 +98,15 @@ export class ResourceRows {
       after = page.last;
       if (after === undefined) return found;
     }
+  }
+
+  /** Undefined for what does not exist. */
+  async byIds(
+    { kind }: ResourceDefinition,
+    ids: readonly string[],
+  ): Promise<Map<string, Stored | undefined>> {
+    const rows = await Promise.all(ids.map((id) => this.store.get<Stored>(resourceKey(kind, id))));
+    return new Map(rows.map((row, index) => [ids[index] as string, row?.value]));
   }
 
   /** A resource as it was at a version; of one that is versioned. */
@@ -147,11 +156,8 @@ export class ResourceRows {
   }
 
   /** The key in whose way another writer came, or undefined when all is written. */
-  async commit(ops: readonly Op[], heldEpoch?: Version): Promise<Key | undefined> {
-    const held = heldEpoch === undefined ? {} : { ifVersion: heldEpoch };
-    const epoch: Op = { type: 'put', key: EPOCH_KEY, value: this.ids.next('epoch'), ...held };
-    const result = await this.store.commit([...ops, epoch]);
-    return result.ok ? undefined : result.conflict;
+  commit(ops: readonly Op[], heldEpoch?: Version): Promise<Key | undefined> {
+    return this.log.commit(ops, heldEpoch);
   }
 
   /** A name or key value that somebody else has will not become free by trying again. */

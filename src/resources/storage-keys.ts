@@ -4,8 +4,16 @@ export const EPOCH_PREFIX: Key = ['resource-epoch'];
 /** Written by every change of any resource, so that watchers can tell whether they are up to date. */
 export const EPOCH_KEY: Key = ['resource-epoch', 'now'];
 
-export const kindPrefix = (kind: string): Key => ['resource', kind];
-export const resourceKey = (kind: string, id: string): Key => ['resource', kind, id];
+/** Number of the last change of each lane of the log. */
+export const CHANGE_HEADS: Key = ['resource-change-head'];
+export const changeHeadKey = (lane: number): Key => [...CHANGE_HEADS, lane];
+/** Changes of a lane; a slot holds the newest of those that fall on it. */
+export const changePrefix = (lane: number): Key => ['resource-change', lane];
+export const changeKey = (lane: number, slot: number): Key => [...changePrefix(lane), slot];
+
+export const resourcePrefix: Key = ['resource'];
+export const kindPrefix = (kind: string): Key => [...resourcePrefix, kind];
+export const resourceKey = (kind: string, id: string): Key => [...kindPrefix(kind), id];
 
 /** The natural key; holds the id. */
 export const nameKey = (kind: string, organization: string | null, name: string): Key =>

@@ -1,4 +1,5 @@
 import type { Protocol } from '../core/protocol-id.ts';
+import type { ByName } from '../core/snapshot-map.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { ApiTarget } from './api.ts';
@@ -49,6 +50,8 @@ export type Strategy = 'priority' | 'least_latency' | 'sticky';
 /** A logical model. */
 export interface Model {
   readonly id: string;
+  /** Id of its resource: in the order of these the models were configured. */
+  readonly resourceId: string;
   readonly type: ModelType;
   readonly displayName: string;
   readonly description: string | null;
@@ -80,7 +83,7 @@ export interface Catalog {
   /** Changes when the contents change. */
   readonly fingerprint: string;
   /** APIs are among them, without routes, so that they are listed. */
-  readonly models: ReadonlyMap<string, Model>;
+  readonly models: ByName<Model>;
   /** What is called by path, by name. */
-  readonly apis: ReadonlyMap<string, Api>;
+  readonly apis: ByName<Api>;
 }

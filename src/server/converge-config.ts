@@ -8,7 +8,7 @@ import { createResourceClient } from './resource-client.ts';
 
 /** Makes the stored resources what the file declares, and the data plane see it. */
 export async function convergeConfig(
-  gateway: Pick<Gateway, 'repository' | 'hasher' | 'refresh'>,
+  gateway: Pick<Gateway, 'repository' | 'hasher' | 'catchUp'>,
   config: GatewayConfig,
   sources: ReferenceSources,
 ): Promise<readonly Diagnostic[]> {
@@ -25,6 +25,6 @@ export async function convergeConfig(
       return hasher.hashes(value).includes(String(stored.state['hash']));
     },
   });
-  await gateway.refresh();
+  await gateway.catchUp();
   return diagnostics;
 }

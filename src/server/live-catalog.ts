@@ -1,59 +1,51 @@
-import { buildCatalog } from '../routing/build-catalog.ts';
+import { CatalogIndex } from '../routing/catalog-index.ts';
+import type { Catalog } from '../routing/catalog.ts';
 import type {
   AccountRecord,
   ApiRecord,
-  CatalogInput,
+  CatalogDefaults,
   ModelRecord,
-} from '../routing/build-catalog.ts';
+} from '../routing/resolve-model.ts';
 import { resolveApi } from '../routing/api.ts';
 import type { ApiSettings } from '../routing/api.ts';
-import type { Catalog } from '../routing/catalog.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import { resolveAccount } from '../providers/resolve-account.ts';
 import type { ProviderSettings } from '../providers/resolve-account.ts';
+import { readChanged } from '../resources/changes/changed-resources.ts';
+import type { ChangedResources } from '../resources/changes/changed-resources.ts';
+import type { Changes } from '../resources/changes/change-log.ts';
 import { toView } from '../resources/define-resource.ts';
 import type { Stored } from '../resources/define-resource.ts';
 import type { Repository } from '../resources/repository.ts';
 
-/** The catalog of the moment, built anew from the resources and swapped whole. */
+/** The catalog of the moment, swapped whole when one of its rows changes. */
 export interface LiveCatalog {
   current(): Catalog;
   /** The provider with this id or name; undefined when it cannot be used or is not to be. */
   account(idOrName: string): ProviderAccount | undefined;
-  reload(): Promise<void>;
+  /** Reads what changed; to be called again only when it is done. */
+  update(changes: Changes): Promise<void>;
 }
 
 export interface LiveCatalogDeps {
   repository: Repository;
-  defaults: CatalogInput['defaults'];
-  firstContentSet: boolean;
+  defaults: CatalogDefaults;
   /** A provider that cannot be used as it is stored; its routes are left out. */
   onBadProvider(name: string, error: unknown): void;
   /** An API that cannot be called as it is stored; it is left out. */
   onBadApi(name: string, error: unknown): void;
 }
 
-interface Resolved {
-  version: number;
-  record: AccountRecord;
-}
-
-const EVERYTHING = { organization: null, limit: Infinity, matches: () => true };
-
 export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
-  const { repository, defaults, firstContentSet } = deps;
-  let catalog: Catalog = { fingerprint: '', models: new Map(), apis: new Map() };
-  /** An unchanged provider keeps its account object, and with it connections and mock counters. */
-  let resolved = new Map<string, Resolved>();
-  let known: ReadonlyMap<string, AccountRecord> = new Map();
-  let begun = 0;
-  let shown = 0;
+  const { repository, defaults } = deps;
+  let index = new CatalogIndex(defaults);
 
-  const resolve = (stored: Stored): Resolved | undefined => {
-    const known = resolved.get(stored.id);
+  /** An unchanged provider keeps its account object, and with it connections and mock counters. */
+  const toAccount = (stored: Stored): AccountRecord | undefined => {
+    const known = index.account(stored.id);
     if (known?.version === stored.version) return known;
     try {
-      return { version: stored.version, record: toAccountRecord(stored, repository) };
+      return toAccountRecord(stored, repository);
     } catch (error) {
       deps.onBadProvider(stored.spec.name, error);
       return undefined;
@@ -61,40 +53,37 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
   };
 
   return {
-    current: () => catalog,
+    current: () => index.catalog,
     account(idOrName) {
-      const record = known.get(idOrName);
+      const record = index.account(idOrName);
       return record?.enabled ? record.account : undefined;
     },
-    async reload() {
-      const turn = ++begun;
-      const providers = await repository.list(repository.definitionOf('provider'), EVERYTHING);
-      const models = await repository.list(repository.definitionOf('model'), EVERYTHING);
-      const apis = await repository.list(repository.definitionOf('api'), EVERYTHING);
-      // One that began later has read later, and may have been done first.
-      if (turn < shown) return;
-      shown = turn;
-      const next = new Map<string, Resolved>();
-      const accounts = new Map<string, AccountRecord>();
-      for (const stored of providers) {
-        const account = resolve(stored);
-        if (!account) continue;
-        next.set(stored.id, account);
-        accounts.set(stored.spec.name, account.record);
-        accounts.set(stored.id, account.record);
-      }
-      resolved = next;
-      known = accounts;
-      const records = models.map((stored) => toModelRecord(stored, repository));
-      catalog = buildCatalog({
-        models: records,
-        accounts,
-        apis: apis.flatMap((stored) => toApiRecord(stored, deps) ?? []),
-        defaults,
-        firstContentSet,
-      });
+    async update(changes) {
+      const read = (kind: string) => readChanged(repository, kind, changes);
+      const [providers, models, apis] = [
+        await read('provider'),
+        await read('model'),
+        await read('api'),
+      ];
+      const next = {
+        providers: mapRows(providers, toAccount),
+        models: mapRows(models, (stored) => toModelRecord(stored, repository)),
+        apis: mapRows(apis, (stored) => toApiRecord(stored, deps)),
+      };
+      if (changes === 'everything') {
+        const whole = new CatalogIndex(defaults);
+        whole.change(next);
+        index = whole;
+      } else index.change(next);
     },
   };
+}
+
+function mapRows<T>(
+  rows: ChangedResources,
+  toRecord: (stored: Stored) => T | undefined,
+): Map<string, T | undefined> {
+  return new Map([...rows].map(([id, stored]) => [id, stored && toRecord(stored)]));
 }
 
 function toAccountRecord(stored: Stored, repository: Repository): AccountRecord {

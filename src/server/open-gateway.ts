@@ -75,7 +75,7 @@ export interface Gateway {
   /** Part of what readiness tells. */
   readonly condition: { draining: boolean; reloadError: string | null };
   /** Sees every change of resources that was committed before. */
-  refresh(): Promise<void>;
+  catchUp(): Promise<void>;
   /** Ends what has no end of its own, also what begins later; a client goes on elsewhere. */
   endFollowing(): void;
   /** Ends open streams in their own protocol. */
@@ -148,7 +148,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     hasher: resources.hasher,
     ids: options.ids,
     condition,
-    refresh: resources.refresh,
+    catchUp: resources.catchUp,
     endFollowing: agents.endFollowing,
     endStreams() {
       agents.endFollowing();

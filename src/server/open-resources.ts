@@ -5,7 +5,7 @@ import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import { createKeyHasher, createSealer } from '../core/seal.ts';
 import type { KeyHasher } from '../core/seal.ts';
-import { createChangeFeed } from '../resources/change-feed.ts';
+import { createChangeFeed } from '../resources/changes/change-feed.ts';
 import { createKeyDirectory } from '../resources/key-directory.ts';
 import type { KeyDirectory } from '../resources/key-directory.ts';
 import { bindResources } from '../resources/registry.ts';
@@ -33,8 +33,6 @@ export interface LiveResources {
   readonly hasher: KeyHasher;
   readonly keys: KeyDirectory;
   readonly catalog: LiveCatalog;
-  /** Reads everything anew. */
-  refresh(): Promise<void>;
   /** Sees every change that was committed before; costs one read when there is none. */
   catchUp(): Promise<void>;
   /** So old is what is known of changes, in milliseconds. */
@@ -57,28 +55,29 @@ export async function openResources(
   const keys = createKeyDirectory({ repository, hasher, clock });
   const catalog = createLiveCatalog({
     repository,
-    defaults: config.timeouts,
-    firstContentSet: options.firstContentSet,
+    defaults: { timeouts: config.timeouts, firstContentSet: options.firstContentSet },
     onBadProvider: (provider, error) =>
       log.error('provider left out', { provider, reason: reasonOf(error) }),
     onBadApi: (api, error) => log.error('API left out', { api, reason: reasonOf(error) }),
   });
-  const refresh = async (): Promise<void> => {
-    await Promise.all([keys.reload(), catalog.reload()]);
-  };
   const feed = createChangeFeed({
     store,
     clock,
     onError: (error) => tellFailure(log, 'changes could not be read', { error }),
   });
-  feed.subscribe(refresh);
-  await refresh();
+  feed.subscribe((changes) => keys.update(changes));
+  feed.subscribe((changes) => catalog.update(changes));
+  try {
+    await feed.catchUp();
+  } catch (error) {
+    feed.close();
+    throw error;
+  }
   return {
     repository,
     hasher,
     keys,
     catalog,
-    refresh,
     catchUp: () => feed.catchUp(),
     ageMs: () => feed.ageMs(),
     close: () => feed.close(),

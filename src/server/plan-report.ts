@@ -52,6 +52,8 @@ function findProtocol(id: string, protocols: readonly WireProtocol[]): WireProto
 }
 
 function unknown(name: string, { models }: Catalog): string {
-  const near = [...models.keys()].find((one) => leven(one, name, { maxDistance: 3 }) < 3);
+  const near = [...models.keys()]
+    .toSorted()
+    .find((one) => leven(one, name, { maxDistance: 3 }) < 3);
   return near === undefined ? `no model ${name}` : `no model ${name}; did you mean ${near}?`;
 }

@@ -31,14 +31,18 @@ export function resolveModel(name: string, { models }: Catalog): Model | undefin
   if (exact) return exact;
   let best: Model | undefined;
   for (const model of models.values())
-    if (model.id === `${model.vendor}/${bare}` && (!best || fitness(model) > fitness(best)))
-      best = model;
+    if (model.id === `${model.vendor}/${bare}` && (!best || isBetter(model, best))) best = model;
   return best;
 }
 
 /** True when requests of generate-content can be served by one of its routes. */
 export function servesGenerateContent(model: Model): boolean {
   return fitness(model) > 0;
+}
+
+function isBetter(model: Model, other: Model): boolean {
+  const [own, others] = [fitness(model), fitness(other)];
+  return own === others ? model.resourceId < other.resourceId : own > others;
 }
 
 function fitness({ routes }: Model): number {

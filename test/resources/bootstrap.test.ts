@@ -15,7 +15,7 @@ describe('bootstrap', () => {
       const resources = makeResources();
       const first = await bootstrap(resources.repository);
       const directory = createKeyDirectory(resources);
-      await directory.reload();
+      await directory.update('everything');
       expect(directory.lookup(first!.adminKey)).toMatchObject({
         keyName: 'admin',
         organizationId: first!.organization,

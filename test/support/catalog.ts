@@ -51,6 +51,7 @@ export function fakeRoute(provider: string, overrides: Partial<Route> = {}): Rou
 export function fakeModel(id: string, routes: Route[], overrides: Partial<Model> = {}): Model {
   return {
     id,
+    resourceId: `model_${id}`,
     type: 'llm',
     displayName: id,
     description: null,

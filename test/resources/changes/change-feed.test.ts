@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createChangeFeed } from '../../src/resources/change-feed.ts';
-import type { Store } from '../../src/store/store.ts';
-import { makeResources } from './make-resources.ts';
+import { createChangeFeed } from '../../../src/resources/changes/change-feed.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { makeResources } from '../make-resources.ts';
 
 function setUp(overrides: Partial<Store> = {}) {
   const resources = makeResources();

@@ -1,13 +1,18 @@
-import type { Clock, Timer } from '../core/clock.ts';
-import type { Store } from '../store/store.ts';
-import { EPOCH_KEY, EPOCH_PREFIX } from './storage-keys.ts';
+import type { Clock, Timer } from '../../core/clock.ts';
+import type { Store } from '../../store/store.ts';
+import { EPOCH_PREFIX } from '../storage-keys.ts';
+import { readChanges } from './change-log.ts';
+import type { Changes, LogPosition } from './change-log.ts';
 
 const POLL_MS = 500;
 
 /** Tells of changes of any resource, by any process on the store, within a second. */
 export interface ChangeFeed {
-  /** `onChange` runs after each change, one at a time, and again when something changed meanwhile. */
-  subscribe(onChange: () => Promise<void>): () => void;
+  /**
+   * `onChange` runs after each change, one at a time, and again when something changed meanwhile. The
+   * first time, and where it cannot be told which rows changed, it is told of everything.
+   */
+  subscribe(onChange: Subscriber): () => void;
   /**
    * Resolves when every change that was committed before has been told of; rejects with what kept it from
    * that, a `StoreError` or the failure of a subscriber.
@@ -18,6 +23,8 @@ export interface ChangeFeed {
   close(): void;
 }
 
+export type Subscriber = (changes: Changes) => Promise<void>;
+
 export interface ChangeFeedDeps {
   store: Store;
   clock: Clock;
@@ -27,8 +34,8 @@ export interface ChangeFeedDeps {
 
 /** The store's watch rings at once; the poll makes up for a bell that was lost. */
 export function createChangeFeed({ store, clock, onError }: ChangeFeedDeps): ChangeFeed {
-  const subscribers = new Set<() => Promise<void>>();
-  let seen: string | undefined;
+  const subscribers = new Set<Subscriber>();
+  let seen: LogPosition | undefined;
   /** What the look fails with, if it does. */
   let looking: Promise<{ readonly failure: unknown } | undefined> | undefined;
   let again = false;
@@ -39,10 +46,9 @@ export function createChangeFeed({ store, clock, onError }: ChangeFeedDeps): Cha
   const look = async (): Promise<{ readonly failure: unknown } | undefined> => {
     const begun = clock.monotonic();
     try {
-      const epoch = (await store.get<string>(EPOCH_KEY))?.version;
-      if (!closed && epoch !== seen) await tellAll(subscribers);
-      seen = epoch;
-      knownAt = begun;
+      const { position, changes } = await readChanges(store, seen);
+      if (!closed && changes.length > 0) await tellAll(subscribers, changes);
+      [seen, knownAt] = [position, begun];
       return undefined;
     } catch (failure) {
       if (!closed) onError(failure);
@@ -51,11 +57,8 @@ export function createChangeFeed({ store, clock, onError }: ChangeFeedDeps): Cha
   };
 
   const ring = (): void => {
-    if (looking) {
-      again = true;
-      return;
-    }
-    looking = look().finally(() => {
+    again = looking !== undefined;
+    looking ??= look().finally(() => {
       looking = undefined;
       if (again && !closed) {
         again = false;
@@ -77,9 +80,12 @@ export function createChangeFeed({ store, clock, onError }: ChangeFeedDeps): Cha
       return () => void subscribers.delete(onChange);
     },
     async catchUp() {
-      // The look that is under way may have read before the change.
-      await looking;
-      ring();
+      if (looking) {
+        // It may have read before the change; all who come meanwhile share the look that follows.
+        again = true;
+        await looking;
+      }
+      if (!looking) ring();
       const failed = await looking;
       if (failed) throw failed.failure;
     },
@@ -92,9 +98,9 @@ export function createChangeFeed({ store, clock, onError }: ChangeFeedDeps): Cha
   };
 }
 
-async function tellAll(subscribers: ReadonlySet<() => Promise<void>>): Promise<void> {
+async function tellAll(subscribers: ReadonlySet<Subscriber>, changes: Changes): Promise<void> {
   // All of them, so that none still runs when the next look begins.
-  const results = await Promise.allSettled([...subscribers].map(async (run) => run()));
+  const results = await Promise.allSettled([...subscribers].map(async (run) => run(changes)));
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
 }

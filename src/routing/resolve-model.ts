@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { parseDuration } from '../core/duration.ts';
 import type { Duration } from '../core/duration.ts';
 import { perMillionToNanos, toNanos } from '../core/money.ts';
@@ -6,16 +5,7 @@ import type { Protocol } from '../core/protocol-id.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { ApiTarget } from './api.ts';
-import type {
-  Api,
-  Catalog,
-  MinThroughput,
-  Model,
-  ModelType,
-  Route,
-  Strategy,
-  Timeouts,
-} from './catalog.ts';
+import type { Api, MinThroughput, Model, ModelType, Route, Strategy, Timeouts } from './catalog.ts';
 
 /** Decimal USD, as resources carry it. */
 type Money = string | number;
@@ -53,6 +43,7 @@ export interface RouteRecord {
 }
 
 export interface ModelRecord {
+  id: string;
   name: string;
   model_type: ModelType;
   display_name: string | null;
@@ -81,6 +72,7 @@ export interface AccountRecord {
 
 /** A target with what only its resource knows. */
 export interface ApiRecord {
+  id: string;
   target: ApiTarget;
   display_name: string | null;
   description: string | null;
@@ -91,41 +83,29 @@ export interface ApiRecord {
   created_at: string;
 }
 
-export interface CatalogInput {
-  models: readonly ModelRecord[];
-  apis: readonly ApiRecord[];
-  /** By provider name. */
-  accounts: ReadonlyMap<string, AccountRecord>;
-  /** Milliseconds, of the server. */
-  defaults: { firstContent: number; idle: number; total: number };
+/** What the server says about all models and APIs. */
+export interface CatalogDefaults {
+  /** Milliseconds. */
+  timeouts: { firstContent: number; idle: number; total: number };
   /** True when the operator set the server's `first_content`, which then also bounds whole answers. */
   firstContentSet: boolean;
 }
 
-/** The models that requests can name: enabled ones, with the enabled routes of enabled providers. */
-export function buildCatalog(input: CatalogInput): Catalog {
-  const apis = input.apis.filter((api) => api.enabled);
-  const models = [
-    // A model of the same name stands before an API.
-    ...apis.map(toApiModel),
-    ...input.models.filter((model) => model.enabled).map((model) => toModel(model, input)),
-  ];
-  return {
-    fingerprint: fingerprint(input),
-    models: new Map(models.map((model) => [model.id, model])),
-    apis: new Map(apis.map((api) => [api.target.name, toApi(api, input)])),
-  };
-}
-
-function toApi({ target, pricing, timeouts }: ApiRecord, input: CatalogInput): Api {
-  return { ...target, pricing: toPricing(pricing), timeouts: toTimeouts([timeouts], input) };
+export function toApi({ target, pricing, timeouts }: ApiRecord, defaults: CatalogDefaults): Api {
+  return { ...target, pricing: toPricing(pricing), timeouts: toTimeouts([timeouts], defaults) };
 }
 
 /** What the catalog shows of it; its schema is the input of `POST /v1/run`. */
-function toApiModel({ target, created_at: createdAt, pricing, ...record }: ApiRecord): Model {
+export function toApiModel({
+  target,
+  created_at: createdAt,
+  pricing,
+  ...record
+}: ApiRecord): Model {
   const { name, methods } = target;
   return {
     id: name,
+    resourceId: record.id,
     type: 'api',
     displayName: record.display_name ?? name,
     description: record.description,
@@ -151,14 +131,20 @@ function toApiModel({ target, created_at: createdAt, pricing, ...record }: ApiRe
   };
 }
 
-function toModel(record: ModelRecord, input: CatalogInput): Model {
+/** A model with the enabled routes of enabled providers; `accountOf` knows them by name and by id. */
+export function toModel(
+  record: ModelRecord,
+  accountOf: (provider: string) => AccountRecord | undefined,
+  defaults: CatalogDefaults,
+): Model {
   const routes = record.routes.flatMap((route, index) => {
-    const provider = input.accounts.get(route.provider);
+    const provider = accountOf(route.provider);
     if (!route.enabled || !provider?.enabled) return [];
-    return [toRoute(route, { index, record, provider, input })];
+    return [toRoute(route, { index, record, provider, defaults })];
   });
   return {
     id: record.name,
+    resourceId: record.id,
     type: record.model_type,
     displayName: record.display_name ?? record.name,
     description: record.description,
@@ -179,10 +165,10 @@ interface RouteContext {
   index: number;
   record: ModelRecord;
   provider: AccountRecord;
-  input: CatalogInput;
+  defaults: CatalogDefaults;
 }
 
-function toRoute(route: RouteRecord, { index, record, provider, input }: RouteContext): Route {
+function toRoute(route: RouteRecord, { index, record, provider, defaults }: RouteContext): Route {
   const { account } = provider;
   const spoken = Object.keys(account.protocols) as Protocol[];
   return {
@@ -196,7 +182,7 @@ function toRoute(route: RouteRecord, { index, record, provider, input }: RouteCo
     priority: route.priority,
     weight: route.weight,
     pricing: { ...toPricing(record.pricing), ...toPricing(route.pricing) },
-    timeouts: toTimeouts([route.timeouts, record.timeouts, provider.timeouts], input),
+    timeouts: toTimeouts([route.timeouts, record.timeouts, provider.timeouts], defaults),
     minThroughput: toMinThroughput(route),
     responseModel: route.response_model,
   };
@@ -205,7 +191,7 @@ function toRoute(route: RouteRecord, { index, record, provider, input }: RouteCo
 /** The nearest declaration wins: route, model, provider, server. */
 function toTimeouts(
   levels: readonly (TimeoutsRecord | null | undefined)[],
-  input: CatalogInput,
+  { timeouts: server, firstContentSet }: CatalogDefaults,
 ): Timeouts {
   const declared = (name: keyof TimeoutsRecord): number | undefined => {
     const found = levels
@@ -213,13 +199,13 @@ function toTimeouts(
       .find((value) => value !== null && value !== undefined);
     return found === undefined || found === null ? undefined : parseDuration(found);
   };
-  const total = declared('total') ?? input.defaults.total;
+  const total = declared('total') ?? server.total;
   const firstContent = declared('first_content');
-  const bound = firstContent ?? (input.firstContentSet ? input.defaults.firstContent : undefined);
+  const bound = firstContent ?? (firstContentSet ? server.firstContent : undefined);
   return {
-    firstContent: firstContent ?? input.defaults.firstContent,
+    firstContent: firstContent ?? server.firstContent,
     wholeAnswer: bound ?? total,
-    idle: declared('idle') ?? input.defaults.idle,
+    idle: declared('idle') ?? server.idle,
     total,
   };
 }
@@ -259,15 +245,4 @@ function toPricing(record: PricingRecord | null | undefined): Pricing {
     if (price !== null && price !== undefined) pricing[target] = toNanos(price);
   }
   return pricing;
-}
-
-/** Versions change with every update, so names and versions tell two states apart. */
-function fingerprint({ models, accounts, apis, defaults }: CatalogInput): string {
-  const state = [
-    models.map(({ name, version }) => [name, version]),
-    apis.map(({ target, version }) => [target.name, version]),
-    [...accounts].map(([name, { account, version }]) => [name, account.id, version]),
-    defaults,
-  ];
-  return createHash('sha256').update(JSON.stringify(state)).digest('hex').slice(0, 16);
 }

@@ -1,0 +1,183 @@
+import { GatewayError } from '../../core/errors.ts';
+import type { Key, Op, Store, Version } from '../../store/store.ts';
+import {
+  CHANGE_HEADS,
+  changeHeadKey,
+  changeKey,
+  changePrefix,
+  EPOCH_KEY,
+  resourcePrefix,
+} from '../storage-keys.ts';
+
+/** A resource that was made, changed or removed. */
+export interface ChangedRow {
+  readonly kind: string;
+  readonly id: string;
+}
+
+/** Rows that differ from what was known; `everything` where the log does not reach back so far. */
+export type Changes = readonly ChangedRow[] | 'everything';
+
+/** How far somebody has read. */
+export interface LogPosition {
+  /** Version of the epoch row. */
+  readonly epoch: Version | undefined;
+  /** Number of the last change of each lane. */
+  readonly heads: ReadonlyMap<number, number>;
+}
+
+/**
+ * Number of commits of one process that are under way at once. Each takes a lane, in which the changes
+ * are numbered without a gap, so that a reader can tell whether it has seen all of them.
+ */
+const LANES = 16;
+/** Number of changes of a lane that stay readable. */
+export const KEPT_CHANGES = 1_024;
+/** Number of times that another process may come first; each time its change was written. */
+const MAX_ATTEMPTS = 100;
+
+interface Head {
+  readonly last: number;
+  /** Undefined where nothing was written in the lane yet. */
+  readonly version: Version | undefined;
+}
+
+/** Writes beside each change of resources which rows it changes. */
+export class ChangeLog {
+  readonly #store: Store;
+  /** Lanes that other processes wrote in lately are at the end. */
+  readonly #free = Array.from({ length: LANES }, (_, lane) => lane);
+  readonly #waiting: ((lane: number) => void)[] = [];
+  readonly #heads = new Map<number, Head>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /**
+   * Commits the operations and notes which resources they concern. Gives the key in whose way another
+   * writer came, or undefined when all is written; with `heldEpoch` any other change is in the way.
+   */
+  async commit(ops: readonly Op[], heldEpoch?: Version): Promise<Key | undefined> {
+    for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
+      const lane = await this.#enter();
+      let isTaken = false;
+      try {
+        const conflict = await this.#commitIn(lane, ops, heldEpoch);
+        isTaken = conflict !== undefined && isHead(conflict);
+        if (!isTaken) return conflict;
+      } finally {
+        this.#leave(lane, isTaken);
+      }
+    }
+    throw new GatewayError('conflict', { message: 'too many writers at once; try again' });
+  }
+
+  async #commitIn(
+    lane: number,
+    ops: readonly Op[],
+    heldEpoch: Version | undefined,
+  ): Promise<Key | undefined> {
+    const { last, version } = this.#heads.get(lane) ?? (await this.#readHead(lane));
+    // Known again once the outcome is clear.
+    this.#heads.delete(lane);
+    const number = last + 1;
+    const held = heldEpoch === undefined ? {} : { ifVersion: heldEpoch };
+    const unmoved = version === undefined ? { ifAbsent: true as const } : { ifVersion: version };
+    const result = await this.#store.commit([
+      ...ops,
+      { type: 'put', key: EPOCH_KEY, value: { lane, number }, ...held },
+      { type: 'put', key: changeKey(lane, slotOf(number)), value: { number, rows: rowsOf(ops) } },
+      { type: 'put', key: changeHeadKey(lane), value: number, ...unmoved },
+    ]);
+    if (result.ok) this.#heads.set(lane, { last: number, version: result.version });
+    else if (!isHead(result.conflict)) this.#heads.set(lane, { last, version });
+    return result.ok ? undefined : result.conflict;
+  }
+
+  async #readHead(lane: number): Promise<Head> {
+    const entry = await this.#store.get<number>(changeHeadKey(lane));
+    return { last: entry?.value ?? 0, version: entry?.version };
+  }
+
+  async #enter(): Promise<number> {
+    const lane = this.#free.shift();
+    return lane ?? new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #leave(lane: number, isTaken: boolean): void {
+    const next = this.#waiting.shift();
+    if (next) next(lane);
+    else if (isTaken) this.#free.push(lane);
+    else this.#free.unshift(lane);
+  }
+}
+
+/** Reads what changed since a position; without one that is everything. */
+export async function readChanges(
+  store: Store,
+  from: LogPosition | undefined,
+): Promise<{ position: LogPosition; changes: Changes }> {
+  const epoch = await store.get<{ lane?: number; number?: number }>(EPOCH_KEY);
+  if (from && epoch?.version === from.epoch) return { position: from, changes: [] };
+  const found = await store.list<number>({ prefix: CHANGE_HEADS, limit: LANES });
+  const heads = new Map(found.map(({ key, value }) => [Number(key.at(-1)), value]));
+  const position = { epoch: epoch?.version, heads };
+  const { lane = -1, number = Infinity } = epoch?.value ?? {};
+  // A change of an older gateway stands in no lane.
+  if (!from || (heads.get(lane) ?? 0) < number) return { position, changes: 'everything' };
+  const read = await Promise.all(
+    [...heads].map(([at, last]) => readLane(store, at, { after: from.heads.get(at) ?? 0, last })),
+  );
+  const rows = new Map<string, ChangedRow>();
+  for (const changed of read) {
+    if (changed === 'everything') return { position, changes: changed };
+    for (const row of changed) rows.set(`${row.kind} ${row.id}`, row);
+  }
+  return { position, changes: [...rows.values()] };
+}
+
+interface StoredChange {
+  readonly number: number;
+  readonly rows: readonly (readonly [kind: string, id: string])[];
+}
+
+/** The changes of a lane behind the number `after`, as far as `last`. */
+async function readLane(
+  store: Store,
+  lane: number,
+  { after, last }: { after: number; last: number },
+): Promise<Changes> {
+  if (last < after || last - after > KEPT_CHANGES) return 'everything';
+  const rows: ChangedRow[] = [];
+  let next = after + 1;
+  while (next <= last) {
+    const slot = slotOf(next);
+    const limit = Math.min(last - next + 1, KEPT_CHANGES - slot);
+    const behind = slot === 0 ? {} : { after: changeKey(lane, slot - 1) };
+    const page = await store.list<StoredChange>({ prefix: changePrefix(lane), limit, ...behind });
+    for (const { value } of page) {
+      // Written over by a newer one, or not there.
+      if (value.number !== next) return 'everything';
+      rows.push(...value.rows.map(([kind, id]) => ({ kind, id })));
+      next += 1;
+    }
+    if (page.length < limit) return 'everything';
+  }
+  return rows;
+}
+
+function slotOf(number: number): number {
+  return number % KEPT_CHANGES;
+}
+
+function rowsOf(ops: readonly Op[]): StoredChange['rows'] {
+  const [room] = resourcePrefix;
+  return ops.flatMap(({ type, key: [first, kind, id] }) =>
+    type !== 'check' && first === room ? [[String(kind), String(id)] as const] : [],
+  );
+}
+
+function isHead([room]: Key): boolean {
+  return room === CHANGE_HEADS[0];
+}
