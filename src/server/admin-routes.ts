@@ -18,6 +18,8 @@ import type { Method, RouteSpec } from './routes.ts';
 export interface AdminDeps extends GateDeps, PlanReportDeps, ResourceBodies {
   repository: Repository;
   store: Store;
+  /** Makes this process serve every change that was committed before, or rejects. */
+  catchUp(): Promise<void>;
 }
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -27,17 +29,14 @@ export function adminRoutes(deps: AdminDeps): RouteSpec[] {
   const { store, repository } = deps;
   const kinds = repository.definitions.flatMap((definition): RouteSpec[] => {
     const handle = createResourceHandler(definition, repository);
-    const handler = asAdmin(deps, async (exchange, organization) => ({
-      ...(await handle({
-        ...toResourceRequest(
-          { path: definition.path, fromForm: definition.api?.fromForm },
-          exchange,
-          deps,
-        ),
-        organization,
-        platform: true,
-      })),
-    }));
+    const handler = asAdmin(deps, async (exchange, organization) => {
+      const api = { path: definition.path, fromForm: definition.api?.fromForm };
+      const request = toResourceRequest(api, exchange, deps);
+      const reply = await handle({ ...request, organization, platform: true });
+      // Whoever changes something and calls at once meets the change. What was written is written.
+      if (exchange.request.method !== 'GET') await deps.catchUp().catch(() => undefined);
+      return { ...reply };
+    });
     const methods = Object.fromEntries(METHODS.map((method) => [method, handler]));
     return [definition.path, `${definition.path}/**`].map((path) => ({
       path,

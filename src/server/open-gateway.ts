@@ -200,6 +200,7 @@ function sharedParts(
     store,
     repository: resources.repository,
     resourceXApiKey: config.compat.resourceXApiKey,
+    catchUp: resources.catchUp,
     lookup: createKeyLookup({ ...resources, clock }),
     rates: usage.rates,
     concurrency: usage.concurrency,
