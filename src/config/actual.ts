@@ -21,11 +21,45 @@ export function identityOf(kind: KindName, view: View, actual: ActualState): str
 
 /** The objects that a declaration means; it may name an organization by name or id. */
 export function findActual(kind: KindName, identity: string, actual: ActualState): View[] {
-  return actual[kind].filter((view) => {
-    if (identityOf(kind, view, actual) === identity) return true;
-    const id = kindOf(kind).isOwned ? organizationOf(view, actual)?.id : undefined;
-    return id !== undefined && `${id}/${String(view['name'])}` === identity;
-  });
+  return actual[kind].filter((view) => identitiesOf(kind, view, actual).has(identity));
+}
+
+function identitiesOf(kind: KindName, view: View, actual: ActualState): Set<string> {
+  const names = new Set([identityOf(kind, view, actual)]);
+  const id = kindOf(kind).isOwned ? organizationOf(view, actual)?.id : undefined;
+  if (id !== undefined) names.add(`${id}/${String(view['name'])}`);
+  return names;
+}
+
+/**
+ * The same as {@link findActual} for many of them: reads each list once. A list must not change in place
+ * between two questions.
+ */
+export function createFinder(): typeof findActual {
+  const known = new WeakMap<readonly View[], { owners: readonly View[]; named: Named }>();
+  return (kind, identity, actual) => {
+    const views = actual[kind];
+    let index = known.get(views);
+    if (index?.owners !== actual.organization) {
+      index = { owners: actual.organization, named: toNamed(kind, actual) };
+      known.set(views, index);
+    }
+    return index.named.get(identity) ?? [];
+  };
+}
+
+type Named = ReadonlyMap<string, View[]>;
+
+function toNamed(kind: KindName, actual: ActualState): Named {
+  const named = new Map<string, View[]>();
+  for (const view of actual[kind]) {
+    for (const identity of identitiesOf(kind, view, actual)) {
+      const found = named.get(identity);
+      if (found) found.push(view);
+      else named.set(identity, [view]);
+    }
+  }
+  return named;
 }
 
 /** The id of the organization that is declared; undefined when there is none yet. */

@@ -7,6 +7,7 @@ import type { PlanAction } from './plan-action.ts';
 import { staleness } from './stale.ts';
 import { StalePlanError } from './stale-plan-error.ts';
 import { type Made, yieldTwins } from './twins.ts';
+import { WriteOrder } from './write-order.ts';
 
 type Outcome = ApplyReport['applied'][number];
 
@@ -52,23 +53,19 @@ export class ApplyRun {
   /** Begins the first that waits for nothing, in the order of the plan, as long as there is room. */
   async #writeAll(actions: readonly PlanAction[]): Promise<void> {
     const { parallelism = 1 } = this.#options;
-    const waiting = [...actions];
-    const open = new Set(waiting.map(keyOf));
+    const order = new WriteOrder(actions, keyOf, (planned) => this.#needs(planned));
     const running = new Set<Promise<void>>();
-    const isReady = (planned: PlanAction) => this.#needs(planned).every((name) => !open.has(name));
-    while (waiting.length > 0 || running.size > 0) {
+    for (;;) {
       const room = this.#isAlone ? parallelism : 1;
-      const next = running.size < room ? waiting.findIndex(isReady) : -1;
-      if (next < 0) {
-        await Promise.race(running);
-        continue;
-      }
-      const [planned] = waiting.splice(next, 1) as [PlanAction];
-      const run = this.#settle(planned).finally(() => {
-        running.delete(run);
-        open.delete(keyOf(planned));
-      });
-      running.add(run);
+      const planned = running.size < room ? order.next() : undefined;
+      if (planned) {
+        const run = this.#settle(planned).finally(() => {
+          running.delete(run);
+          order.done(planned);
+        });
+        running.add(run);
+      } else if (running.size > 0) await Promise.race(running);
+      else return;
     }
   }
 

@@ -1,4 +1,4 @@
-import type { ActualState, View } from './actual.ts';
+import { type ActualState, createFinder, type View } from './actual.ts';
 import { ApplyRun } from './apply-run.ts';
 import type { DesiredState } from './desired.ts';
 import { CONFIG_KINDS, type KindName } from './kinds.ts';
@@ -83,8 +83,9 @@ export async function apply(options: ApplyOptions): Promise<ApplyReport> {
 }
 
 function refuseStale(plan: Plan, actual: ActualState): void {
+  const find = createFinder();
   const stale = plan.actions.flatMap((action) => {
-    const reason = staleness(action, actual);
+    const reason = staleness(action, actual, find);
     return reason === undefined ? [] : [{ kind: action.kind, identity: action.identity, reason }];
   });
   if (stale.length > 0) throw new StalePlanError(stale);

@@ -1,4 +1,4 @@
-import { type ActualState, findActual } from './actual.ts';
+import { type ActualState, createFinder } from './actual.ts';
 import { secretOf } from './changes.ts';
 import { apply, type ApplyReport, readActual } from './apply.ts';
 import type { DesiredObject, DesiredState } from './desired.ts';
@@ -8,6 +8,9 @@ import { ownerFor, type Plan, plan } from './plan.ts';
 import type { ResourceClient } from './resource-client.ts';
 import { type ReferenceSources, SecretRef } from './references.ts';
 import { resolveAllSecrets } from './secrets.ts';
+
+/** Number of objects that are written at once; their writes share commits of the store. */
+const PARALLELISM = 32;
 
 export interface ConvergeOptions {
   desired: DesiredState;
@@ -54,6 +57,7 @@ export async function converge(options: ConvergeOptions): Promise<ConvergeResult
     owner: ownerFor(planning),
     client,
     secrets,
+    parallelism: PARALLELISM,
   });
   return {
     plan: planned,
@@ -78,10 +82,11 @@ async function changedSecrets(
   { desired, secretMatches }: ConvergeOptions,
   { actual, secrets }: { actual: ActualState; secrets: ReadonlyMap<SecretRef, string> },
 ): Promise<ChangedSecret[]> {
+  const find = createFinder();
   const changed: ChangedSecret[] = [];
   for (const object of desired.objects) {
     const { kind, identity, body } = object;
-    const [view] = findActual(kind, identity, actual);
+    const [view] = find(kind, identity, actual);
     if (view === undefined) continue;
     for (const field of kindOf(kind).secrets) {
       const ref = secretOf(body[field]);

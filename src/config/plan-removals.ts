@@ -1,4 +1,4 @@
-import { type ActualState, findActual, identityOf, type View } from './actual.ts';
+import { type ActualState, createFinder, identityOf, type View } from './actual.ts';
 import type { Change } from './changes.ts';
 import { byFallbacks, type DesiredState } from './desired.ts';
 import { CONFIG_KINDS, kindOf, type KindName } from './kinds.ts';
@@ -30,8 +30,9 @@ export function planRemovals({
   renamed,
   removable,
 }: RemovalsOptions): PlanAction[] {
+  const find = createFinder();
   const declared = new Set(
-    desired.objects.flatMap(({ kind, identity }) => findActual(kind, identity, actual)),
+    desired.objects.flatMap(({ kind, identity }) => find(kind, identity, actual)),
   );
   return CONFIG_KINDS.filter(({ kind }) => desired.managed.has(kind))
     .filter(({ kind }) => mode !== 'converge' || CONVERGED.has(kind))

@@ -1,4 +1,4 @@
-import { type ActualState, findActual, type View } from './actual.ts';
+import { type ActualState, createFinder, type findActual, type View } from './actual.ts';
 import { toAppliedFields } from './applied-fields.ts';
 import { type DesiredObject, type DesiredState, digestOf } from './desired.ts';
 import { withPlannedVersion } from './follow-agent.ts';
@@ -68,9 +68,10 @@ export interface PlanOptions {
 export function plan(options: PlanOptions): Plan {
   const { desired, actual, mode } = options;
   const owner = ownerFor(options);
+  const find = createFinder();
   let planned = actual;
   const outcomes = desired.objects.map((object) => {
-    const outcome = planObject(object, { ...options, actual: planned, owner });
+    const outcome = planObject(object, { ...options, actual: planned, owner, find });
     if (outcome.action) planned = withPlannedVersion(planned, outcome.action);
     return outcome;
   });
@@ -95,6 +96,11 @@ export function plan(options: PlanOptions): Plan {
   };
 }
 
+interface ObjectOptions extends PlanOptions {
+  owner: Owner;
+  find: typeof findActual;
+}
+
 /** What comes of one declared object: an action, or why there can be none. */
 interface ObjectOutcome {
   action?: PlanAction;
@@ -105,12 +111,12 @@ interface ObjectOutcome {
   fixed?: Plan['fixed'][number];
 }
 
-function planObject(object: DesiredObject, options: PlanOptions & { owner: Owner }): ObjectOutcome {
+function planObject(object: DesiredObject, options: ObjectOptions): ObjectOutcome {
   const { kind, identity } = object;
-  const { desired, actual, mode, owner } = options;
-  const found = findActual(kind, identity, actual);
+  const { desired, actual, mode, owner, find } = options;
+  const found = find(kind, identity, actual);
   const formerly = desired.moved.find((one) => one.kind === kind && one.to === identity)?.from;
-  const former = formerly === undefined ? [] : findActual(kind, formerly, actual);
+  const former = formerly === undefined ? [] : find(kind, formerly, actual);
   const all = [...found, ...former];
   if (all.length > 1) return { ambiguous: { kind, identity, ids: all.map(({ id }) => id) } };
   const [view] = all;

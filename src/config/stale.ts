@@ -5,9 +5,10 @@ import type { PlanAction } from './plan-action.ts';
 export function staleness(
   { kind, identity, action, id, version }: PlanAction,
   actual: ActualState,
+  find = findActual,
 ): string | undefined {
   if (action === 'create') {
-    return findActual(kind, identity, actual).length === 0 ? undefined : 'exists by now';
+    return find(kind, identity, actual).length === 0 ? undefined : 'exists by now';
   }
   const view = actual[kind].find((one) => one.id === id);
   if (view === undefined) return 'does not exist any more';

@@ -30,7 +30,7 @@ export interface LogPosition {
  * Number of commits of one process that are under way at once. Each takes a lane, in which the changes
  * are numbered without a gap, so that a reader can tell whether it has seen all of them.
  */
-const LANES = 16;
+const LANES = 32;
 /** Number of changes of a lane that stay readable. */
 export const KEPT_CHANGES = 1_024;
 /** Number of times that another process may come first; each time its change was written. */
