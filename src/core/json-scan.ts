@@ -1,26 +1,8 @@
-import { Buffer, isAscii, isUtf8 } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { GatewayError } from './errors.ts';
-import { parseJsonObject } from './json-value.ts';
-
-/** Deepest nesting of arrays and objects in a document, the outermost one included. */
-export const MAX_JSON_DEPTH = 512;
-/** Most members of one scanned object. */
-export const MAX_JSON_MEMBERS = 4096;
-
-/** Where one member of an object stands in its bytes; ends are exclusive, `keyStart` is the quote. */
-export interface JsonMember {
-  readonly key: string;
-  readonly keyStart: number;
-  readonly keyEnd: number;
-  readonly valueStart: number;
-  readonly valueEnd: number;
-}
-
-export interface JsonObject {
-  readonly value: Readonly<Record<string, unknown>>;
-  /** In the order of the document; a repeated unguarded key appears as often as it is written. */
-  readonly members: readonly JsonMember[];
-}
+import type { JsonMember } from './json/json-document.ts';
+import { parseJson } from './json-value.ts';
+import { MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from './json/scanner.ts';
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -32,40 +14,8 @@ const CLOSE_BRACE = 125;
 const BRACKET_BIT = 32;
 
 /**
- * Parses one JSON object and finds its top-level members. `guarded` names the members that the
- * gateway itself acts on: written twice, in another case or with escapes they are refused, because
- * the next parser might see another value than this one. A byte order mark is refused: it would be
- * forwarded to providers that do not accept it.
- *
- * Throws `invalid_json` (not UTF-8, not JSON, not an object) and `invalid_request` (ambiguous guarded
- * member, nested deeper than {@link MAX_JSON_DEPTH}, more than {@link MAX_JSON_MEMBERS} members).
- */
-export function scanJson(body: Buffer, guarded: readonly string[] = []): JsonObject {
-  // In latin1 every byte is one character, so offsets in the text are offsets in the body.
-  const text = body.toString('latin1');
-  // The walk comes first: it bounds the depth before the parser allocates for it. What it makes of
-  // broken JSON does not matter, the parser refuses that.
-  const members = findMembers(text);
-  const value = parse(isAscii(body) ? text : decode(body));
-  if (guarded.length > 0) refuseAmbiguous(members, { text, guarded });
-  return { value, members };
-}
-
-function decode(body: Buffer): string {
-  if (!isUtf8(body))
-    throw new GatewayError('invalid_json', { message: 'request body is not valid UTF-8' });
-  return body.toString('utf8');
-}
-
-function parse(text: string): Record<string, unknown> {
-  const value = parseJsonObject(text);
-  if (value === undefined) throw new GatewayError('invalid_json');
-  return value;
-}
-
-/**
  * The top-level members of one JSON object, given as latin1. What is no JSON is not always noticed: it
- * is for who has parsed the text or is about to. Throws as {@link scanJson}.
+ * is for who has parsed or scanned the text. Throws `invalid_json` and `invalid_request`.
  */
 export function findMembers(text: string): JsonMember[] {
   const members: JsonMember[] = [];
@@ -92,41 +42,9 @@ export function findMembers(text: string): JsonMember[] {
 
 function decodeKey(quoted: string): string {
   if (/^"[\w.$-]*"$/.test(quoted)) return quoted.slice(1, -1);
-  const key: unknown = safeParse(Buffer.from(quoted, 'latin1').toString('utf8'));
+  const key: unknown = parseJson(Buffer.from(quoted, 'latin1').toString('utf8'));
   if (typeof key !== 'string') throw new GatewayError('invalid_json');
   return key;
-}
-
-function safeParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function refuseAmbiguous(
-  members: readonly JsonMember[],
-  { text, guarded }: { text: string; guarded: readonly string[] },
-): void {
-  const seen = new Set<string>();
-  for (const { key, keyStart, keyEnd } of members) {
-    const name = guarded.includes(key) ? key : fold(key);
-    if (!guarded.includes(name)) continue;
-    const plain = name === key && keyEnd - keyStart === key.length + 2;
-    if (!plain || seen.has(name)) throw ambiguous(name, text.slice(keyStart, keyEnd));
-    seen.add(name);
-  }
-}
-
-/** Some JSON libraries match member names without regard to case and compatibility forms. */
-function fold(key: string): string {
-  return /^[a-z0-9_]*$/.test(key) ? key : key.normalize('NFKC').toLowerCase();
-}
-
-function ambiguous(name: string, spelled: string): GatewayError {
-  const why = spelled === `"${name}"` ? 'given more than once' : 'spelled in an ambiguous way';
-  return new GatewayError('invalid_request', { message: `\`${name}\` is ${why}`, param: name });
 }
 
 /** The offset of the first character at or behind `from` that is not JSON whitespace. */

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { JsonMember } from './json-scan.ts';
+import type { JsonMember } from './json/json-document.ts';
 
 /** A change to one top-level member; `json` is JSON text. */
 export type JsonEdit =

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { Form } from '../core/form.ts';
-import type { JsonMember } from '../core/json-scan.ts';
+import type { JsonMember } from '../core/json/json-document.ts';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Quirks } from '../core/quirks.ts';
 import type { SpooledBody } from '../core/spooled-body.ts';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { quirkEdits } from '../core/json-quirks.ts';
 import { RawJson, stringifyWithRaw } from '../core/json-raw.ts';
-import { scanJson } from '../core/json-scan.ts';
+import { scanJson } from '../core/json/json-document.ts';
 import { spliceJson } from '../core/json-splice.ts';
 import { bindPart, withoutOtherAccounts } from './bound-reasoning.ts';
 import type { AnswerContext, CanonicalCodec, Encoded } from './canonical-codec.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { GatewayError } from '../core/errors.ts';
-import { scanJson } from '../core/json-scan.ts';
+import { scanJson } from '../core/json/json-document.ts';
 import { refuseManyValues } from '../core/refuse-many-values.ts';
 import type { ResourceDefinition, Spec } from './define-resource.ts';
 

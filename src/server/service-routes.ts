@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts';
-import { scanJson } from '../core/json-scan.ts';
+import { scanJson } from '../core/json/json-document.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { ActiveExchanges } from '../inference/active-exchanges.ts';
 import type { CallResult } from '../inference/types.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
-import { scanJson } from '../core/json-scan.ts';
+import { scanJson } from '../core/json/json-document.ts';
 import type { ActiveExchanges } from '../inference/active-exchanges.ts';
 import { createRelay } from '../inference/relay.ts';
 import type { CallResult } from '../inference/types.ts';

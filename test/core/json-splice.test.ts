@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scanJson } from '../../src/core/json-scan.ts';
+import { scanJson } from '../../src/core/json/json-document.ts';
 import { spliceJson } from '../../src/core/json-splice.ts';
 import type { JsonEdit } from '../../src/core/json-splice.ts';
 import { verifies } from '../requirements.ts';

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.ts';
 import { RawJson, stringifyWithRaw } from '../../src/core/json-raw.ts';
-import { scanJson } from '../../src/core/json-scan.ts';
+import { scanJson } from '../../src/core/json/json-document.ts';
 import type { SseFrame } from '../../src/core/sse-frame.ts';
 import { createSseFramer } from '../../src/core/sse.ts';
 import type { AnswerContext, CanonicalCodec } from '../../src/protocols/canonical-codec.ts';

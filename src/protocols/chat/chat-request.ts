@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import { scanJson } from '../../core/json-scan.ts';
+import { scanJson } from '../../core/json/json-document.ts';
 import { spliceJson } from '../../core/json-splice.ts';
 import type { JsonEdit } from '../../core/json-splice.ts';
 import { isJsonObject } from '../../core/json-value.ts';

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import { scanJson } from '../../core/json-scan.ts';
+import { scanJson } from '../../core/json/json-document.ts';
 import { readModelName } from '../model-member.ts';
 import type { RequestPeek } from '../protocol.ts';
 

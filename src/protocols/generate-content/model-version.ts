@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import { scanJson } from '../../core/json-scan.ts';
+import { scanJson } from '../../core/json/json-document.ts';
 import { spliceJson } from '../../core/json-splice.ts';
 
 /** The same answer or chunk under another model name; one without a `modelVersion` is left as it is. */

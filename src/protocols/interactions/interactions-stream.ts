@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { scanJson } from '../../core/json-scan.ts';
+import { scanJson } from '../../core/json/json-document.ts';
 import { spliceJson } from '../../core/json-splice.ts';
 import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
 import type { SseBatch } from '../../core/sse-batch.ts';

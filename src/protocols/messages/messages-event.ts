@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
-import { scanJson, skipString } from '../../core/json-scan.ts';
+import { skipString } from '../../core/json-scan.ts';
+import { scanJson } from '../../core/json/json-document.ts';
 import { spliceJson } from '../../core/json-splice.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import { rewriteModelName } from '../model-member.ts';

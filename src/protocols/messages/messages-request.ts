@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import { scanJson } from '../../core/json-scan.ts';
+import { scanJson } from '../../core/json/json-document.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import { scanJson } from '../../core/json-scan.ts';
+import { scanJson } from '../../core/json/json-document.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import { forwardBody } from '../forward-body.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';

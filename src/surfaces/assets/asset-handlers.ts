@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { IdSource } from '../../core/ids.ts';
-import { scanJson } from '../../core/json-scan.ts';
+import { scanJson } from '../../core/json/json-document.ts';
 import { readKey } from '../carriers.ts';
 import { clientOrigin } from '../client-origin.ts';
 import { admit, admitToPlatform } from '../gate.ts';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import type { FormPart } from '../../core/form.ts';
-import { scanJson } from '../../core/json-scan.ts';
+import { scanJson } from '../../core/json/json-document.ts';
 import { applyPatches } from '../../core/json-splice.ts';
 import type { JsonPatch } from '../../core/json-splice.ts';
 import type { MediaResolver, RequestMedia } from '../../inference/request-media.ts';
@@ -154,7 +154,8 @@ async function withMedia(
     peek.body,
     patches.toSorted((a, b) => a.start - b.start),
   );
-  return { ...peek, body: written, ...scanJson(written) };
+  const { value, members } = scanJson(written);
+  return { ...peek, body: written, members, value };
 }
 
 /** Undefined where the provider has to get the bytes. */

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { scanJson } from '../../core/json-scan.ts';
+import { scanJson } from '../../core/json/json-document.ts';
 import type { ApiQuestion, ApiReply } from '../passthrough/api-caller.ts';
 import type { CallDone } from './call-model.ts';
 

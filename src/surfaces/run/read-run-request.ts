@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json-value.ts';
-import { scanJson } from '../../core/json-scan.ts';
+import { scanJson } from '../../core/json/json-document.ts';
 
 const MEMBERS = ['model', 'input', 'webhook_url', 'async'];
 
