@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../core/clock.ts';
 import { jobKey } from '../jobs/job-rows.ts';
 import type { Sweep, SweepStep, Swept } from '../jobs/sweep-job.ts';
+import { mayHaveMore } from '../store/may-have-more.ts';
 import type { Entry, Key, Op, Store } from '../store/store.ts';
 import { OVER, OVER_COMPLETE, overKeyOf } from './over-index.ts';
 import type { SessionEvent } from './session-event.ts';
@@ -9,8 +10,8 @@ import { eventIdKey, eventPrefix, sessionKey, SESSIONS } from './session-row.ts'
 import type { SessionRow } from './session-row.ts';
 import { TURN_JOB } from './turn-job.ts';
 
-/** Of one commit; large ones are in memory no more than so many at once. */
-const MAX_EVENTS = 100;
+/** Events of one commit, and about their bytes. */
+const BATCH = { limit: 100, maxBytes: 1024 * 1024 };
 /** Sessions of one step. */
 const PAGE = 50;
 
@@ -82,7 +83,10 @@ async function removeSome({ store, clock }: EventSweepDeps, place: Key): Promise
   const upTo = isFirst ? entry.value.head : entry?.value.removed?.upTo;
   // It was deleted, or has left this place.
   const old = upTo === undefined ? [] : await firstEvents(store, id, upTo);
-  const isMore = old.length === MAX_EVENTS;
+  const isMore = mayHaveMore(
+    old.map(({ value }) => value),
+    BATCH,
+  );
   const ops: Op[] = [
     ...(isFirst ? markOps(entry, clock.now()) : []),
     ...old.flatMap(({ key, value }): Op[] => [
@@ -96,7 +100,7 @@ async function removeSome({ store, clock }: EventSweepDeps, place: Key): Promise
 }
 
 async function firstEvents(store: Store, id: string, upTo: number) {
-  const first = await store.list<SessionEvent>({ prefix: eventPrefix(id), limit: MAX_EVENTS });
+  const first = await store.list<SessionEvent>({ prefix: eventPrefix(id), ...BATCH });
   return first.filter(({ key }) => Number(key[2]) <= upTo);
 }
 

@@ -1,6 +1,6 @@
 import { Inbox } from './inbox.ts';
 import type { EventDelta, PlacedEvent } from './session-event.ts';
-import { CHUNK } from './session-log.ts';
+import { isFollowed } from './session-log.ts';
 import type { SessionLog } from './session-log.ts';
 
 export interface FollowFrom {
@@ -33,7 +33,7 @@ export async function* followLog(
         const start = last;
         for (let isMore = true; isMore;) {
           const chunk = await tail.read(last);
-          isMore = chunk.length >= CHUNK;
+          isMore = isFollowed(chunk);
           for (const placed of chunk) {
             // Rows of a deleted Session go in no order.
             if (signal.aborted || placed.seq !== last + 1) return;

@@ -1,3 +1,4 @@
+import { approximateSize } from '../core/approximate-size.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { PlacedEvent } from './session-event.ts';
 import type { SessionLog } from './session-log.ts';
@@ -5,26 +6,27 @@ import type { SessionRow } from './session-row.ts';
 import type { EventPage, EventQuery } from './sessions.ts';
 
 const DEFAULT_LIMIT = 20;
-const MAX_BYTES = 16 * 1024 * 1024;
+/** Characters of one page: more would hold everybody else up while they are written. */
+const MAX_SIZE = 1024 * 1024;
 
 /** One page of a log; shorter than asked for at its end, or when its events are large. */
 export async function readEvents(
   log: SessionLog,
   { id, removed }: Pick<SessionRow, 'id' | 'removed'>,
-  { after, order, limit = DEFAULT_LIMIT, maxBytes = MAX_BYTES, matches }: EventQuery,
+  { after, order, limit = DEFAULT_LIMIT, maxSize = MAX_SIZE, matches }: EventQuery,
 ): Promise<EventPage> {
   const removedAt = removed?.at ?? null;
   const events: PlacedEvent[] = [];
-  let bytes = 0;
+  let size = 0;
   for await (const chunk of log.chunks(id, { after, order })) {
     for (const placed of chunk) {
       if (removed && placed.seq <= removed.upTo) continue;
       if (matches && !matches(placed.event)) continue;
       const last = events.at(-1);
-      if (last && (events.length >= limit || bytes >= maxBytes))
+      if (last && (events.length >= limit || size >= maxSize))
         return { events, next: last.seq, removedAt };
       events.push(placed);
-      bytes += JSON.stringify(placed.event).length;
+      size += approximateSize(placed.event);
     }
   }
   return { events, next: null, removedAt };

@@ -11,6 +11,7 @@ export const PURGE_JOB = 'session-purge';
 /** Those who follow read the last event within this time. */
 const PURGE_AFTER_MS = 60_000;
 const PURGE_BATCH = 400;
+const PURGE_BYTES = 1024 * 1024;
 
 /** See `Sessions.remove`. Its events go later, so that those who follow see the end. */
 export async function removeSession(
@@ -35,9 +36,9 @@ export function createPurgeJob({ store }: SessionLog): JobHandler {
     for (const prefix of [eventPrefix(id), eventIdPrefix(id)]) {
       for (;;) {
         signal.throwIfAborted();
-        const rows = await store.list({ prefix, limit: PURGE_BATCH });
+        const rows = await store.list({ prefix, limit: PURGE_BATCH, maxBytes: PURGE_BYTES });
+        if (rows.length === 0) break;
         await store.commit(rows.map(({ key }): Op => ({ type: 'delete', key })));
-        if (rows.length < PURGE_BATCH) break;
       }
     }
     return 'done';

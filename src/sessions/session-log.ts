@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
 import { Serial } from '../core/serial.ts';
+import { mayHaveMore } from '../store/may-have-more.ts';
 import type { Entry, Op, Store } from '../store/store.ts';
 import { LiveSessions } from './live-sessions.ts';
 import { overOps } from './over-index.ts';
@@ -14,8 +15,8 @@ import type { NewEvent, PlacedEvent, SessionEvent } from './session-event.ts';
 import type { Session } from './session.ts';
 import { Tails } from './tails.ts';
 
-/** Events that are held in memory at once while a log is read. Fewer at once: there were no more. */
-export const CHUNK = 32;
+/** Most events that are read from a log at once; large ones are read a few at a time. */
+const CHUNK = { limit: 32, maxBytes: 256 * 1024 };
 /** Clients may ask for ids that are longer than a key of the store can be. */
 const MAX_ID_LENGTH = 128;
 /** Conflicts with other processes that a change outlives; one of those in conflict always gets through. */
@@ -120,7 +121,7 @@ export class SessionLog {
   async chunk(id: string, { after, order = 'asc' }: WalkOptions): Promise<PlacedEvent[]> {
     const rows = await this.store.list<SessionEvent>({
       prefix: eventPrefix(id),
-      limit: CHUNK,
+      ...CHUNK,
       reverse: order === 'desc',
       ...(after === undefined ? {} : { after: eventKey(id, after) }),
     });
@@ -133,7 +134,7 @@ export class SessionLog {
     for (;;) {
       const chunk = await this.chunk(id, { after: last, order });
       if (chunk.length > 0) yield chunk;
-      if (chunk.length < CHUNK) return;
+      if (!isFollowed(chunk)) return;
       last = chunk.at(-1)?.seq;
     }
   }
@@ -173,6 +174,14 @@ export class SessionLog {
       throw new GatewayError('conflict', { message: 'too much changes in this session at once' });
     });
   }
+}
+
+/** False for a chunk that surely ended with its log. */
+export function isFollowed(chunk: readonly PlacedEvent[]): boolean {
+  return mayHaveMore(
+    chunk.map(({ event }) => event),
+    CHUNK,
+  );
 }
 
 /** Writes events at their places; their head is the caller's to write. */

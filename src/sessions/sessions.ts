@@ -38,8 +38,8 @@ export interface EventQuery {
   readonly after?: number | undefined;
   /** Default 20. */
   readonly limit?: number | undefined;
-  /** Leaves off with the event by which the page has so many bytes as JSON. Default: 16 MiB. */
-  readonly maxBytes?: number | undefined;
+  /** Ends the page with the event by which it has about so many characters. Default: 1 MiB. */
+  readonly maxSize?: number | undefined;
   readonly order?: 'asc' | 'desc' | undefined;
   readonly matches?: ((event: SessionEvent) => boolean) | undefined;
 }

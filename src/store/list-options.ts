@@ -6,12 +6,14 @@ const MAX_LIMIT = 10_000;
 
 export interface ListPlan extends KeyRange {
   readonly limit: number;
+  /** Of envelopes; infinity for no bound. */
+  readonly maxBytes: number;
   readonly reverse: boolean;
 }
 
 /** The exclusive bounds of a list; `after` outside the prefix narrows nothing or everything. */
 export function toListPlan(options: ListOptions): ListPlan {
-  const { limit = DEFAULT_LIMIT, reverse = false } = options;
+  const { limit = DEFAULT_LIMIT, maxBytes = Infinity, reverse = false } = options;
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
     throw new StoreError('invalid_commit', `a list takes a limit of 1 to ${MAX_LIMIT}`);
   }
@@ -21,5 +23,5 @@ export function toListPlan(options: ListOptions): ListPlan {
     if (reverse) upper = Buffer.compare(after, upper) < 0 ? after : upper;
     else lower = Buffer.compare(after, lower) > 0 ? after : lower;
   }
-  return { lower, upper, limit, reverse };
+  return { lower, upper, limit, maxBytes, reverse };
 }

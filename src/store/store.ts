@@ -27,6 +27,11 @@ export interface ListOptions {
   after?: Key;
   /** Default 100, at most 10,000. */
   limit?: number;
+  /**
+   * Ends the list behind the row with which its values reach so many bytes, so that a list of large
+   * rows is neither held nor parsed at once; the first row always comes. Default: no bound.
+   */
+  maxBytes?: number;
   /** True walks from the last key to the first. Default false. */
   reverse?: boolean;
 }

@@ -50,12 +50,14 @@ export function createTable(clock: { now(): number }): Table {
       return visible(row) ? row : undefined;
     },
     list<T>(options: ListOptions): Entry<T>[] {
-      const { lower, upper, limit, reverse } = toListPlan(options);
+      const { lower, upper, limit, maxBytes, reverse } = toListPlan(options);
       const entries: Entry<T>[] = [];
+      let bytes = 0;
       for (const [id, row] of rows.walk({ lower: toId(lower), upper: toId(upper), reverse })) {
         if (!visible(row)) continue;
         entries.push(toEntry(id, row));
-        if (entries.length === limit) break;
+        bytes += row.envelope.length;
+        if (entries.length === limit || bytes >= maxBytes) break;
       }
       return entries;
     },

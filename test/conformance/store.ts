@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MAX_KEY_BYTES } from '../../src/store/key-codec.ts';
-import type { Entry, Key, Op, Store } from '../../src/store/store.ts';
+import type { Entry, Key, ListOptions, Op, Store } from '../../src/store/store.ts';
 import { MAX_VALUE_BYTES } from '../../src/store/value-codec.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
@@ -248,6 +248,20 @@ function lists(setUp: SetUp): void {
       ['p', 8],
     ]);
     expect(await list(['a'], true)).toEqual([]);
+  });
+
+  it('ends a list behind the row that reaches the bound of its bytes', async () => {
+    const { store } = await setUp();
+    const large = 'x'.repeat(1_000);
+    await store.commit(Array.from({ length: 10 }, (_, i) => put(['p', i], i < 4 ? '' : large)));
+    const list = async (options: Partial<ListOptions>) =>
+      keysOf(await store.list({ prefix: ['p'], ...options })).map(([, n]) => n);
+    expect(await list({ maxBytes: 1 })).toEqual([0]);
+    expect(await list({ maxBytes: 1_500 })).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(await list({ maxBytes: 1_500, limit: 3 })).toEqual([0, 1, 2]);
+    expect(await list({ maxBytes: 1_500, after: ['p', 5] })).toEqual([6, 7]);
+    expect(await list({ maxBytes: 1_500, reverse: true })).toEqual([9, 8]);
+    expect(await list({ maxBytes: 100_000 })).toHaveLength(10);
   });
 
   it(

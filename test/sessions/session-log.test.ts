@@ -183,12 +183,38 @@ describe('the log of a Session', () => {
     for (let i = 0; i < 8; i++) await sessions.send(ORG, session.id, [say('x'.repeat(10_000))]);
     const seen: number[] = [];
     for (let after: number | null = 0; after !== null;) {
-      const page = await sessions.read(ORG, session.id, { after, limit: 100, maxBytes: 25_000 });
+      const page = await sessions.read(ORG, session.id, { after, limit: 100, maxSize: 25_000 });
       expect(page.events.length).toBeLessThanOrEqual(4);
       seen.push(...numbers(page.events));
       after = page.next;
     }
     expect(seen).toEqual(upTo(9));
+  });
+
+  it('never takes more than a little of large events from the store at once', async () => {
+    const clock = createFakeClock();
+    const store = openMemoryStore(clock);
+    const { sessions } = createRig({ clock, store, runner: pending });
+    const { session } = await sessions.create(newSession());
+    const large = 'x'.repeat(300_000);
+    for (let i = 0; i < 12; i++) await sessions.send(ORG, session.id, [say(large)]);
+    const taken: number[] = [];
+    const { list } = store;
+    store.list = async (options) => {
+      const found = await list(options);
+      taken.push(JSON.stringify(found).length);
+      return found as never;
+    };
+    const seen: number[] = [];
+    for (let after: number | null = 0; after !== null;) {
+      const page = await sessions.read(ORG, session.id, { after, limit: 100 });
+      expect(JSON.stringify(page.events).length).toBeLessThan(1_500_000);
+      seen.push(...numbers(page.events));
+      after = page.next;
+    }
+    expect(seen).toEqual(upTo(13));
+    expect(numbers(await historyOf(sessions, session.id))).toEqual(upTo(13));
+    expect(Math.max(...taken)).toBeLessThan(600_000);
   });
 });
 

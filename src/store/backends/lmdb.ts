@@ -128,9 +128,10 @@ function toEntry<T>(key: Key, row: StoredRow): Entry<T> {
 }
 
 function listRows<T>({ environment, steady }: UnitContext, options: ListOptions): Entry<T>[] {
-  const { lower, upper, limit, reverse } = toListPlan(options);
+  const { lower, upper, limit, maxBytes, reverse } = toListPlan(options);
   const now = steady.now();
   const entries: Entry<T>[] = [];
+  let bytes = 0;
   const range = environment.data.getRange({
     start: reverse ? upper : lower,
     end: reverse ? lower : upper,
@@ -142,7 +143,8 @@ function listRows<T>({ environment, steady }: UnitContext, options: ListOptions)
     const row = fromRowBytes(value, version ?? 0);
     if (row.expiresAt <= now) continue;
     entries.push(toEntry(decodeKey(Buffer.from(key.buffer, key.byteOffset, key.byteLength)), row));
-    if (entries.length === limit) break;
+    bytes += row.envelope.length;
+    if (entries.length === limit || bytes >= maxBytes) break;
   }
   return entries;
 }

@@ -57,14 +57,13 @@ function createRows(
       const [row] = await ask<{ value: Buffer; version: string }>('store_get', GET, [bytes, now]);
       return row && { envelope: row.value, version: row.version };
     },
-    async list({ lower, upper, limit, reverse }, now) {
-      const [name, text] = reverse ? ['store_list_back', LIST_BACK] : ['store_list', LIST];
-      const found = await ask<{ key: Buffer; value: Buffer; version: string }>(name, text, [
-        lower,
-        upper,
-        limit,
-        now,
-      ]);
+    async list({ lower, upper, limit, maxBytes, reverse }, now) {
+      type Row = { key: Buffer; value: Buffer; version: string };
+      const isBounded = Number.isFinite(maxBytes);
+      const [forth, back] = isBounded ? [BOUNDED, BOUNDED_BACK] : [LIST, LIST_BACK];
+      const [name, text] = reverse ? back : forth;
+      const values = [lower, upper, limit, now, ...(isBounded ? [maxBytes] : [])];
+      const found = await ask<Row>(name, text, values);
       return found.map(({ key, value, version }) => ({ key, envelope: value, version }));
     },
     async commit(ops, now) {
@@ -100,8 +99,20 @@ function createRows(
 const ALIVE = (at: string): string => `(expires_at is null or expires_at > ${at})`;
 const GET = `select value, version from rows where key = $1 and ${ALIVE('$2')}`;
 const RANGE = `select key, value, version from rows where key > $1 and key < $2 and ${ALIVE('$4')}`;
-const LIST = `${RANGE} order by key limit $3`;
-const LIST_BACK = `${RANGE} order by key desc limit $3`;
+const PAGE = `${RANGE} order by key limit $3`;
+const PAGE_BACK = `${RANGE} order by key desc limit $3`;
+/** Leaves out the rows behind the one with which the values reach $5 bytes; those are never read. */
+const boundedBy = (page: string, order: string): string =>
+  `select key, value, version from (
+     select *, sum(octet_length(value)) over (order by ${order}
+       rows between unbounded preceding and 1 preceding) as before
+     from (${page}) as page
+   ) as summed where coalesce(before, 0) < $5 order by ${order}`;
+/** Names of the prepared statements, and their texts. */
+const LIST = ['store_list', PAGE] as const;
+const LIST_BACK = ['store_list_back', PAGE_BACK] as const;
+const BOUNDED = ['store_list_bounded', boundedBy(PAGE, 'key')] as const;
+const BOUNDED_BACK = ['store_list_bounded_back', boundedBy(PAGE_BACK, 'key desc')] as const;
 const COMMIT = 'select failed, stamp from commit_rows($1, $2, $3, $4, $5, $6)';
 const INCREMENT = 'select increment_row($1, $2, $3, $4) as total';
 const SWEEP = `with gone as (

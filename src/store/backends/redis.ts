@@ -133,10 +133,11 @@ function createRows(
   };
 }
 
-function boundsOf({ lower, upper, limit, reverse }: ListPlan): (Buffer | number)[] {
+function boundsOf({ lower, upper, limit, maxBytes, reverse }: ListPlan): (Buffer | number)[] {
   const open = (bytes: Buffer) => Buffer.concat([Buffer.from('('), bytes]);
   const [start, end] = reverse ? [upper, lower] : [lower, upper];
-  return [open(start), open(end), limit, reverse ? 1 : 0];
+  const most = Math.min(maxBytes, Number.MAX_SAFE_INTEGER);
+  return [open(start), open(end), limit, reverse ? 1 : 0, most];
 }
 
 function toArguments({ type, bytes, ifVersion, ifAbsent, expiresAt, envelope }: PreparedOp) {

@@ -60,19 +60,22 @@ if not version then return nil end
 return {version, envelope}
 `;
 
-/** ARGV: now, start, end, limit, reverse. */
+/** ARGV: now, start, end, limit, reverse, most bytes. */
 const LIST = `${HEAD}
 local now, limit = tonumber(ARGV[1]), tonumber(ARGV[4])
 local command = ARGV[5] == '1' and 'ZREVRANGEBYLEX' or 'ZRANGEBYLEX'
-local found, offset = {}, 0
-while #found < limit * 3 do
+local most = tonumber(ARGV[6])
+local found, offset, bytes = {}, 0, 0
+while #found < limit * 3 and bytes < most do
   local keys = redis.call(command, KEYS[2], ARGV[2], ARGV[3], 'LIMIT', offset, limit)
   for _, key in ipairs(keys) do
+    if #found == limit * 3 or bytes >= most then break end
     local version, _, envelope = alive(redis.call('HGET', KEYS[1], key), now)
-    if version and #found < limit * 3 then
+    if version then
       found[#found + 1] = key
       found[#found + 1] = version
       found[#found + 1] = envelope
+      bytes = bytes + #envelope
     end
   end
   if #keys < limit then break end

@@ -1,4 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { approximateSize } from '../../../core/approximate-size.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { parseInput } from '../../../sessions/parse-input.ts';
@@ -32,7 +33,7 @@ export type CallTool = (call: ToolCall, deps: ToolDeps) => Promise<CallToolResul
 const MAX_WAIT_MS = 5 * 60_000;
 /** What one result holds of a turn or a page; the rest is read with `get_session`. */
 const MAX_EVENTS = 200;
-const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_SIZE = 1024 * 1024;
 
 /** By name. Each throws `invalid_request` for arguments that are wrong, and others of a `GatewayError`. */
 export const TOOL_CALLS: ReadonlyMap<string, CallTool> = new Map([
@@ -64,12 +65,12 @@ async function waitForTurn(
   const timer = clock.setTimeout(stop, MAX_WAIT_MS);
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  let bytes = 0;
+  let size = 0;
   const tell = async (item: PlacedEvent | EventDelta): Promise<void> => {
     if (!isPlaced(item)) return;
     events.push(item.event);
-    bytes += JSON.stringify(item.event).length;
-    if (events.length >= MAX_EVENTS || bytes >= MAX_BYTES) stop();
+    size += approximateSize(item.event);
+    if (events.length >= MAX_EVENTS || size >= MAX_SIZE) stop();
     await progress(item.event);
   };
   try {
@@ -97,7 +98,7 @@ async function getSession(
   const { events, next } = await sessions.read(organization, id, {
     after: await placeOf(sessions, { organization, id, after }),
     limit: MAX_EVENTS,
-    maxBytes: MAX_BYTES,
+    maxSize: MAX_SIZE,
   });
   return toToolResult({
     session_id: id,
