@@ -26,6 +26,7 @@ export const ERRORS = {
   malformed_request: { status: 400, message: 'this is not a valid HTTP request' },
   request_timeout: { status: 408, message: 'the request was not received in time' },
   conflict: { status: 409, message: 'conflict' },
+  outcome_unknown: { status: 409, message: 'nobody can tell what came of the call' },
   body_too_large: { status: 413, message: 'request body is too large' },
   url_too_long: { status: 414, message: 'request URL is too long' },
   headers_too_large: { status: 431, message: 'request headers are too large' },

@@ -55,6 +55,8 @@ export interface InferenceRequest {
   work?: WorkKeeper | undefined;
   /** The only type of model that is taken; any other is refused with `invalid_request`. */
   modelType?: ModelType | undefined;
+  /** Waited for before anything may be sent to a provider. */
+  beforeSend?: (() => Promise<void>) | undefined;
   /**
    * What the client is told in place of an error, given the HTTP statuses of the candidates that were
    * tried, null where none arrived. Default: the error itself.
@@ -85,6 +87,7 @@ export async function runInference(
   const call = begin(request, { peek, media, model, plan }, deps);
   try {
     if (call.entry.admitted) await call.entry.admitted;
+    if (request.beforeSend) await request.beforeSend().catch(asPersistence);
     const committed = await runCall(call, plan, deps);
     return await deliver(call, committed, deps);
   } catch (thrown) {

@@ -1,10 +1,11 @@
 import { GatewayError } from '../core/errors.ts';
+import type { NamedCall } from '../store/named-call.ts';
 import type { ResourceDefinition, Stored } from './define-resource.ts';
 import { parseListQuery } from './list-query.ts';
 import type { Body } from './parse-body.ts';
 import { present } from './present.ts';
 import { refuseMethod } from './refuse-method.ts';
-import type { Repository } from './repository.ts';
+import type { Created, Repository } from './repository.ts';
 import type { Scope, Target } from './resource-rows.ts';
 import { getVersion, listVersions } from './version-handlers.ts';
 
@@ -19,6 +20,8 @@ export interface ResourceRequest {
   organization: string;
   /** True for callers that see every organization. */
   platform: boolean;
+  /** Present where the client named the call. */
+  named?: NamedCall | undefined;
 }
 
 export interface ResourceReply {
@@ -45,14 +48,15 @@ export function createResourceHandler(
 ): ResourceHandler {
   return async (request) => {
     const context = { definition, repository, request };
-    const { method, platform } = request;
+    const { method, platform, named } = request;
     const [id, action, ...rest] = request.segments;
     if (id === undefined) {
       if (method === 'GET') return list(context);
       if (method === 'POST') return create(context);
       throw refuseMethod(['GET', 'POST']);
     }
-    const target: Target = { definition, idOrName: id, ...scopeOf(request) };
+    const also = named && ((next: Stored) => named.answered(answer(context, next)));
+    const target: Target = { definition, idOrName: id, ...scopeOf(request), ...(also && { also }) };
     if (action !== undefined) return below(context, target, [action, ...rest]);
     const methods = methodsOf(definition, platform);
     if (!methods.includes(method)) throw refuseMethod(methods);
@@ -114,11 +118,17 @@ async function withOwnerIds(
 async function create({ definition, repository, request }: Context): Promise<ResourceReply> {
   const body = await ownBody(definition, request);
   // A platform caller may name any organization; its own is the default.
-  const named = request.platform && typeof body['organization'] === 'string';
-  const scope = { organization: named ? null : request.organization };
-  const { stored, reveal } = await repository.create(definition, body, scope);
-  const view = { ...present(definition, stored, request), ...reveal };
-  return { status: 201, body: wrap(definition, request, view) };
+  const isForOther = request.platform && typeof body['organization'] === 'string';
+  const toReply = ({ stored, reveal }: Created): ResourceReply => {
+    const view = { ...present(definition, stored, request), ...reveal };
+    return { status: 201, body: wrap(definition, request, view) };
+  };
+  const { named } = request;
+  const created = await repository.create(definition, body, {
+    organization: isForOther ? null : request.organization,
+    ...(named && { also: (made) => named.answered(toReply(made)) }),
+  });
+  return toReply(created);
 }
 
 async function get(context: Context, target: Target): Promise<ResourceReply> {

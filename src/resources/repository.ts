@@ -34,6 +34,12 @@ export interface Created {
   reveal: Record<string, unknown>;
 }
 
+/** Owner of a new resource. */
+export interface CreateScope extends Scope {
+  /** Further operations of the commit that makes it. */
+  also?(created: Created): Promise<readonly Op[]>;
+}
+
 /** What the gateway itself changes of a resource. */
 export interface Note {
   state: State;
@@ -77,7 +83,7 @@ export class Repository {
    * @throws GatewayError `invalid_request`, `unprocessable`, `not_found` for an unknown reference,
    *   `conflict` for a name that is taken or an archived reference
    */
-  async create(definition: ResourceDefinition, body: Body, scope: Scope): Promise<Created> {
+  async create(definition: ResourceDefinition, body: Body, scope: CreateScope): Promise<Created> {
     const sent = withoutAliases(definition, body);
     const { spec, secrets } = readFields(definition, sent);
     const fresh = await this.fresh(definition, spec, scope);
@@ -90,14 +96,16 @@ export class Repository {
       const holds: Holds = new Map();
       const change = { definition, next: fresh, body: sent, holds };
       const { next: stored, ops } = await this.settle(change, undefined);
+      const created = { stored, reveal: made?.reveal ?? {} };
       const conflict = await this.rows.commit([
         { type: 'put', key: resourceKey(stored.kind, stored.id), value: stored, ifAbsent: true },
         ...indexOps(definition, { next: stored }),
         ...(made?.ops ?? []),
         ...(ops ?? []),
         ...(await checkReferences({ definition, stored }, this.referenceDeps(stored, holds))),
+        ...((await scope.also?.(created)) ?? []),
       ]);
-      if (!conflict) return { stored, reveal: made?.reveal ?? {} };
+      if (!conflict) return created;
       await this.rows.refuseTaken(definition, stored, conflict);
       return undefined;
     });
@@ -246,12 +254,12 @@ export class Repository {
       const holds: Holds = new Map();
       const changed = await change(row.stored, holds);
       if (!changed) return row.stored;
-      return this.replace(target.definition, { row, epoch, holds }, changed);
+      return this.replace(target, { row, epoch, holds }, changed);
     });
   }
 
   private async replace(
-    definition: ResourceDefinition,
+    { definition, also }: Target,
     { row, epoch, holds }: { row: Row; epoch: Version | undefined; holds: Holds },
     changed: Change,
   ): Promise<Stored | undefined> {
@@ -266,6 +274,7 @@ export class Repository {
       ...(changed.ops ?? []),
       ...(await checkReferences({ definition, stored: next, before }, deps)),
     ];
+    ops.push(...((await also?.(next, ops)) ?? []));
     const moved = changedUnique(definition, before, next);
     // As with a removal, nothing may come to refer to the former name meanwhile.
     const conflict = await this.rows.commit(ops, moved.includes('name') ? epoch : undefined);

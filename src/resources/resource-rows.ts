@@ -38,6 +38,8 @@ export interface Target extends Scope {
   definition: ResourceDefinition;
   idOrName: string;
   expectedVersion?: number | undefined;
+  /** Further operations of the commit that changes it, whose own ones are given; none without a change. */
+  also?(next: Stored, ops: readonly Op[]): Promise<readonly Op[]>;
 }
 
 export interface Row {

@@ -41,6 +41,14 @@ export function newVersionOps({ id, skillId, head, files, now }: NewVersion): Op
   ];
 }
 
+/** The version that these operations make of a Skill. */
+export function newVersionOf(ops: readonly Op[], skillId: string): SkillVersion | undefined {
+  const prefix = skillVersionPrefix(skillId);
+  const isVersion = ({ key }: Op): boolean => prefix.every((part, index) => key[index] === part);
+  const put = ops.find((op) => op.type === 'put' && isVersion(op));
+  return put?.type === 'put' ? (put.value as SkillVersion) : undefined;
+}
+
 export function versionRemovals({ id, skillId, files }: SkillVersion): Op[] {
   return [
     { type: 'delete', key: skillVersionKey(skillId, id) },

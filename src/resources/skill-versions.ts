@@ -1,4 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
+import type { Op } from '../store/store.ts';
 import { refuseMethod } from './refuse-method.ts';
 import type { ResourceReply } from './handlers.ts';
 import { readLimit } from './list-query.ts';
@@ -11,6 +12,7 @@ import {
   digestsOf,
   getSkillVersion,
   listSkillVersions,
+  newVersionOf,
   readSkillFiles,
   versionRemovals,
 } from './skill-store.ts';
@@ -71,12 +73,24 @@ async function create({ repository, stored, request }: ChildInput): Promise<Reso
   if (files === undefined || files === null) {
     throw new GatewayError('invalid_request', { message: 'files: are required', param: 'files' });
   }
-  const updated = await repository.update(targetOf(repository, stored), { files });
+  const { named } = request;
+  const target: Target = {
+    ...targetOf(repository, stored),
+    ...(named && {
+      also: async (_next: Stored, ops: readonly Op[]) => {
+        const version = newVersionOf(ops, stored.id);
+        return version ? named.answered(toReply(version)) : [];
+      },
+    }),
+  };
+  const updated = await repository.update(target, { files });
   const id = String(updated.state['latest_version_id']);
   const made = await getSkillVersion(repository.store, stored.id, id);
   if (!made) throw new GatewayError('conflict', { message: 'the version is deleted again' });
-  return { status: 201, body: toView(made) };
+  return toReply(made);
 }
+
+const toReply = (version: SkillVersion): ResourceReply => ({ status: 201, body: toView(version) });
 
 async function content(repository: Repository, version: SkillVersion): Promise<ResourceReply> {
   const files = await readSkillFiles(repository.store, version);

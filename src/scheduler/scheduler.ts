@@ -1,3 +1,4 @@
+import type { NamedCall } from '../store/named-call.ts';
 import type { PayingKey } from '../usage/principal.ts';
 import type { RunRow } from './run-row.ts';
 import type { RunStore } from './runs.ts';
@@ -7,6 +8,8 @@ export interface TriggerInput {
   readonly organization: string;
   readonly deploymentId: string;
   readonly payer: PayingKey;
+  /** Written with the run, or names the run that it made before. */
+  readonly named?: NamedCall | undefined;
 }
 
 /** Runs Schedules, when they are due and by hand (contract: Schedules). */

@@ -23,11 +23,14 @@ export interface HandDeps {
   readonly jobs: Pick<Jobs, 'toAdd'>;
 }
 
-/** See `Scheduler.trigger`; resolves with the pending run. */
+/** See `Scheduler.trigger`; resolves with the pending run, or with the one that the call made before. */
 export async function triggerByHand(
-  { clock, ids, repository, jobs }: HandDeps,
-  { organization, deploymentId, payer }: TriggerInput,
+  { store, clock, ids, repository, jobs }: HandDeps,
+  { organization, deploymentId, payer, named }: TriggerInput,
 ): Promise<RunRow> {
+  const earlier = named?.earlier;
+  const made = earlier === undefined ? undefined : await store.get<RunRow>(runKey(earlier));
+  if (made) return made.value;
   const pending: RunRow = {
     id: ids.next('drun'),
     organization,
@@ -42,7 +45,10 @@ export async function triggerByHand(
   const target = { definition: deployment, idOrName: deploymentId, organization };
   const stored = await repository.note(target, async (stored) => {
     if (isArchived(stored)) throw archived(deploymentId);
-    return { state: {}, ops: beginOps({ ...pending, agent: boundAgent(stored.spec) }, jobs) };
+    const begun = beginOps({ ...pending, agent: boundAgent(stored.spec) }, jobs);
+    const lookUp = `GET /v1/deployment_runs/${pending.id}`;
+    const name = (await named?.made({ id: pending.id, lookUp })) ?? [];
+    return { state: {}, ops: [...begun, ...name] };
   });
   return { ...pending, agent: boundAgent(stored.spec) };
 }

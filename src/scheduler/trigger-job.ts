@@ -90,7 +90,7 @@ async function begin(deps: TriggerJobDeps, pending: Pending): Promise<RunError |
       vaultIds: spec['vault_ids'] as string[],
       resources: spec['resources'] as unknown[],
       events: spec['initial_events'] as unknown[],
-      also(session) {
+      also({ session }) {
         const decided: RunRow = { ...run, agent: toReference(agent), sessionId: session.id };
         const policy = spec['timeout_policy'] as TimeoutPolicy | null;
         return [

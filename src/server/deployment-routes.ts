@@ -64,12 +64,14 @@ const trigger: Serve = async ({ exchange, principal, organization, id }, deps) =
   await refuseInput(exchange, deps);
   const { keyId, keyName, organizationId } = principal;
   const payer = { keyId, keyName, organizationId };
-  return ok(toRunView(await deps.scheduler.trigger({ organization, deploymentId: id, payer })));
+  const { named } = exchange;
+  const input = { organization, deploymentId: id, payer, named };
+  return ok(toRunView(await deps.scheduler.trigger(input)));
 };
 
 const testNotification: Serve = async ({ exchange, organization, id }, deps) => {
   await refuseInput(exchange, deps);
-  await deps.notifier.test(organization, id);
+  await deps.notifier.test(organization, id, async () => exchange.named?.willAct());
   return ok({ delivered: true });
 };
 

@@ -8,6 +8,7 @@ import type { KeyHasher } from '../core/seal.ts';
 import { createSpools } from '../core/spool.ts';
 import { createJobs } from '../jobs/create-jobs.ts';
 import { createHostLiveness } from '../jobs/liveness.ts';
+import type { Liveness } from '../jobs/liveness.ts';
 import type { Jobs } from '../jobs/jobs.ts';
 import type { Repository } from '../resources/repository.ts';
 import { TRIGGER_JOB } from '../scheduler/run-ops.ts';
@@ -21,9 +22,11 @@ import { adminRoutes } from './admin-routes.ts';
 import { createCors } from './cors.ts';
 import { healthRoutes } from './health-routes.ts';
 import type { Condition } from './health-routes.ts';
-import { withIdempotency } from './idempotency.ts';
-import type { IdempotencyDeps } from './idempotency.ts';
-import { createIdempotencyRecords } from './idempotency-records.ts';
+import { createIdempotencyRecords } from './idempotency/records.ts';
+import { withIdempotency } from './idempotency/with-idempotency.ts';
+import type { IdempotencyDeps } from './idempotency/with-idempotency.ts';
+import { createCallWorkers } from './idempotency/workers.ts';
+import type { CallWorkers } from './idempotency/workers.ts';
 import { jobHandlers } from './job-handlers.ts';
 import { createKeyLookup } from './key-lookup.ts';
 import { openAgents } from './open-agents.ts';
@@ -63,6 +66,8 @@ export interface GatewayOptions extends ResourcesOptions {
   programs: Programs;
   /** Variables of this process, of which harnesses get little. */
   environment: Readonly<Record<string, string | undefined>>;
+  /** Default: the store of the configuration. */
+  openStore?: typeof openStore | undefined;
 }
 
 /** Everything that serves requests, on one store. */
@@ -90,8 +95,8 @@ export interface Gateway {
 
 /** The composition root: the only place where the parts are made and joined. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const { clock, config } = options;
-  const store = reportStore(await openStore(config.store, { clock }), options.log);
+  const { clock, config, openStore: open = openStore } = options;
+  const store = reportStore(await open(config.store, { clock }), options.log);
   try {
     return await compose(store, options);
   } catch (error) {
@@ -113,7 +118,8 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     catalog: shared.catalog,
     onBug,
   });
-  const jobs = openJobs(store, options);
+  const liveness = createHostLiveness();
+  const jobs = openJobs(store, options, liveness);
   const { charges, transportToApi } = inference;
   const assets = await openAssets(store, { ...options, ...shared, ...inference.deps, resources });
   const deps = { ...inference.deps, media: assets.media };
@@ -138,11 +144,12 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   const stand = [resources, usage, inference, store];
   let closing: Promise<void> | undefined;
   const own = await jobHandlers({ ...options, ...serving });
-  const workers = [own, agents.handlers, schedules.handlers, runs.handlers];
-  jobs.start(new Map(workers.flatMap((handlers) => [...handlers])));
+  const handlers = [own, agents.handlers, schedules.handlers, runs.handlers];
+  const workers = createCallWorkers({ ...usage, liveness });
+  jobs.start(new Map(handlers.flatMap((kinds) => [...kinds])));
   schedules.firing.start();
   return {
-    app: openApp(routes, { store, shared, options }),
+    app: openApp(routes, { store, shared, options, workers }),
     store,
     repository: resources.repository,
     hasher: resources.hasher,
@@ -176,15 +183,17 @@ interface AppParts {
   readonly store: Store;
   readonly shared: ReturnType<typeof sharedParts>;
   readonly options: GatewayOptions;
+  readonly workers: CallWorkers;
 }
 
 /** The routes behind what protects them, and the document that describes them. */
-function openApp(routes: readonly RouteSpec[], { store, shared, options }: AppParts): H3 {
+function openApp(routes: readonly RouteSpec[], parts: AppParts): H3 {
+  const { shared, options } = parts;
   const { definitions } = shared.repository;
   const described = [...routes, openApiRoute({ definitions, routes })];
   return createApp({
     ...options,
-    routes: withIdempotency(described, { ...shared, ...namedCalls(store, options) }),
+    routes: withIdempotency(described, { ...shared, ...namedCalls(parts) }),
     ...protections(options.config),
     onBug: reportTo(options.log),
   });
@@ -213,16 +222,19 @@ function sharedParts(
 }
 
 /** What calls that name themselves stand on. */
-function namedCalls(
-  store: Store,
-  { clock, config, log, masterKeys }: GatewayOptions,
-): Pick<IdempotencyDeps, 'clock' | 'carriers' | 'records'> {
+function namedCalls({
+  store,
+  workers,
+  options,
+}: AppParts): Pick<IdempotencyDeps, 'clock' | 'carriers' | 'records'> {
+  const { clock, config, log, masterKeys } = options;
   return {
     clock,
     carriers: resourceCarriers(config.compat),
     records: createIdempotencyRecords({
       store,
       clock,
+      workers,
       sealer: createSealer(masterKeys),
       report: (error) => tellFailure(log, 'an answer was not kept', { error }),
     }),
@@ -242,12 +254,16 @@ async function closeInOrder(parts: readonly { close(): Promise<void> | void }[])
   if (failures.length > 0) throw failures[0];
 }
 
-function openJobs(store: Store, { clock, ids, log }: GatewayOptions): Jobs {
+function openJobs(
+  store: Store,
+  { clock, ids, log }: GatewayOptions,
+  liveness: Liveness | undefined,
+): Jobs {
   return createJobs({
     store,
     clock,
     worker: ids.next('worker'),
-    liveness: createHostLiveness(),
+    liveness,
     rooms: new Map([
       [TURN_JOB, TURNS_AT_ONCE],
       [TRIGGER_JOB, TRIGGERS_AT_ONCE],

@@ -10,6 +10,7 @@ import type { ConcurrencyLimiter, RateLimiter } from '../usage/limiter.ts';
 import { createRateLimiter } from '../usage/rates/rate-limiter.ts';
 import { startRecovery } from '../usage/recovery/start-recovery.ts';
 import { createWorkerLease } from '../usage/worker-lease.ts';
+import type { WorkerLease } from '../usage/worker-lease.ts';
 import { tellFailure } from './report-store.ts';
 
 /** A stop waits so long for a store that is away. */
@@ -20,6 +21,9 @@ export interface LiveUsage {
   readonly ledger: Ledger;
   readonly rates: RateLimiter;
   readonly concurrency: ConcurrencyLimiter;
+  /** This process as {@link lease} knows it. */
+  readonly worker: string;
+  readonly lease: Pick<WorkerLease, 'isAlive'>;
   /**
    * Settles what is open and gives up the lease. What a store that is away keeps from being settled is left
    * to others, like that of a process that died.
@@ -60,6 +64,8 @@ export async function openUsage(store: Store, options: UsageOptions): Promise<Li
     ledger,
     rates,
     concurrency: createConcurrencyLimiter({ store, clock, worker, alive: () => lease.alive() }),
+    worker,
+    lease,
     async close() {
       stopRecovery();
       rates.close();

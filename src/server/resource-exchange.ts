@@ -41,6 +41,7 @@ export function toResourceRequest(
     method: request.method ?? 'GET',
     segments: segmentsBelow(base, path),
     query: new URLSearchParams(search),
+    named: exchange.named,
     async body(options) {
       if (fromForm && isForm(request)) return fromForm(await readFields(exchange, bodies));
       const bytes = await readBody(request, bodies.maxBodyBytes);

@@ -12,10 +12,10 @@ import { listen } from './listen.ts';
 import type { Listener } from './listen.ts';
 import { loadMasterKeys } from './master-key.ts';
 import { openGateway } from './open-gateway.ts';
-import type { Gateway } from './open-gateway.ts';
+import type { Gateway, GatewayOptions } from './open-gateway.ts';
 import { resolvePrograms } from './resolve-programs.ts';
 
-export interface ServeDeps {
+export interface ServeDeps extends Pick<GatewayOptions, 'openStore'> {
   clock: Clock;
   log: Log;
   sources: ReferenceSources;
@@ -24,7 +24,7 @@ export interface ServeDeps {
 /** Opens the gateway of a configuration; nothing listens yet. */
 export async function openConfigured(
   { server, origins }: Pick<GatewayConfig, 'server' | 'origins'>,
-  { clock, log, sources }: ServeDeps,
+  { clock, log, sources, openStore }: ServeDeps,
 ): Promise<Gateway> {
   await makeDataDirectory(server.dataDir);
   const resolve = (reference: SecretRef): Promise<string> => resolveSecret(reference, sources);
@@ -38,6 +38,7 @@ export async function openConfigured(
     clock,
     ids: createIdSource(clock),
     log,
+    openStore,
     random: Math.random,
     connections: usualConnections(await readFileLimit(nodeFileLimits)),
   });

@@ -12,6 +12,7 @@ import { readRun } from '../runtime/entry/read-run.ts';
 import { openService } from '../runtime/entry/service-desk.ts';
 import type { ServiceDesk, ServiceProtocol } from '../runtime/entry/service-desk.ts';
 import { createServiceRuns } from '../runtime/entry/service-runs.ts';
+import type { SentMessage } from '../runtime/entry/service-runs.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Store } from '../store/store.ts';
 import { readKey } from '../surfaces/carriers.ts';
@@ -53,14 +54,10 @@ export function serviceRoutes(deps: ServiceRoutesDeps): RouteSpec[] {
     cancellations: createCancellations(deps.store),
   });
   const acp = createAcpEntry({ ...deps, runs });
-  const run: Serve = async ({ service, payer }, body) => {
-    const { sessionId, event } = await runs.send(
-      service,
-      payer,
-      readRun(scanJson(await body()).value),
-    );
-    const { id, type, processed_at } = event;
-    return { status: 202, body: { session_id: sessionId, events: [{ id, type, processed_at }] } };
+  const run: Serve = async ({ service, payer, exchange: { named } }, body) => {
+    const message = readRun(scanJson(await body()).value);
+    const also = named && ((sent: SentMessage) => named.answered(toRunReply(sent)));
+    return toRunReply(await runs.send(service, payer, { ...message, also }));
   };
   const to = (protocol: ServiceProtocol, serve: Serve): Handler => asCaller(protocol, serve, deps);
   const postMcp: Serve = async (call, body) => mcp.post({ ...call, body: await body() });
@@ -75,6 +72,10 @@ export function serviceRoutes(deps: ServiceRoutesDeps): RouteSpec[] {
     envelope: 'resource',
     methods,
   }));
+}
+
+function toRunReply({ sessionId, event: { id, type, processed_at } }: SentMessage): Reply {
+  return { status: 202, body: { session_id: sessionId, events: [{ id, type, processed_at }] } };
 }
 
 function asCaller(protocol: ServiceProtocol, serve: Serve, deps: ServiceRoutesDeps): Handler {

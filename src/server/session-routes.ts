@@ -12,7 +12,8 @@ import type { ResolvedAgent } from '../sessions/resolved-agent.ts';
 import { readCreateBody, readSendBody, readUpdateBody } from '../sessions/session-bodies.ts';
 import type { AgentReference } from '../sessions/session-bodies.ts';
 import { toSessionView } from '../sessions/session-view.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { SessionEvent } from '../sessions/session-event.ts';
+import type { AlsoChanged, MadeSession, Sessions } from '../sessions/sessions.ts';
 import { createFrames, streamEvents } from '../sessions/stream-events.ts';
 import type { ToFrame } from '../sessions/stream-events.ts';
 import type { Carrier } from '../surfaces/carriers.ts';
@@ -94,14 +95,20 @@ const create: Serve = async ({ exchange, principal, organization }, deps) => {
   const { keyId, keyName, organizationId } = principal;
   const agent = await deps.resolveAgent(organization, reference);
   if (input.budget) checkBudgetable(agent, deps.catalog());
-  const { session } = await deps.sessions.create({
+  const toReply = ({ session }: MadeSession): Reply => ({
+    status: 201,
+    body: toSessionView(session, deps.clock.now()),
+  });
+  const { named } = exchange;
+  const made = await deps.sessions.create({
     ...input,
     organization,
     payer: { keyId, keyName, organizationId },
     entryPoint: 'session',
     agent,
+    ...(named && { also: (made) => named.answered(toReply(made)) }),
   });
-  return { status: 201, body: toSessionView(session, deps.clock.now()) };
+  return toReply(made);
 };
 
 /** A budget needs to know what a turn costs; what a harness spends, nobody tells. */
@@ -122,17 +129,25 @@ const get: Serve = async ({ organization, id }, { sessions, clock }) =>
 const update: Serve = async ({ exchange, organization, id }, deps) => {
   const { sessions, clock } = deps;
   const changes = readUpdateBody(await bodyOf(exchange, deps));
-  const session = await sessions.update(organization, id, changes);
+  const also = alsoAnswered(exchange, clock);
+  const session = await sessions.update(organization, id, { ...changes, also });
   return ok(toSessionView(session, clock.now()));
 };
+
+/** Keeps the answer with the change that it tells of. */
+function alsoAnswered({ named }: HttpExchange, clock: Clock): AlsoChanged | undefined {
+  return named && ((session) => named.answered(ok(toSessionView(session, clock.now()))));
+}
 
 const remove: Serve = async ({ organization, id }, { sessions }) => {
   await sessions.remove(organization, id);
   return ok({ id, type: 'session_deleted' });
 };
 
-const archive: Serve = async ({ organization, id }, { sessions, clock }) =>
-  ok(toSessionView(await sessions.archive(organization, id), clock.now()));
+const archive: Serve = async ({ exchange, organization, id }, { sessions, clock }) => {
+  const session = await sessions.archive(organization, id, alsoAnswered(exchange, clock));
+  return ok(toSessionView(session, clock.now()));
+};
 
 const listEvents: Serve = async ({ exchange, organization, id }, { sessions, clock }) => {
   const query = new URLSearchParams(exchange.search);
@@ -141,7 +156,10 @@ const listEvents: Serve = async ({ exchange, organization, id }, { sessions, clo
 
 const send: Serve = async ({ exchange, organization, id }, deps) => {
   const events = readSendBody(await bodyOf(exchange, deps));
-  return ok({ data: await deps.sessions.send(organization, id, events) });
+  const toReply = (sent: SessionEvent[]): Reply => ok({ data: sent });
+  const { named } = exchange;
+  const also = named && ((sent: SessionEvent[]) => named.answered(toReply(sent)));
+  return toReply(await deps.sessions.send(organization, id, { events, ...(also && { also }) }));
 };
 
 /** Says nothing about `Accept`: official clients ask for JSON here. */
@@ -176,7 +194,9 @@ const stream: Serve = async ({ exchange, organization, id }, deps) => {
   return { type: 'stream', status: 200, headers, body: relay.body };
 };
 
-const ok = (body: object): Reply => ({ status: 200, body });
+function ok(body: object): Reply {
+  return { status: 200, body };
+}
 
 async function bodyOf(
   { request }: HttpExchange,

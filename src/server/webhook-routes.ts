@@ -57,8 +57,13 @@ export function webhookRoutes(deps: WebhookRoutesDeps): RouteSpec[] {
   );
   const redeliver = forOrganization('run', deps, async (exchange, { organizationId }) => {
     await refuseInput(exchange, deps);
-    const delivery = await webhooks.redeliver(organizationId, idOf(exchange.path));
-    return { status: 202, body: toDeliveryView(delivery) };
+    const { named } = exchange;
+    const toReply = (delivery: Delivery): Reply => ({
+      status: 202,
+      body: toDeliveryView(delivery),
+    });
+    const also = named && ((delivery: Delivery) => named.answered(toReply(delivery)));
+    return toReply(await webhooks.redeliver(organizationId, idOf(exchange.path), also));
   });
   const at = (path: string, methods: RouteSpec['methods']): RouteSpec => ({
     path,

@@ -13,7 +13,7 @@ import { noSession } from './session-log.ts';
 import type { RowChange, SessionLog } from './session-log.ts';
 import { agentKey } from './session-row.ts';
 import type { SessionRow } from './session-row.ts';
-import type { SessionChanges } from './sessions.ts';
+import type { AlsoChanged, SessionChanges } from './sessions.ts';
 
 interface ChangeDeps {
   readonly log: SessionLog;
@@ -38,11 +38,13 @@ export async function changeSession(
 export async function archiveSession(
   log: SessionLog,
   { organization, id }: Whose,
+  also?: AlsoChanged,
 ): Promise<SessionRow> {
-  const changed = await log.change(id, (row) => {
+  const changed = await log.change(id, async (row) => {
     if (row?.organization !== organization) throw noSession();
+    if (row.archivedAt !== null) return undefined;
     const archivedAt = new Date(log.now).toISOString();
-    return row.archivedAt === null ? { row: { ...row, archivedAt } } : undefined;
+    return { row: { ...row, archivedAt }, ...(await alsoOf(log, row, { also })) };
   });
   return changed?.row ?? log.load(organization, id);
 }
@@ -70,7 +72,17 @@ async function withUpdates(
     row: { ...row, title, metadata, budget },
     events: log.identify([event]),
     ops: agent ? [{ type: 'put', key: agentKey(row.id), value: agent }] : [],
+    ...(await alsoOf(log, row, { also: changes.also, agent })),
   };
+}
+
+async function alsoOf(
+  log: SessionLog,
+  row: SessionRow,
+  { also, agent }: { also: AlsoChanged | undefined; agent?: ResolvedAgent | undefined },
+): Promise<Pick<RowChange, 'also'>> {
+  const own = also && (agent ?? (await log.withAgent(row))?.agent);
+  return own ? { also: (changed) => also({ ...changed.row, agent: own }) } : {};
 }
 
 function patch(

@@ -8,7 +8,7 @@ import { followLog } from './follow-log.ts';
 import { listSessions } from './list-sessions.ts';
 import { createPurgeJob, PURGE_JOB, removeSession } from './remove-session.ts';
 import { readEvents, startOf } from './read-events.ts';
-import { sendEvents } from './send-events.ts';
+import { sendEvents, toInput } from './send-events.ts';
 import { SessionLog } from './session-log.ts';
 import { noSession } from './session-log.ts';
 import type { SessionRow } from './session-row.ts';
@@ -52,11 +52,13 @@ export function createSessions({
     list: (organization, query) => listSessions(log, organization, query),
     update: async (organization, id, changes) =>
       whole(await changeSession({ log, operator }, { organization, id }, changes)),
-    archive: async (organization, id) => whole(await archiveSession(log, { organization, id })),
+    archive: async (organization, id, also) =>
+      whole(await archiveSession(log, { organization, id }, also)),
     terminate: (organization, id, termination) =>
       terminateSession(log, { organization, id }, termination),
     remove: (organization, id) => removeSession({ log, jobs }, { organization, id }),
-    send: (organization, id, events) => sendEvents({ log, jobs }, { organization, id }, events),
+    send: (organization, id, input) =>
+      sendEvents({ log, jobs }, { organization, id }, toInput(input)),
     async read(organization, id, query) {
       return readEvents(log, await log.load(organization, id), query);
     },

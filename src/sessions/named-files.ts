@@ -1,5 +1,6 @@
 import { GatewayError } from '../core/errors.ts';
 import { filesOf } from '../resources/message-files.ts';
+import { toInput } from './send-events.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Whether the organization has this upload. */
@@ -17,9 +18,10 @@ export function withKnownFiles(sessions: Sessions, hasFile: HasFile): Sessions {
       await refuseUnknown(events, { at: 'initial_events', organization, hasFile });
       return sessions.create(input);
     },
-    async send(organization, id, events) {
+    async send(organization, id, input) {
+      const { events } = toInput(input);
       await refuseUnknown(events, { at: 'events', organization, hasFile });
-      return sessions.send(organization, id, events);
+      return sessions.send(organization, id, input);
     },
   };
 }

@@ -5,8 +5,9 @@ import { placeEvents } from './place-events.ts';
 import type { IdentifiedEvent } from './place-events.ts';
 import type { NewEvent, SessionEvent } from './session-event.ts';
 import { noSession } from './session-log.ts';
-import type { SessionLog } from './session-log.ts';
+import type { Changed, SessionLog } from './session-log.ts';
 import type { SessionRow } from './session-row.ts';
+import type { SessionInput } from './sessions.ts';
 import { answerOf } from './status-moves.ts';
 import { TURN_JOB } from './turn-job.ts';
 
@@ -20,25 +21,32 @@ export interface Whose {
   readonly id: string;
 }
 
+/** Events alone are an input, too. */
+export function toInput(input: SessionInput | readonly unknown[]): SessionInput {
+  return 'events' in input ? input : { events: input };
+}
+
 /** See `Sessions.send`. */
 export async function sendEvents(
   { log, jobs }: SendDeps,
   { organization, id }: Whose,
-  sent: readonly unknown[],
+  { events: sent, also }: SessionInput,
 ): Promise<SessionEvent[]> {
   const found = await log.load(organization, id);
   refuseClosed(found, sent);
   const input = parseInputEvents(sent, 'events');
   await checkAnswers(log, id, input);
   const events = log.identify(input);
+  const toSent = ({ placed }: Changed) => placed.slice(0, events.length).map(({ event }) => event);
   const changed = await log.change(id, async (row) => {
     if (row?.organization !== organization) throw noSession();
     refuseClosed(row, input);
     const ops = callsForTurn(events) ? await jobs.toWake(turnJob(id)) : [];
-    return { row, events: [...events, ...log.identify(statusAfter(row, events))], ops };
+    const all = [...events, ...log.identify(statusAfter(row, events))];
+    return { row, events: all, ops, ...(also && { also: (made) => also(toSent(made)) }) };
   });
   if (!changed) throw noSession();
-  return changed.placed.slice(0, events.length).map(({ event }) => event);
+  return toSent(changed);
 }
 
 export const turnJob = (id: string) => ({ kind: TURN_JOB, id, payload: null });

@@ -35,6 +35,8 @@ export interface RowChange {
   readonly events?: readonly IdentifiedEvent[];
   /** Further operations of the same commit. */
   readonly ops?: readonly Op[];
+  /** The same, for those that depend on what is appended. */
+  also?(changed: Changed): Promise<readonly Op[]>;
   /** The Session is no more; the events are its last. */
   readonly isEnd?: true;
 }
@@ -166,6 +168,7 @@ export class SessionLog {
           ...appendOps(id, changed.placed),
           ...overOps(entry.value, after),
           ...(change.ops ?? []),
+          ...((await change.also?.(changed)) ?? []),
         ];
         if (!(await this.store.commit(ops)).ok) continue;
         this.live.ring(id, changed.placed);

@@ -21,8 +21,24 @@ export interface NewSession {
   /** Appended in the same commit, as by `send`. */
   readonly events?: readonly unknown[] | undefined;
   /** Further operations of that commit; if one does not hold, there is no Session. */
-  also?(session: Session): readonly Op[];
+  also?(made: MadeSession): readonly Op[] | Promise<readonly Op[]>;
 }
+
+/** A new Session, with those of its events that were given. */
+export interface MadeSession {
+  readonly session: Session;
+  readonly events: SessionEvent[];
+}
+
+/** Events to append. */
+export interface SessionInput {
+  readonly events: readonly unknown[];
+  /** Further operations of their commit, given the events as they are appended. */
+  also?(sent: SessionEvent[]): Promise<readonly Op[]>;
+}
+
+/** Further operations of the commit that changes a Session, given the Session that it makes; none without. */
+export type AlsoChanged = (session: Session) => Promise<readonly Op[]>;
 
 export interface Termination {
   /** Told to those who follow. */
@@ -69,6 +85,7 @@ export interface SessionChanges {
   readonly agent?: { readonly tools?: unknown; readonly mcp_servers?: unknown } | undefined;
   /** In place of the one that the Session was made with; null takes it away. */
   readonly budget?: SessionBudget | null | undefined;
+  readonly also?: AlsoChanged | undefined;
 }
 
 export interface SessionFilter {
@@ -99,7 +116,7 @@ export interface Sessions {
    * @throws GatewayError `invalid_request` with the path of the fault in `initial_events`; `conflict` of
    *   type `session_not_wanted` when what `also` asks for does not hold
    */
-  create(input: NewSession): Promise<{ session: Session; events: SessionEvent[] }>;
+  create(input: NewSession): Promise<MadeSession>;
   /** @throws GatewayError `not_found` */
   get(organization: string, id: string): Promise<Session>;
   /** One page, by age; costs more the fewer of them match. */
@@ -116,7 +133,7 @@ export interface Sessions {
    *
    * @throws GatewayError `not_found`
    */
-  archive(organization: string, id: string): Promise<Session>;
+  archive(organization: string, id: string, also?: AlsoChanged): Promise<Session>;
   /**
    * Ends its turn and its streams for good; what was said stays readable. False when it was over already
    * or `onlyIf` does not hold. @throws GatewayError `not_found`
@@ -132,7 +149,11 @@ export interface Sessions {
    *   `conflict` for a terminated Session, and for an archived one unless it runs and all that is sent
    *   are interrupts
    */
-  send(organization: string, id: string, events: readonly unknown[]): Promise<SessionEvent[]>;
+  send(
+    organization: string,
+    id: string,
+    input: SessionInput | readonly unknown[],
+  ): Promise<SessionEvent[]>;
   /** One page of the history; costs the same wherever it begins. @throws GatewayError `not_found` */
   read(organization: string, id: string, query: EventQuery): Promise<EventPage>;
   /**

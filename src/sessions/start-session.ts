@@ -4,12 +4,10 @@ import { parseInputEvents } from './input-events.ts';
 import { placeEvents } from './place-events.ts';
 import { callsForTurn, statusAfter, turnJob } from './send-events.ts';
 import type { SendDeps } from './send-events.ts';
-import type { SessionEvent } from './session-event.ts';
 import { appendOps } from './session-log.ts';
 import { agentKey, indexKeys, sessionKey } from './session-row.ts';
 import type { SessionRow } from './session-row.ts';
-import type { Session } from './session.ts';
-import type { NewSession } from './sessions.ts';
+import type { MadeSession, NewSession } from './sessions.ts';
 import { answerOf } from './status-moves.ts';
 
 /** `type` of the conflict of a Session whose `also` did not hold. */
@@ -19,24 +17,27 @@ export const NOT_WANTED = 'session_not_wanted';
 export async function startSession(
   { log, jobs }: SendDeps,
   input: NewSession,
-): Promise<{ session: Session; events: SessionEvent[] }> {
+): Promise<MadeSession> {
   const events = log.identify(readFirstEvents(input.events));
   const fresh = toRow(input, log.newSessionId(), log.now);
   const { id } = fresh;
   const all = [...events, ...log.identify(statusAfter(fresh, events))];
   const { row, placed } = placeEvents(fresh, all, log.now);
+  const made: MadeSession = {
+    session: { ...row, agent: input.agent },
+    events: placed.slice(0, events.length).map(({ event }) => event),
+  };
   const ops: Op[] = [
     { type: 'put', key: sessionKey(id), value: row, ifAbsent: true },
     { type: 'put', key: agentKey(id), value: input.agent },
     ...indexKeys(row).map((key): Op => ({ type: 'put', key, value: null })),
     ...appendOps(id, placed),
     ...(callsForTurn(events) ? jobs.toAdd(turnJob(id)) : []),
-    ...(input.also?.({ ...row, agent: input.agent }) ?? []),
+    ...((await input.also?.(made)) ?? []),
   ];
   const { ok } = await log.store.commit(ops);
   if (!ok) throw notWanted();
-  const sent = placed.slice(0, events.length);
-  return { session: { ...row, agent: input.agent }, events: sent.map(({ event }) => event) };
+  return made;
 }
 
 /** Ids are new, so it is one of the caller's own conditions that did not hold. */

@@ -3,6 +3,7 @@ import { FastResponse } from 'srvx';
 import type { Clock } from '../core/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
+import type { NamedCall } from '../store/named-call.ts';
 import { StoreError } from '../store/store.ts';
 import type { StoreErrorCode } from '../store/store.ts';
 import type { CallResult, ClientConnection, PipeableBody } from '../inference/types.ts';
@@ -23,6 +24,8 @@ export interface HttpExchange {
   readonly path: string;
   /** Query with its `?`, or empty. */
   readonly search: string;
+  /** Present where the client named the call (`Idempotency-Key`). */
+  readonly named?: NamedCall | undefined;
 }
 
 /** What a handler answers; bytes are sent as they are, objects as JSON. */

@@ -40,6 +40,8 @@ export interface InferenceSurface {
    * `model_not_found`. Default: the content type alone.
    */
   readonly address?: (exchange: HttpExchange, catalog: Catalog) => RequestAddress;
+  /** Request that shows what came of the call with this id. Default: its record. */
+  readonly lookUp?: (id: string) => string;
   /** The surface that an address means, where several of one family share a path. Default: this one. */
   readonly variant?: (exchange: HttpExchange) => InferenceSurface | undefined;
 }
@@ -99,7 +101,7 @@ async function run(
   { exchange, principal }: { exchange: HttpExchange; principal: Principal },
   deps: SurfaceDeps,
 ): Promise<CallResult> {
-  const { request, response } = exchange;
+  const { request, response, named } = exchange;
   const { family, protocol } = surface;
   const catalog = deps.catalog();
   const toClientError = (error: GatewayError, statuses?: readonly (number | null)[]) =>
@@ -128,6 +130,7 @@ async function run(
         free: surface.free,
         modelType: surface.modelType,
         work: deps.keepers?.get(protocol.id),
+        beforeSend: named && (() => named.willAct(surface.lookUp?.(exchange.id))),
         toClientError,
       },
       deps.inference,

@@ -22,6 +22,8 @@ export interface WorkerLease {
   start(): Promise<void>;
   /** The workers whose lease runs. Rejects with `StoreError`. */
   alive(): Promise<ReadonlySet<string>>;
+  /** Whether the lease of one worker runs. Rejects with `StoreError`. */
+  isAlive(worker: string): Promise<boolean>;
   /** After the ledger is drained: leaves nothing to clean up. Rejects with `StoreError`. */
   release(): Promise<void>;
 }
@@ -56,6 +58,7 @@ export function createWorkerLease({ store, clock, worker }: WorkerLeaseOptions):
       schedule();
     },
     alive: () => aliveWorkers(store),
+    isAlive: async (other) => (await store.get(leaseKey(other))) !== undefined,
     async release() {
       timer?.cancel();
       // A beat that is under way would bring back what is deleted here.

@@ -37,8 +37,14 @@ export interface Webhooks {
   /**
    * Begins anew, with the same id and all of its attempts. Throws `not_found`, or `conflict` while it
    * is under way.
+   *
+   * @param also further operations of the commit
    */
-  redeliver(organization: string, id: string): Promise<Delivery>;
+  redeliver(
+    organization: string,
+    id: string,
+    also?: (delivery: Delivery) => Promise<readonly Op[]>,
+  ): Promise<Delivery>;
   /** Of the kind `webhook`. */
   readonly handler: JobHandler;
 }
@@ -82,14 +88,15 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       });
       return entries.map(({ value }) => value);
     },
-    async redeliver(organization, id) {
+    async redeliver(organization, id, also) {
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         const { key, value, version } = await get(organization, id);
         if (value.status === 'pending') throw underWay(value);
         const next: Delivery = { ...value, status: 'pending', tries: 0 };
         const wake = await jobs.toWake({ kind: WEBHOOK_JOB, id, payload: { organization } });
         const put: Op = { type: 'put', key, value: next, ifVersion: version };
-        if ((await store.commit([put, ...wake])).ok) return next;
+        const more = (await also?.(next)) ?? [];
+        if ((await store.commit([put, ...wake, ...more])).ok) return next;
       }
       throw new GatewayError('conflict', { message: 'others kept changing the delivery' });
     },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { MadeSession } from '../../src/sessions/sessions.ts';
 import type { Op } from '../../src/store/store.ts';
 import { verifies } from '../requirements.ts';
 import { eventually } from '../support/gateway.ts';
@@ -60,7 +61,7 @@ describe('the end of a Session', () => {
 
 describe('a Session that is made for something', () => {
   const key = ['made-for'];
-  const once = (session: { id: string }): Op[] => [
+  const once = ({ session }: MadeSession): Op[] => [
     { type: 'put', key, value: session.id, ifAbsent: true },
   ];
 

@@ -16,6 +16,7 @@ import { convergeConfig } from '../../src/server/converge-config.ts';
 import { firstStart } from '../../src/server/first-start.ts';
 import type { Gateway } from '../../src/server/open-gateway.ts';
 import { openConfigured, serveGateway } from '../../src/server/serve-gateway.ts';
+import type { openStore } from '../../src/store/open-store.ts';
 
 export const BINARY = fileURLToPath(new URL('../../bin/gateway.js', import.meta.url));
 const START_TIMEOUT_MS = 90_000;
@@ -28,6 +29,8 @@ export interface StartGatewayOptions {
   args?: readonly string[];
   /** In process only. */
   clock?: Clock;
+  /** In process only: in place of the configured one. */
+  openStore?: typeof openStore;
   /** Where `gateway.yaml` and `.gateway` lie; default: a new directory, removed at `stop`. */
   directory?: string;
 }
@@ -188,7 +191,7 @@ interface Started {
 async function startInProcess(
   file: string,
   directory: string,
-  { env = {}, clock = systemClock }: StartGatewayOptions,
+  { env = {}, clock = systemClock, openStore }: StartGatewayOptions,
 ): Promise<Started> {
   const { config, diagnostics } = await loadConfig({ paths: [file], env, cwd: directory });
   if (!config) throw new Error(formatDiagnostics(diagnostics, 'text'));
@@ -196,7 +199,7 @@ async function startInProcess(
   const write = (line: string): void => void (logged += line);
   const log = createLog({ clock, ...config.server.log, write });
   const sources = { env, files: nodeConfigFiles };
-  const gateway = await openConfigured(config, { clock, log, sources });
+  const gateway = await openConfigured(config, { clock, log, sources, openStore });
   try {
     const made = await firstStart(gateway.repository, config.server.dataDir);
     const problems = await convergeConfig(gateway, config, sources);

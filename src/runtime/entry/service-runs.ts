@@ -1,6 +1,7 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { SessionEvent } from '../../sessions/session-event.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
+import type { Op } from '../../store/store.ts';
 import type { PayingKey } from '../../usage/principal.ts';
 import type { Service, ServiceDesk } from './service-desk.ts';
 
@@ -9,6 +10,8 @@ export interface ServiceMessage {
   readonly content: readonly unknown[];
   /** Absent: a new Session. */
   readonly sessionId?: string | undefined;
+  /** Further operations of the commit that sends it. */
+  readonly also?: ((sent: SentMessage) => Promise<readonly Op[]>) | undefined;
 }
 
 /** The one event that a run appended, and where. */
@@ -29,36 +32,47 @@ export interface ServiceRuns {
 }
 
 export function createServiceRuns(sessions: Sessions, desk: ServiceDesk): ServiceRuns {
-  const start = async (service: Service, payer: PayingKey, events: readonly object[]) => {
-    const made = await sessions.create({
+  const start = async (service: Service, payer: PayingKey, message?: ServiceMessage) => {
+    const { also } = message ?? {};
+    const { session, events } = await sessions.create({
       organization: service.organization,
       payer,
       entryPoint: 'service',
       endpointId: service.id,
       agent: await desk.agentOf(service),
       metadata: service.sessionMetadata,
-      events,
+      events: message ? toEvents(message) : [],
+      ...(also && { also: (made) => also(toSent(made.session.id, made.events)) }),
     });
-    return { sessionId: made.session.id, events: made.events };
+    return { sessionId: session.id, events };
   };
-  const append = async (organization: string, sessionId: string, events: readonly object[]) => ({
-    sessionId,
-    events: await sessions.send(organization, sessionId, events),
-  });
+  const append = async (organization: string, sessionId: string, message: ServiceMessage) => {
+    const { also } = message;
+    const events = await sessions.send(organization, sessionId, {
+      events: toEvents(message),
+      ...(also && { also: (sent) => also(toSent(sessionId, sent)) }),
+    });
+    return { sessionId, events };
+  };
   return {
-    open: async (service, payer) => (await start(service, payer, [])).sessionId,
-    async send(service, payer, { content, sessionId }) {
-      const messages = [{ type: 'user.message', content }];
+    open: async (service, payer) => (await start(service, payer)).sessionId,
+    async send(service, payer, message) {
+      const { sessionId } = message;
       const sent = await (
         sessionId === undefined
-          ? start(service, payer, messages)
-          : append(service.organization, sessionId, messages)
+          ? start(service, payer, message)
+          : append(service.organization, sessionId, message)
       ).catch((thrown: unknown) => Promise.reject(toOwnPath(thrown)));
-      const [event] = sent.events;
-      if (!event) throw new Error('a message was sent and is no event');
-      return { sessionId: sent.sessionId, event };
+      return toSent(sent.sessionId, sent.events);
     },
   };
+}
+
+const toEvents = ({ content }: ServiceMessage) => [{ type: 'user.message', content }];
+
+function toSent(sessionId: string, [event]: readonly SessionEvent[]): SentMessage {
+  if (!event) throw new Error('a message was sent and is no event');
+  return { sessionId, event };
 }
 
 /** Callers sent `content`, and know of no list of events that it is in. */

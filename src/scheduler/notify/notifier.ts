@@ -38,12 +38,12 @@ export interface Notifier {
   /** Does the jobs of the kind `schedule-notify`. What becomes of them never changes a run. */
   readonly handler: JobHandler;
   /**
-   * Sends the fixed message once.
+   * Sends the fixed message once; `before` is waited for when all is ready for it.
    *
    * @throws GatewayError `not_found`; `conflict` without a webhook; `notification_failed` when the
    *   provider refused it or was not reached
    */
-  test(organization: string, deploymentId: string): Promise<void>;
+  test(organization: string, deploymentId: string, before?: () => Promise<void>): Promise<void>;
 }
 
 interface Payload {
@@ -63,12 +63,13 @@ export function createNotifier(deps: NotifierDeps): Notifier {
       return jobs.toAdd({ kind: NOTIFY_JOB, id, payload });
     },
     handler: (go) => announceRun(deps, go),
-    async test(organization, deploymentId) {
+    async test(organization, deploymentId, before) {
       const schedule = await findSchedule(organization, deploymentId);
       if (!schedule)
         throw new GatewayError('not_found', { message: `no deployment ${deploymentId}` });
       const { webhook } = schedule;
       if (webhook === undefined) throw notConfigured(deploymentId);
+      await before?.();
       const delivery = await sender.send({ webhook, text: TEST_MESSAGE });
       if (delivery.isDelivered) return;
       throw new GatewayError('notification_failed', { message: delivery.reason, retry: false });

@@ -92,12 +92,14 @@ const create = async (exchange: HttpExchange, deps: AssetDeps): ReturnType<Handl
   const { url, asset_type: type } = asked;
   const name = asked.name ?? null;
   const signal = signalOf(exchange);
+  const { named } = exchange;
   const { externalId, holder } = await registrar.register({
     url,
     type,
     name,
     organization,
     signal,
+    before: async () => named?.willAct(),
   });
   const asset = {
     id: ids.next('asset'),
@@ -108,13 +110,14 @@ const create = async (exchange: HttpExchange, deps: AssetDeps): ReturnType<Handl
     at: clock.now(),
     holder,
   };
+  const reply = { status: 201, body: toView(asset) };
   try {
-    await records.add(asset);
+    await records.add(asset, await named?.answered(reply));
   } catch (error) {
     await registrar.forget(externalId, holder).catch(() => undefined);
     throw error;
   }
-  return { status: 201, body: toView(asset) };
+  return reply;
 };
 
 async function sendContent(

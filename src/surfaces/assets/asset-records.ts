@@ -1,4 +1,5 @@
-import type { Key, Store } from '../../store/store.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { Key, Op, Store } from '../../store/store.ts';
 import type { AssetType } from './sniff-media.ts';
 
 /** Where the media of an asset is. */
@@ -30,8 +31,8 @@ export interface AssetRecord {
 
 /** Assets by external id and organization: another one finds nothing. Rejects with `StoreError`. */
 export interface AssetRecords {
-  /** Durable when it resolves. */
-  add(record: AssetRecord): Promise<void>;
+  /** Durable when it resolves. @param ops of the same commit; throws `conflict` where one does not hold */
+  add(record: AssetRecord, ops?: readonly Op[]): Promise<void>;
   find(organization: string, externalId: string): Promise<AssetRecord | undefined>;
   /** Whoever has it; for bearers of a link that the gateway signed. */
   findHeld(externalId: string): Promise<AssetRecord | undefined>;
@@ -39,8 +40,9 @@ export interface AssetRecords {
 
 export function createAssetRecords(store: Store): AssetRecords {
   return {
-    async add(record) {
-      await store.commit([{ type: 'put', key: keyOf(record), value: record }]);
+    async add(record, ops = []) {
+      const put: Op = { type: 'put', key: keyOf(record), value: record };
+      if (!(await store.commit([put, ...ops])).ok) throw new GatewayError('conflict');
     },
     find: async (organization, externalId) =>
       (await store.get<AssetRecord>(keyOf({ organization, externalId })))?.value,

@@ -44,6 +44,7 @@ export function createProviderRegistrar(chosen: string, deps: ProviderRegistrarD
       const { account, assets } = keeper;
       const { organization } = asked;
       const question = { account, path: assets.create, organization, asked, assets };
+      await asked.before?.();
       const answer = await ask(question, deps);
       const told = read(answer, assets.response?.id ?? '$.id');
       const externalId = typeof told === 'string' ? (fromAssetUrl(told) ?? told) : '';

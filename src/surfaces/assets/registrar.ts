@@ -9,6 +9,8 @@ export interface Registration {
   readonly organization: string;
   /** Gives up when the client left. */
   readonly signal: AbortSignal;
+  /** Waited for before anybody but the gateway is asked to make something. */
+  before?(): Promise<void>;
 }
 
 /** What is known of the media of an asset at the moment. */

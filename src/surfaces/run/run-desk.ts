@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer';
 import type { IdSource } from '../../core/ids.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { JobHandler, Jobs } from '../../jobs/jobs.ts';
+import type { Op } from '../../store/store.ts';
 import type { Principal } from '../../usage/principal.ts';
 import type { Delivery } from '../../webhooks/delivery.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
@@ -36,6 +37,8 @@ export interface RunOrder {
   readonly at: number;
   readonly principal: Principal;
   readonly request: RunRequest;
+  /** Further operations of the commit that makes it. */
+  also?(record: RunRecord): Promise<readonly Op[]>;
 }
 
 /** Runs of models and APIs (contract: Capability runner); its only state is the store. */
@@ -96,7 +99,7 @@ interface CreateDeps extends Pick<RunDeskOptions, 'catalog' | 'sealer' | 'webhoo
 }
 
 async function create(
-  { requestId, at, principal, request }: RunOrder,
+  { requestId, at, principal, request, also }: RunOrder,
   { catalog, sealer, webhooks, records, checker }: CreateDeps,
 ): Promise<RunRecord> {
   const { model: name, input, bytes, webhookUrl } = request;
@@ -125,7 +128,7 @@ async function create(
         ? null
         : { id: siblingOf(requestId, 'msg'), url: sealer.seal(webhookUrl, webhookPlace(id)) },
   };
-  await records.add(record, bytes);
+  await records.add(record, bytes, await also?.(record));
   return record;
 }
 

@@ -1,7 +1,10 @@
+import type { Buffer } from 'node:buffer';
 import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import type { Ledger } from '../../usage/ledger.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { GatewayError } from '../../core/errors.ts';
+import type { NamedCall } from '../../store/named-call.ts';
+import type { Op } from '../../store/store.ts';
 import { readKey } from '../carriers.ts';
 import { admit } from '../gate.ts';
 import type { Admitted, GateDeps } from '../gate.ts';
@@ -10,8 +13,9 @@ import type { Handler, HttpExchange, Reply } from '../http-exchange.ts';
 import { readBody } from '../read-body.ts';
 import { readRunRequest, waitOf } from './read-run-request.ts';
 import type { RunDesk } from './run-desk.ts';
-import { isOver } from './run-record.ts';
+import { INTERRUPTED, isOver } from './run-record.ts';
 import type { RunRecord } from './run-record.ts';
+import { toRunBody } from './run-views.ts';
 
 export const RUN_PATH = '/v1/run';
 
@@ -30,7 +34,9 @@ export function createRunHandlers(deps: RunHandlersDeps): { create: Handler; get
     async create(exchange) {
       const { principal, leave } = await admitTo(exchange, deps);
       try {
-        await deps.inference.ledger.checkFunds(principal);
+        // A run that was made before costs nothing more.
+        if (exchange.named?.earlier === undefined)
+          await deps.inference.ledger.checkFunds(principal);
         return await answer(await make(exchange, principal, deps), deps);
       } finally {
         leave();
@@ -60,11 +66,38 @@ async function make(
   principal: Principal,
   deps: RunHandlersDeps,
 ): Promise<RunRecord> {
-  const { id: requestId, at, request: incoming } = exchange;
+  const { id: requestId, at, request: incoming, named } = exchange;
   const request = readRunRequest(await readBody(incoming, deps.maxBodyBytes));
-  const record = await deps.desk.create({ requestId, at, principal, request });
   const waitMs = waitOf(request, incoming.headers, deps.runWaitMs);
+  if (named?.earlier !== undefined) {
+    const record = await deps.desk.find(principal.organizationId, named.earlier);
+    return goOn(record, { exchange, waitMs }, deps);
+  }
+  const record = await deps.desk.create({
+    requestId,
+    at,
+    principal,
+    request,
+    ...(named && { also: (made) => nameOps(named, made, waitMs) }),
+  });
   return waitMs === 0 ? record : waitFor(record, { exchange, waitMs }, deps);
+}
+
+/** A run that nobody waits for is answered as it is made; else repeats wait for the same run. */
+function nameOps(named: NamedCall, record: RunRecord, waitMs: number): Promise<readonly Op[]> {
+  if (waitMs === 0) return named.answered(toReply(record, toRunBody(record, undefined)));
+  return named.made({ id: record.id, lookUp: `GET ${RUN_PATH}/${record.id}` });
+}
+
+/** A run whose first call died with its process. Throws `outcome_unknown` where nobody knows its end. */
+async function goOn(
+  made: RunRecord,
+  waiting: { exchange: HttpExchange; waitMs: number },
+  deps: RunHandlersDeps,
+): Promise<RunRecord> {
+  const record = await waitFor(made, waiting, deps);
+  if (record.error?.code === INTERRUPTED) throw new GatewayError('outcome_unknown');
+  return record;
 }
 
 /** A client that leaves, or a gateway that stops, ends the wait; the run goes on. */
@@ -86,7 +119,10 @@ async function waitFor(
 }
 
 async function answer(record: RunRecord, { desk }: RunHandlersDeps): Promise<Reply> {
-  const body = await desk.show(record);
+  return toReply(record, await desk.show(record));
+}
+
+function toReply(record: RunRecord, body: Buffer): Reply {
   if (isOver(record)) return { status: 200, headers: JSON_TYPE, body };
   return { status: 202, headers: { ...JSON_TYPE, location: `${RUN_PATH}/${record.id}` }, body };
 }

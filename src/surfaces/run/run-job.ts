@@ -21,7 +21,7 @@ import { readApiInput, toApiResult } from './call-api.ts';
 import { callModel } from './call-model.ts';
 import type { CallDone, ModelDeps } from './call-model.ts';
 import { toModelCall } from './run-call.ts';
-import { isOver, siblingOf, webhookPlace } from './run-record.ts';
+import { INTERRUPTED, isOver, siblingOf, webhookPlace } from './run-record.ts';
 import type { RunRecord } from './run-record.ts';
 import type { RunEntry, RunRecords } from './run-records.ts';
 import { eventTypeOf } from './run-views.ts';
@@ -138,15 +138,15 @@ async function goOn(entry: RunEntry, deps: RunJobDeps): Promise<JobResult> {
   const { value: record } = entry;
   const id = record.video ?? siblingOf(record.call, 'video');
   const video = await deps.videos.find(record.payer.organizationId, id).catch(nothingFound);
-  if (!video) return end(entry, INTERRUPTED, deps);
+  if (!video) return end(entry, STOPPED, deps);
   if (video.settlement !== 'reserved') return end(entry, await toOutcome(video, deps), deps);
   const age = deps.clock.now() - record.at;
   return { againInMs: Math.min(Math.max(age / 8, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS) };
 }
 
-const INTERRUPTED: Outcome = {
+const STOPPED: Outcome = {
   error: {
-    code: 'interrupted',
+    code: INTERRUPTED,
     message:
       'the gateway stopped during the call, which may have been carried out; it is not made again',
   },

@@ -42,6 +42,9 @@ export interface RunRecord {
 export const isOver = ({ status }: Pick<RunRecord, 'status'>): boolean =>
   status !== 'queued' && status !== 'running';
 
+/** `code` of a run whose call was under way when its process stopped: it may have been carried out. */
+export const INTERRUPTED = 'interrupted';
+
 /** Of the same age as the request and in the same order. */
 export function siblingOf(request: string, prefix: string): string {
   return `${prefix}_${request.slice(request.indexOf('_') + 1)}`;

@@ -9,8 +9,8 @@ export type RunEntry = Entry<RunRecord>;
 /** Runs by organization: another one finds nothing. Rejects with `StoreError`. */
 export interface RunRecords {
   find(organization: string, id: string): Promise<RunEntry | undefined>;
-  /** Together with its input and the job that does it; durable when it resolves. */
-  add(record: RunRecord, input: Buffer): Promise<void>;
+  /** Together with its input, the job that does it and `also`; durable when it resolves. */
+  add(record: RunRecord, input: Buffer, also?: readonly Op[]): Promise<void>;
   /** Its input, or its output once it is over; undefined when there is none, or no longer. */
   content(record: RunRecord): Promise<Buffer | undefined>;
   /** The changed entry; undefined when somebody else changed it first. */
@@ -36,13 +36,14 @@ const MAX_ID_CHARS = 64;
 export function createRunRecords(store: Store, jobs: Jobs, keepMs: number): RunRecords {
   return {
     find: (organization, id) => store.get<RunRecord>(keyOf(organization, id)),
-    async add(record, input) {
+    async add(record, input, also = []) {
       const { id, payer } = record;
       const organization = payer.organizationId;
       const { ok } = await store.commit([
         { type: 'put', key: keyOf(organization, id), value: record, ifAbsent: true },
         ...putPieces(id, input),
         ...jobs.toAdd({ kind: RUN_JOB, id, payload: { organization } }),
+        ...also,
       ]);
       if (!ok) throw new Error(`the run ${id} exists already`);
     },

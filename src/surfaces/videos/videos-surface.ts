@@ -1,5 +1,6 @@
 import { contentTasks, videos } from '../../protocols/videos/videos.ts';
 import { FAMILIES } from '../family.ts';
+import { siblingOf } from '../run/run-record.ts';
 import type { InferenceSurface } from '../inference-surface.ts';
 
 /** `POST /v1/videos` (decisions: Native video tasks). A repeated call may be billed twice. */
@@ -11,6 +12,7 @@ export const videosSurface: InferenceSurface = {
   repeatable: false,
   modelType: 'video',
   forms: 'also',
+  lookUp: (id) => `GET /v1/videos/${siblingOf(id, 'video')}`,
 };
 
 /** `POST /v1/contents/generations/tasks`: the same task in another form. */
@@ -21,4 +23,5 @@ export const contentTasksSurface: InferenceSurface = {
   protocol: contentTasks,
   repeatable: false,
   modelType: 'video',
+  lookUp: (id) => `GET /v1/contents/generations/tasks/${siblingOf(id, 'video')}`,
 };

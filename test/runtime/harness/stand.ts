@@ -34,7 +34,7 @@ export interface Stand {
   readonly logged: { message: string; fields: LogFields }[];
   readonly sessions: ReturnType<typeof createSessions>['sessions'];
   say(text: string): Promise<void>;
-  send(...events: Parameters<Stand['sessions']['send']>[2]): Promise<SessionEvent[]>;
+  send(...events: unknown[]): Promise<SessionEvent[]>;
   events(): Promise<SessionEvent[]>;
   /** All events, when the nth idle event is among them. */
   idle(times?: number): Promise<SessionEvent[]>;

@@ -1,20 +1,23 @@
-import { Buffer } from 'node:buffer';
-import type { Clock } from '../core/clock.ts';
-import { GatewayError, toGatewayError } from '../core/errors.ts';
-import type { CallResult } from '../inference/types.ts';
-import { readKey } from '../surfaces/carriers.ts';
-import type { Carrier } from '../surfaces/carriers.ts';
-import { errorBody, errorHeaders } from '../surfaces/envelopes.ts';
-import type { Envelope } from '../surfaces/envelopes.ts';
-import { admit } from '../surfaces/gate.ts';
-import type { GateDeps } from '../surfaces/gate.ts';
-import { onceClosed, watchClient } from '../surfaces/http-exchange.ts';
-import type { Handler, HttpExchange, Reply } from '../surfaces/http-exchange.ts';
-import { readBody } from '../surfaces/read-body.ts';
-import type { Principal } from '../usage/principal.ts';
-import type { CallPlace, Claim, IdempotencyRecords, OwnedCall } from './idempotency-records.ts';
+import type { Clock } from '../../core/clock.ts';
+import { GatewayError, toGatewayError } from '../../core/errors.ts';
+import type { CallResult } from '../../inference/types.ts';
+import { readKey } from '../../surfaces/carriers.ts';
+import type { Carrier } from '../../surfaces/carriers.ts';
+import { errorBody, errorHeaders } from '../../surfaces/envelopes.ts';
+import type { Envelope } from '../../surfaces/envelopes.ts';
+import { admit } from '../../surfaces/gate.ts';
+import type { GateDeps } from '../../surfaces/gate.ts';
+import { onceClosed, watchClient } from '../../surfaces/http-exchange.ts';
+import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
+import { readBody } from '../../surfaces/read-body.ts';
+import type { Principal } from '../../usage/principal.ts';
+import type { CallAnswer, NamedCall } from '../../store/named-call.ts';
+import type { RouteSpec } from '../routes.ts';
+import { takenOver } from './owned-call.ts';
+import type { OwnedCall } from './owned-call.ts';
+import type { Claim, IdempotencyRecords } from './records.ts';
 import { createStandIn, fingerprintBody, replayRequest } from './replayed-request.ts';
-import type { RouteSpec } from './routes.ts';
+import type { CallPlace, CallTrace } from './row.ts';
 
 export interface IdempotencyDeps extends GateDeps {
   readonly clock: Clock;
@@ -28,9 +31,9 @@ export interface IdempotencyDeps extends GateDeps {
 const DAY_MS = 86_400_000;
 /** A client that repeats by itself does so within this. */
 const RETRIES_MS = 15 * 60_000;
-/** How long a repeat waits for the call that is under way. */
+/** Longest wait of a repeat for the call that is under way. */
 const WAIT_MS = 30_000;
-/** The store may be late to tell of another process. */
+/** Nobody tells of a process that died, and the store may be late to tell of others. */
 const LOOK_AGAIN_MS = 1_000;
 const GIVEN = 'given:';
 const NAME = /^[\x20-\x7e]{1,255}$/;
@@ -55,6 +58,10 @@ const EXEMPT = [
  * then answers 409 `idempotency_in_progress`, which clients may send again. Kept are successes and
  * failures that may have been billed; any other failure did nothing and frees the name. Streams are
  * not kept. A named call goes on when its client leaves.
+ *
+ * Handlers commit the name together with their effect ({@link NamedCall}), so after a kill the repeat
+ * finds both or makes the call. One that may have acted outside the store answers 409
+ * `outcome_unknown` from then on.
  *
  * Creates of the official clients, which number their attempts (`x-stainless-retry-count`) but do not
  * name their calls, are protected too: a second attempt gets what the first one made.
@@ -132,7 +139,7 @@ async function claimWaiting(
   const until = clock.monotonic() + WAIT_MS;
   const client = watchClient(exchange.response);
   for (;;) {
-    const claim = await records.claim(place, fingerprint);
+    const claim = await records.claim({ place, fingerprint, request: exchange.id });
     if (claim.type !== 'under-way' || place.isFirst) return claim;
     if (client.gone || clock.monotonic() >= until) return claim;
     await new Promise<void>((resolve) => {
@@ -164,10 +171,12 @@ async function make(
   const { response } = exchange;
   const isGiven = request.headers['idempotency-key'] !== undefined;
   const standIn = isGiven ? createStandIn(request) : undefined;
+  const named: NamedCall = claim;
   try {
     const result = await handler({
       ...exchange,
       request,
+      named,
       ...(standIn && { response: standIn.response }),
     });
     if ('type' in result && result.type === 'stream') {
@@ -176,53 +185,81 @@ async function make(
       return result;
     }
     standIn?.close(true);
-    await keep(claim, result);
+    if (isToKeep(result)) return toReply(await claim.finish(result));
+    await claim.release();
     return result;
   } catch (thrown) {
     standIn?.close(true);
-    const error = toGatewayError(thrown);
-    const body = errorBody(error, envelope, exchange.id);
-    await keep(claim, { status: error.status, headers: errorHeaders(error), body });
-    throw thrown;
+    throw await endFailed(claim, thrown, { envelope, request: exchange.id });
   }
 }
 
-async function keep(claim: OwnedCall, { status, headers = {}, body }: Reply): Promise<void> {
-  const mayHaveActed = status >= 500 && headers['x-should-retry'] === 'false';
-  if (status >= 300 && !mayHaveActed) return claim.release();
-  const isBytes = Buffer.isBuffer(body) || body === undefined;
-  await claim.finish({
+function toReply({ status, headers = {}, body }: CallAnswer): Reply {
+  return { status, headers: { ...headers }, ...(body && { body }) };
+}
+
+/** Successes, and failures that may have been billed. */
+function isToKeep({ status, headers = {} }: Reply): boolean {
+  return status < 300 || (status >= 500 && headers['x-should-retry'] === 'false');
+}
+
+/** Ends the call as its failure says; gives what the client is told. */
+async function endFailed(
+  claim: OwnedCall,
+  thrown: unknown,
+  { envelope, request }: { envelope: Envelope; request: string },
+): Promise<unknown> {
+  const error = toGatewayError(thrown);
+  const { code, status, type } = error;
+  if (code === 'outcome_unknown') {
+    await claim.giveUp();
+    return unknownOutcome(claim.trace);
+  }
+  const answer = {
     status,
-    headers: isBytes ? headers : { 'content-type': 'application/json', ...headers },
-    body: isBytes ? body : Buffer.from(JSON.stringify(body)),
-  });
+    headers: errorHeaders(error),
+    body: errorBody(error, envelope, request),
+  };
+  if (isToKeep(answer)) {
+    await claim.finish(answer);
+    return thrown;
+  }
+  const isOwnFault = code === 'persistence_failed' || code === 'internal_error';
+  if (isOwnFault && claim.trace && claim.trace.made === undefined) {
+    await claim.giveUp();
+    return thrown;
+  }
+  const isHeld = await claim.release();
+  // Its effect may be there: the repeat gets the answer that was kept with it.
+  return isHeld || type === 'idempotency_in_progress' ? thrown : takenOver();
 }
 
 function replay(claim: Exclude<Claim, OwnedCall>): Reply {
   if (claim.type === 'answered') {
-    const { status, headers, body } = claim.answer;
-    return {
-      status,
-      headers: { ...headers, 'idempotent-replayed': 'true' },
-      ...(body && { body }),
-    };
+    const { headers } = claim.answer;
+    return toReply({ ...claim.answer, headers: { ...headers, 'idempotent-replayed': 'true' } });
   }
-  const [type, message, retry] = REFUSALS[claim.type];
-  throw new GatewayError('conflict', { type, message, ...(retry ? RETRY : { retry: false }) });
+  if (claim.type === 'unknown') throw unknownOutcome(claim.trace);
+  if (claim.type === 'under-way') throw takenOver();
+  const [type, message] = REFUSALS[claim.type];
+  throw new GatewayError('conflict', { type, message, retry: false });
 }
-
-const RETRY = { headers: { 'retry-after': '1' } };
 
 const REFUSALS = {
   'other-body': [
     'idempotency_key_reused',
     'this Idempotency-Key was sent with another body; choose a new one for another call',
-    false,
   ],
-  'under-way': ['idempotency_in_progress', 'the call of this Idempotency-Key is under way', true],
   forgotten: [
     'idempotency_answer_not_kept',
     'the call of this Idempotency-Key was made, and its answer was too large to keep',
-    false,
   ],
 } as const;
+
+function unknownOutcome(trace: CallTrace | undefined): GatewayError {
+  const look = trace ? `look at \`${trace.lookUp}\`, and ` : '';
+  const message =
+    'the gateway stopped while it made the call of this Idempotency-Key, which may have been carried ' +
+    `out and is not made again; ${look}choose a new Idempotency-Key to make it once more`;
+  return new GatewayError('outcome_unknown', { message, type: 'outcome_unknown', retry: false });
+}

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import type { MadeThing } from '../../store/named-call.ts';
+import type { Key } from '../../store/store.ts';
+import type { CallWorker } from './workers.ts';
+
+/** Place of a call: nobody else meets its records. */
+export interface CallPlace {
+  readonly organization: string;
+  /** Id of the API key: one with fewer rights must not read what another was answered. */
+  readonly key: string;
+  readonly path: string;
+  /** Name that the client gave the call. */
+  readonly name: string;
+  /** How long its answer is kept. */
+  readonly keepMs: number;
+  /** True for a call that is no repeat of an answered one, however alike. */
+  readonly isFirst: boolean;
+}
+
+/** One attempt at a call. */
+export interface CallOwner extends CallWorker {
+  /** `req_…`: tells attempts of one process apart. */
+  readonly request: string;
+}
+
+/** Traces of a call whose answer is not known. */
+export interface CallTrace {
+  /** Id of the request that left them. */
+  readonly request: string;
+  /** Shows what came of it. */
+  readonly lookUp: string;
+  /** Id of what it made in the store; absent: it acts outside the store. */
+  readonly made?: MadeThing['id'];
+}
+
+export interface KeptHead {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly hasBody: boolean;
+  /** Number of sealed parts that hold the body; null for one that was not kept. */
+  readonly parts: number | null;
+}
+
+/** A name as it is stored: under way while it has neither an answer nor an unknown outcome. */
+export interface NameRow {
+  readonly fingerprint: string;
+  /** Null: nobody's, to be gone on with. Absent where the call is over, and in rows of earlier versions. */
+  readonly owner?: CallOwner | null;
+  readonly trace?: CallTrace;
+  readonly answer?: KeptHead;
+  /** True once it was told that nobody knows what came of the call. */
+  readonly isUnknown?: true;
+}
+
+/** Names and paths may be long; their digest is not. */
+export function keyOf({ organization, key, path, name }: CallPlace): Key {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([key, path, name]))
+    .digest('base64url');
+  return ['idempotency', organization, digest];
+}
