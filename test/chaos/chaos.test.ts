@@ -19,6 +19,8 @@ async function expectAllProven(backend: Backend): Promise<void> {
   expect(hasFailed(result) ? toText(result) : '').toBe('');
   for (const what of ['chat', 'event.send', 'key.revoke', 'run.trigger'])
     expect(result.counts[what]?.['200'] ?? 0, what).toBeGreaterThan(0);
+  for (const kind of ['agent', 'session', 'message', 'trigger', 'run'])
+    expect(Object.keys(result.counts[`named.${kind}`] ?? {}), kind).not.toEqual([]);
   expect(new Set(result.faults.map(({ kind }) => kind)).size).toBeGreaterThan(3);
 }
 
@@ -35,6 +37,7 @@ describe('gateways that are killed, paused and cut off under load', () => {
       'store.ledger.never-exceeds',
       'store.ledger.release-on-restart',
       'store.events.append-order',
+      'idempotency.message-once',
       'keep every promise on lmdb, whose disk fills up as well',
     ),
     () => expectAllProven('lmdb'),
@@ -47,6 +50,7 @@ describe('gateways that are killed, paused and cut off under load', () => {
       'store.durability.ack',
       'store.ledger.exactly-once',
       'store.ledger.never-exceeds',
+      'idempotency.message-once',
       'keep every promise on Redis, which is killed as well',
     ),
     () => expectAllProven('redis'),
@@ -59,6 +63,7 @@ describe('gateways that are killed, paused and cut off under load', () => {
       'store.durability.ack',
       'store.ledger.exactly-once',
       'store.ledger.never-exceeds',
+      'idempotency.message-once',
       'keep every promise on PostgreSQL, which is killed as well',
     ),
     () => expectAllProven('postgres'),

@@ -53,6 +53,20 @@ export interface RunNote {
   readonly session: string | null;
 }
 
+export const NAMED_KINDS = ['agent', 'session', 'message', 'trigger', 'run'] as const;
+export type NamedKind = (typeof NAMED_KINDS)[number];
+
+/** A call with an `Idempotency-Key`. */
+export interface NamedNote {
+  readonly kind: NamedKind;
+  readonly mark: string;
+  /** The Schedule of triggers. */
+  readonly place: string;
+  outcome: 'open' | 'made' | 'failed' | 'unknown';
+  /** What every answer named. */
+  readonly ids: string[];
+}
+
 export interface FaultNote {
   readonly kind: string;
   readonly target: string;
@@ -75,13 +89,14 @@ export class Journal {
     readonly madeAt: number;
   }[] = [];
   readonly runs: RunNote[] = [];
+  readonly named: NamedNote[] = [];
   readonly faults: FaultNote[] = [];
   /** Revisions of the applied configuration: the last one that was tried, and that succeeded. */
   readonly applied = { tried: 0, acknowledged: 0, count: 0 };
   #marks = 0;
 
   /** Words that nobody else has said. */
-  newMark(prefix: 'c' | 's' | 'p' | 'k'): string {
+  newMark(prefix: 'c' | 's' | 'p' | 'k' | 'n'): string {
     return `${prefix}${++this.#marks}`;
   }
 

@@ -8,6 +8,7 @@ import type { FaultNote } from './journal.ts';
 import { apply, startApplies } from './load/applies.ts';
 import { chat, startChats } from './load/chats.ts';
 import { startKeys } from './load/keys.ts';
+import { startNamedCalls } from './load/named-calls.ts';
 import { makeSchedules, pauseSchedules, startTriggers } from './load/schedules.ts';
 import { makeAgents, startSessions } from './load/sessions.ts';
 import { proveAcknowledged } from './proofs/acknowledged.ts';
@@ -18,6 +19,7 @@ import { proveRevocations } from './proofs/keys.ts';
 import { proveLedger, readLedger } from './proofs/ledger.ts';
 import { proveRate, proveSpending } from './proofs/limits.ts';
 import type { Proof } from './proofs/pages.ts';
+import { proveNamedCalls } from './proofs/named-calls.ts';
 import { proveSchedules } from './proofs/schedules.ts';
 import { quiesce } from './quiesce.ts';
 import type { Recovery } from './quiesce.ts';
@@ -78,12 +80,14 @@ async function perform(stage: Stage, { seed, seconds, rounds, onPhase }: ChaosOp
   const over = new AbortController();
   setMaxListeners(0, over.signal);
   const faults = planFaults(stage, { random: createRandom(seed), seconds, rounds });
+  const named = await startNamedCalls(stage, over.signal, agents);
   const load = [
     ...startChats(stage, over.signal),
     ...startKeys(stage, over.signal),
     ...startSessions(stage, over.signal, agents),
     ...startTriggers(stage, over.signal),
     ...startApplies(stage, over.signal),
+    ...named,
   ];
   onPhase?.(`load and ${faults.length} faults for ${seconds} s`);
   await Promise.all([sleep(seconds * 1000), carryOut(stage, faults)]);
@@ -116,6 +120,7 @@ async function prove(stage: Stage, { recovery, pausedAt }: Settled): Promise<Pro
   await keepEvidence(stage, { records, histories: Object.fromEntries(byId(histories)) });
   return [
     await proveAcknowledged(stage),
+    await proveNamedCalls(stage),
     ...logs,
     ...proveTurns(histories, { effects }),
     await proveSchedules(stage, pausedAt),

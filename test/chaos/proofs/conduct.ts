@@ -18,6 +18,8 @@ const REFUSALS: Readonly<Record<string, readonly number[]>> = {
   'chat.new-key': [401, 500],
   'chat.limited': [402, 500],
   'chat.rest': [402, 500],
+  // A call of that name is under way, or nobody can tell what came of it.
+  named: [409, 500, 503],
   'chat.rated': [429, 500],
   'chat.revoked': [401, 500],
   'models.revoked': [401, 500, 503],

@@ -84,7 +84,7 @@ function proveCalls(stage: Stage, records: readonly LedgerRecord[], byMark: ByMa
 }
 
 const groupOf = ({ surface, key, model, stream }: Group): string =>
-  surface === 'session' ? 'session' : `${key.id} ${model} ${stream ? 'streamed' : 'whole'}`;
+  surface !== 'chat' ? 'session' : `${key.id} ${model} ${stream ? 'streamed' : 'whole'}`;
 
 type Group = Pick<LedgerRecord, 'surface' | 'key' | 'model' | 'stream'>;
 
