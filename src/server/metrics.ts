@@ -86,6 +86,16 @@ export async function createRemovalCounter(): Promise<(kind: string, rows: numbe
   return (kind, rows) => removed.inc({ kind }, rows);
 }
 
+/** Counts rejections that nothing handled; after {@link createMetrics}, which begins anew. */
+export async function createRejectionCounter(): Promise<() => void> {
+  const { Counter } = await import('prom-client');
+  const unforeseen = new Counter({
+    name: 'gateway_unforeseen_errors_total',
+    help: 'Failures that no code foresaw and that ended nothing else.',
+  });
+  return () => unforeseen.inc();
+}
+
 /** Read at each scrape, so that a removed model disappears. */
 function registerCandidates(
   { Gauge, register }: typeof Prometheus,

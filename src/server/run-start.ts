@@ -19,7 +19,9 @@ import type { MetricsListener } from './metrics-listener.ts';
 import type { Gateway } from './open-gateway.ts';
 import { reasonOf } from './reason-of.ts';
 import { createReloads } from './reloads.ts';
+import { createRejectionCounter } from './metrics.ts';
 import { reportCrashes } from './report-crashes.ts';
+import type { CrashReports } from './report-crashes.ts';
 import { runWorker } from './run-worker.ts';
 import { openConfigured } from './serve-gateway.ts';
 import type { ServeDeps } from './serve-gateway.ts';
@@ -43,12 +45,14 @@ export interface StartOptions {
 interface FirstInput {
   options: StartOptions;
   log: Log;
+  crashes: CrashReports;
   sources: ReferenceSources;
 }
 
 interface ServeInput {
   options: StartOptions;
   log: Log;
+  crashes: CrashReports;
   onListening(url: string): Promise<void>;
 }
 
@@ -72,26 +76,22 @@ export async function runStart(options: StartOptions): Promise<number> {
     return OK;
   }
   const log = logOf(config);
-  const stopReporting = reportCrashes(log);
+  const crashes = reportCrashes(log);
   try {
-    return await start(config, options, log);
+    const code = await start(config, options, { log, crashes });
+    return crashes.isCrashed ? FAILED : code;
   } catch (error) {
     log.flush();
     tellFailure(error);
     return FAILED;
   } finally {
-    stopReporting();
+    crashes.stop();
   }
 }
 
 async function runAsWorker({ env }: StartOptions): Promise<number> {
   const sources = { env, files: nodeConfigFiles };
-  const createLog = (config: GatewayConfig): Log => {
-    const log = logOf(config);
-    reportCrashes(log);
-    return log;
-  };
-  const isOk = await runWorker({ sources, createLog, onFailure: tellFailure });
+  const isOk = await runWorker({ sources, createLog: logOf, onFailure: tellFailure });
   return isOk ? OK : FAILED;
 }
 
@@ -103,12 +103,17 @@ function tellFailure(error: unknown): void {
   say(`gateway: ${reasonOf(error)}\n`);
 }
 
-async function start(config: GatewayConfig, options: StartOptions, log: Log): Promise<number> {
+async function start(
+  config: GatewayConfig,
+  options: StartOptions,
+  { log, crashes }: Pick<FirstInput, 'log' | 'crashes'>,
+): Promise<number> {
   const sources = { env: options.env, files: nodeConfigFiles };
   const deps: ServeDeps = { clock: systemClock, log, sources };
   const gateway = await openConfigured(config, deps);
   try {
-    return await startFirst(gateway, config, { options, log, sources });
+    if (config.server.metrics.listen) crashes.onRejection(await createRejectionCounter());
+    return await startFirst(gateway, config, { options, log, crashes, sources });
   } finally {
     await gateway.close();
   }
@@ -118,7 +123,7 @@ async function start(config: GatewayConfig, options: StartOptions, log: Log): Pr
 async function startFirst(
   gateway: Gateway,
   config: GatewayConfig,
-  { options, log, sources }: FirstInput,
+  { options, log, crashes, sources }: FirstInput,
 ): Promise<number> {
   // Before anything is made in a store that would be of no use.
   if (config.server.workers > 1) checkScope(gateway.store);
@@ -136,7 +141,7 @@ async function startFirst(
     const problems = await convergeConfig(gateway, config, sources);
     tell(problems);
     if (hasErrors(problems)) return INVALID_CONFIGURATION;
-    return await serve(gateway, config, { options, log, onListening });
+    return await serve(gateway, config, { options, log, crashes, onListening });
   } finally {
     if (untold) say(clientKeyNote(untold));
   }
@@ -145,7 +150,7 @@ async function startFirst(
 async function serve(
   gateway: Gateway,
   config: GatewayConfig,
-  { options, log, onListening }: ServeInput,
+  { options, log, crashes, onListening }: ServeInput,
 ): Promise<number> {
   const workers =
     config.server.workers > 1 ? createWorkers(config, { log, onListening }) : undefined;
@@ -165,7 +170,8 @@ async function serve(
   try {
     metrics = await openMetrics(config);
     if (workers) return await workers.run();
-    await serveUntilStopped(gateway, config.server, { log, onListening });
+    const crashed = crashes.untilCrashed();
+    await serveUntilStopped(gateway, config.server, { log, onListening, crashed });
     return OK;
   } finally {
     stopListening();

@@ -1,6 +1,8 @@
 import cluster from 'node:cluster';
 import { systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import { createRejectionCounter } from './metrics.ts';
+import { reportCrashes } from './report-crashes.ts';
 import { openConfigured } from './serve-gateway.ts';
 import type { ServeDeps } from './serve-gateway.ts';
 import { serveUntilStopped } from './serve-until-stopped.ts';
@@ -25,14 +27,18 @@ export async function runWorker({
   const settings = await receiveSettings();
   startBeating();
   const log = createLog(settings);
+  const crashes = reportCrashes(log);
+  const { server } = settings;
   try {
     const gateway = await openConfigured(settings, { clock: systemClock, log, sources });
     try {
-      await serveUntilStopped(gateway, settings.server, { log, until });
+      if (server.metrics.listen) crashes.onRejection(await createRejectionCounter());
+      const crashed = crashes.untilCrashed();
+      await serveUntilStopped(gateway, server, { log, until, crashed });
     } finally {
       await gateway.close();
     }
-    return true;
+    return !crashes.isCrashed;
   } catch (error) {
     log.flush();
     onFailure(error);

@@ -59,8 +59,11 @@ async function makeDataDirectory(path: string): Promise<void> {
 
 export interface Serving {
   readonly url: string;
-  /** Drains within the configured time, ends what is left in-band, and settles everything. */
-  stop(): Promise<void>;
+  /**
+   * Drains, ends what is left in-band, and settles everything. `drainMs` without a delay takes the place
+   * of the configured times.
+   */
+  stop(drainMs?: number): Promise<void>;
 }
 
 /** How long streams get to carry their last words to the client. */
@@ -78,16 +81,22 @@ export async function serveGateway(
   let stopping: Promise<void> | undefined;
   return {
     url: listener.url,
-    stop: () => (stopping ??= drainAndClose(gateway, { listener, config, clock })),
+    stop(drainMs) {
+      const times = drainMs === undefined ? config : { drainMs, drainDelayMs: 0 };
+      return (stopping ??= drainAndClose(gateway, { listener, times, clock }));
+    },
   };
 }
 
 /** Work in the background gets what the requests have left of the time. */
 async function drainAndClose(
   gateway: Gateway,
-  { listener, config, clock }: { listener: Listener; config: ServerConfig; clock: Clock },
+  {
+    listener,
+    times: { drainMs, drainDelayMs },
+    clock,
+  }: { listener: Listener; times: Pick<ServerConfig, 'drainMs' | 'drainDelayMs'>; clock: Clock },
 ): Promise<void> {
-  const { drainMs, drainDelayMs } = config;
   gateway.condition.draining = true;
   gateway.endFollowing();
   if (drainDelayMs > 0) {

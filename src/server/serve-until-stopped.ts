@@ -9,21 +9,30 @@ export interface ServeOptions {
   onListening?(url: string): Promise<void>;
   /** What ends the serving beside SIGTERM and SIGINT. */
   readonly until?: Promise<void>;
+  /** A fault that ends the serving soon: what is under way gets three seconds. */
+  readonly crashed?: Promise<void>;
 }
+
+const CRASH_DRAIN_MS = 3_000;
 
 /** Serves until SIGTERM or SIGINT, then drains; a second SIGINT ends the process at once. */
 export async function serveUntilStopped(
   gateway: Gateway,
   config: ServerConfig,
-  { log, onListening, until }: ServeOptions,
+  { log, onListening, until, crashed }: ServeOptions,
 ): Promise<void> {
   const serving = await serveGateway(gateway, config, systemClock);
+  let drainMs: number | undefined;
+  const lessTime = crashed?.then(() => {
+    drainMs = Math.min(config.drainMs, CRASH_DRAIN_MS);
+  });
   try {
     await onListening?.(serving.url);
-    await Promise.race([untilSignal(), ...(until ? [until] : [])]);
-    log.info('stopping', { drain_ms: config.drainMs });
+    const ends = [until, lessTime].filter((end) => end !== undefined);
+    await Promise.race([untilSignal(), ...ends]);
+    log.info('stopping', { drain_ms: drainMs ?? config.drainMs });
   } finally {
-    await serving.stop();
+    await serving.stop(drainMs);
     log.flush();
   }
 }
