@@ -23,12 +23,13 @@ export async function serveUntilStopped(
 ): Promise<void> {
   const serving = await serveGateway(gateway, config, systemClock);
   let drainMs: number | undefined;
-  const lessTime = crashed?.then(() => {
+  const untilCrashed = async (): Promise<void> => {
+    await crashed;
     drainMs = Math.min(config.drainMs, CRASH_DRAIN_MS);
-  });
+  };
   try {
     await onListening?.(serving.url);
-    const ends = [until, lessTime].filter((end) => end !== undefined);
+    const ends = [...(until ? [until] : []), ...(crashed ? [untilCrashed()] : [])];
     await Promise.race([untilSignal(), ...ends]);
     log.info('stopping', { drain_ms: drainMs ?? config.drainMs });
   } finally {
