@@ -10,10 +10,11 @@ const TIMEOUT_MS = 600_000;
 
 const PROGRAMS = { lmdb: undefined, redis: 'redis-server', postgres: 'postgres' } as const;
 type Backend = keyof typeof PROGRAMS;
+const LEDGERS = { lmdb: 'before_call', redis: 'auto', postgres: 'during_call' } as const;
 
 /** `npm run chaos` in short: the same load, each fault once, everything proven. */
 async function expectAllProven(backend: Backend): Promise<void> {
-  const short = { processes: 2, seconds: 15, rate: 4, rounds: 1 };
+  const short = { processes: 2, seconds: 15, rate: 4, rounds: 1, ledger: LEDGERS[backend] };
   const result = await runChaos({ backend, seed: SEED, ...short });
   if (!result) throw new Error(`${backend} is not installed`);
   expect(hasFailed(result) ? toText(result) : '').toBe('');
@@ -35,6 +36,7 @@ describe('gateways that are killed, paused and cut off under load', () => {
       'store.durability.ack',
       'store.ledger.exactly-once',
       'store.ledger.never-exceeds',
+      'store.ledger.durable-before-last-byte',
       'store.ledger.release-on-restart',
       'store.events.append-order',
       'idempotency.message-once',
@@ -51,6 +53,7 @@ describe('gateways that are killed, paused and cut off under load', () => {
       'store.ledger.exactly-once',
       'store.ledger.never-exceeds',
       'idempotency.message-once',
+      'store.ledger.durable-before-last-byte',
       'keep every promise on Redis, which is killed as well',
     ),
     () => expectAllProven('redis'),
@@ -64,6 +67,7 @@ describe('gateways that are killed, paused and cut off under load', () => {
       'store.ledger.exactly-once',
       'store.ledger.never-exceeds',
       'idempotency.message-once',
+      'store.ledger.durable-before-last-byte',
       'keep every promise on PostgreSQL, which is killed as well',
     ),
     () => expectAllProven('postgres'),

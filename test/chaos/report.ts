@@ -3,10 +3,11 @@ import type { ChaosResult } from './run-chaos.ts';
 
 /** What one run did and proved, for people. */
 export function toText(result: ChaosResult): string {
-  const { backend, seed, seconds, processes, rate, faults, proofs, counts, recovery } = result;
+  const { backend, seed, seconds, processes, rate, ledger, faults, proofs, counts, recovery } =
+    result;
   const lines = [
     '',
-    `${backend}: ${processes} gateways, ${seconds} s at ${rate} times the speed, seed ${seed}`,
+    `${backend}: ${processes} gateways, ${seconds} s at ${rate} times the speed, ledger ${ledger}, seed ${seed}`,
     '',
     'faults',
     ...table(Object.entries(countBy(faults.map(({ kind }) => kind)))),

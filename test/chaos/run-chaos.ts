@@ -25,7 +25,7 @@ import { quiesce } from './quiesce.ts';
 import type { Recovery } from './quiesce.ts';
 import { createRandom } from './random.ts';
 import { removeStage, setStage } from './set-stage.ts';
-import type { Stage } from './stage.ts';
+import type { LedgerMode, Stage } from './stage.ts';
 
 export interface ChaosOptions {
   readonly backend: string;
@@ -34,6 +34,7 @@ export interface ChaosOptions {
   readonly seconds: number;
   readonly seed: number;
   readonly rate: number;
+  readonly ledger: LedgerMode;
   /** How often each kind of fault happens. */
   readonly rounds: number;
   /** Told what goes on. */

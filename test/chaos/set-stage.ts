@@ -12,7 +12,7 @@ import { GatewayNode } from './gateway-node.ts';
 import { Journal } from './journal.ts';
 import type { Random } from './random.ts';
 import { CALL_PRICE, RPM_CAP, SPENDING_LIMIT } from './stage.ts';
-import type { PayingKey, Stage } from './stage.ts';
+import type { LedgerMode, PayingKey, Stage } from './stage.ts';
 import { startToolServer } from './tool-server.ts';
 import { startUpstream } from './upstream.ts';
 
@@ -22,6 +22,7 @@ export interface StageOptions {
   readonly random: Random;
   /** How many times as fast time goes on for the gateways. */
   readonly rate: number;
+  readonly ledger: LedgerMode;
 }
 
 const HARNESS = fileURLToPath(new URL('programs/harness.js', import.meta.url));
@@ -30,7 +31,7 @@ const LIMITED_KEYS = 3;
 
 /** Starts everything; undefined where the database is not installed. */
 export async function setStage(options: StageOptions): Promise<Stage | undefined> {
-  const { backend, processes, random, rate } = options;
+  const { backend, processes, random, rate, ledger } = options;
   const directory = await mkdtemp(join(tmpdir(), `chaos-${backend}-`));
   const isRemote = backend !== 'lmdb';
   const database = isRemote ? await openDatabase(backend) : undefined;
@@ -54,7 +55,7 @@ export async function setStage(options: StageOptions): Promise<Stage | undefined
     const store = database
       ? { driver: backend, options: database.optionsAt(proxies[index]!.port) }
       : { driver: 'lmdb', path: join(disk?.directory ?? directory, 'store') };
-    const base = { directory, notes, mark, upstream: upstream.url, port, store };
+    const base = { directory, notes, mark, upstream: upstream.url, port, store, ledger };
     const config = join(directory, `gateway-${index}.yaml`);
     await writeFile(config, JSON.stringify(configOf(base), null, 2));
     const log = join(directory, `gateway-${index}.log`);
@@ -66,7 +67,18 @@ export async function setStage(options: StageOptions): Promise<Stage | undefined
   const caller = createCaller((reply) => journal.replies.push(reply));
   const admin = (await readFile(join(directory, 'data', 'admin.key'), 'utf8')).trim();
   const keys = await makeKeys(nodes[0]!, admin);
-  const parts = { backend, random, time, nodes, journal, upstream, tools, caller, database };
+  const parts = {
+    backend,
+    ledger,
+    random,
+    time,
+    nodes,
+    journal,
+    upstream,
+    tools,
+    caller,
+    database,
+  };
   return {
     ...parts,
     directory,
@@ -95,9 +107,10 @@ interface Base {
   readonly upstream: string;
   readonly port: number;
   readonly store: object;
+  readonly ledger: LedgerMode;
 }
 
-function configOf({ directory, notes, mark, upstream, port, store }: Base): object {
+function configOf({ directory, notes, mark, upstream, port, store, ledger }: Base): object {
   const env = { CHAOS_MARK: mark, CHAOS_NOTES: notes };
   const run = (program: string) => ({ command: process.execPath, args: [program], env });
   const route = (upstream_model: string) => [{ provider: 'upstream', upstream_model }];
@@ -109,7 +122,7 @@ function configOf({ directory, notes, mark, upstream, port, store }: Base): obje
       store,
       drain: '5s',
       secrets: { master_key: '${secret:env:MASTER}' },
-      ledger: 'before_call',
+      ledger,
       log: { format: 'json', content: true },
       outbound: { allow: ['127.0.0.1'] },
       harnesses: { lines: { ...run(HARNESS), protocol: 'jsonl' } },

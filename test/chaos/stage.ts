@@ -17,6 +17,8 @@ export const RPM_CAP = 20;
 /** So many requests go to a gateway that is down or asleep all the same. */
 const STRAY = 0.005;
 
+export type LedgerMode = 'auto' | 'before_call' | 'during_call';
+
 export interface PayingKey {
   readonly id: string;
   readonly value: string;
@@ -25,6 +27,8 @@ export interface PayingKey {
 /** Everything of one run on one backend. */
 export interface Stage {
   readonly backend: string;
+  /** Of all gateways. */
+  readonly ledger: LedgerMode;
   readonly random: Random;
   readonly time: FastTime;
   readonly nodes: readonly GatewayNode[];

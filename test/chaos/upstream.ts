@@ -13,7 +13,7 @@ export interface UpstreamCall {
   readonly model: string;
   readonly at: number;
   readonly input: number;
-  readonly output: number;
+  output: number;
   /** The answer went out to its end. */
   isAnswered: boolean;
 }
@@ -27,6 +27,8 @@ export interface Upstream {
 
 const MAX_DELAY_MS = 40;
 const PIECE_MS = 15;
+/** Characters; an answer costs less than its prompt, which is all that is known of a whole one under way. */
+const MAX_PADDING = 16;
 /** The last mark of a text is that of what is asked now. */
 const MARK = /#([a-z]\d+)#/g;
 
@@ -54,14 +56,15 @@ export async function startUpstream(random: Random): Promise<Upstream> {
       mark,
       model: body.model,
       at: Date.now(),
-      input: 40 + random.between(0, 60),
-      output: 5 + random.between(0, 20),
+      input: tokensIn(said.join('')),
+      output: 0,
       isAnswered: false,
     };
     calls.push(call);
     response.on('finish', () => (call.isAnswered = true));
     await sleep(random.between(0, MAX_DELAY_MS));
-    const delta = toDelta(body, mark);
+    const delta = toDelta(body, mark, random.between(0, MAX_PADDING));
+    call.output = tokensIn(JSON.stringify(delta.content ?? delta.tool_calls));
     if (body.stream === true) await stream(response, body, { call, delta });
     else response.setHeader('content-type', 'application/json').end(whole(call, delta));
   }
@@ -97,13 +100,18 @@ interface Told {
 }
 
 /** Whoever offers a tool and has not used it for these words yet is told to; else it is done. */
-function toDelta({ messages, tools = [] }: Asked, mark: string): Delta {
+function toDelta({ messages, tools = [] }: Asked, mark: string, padding: number): Delta {
   const [tool] = tools;
-  if (!tool || messages.at(-1)?.role === 'tool') return { content: `done #${mark}#` };
+  if (!tool || messages.at(-1)?.role === 'tool') {
+    return { content: `done #${mark}#${'.'.repeat(padding)}` };
+  }
   const { name } = tool.function;
   const call = { name, arguments: JSON.stringify({ mark }) };
   return { tool_calls: [{ index: 0, id: `call_${mark}`, type: 'function', function: call }] };
 }
+
+/** As the tokenizers of most models do on average. */
+const tokensIn = (text: string): number => Math.ceil(text.length / 4);
 
 const finishOf = ({ tool_calls }: Delta): string => (tool_calls ? 'tool_calls' : 'stop');
 

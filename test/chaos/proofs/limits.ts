@@ -40,10 +40,10 @@ export async function proveSpending(
 function callsOf(records: readonly LedgerRecord[], keyId: string) {
   const own = records.filter(({ key }) => key.id === keyId);
   const cost = own.reduce((sum, record) => sum + Number(record.cost), 0);
-  // Whose client left before the answer, or whose gateway died or slept too long, pays nothing.
+  // Whose client left before the answer pays nothing; a gateway that died charges by estimate.
   const free = own.filter(
-    ({ result, cost, estimated }) =>
-      Number(cost) === 0 && (estimated || /aborted|interrupted/.test(result)),
+    ({ result, cost, error_code: code }) =>
+      Number(cost) === 0 && code !== 'worker_lost' && /aborted|interrupted/.test(result),
   );
   return { charged: Math.round(cost / CALL_PRICE), free: free.length };
 }
