@@ -27,6 +27,8 @@ export interface ServerConfig {
   limits: {
     rpm: number | null;
     bodyBytes: number;
+    /** Null: a quarter of the heap limit. */
+    bodyMemoryBytes: number | null;
     headerBytes: number;
     urlBytes: number;
     requestTimeoutMs: number;
@@ -229,6 +231,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     limits: {
       rpm: limits.rpm,
       bodyBytes: limits.body,
+      bodyMemoryBytes: limits.body_memory ?? null,
       headerBytes: limits.header_bytes,
       urlBytes: limits.url_bytes,
       requestTimeoutMs: limits.request_timeout,

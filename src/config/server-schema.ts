@@ -43,6 +43,11 @@ const store = z.object({
 const limits = z.object({
   rpm: z.int().min(1).nullable().default(null).describe('Requests per minute of the platform.'),
   body: size.prefault('32MiB').describe('Largest request body.'),
+  body_memory: size
+    .optional()
+    .describe(
+      'Memory of all request bodies under way in one process. Default a quarter of its heap limit; never less than `body`.',
+    ),
   header_bytes: z.int().min(1024).default(16_384).describe('Largest request head.'),
   url_bytes: z.int().min(256).default(8192).describe('Longest request target.'),
   request_timeout: duration.prefault('30s').describe('Time to receive a whole request body.'),

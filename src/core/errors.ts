@@ -28,6 +28,10 @@ export const ERRORS = {
   conflict: { status: 409, message: 'conflict' },
   outcome_unknown: { status: 409, message: 'nobody can tell what came of the call' },
   body_too_large: { status: 413, message: 'request body is too large' },
+  coded_body: {
+    status: 415,
+    message: 'request bodies with a content coding are not taken; send the body without one',
+  },
   url_too_long: { status: 414, message: 'request URL is too long' },
   headers_too_large: { status: 431, message: 'request headers are too large' },
   unprocessable: { status: 422, message: 'unprocessable value' },
@@ -44,6 +48,10 @@ export const ERRORS = {
   notification_failed: { status: 502, message: 'the chat webhook did not take the message' },
   no_route_succeeded: { status: 503, message: 'no provider route succeeded' },
   store_unavailable: { status: 503, message: 'the store is not available' },
+  no_room_for_body: {
+    status: 503,
+    message: 'there is no room for the request body at the moment; try again in a moment',
+  },
   shutting_down: { status: 503, message: 'the gateway is shutting down' },
   upstream_timeout: { status: 504, message: 'the provider did not answer in time' },
 } as const satisfies Record<string, { status: number; message: string }>;

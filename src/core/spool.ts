@@ -8,7 +8,7 @@ import { fromBytes, joinBodies } from './spooled-body.ts';
 import type { SpooledBody } from './spooled-body.ts';
 
 /** Up to here a body stays in memory. */
-const MEMORY_BYTES = 256 * 1024;
+export const SPOOL_MEMORY_BYTES = 256 * 1024;
 const READ_BYTES = 64 * 1024;
 
 /** A body that is written once and read any number of times, on disk when it is large. */
@@ -54,7 +54,7 @@ class FileSpool implements Spool {
     this.length += chunk.length;
     this.#memory?.add(chunk);
     if (!this.#memory) await this.#file?.writeFile(chunk);
-    else if (this.length > MEMORY_BYTES) await this.#moveToFile(this.#memory);
+    else if (this.length > SPOOL_MEMORY_BYTES) await this.#moveToFile(this.#memory);
   }
 
   open(start = 0, end = this.length): AsyncIterable<Buffer> {

@@ -6,6 +6,7 @@ import { readKey } from '../surfaces/carriers.ts';
 import { admit } from '../surfaces/gate.ts';
 import type { GateDeps } from '../surfaces/gate.ts';
 import type { Handler, HttpExchange } from '../surfaces/http-exchange.ts';
+import type { Principal } from '../usage/principal.ts';
 import { getRequest, listRequests } from '../usage/request-log.ts';
 import { usageReport } from '../usage/usage-report.ts';
 import { reportPlan } from './plan-report.ts';
@@ -26,17 +27,20 @@ const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Everything under `/admin/v1`, for keys with the scope `admin` (requirement keys.admin.separate-surface). */
 export function adminRoutes(deps: AdminDeps): RouteSpec[] {
-  const { store, repository } = deps;
+  const { store, repository, spools, maxBodyBytes } = deps;
   const kinds = repository.definitions.flatMap((definition): RouteSpec[] => {
     const handle = createResourceHandler(definition, repository);
-    const handler = asAdmin(deps, async (exchange, organization) => {
-      const api = { path: definition.path, fromForm: definition.api?.fromForm };
-      const request = toResourceRequest(api, exchange, deps);
-      const reply = await handle({ ...request, organization, platform: true });
-      // Whoever changes something and calls at once meets the change. What was written is written.
-      if (exchange.request.method !== 'GET') await deps.catchUp().catch(() => undefined);
-      return { ...reply };
-    });
+    const handler = asAdmin(
+      deps,
+      async (exchange, { organizationId: organization, keyId: holder }) => {
+        const api = { path: definition.path, fromForm: definition.api?.fromForm };
+        const request = toResourceRequest(api, exchange, { spools, maxBodyBytes, holder });
+        const reply = await handle({ ...request, organization, platform: true });
+        // Whoever changes something and calls at once meets the change. What was written is written.
+        if (exchange.request.method !== 'GET') await deps.catchUp().catch(() => undefined);
+        return { ...reply };
+      },
+    );
     const methods = Object.fromEntries(METHODS.map((method) => [method, handler]));
     return [definition.path, `${definition.path}/**`].map((path) => ({
       path,
@@ -77,13 +81,13 @@ function report(
 
 function asAdmin(
   deps: AdminDeps,
-  handle: (exchange: HttpExchange, organization: string) => ReturnType<Handler>,
+  handle: (exchange: HttpExchange, principal: Principal) => ReturnType<Handler>,
 ): Handler {
   return async (exchange) => {
     const key = readKey(['bearer'], exchange.request.headers, exchange.search);
     const { principal, leave } = await admit(key, 'admin', deps);
     try {
-      return await handle(exchange, principal.organizationId);
+      return await handle(exchange, principal);
     } finally {
       leave();
     }

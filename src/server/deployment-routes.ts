@@ -61,7 +61,7 @@ export function deploymentRoutes(deps: DeploymentRoutesDeps): RouteSpec[] {
 }
 
 const trigger: Serve = async ({ exchange, principal, organization, id }, deps) => {
-  await refuseInput(exchange, deps);
+  await refuseInput({ exchange, principal }, deps);
   const { keyId, keyName, organizationId } = principal;
   const payer = { keyId, keyName, organizationId };
   const { named } = exchange;
@@ -69,8 +69,8 @@ const trigger: Serve = async ({ exchange, principal, organization, id }, deps) =
   return ok(toRunView(await deps.scheduler.trigger(input)));
 };
 
-const testNotification: Serve = async ({ exchange, organization, id }, deps) => {
-  await refuseInput(exchange, deps);
+const testNotification: Serve = async ({ exchange, principal, organization, id }, deps) => {
+  await refuseInput({ exchange, principal }, deps);
   await deps.notifier.test(organization, id, async () => exchange.named?.willAct());
   return ok({ delivered: true });
 };
@@ -114,8 +114,11 @@ function runNotFound(): GatewayError {
 }
 
 /** What is run is what the Schedule says (requirement deployments.trigger.no-overrides). */
-async function refuseInput({ request }: HttpExchange, deps: DeploymentRoutesDeps): Promise<void> {
-  const bytes = await readBody(request, deps.maxBodyBytes);
+async function refuseInput(
+  { exchange, principal }: Pick<Ask, 'exchange' | 'principal'>,
+  { maxBodyBytes: limit }: DeploymentRoutesDeps,
+): Promise<void> {
+  const bytes = await readBody(exchange, { limit, holder: principal.keyId });
   const [param] = Object.keys(readObject(bytes, { optional: true }));
   if (param === undefined) return;
   const message = `${param}: expected an empty body or {}`;

@@ -23,7 +23,7 @@ export interface Listener extends WindDown {
 export interface ListenOptions {
   host: string;
   port: number;
-  limits: ServerConfig['limits'];
+  limits: Pick<ServerConfig['limits'], 'headerBytes' | 'requestTimeoutMs' | 'maxConnections'>;
   /** How long a drain leaves connections open that nobody uses. */
   drainIdleMs: number;
   /** Names answers to what is no request. */
@@ -101,8 +101,10 @@ function refuseUnsound(server: Server, ids: IdSource): void {
     if (latest.get(socket)?.complete === false && !socket._httpMessage) socket.destroy();
     else refuse(new GatewayError(REFUSALS[code] ?? 'malformed_request'), { socket, ids });
   });
-  // Anything but `100-continue` may be passed over (RFC 9110, 10.1.1).
-  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  // Anything but `100-continue` may be passed over (RFC 9110, 10.1.1). To that, Node.js would answer
+  // before the key is looked at; who reads the body says so instead.
+  for (const event of ['checkContinue', 'checkExpectation'])
+    server.on(event, (request, response) => server.emit('request', request, response));
 }
 
 interface Refused {

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import type * as Prometheus from 'prom-client';
+import type { ByteBudget } from '../core/memory/byte-budget.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import type { Api, Catalog } from '../routing/catalog.ts';
 import type { Health } from '../routing/health.ts';
@@ -94,6 +95,36 @@ export async function createRejectionCounter(): Promise<() => void> {
     help: 'Failures that no code foresaw and that ended nothing else.',
   });
   return () => unforeseen.inc();
+}
+
+/** Tells how full the memory of request bodies is; after {@link createMetrics}, which begins anew. */
+export async function createBodyGauges(budget: ByteBudget): Promise<void> {
+  const { Gauge } = await import('prom-client');
+  const series = [
+    {
+      name: 'gateway_body_memory_bytes',
+      help: 'Bytes of request bodies under way.',
+      read: () => budget.used,
+    },
+    {
+      name: 'gateway_body_memory_limit_bytes',
+      help: 'Most bytes of request bodies under way.',
+      read: () => budget.bytes,
+    },
+    {
+      name: 'gateway_body_memory_waiting',
+      help: 'Request bodies that wait for memory.',
+      read: () => budget.waiting.count,
+    },
+    {
+      name: 'gateway_body_memory_waiting_bytes',
+      help: 'Bytes that request bodies wait for.',
+      read: () => budget.waiting.bytes,
+    },
+  ];
+  for (const { name, help, read } of series) {
+    const gauge: Prometheus.Gauge = new Gauge({ name, help, collect: () => gauge.set(read()) });
+  }
 }
 
 /** Read at each scrape, so that a removed model disappears. */

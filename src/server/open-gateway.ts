@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import type { H3 } from 'h3';
 import type { ServerConfig } from '../config/server-config.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
+import type { ByteBudget } from '../core/memory/byte-budget.ts';
 import { createSealer } from '../core/seal.ts';
 import type { KeyHasher } from '../core/seal.ts';
 import { createSpools } from '../core/spool.ts';
@@ -19,6 +21,7 @@ import { RUN_JOB } from '../surfaces/run/run-record.ts';
 import { WEBHOOK_JOB } from '../webhooks/delivery.ts';
 import { accountRoutes } from './account-routes.ts';
 import { adminRoutes } from './admin-routes.ts';
+import { openBodyMemory } from './bodies/open-body-memory.ts';
 import { createCors } from './cors.ts';
 import { healthRoutes } from './health-routes.ts';
 import type { Condition } from './health-routes.ts';
@@ -119,6 +122,8 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     onBug,
   });
   const liveness = createHostLiveness();
+  const heapLimit = getHeapStatistics().heap_size_limit;
+  const bodies = await openBodyMemory({ ...options, heapLimit });
   const jobs = openJobs(store, options, liveness);
   const { charges, transportToApi } = inference;
   const assets = await openAssets(store, { ...options, ...shared, ...inference.deps, resources });
@@ -149,7 +154,7 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   jobs.start(new Map(handlers.flatMap((kinds) => [...kinds])));
   schedules.firing.start();
   return {
-    app: openApp(routes, { store, shared, options, workers }),
+    app: openApp(routes, { store, shared, bodies, options, workers }),
     store,
     repository: resources.repository,
     hasher: resources.hasher,
@@ -182,17 +187,19 @@ function backgroundWork(
 interface AppParts {
   readonly store: Store;
   readonly shared: ReturnType<typeof sharedParts>;
+  readonly bodies: ByteBudget;
   readonly options: GatewayOptions;
   readonly workers: CallWorkers;
 }
 
 /** The routes behind what protects them, and the document that describes them. */
 function openApp(routes: readonly RouteSpec[], parts: AppParts): H3 {
-  const { shared, options } = parts;
+  const { shared, bodies, options } = parts;
   const { definitions } = shared.repository;
   const described = [...routes, openApiRoute({ definitions, routes })];
   return createApp({
     ...options,
+    bodies,
     routes: withIdempotency(described, { ...shared, ...namedCalls(parts) }),
     ...protections(options.config),
     onBug: reportTo(options.log),

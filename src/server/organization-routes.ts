@@ -58,15 +58,21 @@ function kindRoutes(
   deps: OrganizationDeps,
 ): RouteSpec[] {
   const { path, scope } = api;
+  const { spools, maxBodyBytes } = deps;
   const handle = createResourceHandler(definition, deps.repository);
-  const handler = forOrganization(scope, deps, async (exchange, { organizationId }) => {
-    const { locate, ...request } = toResourceRequest(api, exchange, deps);
-    try {
-      return { ...(await handle({ ...request, organization: organizationId, platform: false })) };
-    } catch (thrown) {
-      throw locate(thrown);
-    }
-  });
+  const handler = forOrganization(
+    scope,
+    deps,
+    async (exchange, { organizationId, keyId: holder }) => {
+      const terms = { spools, maxBodyBytes, holder };
+      const { locate, ...request } = toResourceRequest(api, exchange, terms);
+      try {
+        return { ...(await handle({ ...request, organization: organizationId, platform: false })) };
+      } catch (thrown) {
+        throw locate(thrown);
+      }
+    },
+  );
   const methods = Object.fromEntries(METHODS.map((method) => [method, handler]));
   return [path, `${path}/**`].map((at) => ({ path: at, envelope: 'resource', methods }));
 }

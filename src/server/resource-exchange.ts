@@ -17,6 +17,12 @@ export interface ResourceBodies {
   maxBodyBytes: number;
 }
 
+/** How one body is taken. */
+export interface BodyTerms extends ResourceBodies {
+  /** Id of the key in whose name the body takes up memory. */
+  holder: string;
+}
+
 /** Where a kind is served, and what forms mean there. */
 export interface ResourcePlace {
   path: string;
@@ -33,7 +39,7 @@ export type ReceivedRequest = Omit<ResourceRequest, 'organization' | 'platform'>
 export function toResourceRequest(
   { path: base, fromForm, yaml = false }: ResourcePlace,
   exchange: HttpExchange,
-  bodies: ResourceBodies,
+  bodies: BodyTerms,
 ): ReceivedRequest {
   const { request, path, search } = exchange;
   let locate: YamlBody['locate'] = (thrown) => thrown;
@@ -44,7 +50,8 @@ export function toResourceRequest(
     named: exchange.named,
     async body(options) {
       if (fromForm && isForm(request)) return fromForm(await readFields(exchange, bodies));
-      const bytes = await readBody(request, bodies.maxBodyBytes);
+      const { maxBodyBytes: limit, holder } = bodies;
+      const bytes = await readBody(exchange, { limit, holder });
       if (!yaml || !isYaml(request)) return readObject(bytes, options);
       const read = readYaml(bytes, options);
       ({ locate } = read);
@@ -55,15 +62,21 @@ export function toResourceRequest(
 }
 
 async function readFields(
-  { request, id }: HttpExchange,
-  { maxBodyBytes: limit, spools }: ResourceBodies,
+  exchange: HttpExchange,
+  { maxBodyBytes: limit, spools, holder }: BodyTerms,
 ): Promise<FormField[]> {
-  const form = await readForm(request, { limit, spools, boundary: id });
+  const form = await readForm(exchange, { limit, holder, spools, boundary: exchange.id });
   try {
+    const files = form.parts.reduce((sum, part) => sum + lengthOf(part), 0);
+    await exchange.intake.reserve(holder, exchange.intake.held + files);
     return await Promise.all(form.parts.map((part) => toField(part, limit)));
   } finally {
     await form.dispose();
   }
+}
+
+function lengthOf(part: FormPart): number {
+  return part.value === undefined ? part.content.length : 0;
 }
 
 async function toField(part: FormPart, limit: number): Promise<FormField> {

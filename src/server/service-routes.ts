@@ -88,6 +88,10 @@ function asCaller(protocol: ServiceProtocol, serve: Serve, deps: ServiceRoutesDe
     const [id = ''] = segmentsBelow(PATH, path);
     const service = await openService(deps.desk, { organization: organizationId, id }, protocol);
     const call = { exchange, service, payer: { keyId, keyName, organizationId } };
-    return serve(call, () => readBody(request, deps.maxBodyBytes));
+    const bounds = { limit: deps.maxBodyBytes, holder: keyId };
+    const reply = await serve(call, () => readBody(exchange, bounds));
+    // What a turn streams needs the message no more: it is in the log.
+    exchange.intake.release();
+    return reply;
   };
 }

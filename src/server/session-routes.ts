@@ -91,7 +91,7 @@ const list: Serve = async ({ organization, exchange }, { sessions, clock }) => {
 };
 
 const create: Serve = async ({ exchange, principal, organization }, deps) => {
-  const { reference, input } = readCreateBody(await bodyOf(exchange, deps));
+  const { reference, input } = readCreateBody(await bodyOf({ exchange, principal }, deps));
   const { keyId, keyName, organizationId } = principal;
   const agent = await deps.resolveAgent(organization, reference);
   if (input.budget) checkBudgetable(agent, deps.catalog());
@@ -126,10 +126,11 @@ function checkBudgetable({ model, harness }: ResolvedAgent, catalog: Catalog): v
 const get: Serve = async ({ organization, id }, { sessions, clock }) =>
   ok(toSessionView(await sessions.get(organization, id), clock.now()));
 
-const update: Serve = async ({ exchange, organization, id }, deps) => {
+const update: Serve = async (ask, deps) => {
+  const { organization, id } = ask;
   const { sessions, clock } = deps;
-  const changes = readUpdateBody(await bodyOf(exchange, deps));
-  const also = alsoAnswered(exchange, clock);
+  const changes = readUpdateBody(await bodyOf(ask, deps));
+  const also = alsoAnswered(ask.exchange, clock);
   const session = await sessions.update(organization, id, { ...changes, also });
   return ok(toSessionView(session, clock.now()));
 };
@@ -154,10 +155,11 @@ const listEvents: Serve = async ({ exchange, organization, id }, { sessions, clo
   return ok(await eventsPage(sessions, id, { organization, query, now: clock.now() }));
 };
 
-const send: Serve = async ({ exchange, organization, id }, deps) => {
-  const events = readSendBody(await bodyOf(exchange, deps));
+const send: Serve = async (ask, deps) => {
+  const { organization, id } = ask;
+  const events = readSendBody(await bodyOf(ask, deps));
   const toReply = (sent: SessionEvent[]): Reply => ok({ data: sent });
-  const { named } = exchange;
+  const { named } = ask.exchange;
   const also = named && ((sent: SessionEvent[]) => named.answered(toReply(sent)));
   return toReply(await deps.sessions.send(organization, id, { events, ...(also && { also }) }));
 };
@@ -199,10 +201,10 @@ function ok(body: object): Reply {
 }
 
 async function bodyOf(
-  { request }: HttpExchange,
-  { maxBodyBytes }: SessionRoutesDeps,
+  { exchange, principal }: Pick<Ask, 'exchange' | 'principal'>,
+  { maxBodyBytes: limit }: SessionRoutesDeps,
 ): Promise<object> {
-  return scanJson(await readBody(request, maxBodyBytes)).value;
+  return scanJson(await readBody(exchange, { limit, holder: principal.keyId })).value;
 }
 
 function idOf(path: string): string {

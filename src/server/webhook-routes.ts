@@ -26,20 +26,24 @@ const MAX_PAGE = 100;
  */
 export function webhookRoutes(deps: WebhookRoutesDeps): RouteSpec[] {
   const { webhooks, secrets } = deps;
-  const rotate = forOrganization('credentials', deps, async (exchange, { organizationId }) => {
-    await refuseInput(exchange, deps);
-    const { secret, at, formerUntil } = await secrets.rotate(organizationId);
-    return {
-      status: 200,
-      headers: { 'cache-control': 'no-store' },
-      body: {
-        type: 'webhook_secret',
-        secret,
-        created_at: toTime(at),
-        previous_valid_until: formerUntil === null ? null : toTime(formerUntil),
-      },
-    };
-  });
+  const rotate = forOrganization(
+    'credentials',
+    deps,
+    async (exchange, { organizationId, keyId }) => {
+      await refuseInput(exchange, keyId, deps);
+      const { secret, at, formerUntil } = await secrets.rotate(organizationId);
+      return {
+        status: 200,
+        headers: { 'cache-control': 'no-store' },
+        body: {
+          type: 'webhook_secret',
+          secret,
+          created_at: toTime(at),
+          previous_valid_until: formerUntil === null ? null : toTime(formerUntil),
+        },
+      };
+    },
+  );
   const list = forOrganization('run', deps, async ({ search }, { organizationId }) => {
     const query = new URLSearchParams(search);
     const limit = limitOf(query, MAX_PAGE);
@@ -55,8 +59,8 @@ export function webhookRoutes(deps: WebhookRoutesDeps): RouteSpec[] {
   const get = forOrganization('run', deps, async ({ path }, { organizationId }) =>
     ok(toDeliveryView(await webhooks.find(organizationId, idOf(path)))),
   );
-  const redeliver = forOrganization('run', deps, async (exchange, { organizationId }) => {
-    await refuseInput(exchange, deps);
+  const redeliver = forOrganization('run', deps, async (exchange, { organizationId, keyId }) => {
+    await refuseInput(exchange, keyId, deps);
     const { named } = exchange;
     const toReply = (delivery: Delivery): Reply => ({
       status: 202,
@@ -114,10 +118,11 @@ function idOf(path: string): string {
 }
 
 async function refuseInput(
-  { request }: HttpExchange,
-  { maxBodyBytes }: WebhookRoutesDeps,
+  exchange: HttpExchange,
+  holder: string,
+  { maxBodyBytes: limit }: WebhookRoutesDeps,
 ): Promise<void> {
-  const body = readObject(await readBody(request, maxBodyBytes), { optional: true });
+  const body = readObject(await readBody(exchange, { limit, holder }), { optional: true });
   const [param] = Object.keys(body);
   if (param === undefined) return;
   const message = `${param}: expected an empty body or {}`;

@@ -6,7 +6,9 @@ import type { IdSource } from '../core/ids.ts';
 import type { NamedCall } from '../store/named-call.ts';
 import { StoreError } from '../store/store.ts';
 import type { StoreErrorCode } from '../store/store.ts';
+import type { ByteBudget } from '../core/memory/byte-budget.ts';
 import type { CallResult, ClientConnection, PipeableBody } from '../inference/types.ts';
+import { BodyIntake } from './bodies/body-intake.ts';
 import { errorBody, errorHeaders } from './envelopes.ts';
 import type { Envelope } from './envelopes.ts';
 
@@ -20,6 +22,8 @@ export interface HttpExchange {
   readonly startedAt: number;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  /** The way of the request's body into the process. */
+  readonly intake: BodyIntake;
   /** Path as sent, without the query, still percent-encoded. */
   readonly path: string;
   /** Query with its `?`, or empty. */
@@ -40,6 +44,8 @@ export type Handler = (exchange: HttpExchange) => Promise<Reply | CallResult>;
 export interface ExchangeDeps {
   clock: Clock;
   ids: IdSource;
+  /** The memory of all request bodies. */
+  bodies: ByteBudget;
   /** Called with what no row of the error table foresaw. */
   onBug(thrown: unknown, requestId: string): void;
 }
@@ -57,13 +63,19 @@ export async function serveExchange(
   deps: ExchangeDeps,
 ): Promise<Response> {
   const exchange = toExchange(request, response, deps);
+  const { intake } = exchange;
   try {
-    return toResponse(await handler(exchange), exchange.id);
+    const reply = await handler(exchange);
+    // A stream may still need the body; who does not lets go of it earlier.
+    if ('type' in reply && reply.type === 'stream') onceClosed(response, () => intake.release());
+    else intake.release();
+    return toResponse(reply, exchange);
   } catch (thrown) {
+    intake.release();
     const error = toGatewayError(fromStore(thrown));
     if (error.code === 'internal_error') deps.onBug(error.cause ?? error, exchange.id);
     const body = errorBody(error, envelope, exchange.id);
-    return toResponse({ status: error.status, headers: errorHeaders(error), body }, exchange.id);
+    return toResponse({ status: error.status, headers: errorHeaders(error), body }, exchange);
   }
 }
 
@@ -93,6 +105,7 @@ function toExchange(
     startedAt: deps.clock.monotonic(),
     request,
     response,
+    intake: new BodyIntake({ request, response }, deps.bodies),
     path: query < 0 ? url : url.slice(0, query),
     search: query < 0 ? '' : url.slice(query),
   };
@@ -105,12 +118,17 @@ function toOriginForm(target: string): string {
   return path === '' || path.startsWith('?') ? `/${path}` : path;
 }
 
-function toResponse(reply: Reply | CallResult, requestId: string): Response {
+function toResponse(
+  reply: Reply | CallResult,
+  { id, intake }: Pick<HttpExchange, 'id' | 'intake'>,
+): Response {
   const headers: Record<string, string> = {
     ...reply.headers,
-    'x-request-id': requestId,
-    'request-id': requestId,
+    'x-request-id': id,
+    'request-id': id,
   };
+  // The client may send the body after all, or the next request in its place (RFC 9110, 10.1.1).
+  if (intake.isAwaited) headers['connection'] = 'close';
   if ('type' in reply && reply.type === 'stream') {
     return new FastResponse(toBody(reply.body), { status: reply.status, headers });
   }

@@ -103,6 +103,8 @@ async function run(
 ): Promise<CallResult> {
   const { request, response, named } = exchange;
   const { family, protocol } = surface;
+  const { maxBodyBytes: limit } = deps;
+  const { keyId: holder } = principal;
   const catalog = deps.catalog();
   const toClientError = (error: GatewayError, statuses?: readonly (number | null)[]) =>
     toFamilyError(family, error, statuses);
@@ -111,8 +113,7 @@ async function run(
     const address = surface.address?.(exchange, catalog) ?? {
       contentType: request.headers['content-type'],
     };
-    if (surface.forms) form = await readFormOf(surface, exchange, deps);
-    const body = form ? NO_BODY : await readBody(request, deps.maxBodyBytes);
+    if (surface.forms) form = await readFormOf(surface, { exchange, holder }, deps);
     return await runInference(
       {
         id: exchange.id,
@@ -122,7 +123,7 @@ async function run(
         protocol,
         principal,
         catalog,
-        body,
+        body: form ? NO_BODY : await readBody(exchange, { limit, holder }),
         headers: request.headers,
         address: form ? { ...address, form } : address,
         client: watchClient(response),
@@ -145,10 +146,11 @@ async function run(
 
 async function readFormOf(
   { forms }: InferenceSurface,
-  { request, id }: HttpExchange,
-  { maxBodyBytes, spools }: SurfaceDeps,
+  { exchange, holder }: { exchange: HttpExchange; holder: string },
+  { maxBodyBytes: limit, spools }: SurfaceDeps,
 ): Promise<ReceivedForm | undefined> {
-  if (isForm(request)) return readForm(request, { limit: maxBodyBytes, spools, boundary: id });
+  if (isForm(exchange.request))
+    return readForm(exchange, { limit, holder, spools, boundary: exchange.id });
   if (forms !== 'only') return undefined;
   const message = 'the body must be multipart/form-data';
   throw new GatewayError('invalid_request', { message });

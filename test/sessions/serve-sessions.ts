@@ -11,6 +11,7 @@ import type { AgentReference } from '../../src/sessions/session-bodies.ts';
 import { ask } from '../support/gateway.ts';
 import type { Answer, CallOptions } from '../support/gateway.ts';
 import { principal } from '../usage/usage-fixtures.ts';
+import { roomyBudget } from '../support/body-intake.ts';
 import { fakeCatalog } from '../support/catalog.ts';
 import { AGENT, createRig } from './support.ts';
 import type { RigOptions } from './support.ts';
@@ -58,6 +59,7 @@ export async function serveSessions(options: RigOptions = {}) {
     routes,
     clock,
     ids,
+    bodies: roomyBudget(clock),
     guard: () => undefined,
     onBug: (thrown) => bugs.push(thrown),
   });

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { serveExchange } from '../../src/surfaces/http-exchange.ts';
 import type { Handler, HttpExchange } from '../../src/surfaces/http-exchange.ts';
+import { roomyBudget } from '../support/body-intake.ts';
 import { StoreError } from '../../src/store/store.ts';
 
 async function exchangeOf(url: string): Promise<Pick<HttpExchange, 'path' | 'search'>> {
@@ -21,11 +22,16 @@ async function answerTo(
 ): Promise<{ answer: Response; bugs: unknown[] }> {
   const bugs: unknown[] = [];
   const answer = await serveExchange(
-    { request: { url } as IncomingMessage, response: {} as ServerResponse, envelope: 'flat' },
+    {
+      request: { url, headers: {} } as IncomingMessage,
+      response: {} as ServerResponse,
+      envelope: 'flat',
+    },
     handler,
     {
       clock: systemClock,
       ids: createIdSource(systemClock),
+      bodies: roomyBudget(),
       onBug: (thrown) => bugs.push(thrown),
     },
   );

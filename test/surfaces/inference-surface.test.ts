@@ -8,6 +8,7 @@ import { chatSurface } from '../../src/surfaces/chat.ts';
 import type { HttpExchange } from '../../src/surfaces/http-exchange.ts';
 import { createInferenceHandler } from '../../src/surfaces/inference-surface.ts';
 import type { Principal } from '../../src/usage/principal.ts';
+import { bodySource } from '../support/body-intake.ts';
 import { fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
 import { chatBody, chunk } from '../support/chat.ts';
 import { inferenceBench } from '../support/inference.ts';
@@ -46,7 +47,7 @@ function setup(durable: Promise<void>) {
   });
   const request = Object.assign(
     Readable.from([Buffer.from(chatBody('acme/fast', { stream: true }))]),
-    { headers: { authorization: 'Bearer sk-1' }, complete: true },
+    { headers: { authorization: 'Bearer sk-1', 'transfer-encoding': 'chunked' }, complete: true },
   ) as unknown as IncomingMessage;
   const response = Object.assign(new EventEmitter(), {
     destroyed: false,
@@ -59,6 +60,7 @@ function setup(durable: Promise<void>) {
     startedAt: 0,
     request,
     response: response as unknown as ServerResponse,
+    intake: bodySource(request, response as unknown as ServerResponse).intake,
     path: chatSurface.paths[0] ?? '',
     search: '',
   };

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Spool, Spools } from '../../src/core/spool.ts';
 import { fromBytes, gatherBody } from '../../src/core/spooled-body.ts';
 import { isForm, readForm } from '../../src/surfaces/read-form.ts';
+import { bodySource } from '../support/body-intake.ts';
 import { formText } from '../support/form-text.ts';
 
 const FORM = formText('b0', [
@@ -18,10 +19,11 @@ const FORM = formText('b0', [
 const HALF = FORM.indexOf('xxx') + 50;
 
 const read = (spools: Spools, limit = 1000) =>
-  readForm(request, { limit, spools, boundary: 'own' });
+  readForm(bodySource(request, response), { limit, holder: 'key_1', spools, boundary: 'own' });
 
 /** A request whose head has arrived and whose body is still to come. */
 let request: IncomingMessage;
+let response: ServerResponse;
 let socket: Socket;
 let end: () => void;
 
@@ -35,7 +37,7 @@ beforeEach(async () => {
     `POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${FORM.length}\r\n` +
       'content-type: multipart/form-data; boundary=b0\r\n\r\n',
   );
-  [request] = (await once(server, 'request')) as [IncomingMessage];
+  [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
   end = () => {
     socket.destroy();
     server.close();

@@ -86,9 +86,7 @@ function protect(handler: Handler, envelope: Envelope, deps: IdempotencyDeps): H
     const principal = key === undefined ? undefined : await deps.lookup(key);
     // Whoever is nobody is told so by the handler, in its own order.
     if (typeof principal !== 'object') return handler(exchange);
-    const body = await readBody(exchange.request, deps.maxBodyBytes);
-    const request = replayRequest(exchange.request, body);
-    const fingerprint = fingerprintBody(request, body);
+    const { request, fingerprint } = await readNamed(exchange, principal, deps);
     const place = placeOf(principal, exchange, named(fingerprint));
     const claim = await claimWaiting({ place, fingerprint, exchange }, deps);
     if (claim.type === 'own') return make(handler, { claim, envelope, exchange, request });
@@ -99,6 +97,17 @@ function protect(handler: Handler, envelope: Envelope, deps: IdempotencyDeps): H
     leave();
     return replay(claim);
   };
+}
+
+/** The request with its body in it, to be read once more, and nowhere else. */
+async function readNamed(
+  exchange: HttpExchange,
+  { keyId: holder }: Principal,
+  { maxBodyBytes: limit }: IdempotencyDeps,
+): Promise<{ request: HttpExchange['request']; fingerprint: string }> {
+  const body = await readBody(exchange, { limit, holder });
+  const request = replayRequest(exchange.request, body);
+  return { request, fingerprint: fingerprintBody(request, body) };
 }
 
 type Naming = (fingerprint: string) => Pick<CallPlace, 'name' | 'keepMs' | 'isFirst'>;

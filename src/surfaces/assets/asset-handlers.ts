@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { IdSource } from '../../core/ids.ts';
 import { scanJson } from '../../core/json/json-document.ts';
+import type { Principal } from '../../usage/principal.ts';
 import { readKey } from '../carriers.ts';
 import { clientOrigin } from '../client-origin.ts';
 import { admit, admitToPlatform } from '../gate.ts';
@@ -87,8 +88,9 @@ export function createAssetHandlers(deps: AssetDeps): AssetHandlers {
 
 const create = async (exchange: HttpExchange, deps: AssetDeps): ReturnType<Handler> => {
   const { clock, ids, records, registrar, maxBodyBytes } = deps;
-  const { organizationId: organization } = await enter(exchange, deps);
-  const asked = parse(scanJson(await readBody(exchange.request, maxBodyBytes)).value);
+  const { organizationId: organization, keyId } = await enter(exchange, deps);
+  const bounds = { limit: maxBodyBytes, holder: keyId };
+  const asked = parse(scanJson(await readBody(exchange, bounds)).value);
   const { url, asset_type: type } = asked;
   const name = asked.name ?? null;
   const signal = signalOf(exchange);
@@ -138,7 +140,7 @@ async function sendContent(
 async function enter(
   { request, response, search }: HttpExchange,
   deps: AssetDeps,
-): Promise<{ organizationId: string }> {
+): Promise<Principal> {
   const { principal, leave } = await admit(
     readKey(['bearer'], request.headers, search),
     'assets',

@@ -66,13 +66,16 @@ async function pass(
   );
   const client = watchClient(response);
   const { auth } = planned.api;
-  const { body, dispose } = await receiveBody(request, {
+  const { body, dispose } = await receiveBody(exchange, {
     limit: deps.maxBodyBytes,
+    holder: principal.keyId,
     spools: deps.spools,
     whole: auth.type === 'signature',
   });
-  const letGo = (): void =>
+  const letGo = (): void => {
+    exchange.intake.release();
     void dispose().catch((thrown: unknown) => deps.inference.onBug(thrown, id));
+  };
   try {
     const {
       status,

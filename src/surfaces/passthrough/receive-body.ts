@@ -1,12 +1,18 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { SPOOL_MEMORY_BYTES } from '../../core/spool.ts';
 import type { Spools } from '../../core/spool.ts';
 import type { SpooledBody } from '../../core/spooled-body.ts';
-import { bodyTooLarge, cutOff, discardRest, refuseUnread } from '../read-body.ts';
+import {
+  bodyTooLarge,
+  cutOff,
+  declaredLength,
+  discardRest,
+  refuseUnread,
+} from '../bodies/refuse-body.ts';
+import type { BodyBounds, BodySource } from '../read-body.ts';
 
-export interface ReceiveOptions {
-  /** Bytes. */
-  limit: number;
+export interface ReceiveOptions extends BodyBounds {
   spools: Spools;
   /** True: all of it is here before it is sent on, because it is to be signed. */
   whole: boolean;
@@ -21,24 +27,27 @@ export interface ReceivedBody {
 
 /**
  * The body of a request on its way to an upstream: read from the client as fast as the upstream takes
- * it, where its length is known; else it is spooled first, since it is sent with a length.
+ * it, where its length is known; else it is spooled first, since it is sent with a length. A content
+ * coding is the API's business: its name goes along with the bytes.
  *
- * @throws GatewayError `body_too_large`; `invalid_request` when the client stops in the middle;
- *   `persistence_failed` when there is no room for it
+ * @throws GatewayError `body_too_large`; `no_room_for_body`; `invalid_request` when the client stops
+ *   in the middle; `persistence_failed` when there is no room for it on disk
  */
 export async function receiveBody(
-  request: IncomingMessage,
-  { limit, spools, whole }: ReceiveOptions,
+  source: BodySource,
+  { limit, holder, spools, whole }: ReceiveOptions,
 ): Promise<ReceivedBody> {
+  const { request, intake } = source;
   const refusal = refuseUnread(request, limit);
   if (refusal) throw refusal;
-  const { 'content-length': declared, 'transfer-encoding': coding } = request.headers;
-  const length = Number(declared ?? 0);
-  if (coding === undefined && length === 0)
-    return { body: undefined, dispose: async () => undefined };
-  if (coding === undefined && !whole) return passOn(request, length);
+  const length = declaredLength(request);
+  if (length === 0) return { body: undefined, dispose: async () => undefined };
+  if (length !== undefined && !whole) return passOn(source, length);
   const spool = spools.create();
   try {
+    const room = intake.reserve(holder, Math.min(length ?? limit, SPOOL_MEMORY_BYTES));
+    if (room) await room;
+    intake.invite();
     for await (const chunk of chunksOf(request)) {
       if (spool.length + chunk.length > limit) throw bodyTooLarge(limit);
       await spool.write(chunk);
@@ -51,10 +60,16 @@ export async function receiveBody(
 }
 
 /** Can be read once: what was sent on is nowhere any more. */
-function passOn(request: IncomingMessage, length: number): ReceivedBody {
+function passOn({ request, intake }: BodySource, length: number): ReceivedBody {
   let isDisposed = false;
   return {
-    body: { length, open: () => chunksOf(request) },
+    body: {
+      length,
+      open() {
+        intake.invite();
+        return chunksOf(request);
+      },
+    },
     async dispose() {
       if (isDisposed || request.complete) return;
       isDisposed = true;

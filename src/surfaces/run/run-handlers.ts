@@ -67,7 +67,8 @@ async function make(
   deps: RunHandlersDeps,
 ): Promise<RunRecord> {
   const { id: requestId, at, request: incoming, named } = exchange;
-  const request = readRunRequest(await readBody(incoming, deps.maxBodyBytes));
+  const bounds = { limit: deps.maxBodyBytes, holder: principal.keyId };
+  const request = readRunRequest(await readBody(exchange, bounds));
   const waitMs = waitOf(request, incoming.headers, deps.runWaitMs);
   if (named?.earlier !== undefined) {
     const record = await deps.desk.find(principal.organizationId, named.earlier);

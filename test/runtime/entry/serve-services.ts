@@ -10,6 +10,7 @@ import { serviceRoutes } from '../../../src/server/service-routes.ts';
 import type { Service } from '../../../src/runtime/entry/service-desk.ts';
 import { ask } from '../../support/gateway.ts';
 import type { CallOptions } from '../../support/gateway.ts';
+import { roomyBudget } from '../../support/body-intake.ts';
 import { AGENT, createRig } from '../../sessions/support.ts';
 import type { RigOptions } from '../../sessions/support.ts';
 import { principal } from '../../usage/usage-fixtures.ts';
@@ -69,6 +70,7 @@ export async function serveServices(options: RigOptions = {}) {
     routes,
     clock,
     ids,
+    bodies: roomyBudget(clock),
     guard: createHostGuard({ listenHost: '127.0.0.1', allowedHosts: [], origins: [] }),
     onBug: (thrown) => bugs.push(thrown),
   });

@@ -1,0 +1,12 @@
+import type { IncomingMessage } from 'node:http';
+
+/** As Node.js looks for it. */
+const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
+
+/** True for a client that sends its body when it is told to (RFC 9110, 10.1.1). */
+export function expectsContinue({
+  headers,
+  httpVersion,
+}: Pick<IncomingMessage, 'headers' | 'httpVersion'>): boolean {
+  return headers.expect !== undefined && httpVersion === '1.1' && CONTINUE.test(headers.expect);
+}
