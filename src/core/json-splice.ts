@@ -1,5 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { JsonMember } from './json/json-document.ts';
+import { fromBytes, joinBodies } from './spooled-body.ts';
+import type { SpooledBody } from './spooled-body.ts';
 
 /** A change to one top-level member; `json` is JSON text. */
 export type JsonEdit =
@@ -27,6 +29,16 @@ export function spliceJson(
   members: readonly JsonMember[],
   edits: readonly JsonEdit[],
 ): Buffer {
+  const patches = findPatches(body, members, edits);
+  return patches.length === 0 ? body : applyPatches(body, patches);
+}
+
+/** The changes that {@link spliceJson} makes, in the order of the document. */
+export function findPatches(
+  body: Buffer,
+  members: readonly JsonMember[],
+  edits: readonly JsonEdit[],
+): JsonPatch[] {
   const byKey = new Map(edits.map((edit) => [edit.key, edit]));
   const patches: JsonPatch[] = [];
   let previousEnd = -1;
@@ -46,7 +58,7 @@ export function spliceJson(
     const at = previousEnd < 0 ? body.indexOf('{') + 1 : previousEnd;
     patches.push({ start: at, end: at, text: additions(added, kept > 0) });
   }
-  return patches.length === 0 ? body : applyPatches(body, patches);
+  return patches;
 }
 
 /** A member goes with the comma in front of it; one that has no kept member in front, with the one behind. */
@@ -90,4 +102,15 @@ export function applyPatches(body: Buffer, patches: readonly JsonPatch[]): Buffe
   }
   body.copy(result, to, from);
   return result;
+}
+
+/** The same as {@link applyPatches} without a copy of the body: its own bytes around the changes. */
+export function patchInPieces(body: Buffer, patches: readonly JsonPatch[]): SpooledBody {
+  const pieces: SpooledBody[] = [];
+  let from = 0;
+  for (const { start, end, text } of patches) {
+    pieces.push(fromBytes(body.subarray(from, start)), fromBytes(Buffer.from(text)));
+    from = end;
+  }
+  return joinBodies([...pieces, fromBytes(body.subarray(from))]);
 }

@@ -1,28 +1,43 @@
 import { Buffer } from 'node:buffer';
 
-/** What a record keeps of a prompt, and of an answer. */
+/** Most that a record keeps of a prompt, and of an answer. */
 const MAX_BYTES = 256 * 1024;
 
-/** Gathers what the client gets, for records that keep content (requirement ops.log.content-off). */
+/**
+ * Gathers copies of what a client asks and what it gets, for records that keep content (requirement
+ * ops.log.content-off): the bytes of a request do not stay to the end of its call.
+ */
 export interface ContentRecorder {
+  /** A piece of the request. */
+  asked(bytes: Buffer): void;
+  /** A piece of the answer. */
   add(bytes: Buffer): void;
   /** Both sides as text, each cut at 256 KiB. */
-  take(request: Buffer): { request: string; response: string };
+  take(): { request: string; response: string };
 }
 
 export function createContentRecorder(): ContentRecorder {
-  const parts: Buffer[] = [];
-  let size = 0;
+  const request = new Beginning();
+  const response = new Beginning();
   return {
-    add(bytes) {
-      if (size >= MAX_BYTES) return;
-      const part = bytes.subarray(0, MAX_BYTES - size);
-      parts.push(Buffer.from(part));
-      size += part.length;
-    },
-    take: (request) => ({
-      request: request.subarray(0, MAX_BYTES).toString('utf8'),
-      response: Buffer.concat(parts).toString('utf8'),
-    }),
+    asked: (bytes) => request.add(bytes),
+    add: (bytes) => response.add(bytes),
+    take: () => ({ request: request.text(), response: response.text() }),
   };
+}
+
+class Beginning {
+  readonly #parts: Buffer[] = [];
+  #size = 0;
+
+  add(bytes: Buffer): void {
+    if (this.#size >= MAX_BYTES) return;
+    const part = bytes.subarray(0, MAX_BYTES - this.#size);
+    this.#parts.push(Buffer.from(part));
+    this.#size += part.length;
+  }
+
+  text(): string {
+    return Buffer.concat(this.#parts).toString('utf8');
+  }
 }

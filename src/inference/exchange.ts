@@ -67,9 +67,11 @@ export interface ExchangeOptions {
   /** How the candidate is spoken to. */
   wire: Wire;
   /** Begins the report on the candidate, when its request is sent and no longer waits. */
-  onSent(): HealthReport;
+  onBegun(): HealthReport;
   maxAnswerBytes: number;
   active: ActiveExchanges;
+  /** The request is on its way as a whole: this candidate needs its body no more. */
+  onSent(): void;
   /** A bug that no answer can tell of any more. */
   onBug(thrown: unknown): void;
   resolve(result: AttemptResult): void;
@@ -121,12 +123,16 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     this.upstream = upstream;
     if (this.phase === 'over') upstream.abort();
     else if (upstream.isWaiting) this.watchdog.waiting();
-    else this.noteSent();
+    else this.noteBegun();
   }
 
   onPlace(): void {
     this.watchdog.placed();
-    this.noteSent();
+    this.noteBegun();
+  }
+
+  onSent(): void {
+    if (this.phase !== 'over') this.options.onSent();
   }
 
   onHead(status: number, headers: UpstreamHeaders): void {
@@ -366,9 +372,9 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     this.endStream?.({ failure: undefined, clientGone: true, finish: () => undefined });
   }
 
-  private noteSent(): void {
+  private noteBegun(): void {
     this.sentAt = this.options.clock.monotonic();
-    this.health = this.options.onSent();
+    this.health = this.options.onBegun();
   }
 
   private noteContent(): void {

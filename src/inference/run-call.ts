@@ -14,6 +14,7 @@ import type { ActiveExchanges } from './active-exchanges.ts';
 import { Exchange } from './exchange.ts';
 import type { AttemptResult } from './exchange.ts';
 import { abortedFailure, unsupportedFailure } from './failures.ts';
+import { letGo } from './let-go.ts';
 import { toldLosses } from './told-losses.ts';
 import type { AttemptFailure, Call } from './types.ts';
 
@@ -44,10 +45,13 @@ export type CommittedResult = Exclude<AttemptResult, AttemptFailure>;
 export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<CommittedResult> {
   let last: AttemptFailure | undefined;
   let mayHaveActed = false;
-  for (const candidate of plan.candidates) {
-    const result = await tryCandidate(call, candidate, deps);
+  const { candidates } = plan;
+  for (const candidate of candidates) {
+    const isLast = candidate === candidates.at(-1);
+    const result = await tryCandidate(call, { candidate, isLast }, deps);
     if (result.type !== 'failed') {
       call.record.answeredBy = candidate;
+      letGo(call, wireTo(call.protocol, candidate.protocol));
       return result;
     }
     const hasActed = result.error.retry === false;
@@ -67,17 +71,23 @@ function told(error: GatewayError, mayHaveActed: boolean): GatewayError {
 }
 
 /** One candidate, once more when its first connection could not be made. */
-async function tryCandidate(
-  call: Call,
-  candidate: Candidate,
-  deps: CallDeps,
-): Promise<AttemptResult> {
-  const first = await attempt(call, candidate, deps);
+async function tryCandidate(call: Call, turn: Turn, deps: CallDeps): Promise<AttemptResult> {
+  const first = await attempt(call, turn, deps);
   if (first.type !== 'failed' || first.action !== 'retry-here') return first;
-  return attempt(call, candidate, deps);
+  return attempt(call, turn, deps);
 }
 
-async function attempt(call: Call, candidate: Candidate, deps: CallDeps): Promise<AttemptResult> {
+interface Turn {
+  readonly candidate: Candidate;
+  /** Nobody is asked after it. */
+  readonly isLast: boolean;
+}
+
+async function attempt(
+  call: Call,
+  { candidate, isLast }: Turn,
+  deps: CallDeps,
+): Promise<AttemptResult> {
   const { clock } = deps;
   const { route, protocol } = candidate;
   const wire = wireTo(call.protocol, protocol);
@@ -96,13 +106,17 @@ async function attempt(call: Call, candidate: Candidate, deps: CallDeps): Promis
       call,
       candidate,
       wire,
-      onSent() {
+      onBegun() {
         startedAt = clock.monotonic();
         call.record.sentAt ??= startedAt;
         return deps.health.begin(route);
       },
       maxAnswerBytes: deps.maxAnswerBytes,
       active: deps.active,
+      onSent() {
+        request.body = undefined;
+        if (isLast) letGo(call, wire);
+      },
       onBug: (thrown) => deps.onBug(thrown, call.id),
       resolve,
     });

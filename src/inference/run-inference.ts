@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../core/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
@@ -12,6 +13,7 @@ import type { AttemptRecord, Ledger } from '../usage/ledger.ts';
 import { boundOf } from '../usage/pricing.ts';
 import type { Principal } from '../usage/principal.ts';
 import { createContentRecorder } from './content-recorder.ts';
+import type { ContentRecorder } from './content-recorder.ts';
 import { UNSUPPORTED } from './failures.ts';
 import type { MediaResolver } from './request-media.ts';
 import { runCall } from './run-call.ts';
@@ -32,6 +34,8 @@ export interface InferenceDeps extends CallDeps {
   keepContent: boolean;
 }
 
+const NO_BODY = Buffer.alloc(0);
+
 export interface InferenceRequest {
   id: string;
   /** Milliseconds since epoch, and Clock.monotonic(), at arrival. */
@@ -49,6 +53,8 @@ export interface InferenceRequest {
   address: RequestAddress;
   client: ClientConnection;
   repeatable: boolean;
+  /** Called when the body is needed no more, maybe long before the call is over. Default: never. */
+  onBodySpent?: (() => void) | undefined;
   /** Nothing is charged. Default false. */
   free?: boolean | undefined;
   /** Takes the place of the affinity, too. Default: nothing outlives the call. */
@@ -191,7 +197,7 @@ function begin(
   { peek, media, model, plan }: Pick<Call, 'peek' | 'media' | 'model'> & { plan: Plan },
   deps: InferenceDeps,
 ): Call {
-  const { inputBound, imagesBound: images = 0, secondsBound: seconds = 0 } = peek;
+  const { inputBound, imagesBound: images = 0, secondsBound: seconds = 0, body } = peek;
   const outputBound =
     peek.outputBound ?? (model.maxOutputTokens ?? deps.outputBound) * peek.choices;
   const prices = request.free ? [] : plan.candidates.map(({ route }) => route.pricing);
@@ -207,7 +213,7 @@ function begin(
     model: model.id,
     stream: peek.stream,
     bound,
-    estimate: estimateOf({ peek, model }, prices),
+    estimate: estimateOf({ inputBytes: peek.body.length, model }, prices),
   });
   return {
     id: request.id,
@@ -219,13 +225,18 @@ function begin(
     principal: request.principal,
     organization: request.principal.organizationId,
     peek,
+    inputBytes: body.length,
+    release() {
+      request.body = NO_BODY;
+      request.onBodySpent?.();
+    },
     media,
     model,
     client: request.client,
     entry,
     bound,
     work: request.work,
-    content: deps.keepContent ? createContentRecorder() : undefined,
+    content: deps.keepContent ? recordContent(body) : undefined,
     repeatable: request.repeatable,
     free: request.free === true,
     record: {
@@ -237,6 +248,12 @@ function begin(
       skipped: plan.skipped,
     },
   };
+}
+
+function recordContent(body: Buffer): ContentRecorder {
+  const recorder = createContentRecorder();
+  recorder.asked(body);
+  return recorder;
 }
 
 /** The record must be durable before the client sees anything of the answer (design: inference, step 7). */

@@ -54,7 +54,7 @@ export function settleCall(call: Call, ending: Ending, clock: Clock): Promise<vo
     firstContentMs:
       record.firstContentAt === undefined ? null : Math.round(record.firstContentAt - startedAt),
     totalMs: Math.round(now - startedAt),
-    content: call.content?.take(call.peek.body),
+    content: call.content?.take(),
   });
   return call.entry.settled;
 }
@@ -98,17 +98,17 @@ function withSpared({ attempts, skipped }: CallRecord): AttemptRecord[] {
   return spared.length === 0 ? attempts : [...spared, ...attempts];
 }
 
-function estimateUsage({ peek, model }: Asked, outputChars: number): Usage {
+function estimateUsage({ inputBytes, model }: Asked, outputChars: number): Usage {
   // Media in a prompt has many more bytes than tokens.
   const most = model.contextWindow ?? Infinity;
   return {
     ...NO_USAGE,
-    input: Math.min(estimateTokens(peek.body.length), most),
+    input: Math.min(estimateTokens(inputBytes), most),
     output: estimateTokens(outputChars),
   };
 }
 
-type Asked = Pick<Call, 'peek' | 'model'>;
+type Asked = Pick<Call, 'inputBytes' | 'model'>;
 
 /** Cost of an answer of which nothing is known, at the dearest of the prices that it could have. */
 export function estimateOf(asked: Asked, prices: readonly Pricing[]): Estimate {

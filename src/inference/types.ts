@@ -35,6 +35,10 @@ export interface Call {
   /** The client's own headers; what is forwarded of them is the provider's business. */
   readonly headers: IncomingHttpHeaders;
   readonly peek: RequestPeek;
+  /** Bytes of the client's request, also when they are gone. */
+  readonly inputBytes: number;
+  /** Tells who keeps the request's bytes that they are needed no more. Idempotent. */
+  release(): void;
   /** Absent: the request names none. */
   readonly media?: RequestMedia | undefined;
   readonly model: Model;

@@ -44,6 +44,8 @@ export interface CanonicalCodec {
   readonly features: FeatureFields;
   /** What its clients may ask for although its providers are never asked so. Default: nothing. */
   readonly alsoReads?: FeatureFields;
+  /** True: its answers repeat parts of the client's request. Default false. */
+  readonly repeatsRequest?: boolean;
   /**
    * @throws GatewayError `invalid_request` with `param` for what is no request of the protocol;
    *   `unsupported_feature` with `param` for what the contract refuses to translate

@@ -182,11 +182,13 @@ export interface Wire {
    *
    * @throws GatewayError `unsupported_feature` when this candidate cannot serve the request
    */
-  encode(peek: RequestPeek, options: EncodeOptions): Buffer;
+  encode(peek: RequestPeek, options: EncodeOptions): Buffer | SpooledBody;
   /** The same for a request that is a form. Absent: there are none. */
   encodeForm?(form: Form, options: EncodeOptions): SpooledBody;
   /** Undefined when the body is not a valid answer of the provider's protocol to that request. */
   readAnswer(body: Buffer, peek: RequestPeek, options: AnswerOptions): Answer | undefined;
+  /** True: answers are read with the request at hand, so its body stays to the end. Default false. */
+  readonly readsRequest?: boolean | undefined;
   /** Absent: never streamed. */
   createStream?(options: StreamOptions): StreamReader;
 }

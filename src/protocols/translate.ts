@@ -29,6 +29,7 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
   ];
   return {
     id: provider.id,
+    readsRequest: client.repeatsRequest,
     encode(peek, options) {
       const asked = client.decodeRequest(peek);
       const readable = withoutOtherAccounts(asked, options.account);

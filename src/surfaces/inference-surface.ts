@@ -128,6 +128,7 @@ async function run(
         address: form ? { ...address, form } : address,
         client: watchClient(response),
         repeatable: surface.repeatable,
+        onBodySpent: () => exchange.intake.release(),
         free: surface.free,
         modelType: surface.modelType,
         work: deps.keepers?.get(protocol.id),

@@ -18,9 +18,9 @@ export interface UpstreamRequest {
 
 /**
  * What becomes of one exchange. Calls come in this order: `onHead` once, `onData` any number of
- * times, then exactly one of `onEnd` and `onError`; `onError` may also come first. Nothing is
- * called after `abort()` but for one final `onError` with kind `aborted`, or `waiting` where nothing was
- * sent yet. Bodies arrive decoded
+ * times, then exactly one of `onEnd` and `onError`; `onError` may also come first. `onSent` comes once
+ * at any time before the end, or not at all. Nothing is called after `abort()` but for one final
+ * `onError` with kind `aborted`, or `waiting` where nothing was sent yet. Bodies arrive decoded
  * (gzip, deflate, br, zstd), and `content-encoding` and `content-length` are then removed from the head,
  * unless the request asks for them raw.
  * Nothing is called before `send` returned; `abort()` calls `onError` before it returns. After
@@ -29,6 +29,8 @@ export interface UpstreamRequest {
 export interface UpstreamSink {
   /** A request that had to wait for a connection is sent now; comes before all others. */
   onPlace?(): void;
+  /** All of the request was handed to the network: its body is not read again. */
+  onSent?(): void;
   onHead(status: number, headers: UpstreamHeaders): void;
   onData(chunk: Buffer): void;
   onEnd(): void;

@@ -58,6 +58,8 @@ function setup({ stream = true, protocol = {}, responseModel }: Setup = {}) {
     work: undefined,
     free: false,
     peek: chat.peek(Buffer.from(chatBody('acme/fast', { stream }))),
+    inputBytes: 100,
+    release: () => undefined,
     model: fakeModel('acme/fast', [route]),
     client,
     entry: {
@@ -86,9 +88,10 @@ function setup({ stream = true, protocol = {}, responseModel }: Setup = {}) {
     call,
     candidate: { protocol: 'chat', model: call.model, route },
     wire,
-    onSent: () => health.begin(route),
+    onBegun: () => health.begin(route),
     maxAnswerBytes: 10_000,
     active,
+    onSent: () => undefined,
     onBug: (thrown) => void bugs.push(thrown),
     resolve: (result) => void results.push(result),
   });

@@ -7,7 +7,7 @@ import {
   peekGenerateContent,
 } from '../../src/protocols/generate-content/generate-content-request.ts';
 import { encodeMessages, peekMessages } from '../../src/protocols/messages/messages-request.ts';
-import type { EncodeOptions, RequestPeek } from '../../src/protocols/protocol.ts';
+import type { RequestPeek, Wire } from '../../src/protocols/protocol.ts';
 import { toSignatureText } from '../../src/protocols/reasoning-token.ts';
 import { verifies } from '../requirements.ts';
 
@@ -17,7 +17,7 @@ const RAW = '{"n":1.0,"big":1152921504606846977}';
 interface Row {
   id: string;
   peek(body: Buffer): RequestPeek;
-  encode(peek: RequestPeek, options: EncodeOptions): Buffer;
+  encode: Wire['encode'];
   /** A conversation whose one answer holds these reasonings in front of a call with {@link RAW}. */
   body(...signatures: readonly string[]): string;
   /** What is told as lost. */

@@ -146,7 +146,7 @@ function replayed(
   const translated = wire.readAnswer(wholeAnswer(provider, answer), peek, ANSWER_OPTIONS);
   const body = Buffer.from(JSON.stringify(client.replay(JSON.parse(String(translated?.body)))));
   const losses: string[] = [];
-  const next = wire.encode(client.peek(body, false), encodeOptions(losses));
+  const next = wire.encode(client.peek(body, false), encodeOptions(losses)) as Buffer;
   expect(losses).toEqual([]);
   const { turns } = provider.codec.decodeRequest(provider.peek(next, false));
   return turns.find(({ role }) => role === 'assistant')?.parts ?? [];
@@ -163,8 +163,9 @@ describe.each(PAIRS)('%s', (_name, client, provider) => {
     fc.assert(
       fc.property(requestArbitrary(shape), (request) => {
         const losses: string[] = [];
-        const there = wire.encode(ask(client, request), encodeOptions(losses));
-        const again = back.encode(provider.peek(there, request.stream), encodeOptions(losses));
+        const there = wire.encode(ask(client, request), encodeOptions(losses)) as Buffer;
+        const peek = provider.peek(there, request.stream);
+        const again = back.encode(peek, encodeOptions(losses)) as Buffer;
         expect(losses).toEqual([]);
         const decoded = client.codec.decodeRequest(client.peek(again, request.stream));
         expect(alike(decoded)).toEqual(alike(request));

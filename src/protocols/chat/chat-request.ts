@@ -4,6 +4,7 @@ import { scanJson } from '../../core/json/json-document.ts';
 import { spliceJson } from '../../core/json-splice.ts';
 import type { JsonEdit } from '../../core/json-splice.ts';
 import { isJsonObject } from '../../core/json-value.ts';
+import type { SpooledBody } from '../../core/spooled-body.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
@@ -35,7 +36,7 @@ export function peekChat(body: Buffer): RequestPeek {
  * The provider's body: the client's bytes with the model replaced, usage asked for and quirks applied,
  * without the reasoning of other protocols' providers.
  */
-export function encodeChat(peek: RequestPeek, options: EncodeOptions): Buffer {
+export function encodeChat(peek: RequestPeek, options: EncodeOptions): Buffer | SpooledBody {
   const asks = options.askUsage && peek.stream && !peek.keepUsage;
   const edits = asks ? usageEdits(peek) : [];
   const messages = withoutForeignReasoning(peek);

@@ -8,5 +8,6 @@ export const embeddings: WireProtocol = {
   id: 'embeddings',
   peek: peekEmbeddings,
   encode: forwardBody,
+  readsRequest: true,
   readAnswer: readEmbeddingsAnswer,
 };

@@ -1,8 +1,9 @@
 import type { Buffer } from 'node:buffer';
 import { quirkEdits } from '../../core/json-quirks.ts';
 import { scanJson } from '../../core/json/json-document.ts';
-import { spliceJson } from '../../core/json-splice.ts';
 import type { JsonEdit } from '../../core/json-splice.ts';
+import type { SpooledBody } from '../../core/spooled-body.ts';
+import { editBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestAddress, RequestPeek } from '../protocol.ts';
 import { checkFields } from './check-fields.ts';
@@ -55,7 +56,7 @@ export function isArrayStream({ streamType }: RequestPeek): boolean {
 export function encodeGenerateContent(
   peek: RequestPeek,
   { quirks, losses }: EncodeOptions,
-): Buffer {
+): Buffer | SpooledBody {
   const { body, members } = peek;
   const edits: JsonEdit[] = quirks === undefined ? [] : quirkEdits(members, quirks);
   const contents = withoutForeignSignatures(peek);
@@ -63,7 +64,7 @@ export function encodeGenerateContent(
     edits.push({ op: 'set', key: 'contents', json: contents });
     losses.push('thoughtSignature');
   }
-  return edits.length === 0 ? body : spliceJson(body, members, edits);
+  return editBody(body, members, edits);
 }
 
 function isPositive(value: unknown): value is number {

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
+import type { SpooledBody } from '../../core/spooled-body.ts';
 import type { Answer, EncodeOptions, RequestPeek, WireProtocol } from '../protocol.ts';
 import { encodeMessages, peekConversation } from './messages-request.ts';
 
@@ -22,7 +23,7 @@ export const countTokens: WireProtocol = {
 };
 
 /** What a provider wants to be told by default is about answers. */
-function encodeCount(peek: RequestPeek, options: EncodeOptions): Buffer {
+function encodeCount(peek: RequestPeek, options: EncodeOptions): Buffer | SpooledBody {
   const { quirks } = options;
   return encodeMessages(peek, { ...options, quirks: quirks && { ...quirks, default: {} } });
 }

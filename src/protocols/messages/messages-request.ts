@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { scanJson } from '../../core/json/json-document.ts';
+import type { SpooledBody } from '../../core/spooled-body.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
@@ -23,7 +24,7 @@ export function peekMessages(body: Buffer): RequestPeek {
  * The provider's body: the client's bytes with the model replaced and quirks applied, without what other
  * protocols' providers thought.
  */
-export function encodeMessages(peek: RequestPeek, options: EncodeOptions): Buffer {
+export function encodeMessages(peek: RequestPeek, options: EncodeOptions): Buffer | SpooledBody {
   const messages = withoutForeignThinking(peek);
   if (messages === undefined) return forwardBody(peek, options);
   options.losses.push('messages.content.thinking.signature');

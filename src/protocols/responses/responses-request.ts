@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import { scanJson } from '../../core/json/json-document.ts';
+import type { SpooledBody } from '../../core/spooled-body.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
@@ -38,7 +39,7 @@ export function peekResponses(body: Buffer): RequestPeek {
 }
 
 /** The provider's body: the client's bytes with the model replaced and quirks applied. */
-export function encodeResponses(peek: RequestPeek, options: EncodeOptions): Buffer {
+export function encodeResponses(peek: RequestPeek, options: EncodeOptions): Buffer | SpooledBody {
   const input = withoutForeignReasoning(peek);
   if (input === undefined) return forwardBody(peek, options);
   options.losses.push('reasoning.encrypted_content');

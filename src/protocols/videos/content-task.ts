@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import { scanJson } from '../../core/json/json-document.ts';
 import { isJsonObject } from '../../core/json-value.ts';
+import type { SpooledBody } from '../../core/spooled-body.ts';
 import { forwardBody } from '../forward-body.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
 import { toSeconds } from './video.ts';
@@ -40,7 +41,10 @@ export function peekContentTask(body: Buffer): RequestPeek {
 }
 
 /** The same request in the provider's form; what that form cannot say is a loss. */
-export function encodeContentTask({ value }: RequestPeek, options: EncodeOptions): Buffer {
+export function encodeContentTask(
+  { value }: RequestPeek,
+  options: EncodeOptions,
+): Buffer | SpooledBody {
   const { request, unmapped } = toVideoRequest(value);
   options.losses.push(...unmapped);
   const body = Buffer.from(JSON.stringify(request));

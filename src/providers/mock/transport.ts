@@ -23,6 +23,7 @@ export function createMockTransport(engine: MockEngine, clock: Clock): Transport
     const playback = new Playback({ script, sink, clock, onClose: () => open.delete(playback) });
     open.add(playback);
     playback.resume();
+    queueMicrotask(() => sink.onSent?.());
     return playback;
   };
   return {

@@ -113,7 +113,7 @@ function toRecord(call: Call, id: string, charge: InteractionRecord['charge']): 
     upstreamModel: route.upstreamModel,
     showsLogicalModel: route.responseModel === 'logical',
     pricing: route.pricing,
-    inputBytes: call.peek.body.length,
+    inputBytes: call.inputBytes,
     isStored: isStored(call.peek),
     charge,
   };

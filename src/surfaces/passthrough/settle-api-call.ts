@@ -14,7 +14,6 @@ import type { ApiFailure } from './api-exchange.ts';
 import { createUsageReader } from './usage-reader.ts';
 import type { UsageReader } from './usage-reader.ts';
 
-const MAX_CONTENT_BYTES = 256 * 1024;
 const MAX_ENDPOINT = 200;
 
 /** What a call consumed. */
@@ -34,7 +33,6 @@ export class ApiCallRecord {
   readonly #clock: Clock;
   readonly #endpoint: string;
   readonly #content: ReturnType<typeof createContentRecorder> | undefined;
-  #sentBody: Buffer = Buffer.alloc(0);
   #sentAt: number | undefined;
   #answeredAt: number | undefined;
   #reader: UsageReader | undefined;
@@ -133,14 +131,13 @@ export class ApiCallRecord {
       firstContentMs:
         this.#answeredAt === undefined ? null : Math.round(this.#answeredAt - this.#startedAt),
       totalMs: Math.round(now - this.#startedAt),
-      ...(this.#content ? { content: this.#content.take(this.#sentBody) } : {}),
+      ...(this.#content ? { content: this.#content.take() } : {}),
     });
   }
 
   async *#tee(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of chunks) {
-      const room = MAX_CONTENT_BYTES - this.#sentBody.length;
-      if (room > 0) this.#sentBody = Buffer.concat([this.#sentBody, chunk.subarray(0, room)]);
+      this.#content?.asked(chunk);
       yield chunk;
     }
   }

@@ -81,33 +81,40 @@ export class Connection implements ExchangeConnection {
 
   /** Sends the request of the exchange that was assigned, unless it was taken back. */
   write(): void {
-    if (!this.#exchange || this.#closed) return;
-    const { method, head, body } = this.#exchange.options;
+    const exchange = this.#exchange;
+    if (!exchange || this.#closed) return;
+    const { method, head, body } = exchange.options;
+    const onSent = (error?: Error | null): void => {
+      if (!error) exchange.onSent();
+    };
     this.#parser = new ResponseParser(method);
     if (!body || body.length === 0) {
       this.#socket.write(head, 'latin1');
     } else if (!Buffer.isBuffer(body)) {
       this.#socket.write(head, 'latin1');
-      this.#send(body);
+      void this.#send(body, onSent);
     } else if (body.length <= MAX_JOINED_BYTES) {
       const bytes = Buffer.allocUnsafe(head.length + body.length);
       bytes.write(head, 'latin1');
       body.copy(bytes, head.length);
-      this.#socket.write(bytes);
+      this.#socket.write(bytes, onSent);
     } else {
       this.#socket.cork();
       this.#socket.write(head, 'latin1');
-      this.#socket.write(body);
+      this.#socket.write(body, onSent);
       this.#socket.uncork();
     }
   }
 
-  #send(body: SpooledBody): void {
+  async #send(body: SpooledBody, onSent: () => void): Promise<void> {
     this.#sending = true;
-    sendBody(this.#socket, body).then(
-      () => (this.#sending = false),
-      (error: unknown) => this.close(error),
-    );
+    try {
+      await sendBody(this.#socket, body);
+    } catch (error) {
+      return this.close(error);
+    }
+    this.#sending = false;
+    onSent();
   }
 
   abandon(exchange: Exchange): void {

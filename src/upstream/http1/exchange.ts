@@ -64,6 +64,13 @@ export class Exchange implements UpstreamCall {
     else this.connection?.resume();
   }
 
+  /** The request was written, and is not written again. */
+  onSent(): void {
+    if (this.#done) return;
+    this.options.body = undefined;
+    this.options.sink.onSent?.();
+  }
+
   onHead({ status, headers }: ResponseHead): void {
     if (this.#done) return;
     this.#answering = true;

@@ -10,6 +10,7 @@ import { writeResponsesRequest } from './write-request.ts';
 export const responsesCodec: CanonicalCodec = {
   id: 'responses',
   features: RESPONSES_FEATURES,
+  repeatsRequest: true,
   decodeRequest: readResponsesRequest,
   encodeRequest: writeResponsesRequest,
   decodeAnswer: readResponsesAnswer,
