@@ -213,7 +213,7 @@ function begin(
     model: model.id,
     stream: peek.stream,
     bound,
-    estimate: estimateOf({ inputBytes: peek.body.length, model }, prices),
+    estimate: estimateOf({ inputBytes: body.length, model }, prices),
   });
   return {
     id: request.id,

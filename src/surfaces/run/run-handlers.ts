@@ -66,22 +66,29 @@ async function make(
   principal: Principal,
   deps: RunHandlersDeps,
 ): Promise<RunRecord> {
+  const { record, waitMs } = await begin(exchange, principal, deps);
+  // The run has its own copy, in the store.
+  exchange.intake.release();
+  if (exchange.named?.earlier !== undefined) return goOn(record, { exchange, waitMs }, deps);
+  return waitMs === 0 ? record : waitFor(record, { exchange, waitMs }, deps);
+}
+
+/** The run that is made, or the one that an earlier call of this name made. */
+async function begin(
+  exchange: HttpExchange,
+  principal: Principal,
+  deps: RunHandlersDeps,
+): Promise<{ record: RunRecord; waitMs: number }> {
   const { id: requestId, at, request: incoming, named } = exchange;
+  const { desk } = deps;
   const bounds = { limit: deps.maxBodyBytes, holder: principal.keyId };
   const request = readRunRequest(await readBody(exchange, bounds));
   const waitMs = waitOf(request, incoming.headers, deps.runWaitMs);
-  if (named?.earlier !== undefined) {
-    const record = await deps.desk.find(principal.organizationId, named.earlier);
-    return goOn(record, { exchange, waitMs }, deps);
-  }
-  const record = await deps.desk.create({
-    requestId,
-    at,
-    principal,
-    request,
-    ...(named && { also: (made) => nameOps(named, made, waitMs) }),
-  });
-  return waitMs === 0 ? record : waitFor(record, { exchange, waitMs }, deps);
+  if (named?.earlier !== undefined)
+    return { record: await desk.find(principal.organizationId, named.earlier), waitMs };
+  const also = named && ((made: RunRecord) => nameOps(named, made, waitMs));
+  const asked = { requestId, at, principal, request, ...(also && { also }) };
+  return { record: await desk.create(asked), waitMs };
 }
 
 /** A run that nobody waits for is answered as it is made; else repeats wait for the same run. */
