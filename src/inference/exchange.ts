@@ -12,6 +12,7 @@ import type {
 import {
   abortedFailure,
   bugFailure,
+  codingFailure,
   invalidAnswerFailure,
   isUnreadable,
   lapseFailure,
@@ -150,6 +151,10 @@ export class Exchange implements UpstreamSink, ActiveExchange {
 
   onError(error: UpstreamError): void {
     if (this.phase === 'over') return;
+    if (error.answer) {
+      const { candidate, clock } = this.options;
+      return this.fail(codingFailure(error.answer, candidate.route, clock.now()));
+    }
     if (this.phase === 'error' && this.status >= 400) return this.fail(this.errorAnswer());
     this.fail(this.seen(transportFailure(error, this.options.call.repeatable)));
   }

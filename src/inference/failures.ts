@@ -4,7 +4,7 @@ import type { StreamFailure } from '../protocols/protocol.ts';
 import type { Route } from '../routing/catalog.ts';
 import { classifyStatus } from '../upstream/classify.ts';
 import { retryAfterMs } from '../upstream/retry-after.ts';
-import type { UpstreamError, UpstreamHeaders } from '../upstream/transport.ts';
+import type { RefusedAnswer, UpstreamError, UpstreamHeaders } from '../upstream/transport.ts';
 import type { AttemptFailure } from './types.ts';
 import type { Lapse } from './watchdog.ts';
 
@@ -164,6 +164,23 @@ export function statusFailure(answer: UpstreamAnswer, route: Route, now: number)
           : faultOfStatus(status),
     retryAfterMs: retryAfterMs(answer.headers, now),
   };
+}
+
+/**
+ * An answer in a content coding that was not asked for. The body of an error says nothing, its status
+ * and headers still do; nothing was done for it.
+ */
+export function codingFailure(
+  { status, headers }: RefusedAnswer,
+  route: Route,
+  now: number,
+): AttemptFailure {
+  const reason = 'encoding_not_offered';
+  const failure = invalidAnswerFailure(reason, status);
+  if (status < 400) return failure;
+  const { fault, retryAfterMs } = statusFailure({ status, headers, body: '' }, route, now);
+  const error = new GatewayError('invalid_upstream_response', { type: reason });
+  return { ...failure, error, fault, retryAfterMs };
 }
 
 /** A stream that announced its own failure, broke off or made no sense before its first content. */

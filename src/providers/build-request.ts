@@ -90,8 +90,11 @@ function headersOf(endpoint: PreparedEndpoint, options: UpstreamRequestOptions):
   if (body && contentType === undefined && !isOwn) {
     return stream ? endpoint.streamHeaders : endpoint.jsonHeaders;
   }
-  const headers = [...endpoint.headers, 'accept-encoding', 'identity'];
-  headers.push('accept', stream ? 'text/event-stream' : 'application/json');
+  const headers = [
+    ...endpoint.headers,
+    'accept',
+    stream ? 'text/event-stream' : 'application/json',
+  ];
   if (body) headers.push('content-type', contentType ?? 'application/json');
   if (protocol === 'messages') headers.push(...messagesHeaders(account, clientHeaders));
   return headers;

@@ -25,7 +25,7 @@ export function prepareEndpoint(account: ProviderAccount, protocol: Protocol): P
     });
   }
   const { address, search, headers } = prepareAddress(account, endpoint);
-  const common = [...headers, 'content-type', 'application/json', 'accept-encoding', 'identity'];
+  const common = [...headers, 'content-type', 'application/json'];
   if (protocol === 'messages') common.push(...messagesHeaders(account, {}));
   return {
     address,

@@ -1,24 +1,26 @@
-import { Transform } from 'node:stream';
+import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
-import { Decompress } from 'fzstd';
 
 /** zlib's deflate stream begins with this compression method in the low half of its first byte. */
 const ZLIB_DEFLATE = 8;
 
-/** Content codings that {@link createDecoder} undoes. */
+/**
+ * Content codings that {@link createDecoder} undoes. Node.js decodes each in slices of 16 KiB in a
+ * thread of its own, so that what a few bytes unpack to keeps nobody waiting.
+ */
 const CODINGS: Readonly<Record<string, (first: number) => Transform>> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
   // RFC 9110 means the zlib format, some servers send the bare one: the first byte tells.
   deflate: (first) => ((first & 0x0f) === ZLIB_DEFLATE ? createInflate() : createInflateRaw()),
   br: () => createBrotliDecompress(),
-  zstd: () => createZstdDecompress(),
 };
 
-/** True for a `content-encoding` value that can be decoded; a list of several codings cannot. */
-export function isDecodable(encoding: string): boolean {
-  return Object.hasOwn(CODINGS, encoding.toLowerCase());
-}
+/**
+ * The `accept-encoding` of requests that name none: an answer as it is, which costs least, or in a
+ * coding that can be undone, for servers that compress whatever they are asked.
+ */
+export const OFFERED_CODINGS = 'identity, gzip;q=0.2, deflate;q=0.2, br;q=0.2';
 
 /** A stream that undoes one coding (RFC 9110, 8.4.1); `first` is the first byte of the body. */
 export function createDecoder(encoding: string, first: number): Transform {
@@ -27,23 +29,31 @@ export function createDecoder(encoding: string, first: number): Transform {
   return create(first);
 }
 
-/** Node 20 has no zstd of its own. */
-function createZstdDecompress(): Transform {
-  const decompress = new Decompress();
-  const push = (chunk: Uint8Array, last: boolean, done: (error?: Error | null) => void): void => {
-    try {
-      decompress.push(chunk, last);
-      done();
-    } catch (error) {
-      done(error instanceof Error ? error : new Error(String(error)));
-    }
-  };
-  const stream = new Transform({
-    transform: (chunk: Uint8Array, _encoding, done) => push(chunk, false, done),
-    flush: (done) => push(new Uint8Array(0), true, done),
-  });
-  decompress.ondata = (data) => {
-    if (data.length > 0) stream.push(data);
-  };
-  return stream;
+/** How the body of an answer is to be read. */
+export type Reading = 'as-it-is' | 'decode' | 'refuse';
+
+/**
+ * Judges the `content-encoding` of an answer by what its request offered. A coding that was not
+ * offered is refused, and so is a list of several, which nothing here undoes.
+ *
+ * @param offered value of `accept-encoding`
+ */
+export function judgeCoding(coding: string | string[] | undefined, offered: string): Reading {
+  const name = String(coding ?? '')
+    .trim()
+    .toLowerCase();
+  if (name === '' || name === 'identity') return 'as-it-is';
+  if (!Object.hasOwn(CODINGS, name)) return 'refuse';
+  return isOffered(name.replace(/^x-/, ''), offered) ? 'decode' : 'refuse';
+}
+
+function isOffered(name: string, offered: string): boolean {
+  return offered
+    .toLowerCase()
+    .split(',')
+    .map((item) => item.trim().split(/\s*;\s*/))
+    .some(([coding, weight = '']) => {
+      const isNamed = coding === '*' || coding?.replace(/^x-/, '') === name;
+      return isNamed && !/^q=0(?:\.0*)?$/.test(weight);
+    });
 }

@@ -20,9 +20,9 @@ export interface UpstreamRequest {
  * What becomes of one exchange. Calls come in this order: `onHead` once, `onData` any number of
  * times, then exactly one of `onEnd` and `onError`; `onError` may also come first. `onSent` comes once
  * at any time before the end, or not at all. Nothing is called after `abort()` but for one final
- * `onError` with kind `aborted`, or `waiting` where nothing was sent yet. Bodies arrive decoded
- * (gzip, deflate, br, zstd), and `content-encoding` and `content-length` are then removed from the head,
- * unless the request asks for them raw.
+ * `onError` with kind `aborted`, or `waiting` where nothing was sent yet. Bodies in a coding that the
+ * request offered arrive decoded (gzip, deflate, br), and `content-encoding` and `content-length` are
+ * then removed from the head; any other coding is an error, unless the request asks for bodies raw.
  * Nothing is called before `send` returned; `abort()` calls `onError` before it returns. After
  * `pause()` what was read already may still come: 64 KiB at most, and the end if that is there.
  */
@@ -64,15 +64,31 @@ export type UpstreamErrorKind =
   | 'reset'
   /** The answer was not HTTP or its encoding was corrupt. */
   | 'protocol'
+  /** The answer has a content coding that the request did not offer; nothing of its body is read. */
+  | 'encoding'
   /** `abort()` was called. */
   | 'aborted';
+
+/** The head of an answer whose body is not read. */
+export interface RefusedAnswer {
+  readonly status: number;
+  readonly headers: UpstreamHeaders;
+}
+
+interface UpstreamErrorOptions {
+  cause?: unknown;
+  answer?: RefusedAnswer;
+}
 
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly kind: UpstreamErrorKind;
+  /** Of kind `encoding`. */
+  readonly answer: RefusedAnswer | undefined;
 
-  constructor(kind: UpstreamErrorKind, message: string, options?: { cause?: unknown }) {
+  constructor(kind: UpstreamErrorKind, message: string, options: UpstreamErrorOptions = {}) {
     super(message, options);
     this.kind = kind;
+    this.answer = options.answer;
   }
 }

@@ -14,7 +14,7 @@ import {
   openaiClient,
   orderedModel,
 } from '../support/chat.ts';
-import { startGateway } from '../support/gateway.ts';
+import { eventually, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { askRaw } from '../support/raw-client.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -24,6 +24,14 @@ const PROVIDER_KEY = 'canary-provider-key-0123456789';
 const ECHO_STREAM =
   'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}], "model" : "up","x":1.0}\n\ndata: [DONE]\n\n';
 
+/** 64 KB that unpack to 2 GiB: blocks that say one byte and how often. */
+const ZSTD_BOMB = Buffer.concat([
+  Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58]),
+  ...Array<Buffer>(16_384).fill(Buffer.from([0x02, 0x00, 0x10, 0x20])),
+]);
+/** A text of 96 MiB. */
+const BROTLI_BOMB = brotliCompressSync(Buffer.alloc(96 * 1024 * 1024, ' '), { params: { 1: 1 } });
+
 let upstream: Upstream;
 let gateway: TestGateway;
 let play: (response: ServerResponse, request: SeenRequest) => void;
@@ -32,6 +40,13 @@ const whole = (response: ServerResponse): void => sendJson(response, 200, COMPLE
 const last = (): SeenRequest => upstream.seen.at(-1)!;
 const ask = (body: string | Buffer, headers: Record<string, string> = {}) =>
   askRaw(gateway.url + CHAT_PATH, { key: gateway.clientKey, body, headers });
+
+/** Of the record, once it is final. */
+const attemptsOf = (id: unknown) =>
+  eventually(async () => {
+    const { body } = await gateway.admin('GET', `/admin/v1/requests/${String(id)}`);
+    return body.attempts?.length > 0 && body.attempts;
+  });
 
 beforeAll(async () => {
   upstream = await startUpstream((response, request) => play(response, request));
@@ -50,6 +65,7 @@ beforeAll(async () => {
       models: [
         orderedModel('m/a', ['keyed']),
         orderedModel('m/quiet', ['quiet']),
+        orderedModel('m/both', ['keyed', 'plain']),
         {
           name: 'm/renamed',
           routes: [{ provider: 'plain', upstream_model: 'up', response_model: 'logical' }],
@@ -263,19 +279,9 @@ describe('the answer that the client gets', () => {
     }
   });
 
-  // zstd frame of one raw block: Node 20 has no encoder.
-  const zstd = (bytes: Buffer): Buffer => {
-    const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0]);
-    const size = Buffer.alloc(4);
-    size.writeUInt32LE(bytes.length);
-    const block = Buffer.alloc(3);
-    block.writeUIntLE((bytes.length << 3) | 1, 0, 3);
-    return Buffer.concat([head, size, block, bytes]);
-  };
   it.each([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
-    ['zstd', zstd],
   ] as const)(
     verifies(
       'routing.content-encoding',
@@ -307,6 +313,53 @@ describe('the answer that the client gets', () => {
         const length = headers['content-length'];
         if (length !== undefined) expect(Number(length)).toBe(body.length);
       }
+    },
+  );
+
+  it.each([200, 429, 400])(
+    verifies(
+      'upstream.encoding.not-offered',
+      'is not decoded in a coding that was not offered: the next provider is asked (%i)',
+    ),
+    async (status) => {
+      const coded = (response: ServerResponse): void => {
+        const headers = { 'content-type': 'application/json', 'content-encoding': 'zstd' };
+        response.writeHead(status, headers).end(ZSTD_BOMB);
+      };
+      play = (response, request) => (request.headers['x-own'] ? coded : whole)(response);
+      const answered = await ask(chatBody('m/both'));
+      expect(answered.status).toBe(200);
+      expect(last().headers['accept-encoding']).not.toContain('zstd');
+      play = coded;
+      for (const stream of [false, true]) {
+        const { status: told, headers, body } = await ask(chatBody('m/quiet', { stream }));
+        expect(told).toBe(502);
+        expect(headers).not.toHaveProperty('content-encoding');
+        expect(JSON.parse(body.toString())).toMatchObject({
+          error: { code: 'invalid_upstream_response' },
+        });
+        const id = headers['x-request-id'];
+        expect(await attemptsOf(id)).toMatchObject([{ status, outcome: 'encoding_not_offered' }]);
+      }
+    },
+  );
+
+  it(
+    verifies(
+      'upstream.encoding.bounded',
+      'of a few bytes that unpack to more than an answer may have is a failed attempt',
+    ),
+    async () => {
+      play = (response) =>
+        response
+          .writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'br' })
+          .end(BROTLI_BOMB);
+      expect(BROTLI_BOMB.length).toBeLessThan(64 * 1024);
+      const { status, headers } = await ask(chatBody('m/quiet'));
+      expect(status).toBe(502);
+      expect(await attemptsOf(headers['x-request-id'])).toMatchObject([
+        { status: 200, outcome: 'too_large' },
+      ]);
     },
   );
 });

@@ -31,8 +31,9 @@ const startApi = (): Promise<Upstream> =>
       response.socket?.destroy();
       return;
     }
-    if (url.includes('/gzip')) {
-      response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'application/json' });
+    if (url.includes('/gzip') || url.includes('/zstd')) {
+      const coding = url.includes('/gzip') ? 'gzip' : 'zstd';
+      response.writeHead(200, { 'content-encoding': coding, 'content-type': 'application/json' });
       response.end(GZIPPED);
       return;
     }
@@ -324,8 +325,19 @@ describe('an API called by path', () => {
     const read = await ask('metered/gzip', { headers });
     expect(read.headers).not.toHaveProperty('content-encoding');
     expect(json(read).usage.total_tokens).toBe(7);
-    expect(upstream.seen.at(-1)?.headers['accept-encoding']).toBe('identity');
+    expect(upstream.seen.at(-1)?.headers['accept-encoding']).toMatch(/^identity, gzip;/);
     expect((await recordOf(read)).usage.input_tokens).toBe(7);
+  });
+
+  it('refuses an answer that it has to read in a coding that was not asked for', async () => {
+    const raw = await ask('priced/zstd');
+    expect([raw.status, raw.headers['content-encoding']]).toEqual([200, 'zstd']);
+    const refused = await ask('metered/zstd');
+    expect(refused.status).toBe(502);
+    expect(json(refused).error).toMatch(/content coding that was not asked for/);
+    expect((await recordOf(refused)).attempts).toMatchObject([
+      { status: 200, outcome: 'encoding_not_offered' },
+    ]);
   });
 
   it(

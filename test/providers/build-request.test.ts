@@ -38,7 +38,6 @@ describe('buildUpstreamRequest', () => {
       headers: {
         authorization: 'Bearer the-key',
         'content-type': 'application/json',
-        'accept-encoding': 'identity',
         accept: 'application/json',
       },
       body: Buffer.from('{}'),

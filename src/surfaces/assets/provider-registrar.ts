@@ -109,7 +109,7 @@ async function ask(
     [type]: asked.type,
     ...(asked.name !== null && { [name]: asked.name }),
   };
-  const common = ['accept', 'application/json', 'accept-encoding', 'identity'];
+  const common = ['accept', 'application/json'];
   const answer = await askProvider(
     {
       url: new URL(address + search),

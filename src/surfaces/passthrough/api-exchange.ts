@@ -10,6 +10,7 @@ import { Watchdog } from '../../inference/watchdog.ts';
 import type { Lapse } from '../../inference/watchdog.ts';
 import type { Timeouts } from '../../routing/catalog.ts';
 import type {
+  RefusedAnswer,
   UpstreamCall,
   UpstreamError,
   UpstreamHeaders,
@@ -159,11 +160,20 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
     if (this.#phase === 'over') return;
     if (error.kind === 'waiting')
       return this.#fail(WAITING, new GatewayError('no_route_succeeded'));
+    if (error.answer) return this.#refuseCoded(error.answer);
     const isUnsent = error.kind === 'connect';
     const told = isUnsent
       ? new GatewayError('api_unreachable', { cause: error })
       : new GatewayError('upstream_interrupted', { cause: error, ...this.#retry() });
     this.#fail(error.kind, told, isUnsent);
+  }
+
+  /** An answer that has to be read came in a content coding that was not asked for. */
+  #refuseCoded({ status }: RefusedAnswer): void {
+    this.#status = status;
+    const message = 'the API answered in a content coding that was not asked for';
+    const told = new GatewayError('api_failed', { message, ...this.#retry() });
+    this.#fail('encoding_not_offered', refusalOf(status) ?? told);
   }
 
   /** The gateway stops. */

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'undici';
 import type { Dispatcher } from 'undici';
+import { judgeCoding } from '../decoder.ts';
 import { UrlGuardError } from './url-guard-error.ts';
 import type { UrlGuard } from './url-guard.ts';
 
@@ -30,7 +31,14 @@ export interface GuardedResponse {
   body: Buffer;
 }
 
-export type UrlFetchFailure = 'network' | 'timeout' | 'too_large' | 'redirects' | 'aborted';
+export type UrlFetchFailure =
+  | 'network'
+  | 'timeout'
+  | 'too_large'
+  | 'redirects'
+  /** The body that was to be taken has a content coding, which was not asked for. */
+  | 'encoding'
+  | 'aborted';
 
 /** A URL that passed the guard could not be fetched. The message names no address. */
 export class UrlFetchError extends Error {
@@ -47,6 +55,8 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Of no use, but read so far to keep the connection. */
 const REDIRECT_BODY_BYTES = 16 * 1024;
+
+const NOT_ASKED_FOR = 'the answer has a content coding that was not asked for';
 
 /** What another origin may learn from a request that was redirected to it. */
 const HARMLESS: ReadonlySet<string> = new Set(['accept', 'accept-language', 'user-agent']);
@@ -119,19 +129,22 @@ function follow(hop: Hop, from: URL, { target, status }: { target: string; statu
 }
 
 async function readBody(
-  { statusCode, body }: Dispatcher.ResponseData,
+  { statusCode, headers, body }: Dispatcher.ResponseData,
   maxBytes: number,
   take: GuardedFetchOptions['take'],
 ): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
+  const isTaken = take !== undefined && statusCode <= 299;
+  const isCoded = isTaken && judgeCoding(headers['content-encoding'], 'identity') === 'refuse';
   for await (const chunk of body as AsyncIterable<Buffer>) {
     bytes += chunk.length;
+    if (isCoded) throw new UrlFetchError('encoding', NOT_ASKED_FOR);
     if (bytes > maxBytes) {
       throw new UrlFetchError('too_large', `the answer is larger than ${maxBytes} bytes`);
     }
-    if (!take || statusCode > 299) chunks.push(chunk);
-    else await take(chunk).catch(asTaker);
+    if (isTaken) await take(chunk).catch(asTaker);
+    else chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }

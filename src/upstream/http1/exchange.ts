@@ -1,11 +1,11 @@
 import type { Buffer } from 'node:buffer';
 import type { SpooledBody } from '../../core/spooled-body.ts';
 import { DecodedBody } from '../decoded-body.ts';
-import { isDecodable } from '../decoder.ts';
+import { judgeCoding } from '../decoder.ts';
 import { UpstreamError } from '../transport.ts';
 import type { UpstreamCall, UpstreamSink } from '../transport.ts';
 import type { ResponseHead } from './response-head.ts';
-import { toUpstreamError } from './to-upstream-error.ts';
+import { codingError, toUpstreamError } from './to-upstream-error.ts';
 
 /** Where an exchange waits until there is a connection for it. */
 export interface ExchangeQueue {
@@ -26,8 +26,8 @@ export interface ExchangeOptions {
   /** See `createRequestHead`. */
   head: string;
   body: Buffer | SpooledBody | undefined;
-  /** True: nothing is decoded. */
-  raw?: boolean | undefined;
+  /** The `accept-encoding` of the request; undefined: the answer is taken in any coding, as it is. */
+  offered: string | undefined;
   maxDecodedBytes: number;
 }
 
@@ -74,11 +74,14 @@ export class Exchange implements UpstreamCall {
   onHead({ status, headers }: ResponseHead): void {
     if (this.#done) return;
     this.#answering = true;
-    const encoding = headers['content-encoding'];
-    if (!this.options.raw && typeof encoding === 'string' && isDecodable(encoding)) {
+    const { 'content-encoding': coding } = headers;
+    const { offered } = this.options;
+    const reading = offered === undefined ? 'as-it-is' : judgeCoding(coding, offered);
+    if (reading === 'refuse') return this.fail(codingError({ status, headers }));
+    if (reading === 'decode') {
       delete headers['content-encoding'];
       delete headers['content-length'];
-      this.#decoded = this.#decode(encoding);
+      this.#decoded = this.#decode(String(coding).trim());
     }
     if (this.#paused) this.pause();
     try {

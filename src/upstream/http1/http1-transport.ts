@@ -6,7 +6,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Transport, UpstreamCall, UpstreamError, UpstreamSink } from '../transport.ts';
 import { Exchange } from './exchange.ts';
 import { OriginPools } from './origin-pools.ts';
-import { createRequestHead } from './request-head.ts';
+import { createRequestHead, offeredCodings } from './request-head.ts';
 import { toUpstreamError } from './to-upstream-error.ts';
 
 export interface Http1TransportOptions {
@@ -64,7 +64,8 @@ export function createHttp1Transport(options: Http1TransportOptions = {}): Trans
       try {
         const pool = pools.poolFor(url);
         const head = createRequestHead(request, pool.origin.host);
-        exchange = new Exchange({ sink, method, head, body, raw, maxDecodedBytes });
+        const offered = raw ? undefined : offeredCodings(request);
+        exchange = new Exchange({ sink, method, head, body, offered, maxDecodedBytes });
         pool.send(exchange);
       } catch (error) {
         return refuse(sink, toUpstreamError('connect', error));

@@ -1,3 +1,4 @@
+import { OFFERED_CODINGS } from '../decoder.ts';
 import type { UpstreamRequest } from '../transport.ts';
 
 /** RFC 9110, 5.6.2. */
@@ -32,7 +33,6 @@ export function createRequestHead(request: UpstreamRequest, host: string): strin
   if (UNFIT_IN_TARGET.test(target)) throw new TypeError('the target cannot be sent');
   if (!TOKEN.test(method)) throw new TypeError('the method cannot be sent');
   let head = `${method} ${target} HTTP/1.1\r\nhost: ${host}\r\n${CONNECTION[method] ?? KEEP}`;
-  let asksForEncoding = false;
   for (let index = 0; index < headers.length; index += 2) {
     const name = headers[index] ?? '';
     const value = headers[index + 1] ?? '';
@@ -40,14 +40,25 @@ export function createRequestHead(request: UpstreamRequest, host: string): strin
       throw new TypeError('a header cannot be sent: its name');
     }
     if (UNFIT_IN_VALUE.test(value)) throw new TypeError(`header ${name} cannot be sent: its value`);
-    if (name === 'accept-encoding') asksForEncoding = true;
     head += `${name}: ${value}\r\n`;
   }
-  // Without the header a server may compress, which costs more time than it saves on small chunks.
-  if (!asksForEncoding) head += 'accept-encoding: identity\r\n';
+  // Without the header a server may use any coding.
+  if (codingsAsked(headers) === undefined)
+    head += `accept-encoding: ${offeredCodings(request)}\r\n`;
   const length = body?.length ?? 0;
   if (length > 0 || EXPECTS_BODY.has(method)) head += `content-length: ${length}\r\n`;
   return `${head}\r\n`;
+}
+
+/** The value of `accept-encoding` that a request is sent with; by default what its answer is read from. */
+export function offeredCodings({ headers, raw }: Pick<UpstreamRequest, 'headers' | 'raw'>): string {
+  return codingsAsked(headers) ?? (raw ? 'identity' : OFFERED_CODINGS);
+}
+
+function codingsAsked(headers: readonly string[]): string | undefined {
+  for (let index = 0; index < headers.length; index += 2)
+    if (headers[index] === 'accept-encoding') return headers[index + 1];
+  return undefined;
 }
 
 const KEEP = 'connection: keep-alive\r\n';

@@ -1,5 +1,5 @@
 import { UpstreamError } from '../transport.ts';
-import type { UpstreamErrorKind } from '../transport.ts';
+import type { RefusedAnswer, UpstreamErrorKind } from '../transport.ts';
 
 /** Whoever has places for its calls tells that one waited for its own. */
 type Kind = Exclude<UpstreamErrorKind, 'waiting'>;
@@ -8,6 +8,7 @@ const TEXTS: Record<Kind, string> = {
   connect: 'could not connect to the provider',
   reset: 'the provider closed the connection',
   protocol: 'the provider did not answer in HTTP',
+  encoding: 'the provider answered in a content coding that was not asked for',
   aborted: 'the request was aborted',
 };
 
@@ -23,6 +24,11 @@ export function toUpstreamError(kind: Kind, cause?: unknown): UpstreamError {
 /** An answer that breaks RFC 9112 or a bound; `detail` quotes nothing of it. */
 export function protocolError(detail: string): UpstreamError {
   return new UpstreamError('protocol', `${TEXTS.protocol} (${detail})`);
+}
+
+/** An answer in a content coding that its request did not offer. */
+export function codingError(answer: RefusedAnswer): UpstreamError {
+  return new UpstreamError('encoding', TEXTS.encoding, { answer });
 }
 
 function errorCode(thrown: unknown): string | undefined {

@@ -293,6 +293,22 @@ describe('guardedFetch', () => {
     expect(response.body.toString()).toBe('PUT k data');
   });
 
+  it('takes no body in a content coding, of which nothing was asked for', async () => {
+    const upstream = await upstreams.http((_request, response) => {
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end('coded');
+    });
+    const taken: Buffer[] = [];
+    const take = async (chunk: Buffer): Promise<void> => void taken.push(chunk);
+    const guard = create({ allow });
+    await expect(guardedFetch(guard, upstream.url, { take })).rejects.toMatchObject({
+      name: 'UrlFetchError',
+      reason: 'encoding',
+    });
+    expect(taken).toEqual([]);
+    // Who looks at the status alone has no use for the body.
+    expect((await guardedFetch(guard, upstream.url)).status).toBe(200);
+  });
+
   it('gives up on a chain of redirects, or returns the first where none is wanted', async () => {
     const upstream = await upstreams.http((_request, response) => {
       response.writeHead(302, { location: '/again' }).end();
