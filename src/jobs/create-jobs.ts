@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../core/clock.ts';
 import type { Store } from '../store/store.ts';
-import { jobKey, toAddOps, toChangeOps, toWakeOps } from './job-rows.ts';
+import { jobKey, toAddOps, toChangeOps, toNewRow, toWakeOps } from './job-rows.ts';
 import type { JobRow } from './job-rows.ts';
 import type { Job, Jobs } from './jobs.ts';
 import { Lane } from './lane.ts';
@@ -42,9 +42,9 @@ export function createJobs(options: JobsOptions): Jobs {
   let goes = 0;
   let closing: Promise<void> | undefined;
   const nextOwner = (): string => `${worker}-${++goes}`;
-  const toAdd: Jobs['toAdd'] = ({ kind, id, payload }, { inMs = 0 } = {}) => {
+  const toAdd: Jobs['toAdd'] = (job, { inMs = 0 } = {}) => {
     const at = clock.now() + Math.max(0, Math.ceil(inMs));
-    return toAddOps(kind, id, { at, attempt: 0, failures: 0, owner: null, payload });
+    return toAddOps(job.kind, job.id, toNewRow(job, at));
   };
   const closeAll = async (): Promise<void> => {
     const ended = Promise.all(Array.from(lanes.values(), (lane) => lane.close()));
@@ -57,6 +57,7 @@ export function createJobs(options: JobsOptions): Jobs {
     toWake: async (job) =>
       toWakeOps(job, await store.get<JobRow>(jobKey(job.kind, job.id)), clock.now()),
     add: async (job, when) => (await store.commit(toAdd(job, when))).ok,
+    waiting: () => new Map(Array.from(lanes, ([kind, lane]) => [kind, lane.waiting])),
     remove: (kind, id) => removeJob(store, kind, id),
     start(handlers) {
       if (closing) return;

@@ -7,6 +7,8 @@ export interface Job {
   /** Unique within the kind; a second job of the same name is the same job. */
   readonly id: string;
   readonly payload: Value;
+  /** Shares the room of the kind with other holders: an organization. Default: the job is alone. */
+  readonly holder?: string | undefined;
 }
 
 /** What a handler says at the end of one go. */
@@ -56,6 +58,8 @@ export interface Jobs {
    * commit: then ask again. Rejects with `StoreError`.
    */
   toWake(job: Job): Promise<Op[]>;
+  /** Jobs by kind that were due and found no room in this process; see `Lane.waiting`. */
+  waiting(): ReadonlyMap<string, number>;
   /** Drops a job that nobody needs any more. Rejects with `StoreError`. */
   remove(kind: string, id: string): Promise<void>;
   /** Takes work from now on. */

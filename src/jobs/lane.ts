@@ -1,13 +1,13 @@
 import type { Clock } from '../core/clock.ts';
-import type { Op, Store } from '../store/store.ts';
+import type { Op, Store, Version } from '../store/store.ts';
 import { JobHold, LEASE_MS } from './job-hold.ts';
-import { duePrefix, fromDueKey, jobKey, toChangeOps } from './job-rows.ts';
-import type { JobRow, StoredJob } from './job-rows.ts';
+import { DueJobs } from './due-jobs.ts';
+import { duePrefix, heldKey, jobKey, toChangeOps } from './job-rows.ts';
+import type { DueJob, JobRow, StoredJob } from './job-rows.ts';
 import type { Job, JobHandler, JobResult } from './jobs.ts';
+import { LanePlaces } from './lane-places.ts';
 import { LookLoop } from './look-loop.ts';
 
-/** Jobs that one look takes into account; the next look sees the rest. */
-const PAGE = 64;
 /** Nothing due waits longer than this. */
 const MAX_SLEEP_MS = 60_000;
 /** After jobs that others were about to take. */
@@ -37,10 +37,16 @@ export class Lane {
   readonly #paused = new Set<string>();
   readonly #unwatch: () => void;
   readonly #loop: LookLoop;
+  readonly #due: DueJobs;
+  readonly #places: LanePlaces;
+  /** As of the last look. */
+  #waiting = 0;
   #isAborting = false;
 
   constructor(options: LaneOptions) {
     this.#options = options;
+    this.#due = new DueJobs(options);
+    this.#places = new LanePlaces(options.concurrency);
     this.#loop = new LookLoop({
       clock: options.clock,
       maxSleepMs: MAX_SLEEP_MS,
@@ -68,44 +74,46 @@ export class Lane {
     await drained;
   }
 
-  /** Goes that may begin now. */
-  get #room(): number {
-    const { concurrency } = this.#options;
-    return concurrency - this.#running.size + Math.min(this.#paused.size, concurrency);
+  /** Jobs that were due and got no place at the last look; of many, those that it saw. */
+  get waiting(): number {
+    return this.#waiting;
   }
 
   #pause(id: string, isPaused: boolean): void {
     if (isPaused && this.#loop.isClosed) this.#running.get(id)?.controller.abort();
-    const wasFull = this.#room <= 0;
     if (isPaused && this.#running.has(id)) this.#paused.add(id);
     else this.#paused.delete(id);
-    if (wasFull && this.#room > 0) this.#loop.wake();
+    const { room } = this.#places;
+    this.#places.pause(id, isPaused);
+    if (this.#places.room > room) this.#loop.wake();
   }
 
   /** Starts what is due as far as there is room; returns how long there is nothing to do, in ms. */
   async #takeDue(): Promise<number> {
-    const { store, clock, kind } = this.#options;
-    const room = this.#room;
-    if (room <= 0) return MAX_SLEEP_MS;
-    const page = await store.list({ prefix: duePrefix(kind), limit: PAGE });
-    const names = page.map(({ key }) => fromDueKey(key));
-    const now = clock.now();
+    if (this.#places.room === 0) return MAX_SLEEP_MS;
+    const { due: found, nextAt, isAll } = await this.#due.look();
     // A go whose lease ran out may still be on its way out.
-    const due = names.filter(({ at, id }) => at <= now && !this.#running.has(id));
-    const taken = await this.#takeAll(due.slice(0, room));
+    const due = found.filter(({ id }) => !this.#running.has(id));
+    const admitted = this.#places.admit(due);
+    const taken = await this.#takeAll(admitted);
+    this.#waiting = due.length - admitted.length;
     if (this.#loop.isClosed) return MAX_SLEEP_MS;
-    const next = names.find(({ at }) => at > now);
-    if (due.length > room) return taken < room ? SLEEP_AGAIN_MS : MAX_SLEEP_MS;
-    if (next) return Math.max(0, next.at - clock.now());
-    return page.length < PAGE ? MAX_SLEEP_MS : SLEEP_AGAIN_MS;
+    if (due.length > admitted.length && taken < admitted.length) return SLEEP_AGAIN_MS;
+    if (this.#places.room === 0) return MAX_SLEEP_MS;
+    if (nextAt !== undefined) return Math.max(0, nextAt - this.#options.clock.now());
+    return isAll ? MAX_SLEEP_MS : SLEEP_AGAIN_MS;
   }
 
   /** All at once, so that they share a write of the store; returns how many were not somebody else's. */
-  async #takeAll(due: readonly { at: number; id: string }[]): Promise<number> {
+  async #takeAll(admitted: readonly DueJob[]): Promise<number> {
     const claims = await Promise.allSettled(
-      due.map(async ({ at, id }) => {
-        const job = await this.#claim(id, at);
+      admitted.map(async (due) => {
+        const job = await this.#claim(due).catch((error: unknown) => {
+          this.#places.end(due.id);
+          throw error;
+        });
         if (job) this.#start(job);
+        else this.#places.end(due.id);
         return job !== undefined;
       }),
     );
@@ -115,21 +123,37 @@ export class Lane {
   }
 
   /** Undefined when another process was faster. */
-  async #claim(id: string, at: number): Promise<StoredJob | undefined> {
+  async #claim(due: DueJob): Promise<StoredJob | undefined> {
     const { store, clock, kind, nextOwner } = this.#options;
+    const { id, at } = due;
     const entry = await store.get<JobRow>(jobKey(kind, id));
-    if (!entry || entry.value.at !== at) return undefined;
-    const { attempt, failures, payload } = entry.value;
+    if (!entry || entry.value.at !== at || entry.value.holder !== due.holder) {
+      await this.#forget(due, entry?.version);
+      return undefined;
+    }
+    const { attempt, failures } = entry.value;
     const row: JobRow = {
+      ...entry.value,
       at: clock.now() + LEASE_MS,
       attempt: attempt + 1,
       failures: failures + 1,
       owner: nextOwner(),
-      payload,
     };
     const seen: StoredJob = { kind, id, row: entry.value, version: entry.version };
     const result = await store.commit(toChangeOps(seen, row));
     return result.ok ? { kind, id, row, version: result.version } : undefined;
+  }
+
+  /** A process of an older release knows no holders and leaves their places behind. */
+  async #forget(due: DueJob, version: Version | undefined): Promise<void> {
+    if (due.holder === undefined) return;
+    const { store, kind } = this.#options;
+    const key = jobKey(kind, due.id);
+    const unchanged = version === undefined ? { ifAbsent: true as const } : { ifVersion: version };
+    await store.commit([
+      { type: 'check', key, ...unchanged },
+      { type: 'delete', key: heldKey(kind, due) },
+    ]);
   }
 
   #start(job: StoredJob): void {
@@ -138,6 +162,7 @@ export class Lane {
     const done = this.#run(job, controller).finally(() => {
       this.#running.delete(job.id);
       this.#paused.delete(job.id);
+      this.#places.end(job.id);
       this.#loop.wake();
     });
     this.#running.set(job.id, { controller, done });

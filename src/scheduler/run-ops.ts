@@ -7,7 +7,12 @@ import type { RunRow } from './run-row.ts';
 /** The durable job that decides the run of the same id. */
 export const TRIGGER_JOB = 'schedule-trigger';
 
-const triggerJob = (id: string): Job => ({ kind: TRIGGER_JOB, id, payload: null });
+const triggerJob = ({ id, organization }: RunRow): Job => ({
+  kind: TRIGGER_JOB,
+  id,
+  payload: null,
+  holder: organization,
+});
 
 /** Makes a pending run, and sees to it that somebody decides it. */
 export function beginOps(run: RunRow, jobs: Pick<Jobs, 'toAdd'>): Op[] {
@@ -15,7 +20,7 @@ export function beginOps(run: RunRow, jobs: Pick<Jobs, 'toAdd'>): Op[] {
     { type: 'put', key: runKey(run.id), value: run, ifAbsent: true },
     { type: 'put', key: pendingRunKey(run.deploymentId, run.id), value: null },
     ...runIndexOps(run),
-    ...jobs.toAdd(triggerJob(run.id)),
+    ...jobs.toAdd(triggerJob(run)),
   ];
 }
 

@@ -25,7 +25,7 @@ export function timeoutOps(
   if (policy === null) return [];
   const payload: Payload = { organization, policy };
   const inMs = Math.min(...Object.values(policy)) * 1_000;
-  return jobs.toAdd({ kind: TIMEOUT_JOB, id, payload }, { inMs });
+  return jobs.toAdd({ kind: TIMEOUT_JOB, id, payload, holder: organization }, { inMs });
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { JobHandler } from '../jobs/jobs.ts';
+import type { Job, JobHandler } from '../jobs/jobs.ts';
 import type { Op } from '../store/store.ts';
 import type { SendDeps, Whose } from './send-events.ts';
 import { noSession } from './session-log.ts';
@@ -13,6 +13,13 @@ const PURGE_AFTER_MS = 60_000;
 const PURGE_BATCH = 400;
 const PURGE_BYTES = 1024 * 1024;
 
+const purgeJob = (id: string, organization: string): Job => ({
+  kind: PURGE_JOB,
+  id,
+  payload: null,
+  holder: organization,
+});
+
 /** See `Sessions.remove`. Its events go later, so that those who follow see the end. */
 export async function removeSession(
   { log, jobs }: SendDeps,
@@ -24,7 +31,7 @@ export async function removeSession(
     const ops: Op[] = [
       { type: 'delete', key: agentKey(id) },
       ...indexKeys(row).map((key): Op => ({ type: 'delete', key })),
-      ...jobs.toAdd({ kind: PURGE_JOB, id, payload: null }, { inMs: PURGE_AFTER_MS }),
+      ...jobs.toAdd(purgeJob(id, organization), { inMs: PURGE_AFTER_MS }),
     ];
     return { row, events, ops, isEnd: true };
   });

@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
-import type { Jobs } from '../jobs/jobs.ts';
+import type { Job, Jobs } from '../jobs/jobs.ts';
 import { parseInputEvents } from './input-events.ts';
 import { placeEvents } from './place-events.ts';
 import type { IdentifiedEvent } from './place-events.ts';
@@ -41,7 +41,7 @@ export async function sendEvents(
   const changed = await log.change(id, async (row) => {
     if (row?.organization !== organization) throw noSession();
     refuseClosed(row, input);
-    const ops = callsForTurn(events) ? await jobs.toWake(turnJob(id)) : [];
+    const ops = callsForTurn(events) ? await jobs.toWake(turnJob(id, organization)) : [];
     const all = [...events, ...log.identify(statusAfter(row, events))];
     return { row, events: all, ops, ...(also && { also: (made) => also(toSent(made)) }) };
   });
@@ -49,7 +49,13 @@ export async function sendEvents(
   return toSent(changed);
 }
 
-export const turnJob = (id: string) => ({ kind: TURN_JOB, id, payload: null });
+/** Turns of one organization share their room. */
+export const turnJob = (id: string, organization: string): Job => ({
+  kind: TURN_JOB,
+  id,
+  payload: null,
+  holder: organization,
+});
 
 /** What the operator's side adds is read when somebody speaks. */
 export function callsForTurn(events: readonly NewEvent[]): boolean {

@@ -32,7 +32,7 @@ export async function startSession(
     { type: 'put', key: agentKey(id), value: input.agent },
     ...indexKeys(row).map((key): Op => ({ type: 'put', key, value: null })),
     ...appendOps(id, placed),
-    ...(callsForTurn(events) ? jobs.toAdd(turnJob(id)) : []),
+    ...(callsForTurn(events) ? jobs.toAdd(turnJob(id, row.organization)) : []),
     ...((await input.also?.(made)) ?? []),
   ];
   const { ok } = await log.store.commit(ops);

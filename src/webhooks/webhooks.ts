@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
-import type { JobHandler, Jobs } from '../jobs/jobs.ts';
+import type { Job, JobHandler, Jobs } from '../jobs/jobs.ts';
 import type { Entry, Op } from '../store/store.ts';
 import { UrlGuardError } from '../upstream/guard/url-guard-error.ts';
 import { createDeliveryJob } from './deliver.ts';
@@ -75,7 +75,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       const { id, organization } = event;
       return [
         { type: 'put', key: deliveryKey(organization, id), value, ifAbsent: true },
-        ...jobs.toAdd({ kind: WEBHOOK_JOB, id, payload: { organization } }),
+        ...jobs.toAdd(toJob(id, organization)),
       ];
     },
     find: async (organization, id) => (await get(organization, id)).value,
@@ -93,7 +93,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         const { key, value, version } = await get(organization, id);
         if (value.status === 'pending') throw underWay(value);
         const next: Delivery = { ...value, status: 'pending', tries: 0 };
-        const wake = await jobs.toWake({ kind: WEBHOOK_JOB, id, payload: { organization } });
+        const wake = await jobs.toWake(toJob(id, organization));
         const put: Op = { type: 'put', key, value: next, ifVersion: version };
         const more = (await also?.(next)) ?? [];
         if ((await store.commit([put, ...wake, ...more])).ok) return next;
@@ -103,6 +103,13 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     handler: createDeliveryJob(options),
   };
 }
+
+const toJob = (id: string, organization: string): Job => ({
+  kind: WEBHOOK_JOB,
+  id,
+  payload: { organization },
+  holder: organization,
+});
 
 async function check(url: string, guard: DeliverDeps['guard']): Promise<void> {
   const param = 'webhook_url';

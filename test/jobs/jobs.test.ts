@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
 import type { JobHandler, JobResult, JobRun, Jobs } from '../../src/jobs/jobs.ts';
 import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createFaultyStore, turns } from '../usage/usage-fixtures.ts';
 
@@ -388,6 +389,68 @@ describe('jobs', () => {
     for (const id of ['1', '2', '3', '4']) await jobs.add({ kind: 'turn', id, payload: null });
     await pass(1_000);
     expect(stage.goes).toHaveLength(3);
+  });
+
+  it(
+    verifies(
+      'queues.fairness',
+      'of one organization that are due by hundreds let the first of another one go next',
+    ),
+    async () => {
+      const { open, pass } = setUp();
+      const { goes, handler } = createStage();
+      const { jobs } = open('a', handler, 16);
+      for (let index = 0; index < 300; index++)
+        await jobs.add({ kind: 'poll', id: `a${index}`, payload: null, holder: 'org_a' });
+      await pass(1_000);
+      // The last eighth of the room is nobody's who has the rest.
+      expect(goes).toHaveLength(14);
+      expect(jobs.waiting().get('poll')).toBeGreaterThan(0);
+      for (const id of ['b1', 'b2', 'b3'])
+        await jobs.add({ kind: 'poll', id, payload: null, holder: 'org_b' });
+      await pass(1_000);
+      expect(goes.slice(14).map(({ run }) => run.job.id)).toEqual(['b1', 'b2']);
+      await jobs.add({ kind: 'poll', id: 'c1', payload: null, holder: 'org_c' });
+      goes[0]?.end('done');
+      await pass(1_000);
+      expect(goes.slice(16).map(({ run }) => run.job.id)).toEqual(['c1']);
+      goes[1]?.end('done');
+      await pass(1_000);
+      expect(goes.slice(17).map(({ run }) => run.job.id)).toEqual(['b3']);
+      for (let index = 0; index < 310; index++) {
+        goes[index]?.end('done');
+        await pass(0);
+      }
+      await pass(2_000);
+      expect(new Set(goes.map(({ run }) => run.job.id)).size).toBe(304);
+      expect(jobs.waiting().get('poll')).toBe(0);
+    },
+  );
+
+  it('of many organizations all get their turn, however many jobs one of them has', async () => {
+    const { open, pass } = setUp();
+    const done: string[] = [];
+    const waiting = open('a', async ({ job }) => (done.push(job.id), 'done'), 1);
+    for (let index = 0; index < 100; index++)
+      await waiting.jobs.add({ kind: 'poll', id: `a${index}`, payload: null, holder: 'org_a' });
+    for (let index = 0; index < 150; index++)
+      await waiting.jobs.add({ kind: 'poll', id: `b${index}`, payload: null, holder: `o${index}` });
+    await pass(60_000);
+    expect(new Set(done).size).toBe(250);
+  });
+
+  it('whose place by holder was left behind by an older release are found as before', async () => {
+    const { open, pass, store } = setUp();
+    const done: string[] = [];
+    for (let index = 0; index < 70; index++) {
+      const left = ['job-held', 'poll', 'org_a', index, `gone${index}`];
+      await store.commit([{ type: 'put', key: left, value: null }]);
+    }
+    const { jobs } = open('a', async ({ job }) => (done.push(job.id), 'done'), 8);
+    for (let index = 0; index < 80; index++)
+      await jobs.add({ kind: 'poll', id: `j${index}`, payload: null, holder: 'org_a' });
+    await pass(60_000);
+    expect(new Set(done).size).toBe(80);
   });
 
   it('that only wait for somebody give their room to others, once', async () => {

@@ -60,7 +60,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
   return {
     announce({ id, organization }) {
       const payload: Payload = { organization, decidedAt: new Date(clock.now()).toISOString() };
-      return jobs.toAdd({ kind: NOTIFY_JOB, id, payload });
+      return jobs.toAdd({ kind: NOTIFY_JOB, id, payload, holder: organization });
     },
     handler: (go) => announceRun(deps, go),
     async test(organization, deploymentId, before) {

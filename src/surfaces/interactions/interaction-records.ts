@@ -82,7 +82,8 @@ export function createInteractionRecords(
     },
     async putWithJob(record, inMs) {
       const { call, id, payer } = record;
-      const job = { kind: POLL_JOB, id: call, payload: { key: payer.keyId, id } };
+      const payload = { key: payer.keyId, id };
+      const job = { kind: POLL_JOB, id: call, payload, holder: payer.organizationId };
       const operation = put(record);
       const added = jobs.toAdd(job, { inMs });
       // The task is charged by the id of its call.

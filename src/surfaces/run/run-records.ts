@@ -42,7 +42,7 @@ export function createRunRecords(store: Store, jobs: Jobs, keepMs: number): RunR
       const { ok } = await store.commit([
         { type: 'put', key: keyOf(organization, id), value: record, ifAbsent: true },
         ...putPieces(id, input),
-        ...jobs.toAdd({ kind: RUN_JOB, id, payload: { organization } }),
+        ...jobs.toAdd({ kind: RUN_JOB, id, payload: { organization }, holder: organization }),
         ...also,
       ]);
       if (!ok) throw new Error(`the run ${id} exists already`);

@@ -80,7 +80,8 @@ export function createVideoRecords(
     find: (organization, id) => store.get<VideoRecord>(keyOf(organization, id)),
     async add(record, { call, pollInMs }) {
       const { id, payer } = record;
-      const job = { kind: VIDEO_POLL, id, payload: { organization: payer.organizationId } };
+      const organization = payer.organizationId;
+      const job = { kind: VIDEO_POLL, id, payload: { organization }, holder: organization };
       const operation = put(record);
       const added = jobs.toAdd(job, { inMs: pollInMs });
       const result = await store.commit([operation, handOver(call, id), ...added]);

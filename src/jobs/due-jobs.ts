@@ -1,0 +1,77 @@
+import type { Clock } from '../core/clock.ts';
+import type { Key, Store } from '../store/store.ts';
+import { duePrefix, fromDueEntry, fromHeldKey, heldPrefix } from './job-rows.ts';
+import type { DueJob } from './job-rows.ts';
+
+/** Jobs that one look takes into account; the next look sees the rest. */
+const PAGE = 64;
+/** Holders that one look asks, and jobs of each. */
+const MAX_HOLDERS = 64;
+const MAX_OF_EACH = 16;
+
+export interface DueLook {
+  /** Due, in order; those of one holder first where there are more than a page. */
+  readonly due: readonly DueJob[];
+  /** When the next one after these falls due; undefined when none of the page does. */
+  readonly nextAt: number | undefined;
+  /** True when all jobs of the kind were seen. */
+  readonly isAll: boolean;
+}
+
+/** Finds what is due of one kind without looking through all that waits. */
+export class DueJobs {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #kind: string;
+  /** Holder behind which the next look goes on. */
+  #after: string | undefined;
+
+  constructor({ store, clock, kind }: { store: Store; clock: Clock; kind: string }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#kind = kind;
+  }
+
+  async look(): Promise<DueLook> {
+    const options = { prefix: duePrefix(this.#kind), limit: PAGE };
+    const page = (await this.#store.list<string | null>(options)).map(fromDueEntry);
+    const now = this.#clock.now();
+    const due = page.filter(({ at }) => at <= now);
+    const nextAt = page.find(({ at }) => at > now)?.at;
+    if (due.length < PAGE) return { due, nextAt, isAll: page.length < PAGE };
+    // One holder's jobs may fill the page: others are found where each holder has a place of its own.
+    return { due: unique([...due, ...(await this.#dueOfEach())]), nextAt, isAll: false };
+  }
+
+  /** The first jobs of so many holders, going round over all of them. */
+  async #dueOfEach(): Promise<DueJob[]> {
+    const found: DueJob[] = [];
+    const first = this.#after;
+    for (let seen = 0; seen < MAX_HOLDERS; seen++) {
+      const holder = await this.#nextHolder();
+      if (holder === undefined || (seen > 0 && holder === first)) break;
+      const options = { prefix: heldPrefix(this.#kind, holder), limit: MAX_OF_EACH };
+      const now = this.#clock.now();
+      const jobs = (await this.#store.list(options)).map(({ key }) => fromHeldKey(key));
+      found.push(...jobs.filter(({ at }) => at <= now));
+    }
+    return found;
+  }
+
+  /** Steps over all jobs of a holder at once; begins again behind the last holder. */
+  async #nextHolder(): Promise<string | undefined> {
+    const prefix = heldPrefix(this.#kind);
+    const isFirst = this.#after === undefined;
+    const after: Key | undefined =
+      this.#after === undefined
+        ? undefined
+        : [...heldPrefix(this.#kind, this.#after), Number.MAX_SAFE_INTEGER];
+    const [entry] = await this.#store.list({ prefix, limit: 1, ...(after && { after }) });
+    this.#after = entry && fromHeldKey(entry.key).holder;
+    return entry || isFirst ? this.#after : this.#nextHolder();
+  }
+}
+
+function unique(jobs: readonly DueJob[]): DueJob[] {
+  return [...new Map(jobs.map((job) => [job.id, job])).values()];
+}
