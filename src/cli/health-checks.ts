@@ -1,6 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
+import { FILES_PER_CALL, usualConnections } from '../upstream/places/file-limit.ts';
 
 /** One finding of `gateway doctor`. */
 export interface Finding {
@@ -64,6 +65,28 @@ export async function checkPort(host: string, port: number): Promise<Finding> {
       ? `${host}:${port} is taken by another program`
       : `${host}:${port} cannot be bound (${reason})`,
     hint: taken ? 'stop it, or set server.listen.port' : 'check server.listen',
+  };
+}
+
+/**
+ * Every connection to a provider needs a file, and so does the client that waits for it.
+ *
+ * @param set connections by provider or API, where they are set
+ * @param files that a process of the gateway may have open
+ */
+export function checkFileLimit(set: readonly number[], files: number | undefined): Finding {
+  const name = 'open files';
+  const sum = set.reduce((one, other) => one + other, 0);
+  const usual = usualConnections(files);
+  const limit = files === undefined ? 'unknown' : String(files);
+  const message = `the limit is ${limit}; a provider that sets no connections gets ${usual}`;
+  const needed = sum * FILES_PER_CALL;
+  if (files === undefined || files >= needed) return { name, state: 'ok', message };
+  return {
+    name,
+    state: 'bad',
+    message: `the limit is ${limit}, too low for the ${sum} connections that are set: these and their clients need ${needed}`,
+    hint: 'raise it (ulimit -n, LimitNOFILE= of systemd), or lower `connections` of providers and APIs',
   };
 }
 

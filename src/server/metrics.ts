@@ -127,6 +127,22 @@ export async function createBodyGauges(budget: ByteBudget): Promise<void> {
   }
 }
 
+/** Shows how much waits in each queue of this process; after {@link createMetrics}. */
+export async function registerQueues(waiting: () => ReadonlyMap<string, number>): Promise<void> {
+  const { Gauge, register } = await import('prom-client');
+  const gauge = new Gauge({
+    name: 'gateway_queue_waiting',
+    help: 'What was asked for and is not done or begun yet.',
+    labelNames: ['queue'],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const [queue, count] of waiting()) this.set({ queue }, count);
+    },
+  });
+  register.registerMetric(gauge);
+}
+
 /** Read at each scrape, so that a removed model disappears. */
 function registerCandidates(
   { Gauge, register }: typeof Prometheus,

@@ -22,6 +22,8 @@ import { WEBHOOK_JOB } from '../webhooks/delivery.ts';
 import { accountRoutes } from './account-routes.ts';
 import { adminRoutes } from './admin-routes.ts';
 import { openBodyMemory } from './bodies/open-body-memory.ts';
+import { countStoreWork } from './count-store-work.ts';
+import type { StoreWork } from './count-store-work.ts';
 import { createCors } from './cors.ts';
 import { healthRoutes } from './health-routes.ts';
 import type { Condition } from './health-routes.ts';
@@ -32,6 +34,7 @@ import { createCallWorkers } from './idempotency/workers.ts';
 import type { CallWorkers } from './idempotency/workers.ts';
 import { jobHandlers } from './job-handlers.ts';
 import { createKeyLookup } from './key-lookup.ts';
+import { registerQueues } from './metrics.ts';
 import { openAgents } from './open-agents.ts';
 import { openApiRoute } from './openapi.ts';
 import { openAssets } from './open-assets.ts';
@@ -99,16 +102,21 @@ export interface Gateway {
 /** The composition root: the only place where the parts are made and joined. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const { clock, config, openStore: open = openStore } = options;
-  const store = reportStore(await open(config.store, { clock }), options.log);
+  const { store, work } = countStoreWork(
+    reportStore(await open(config.store, { clock }), options.log),
+  );
   try {
-    return await compose(store, options);
+    return await compose(store, { ...options, work });
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-async function compose(store: Store, options: GatewayOptions): Promise<Gateway> {
+async function compose(
+  store: Store,
+  options: GatewayOptions & { work(): StoreWork },
+): Promise<Gateway> {
   const { clock, log } = options;
   const resources = await openResources(store, options);
   const usage = await openUsage(store, options);
@@ -125,6 +133,8 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
   const heapLimit = getHeapStatistics().heap_size_limit;
   const bodies = await openBodyMemory({ ...options, heapLimit });
   const jobs = openJobs(store, options, liveness);
+  if (options.config.metrics.listen)
+    await registerQueues(() => queues({ work: options.work(), ledger: usage.ledger, jobs }));
   const { charges, transportToApi } = inference;
   const assets = await openAssets(store, { ...options, ...shared, ...inference.deps, resources });
   const deps = { ...inference.deps, media: assets.media };
@@ -169,6 +179,24 @@ async function compose(store: Store, options: GatewayOptions): Promise<Gateway> 
     ...backgroundWork(jobs, schedules.firing),
     close: () => (closing ??= closeInOrder([schedules.firing, ...serve, ...stand])),
   };
+}
+
+/** What waits in this process, by queue; the names are a fixed few. */
+function queues({
+  work,
+  ledger,
+  jobs,
+}: {
+  work: StoreWork;
+  ledger: LiveUsage['ledger'];
+  jobs: Jobs;
+}): ReadonlyMap<string, number> {
+  return new Map([
+    ['store_reads', work.reads],
+    ['store_writes', work.writes],
+    ['ledger', ledger.waiting()],
+    ...jobs.waiting(),
+  ]);
 }
 
 function backgroundWork(

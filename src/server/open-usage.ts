@@ -5,7 +5,7 @@ import type { Log } from '../core/log.ts';
 import type { Store } from '../store/store.ts';
 import { createConcurrencyLimiter } from '../usage/concurrency-limiter.ts';
 import { createLedger } from '../usage/ledger-store.ts';
-import type { Ledger } from '../usage/ledger.ts';
+import type { StoreLedger } from '../usage/ledger-store.ts';
 import type { ConcurrencyLimiter, RateLimiter } from '../usage/limiter.ts';
 import { createRateLimiter } from '../usage/rates/rate-limiter.ts';
 import { startRecovery } from '../usage/recovery/start-recovery.ts';
@@ -18,7 +18,7 @@ const SETTLE_MS = 10_000;
 
 /** Limits and records of this process on a store. */
 export interface LiveUsage {
-  readonly ledger: Ledger;
+  readonly ledger: StoreLedger;
   readonly rates: RateLimiter;
   readonly concurrency: ConcurrencyLimiter;
   /** This process as {@link lease} knows it. */

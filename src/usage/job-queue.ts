@@ -29,6 +29,11 @@ export class JobQueue {
     return this.#batches.length;
   }
 
+  /** Jobs of all batches, and those for later. */
+  get jobs(): number {
+    return this.#batches.reduce((sum, { jobs }) => sum + jobs.length, this.#later.length);
+  }
+
   /** Appends a job; returns the batch that it became part of. */
   add(job: Job): Batch {
     let batch = this.#batches.at(-1);

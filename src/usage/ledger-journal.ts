@@ -48,6 +48,11 @@ export class LedgerJournal {
     return !this.#failing && this.#queue.length < MAX_WAITING;
   }
 
+  /** Jobs that no commit has taken yet. */
+  get waiting(): number {
+    return this.#queue.jobs;
+  }
+
   /** Commits the job as soon as possible; returns the batch that it became part of. */
   push(job: Job): Batch {
     // What a limit is decided upon should hold all that has ended.

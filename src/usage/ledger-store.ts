@@ -36,6 +36,11 @@ export interface LedgerOptions {
   report?: (error: unknown) => void;
 }
 
+export interface StoreLedger extends Ledger {
+  /** Beginnings and ends of calls that wait for their commit. */
+  waiting(): number;
+}
+
 /** The record of a call whose caller was told that it could not be recorded, but that was. */
 const NOT_SENT: RequestOutcome = {
   status: 500,
@@ -56,7 +61,7 @@ const NOT_SENT: RequestOutcome = {
  * and 7). All requests of one event-loop turn share one commit. Reservations are exact over every
  * process on the store, and each call is charged exactly once, also when the store or a worker fails.
  */
-export function createLedger(options: LedgerOptions): Ledger {
+export function createLedger(options: LedgerOptions): StoreLedger {
   const { store, clock, mode = 'auto', report = () => undefined } = options;
   const toWindows = createWindowsOf();
   const state = createState(options);
@@ -89,6 +94,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     },
     checkFunds: (principal) => checkFunds(state.counters, principal, toWindows(clock.now())),
     drain: () => journal.drain(),
+    waiting: () => journal.waiting,
   };
 }
 

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createHealth } from '../../src/routing/health.ts';
 import { listenForMetrics } from '../../src/server/metrics-listener.ts';
 import type { MetricsListener } from '../../src/server/metrics-listener.ts';
-import { createMetrics } from '../../src/server/metrics.ts';
+import { createMetrics, metricsText, registerQueues } from '../../src/server/metrics.ts';
 import { NO_USAGE } from '../../src/core/usage.ts';
 import type { RequestOutcome, RequestStart } from '../../src/usage/ledger.ts';
 import { fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
@@ -76,5 +76,19 @@ describe('metrics', () => {
     await expect(
       listenForMetrics({ host: '127.0.0.1', port }, { ofWorkers: false }),
     ).rejects.toThrow(`metrics cannot listen on 127.0.0.1:${port}`);
+  });
+
+  it(verifies('queues.fairness', 'tell how much waits in each queue, as it is now'), async () => {
+    const health = createHealth({ clock: createFakeClock() });
+    const look = () => ({ used: 0, waiting: 0 });
+    await createMetrics({ catalog: () => fakeCatalog(), health, look });
+    const waiting = new Map([['ledger', 3]]);
+    await registerQueues(() => waiting);
+    expect((await metricsText(false)).text).toContain('gateway_queue_waiting{queue="ledger"} 3');
+    waiting.delete('ledger');
+    waiting.set('run', 1);
+    const { text } = await metricsText(false);
+    expect(text).toContain('gateway_queue_waiting{queue="run"} 1');
+    expect(text).not.toContain('queue="ledger"');
   });
 });

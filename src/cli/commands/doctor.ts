@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient } from '../../client/create-client.ts';
 import { formatDiagnostics, hasErrors } from '../../config/diagnostic.ts';
@@ -5,11 +6,13 @@ import { loadConfig, type GatewayConfig } from '../../config/load-config.ts';
 import { nodeConfigFiles } from '../../config/load.ts';
 import { resolveAllSecrets } from '../../config/secrets.ts';
 import { checkProviders } from '../check-providers.ts';
+import { nodeFileLimits, readFileLimit } from '../../upstream/places/file-limit.ts';
 import type { CommandContext } from '../context.ts';
 import type { CommandInput, CommandRun } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import {
   checkDirectory,
+  checkFileLimit,
   checkKeyFile,
   checkNode,
   checkPort,
@@ -73,6 +76,7 @@ async function checkMachine(config: GatewayConfig, input: CommandInput): Promise
     await checkDirectory('data directory', server.dataDir),
     ...keyFiles.filter((finding) => finding !== undefined),
     await checkGateway(config, context),
+    checkFileLimit(connectionsOf(desired), await fileLimitOf(server.dataDir)),
     ...(flags.on('offline') ? [] : await checkProviders(desired, context)),
   ];
 }
@@ -85,6 +89,32 @@ async function checkSecrets({ desired }: GatewayConfig, { io }: CommandContext):
     return { name, state: 'ok', message: `${secrets.size} can be read` };
   const hint = 'set the variable or write the file that the reference names';
   return { name, state: 'bad', message: formatDiagnostics(diagnostics, 'text'), hint };
+}
+
+function connectionsOf({ objects }: GatewayConfig['desired']): number[] {
+  return objects
+    .filter(({ kind }) => kind === 'provider' || kind === 'api')
+    .map(({ body }) => body['connections'])
+    .filter((connections) => typeof connections === 'number');
+}
+
+/** Of the gateway that runs, where the system tells; else of one that is started from here. */
+async function fileLimitOf(dataDir: string): Promise<number | undefined> {
+  const gateway = await runningGateway(dataDir);
+  const running = gateway && (await readFileLimit(nodeFileLimits, gateway));
+  return running ?? readFileLimit(nodeFileLimits);
+}
+
+/** Process of the gateway that was started last; it may be gone. */
+async function runningGateway(dataDir: string): Promise<number | undefined> {
+  try {
+    const { pid } = JSON.parse(await readFile(join(dataDir, 'runtime.json'), 'utf8')) as {
+      pid?: unknown;
+    };
+    return typeof pid === 'number' ? pid : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** A gateway that answers holds its own port; otherwise the port must be free. */
