@@ -22,6 +22,8 @@ interface Setup {
   stream?: boolean;
   protocol?: Partial<WireProtocol>;
   responseModel?: 'logical';
+  /** For the whole call, in ms. */
+  total?: number;
 }
 
 function fakeClient(): ClientConnection & { leave(): void; listeners: Set<() => void> } {
@@ -39,10 +41,11 @@ function fakeClient(): ClientConnection & { leave(): void; listeners: Set<() => 
   };
 }
 
-function setup({ stream = true, protocol = {}, responseModel }: Setup = {}) {
+function setup({ stream = true, protocol = {}, responseModel, total }: Setup = {}) {
   const clock = createFakeClock();
   const client = fakeClient();
-  const route = fakeRoute('a', responseModel ? { responseModel } : {});
+  const usual = fakeRoute('a', responseModel ? { responseModel } : {});
+  const route = total ? { ...usual, timeouts: { ...usual.timeouts, total } } : usual;
   const health: Health = createHealth({ clock, threshold: 1 });
   const wire = { ...chat, ...protocol };
   const call: Call = {
@@ -149,6 +152,78 @@ describe('Exchange', () => {
       expect(parts.clock.pending).toBe(0);
       expect(parts.health.look(parts.route).state).not.toBe('probing');
     }
+  });
+
+  describe('that waits for a connection', () => {
+    /** The handle of a call without a place, until `place` gives it one. */
+    function waiting(options: Setup = {}) {
+      const parts = setup(options);
+      const handle = { ...parts.handle, isWaiting: true };
+      parts.exchange.attach(handle);
+      const place = (): void => {
+        handle.isWaiting = false;
+        parts.exchange.onPlace();
+      };
+      const look = () => parts.health.look(parts.route);
+      return { ...parts, place, look };
+    }
+    const UNTOUCHED = { state: 'available', consecutiveFaults: 0, latencyMs: undefined };
+
+    it('gives up after the time of a first content, and blames nobody', () => {
+      for (const stream of [true, false]) {
+        const { clock, results, upstream, look } = waiting({ stream });
+        clock.advance(119_999);
+        expect(results).toEqual([]);
+        clock.advance(1);
+        const error = expect.objectContaining({ status: 503, retry: undefined });
+        expect(results).toMatchObject([
+          { action: 'next-candidate', reason: 'waiting_for_connection', fault: undefined, error },
+        ]);
+        expect(upstream.aborted).toBe(1);
+        expect(look()).toMatchObject(UNTOUCHED);
+      }
+    });
+
+    it('blames nobody either when the whole call takes too long, and tries no other', () => {
+      const { clock, results, look } = waiting({ total: 60_000 });
+      clock.advance(60_000);
+      expect(results).toMatchObject([
+        { action: 'fatal', reason: 'waiting_for_connection', fault: undefined },
+      ]);
+      expect(look()).toMatchObject(UNTOUCHED);
+    });
+
+    it('says so when its client leaves or too many wait', () => {
+      const [left, refused] = [waiting(), waiting()];
+      left.client.leave();
+      refused.exchange.onError(new UpstreamError('waiting', 'too many'));
+      expect(left.results).toMatchObject([{ action: 'fatal', reason: 'waiting_for_connection' }]);
+      expect(refused.results).toMatchObject([
+        { action: 'next-candidate', reason: 'waiting_for_connection', upstreamStatus: null },
+      ]);
+      for (const { look } of [left, refused]) expect(look()).toMatchObject(UNTOUCHED);
+    });
+
+    it('gives the provider its whole time, and counts only that as its latency', () => {
+      const { clock, exchange, feed, results, place, look } = waiting();
+      clock.advance(100_000);
+      expect(look().state).toBe('available');
+      place();
+      clock.advance(119_000);
+      expect(results).toEqual([]);
+      exchange.onHead(200, EVENTS);
+      feed(HI);
+      expect(look().latencyMs).toBe(119_000);
+    });
+
+    it('blames the provider that is late once it was asked', () => {
+      const { clock, results, place, look } = waiting();
+      clock.advance(100_000);
+      place();
+      clock.advance(120_000);
+      expect(results).toMatchObject([{ reason: 'timeout_first_content', fault: 'server' }]);
+      expect(look().state).toBe('cooled');
+    });
   });
 
   it('closes the upstream call that is handed over after the end', () => {
