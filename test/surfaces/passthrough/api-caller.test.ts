@@ -30,7 +30,10 @@ const fail =
     sink.onError(new UpstreamError(kind, 'broken'));
 
 /** A caller whose APIs do what `plays` say, one play for each sending. */
-function setUp(plays: Play[], { api = makeApi(), entry = {}, ...rest }: Parts = {}) {
+function setUp(
+  plays: Play[],
+  { api = makeApi(), entry = {}, isWaiting = false, ...rest }: Parts = {},
+) {
   const clock = createFakeClock();
   const sent: UpstreamRequest[] = [];
   const aborted: number[] = [];
@@ -43,6 +46,7 @@ function setUp(plays: Play[], { api = makeApi(), entry = {}, ...rest }: Parts = 
       let isOver = false;
       queueMicrotask(() => plays[index]?.(sink, request));
       return {
+        isWaiting,
         abort() {
           if (isOver) return;
           isOver = true;
@@ -96,9 +100,31 @@ interface Parts {
   api?: Api;
   entry?: Partial<Pick<ReturnType<Ledger['begin']>, 'admitted' | 'durable'>>;
   maxAnswerBytes?: number;
+  /** Every call waits for a connection, and gets none. */
+  isWaiting?: boolean;
 }
 
 describe('a call to an API from within', () => {
+  it('that never had a connection is answered with 503, is sent no second time, and says why', async () => {
+    const refused = setUp([fail('waiting'), answer(200, '{}')]);
+    await expect(refused.call()).rejects.toMatchObject({ code: 'no_route_succeeded' });
+    expect(refused.sent).toHaveLength(1);
+    expect(refused.outcomes).toMatchObject([
+      { status: 503, attempts: [{ outcome: 'waiting_for_connection', status: null }] },
+    ]);
+
+    const late = setUp([() => undefined], { isWaiting: true });
+    const answered = late.call();
+    answered.catch(() => undefined);
+    while (late.sent.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    late.clock.advance(makeApi().timeouts.firstContent);
+    await expect(answered).rejects.toMatchObject({ code: 'no_route_succeeded' });
+    expect(late.aborted).toEqual([0]);
+    expect(late.outcomes).toMatchObject([
+      { status: 503, attempts: [{ outcome: 'waiting_for_connection', status: null }] },
+    ]);
+  });
+
   it('has the whole answer, its usage and its cost', async () => {
     const pricing = { perCall: 5, input: 2 };
     const usage = { input: { field: '$.n', most: 100 } };
