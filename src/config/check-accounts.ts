@@ -2,6 +2,7 @@ import { GatewayError } from '../core/errors.ts';
 import { cassetteSchema } from '../providers/mock/cassette.ts';
 import { PROVIDERS } from '../providers/registry.ts';
 import { type ProviderSettings, resolveAccount } from '../providers/resolve-account.ts';
+import { type EntryContext, entryValue } from './check-entries.ts';
 import { type CheckOptions, checkTree } from './check-tree.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import { kindOf } from './kinds.ts';
@@ -14,13 +15,13 @@ import { formatPath } from './locate.ts';
  */
 export function checkAccounts(
   tree: Record<string, unknown>,
-  context: Omit<CheckOptions, 'root' | 'at'>,
+  context: EntryContext,
 ): Diagnostic[] {
   const { providers } = tree;
   if (!Array.isArray(providers)) return [];
   return providers.flatMap((_provider, index) => {
     const options = { ...context, root: tree, at: ['providers', index] };
-    const { value } = checkTree(kindOf('provider').entry, options);
+    const value = entryValue(kindOf('provider'), index, options);
     if (value === undefined) return [];
     const cassette =
       value['mock'] === null

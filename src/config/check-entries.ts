@@ -1,8 +1,23 @@
 import { GatewayError } from '../core/errors.ts';
 import { type CheckOptions, checkTree } from './check-tree.ts';
 import type { Diagnostic } from './diagnostic.ts';
-import { CONFIG_KINDS } from './kinds.ts';
+import { CONFIG_KINDS, type ConfigKind } from './kinds.ts';
 import { formatPath } from './locate.ts';
+
+export interface EntryContext extends Omit<CheckOptions, 'root' | 'at'> {
+  /** Entries as the schema gives them, by collection, of collections without an error. */
+  sound: ReadonlyMap<string, readonly Record<string, unknown>[]>;
+}
+
+/** An entry as the schema gives it; undefined for one with errors. */
+export function entryValue(
+  { collection, entry }: ConfigKind,
+  index: number,
+  options: EntryContext & CheckOptions,
+): Record<string, unknown> | undefined {
+  const sound = options.sound.get(collection);
+  return sound ? sound[index] : checkTree(entry, options).value;
+}
 
 /**
  * Judges the fields of each declared object together, as the API does when it is written. Providers
@@ -10,15 +25,16 @@ import { formatPath } from './locate.ts';
  */
 export function checkEntries(
   tree: Record<string, unknown>,
-  context: Omit<CheckOptions, 'root' | 'at'>,
+  context: EntryContext,
 ): Diagnostic[] {
-  return CONFIG_KINDS.flatMap(({ kind, collection, entry, definition }) => {
+  return CONFIG_KINDS.flatMap((kind) => {
+    const { collection, definition } = kind;
     const entries = tree[collection];
     const { check } = definition;
-    if (kind === 'provider' || !check || !Array.isArray(entries)) return [];
+    if (kind.kind === 'provider' || !check || !Array.isArray(entries)) return [];
     return entries.flatMap((_entry, index) => {
       const options = { ...context, root: tree, at: [collection, index] };
-      const { value } = checkTree(entry, options);
+      const value = entryValue(kind, index, options);
       if (value === undefined) return [];
       const fault = faultOf(() => check(value as Parameters<typeof check>[0], {}));
       return fault ? [toDiagnostic(fault, options)] : [];

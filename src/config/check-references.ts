@@ -29,8 +29,8 @@ export function checkReferences(tree: Tree, places: Places): Diagnostic[] {
   );
   const expect = (path: Path, kind: string, name: unknown) => {
     const known = names.get(kind);
-    if (typeof name !== 'string' || known === undefined || known.includes(name)) return;
-    report(path, { message: `no ${kind} is named ${name}`, hint: suggest(name, known) });
+    if (typeof name !== 'string' || known === undefined || known.has(name)) return;
+    report(path, { message: `no ${kind} is named ${name}`, hint: suggest(name, [...known]) });
   };
   for (const [index, model] of entriesOf(tree, 'models')) {
     for (const [route, { provider }] of entriesOf(model, 'routes')) {
@@ -90,17 +90,17 @@ function checkIdentities(tree: Tree, places: Places, report: Report): void {
 /** A name that is moved away is free, and the one it is moved to is declared. */
 function checkMoves(
   tree: Tree,
-  names: ReadonlyMap<string, readonly string[] | undefined>,
+  names: ReadonlyMap<string, ReadonlySet<string> | undefined>,
   report: Report,
 ): void {
   for (const [index, { kind, from, to }] of entriesOf(tree, 'moved')) {
-    const declared = names.get(String(kind)) ?? [];
-    if (declared.includes(String(from))) {
+    const declared = names.get(String(kind)) ?? new Set<string>();
+    if (declared.has(String(from))) {
       const message = `${String(from)} is still declared`;
       report(['moved', index, 'from'], { message, hint: 'remove one of the two' });
-    } else if (!declared.includes(String(to))) {
+    } else if (!declared.has(String(to))) {
       const message = `${String(to)} is not declared`;
-      report(['moved', index, 'to'], { message, hint: suggest(String(to), declared) });
+      report(['moved', index, 'to'], { message, hint: suggest(String(to), [...declared]) });
     }
   }
 }
@@ -144,9 +144,9 @@ function checkObjectRefs(
 }
 
 /** Undefined when the collection is absent. */
-function namesOf(tree: Tree, collection: string): string[] | undefined {
+function namesOf(tree: Tree, collection: string): ReadonlySet<string> | undefined {
   if (!Array.isArray(tree[collection])) return undefined;
-  return entriesOf(tree, collection).map(([, { name }]) => String(name).trim());
+  return new Set(entriesOf(tree, collection).map(([, { name }]) => String(name).trim()));
 }
 
 function entriesOf(

@@ -106,8 +106,12 @@ export const COLLECTIONS: ReadonlySet<string> = new Set(
   CONFIG_KINDS.map(({ collection }) => collection),
 );
 
+const BY_KIND: ReadonlyMap<KindName, ConfigKind> = new Map(
+  CONFIG_KINDS.map((kind) => [kind.kind, kind]),
+);
+
 export function kindOf(kind: KindName): ConfigKind {
-  const found = CONFIG_KINDS.find((one) => one.kind === kind);
+  const found = BY_KIND.get(kind);
   if (found === undefined) throw new Error(`no kind ${kind}`);
   return found;
 }

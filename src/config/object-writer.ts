@@ -42,7 +42,7 @@ export class ObjectWriter {
   async write(planned: PlanAction, object: DesiredObject): Promise<View> {
     const view = await this.#writeAs(planned, object);
     this.#remember(object.kind, view);
-    this.#refuseDropped(object, view);
+    if (this.#options.client.isOwn !== true) this.#refuseDropped(object, view);
     return view;
   }
 

@@ -10,6 +10,7 @@ const MAX_NODES = 200_000;
 const MAX_FAULTS = 100;
 /** See {@link tokensOf}; more than the largest file of sound configuration has. */
 const MAX_STEPS = 2_000_000;
+const NO_TARGETS: ReadonlyMap<Alias, Node> = new Map<Alias, Node>();
 const LF = 10;
 const BACKSLASH = 92;
 
@@ -62,7 +63,8 @@ export function parseYaml(
   for (const document of composer.compose(tokens, false, source.text.length)) {
     reportSyntax(document, source.text, report);
     if (document.errors.length + document.warnings.length > 0 || isEmpty(document)) continue;
-    const targets = aliasTargets(document);
+    // Without the sign of an alias there is none.
+    const targets = source.text.includes('*') ? aliasTargets(document) : NO_TARGETS;
     const converter = new Converter({ targets, places, at, report, budget });
     documents.push({ source, value: converter.convert(document.contents) });
   }

@@ -49,6 +49,7 @@ async function resolveValue(value: unknown, path: Path, resolution: Resolution):
   if (typeof value !== 'object' || value === null) return value;
   const container = value as Record<string, unknown>;
   for (const [key, member] of Object.entries(container)) {
+    if (isPlain(member)) continue;
     const step = Array.isArray(value) ? Number(key) : key;
     const resolved = await resolveValue(member, [...path, step], resolution);
     if (resolved !== member) resolution.places.markInterpolated(container, step);
@@ -57,8 +58,14 @@ async function resolveValue(value: unknown, path: Path, resolution: Resolution):
   return container;
 }
 
+/** True for most values: nothing to replace, and no reason to wait a turn for each. */
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'string') return !value.includes('${');
+  return typeof value !== 'object' || value === null;
+}
+
 async function resolveText(text: string, path: Path, resolution: Resolution): Promise<unknown> {
-  if (!text.includes('${')) return text;
+  if (isPlain(text)) return text;
   const parts: (string | SecretRef | ObjectRef)[] = [];
   let end = 0;
   for (const match of text.matchAll(EXPRESSION)) {

@@ -6,6 +6,8 @@ import type { KindName } from './kinds.ts';
  * the `status` of the answer, if there was one.
  */
 export interface ResourceClient {
+  /** True where the process itself keeps the objects, so that it knows every field of a declaration. */
+  readonly isOwn?: boolean;
   /** Every object of the kind, all pages. */
   list(kind: KindName): Promise<View[]>;
   /** Tries that have the same name come to one object, also when one takes effect late. */

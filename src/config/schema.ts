@@ -63,10 +63,12 @@ export function checkSections(
   const { places } = context;
   const diagnostics: Diagnostic[] = checkNames(tree, context);
   const declared: Record<string, unknown> = {};
-  const check = (name: string, schema: z.ZodType) => {
+  const sound = new Map<string, readonly Record<string, unknown>[]>();
+  const check = <T>(name: string, schema: z.ZodType<T>): T | undefined => {
     const checked = checkTree(schema, { ...context, root: tree, at: [name] });
     declared[name] = checked.declared;
     diagnostics.push(...checked.diagnostics);
+    return checked.value;
   };
   if (tree['version'] === undefined && Object.keys(tree).length > 0) {
     const message = 'no version is given; 1 is assumed';
@@ -80,10 +82,13 @@ export function checkSections(
   } else if (tree['version'] !== undefined) check('version', version);
   if (tree['namespace'] !== undefined) check('namespace', namespace);
   for (const { collection, entry } of CONFIG_KINDS) {
-    if (tree[collection] !== undefined) check(collection, z.array(entry));
+    if (tree[collection] === undefined) continue;
+    const entries = check(collection, z.array(entry));
+    if (entries) sound.set(collection, entries);
   }
   if (tree['moved'] !== undefined) check('moved', moved);
-  diagnostics.push(...checkAccounts(tree, context), ...checkEntries(tree, context));
+  const judged = { ...context, sound };
+  diagnostics.push(...checkAccounts(tree, judged), ...checkEntries(tree, judged));
   return { tree: declared, diagnostics };
 }
 

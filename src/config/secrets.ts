@@ -33,11 +33,20 @@ export async function resolveAllSecrets(
 }
 
 /** Every secret reference below a value, with its path. */
-export function secretRefs(value: unknown, path: Path = []): { path: Path; ref: SecretRef }[] {
-  if (value instanceof SecretRef) return [{ path, ref: value }];
-  if (Array.isArray(value)) {
-    return value.flatMap((member, index) => secretRefs(member, [...path, index]));
-  }
-  if (!isRecord(value)) return [];
-  return Object.entries(value).flatMap(([name, member]) => secretRefs(member, [...path, name]));
+export function secretRefs(value: unknown): { path: Path; ref: SecretRef }[] {
+  const found: { path: Path; ref: SecretRef }[] = [];
+  const path: PropertyKey[] = [];
+  const visit = (step: PropertyKey, member: unknown): void => {
+    if (typeof member !== 'object' || member === null) return;
+    path.push(step);
+    walk(member);
+    path.pop();
+  };
+  const walk = (node: object): void => {
+    if (node instanceof SecretRef) found.push({ path: [...path], ref: node });
+    else if (Array.isArray(node)) for (const [at, member] of node.entries()) visit(at, member);
+    else if (isRecord(node)) for (const name of Object.keys(node)) visit(name, node[name]);
+  };
+  if (typeof value === 'object' && value !== null) walk(value);
+  return found;
 }

@@ -20,6 +20,7 @@ export function createResourceClient(repository: Repository): ResourceClient {
   const view = (definition: ResourceDefinition, stored: Stored): View =>
     toView(definition, stored) as unknown as View;
   return {
+    isOwn: true,
     async list(kind) {
       const definition = definitionOf(kind);
       const found = await repository.list(definition, EVERYTHING);
