@@ -60,7 +60,7 @@ export async function runLoad(options) {
 const END_OF_CHUNKS = Buffer.from('0\r\n\r\n');
 
 /** Knows just enough HTTP to see where a response ends. */
-function createReader() {
+export function createReader() {
   let head = '';
   let bodyStart = -1;
   let length = -1;

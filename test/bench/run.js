@@ -1,15 +1,16 @@
 // `npm run bench`: the gateway beside the provider alone and beside a minimal Node proxy, in one run and
 // alternating, because on a shared machine only ratios of one run mean something. Bounded to minutes.
 // Options: --seconds N (per measurement), --rounds N,
-// --only non-stream|stream|prompt|families|startup|memory|sessions|schedules|workers|stores, or
+// --only non-stream|stream|prompt|families|startup|memory|apply|sessions|schedules|workers|stores, or
 // sessions/latency, stores/commits and the like,
-// --against DIR (sessions: another built checkout, measured in turn with this one),
+// --against DIR (sessions: another built checkout, measured in turn with this one; apply: in its place),
 // --profile DIR (sessions, schedules: CPU profiles of the gateways are left there)
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { measureApply } from './apply.js';
 import { measureFamilies } from './families.js';
 import { percentile, runLoad } from './load.js';
 import { cpuMicros, memoryMiB, startServer } from './processes.js';
@@ -69,6 +70,8 @@ for (const scenario of SCENARIOS) await compare(scenario);
 if (!options.only || options.only === 'families')
   await measureFamilies({ root, directory, ms, rounds });
 if (!options.only || options.only === 'memory') await measureMemory();
+if (!options.only || options.only === 'apply')
+  await measureApply({ root, directory, ms, upstream: upstream.url, binary: options.against });
 if (!options.only || options.only.startsWith('sessions'))
   await measureSessions({ root, directory, ms, rounds, ...options });
 if (!options.only || options.only === 'schedules')
