@@ -50,10 +50,11 @@ export class ApplyRun {
     return this.#report;
   }
 
-  /** Begins the first that waits for nothing, in the order of the plan, as long as there is room. */
+  /** Begins what waits for nothing, in the order of the plan, as long as there is room. */
   async #writeAll(actions: readonly PlanAction[]): Promise<void> {
-    const { parallelism = 1 } = this.#options;
-    const order = new WriteOrder(actions, keyOf, (planned) => this.#needs(planned));
+    const { parallelism = 1, isStrict = false } = this.#options;
+    const needsOf = (planned: PlanAction) => this.#needs(planned);
+    const order = new WriteOrder(actions, { keyOf, needsOf, isStrict });
     const running = new Set<Promise<void>>();
     for (;;) {
       const room = this.#isAlone ? parallelism : 1;

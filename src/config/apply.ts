@@ -43,6 +43,8 @@ export interface ApplyOptions {
   runId?: string | undefined;
   /** How many objects are written at once. Default: 1. */
   parallelism?: number;
+  /** True lets no object begin before one that stands ahead of it in the plan. Default false. */
+  isStrict?: boolean;
   /** Waits so many milliseconds before a write is tried again. Default: a timer. */
   pause?: (ms: number) => Promise<void>;
   /** Told of every object that is done with, in that order. */

@@ -13,10 +13,7 @@ import { formatPath } from './locate.ts';
  * needed; and what `mock` scripts, which is the mock provider's own language. A missing key is a
  * warning, because it may have been stored before.
  */
-export function checkAccounts(
-  tree: Record<string, unknown>,
-  context: EntryContext,
-): Diagnostic[] {
+export function checkAccounts(tree: Record<string, unknown>, context: EntryContext): Diagnostic[] {
   const { providers } = tree;
   if (!Array.isArray(providers)) return [];
   return providers.flatMap((_provider, index) => {

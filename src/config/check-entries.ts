@@ -23,10 +23,7 @@ export function entryValue(
  * Judges the fields of each declared object together, as the API does when it is written. Providers
  * have a check of their own, and names that only the operator declares are the server's to know.
  */
-export function checkEntries(
-  tree: Record<string, unknown>,
-  context: EntryContext,
-): Diagnostic[] {
+export function checkEntries(tree: Record<string, unknown>, context: EntryContext): Diagnostic[] {
   return CONFIG_KINDS.flatMap((kind) => {
     const { collection, definition } = kind;
     const entries = tree[collection];

@@ -1,7 +1,15 @@
+export interface WriteOrderOptions<T> {
+  keyOf(item: T): string;
+  /** Keys of the items that must be done before. */
+  needsOf(item: T): string[];
+  /** True lets none begin before one that stands ahead of it. */
+  isStrict: boolean;
+}
+
 /** Gives out items in their order, each once those that it needs are done. */
 export class WriteOrder<T> {
   readonly #items: readonly T[];
-  readonly #keyOf: (item: T) => string;
+  readonly #options: WriteOrderOptions<T>;
   /** Number of items that each one still waits for. */
   readonly #missing: number[];
   /** Positions of those that wait for the item of a name. */
@@ -12,10 +20,11 @@ export class WriteOrder<T> {
   /** Number of items that were given out and are not done. */
   #open = 0;
 
-  constructor(items: readonly T[], keyOf: (item: T) => string, needsOf: (item: T) => string[]) {
+  constructor(items: readonly T[], options: WriteOrderOptions<T>) {
     this.#items = items;
-    this.#keyOf = keyOf;
-    const names = new Set(items.map(keyOf));
+    this.#options = options;
+    const { keyOf, needsOf } = options;
+    const names = new Set(items.map((item) => keyOf(item)));
     this.#missing = items.map((item, at) => {
       // What is not written here is there already.
       const needs = new Set(needsOf(item).filter((name) => names.has(name)));
@@ -31,7 +40,8 @@ export class WriteOrder<T> {
 
   /** The first that waits for nothing, or for itself in a circle; undefined when there is none now. */
   next(): T | undefined {
-    const at = this.#ready.shift() ?? this.#stuck();
+    const mayBegin = !this.#options.isStrict || this.#ready[0] === this.#given.size;
+    const at = (mayBegin ? this.#ready.shift() : undefined) ?? this.#stuck();
     if (at === undefined) return undefined;
     this.#given.add(at);
     this.#open += 1;
@@ -46,7 +56,7 @@ export class WriteOrder<T> {
   /** Says that an item that was given out is done. */
   done(item: T): void {
     this.#open -= 1;
-    for (const at of this.#waiting.get(this.#keyOf(item)) ?? []) {
+    for (const at of this.#waiting.get(this.#options.keyOf(item)) ?? []) {
       const left = (this.#missing[at] ?? 0) - 1;
       this.#missing[at] = left;
       if (left === 0 && !this.#given.has(at)) this.#ready.splice(this.#placeOf(at), 0, at);
