@@ -39,6 +39,7 @@ export async function checkReferences(referrer: Referrer, deps: ReferenceDeps): 
   const former = before ? definition.refs(before.spec) : [];
   for (const reference of definition.refs(stored.spec)) {
     const { kind, target, path } = reference;
+    refuseDownward(definition, deps.definitionOf(kind));
     const isSelf = kind === stored.kind && (target === stored.spec.name || target === stored.id);
     if (isSelf) throw cycle(path, [stored.spec.name, stored.spec.name]);
     const isKept = former.some((ref) => ref.kind === kind && ref.target === target);
@@ -53,6 +54,13 @@ export async function checkReferences(referrer: Referrer, deps: ReferenceDeps): 
     key: resourceKey(kind, id),
     ifVersion: version,
   }));
+}
+
+/** Keeps a mistake in a definition from going unseen: see `Referrers`. */
+function refuseDownward(referrer: ResourceDefinition, target: ResourceDefinition): void {
+  if (!referrer.organizationScoped || target.organizationScoped) return;
+  if (target.kind === 'organization') return;
+  throw new Error(`${referrer.kind} belongs to organizations and cannot refer to ${target.kind}`);
 }
 
 /**

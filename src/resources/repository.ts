@@ -3,6 +3,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Sealer } from '../core/seal.ts';
 import type { Op, Store, Version } from '../store/store.ts';
+import { Referrers } from './changes/referrers.ts';
 import { isArchived } from './define-resource.ts';
 import type { ResourceDefinition, Spec, State, Stored } from './define-resource.ts';
 import { changedUnique, indexOps } from './index-ops.ts';
@@ -61,6 +62,7 @@ interface Change {
 export class Repository {
   readonly definitions: readonly ResourceDefinition[];
   readonly store: Store;
+  readonly referrers: Referrers;
   private readonly rows: ResourceRows;
   private readonly secrets: SealedSecrets;
   private readonly deps: RepositoryDeps;
@@ -71,6 +73,7 @@ export class Repository {
     this.definitions = deps.definitions;
     this.rows = new ResourceRows(deps.store);
     this.secrets = new SealedSecrets(deps.sealer);
+    this.referrers = new Referrers(this);
   }
 
   definitionOf(kind: string): ResourceDefinition {
