@@ -14,8 +14,6 @@ export const REMOVED_UNTIL: Key = ['req-removed-until'];
 export const FLIGHT: Key = ['flight'];
 /** Costs so far of calls that run for seconds: `sent, worker, number`. */
 export const SENT: Key = ['sent'];
-/** Reservations of calls that have not ended: `open, worker, request`. */
-export const OPEN: Key = ['open'];
 /** Settled money that its worker has not yet added to the scope's counter. */
 export const UNFOLDED: Key = ['unfolded'];
 /** Sums per day: `usage, organization, day, key, model, writer`. */
@@ -27,11 +25,12 @@ export const ROSTER: Key = ['roster'];
 
 /** The record of a late charge by what was charged for; null for what is over and cost nothing. */
 export const chargeKey = (id: string): Key => ['charge', id];
-/** Money kept back for work that outlives its call; unlike {@link OPEN} it outlives the worker, too. */
+/** Money kept back for work that outlives its call; unlike {@link openKey} it outlives the worker, too. */
 export const holdKey = (id: string): Key => ['hold', id];
 /** The task that a call left behind, which is charged in its place. */
 export const handedKey = (call: string): Key => ['handed', call];
 export const requestKey = (id: string): Key => ['req', id];
+/** Reservation of a call that has not ended. */
 export const openKey = (worker: string, id: string): Key => ['open', worker, id];
 export const flightKey = (worker: string, number: number): Key => ['flight', worker, number];
 export const sentKey = (worker: string, number: number): Key => ['sent', worker, number];
