@@ -181,6 +181,7 @@ describe('kill -9 the moment an answer is there', () => {
       onTestFinished(() => provider.close());
       const config = configOf(provider.url, 'auto');
       const first = await startGateway(config, { binary: true, directory });
+      onTestFinished(() => void first.child!.kill('SIGKILL'));
       const free = await createKey(first, 'free');
       const paid = await createKey(first, 'paid', { spending_limit: { lifetime: LIMIT } });
       const ids: string[] = [];
