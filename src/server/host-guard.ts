@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isIPv4 } from 'node:net';
 import { GatewayError } from '../core/errors.ts';
 
 export interface HostGuardOptions {
@@ -19,7 +20,8 @@ export function createHostGuard(options: HostGuardOptions): (request: IncomingMe
   if (!bound && options.allowedHosts.length === 0) return () => undefined;
   const allowed = new Set(options.allowedHosts.map((host) => host.toLowerCase()));
   const origins = new Set(options.origins);
-  const accepts = (host: string): boolean => isLoopback(host) || allowed.has(host);
+  const accepts = (host: string | undefined): boolean =>
+    host !== undefined && (isLoopback(host) || allowed.has(host));
   return ({ headers }) => {
     const host = headers.host;
     if (host !== undefined && !accepts(hostName(host))) throw new GatewayError('host_not_allowed');
@@ -36,15 +38,20 @@ export function isLoopback(host: string): boolean {
     name === 'localhost' ||
     name.endsWith('.localhost') ||
     name === '::1' ||
-    /^127(\.\d{1,3}){3}$/.test(name)
+    (isIPv4(name) && name.startsWith('127.'))
   );
 }
 
-function hostName(host: string): string {
-  if (host.startsWith('[')) return host.slice(1, host.indexOf(']')).toLowerCase();
-  return host.replace(/:\d+$/, '').toLowerCase();
+/** An address in brackets or a name, then perhaps a port (RFC 9110, 7.2), and nothing beside. */
+const AUTHORITY = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d{1,5})?$/i;
+
+/** Undefined for what is no host, such as one with a user, a zone or a path. */
+function hostName(host: string): string | undefined {
+  const [, address, name = address] = AUTHORITY.exec(host) ?? [];
+  return name?.toLowerCase();
 }
 
-function originHost(origin: string): string {
-  return URL.canParse(origin) ? hostName(new URL(origin).host) : '';
+function originHost(origin: string): string | undefined {
+  const [, host] = /^[a-z][a-z\d+.-]*:\/\/(.+)$/i.exec(origin) ?? [];
+  return host && hostName(host);
 }

@@ -27,6 +27,34 @@ describe('createHostGuard', () => {
     },
   );
 
+  it.each([
+    '[::1]evil.example',
+    '[::1]:8787evil.example',
+    '[::1]:8787:1',
+    '[::1',
+    '::1]',
+    '[::1%25lo]',
+    '[::1%lo]:8787',
+    '127.0.0.1:8787@evil.example',
+    'localhost@evil.example',
+    'evil.example@localhost',
+    'localhost:8787evil',
+    'localhost:',
+    'localhost:123456',
+    'localhost/evil.example',
+    'localhost?evil.example',
+    'localhost,evil.example',
+    'localhost evil.example',
+    'localhost.',
+    '127.0.0.1.',
+    '127.0.0.999',
+    '',
+  ])(verifies('ops.host.bracket-garbage', 'refuses %j, in an origin, too'), (host) => {
+    expect(() => guard(asking({ host }))).toThrow('host not allowed');
+    const foreign = { host: 'localhost', origin: `http://${host}` };
+    expect(() => guard(asking(foreign))).toThrow('origin not allowed');
+  });
+
   it(
     verifies(
       'ops.cors-and-host',

@@ -36,8 +36,6 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   if (organization !== undefined) form.append('organization', organization);
   const client = await context.connect();
   const made = await client.admin('files').upload(form, context.signal);
-  context.output.note(
-    `${oneLine(String(made.name))} uploaded, ${String(made['size_bytes'])} bytes`,
-  );
+  context.output.note(`${oneLine(made.name)} uploaded, ${String(made['size_bytes'])} bytes`);
   return { data: made, text: made.id };
 };
