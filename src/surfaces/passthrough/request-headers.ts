@@ -70,18 +70,24 @@ export function toApiHeaders(
   api: Api,
 ): string[] {
   const own = { ...api.headers, ...credentialOf(api.auth, api.secret) };
-  const dropped = listOf(headers['connection']);
+  const dropped = new Set([...listOf(headers['connection']), ...Object.keys(own)].map(readAs));
   if (api.auth.type === 'signature') for (const name of SIGNED) dropped.add(name);
   // An answer that is read for its price must be readable.
   if (api.usage.length > 0) dropped.add('accept-encoding');
   const sent: string[] = [];
   for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined || Object.hasOwn(own, name) || dropped.has(name)) continue;
-    if (NOT_FORWARDED.has(name) || DETOUR_FAMILIES.test(name)) continue;
+    const read = readAs(name);
+    if (value === undefined || dropped.has(read)) continue;
+    if (NOT_FORWARDED.has(read) || DETOUR_FAMILIES.test(read)) continue;
     sent.push(name, Array.isArray(value) ? value.join(', ') : value);
   }
   for (const [name, value] of Object.entries(own)) sent.push(name, value);
   return sent;
+}
+
+/** The name that servers read which know letters and digits alone, as CGI does: `x_api_key` is `x-api-key`. */
+function readAs(name: string): string {
+  return name.replace(/[^a-z\d]/g, '-');
 }
 
 function credentialOf(auth: ApiAuth, secret: string | undefined): Record<string, string> {

@@ -51,6 +51,32 @@ describe('the headers of a call to an API', () => {
     },
   );
 
+  it(
+    verifies(
+      'passthrough.headers.underscore',
+      'hold none that a server may read as a reserved one or a credential',
+    ),
+    () => {
+      const reserved =
+        'connection content-length transfer-encoding te trailer upgrade expect host keep-alive ' +
+        'proxy-connection authorization proxy-authorization cookie x-api-key api-key ' +
+        'x-goog-api-key x-native-api-key x-forwarded-for x-forwarded-host x-real-ip ' +
+        'x-http-method-override x-original-url cf-connecting-ip sec-fetch-mode x-acme-token';
+      const spellings = reserved
+        .split(' ')
+        .flatMap((name) => ['_', '.', '~'].map((other) => name.replaceAll('-', other)))
+        .filter((name) => /[_.~]/.test(name));
+      spellings.push('x_api-key', 'x-api_key', 'transfer_encoding', 'content_length');
+      const client = Object.fromEntries(spellings.map((name) => [name, 'client']));
+      const api = makeApi({ auth: { type: 'header', name: 'X-Acme-Token' } });
+      expect(sent(client, api)).toEqual({ 'x-acme-token': 'acme-secret' });
+      const named = { connection: 'x-private', x_private: '1', x_other: '2' };
+      expect(sent(named, api)).toEqual({ x_other: '2', 'x-acme-token': 'acme-secret' });
+      const signed = makeApi({ auth: { type: 'signature', name: 'sig', key_id: 'k' } as never });
+      expect(sent({ signature_input: 'x', content_digest: 'y' }, signed)).toEqual({});
+    },
+  );
+
   it('say nothing of this connection, of the client or of another method or path', () => {
     const headers = {
       connection: 'close, X-Private, te',
