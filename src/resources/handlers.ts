@@ -121,7 +121,13 @@ async function create({ definition, repository, request }: Context): Promise<Res
   const isForOther = request.platform && typeof body['organization'] === 'string';
   const toReply = ({ stored, reveal }: Created): ResourceReply => {
     const view = { ...present(definition, stored, request), ...reveal };
-    return { status: 201, body: wrap(definition, request, view) };
+    // What is shown once must not stay in a cache.
+    const isSecret = Object.keys(reveal).length > 0;
+    return {
+      status: 201,
+      ...(isSecret && { headers: { 'cache-control': 'no-store' } }),
+      body: wrap(definition, request, view),
+    };
   };
   const { named } = request;
   const created = await repository.create(definition, body, {

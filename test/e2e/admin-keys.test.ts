@@ -29,6 +29,19 @@ describe('API keys', () => {
   };
 
   it(
+    verifies('keys.create.no-store', 'shows a new key to no cache, and hides nothing else'),
+    async () => {
+      const made = await gateway.admin('POST', '/admin/v1/keys', { name: 'not-cached' });
+      expect([made.status, made.headers.get('cache-control')]).toEqual([201, 'no-store']);
+      expect(made.body.value).toMatch(KEY);
+      const secret = await gateway.call('POST', '/v1/webhooks/secret/rotate');
+      expect([secret.status, secret.headers.get('cache-control')]).toEqual([200, 'no-store']);
+      const seen = await gateway.admin('GET', `/admin/v1/keys/${made.body.id}`);
+      expect(seen.headers.get('cache-control')).toBeNull();
+    },
+  );
+
+  it(
     verifies(
       'keys.format.new',
       'keys.value.shown-once',
