@@ -26,6 +26,17 @@ export function needConfigHome(env: CliIo['env']): string {
   });
 }
 
+/** `no_home` (exit 1) for a place of this user where nothing can be written. */
+export function unwritable(path: string, variable: string, cause: unknown): CliError {
+  const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+  return new CliError({
+    code: 'no_home',
+    message: `${path} cannot be written (${code})`,
+    hint: `set ${variable} to a directory of this user`,
+    cause,
+  });
+}
+
 /** Those of the machine, the first before the others. */
 export function systemConfigHomes(env: CliIo['env']): readonly string[] {
   const bases = env['XDG_CONFIG_DIRS'] || '/etc/xdg';

@@ -1,10 +1,11 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { CliError, usageError } from './cli-error.ts';
 import type { Context } from './contexts.ts';
 import type { DeclaredGateway } from './declared-gateway.ts';
 import { readPrivateFile } from './private-file.ts';
+import { statSeen } from './stat-seen.ts';
 
 export interface ConnectionSources {
   /** The flag --server, GATEWAY_SERVER or a setting. */
@@ -90,7 +91,7 @@ export function findGatewayDirectory({
   for (const start of starts) {
     for (let at = resolve(start); ; at = dirname(at)) {
       const candidate = join(at, '.gateway');
-      if (statSync(candidate, { throwIfNoEntry: false })?.isDirectory()) return candidate;
+      if (statSeen(candidate)?.isDirectory()) return candidate;
       if (dirname(at) === at) break;
     }
   }
@@ -137,8 +138,7 @@ function pickKey(sources: ConnectionSources, server: string, directory: string |
   if (value) return { value, origin: 'GATEWAY_API_KEY' };
   if (own !== undefined) return own;
   const path = directory && join(directory, 'admin.key');
-  if (path === undefined || statSync(path, { throwIfNoEntry: false }) === undefined)
-    return undefined;
+  if (path === undefined || statSeen(path) === undefined) return undefined;
   return { value: readKeyFile(path), origin: path };
 }
 

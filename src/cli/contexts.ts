@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { CliError, usageError } from './cli-error.ts';
-import { configHome, needConfigHome } from './config-home.ts';
+import { configHome, needConfigHome, unwritable } from './config-home.ts';
 import type { CliIo } from './io.ts';
 import { readPrivateFile, writePrivateFile } from './private-file.ts';
+import { statSeen } from './stat-seen.ts';
 
 /** A server and the key for it, under a name. */
 export interface Context {
@@ -33,7 +34,7 @@ const NONE: Contexts = { current: null, list: [] };
 export async function readContexts(env: CliIo['env']): Promise<Contexts> {
   const home = configHome(env);
   const path = home && contextsFile(home);
-  const text = path && readPrivateFile(path);
+  const text = path && statSeen(path) && readPrivateFile(path);
   if (path === undefined || text === undefined) return NONE;
   // Only those who log in pay for the parser.
   const { parse } = await import('yaml');
@@ -61,7 +62,9 @@ export async function writeContexts(env: CliIo['env'], contexts: Contexts): Prom
       api_key: apiKey,
     })),
   };
-  await writePrivateFile(path, stringify(file));
+  await writePrivateFile(path, stringify(file)).catch((cause: unknown) => {
+    throw unwritable(path, 'XDG_CONFIG_HOME', cause);
+  });
   return path;
 }
 

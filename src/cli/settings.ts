@@ -1,9 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { CliError } from './cli-error.ts';
 import { configHome, systemConfigHomes } from './config-home.ts';
 import type { Layer, Setting } from './flags.ts';
 import type { CliIo } from './io.ts';
+import { statSeen } from './stat-seen.ts';
 
 /** In a project; the nearest one upwards counts. */
 export const PROJECT_SETTINGS = '.gatewayrc.yaml';
@@ -44,19 +45,15 @@ export function settingsFiles({ cwd, env }: Pick<CliIo, 'cwd' | 'env'>): Setting
       path: join(home, SETTINGS),
     })),
   ];
-  return files.filter(({ path }) => isFile(path));
+  return files.filter(({ path }) => statSeen(path)?.isFile());
 }
 
 function projectFile(cwd: string): string | undefined {
   for (let at = resolve(cwd); ; at = dirname(at)) {
     const path = join(at, PROJECT_SETTINGS);
-    if (isFile(path)) return path;
+    if (statSeen(path)?.isFile()) return path;
     if (dirname(at) === at) return undefined;
   }
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 async function readFile(path: string): Promise<Map<string, string>> {

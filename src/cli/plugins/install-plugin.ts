@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../cli-error.ts';
 import { COMMANDS } from '../commands.ts';
+import { unwritable } from '../config-home.ts';
 import type { CommandContext } from '../context.ts';
 import { readPlugins, RECORD, toRecord, type InstalledPlugin } from './installed-plugin.ts';
 import { linkGateway } from './link-gateway.ts';
@@ -19,7 +20,9 @@ export async function installPlugin(
   context: CommandContext,
 ): Promise<InstalledPlugin> {
   const plugins = needPluginsFolder(context.io.env);
-  await mkdir(plugins, { recursive: true, mode: 0o700 });
+  await mkdir(plugins, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+    throw unwritable(plugins, 'XDG_DATA_HOME', cause);
+  });
   const staging = await mkdtemp(join(plugins, '.install-'));
   try {
     const folder = join(staging, 'new');
