@@ -24,7 +24,11 @@ export async function runWorker({
   // Both are the first process's, but a terminal or a supervisor signals the whole group.
   for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => undefined);
   const until = new Promise<void>((resolve) => onFirstProcessGone(resolve));
-  const settings = await receiveSettings();
+  const settings = await Promise.race([receiveSettings(), until]);
+  if (!settings) {
+    onFailure(new Error('the first process ended before this worker could start'));
+    return false;
+  }
   startBeating();
   const log = createLog(settings);
   const crashes = reportCrashes(log);

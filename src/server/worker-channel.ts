@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
+import { fileURLToPath } from 'node:url';
 import { fromSettingsMessage } from './worker-settings.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
@@ -57,10 +58,22 @@ export function watchBeats(worker: Worker, onStuck: () => void): void {
   worker.once('exit', () => clearInterval(timer));
 }
 
+/** Runs in front of the command in a worker, and ends it when the first process dies that early. */
+const PRELOAD = fileURLToPath(new URL('../../bin/worker-start.cjs', import.meta.url));
+
+/** In the first process: what Node.js gets to know of every worker that is forked from now on. */
+export function prepareForks(): void {
+  const execArgv = [...process.execArgv, '--require', PRELOAD];
+  cluster.setupPrimary({ execArgv });
+}
+
 /** In a worker: the first process, which alone can take connections, is no more. */
 export function onFirstProcessGone(listener: () => void): void {
   const { worker } = cluster;
   if (!worker) return;
+  // From here on the disconnect tells of it, also where a message could not be sent any more.
+  worker.removeAllListeners('error').on('error', () => undefined);
+  worker.removeAllListeners('disconnect');
   // Else Node.js ends the worker there and then, and with it every answer under way.
   worker.exitedAfterDisconnect = true;
   process.once('disconnect', listener);

@@ -3,7 +3,7 @@ import type { Address, Worker } from 'node:cluster';
 import type { Log } from '../core/log.ts';
 import type { Store } from '../store/store.ts';
 import { reasonOf } from './reason-of.ts';
-import { offerSettings, watchBeats } from './worker-channel.ts';
+import { offerSettings, prepareForks, watchBeats } from './worker-channel.ts';
 import { toSettingsMessage } from './worker-settings.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
@@ -57,6 +57,7 @@ class WorkerCrew implements Workers {
   }
 
   async run(): Promise<number> {
+    prepareForks();
     this.#spawn();
     await this.#untilAllEnded();
     return this.#announced ? 0 : 1;
@@ -83,6 +84,11 @@ class WorkerCrew implements Workers {
     const worker = cluster.fork();
     this.#serving.add(worker);
     this.#all.add(worker);
+    worker.on('error', (error) => {
+      log.error('a worker cannot be reached', { worker: worker.id, reason: reasonOf(error) });
+      // One that could not be forked tells of no exit.
+      if (worker.process.pid === undefined) this.#forget(worker);
+    });
     offerSettings(worker, this.#settings);
     worker.on('listening', (address) => this.#announce(address));
     watchBeats(worker, () => {
@@ -90,15 +96,19 @@ class WorkerCrew implements Workers {
       worker.process.kill('SIGKILL');
     });
     worker.on('exit', (code, signal) => {
-      this.#all.delete(worker);
-      const wasServing = this.#serving.delete(worker);
-      if (this.#stopping || !wasServing) return;
-      log.error('a worker ended', { worker: worker.id, code, signal });
-      // One that never got to listen would only fail again. Without any worker nothing but this
-      // timer keeps the process alive, so it is none of the clock's.
-      if (this.#announced) setTimeout(() => this.#fill(), RESPAWN_MS);
+      if (this.#forget(worker)) log.error('a worker ended', { worker: worker.id, code, signal });
     });
     return worker;
+  }
+
+  /** Makes up for one that is gone; true when that was not meant to be. */
+  #forget(worker: Worker): boolean {
+    this.#all.delete(worker);
+    if (!this.#serving.delete(worker) || this.#stopping) return false;
+    // One that never got to listen would only fail again. Without any worker nothing but this
+    // timer keeps the process alive, so it is none of the clock's.
+    if (this.#announced) setTimeout(() => this.#fill(), RESPAWN_MS);
+    return true;
   }
 
   #fill(): void {

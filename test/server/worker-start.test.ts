@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { verifies } from '../requirements.ts';
+import { BINARY, newDirectory } from '../support/gateway.ts';
+
+const CHANNEL = pathToFileURL(join(BINARY, '../../dist/server/worker-channel.js')).href;
+
+/** A first process that forks a worker as the gateway does, and is killed after so many milliseconds. */
+async function killedAfter(ms: number): Promise<string> {
+  const directory = await newDirectory();
+  const script = join(directory, 'first.mjs');
+  await writeFile(
+    script,
+    `import cluster from 'node:cluster';
+     import { prepareForks } from ${JSON.stringify(CHANNEL)};
+     prepareForks();
+     cluster.setupPrimary({ exec: ${JSON.stringify(BINARY)}, args: ['start'] });
+     cluster.fork();
+     const die = () => process.kill(process.pid, 'SIGKILL');
+     ${ms === 0 ? 'die();' : `setTimeout(die, ${ms});`}`,
+  );
+  const first = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let told = '';
+  for (const stream of [first.stdout, first.stderr])
+    stream.on('data', (bytes: Buffer) => (told += bytes.toString()));
+  // Both streams stay open till the worker has ended, too.
+  await once(first, 'close');
+  return told;
+}
+
+describe('a worker whose first process dies', () => {
+  it.each([0, 10, 40, 100, 200, 400, 1_000])(
+    verifies('ops.workers.parent-died', 'while it is forked says so in one sentence: %i ms'),
+    async (ms) => {
+      expect(await killedAfter(ms)).toBe(
+        'gateway: the first process ended before this worker could start\n',
+      );
+    },
+  );
+});
