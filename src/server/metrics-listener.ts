@@ -7,7 +7,7 @@ export interface MetricsListener {
 }
 
 /**
- * Serves `GET /metrics` on an address of its own: what it tells is for operators, and the public
+ * Serves `GET` and `HEAD /metrics` on an address of its own: what it tells is for operators, and the public
  * listener never carries it.
  */
 export async function listenForMetrics(
@@ -15,12 +15,16 @@ export async function listenForMetrics(
   { ofWorkers }: { ofWorkers: boolean },
 ): Promise<MetricsListener> {
   const server = createServer((request, response) => {
-    if (request.method !== 'GET' || request.url !== '/metrics') {
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (!isRead || request.url !== '/metrics') {
       response.writeHead(404).end();
       return;
     }
     metricsText(ofWorkers).then(
-      ({ type, text }) => response.writeHead(200, { 'content-type': type }).end(text),
+      ({ type, text }) =>
+        response
+          .writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(text) })
+          .end(text),
       () => response.writeHead(500).end(),
     );
   });

@@ -118,6 +118,7 @@ function apiRoutes(deps: PublicDeps): RouteSpec[] {
     path,
     envelope: 'flat',
     methods,
+    refusesHead: true,
   }));
 }
 

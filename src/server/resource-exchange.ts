@@ -44,7 +44,8 @@ export function toResourceRequest(
   const { request, path, search } = exchange;
   let locate: YamlBody['locate'] = (thrown) => thrown;
   return {
-    method: request.method ?? 'GET',
+    // The answer to HEAD is that to GET; its body is left out where it is sent.
+    method: request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET'),
     segments: segmentsBelow(base, path),
     query: new URLSearchParams(search),
     named: exchange.named,

@@ -15,6 +15,8 @@ export interface RouteSpec {
   /** Shape of error bodies. */
   envelope: Envelope;
   methods: Partial<Record<Method, Handler>>;
+  /** True: `HEAD` is not answered as `GET` is. Default false. */
+  refusesHead?: boolean;
 }
 
 export interface RoutesOptions extends ExchangeDeps {
@@ -29,14 +31,15 @@ export interface RoutesOptions extends ExchangeDeps {
 export function createApp(options: RoutesOptions): H3 {
   // Handlers decode the parts of a path that they use, and answer in their own shape.
   const app = new H3({ silent: true, allowMalformedURL: true });
-  for (const { path, envelope, methods } of options.routes) {
+  const routes = options.routes.map(withHead);
+  for (const { path, envelope, methods } of routes) {
     const cors = isForBrowsers(path) ? options.cors : undefined;
     for (const [method, handler] of Object.entries(methods)) {
       const safe = cors ? cors.shared(guarded(handler, options)) : guarded(handler, options);
       app.on(method as Method, path, (event) => serve(event, envelope, safe));
     }
   }
-  for (const [path, { allow, envelope }] of allowedMethods(options.routes)) {
+  for (const [path, { allow, envelope }] of allowedMethods(routes)) {
     const cors = isForBrowsers(path) ? options.cors : undefined;
     const refuse: Handler = () => refuseMethod(allow);
     const rest = cors ? cors.preflight(allow, refuse) : refuse;
@@ -52,6 +55,13 @@ export function createApp(options: RoutesOptions): H3 {
     return serveExchange({ request, response, envelope }, handler, options);
   }
   return app;
+}
+
+/** Serves `HEAD` with the handler of `GET`: the exchange leaves the body out. */
+function withHead(route: RouteSpec): RouteSpec {
+  const { GET, ...others } = route.methods;
+  if (!GET || route.refusesHead) return route;
+  return { ...route, methods: { GET, HEAD: GET, ...others } };
 }
 
 interface Refusal {

@@ -173,6 +173,13 @@ const stream: Serve = async ({ exchange, organization, id }, deps) => {
   const deltas = valuesOf(new URLSearchParams(search), 'event_deltas');
   const after = request.headers['last-event-id']?.toString() || undefined;
   const followed = await sessions.follow(organization, id, { after, deltas, signal });
+  const headers = {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
+  };
+  // Nothing follows the log before it is read.
+  if (request.method === 'HEAD') return { status: 200, headers };
   let drained = (): void => undefined;
   const relay = createRelay({ clock, onDrain: () => drained() });
   const room = { wait: () => new Promise<void>((resolve) => (drained = resolve)) };
@@ -188,11 +195,6 @@ const stream: Serve = async ({ exchange, organization, id }, deps) => {
   void streamEvents(followed, relay, { room, requestId: exchange.id, toFrame }).finally(() =>
     active.delete(member),
   );
-  const headers = {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache',
-    'x-accel-buffering': 'no',
-  };
   return { type: 'stream', status: 200, headers, body: relay.body };
 };
 

@@ -64,18 +64,19 @@ export async function serveExchange(
 ): Promise<Response> {
   const exchange = toExchange(request, response, deps);
   const { intake } = exchange;
+  const render = request.method === 'HEAD' ? toHeadResponse : toResponse;
   try {
     const reply = await handler(exchange);
     // A stream may still need the body; who does not lets go of it earlier.
     if ('type' in reply && reply.type === 'stream') onceClosed(response, () => intake.release());
     else intake.release();
-    return toResponse(reply, exchange);
+    return render(reply, exchange);
   } catch (thrown) {
     intake.release();
     const error = toGatewayError(fromStore(thrown));
     if (error.code === 'internal_error') deps.onBug(error.cause ?? error, exchange.id);
     const body = errorBody(error, envelope, exchange.id);
-    return toResponse({ status: error.status, headers: errorHeaders(error), body }, exchange);
+    return render({ status: error.status, headers: errorHeaders(error), body }, exchange);
   }
 }
 
@@ -138,6 +139,25 @@ function toResponse(
     return new FastResponse(toBody(body), { status: reply.status, headers });
   headers['content-type'] ??= 'application/json';
   return new FastResponse(JSON.stringify(body), { status: reply.status, headers });
+}
+
+/** The head of an answer without its body, which is released where it was opened. */
+function toHeadResponse(
+  reply: Reply | CallResult,
+  exchange: Pick<HttpExchange, 'id' | 'intake'>,
+): Response {
+  const { status, headers, body } = reply;
+  if (body === undefined) return toResponse(reply, exchange);
+  if ('destroy' in body) {
+    body.destroy();
+    return toResponse({ status, headers: { ...headers } }, exchange);
+  }
+  const isRaw = Buffer.isBuffer(body);
+  const told: Record<string, string> = { ...headers };
+  if (!isRaw) told['content-type'] ??= 'application/json';
+  const { length } = isRaw ? body : Buffer.from(JSON.stringify(body));
+  told['content-length'] = String(length);
+  return toResponse({ status, headers: told }, exchange);
 }
 
 /** srvx writes buffers as they are and pipes what has `pipe`; the web types know neither. */

@@ -121,11 +121,11 @@ describe('paths and methods', () => {
       }
       const wrong: [string, string, string][] = [
         ['GET', '/v1/chat/completions', 'POST'],
-        ['DELETE', '/v1/models', 'GET'],
-        ['PUT', '/v1/models/acme/fast', 'GET, POST'],
-        ['PATCH', '/healthz', 'GET'],
-        ['PUT', '/admin/v1/models', 'GET, POST'],
-        ['DELETE', '/admin/v1/keys/key_x', 'GET, PATCH, POST'],
+        ['DELETE', '/v1/models', 'GET, HEAD'],
+        ['PUT', '/v1/models/acme/fast', 'GET, HEAD, POST'],
+        ['PATCH', '/healthz', 'GET, HEAD'],
+        ['PUT', '/admin/v1/models', 'GET, HEAD, POST'],
+        ['DELETE', '/admin/v1/keys/key_x', 'GET, HEAD, PATCH, POST'],
       ];
       for (const [method, path, allow] of wrong) {
         const answer = await gateway.call(method, path, { key: gateway.adminKey });

@@ -60,7 +60,6 @@ export function createAssetHandlers(deps: AssetDeps): AssetHandlers {
     async get(exchange) {
       const [externalId = '', below, ...rest] = segmentsOf(exchange);
       if (below === 'content' && rest.length === 0) return sendContent(exchange, externalId, deps);
-      if (exchange.request.method === 'HEAD') throw refuseHead();
       const { organizationId } = await enter(exchange, deps);
       const asset =
         below === undefined ? await records.find(organizationId, externalId) : undefined;
@@ -196,8 +195,4 @@ function signalOf({ response }: HttpExchange): AbortSignal {
 
 function unknown(): GatewayError {
   return new GatewayError('not_found', { message: 'asset not found' });
-}
-
-function refuseHead(): GatewayError {
-  return new GatewayError('method_not_allowed', { headers: { allow: 'GET' } });
 }
