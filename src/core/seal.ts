@@ -21,6 +21,13 @@ export interface Sealer {
 
 export class SealError extends Error {
   override readonly name = 'SealError';
+  /** True when one of the keys sealed it, and it was changed since or moved elsewhere. */
+  readonly isChanged: boolean;
+
+  constructor(message: string, options: { cause?: unknown; isChanged?: boolean } = {}) {
+    super(message, options);
+    this.isChanged = options.isChanged ?? false;
+  }
 }
 
 interface SubKey {
@@ -59,6 +66,9 @@ export function createSealer(masterKeys: readonly Uint8Array[]): Sealer {
   };
 }
 
+const CHANGED =
+  'the store is damaged: a sealed value does not open; restore a backup: `gateway store restore BACKUP --replace`';
+
 function decrypt(key: Buffer, bytes: Buffer, place: string): string {
   try {
     // A fixed length, or a shortened tag would be accepted and could be guessed.
@@ -69,9 +79,7 @@ function decrypt(key: Buffer, bytes: Buffer, place: string): string {
     const text = [decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()];
     return Buffer.concat(text).toString('utf8');
   } catch (cause) {
-    throw new SealError('a stored secret cannot be opened: it was changed or belongs elsewhere', {
-      cause,
-    });
+    throw new SealError(CHANGED, { cause, isChanged: true });
   }
 }
 

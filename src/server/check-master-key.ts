@@ -22,7 +22,7 @@ export async function checkMasterKey(store: Store, sealer: Sealer): Promise<void
   try {
     sealer.open(written.value, PLACE);
   } catch (error) {
-    if (!(error instanceof SealError)) throw error;
+    if (!(error instanceof SealError) || error.isChanged) throw error;
     throw new Error(
       'the master key does not fit this store; configure the key it was made with (server.secrets.master_key or master_key_file), or list it under server.secrets.previous_keys',
       { cause: error },

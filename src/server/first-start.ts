@@ -1,10 +1,67 @@
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { ServerConfig } from '../config/server-config.ts';
 import { bootstrap } from '../resources/bootstrap.ts';
 import type { FirstStart } from '../resources/bootstrap.ts';
 import { newKeyValue } from '../resources/key.ts';
 import type { Repository } from '../resources/repository.ts';
+import { damaged } from '../store/damage.ts';
 import { writeOnce } from './write-once.ts';
+
+type StorePlace = Pick<ServerConfig, 'dataDir' | 'store'> & Partial<Pick<ServerConfig, 'secrets'>>;
+
+const ADMIN_KEY = 'admin.key';
+/** Stores whose rows are files of this machine. */
+const IN_FILES: ReadonlySet<string> = new Set(['lmdb', 'fs', 'fs-lite', 'fsLite']);
+
+/**
+ * Refuses an embedded store whose file is missing or empty although the admin key of one is there:
+ * that key is made after the first commit, so there was one (requirement store.damage.empty-beside-key).
+ * The master key is made before the store, so beside it alone only an empty file is refused.
+ *
+ * @throws StoreError `corrupt`, before anything is made
+ */
+export async function assertNotEmptied({ dataDir, store, secrets }: StorePlace): Promise<void> {
+  if (store.driver !== 'lmdb') return;
+  const file = join(store.path, 'data.mdb');
+  const size = await sizeOf(file);
+  if (size !== undefined && size > 0) return;
+  const keys = [join(dataDir, ADMIN_KEY)];
+  if (size === 0 && secrets && !secrets.masterKey) keys.push(secrets.masterKeyFile);
+  for (const key of keys) if (await sizeOf(key)) throw emptied(file, key);
+}
+
+/**
+ * The same for a store that can be opened and has not even an organization.
+ *
+ * @throws StoreError `corrupt`, before anything is made
+ */
+async function assertHasRows(
+  repository: Repository,
+  { dataDir, store }: StorePlace,
+): Promise<void> {
+  const key = join(dataDir, ADMIN_KEY);
+  if (!IN_FILES.has(store.driver) || !(await sizeOf(key))) return;
+  const organizations = repository.definitionOf('organization');
+  const everywhere = { organization: null, limit: 1, matches: () => true };
+  const [any] = await repository.list(organizations, everywhere);
+  if (!any) throw emptied(store.path, key);
+}
+
+function emptied(store: string, key: string): Error {
+  const what = `it is missing or empty, but ${key} belongs to one that was there (remove that file, too, to begin anew)`;
+  return damaged(what, store);
+}
+
+/** Undefined for a file that is not there. */
+async function sizeOf(file: string): Promise<number | undefined> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
 
 /**
  * Makes the first organization and its keys on an empty store. The admin key goes to
@@ -13,12 +70,13 @@ import { writeOnce } from './write-once.ts';
  */
 export async function firstStart(
   repository: Repository,
-  dataDir: string,
+  server: StorePlace,
 ): Promise<FirstStart | undefined> {
+  await assertHasRows(repository, server);
   // A former start may have died after the file was made: then its key counts.
   const what = 'the admin key of this store';
   return bootstrap(repository, () =>
-    writeOnce(join(dataDir, 'admin.key'), { what, make: newKeyValue }),
+    writeOnce(join(server.dataDir, ADMIN_KEY), { what, make: newKeyValue }),
   );
 }
 

@@ -129,7 +129,7 @@ async function startFirst(
   if (config.server.workers > 1) checkScope(gateway.store);
   for (const warning of gateway.store.warnings ?? []) log.warn(warning);
   const { dataDir } = config.server;
-  const made = await firstStart(gateway.repository, dataDir);
+  const made = await firstStart(gateway.repository, config.server);
   let untold = made;
   const onListening = async (url: string): Promise<void> => {
     await writeRuntime(dataDir, url);

@@ -8,6 +8,7 @@ import type { Clock, Timer } from '../core/clock.ts';
 import { createIdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import { nodeFileLimits, readFileLimit, usualConnections } from '../upstream/places/file-limit.ts';
+import { assertNotEmptied } from './first-start.ts';
 import { listen } from './listen.ts';
 import type { Listener } from './listen.ts';
 import { loadMasterKeys } from './master-key.ts';
@@ -27,6 +28,7 @@ export async function openConfigured(
   { clock, log, sources, openStore }: ServeDeps,
 ): Promise<Gateway> {
   await makeDataDirectory(server.dataDir);
+  await assertNotEmptied(server);
   const resolve = (reference: SecretRef): Promise<string> => resolveSecret(reference, sources);
   const masterKeys = await loadMasterKeys({ secrets: server.secrets, resolve });
   return openGateway({

@@ -1,3 +1,4 @@
+import { damaged, decoding } from './damage.ts';
 import { StoreError, type Key, type KeyPart } from './store.ts';
 
 /** The longest key, in encoded bytes, that every backend takes. */
@@ -41,6 +42,10 @@ export function toKeyRange(prefix: Key): KeyRange {
 
 /** The key that {@link encodeKey} made these bytes of. */
 export function decodeKey(bytes: Buffer): Key {
+  return decoding(() => readSegments(bytes));
+}
+
+function readSegments(bytes: Buffer): Key {
   const key: KeyPart[] = [];
   let at = 0;
   while (at < bytes.length) {
@@ -129,7 +134,7 @@ function segmentEnd(bytes: Buffer, at: number): number {
   if (bytes[at] === NUMBER) return at + NUMBER_SIZE;
   let end = bytes.indexOf(END, at + 1);
   while (end >= 0 && bytes[end + 1] === ESCAPED) end = bytes.indexOf(END, end + 2);
-  if (end < 0) throw new StoreError('corrupt', 'a stored key has no end');
+  if (end < 0) throw damaged('a stored key has no end');
   return end + 1;
 }
 

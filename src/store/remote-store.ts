@@ -1,5 +1,5 @@
 import type { Clock } from '../core/clock.ts';
-import { createSteadyClock } from '../core/steady-clock.ts';
+import { createSteadyClock, type SteadyClock } from '../core/steady-clock.ts';
 import { decodeKey, encodeKey } from './key-codec.ts';
 import { type ListPlan, toListPlan } from './list-options.ts';
 import { expiryOf, prepareCommit, type PreparedOp, toId } from './prepare-commit.ts';
@@ -56,12 +56,7 @@ export interface RemoteStoreOptions {
 export function createRemoteStore(options: RemoteStoreOptions): Store {
   const { driver, rows, clock, watchers, warnings = [] } = options;
   const steady = createSteadyClock(clock);
-  const stopSweeper = startSweeper({
-    clock,
-    steady,
-    sweep: (limit) => rows.sweep(steady.now(), limit),
-    correct: () => correctExpiries(rows.expiries, clock.now()),
-  });
+  const stopSweeper = startSweeping(rows, clock, steady);
   let closing: Promise<void> | undefined;
 
   function assertOpen(): void {
@@ -118,6 +113,15 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
     },
     close: () => (closing ??= shutDown()),
   };
+}
+
+function startSweeping(rows: RemoteRows, clock: Clock, steady: SteadyClock): () => void {
+  return startSweeper({
+    clock,
+    steady,
+    sweep: (limit) => rows.sweep(steady.now(), limit),
+    correct: () => correctExpiries(rows.expiries, clock.now()),
+  });
 }
 
 function notANumber(): StoreError {

@@ -1,3 +1,4 @@
+import { damaged, decoding } from './damage.ts';
 import { StoreError, type Value } from './store.ts';
 
 /** The largest value, in bytes as stored. */
@@ -30,8 +31,8 @@ export function toEnvelope(value: Value): Buffer {
 export function fromEnvelope(envelope: Buffer) {
   const tag = String.fromCharCode(envelope[0] ?? 0);
   if (tag === BYTES_TAG) return Uint8Array.from(envelope.subarray(TAG_SIZE));
-  if (tag === JSON_TAG) return JSON.parse(envelope.toString('utf8', TAG_SIZE));
-  throw new StoreError('corrupt', 'a stored value has an unknown form');
+  if (tag === JSON_TAG) return decoding(() => JSON.parse(envelope.toString('utf8', TAG_SIZE)));
+  throw damaged('a stored value has an unknown form');
 }
 
 function tagBytes(bytes: Uint8Array): Buffer {

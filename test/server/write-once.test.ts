@@ -36,8 +36,18 @@ it(
     const directory = await newDirectory();
     await writeFile(join(directory, 'admin.key'), '');
     const { repository } = makeResources();
-    await expect(firstStart(repository, directory)).rejects.toThrow('admin.key is empty');
+    await expect(
+      firstStart(repository, {
+        dataDir: directory,
+        store: { driver: 'memory', path: '', options: {} },
+      }),
+    ).rejects.toThrow('admin.key is empty');
     await rm(join(directory, 'admin.key'));
-    expect(await firstStart(repository, directory)).toBeDefined();
+    expect(
+      await firstStart(repository, {
+        dataDir: directory,
+        store: { driver: 'memory', path: '', options: {} },
+      }),
+    ).toBeDefined();
   },
 );

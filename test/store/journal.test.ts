@@ -81,6 +81,34 @@ describe('journal', () => {
     }
   });
 
+  it('refuses a last blob that was changed, since what it holds was acknowledged', async () => {
+    const driver = createBlobMap();
+    const store = await open(driver);
+    await store.commit([put('a', 1)]);
+    await store.commit([put('b', 2)]);
+    const last = names(driver, 'journal').at(-1) ?? '';
+    const text = driver.blobs.get(last) ?? '';
+    for (let at = text.lastIndexOf('\n') + 1; at < text.length; at += 3) {
+      const flipped = killed(driver);
+      flipped.blobs.set(last, `${text.slice(0, at)}~${text.slice(at + 1)}`);
+      const message = expect.stringMatching(
+        /was changed; restore a backup: `gateway store restore/,
+      );
+      await expect(open(flipped)).rejects.toMatchObject({ code: 'corrupt', message });
+    }
+  });
+
+  it('refuses snapshots of which none can be read, where the journal begins behind them', async () => {
+    const driver = createBlobMap();
+    const store = await open(driver);
+    for (let i = 0; i < 600; i++) await store.commit([put('k', i)]);
+    await until(() => names(driver, 'part').length > 0 && names(driver, 'journal').length < 500);
+    const flipped = killed(driver);
+    for (const name of [...names(driver, 'snapshot'), ...names(driver, 'journal')])
+      flipped.blobs.delete(name);
+    await expect(open(flipped)).rejects.toMatchObject({ code: 'corrupt' });
+  });
+
   it('refuses a journal with a hole instead of losing what was acknowledged', async () => {
     const driver = createBlobMap();
     const store = await open(driver);

@@ -95,9 +95,7 @@ describe('verifying a store', () => {
         );
         found.push(outcome);
       }
-      // The first ends a walk early, the second what reads it; which way is up to the engine.
-      expect(found[0]).toMatch(/counts 400 rows, but 0 can be read/);
-      expect(found[1]).toMatch(/^(corrupt|unavailable) |can be read/);
+      for (const outcome of found) expect(outcome).toMatch(/^corrupt .*gateway store restore/);
       await writeFile(file, content);
       expect((await verifyApart(path, work)).verified).toMatchObject({ rows: 400, problems: [] });
     },

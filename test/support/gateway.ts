@@ -201,7 +201,7 @@ async function startInProcess(
   const sources = { env, files: nodeConfigFiles };
   const gateway = await openConfigured(config, { clock, log, sources, openStore });
   try {
-    const made = await firstStart(gateway.repository, config.server.dataDir);
+    const made = await firstStart(gateway.repository, config.server);
     const problems = await convergeConfig(gateway, config, sources);
     if (hasErrors(problems)) throw new Error(formatDiagnostics(problems, 'text'));
     const serving = await serveGateway(gateway, config.server, clock);

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { damaged } from '../../store/damage.ts';
 import { MANIFEST } from '../../store/backup/manifest.ts';
 import { verifyBackup } from '../../store/backup/verify-backup.ts';
 import { openRaw } from '../../store/raw/open-raw.ts';
@@ -95,7 +96,10 @@ function toResult({ what, format, identity, createdAt, store, problems }: Report
     ...(problems.length > 0 && {
       failure: {
         code: 'store_broken',
-        message: `${problems.length} ${problems.length === 1 ? 'thing is' : 'things are'} broken`,
+        message: damaged(
+          `${problems.length} ${problems.length === 1 ? 'thing is' : 'things are'} broken`,
+          what,
+        ).message,
         exitCode: EXIT.failed.code,
       },
     }),

@@ -82,9 +82,9 @@ function createJournal({ blobs, lease, table, owner, tip }: JournalOptions) {
       if (!snapshot && (blobsSince >= SNAPSHOT_BLOBS || charsSince >= SNAPSHOT_CHARS)) {
         startSnapshot(lastVersion);
       }
-      const head: JournalHead = { previous: last, lastVersion };
-      const lines = Array.from(changes, ([id, row]) => toLine(id, row));
-      const body = [JSON.stringify(head), ...lines].join('\n');
+      const lines = Array.from(changes, ([id, row]) => toLine(id, row)).join('\n');
+      const head: JournalHead = { previous: last, lastVersion, chars: lines.length };
+      const body = `${JSON.stringify(head)}\n${lines}`;
       const name = blobName('journal', nextNumber++, owner);
       await blobs.write(name, body);
       // A write that took longer than the lease may have landed behind a successor's back.

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
+import { damaged } from '../damage.ts';
 import { openRawLmdb } from '../lmdb/raw-lmdb.ts';
 import { StoreError } from '../store.ts';
 import { verifyStore } from '../raw/verify-store.ts';
@@ -120,8 +121,7 @@ async function look(directory: string, options: WalkOptions): Promise<Manifest['
     const { rows, checksum, problems } = await verifyStore(raw, options);
     const [problem] = problems;
     if (problem) {
-      const message = `the store has a broken row: ${problem.where}: ${problem.what}`;
-      throw new StoreError('corrupt', message);
+      throw damaged('a row cannot be read');
     }
     const identity = raw.meta.identity ?? null;
     return { driver: 'lmdb', format: raw.format, identity, rows, checksum };

@@ -22,6 +22,8 @@ export interface Blobs {
   list(): Promise<BlobName[]>;
   /** Undefined for what is missing, torn or damaged. Rejects with `newer_format`. */
   read(name: string): Promise<string | undefined>;
+  /** The text of a blob whose checksum does not hold; undefined for what is missing or has no head. */
+  readBroken(name: string): Promise<string | undefined>;
   /** The format that a blob was written in; undefined and rejections as with `read`. */
   formatOf(name: string): Promise<number | undefined>;
   /** What is written from now on; it is {@link FORMAT} unless the store is still of an older one. */
@@ -51,6 +53,11 @@ export function createBlobs(driver: Driver): Blobs {
       return keys.flatMap(toBlobName).toSorted((a, b) => (a.name < b.name ? -1 : 1));
     },
     read: async (name) => (await frameOf(name))?.body,
+    async readBroken(name) {
+      const text = toText(await call('read', () => driver.getItem(name, {})));
+      const head = text === undefined ? undefined : HEAD.exec(text);
+      return head ? text?.slice(head[0].length) : undefined;
+    },
     formatOf: async (name) => (await frameOf(name))?.format,
     useFormat: (next) => void (format = next),
     async write(name, body) {
@@ -87,14 +94,19 @@ interface Frame {
 }
 
 function fromFrame(item: unknown): Frame | undefined {
-  const text = item instanceof Uint8Array ? Buffer.from(item).toString() : item;
-  if (typeof text !== 'string') return undefined;
+  const text = toText(item);
+  if (text === undefined) return undefined;
   const head = HEAD.exec(text);
   if (!head) return undefined;
   const format = Number(head[1]);
   if (format > FORMAT) throw newerFormat(format, FORMAT, 'the stored data');
   const body = text.slice(head[0].length);
   return checksum(body) === head[2] ? { format, body } : undefined;
+}
+
+function toText(item: unknown): string | undefined {
+  if (item instanceof Uint8Array) return Buffer.from(item).toString();
+  return typeof item === 'string' ? item : undefined;
 }
 
 function checksum(body: string): string {

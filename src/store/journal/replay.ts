@@ -1,5 +1,5 @@
 import type { StoreMeta } from '../store-meta.ts';
-import { StoreError } from '../store.ts';
+import { damaged } from '../damage.ts';
 import type { Row, Table } from '../table.ts';
 import type { BlobName, Blobs } from './blobs.ts';
 import { fromLine } from './rows.ts';
@@ -8,6 +8,8 @@ import { fromLine } from './rows.ts';
 export interface JournalHead {
   previous: string;
   lastVersion: number;
+  /** Of the lines that follow; absent in blobs of older releases. */
+  chars?: number;
 }
 
 /** The whole of a snapshot blob; written last, it makes its parts count. */
@@ -90,6 +92,10 @@ async function loadSnapshot(
     table.apply(rows);
     return { head, blob };
   }
+  // Until the first snapshot is whole the journal holds everything as well.
+  const isAlone = !names.some(({ kind }) => kind === 'journal');
+  if (isAlone && names.some(({ kind }) => kind === 'part'))
+    throw damaged('no snapshot can be read');
   return undefined;
 }
 
@@ -113,12 +119,30 @@ async function readJournals(blobs: Blobs, names: BlobName[]): Promise<Map<string
     const some = names.slice(i, i + READ_AHEAD).map(({ name }) => name);
     const bodies = await Promise.all(some.map((name) => blobs.read(name)));
     for (const [n, body] of bodies.entries()) {
-      if (body === undefined) continue;
+      if (body === undefined) {
+        await assertTorn(blobs, some[n]!);
+        continue;
+      }
       const [head = '', ...lines] = body.split('\n');
       journals.set(some[n]!, { head: JSON.parse(head), lines });
     }
   }
   return journals;
+}
+
+/** A blob that was cut short was never acknowledged; one that has all its text was, and is damaged. */
+async function assertTorn(blobs: Blobs, name: string): Promise<void> {
+  const text = await blobs.readBroken(name);
+  const end = text?.indexOf('\n') ?? -1;
+  if (text === undefined || end < 0) return;
+  let head: JournalHead;
+  try {
+    head = JSON.parse(text.slice(0, end));
+  } catch {
+    return;
+  }
+  const { chars } = head;
+  if (chars !== undefined && text.length - end - 1 >= chars) throw damaged(`${name} was changed`);
 }
 
 function chainOf(journals: Map<string, JournalBlob>, last: string): JournalBlob[] {
@@ -127,10 +151,7 @@ function chainOf(journals: Map<string, JournalBlob>, last: string): JournalBlob[
   while (name !== last) {
     const blob = journals.get(name);
     if (!blob) {
-      throw new StoreError(
-        'corrupt',
-        `the journal has a hole: ${name || 'its beginning'} is missing`,
-      );
+      throw damaged(`its journal has a hole, ${name || 'its beginning'} is missing or broken`);
     }
     chain.push(blob);
     name = blob.head.previous;

@@ -1,6 +1,7 @@
 import { statfsSync } from 'node:fs';
 import { open, type Database, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
 import { systemClock } from '../../core/clock.ts';
+import { damaged } from '../damage.ts';
 import { newerFormat } from '../store-meta.ts';
 import { StoreError } from '../store.ts';
 import { createDiskRoom } from './disk-room.ts';
@@ -39,6 +40,7 @@ export function openEnvironment(directory: string): LmdbEnvironment {
     if (cause instanceof StoreError) throw cause;
     const { code, message } = fromLmdbError(cause);
     if (code === 'unavailable' || code === 'read_only') throw unusable(directory, cause);
+    if (code === 'corrupt') throw damaged('lmdb cannot read it', `the store in ${directory}`);
     throw new StoreError(code, `${message} (${directory})`, { cause });
   }
 }

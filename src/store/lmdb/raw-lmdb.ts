@@ -1,5 +1,6 @@
 import { open, type Database, type RootDatabase } from 'lmdb';
 import { systemClock } from '../../core/clock.ts';
+import { damaged } from '../damage.ts';
 import { findPeers } from '../doorbell.ts';
 import {
   STEP_BYTES,
@@ -89,7 +90,7 @@ function openTables(directory: string): Tables {
   });
   if (data && meta) return { root, data, meta };
   void root.close();
-  throw new StoreError('corrupt', `${directory} holds a database, but not of a gateway`);
+  throw damaged('it is not the database of a gateway', `the store in ${directory}`);
 }
 
 function createRaw({ root, data, meta }: Tables, directory: string): RawLmdb {

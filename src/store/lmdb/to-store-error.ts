@@ -1,3 +1,4 @@
+import { damaged, isDecodingFailure } from '../damage.ts';
 import { StoreError, type StoreErrorCode } from '../store.ts';
 
 /** lmdb reports system errors by number and its own by negative numbers. */
@@ -10,12 +11,21 @@ const CODES: Readonly<Record<string, readonly [StoreErrorCode, string]>> = {
   30: ['read_only', 'the disk of the store is mounted read-only'],
   13: ['read_only', 'this user may not write to the store'],
   1: ['read_only', 'this user may not write to the store'],
-  '-30793': ['corrupt', 'the data file is not a store'],
-  '-30796': ['corrupt', 'the data file of the store is damaged'],
-  '-30797': ['corrupt', 'the data file of the store is damaged'],
   '-30794': ['newer_format', 'the data file was written by another version of lmdb'],
   '-30790': ['unavailable', 'too many processes read the store at once'],
 };
+
+/** Numbers for pages that do not fit together, and for transactions that such a page has spoiled. */
+const DAMAGE: ReadonlySet<string> = new Set([
+  '-30793',
+  '-30796',
+  '-30797',
+  '-30786',
+  '-30787',
+  '-30782',
+  '-30781',
+  '-30779',
+]);
 
 /** What lmdb threw or rejected with, as the one error type of stores. */
 export async function toStoreError(thrown: unknown): Promise<StoreError> {
@@ -25,6 +35,7 @@ export async function toStoreError(thrown: unknown): Promise<StoreError> {
 
 export function fromLmdbError(cause: unknown): StoreError {
   const number = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (DAMAGE.has(number) || isDecodingFailure(cause)) return damaged('lmdb cannot read it');
   const [code, message] = CODES[number] ?? ['unavailable', `the store failed: ${String(cause)}`];
   return new StoreError(code, message, { cause });
 }

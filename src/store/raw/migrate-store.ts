@@ -1,9 +1,11 @@
 import { existsSync, realpathSync } from 'node:fs';
 import type { Clock } from '../../core/clock.ts';
-import { toKeyRange } from '../key-codec.ts';
+import { damaged } from '../damage.ts';
+import { decodeKey, toKeyRange } from '../key-codec.ts';
 import { openStore } from '../open-store.ts';
 import type { StoreConfig } from '../store-config.ts';
 import { StoreError, type Key } from '../store.ts';
+import { fromEnvelope } from '../value-codec.ts';
 import { openRaw, openRawTarget } from './open-raw.ts';
 import type { RawStore, RawTarget } from './raw-store.ts';
 import { createSumming, walk, type Summary, type WalkOptions } from './summary.ts';
@@ -65,12 +67,13 @@ async function copy(
   await target.begin({ from, startedAt: clock.now() });
   const copied = createSumming();
   for await (const rows of walk(source, options)) {
+    for (const { key, envelope } of rows) assertReadable(key, envelope);
     await target.write(rows);
     for (const row of rows) copied.add(row);
   }
   const { rows: count, highestVersion } = copied.result();
   const [fault] = await source.faults(count);
-  if (fault) throw new StoreError('corrupt', `the source is damaged: ${fault}`);
+  if (fault) throw damaged(fault, 'the source');
   await target.flush(Math.max(highestVersion, await source.lastVersion()));
   options.onCopied();
   const found = await summaryOf(target, options);
@@ -80,6 +83,12 @@ async function copy(
   await assertUnused(target, { what: 'target', clock, leases: [] });
   await target.complete();
   return found;
+}
+
+/** @throws StoreError `corrupt` */
+function assertReadable(key: Buffer, envelope: Buffer): void {
+  decodeKey(key);
+  fromEnvelope(envelope);
 }
 
 async function assertTakes({ meta, read }: RawTarget, from: string): Promise<void> {

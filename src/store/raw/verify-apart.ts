@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { damaged } from '../damage.ts';
 import type { StoreMeta } from '../store-meta.ts';
 import { StoreError, type StoreErrorCode } from '../store.ts';
 import type { WalkOptions } from './summary.ts';
@@ -43,8 +44,7 @@ export function verifyApart(path: string, { signal, onRows }: WalkOptions): Prom
     child.once('error', reject);
     child.once('exit', (code, ended) => {
       const how = ended ?? `exit ${code}`;
-      const message = `the data file of ${path} is damaged: reading it ended the reader (${how}); restore a backup`;
-      reject(new StoreError('corrupt', message));
+      reject(damaged(`reading it ended the reader (${how})`, `the store in ${path}`));
     });
     child.send(path);
   });

@@ -1,8 +1,11 @@
 import { systemClock } from '../../core/clock.ts';
+import { damaged } from '../damage.ts';
 import { StoreError } from '../store.ts';
 import { openRaw } from './open-raw.ts';
 import type { ApartMessage, ApartReport } from './verify-apart.ts';
 import { verifyStore } from './verify-store.ts';
+
+const UNREADABLE = 'it cannot be read';
 
 /** A process that reads the lmdb store of the folder it is sent, and may end over what it finds. */
 process.once('message', (path: string) => void answer(path));
@@ -11,8 +14,8 @@ async function answer(path: string): Promise<void> {
   try {
     tell({ report: await read(path) });
   } catch (error) {
-    const code = error instanceof StoreError ? error.code : 'corrupt';
-    tell({ failure: { code, message: error instanceof Error ? error.message : String(error) } });
+    const { code, message } = error instanceof StoreError ? error : damaged(UNREADABLE);
+    tell({ failure: { code, message } });
   } finally {
     process.disconnect();
   }

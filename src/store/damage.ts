@@ -1,0 +1,25 @@
+import { StoreError } from './store.ts';
+
+const NEXT = 'restore a backup: `gateway store restore BACKUP --replace`';
+
+/**
+ * The one error for a store that is not what was written: it says what to do and holds no byte of a
+ * row. `what` says, in a few words, what was found.
+ */
+export function damaged(what: string, store = 'the store'): StoreError {
+  return new StoreError('corrupt', `${store} is damaged: ${what}; ${NEXT}`);
+}
+
+/** Runs what decodes a row; all that it throws comes of damage, and is told as such. */
+export function decoding<R>(decode: () => R): R {
+  try {
+    return decode();
+  } catch {
+    throw damaged('a row cannot be read');
+  }
+}
+
+/** For what cannot be read otherwise: errors of decoders, whose words may hold bytes of a row. */
+export function isDecodingFailure(error: unknown): boolean {
+  return error instanceof SyntaxError || error instanceof RangeError;
+}

@@ -1,0 +1,102 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { temporaryDirectory } from '../conformance/store-kill.ts';
+import { verifies } from '../requirements.ts';
+import type { DamageReport } from './support/damaged-store-process.ts';
+
+const SCRIPT = fileURLToPath(new URL('support/damaged-store-process.ts', import.meta.url));
+const SECRET = 'BYTES-OF-A-ROW';
+const SENTENCE = /is damaged: [^`]+; restore a backup: `gateway store restore BACKUP --replace`/;
+
+/** A small store with all that a file can hold: rows, long values, rows that expire, free pages. */
+async function makeStore(): Promise<{ directory: string; content: Buffer }> {
+  const directory = await temporaryDirectory();
+  const store = await openStore({ driver: 'lmdb', path: directory }, { clock: systemClock });
+  for (let round = 0; round < 20; round++)
+    await store.commit(
+      Array.from({ length: 20 }, (_, index) => {
+        const value = { text: `${SECRET} ${'x'.repeat(index * 7)}` };
+        const key = ['row', round * 20 + index];
+        return { type: 'put' as const, key, value, ...(index % 3 === 0 && { ttlMs: 3_600_000 }) };
+      }),
+    );
+  for (let i = 0; i < 6; i++)
+    await store.commit([{ type: 'put', key: ['big', i % 3], value: SECRET.repeat(700) }]);
+  await store.close();
+  return { directory, content: await readFile(join(directory, 'data.mdb')) };
+}
+
+/** One process for many damaged stores; how it ended where it did. */
+function createReader() {
+  let child: ChildProcess | undefined;
+  const start = async (): Promise<ChildProcess> => {
+    const next = fork(SCRIPT, [], { execArgv: ['--import', 'tsx'], stdio: 'ignore' });
+    await once(next, 'message');
+    return next;
+  };
+  onTestFinished(() => void child?.kill('SIGKILL'));
+  return async (path: string): Promise<readonly string[]> => {
+    const reader = (child ??= await start());
+    const failures = await new Promise<readonly string[]>((resolve) => {
+      reader.once('exit', (code, signal) => resolve([`ended with ${signal ?? code}`]));
+      reader.once('message', (report: DamageReport) => resolve(report.failures));
+      reader.send(path);
+    });
+    reader.removeAllListeners();
+    if (reader.exitCode !== null || reader.signalCode !== null) child = undefined;
+    return failures;
+  };
+}
+
+/** The same numbers each time (mulberry32). */
+function createRandom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return (((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below || 0;
+  };
+}
+
+const FLIPS = 200;
+
+describe('a data file', () => {
+  it(
+    verifies(
+      'store.damage.flipped-bytes',
+      'with flipped bytes is told in one sentence, without a byte of a row, or does no harm',
+    ),
+    async () => {
+      const { content } = await makeStore();
+      const root = await temporaryDirectory();
+      const read = createReader();
+      const random = createRandom(13);
+      let found = 0;
+      for (let i = 0; i < FLIPS; i++) {
+        const flipped = Buffer.from(content);
+        // Every other time in the head of a page, where the file is most easily broken.
+        const at = Math.floor(random(content.length));
+        const place = i % 2 === 0 ? at : Math.floor(at / 4_096) * 4_096 + Math.floor(random(200));
+        for (let n = 0; n < 1 + (i % 3); n++)
+          flipped[place + n] = flipped[place + n]! ^ (1 + Math.floor(random(255)));
+        const directory = join(root, String(i));
+        await mkdir(directory);
+        await writeFile(join(directory, 'data.mdb'), flipped);
+        const failures = await read(directory);
+        const where = `byte ${place} of page ${Math.floor(place / 4_096)}`;
+        for (const failure of failures) expect(failure, where).toMatch(SENTENCE);
+        expect(failures.join(), where).not.toMatch(/BYTES|xxx|JSON|Unexpected/);
+        if (failures.length > 0) found++;
+      }
+      expect(found).toBeGreaterThan(FLIPS / 10);
+    },
+    120_000,
+  );
+});
