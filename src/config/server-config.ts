@@ -1,3 +1,4 @@
+import type { ValueBound } from '../core/json/json-document.ts';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { OwnWebhook } from '../resources/chat-webhooks.ts';
@@ -29,6 +30,9 @@ export interface ServerConfig {
     bodyBytes: number;
     /** Null: a quarter of the heap limit. */
     bodyMemoryBytes: number | null;
+    /** Of the bodies of inference calls and of all others. */
+    bodyValues: ValueBound;
+    resourceValues: ValueBound;
     headerBytes: number;
     urlBytes: number;
     requestTimeoutMs: number;
@@ -221,6 +225,9 @@ function leaves(shape: Shape, path: readonly string[]): Leaf[] {
   return [{ path: path.join('.'), description, isList: shape.type === 'array' }];
 }
 
+/** Numbers are made faster than other values. */
+const NUMBERS_PER_VALUE = 8;
+
 function toServerConfig(settings: ServerSettings, directory: string): ServerConfig {
   const { limits, secrets, store, media } = settings;
   const dataDir = resolve(directory, settings.data_dir);
@@ -228,18 +235,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     listen: settings.listen,
     dataDir,
     store: { ...store, path: resolve(directory, store.path ?? resolve(dataDir, 'store')) },
-    limits: {
-      rpm: limits.rpm,
-      bodyBytes: limits.body,
-      bodyMemoryBytes: limits.body_memory ?? null,
-      headerBytes: limits.header_bytes,
-      urlBytes: limits.url_bytes,
-      requestTimeoutMs: limits.request_timeout,
-      interactionWaitMs: limits.interaction_wait,
-      runRetentionMs: limits.run_retention,
-      outputTokensBound: limits.output_tokens_bound,
-      maxConnections: limits.max_connections,
-    },
+    limits: toLimits(limits),
     retention: settings.retention,
     timeouts: {
       firstContent: settings.timeouts.first_content,
@@ -272,6 +268,32 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     harnessesInline: settings.harnesses_inline,
     mcpServers: settings.mcp_servers,
     workers: settings.workers,
+  };
+}
+
+function toLimits(limits: ServerSettings['limits']): ServerConfig['limits'] {
+  return {
+    rpm: limits.rpm,
+    bodyBytes: limits.body,
+    bodyMemoryBytes: limits.body_memory ?? null,
+    bodyValues: {
+      most: limits.body_values,
+      numbers: limits.body_values * NUMBERS_PER_VALUE,
+      setting: 'server.limits.body_values',
+    },
+    // Each number may be at fault, and then costs as much as any other value.
+    resourceValues: {
+      most: limits.resource_values,
+      numbers: limits.resource_values,
+      setting: 'server.limits.resource_values',
+    },
+    headerBytes: limits.header_bytes,
+    urlBytes: limits.url_bytes,
+    requestTimeoutMs: limits.request_timeout,
+    interactionWaitMs: limits.interaction_wait,
+    runRetentionMs: limits.run_retention,
+    outputTokensBound: limits.output_tokens_bound,
+    maxConnections: limits.max_connections,
   };
 }
 

@@ -48,6 +48,16 @@ const limits = z.object({
     .describe(
       'Memory of all request bodies under way in one process. Default a quarter of its heap limit; never less than `body`.',
     ),
+  body_values: z
+    .int()
+    .min(1000)
+    .default(250_000)
+    .describe('Most JSON values in the body of an inference call; a list of numbers is one.'),
+  resource_values: z
+    .int()
+    .min(1000)
+    .default(50_000)
+    .describe('Most JSON values in any other body.'),
   header_bytes: z.int().min(1024).default(16_384).describe('Largest request head.'),
   url_bytes: z.int().min(256).default(8192).describe('Longest request target.'),
   request_timeout: duration.prefault('30s').describe('Time to receive a whole request body.'),

@@ -1,5 +1,5 @@
 import { GatewayError } from './errors.ts';
-import type { JsonMember } from './json/json-document.ts';
+import type { JsonMember } from './json/json-member.ts';
 import type { JsonEdit } from './json-splice.ts';
 import type { Quirks } from './quirks.ts';
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from './errors.ts';
-import type { JsonMember } from './json/json-document.ts';
+import type { JsonMember } from './json/json-member.ts';
 import { parseJson } from './json-value.ts';
 import { MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from './json/scanner.ts';
 

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { JsonMember } from './json/json-document.ts';
+import type { JsonMember } from './json/json-member.ts';
 import { fromBytes, joinBodies } from './spooled-body.ts';
 import type { SpooledBody } from './spooled-body.ts';
 

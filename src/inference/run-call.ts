@@ -153,19 +153,20 @@ function prepare(
   { peek, wire, losses, deps }: Preparation,
 ): UpstreamRequest | AttemptFailure {
   try {
+    const body = encode(wire, peek, {
+      model: route.upstreamModel,
+      quirks: route.provider.quirks[protocol],
+      askUsage: !route.provider.noStreamUsage,
+      account: route.provider.id,
+      defaultMaxTokens: model.maxOutputTokens ?? deps.defaultMaxTokens,
+      losses,
+    });
     return buildUpstreamRequest({
       account: route.provider,
       protocol,
       upstreamModel: route.upstreamModel,
       stream: call.peek.stream,
-      body: encode(wire, peek, {
-        model: route.upstreamModel,
-        quirks: route.provider.quirks[protocol],
-        askUsage: !route.provider.noStreamUsage,
-        account: route.provider.id,
-        defaultMaxTokens: model.maxOutputTokens ?? deps.defaultMaxTokens,
-        losses,
-      }),
+      body,
       contentType: call.peek.contentType,
       // Those of another protocol mean something else to this one.
       operation: wire === call.protocol ? call.peek.operation : undefined,
@@ -175,6 +176,10 @@ function prepare(
     if (thrown instanceof GatewayError && thrown.code === 'unsupported_feature')
       return unsupportedFailure(thrown);
     throw thrown;
+  } finally {
+    // Another candidate makes it again; nobody keeps it while a provider works.
+    peek.json.release();
+    call.peek.json.release();
   }
 }
 

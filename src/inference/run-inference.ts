@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Clock } from '../core/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { RequestAddress, WireProtocol } from '../protocols/protocol.ts';
+import type { RequestSource } from '../protocols/scan-request.ts';
 import type { Affinity } from '../routing/affinity.ts';
 import type { Catalog, Model, ModelType } from '../routing/catalog.ts';
 import { matchesModel } from '../routing/model-patterns.ts';
@@ -46,7 +47,8 @@ export interface InferenceRequest {
   protocol: WireProtocol;
   principal: Principal;
   catalog: Catalog;
-  body: Buffer;
+  /** Bytes, or what was scanned before. */
+  body: RequestSource;
   /** Of the client. */
   headers: IncomingHttpHeaders;
   /** What its address says. */

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { quirkEdits } from '../core/json-quirks.ts';
-import type { JsonMember } from '../core/json/json-document.ts';
+import type { JsonMember } from '../core/json/json-member.ts';
 import { applyPatches, findPatches, patchInPieces } from '../core/json-splice.ts';
 import type { JsonEdit } from '../core/json-splice.ts';
 import type { SpooledBody } from '../core/spooled-body.ts';

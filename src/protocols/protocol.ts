@@ -1,10 +1,12 @@
 import type { Buffer } from 'node:buffer';
 import type { Form } from '../core/form.ts';
-import type { JsonMember } from '../core/json/json-document.ts';
+import type { JsonDocument } from '../core/json/json-document.ts';
+import type { JsonMember } from '../core/json/json-member.ts';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Quirks } from '../core/quirks.ts';
 import type { SpooledBody } from '../core/spooled-body.ts';
 import type { Usage } from '../core/usage.ts';
+import type { RequestSource } from './scan-request.ts';
 
 /** What of a request's address and headers its protocol reads; most read the body alone. */
 export interface RequestAddress {
@@ -28,8 +30,10 @@ export interface RequestPeek {
   readonly body: Buffer;
   /** The client's body where it is a form; it is encoded by {@link Wire.encodeForm}. */
   readonly form?: Form | undefined;
+  /** Of {@link body}; of a form none. */
   readonly members: readonly JsonMember[];
-  readonly value: Readonly<Record<string, unknown>>;
+  /** The members' values, parsed when asked for; of a form its fields. Released when the call is on its way. */
+  readonly json: JsonDocument;
   /** The client asked for usage in the stream, so its chunk is passed on. */
   readonly keepUsage: boolean;
   /** How many alternative answers were asked for, at least 1. */
@@ -196,7 +200,7 @@ export interface Wire {
 /** A wire format, pure and without I/O: what the pipeline needs to serve it (design: Layout, 3). */
 export interface WireProtocol extends Wire, Partial<StreamCodec> {
   /** Throws `invalid_json` or `invalid_request` with `param`. */
-  peek(body: Buffer, address?: RequestAddress): RequestPeek;
+  peek(source: RequestSource, address?: RequestAddress): RequestPeek;
   /** The protocols into which its requests may be translated, the most faithful first. Default: none. */
   readonly translatesTo?: readonly Protocol[];
   /** An answer made without any provider, for calls that have one (counting tokens). */

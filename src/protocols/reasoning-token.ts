@@ -3,16 +3,17 @@ import { PROTOCOLS } from '../core/protocol-id.ts';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Signature } from './canonical.ts';
 
-/** Base64 of these bytes is what every token begins with. */
+/** Every token begins with the base64 of these bytes. */
 const HEAD = 'GWR1["';
-const PREFIX = Buffer.from(HEAD).toString('base64');
+/** Beginning of the text of every token. */
+export const TOKEN_MARK = Buffer.from(HEAD).toString('base64');
 
 /**
  * The text that stands for a signature in a client's protocol: the protocol's own as it is, another's
  * in base64 with its origin, so that it comes back to the provider that made it and to no other.
  */
 export function toSignatureText({ origin, value, account }: Signature, own: Protocol): string {
-  if (origin === own && !value.startsWith(PREFIX)) return value;
+  if (origin === own && !value.startsWith(TOKEN_MARK)) return value;
   const told = account === undefined ? [origin, value] : [origin, value, account];
   return Buffer.from(`GWR1${JSON.stringify(told)}`).toString('base64');
 }
@@ -27,13 +28,8 @@ export function isForeignToken(text: unknown, own: Protocol): boolean {
   return typeof text === 'string' && fromSignatureText(text, own).origin !== own;
 }
 
-/** False: nothing in these bytes is a token. */
-export function mayHoldToken(body: Buffer): boolean {
-  return body.includes(PREFIX);
-}
-
 function readToken(text: string): Signature | undefined {
-  if (!text.startsWith(PREFIX)) return undefined;
+  if (!text.startsWith(TOKEN_MARK)) return undefined;
   try {
     const parsed: unknown = JSON.parse(Buffer.from(text, 'base64').toString('utf8').slice(4));
     if (!Array.isArray(parsed)) return undefined;

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { GatewayError } from '../core/errors.ts';
-import { scanJson } from '../core/json/json-document.ts';
-import { refuseManyValues } from '../core/refuse-many-values.ts';
+import { scanInSlices } from '../core/json/json-document.ts';
+import type { ValueBound } from '../core/json/json-document.ts';
 import type { ResourceDefinition, Spec } from './define-resource.ts';
 
 export type Body = Readonly<Record<string, unknown>>;
@@ -9,10 +9,14 @@ export type Body = Readonly<Record<string, unknown>>;
 /**
  * The object that a body holds; where it is `optional`, none is an empty one.
  *
- * @throws GatewayError `invalid_json`
+ * @throws GatewayError `invalid_json`, and `invalid_request` for more values than the bound
  */
-export function readObject(bytes: Buffer, { optional = false } = {}): Body {
-  return optional && bytes.length === 0 ? {} : scanJson(bytes).value;
+export async function readObject(
+  bytes: Buffer,
+  { optional = false, values }: { optional?: boolean; values: ValueBound },
+): Promise<Body> {
+  if (optional && bytes.length === 0) return {};
+  return (await scanInSlices(bytes, { values })).value;
 }
 
 /** A body with the spellings of views, and others, turned into those of the declared fields. */
@@ -30,7 +34,7 @@ export function withoutAliases({ aliases, kind, read }: ResourceDefinition, body
 /**
  * The declared fields of a body, normalised and with defaults; unknown members are left out.
  *
- * @throws GatewayError `invalid_request` for wrong types, missing fields and too many values, `unprocessable` for
+ * @throws GatewayError `invalid_request` for wrong types and missing fields, `unprocessable` for
  *   well-formed values without meaning; `param` is the path of the first fault
  */
 export function parseSpec({ fields }: ResourceDefinition, body: Body): Spec {
@@ -39,7 +43,6 @@ export function parseSpec({ fields }: ResourceDefinition, body: Body): Spec {
 
 /** As {@link parseSpec}, for fields that stand below `prefix` in a body. */
 export function parseFields(fields: z.ZodObject, body: Body, prefix = ''): Record<string, unknown> {
-  refuseManyValues(body);
   const parsed = fields.safeParse(body);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(nearest);

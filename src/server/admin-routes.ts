@@ -27,14 +27,15 @@ const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Everything under `/admin/v1`, for keys with the scope `admin` (requirement keys.admin.separate-surface). */
 export function adminRoutes(deps: AdminDeps): RouteSpec[] {
-  const { store, repository, spools, maxBodyBytes } = deps;
+  const { store, repository, spools, maxBodyBytes, resourceValues } = deps;
+  const bodies = { spools, maxBodyBytes, resourceValues };
   const kinds = repository.definitions.flatMap((definition): RouteSpec[] => {
     const handle = createResourceHandler(definition, repository);
     const handler = asAdmin(
       deps,
       async (exchange, { organizationId: organization, keyId: holder }) => {
         const api = { path: definition.path, fromForm: definition.api?.fromForm };
-        const request = toResourceRequest(api, exchange, { spools, maxBodyBytes, holder });
+        const request = toResourceRequest(api, exchange, { ...bodies, holder });
         const reply = await handle({ ...request, organization, platform: true });
         // Whoever changes something and calls at once meets the change. What was written is written.
         if (exchange.request.method !== 'GET') await deps.catchUp().catch(() => undefined);

@@ -116,10 +116,10 @@ function runNotFound(): GatewayError {
 /** What is run is what the Schedule says (requirement deployments.trigger.no-overrides). */
 async function refuseInput(
   { exchange, principal }: Pick<Ask, 'exchange' | 'principal'>,
-  { maxBodyBytes: limit }: DeploymentRoutesDeps,
+  { maxBodyBytes: limit, resourceValues: values }: DeploymentRoutesDeps,
 ): Promise<void> {
   const bytes = await readBody(exchange, { limit, holder: principal.keyId });
-  const [param] = Object.keys(readObject(bytes, { optional: true }));
+  const [param] = Object.keys(await readObject(bytes, { optional: true, values }));
   if (param === undefined) return;
   const message = `${param}: expected an empty body or {}`;
   throw new GatewayError('invalid_request', { message, param });

@@ -83,6 +83,7 @@ export function openAgents(options: AgentsOptions): AgentsParts {
     sessions: checked,
     carriers: resourceCarriers(config.compat),
     maxBodyBytes: config.limits.bodyBytes,
+    resourceValues: config.limits.resourceValues,
     active: options.inference.active,
   };
   return {

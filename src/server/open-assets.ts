@@ -61,6 +61,7 @@ export async function openAssets(store: Store, options: AssetsOptions): Promise<
     links,
     publicUrl: config.media.publicUrl ?? undefined,
     maxBodyBytes: config.limits.bodyBytes,
+    resourceValues: config.limits.resourceValues,
   };
   const { create, get } = createAssetHandlers(shared);
   return {

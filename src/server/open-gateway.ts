@@ -249,6 +249,8 @@ function sharedParts(
     rates: usage.rates,
     concurrency: usage.concurrency,
     maxBodyBytes: config.limits.bodyBytes,
+    bodyValues: config.limits.bodyValues,
+    resourceValues: config.limits.resourceValues,
     spools: createSpools(join(config.dataDir, 'spool'), ids),
     interactionWaitMs: config.limits.interactionWaitMs,
     resultsKeptMs: config.retention.results,

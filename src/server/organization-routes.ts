@@ -58,13 +58,13 @@ function kindRoutes(
   deps: OrganizationDeps,
 ): RouteSpec[] {
   const { path, scope } = api;
-  const { spools, maxBodyBytes } = deps;
+  const { spools, maxBodyBytes, resourceValues } = deps;
   const handle = createResourceHandler(definition, deps.repository);
   const handler = forOrganization(
     scope,
     deps,
     async (exchange, { organizationId, keyId: holder }) => {
-      const terms = { spools, maxBodyBytes, holder };
+      const terms = { spools, maxBodyBytes, resourceValues, holder };
       const { locate, ...request } = toResourceRequest(api, exchange, terms);
       try {
         return { ...(await handle({ ...request, organization: organizationId, platform: false })) };

@@ -1,5 +1,6 @@
 import { GatewayError } from '../core/errors.ts';
 import type { FormPart } from '../core/form.ts';
+import type { ValueBound } from '../core/json/json-document.ts';
 import type { Spools } from '../core/spool.ts';
 import { gatherBody } from '../core/spooled-body.ts';
 import type { ResourceRequest } from '../resources/handlers.ts';
@@ -15,6 +16,7 @@ export interface ResourceBodies {
   spools: Spools;
   /** Bytes. */
   maxBodyBytes: number;
+  resourceValues: ValueBound;
 }
 
 /** How one body is taken. */
@@ -51,9 +53,9 @@ export function toResourceRequest(
     named: exchange.named,
     async body(options) {
       if (fromForm && isForm(request)) return fromForm(await readFields(exchange, bodies));
-      const { maxBodyBytes: limit, holder } = bodies;
+      const { maxBodyBytes: limit, holder, resourceValues: values } = bodies;
       const bytes = await readBody(exchange, { limit, holder });
-      if (!yaml || !isYaml(request)) return readObject(bytes, options);
+      if (!yaml || !isYaml(request)) return readObject(bytes, { ...options, values });
       const read = readYaml(bytes, options);
       ({ locate } = read);
       return read.value;

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
-import { scanJson } from '../core/json/json-document.ts';
+import { scanInSlices } from '../core/json/json-document.ts';
+import type { ValueBound } from '../core/json/json-document.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { ActiveExchanges } from '../inference/active-exchanges.ts';
 import type { CallResult } from '../inference/types.ts';
@@ -35,6 +36,7 @@ export interface ServiceRoutesDeps extends GateDeps {
   readonly carriers: readonly Carrier[];
   /** Bytes. */
   readonly maxBodyBytes: number;
+  readonly resourceValues: ValueBound;
   /** Calls that a stop ends. */
   readonly active: ActiveExchanges;
   onBug(thrown: unknown, requestId: string): void;
@@ -46,6 +48,7 @@ type Serve = (call: EntryCall, body: () => Promise<Buffer>) => Promise<Reply | C
 
 /** The three ways to call a Service, for keys with the scope `endpoints` (contract: Services). */
 export function serviceRoutes(deps: ServiceRoutesDeps): RouteSpec[] {
+  const values = deps.resourceValues;
   const runs = createServiceRuns(deps.sessions, deps.desk);
   const mcp = createMcpEntry({
     ...deps,
@@ -55,7 +58,7 @@ export function serviceRoutes(deps: ServiceRoutesDeps): RouteSpec[] {
   });
   const acp = createAcpEntry({ ...deps, runs });
   const run: Serve = async ({ service, payer, exchange: { named } }, body) => {
-    const message = readRun(scanJson(await body()).value);
+    const message = readRun((await scanInSlices(await body(), { values })).value);
     const also = named && ((sent: SentMessage) => named.answered(toRunReply(sent)));
     return toRunReply(await runs.send(service, payer, { ...message, also }));
   };

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
-import { scanJson } from '../core/json/json-document.ts';
+import { scanInSlices } from '../core/json/json-document.ts';
+import type { ValueBound } from '../core/json/json-document.ts';
 import type { ActiveExchanges } from '../inference/active-exchanges.ts';
 import { createRelay } from '../inference/relay.ts';
 import type { CallResult } from '../inference/types.ts';
@@ -33,6 +34,7 @@ export interface SessionRoutesDeps extends GateDeps {
   readonly carriers: readonly Carrier[];
   /** Bytes. */
   readonly maxBodyBytes: number;
+  readonly resourceValues: ValueBound;
   catalog(): Catalog;
   /** Streams that a stop ends. */
   readonly active: Pick<ActiveExchanges, 'add' | 'delete'>;
@@ -204,9 +206,10 @@ function ok(body: object): Reply {
 
 async function bodyOf(
   { exchange, principal }: Pick<Ask, 'exchange' | 'principal'>,
-  { maxBodyBytes: limit }: SessionRoutesDeps,
+  { maxBodyBytes: limit, resourceValues: values }: SessionRoutesDeps,
 ): Promise<object> {
-  return scanJson(await readBody(exchange, { limit, holder: principal.keyId })).value;
+  const body = await readBody(exchange, { limit, holder: principal.keyId });
+  return (await scanInSlices(body, { values })).value;
 }
 
 function idOf(path: string): string {

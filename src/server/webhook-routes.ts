@@ -120,9 +120,10 @@ function idOf(path: string): string {
 async function refuseInput(
   exchange: HttpExchange,
   holder: string,
-  { maxBodyBytes: limit }: WebhookRoutesDeps,
+  { maxBodyBytes: limit, resourceValues: values }: WebhookRoutesDeps,
 ): Promise<void> {
-  const body = readObject(await readBody(exchange, { limit, holder }), { optional: true });
+  const bytes = await readBody(exchange, { limit, holder });
+  const body = await readObject(bytes, { optional: true, values });
   const [param] = Object.keys(body);
   if (param === undefined) return;
   const message = `${param}: expected an empty body or {}`;

@@ -1,15 +1,13 @@
 import type { z } from 'zod';
 import { GatewayError } from '../core/errors.ts';
-import { refuseManyValues } from '../core/refuse-many-values.ts';
 
 /**
  * The value as the schema has it, members that it does not name left out.
  *
  * @param path of the value in the body; empty for the body itself
- * @throws GatewayError `invalid_request` with the path of the first fault, or for too many values
+ * @throws GatewayError `invalid_request` with the path of the first fault
  */
 export function parseInput<T extends z.ZodType>(schema: T, value: unknown, path = ''): z.output<T> {
-  refuseManyValues(value);
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];

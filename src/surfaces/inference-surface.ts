@@ -15,7 +15,8 @@ import { watchClient } from './http-exchange.ts';
 import type { Handler, HttpExchange } from './http-exchange.ts';
 import { admit } from './gate.ts';
 import type { Admitted, GateDeps } from './gate.ts';
-import { readBody } from './read-body.ts';
+import type { ValueBound } from '../core/json/json-document.ts';
+import { readRequest } from './read-request.ts';
 import { isForm, readForm } from './read-form.ts';
 import type { ReceivedForm } from './read-form.ts';
 
@@ -52,6 +53,7 @@ export interface SurfaceDeps extends GateDeps {
   catalog(): Catalog;
   /** Bytes. */
   maxBodyBytes: number;
+  bodyValues: ValueBound;
   /** For forms. */
   spools: Spools;
   /** Who looks after work that outlives its call, by protocol. */
@@ -103,7 +105,6 @@ async function run(
 ): Promise<CallResult> {
   const { request, response, named } = exchange;
   const { family, protocol } = surface;
-  const { maxBodyBytes: limit } = deps;
   const { keyId: holder } = principal;
   const catalog = deps.catalog();
   const toClientError = (error: GatewayError, statuses?: readonly (number | null)[]) =>
@@ -114,6 +115,7 @@ async function run(
       contentType: request.headers['content-type'],
     };
     if (surface.forms) form = await readFormOf(surface, { exchange, holder }, deps);
+    const body = form ? NO_BODY : await readRequest(exchange, { ...deps, holder });
     return await runInference(
       {
         id: exchange.id,
@@ -123,7 +125,7 @@ async function run(
         protocol,
         principal,
         catalog,
-        body: form ? NO_BODY : await readBody(exchange, { limit, holder }),
+        body,
         headers: request.headers,
         address: form ? { ...address, form } : address,
         client: watchClient(response),

@@ -5,6 +5,7 @@ import { resolveServerConfig, serverSettings } from '../../src/config/server-con
 import { parseSize } from '../../src/config/size.ts';
 import { verifies } from '../requirements.ts';
 import { memoryFiles } from './memory-files.ts';
+import { BODY_VALUES, RESOURCE_VALUES } from '../support/value-bounds.ts';
 
 function load(text: string, env: Record<string, string> = {}, flags: Record<string, unknown> = {}) {
   const files = memoryFiles({ '/etc/gw/gateway.yaml': text });
@@ -23,6 +24,8 @@ describe('resolveServerConfig', () => {
       limits: {
         rpm: null,
         bodyBytes: 33_554_432,
+        bodyValues: BODY_VALUES,
+        resourceValues: RESOURCE_VALUES,
         headerBytes: 16_384,
         urlBytes: 8192,
         requestTimeoutMs: 30_000,

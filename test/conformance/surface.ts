@@ -477,6 +477,22 @@ export function testSurface(row: SurfaceRow): void {
       }
     });
 
+    it.skipIf(contentType !== 'application/json')(
+      verifies('limits.values.inference', 'a body of more values than the setting allows'),
+      async () => {
+        const own = row.body(`${PREFIX}/echo`, false).toString();
+        const bodyWith = (count: number): string =>
+          own.replace(/^\{/, `{"many":[${'{},'.repeat(count - 1)}{}],`);
+        const before = asked().length;
+        const message = expectError(await ask('echo', { body: bodyWith(250_000) }), 400);
+        expect(message).toContain('more than 250000 values');
+        expect(message).toContain('server.limits.body_values');
+        expect(asked()).toHaveLength(before);
+        expect((await ask('echo', { body: bodyWith(249_000) })).status).toBe(200);
+        expect(asked()).toHaveLength(before + 1);
+      },
+    );
+
     it(proves('provider 400', "with the provider's own words what it refuses"), async () => {
       expect(expectError(await ask('invalid-then-echo'), 400)).toBe('not like this');
     });

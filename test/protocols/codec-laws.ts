@@ -263,13 +263,13 @@ function contextOf(keepUsage: boolean): AnswerContext {
 
 /** What the peek of a protocol with everything in its body says. */
 export function peekBody(body: Buffer): RequestPeek {
-  const { value, members } = scanJson(body);
+  const json = scanJson(body);
   return {
     model: 'acme/one',
-    stream: value['stream'] === true,
+    stream: json.get('stream') === true,
     body,
-    members,
-    value,
+    members: json.members,
+    json,
     keepUsage: true,
     choices: 1,
     inputBound: body.length,

@@ -10,6 +10,7 @@ import { openMemoryStore } from '../../src/store/backends/memory.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
+import { RESOURCE_VALUES } from '../support/value-bounds.ts';
 
 /** What the operator of these tests declared. */
 const OPERATOR = { harnesses: new Set(['coder']), mcpServers: new Set(['files']) };
@@ -85,7 +86,7 @@ async function send(repository: Repository, request: string, options: CallOption
     method,
     segments,
     query: new URLSearchParams(query),
-    body: async (options) => readObject(bytes, options),
+    body: async (options) => readObject(bytes, { ...options, values: RESOURCE_VALUES }),
     organization,
     platform,
   });

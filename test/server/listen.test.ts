@@ -8,12 +8,15 @@ import { systemClock } from '../../src/core/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { listen } from '../../src/server/listen.ts';
 import { verifies } from '../requirements.ts';
+import { BODY_VALUES, RESOURCE_VALUES } from '../support/value-bounds.ts';
 
 const ids = createIdSource(systemClock);
 
 const LIMITS = {
   rpm: null,
   bodyBytes: 1024,
+  bodyValues: BODY_VALUES,
+  resourceValues: RESOURCE_VALUES,
   headerBytes: 16_384,
   urlBytes: 8192,
   requestTimeoutMs: 30_000,

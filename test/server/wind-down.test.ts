@@ -10,10 +10,13 @@ import { createIdSource } from '../../src/core/ids.ts';
 import { listen } from '../../src/server/listen.ts';
 import type { Listener } from '../../src/server/listen.ts';
 import { verifies } from '../requirements.ts';
+import { BODY_VALUES, RESOURCE_VALUES } from '../support/value-bounds.ts';
 
 const LIMITS = {
   rpm: null,
   bodyBytes: 1024,
+  bodyValues: BODY_VALUES,
+  resourceValues: RESOURCE_VALUES,
   headerBytes: 16_384,
   urlBytes: 8192,
   requestTimeoutMs: 30_000,

@@ -15,6 +15,7 @@ import { roomyBudget } from '../support/body-intake.ts';
 import { fakeCatalog } from '../support/catalog.ts';
 import { AGENT, createRig } from './support.ts';
 import type { RigOptions } from './support.ts';
+import { RESOURCE_VALUES } from '../support/value-bounds.ts';
 
 const LIMITS = {
   bodyBytes: 1_000_000,
@@ -38,6 +39,7 @@ export async function serveSessions(options: RigOptions = {}) {
     active,
     carriers: ['bearer'],
     maxBodyBytes: 1_000_000,
+    resourceValues: RESOURCE_VALUES,
     catalog: () => fakeCatalog(),
     lookup: (key) =>
       key.startsWith('org_')

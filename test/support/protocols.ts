@@ -1,3 +1,4 @@
+import { scanJson } from '../../src/core/json/json-document.ts';
 import type { AnswerOptions, EncodeOptions, RequestPeek } from '../../src/protocols/protocol.ts';
 
 /** What the pipeline tells a protocol of a call, for tests that call protocols themselves. */
@@ -25,7 +26,7 @@ export function fakePeek(overrides: Partial<RequestPeek> = {}): RequestPeek {
     stream: true,
     body: Buffer.from('{}'),
     members: [],
-    value: {},
+    json: scanJson(Buffer.from('{}')),
     keepUsage: false,
     choices: 1,
     inputBound: 2,

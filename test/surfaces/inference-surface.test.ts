@@ -12,6 +12,7 @@ import { bodySource } from '../support/body-intake.ts';
 import { fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
 import { chatBody, chunk } from '../support/chat.ts';
 import { inferenceBench } from '../support/inference.ts';
+import { BODY_VALUES } from '../support/value-bounds.ts';
 
 const PRINCIPAL: Principal = {
   keyId: 'key_1',
@@ -35,6 +36,7 @@ function setup(durable: Promise<void>) {
     inference: bench.deps,
     catalog: () => fakeCatalog(fakeModel('acme/fast', [fakeRoute('a')])),
     maxBodyBytes: 10_000,
+    bodyValues: BODY_VALUES,
     spools: createSpools('unused', createIdSource(bench.clock)),
     lookup: () => PRINCIPAL,
     rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },

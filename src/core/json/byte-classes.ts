@@ -1,11 +1,31 @@
 import type { Buffer } from 'node:buffer';
 
+export const QUOTE = 34;
+export const PLUS = 43;
+export const COMMA = 44;
+export const MINUS = 45;
+export const DOT = 46;
+export const ZERO = 48;
+export const NINE = 57;
+export const COLON_SIGN = 58;
+export const OPEN_BRACKET = 91;
+export const BACKSLASH = 92;
+export const CLOSE_BRACKET = 93;
+export const OPEN_BRACE = 123;
+export const CLOSE_BRACE = 125;
+/** Sets capital letters to small ones, among others. */
+export const SMALL = 32;
+export const SMALL_E = 101;
+
 function classOf(has: (byte: number) => boolean): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (has(byte) ? 1 : 0));
 }
 
 /** 1 for a byte that stands for itself in a string: no control, quote or backslash. */
 export const IN_STRING = classOf((byte) => byte >= 32 && byte !== 34 && byte !== 92);
+
+/** The same, of ASCII alone. */
+export const NAME_BYTE = classOf((byte) => IN_STRING[byte] === 1 && byte < 127);
 
 /** 1 for what a number begins with. */
 export const NUMBER_START = classOf((byte) => byte === 45 || (byte >= 48 && byte <= 57));

@@ -1,19 +1,18 @@
 import { isAscii } from 'node:buffer';
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../errors.ts';
-import { parseJsonObject } from '../json-value.ts';
+import type { ScannedMember } from './json-member.ts';
 import type { Marks } from './marks.ts';
+import { readValue } from './read-places.ts';
 import { JsonScanner } from './scanner.ts';
-import type { JsonFault, MemberPlace } from './scanner.ts';
+import type { JsonFault } from './scanner.ts';
 
-/** A top-level member of an object: its name, and where it stands in the bytes. */
-export interface JsonMember extends MemberPlace {
-  readonly key: string;
-}
-
-/** Most values that a client's document may turn into, and the setting that says so. */
+/** How much a client's document may turn into, and the setting that says so. */
 export interface ValueBound {
+  /** Values; an array that holds only numbers counts as one. */
   readonly most: number;
+  /** Numbers in arrays that hold only numbers, where the document is made into a value. */
+  readonly numbers: number;
   /** As the refusal names it: `server.limits.body_values`. */
   readonly setting: string;
 }
@@ -21,12 +20,21 @@ export interface ValueBound {
 export interface DocumentOptions {
   /** Default no bound: for documents that the gateway made itself. */
   readonly values?: ValueBound | undefined;
-  /** Beginnings of strings that {@link JsonDocument.maySee} is asked for. Default none. */
+  /** Beginnings of texts and names that {@link JsonDocument.maySee} is asked for. Default none. */
   readonly marks?: Marks | undefined;
 }
 
-/** Numbers in arrays of numbers that may be made into values, per value that may. */
-const NUMBERS_PER_VALUE = 8;
+export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
+
+/** By the first byte; what is left is a number. */
+const KINDS: Readonly<Record<number, JsonKind>> = {
+  [0x7b]: 'object',
+  [0x5b]: 'array',
+  [0x22]: 'string',
+  [0x74]: 'boolean',
+  [0x66]: 'boolean',
+  [0x6e]: 'null',
+};
 
 /** Bytes that are scanned before others get their turn; a few milliseconds on a slow machine. */
 const SLICE_BYTES = 256 * 1024;
@@ -38,7 +46,7 @@ const SLICE_BYTES = 256 * 1024;
 export class JsonDocument {
   readonly body: Buffer;
   /** In the order of the document; a repeated unguarded key appears as often as it is written. */
-  readonly members: readonly JsonMember[];
+  readonly members: readonly ScannedMember[];
   readonly #scanner: JsonScanner;
   readonly #bound: ValueBound | undefined;
   #value: Readonly<Record<string, unknown>> | undefined;
@@ -47,7 +55,7 @@ export class JsonDocument {
     this.body = body;
     this.#scanner = scanner;
     this.#bound = bound;
-    this.members = scanner.members.map((place) => toMember(body, place));
+    this.members = scanner.members;
   }
 
   /**
@@ -55,24 +63,25 @@ export class JsonDocument {
    * numbers are too long to be made into values.
    */
   get value(): Readonly<Record<string, unknown>> {
-    if (this.#value) return this.#value;
-    this.#refuseManyNumbers();
-    const { body } = this;
-    const value = parseJsonObject(body.toString(isAscii(body) ? 'latin1' : 'utf8'));
-    if (value === undefined) throw new GatewayError('invalid_json');
-    this.#value = value;
-    return value;
+    this.#value ??= parseScanned(this.body, this.#scanner, this.#bound) as Record<string, unknown>;
+    return this.#value;
   }
 
   /** The value of one member alone; undefined for one that is not there. Of a repeated key the last counts. */
   get(key: string): unknown {
     if (this.#value) return Object.hasOwn(this.#value, key) ? this.#value[key] : undefined;
     const member = this.find(key);
-    return member && parsePlace(this.body, member.valueStart, member.valueEnd);
+    return member && readValue(this.body, member.valueStart, member.valueEnd);
+  }
+
+  /** The kind of a member's value, which is not parsed for it; undefined for one that is not there. */
+  kindOf(key: string): JsonKind | undefined {
+    const member = this.find(key);
+    return member && (KINDS[this.body[member.valueStart] as number] ?? 'number');
   }
 
   /** The last member of that name. */
-  find(key: string): JsonMember | undefined {
+  find(key: string): ScannedMember | undefined {
     const { members } = this;
     for (let index = members.length - 1; index >= 0; index--) {
       if (members[index]?.key === key) return members[index];
@@ -80,7 +89,7 @@ export class JsonDocument {
     return undefined;
   }
 
-  /** False: no string in it begins with that mark, which the scan looked out for. */
+  /** False: no text and no name in it begins with that mark, which the scan looked out for. */
   maySee(mark: string): boolean {
     return this.#scanner.maySee(mark);
   }
@@ -89,33 +98,20 @@ export class JsonDocument {
   release(): void {
     this.#value = undefined;
   }
+}
 
-  #refuseManyNumbers(): void {
-    if (!this.#bound) return;
-    const { most, setting } = this.#bound;
-    if (this.#scanner.numbers <= most * NUMBERS_PER_VALUE) return;
-    const message = `the body holds more than ${most * NUMBERS_PER_VALUE} numbers in arrays, which is more than can be translated; the bound is ${NUMBERS_PER_VALUE} times \`${setting}\``;
-    throw new GatewayError('invalid_request', { message });
+function parseScanned(body: Buffer, scanner: JsonScanner, bound: ValueBound | undefined): unknown {
+  if (bound && scanner.numbers > bound.numbers) {
+    const { numbers, setting } = bound;
+    throw invalid(
+      `the body holds more than ${numbers} numbers in lists, too many for its model or path; \`${setting}\` sets the bound`,
+    );
   }
-}
-
-function toMember(body: Buffer, place: MemberPlace): JsonMember {
-  const { keyStart, keyEnd, valueStart, valueEnd } = place;
-  return { key: decodeKey(body, keyStart, keyEnd), keyStart, keyEnd, valueStart, valueEnd };
-}
-
-/** A copy, so that no part of a longer text is kept for it. */
-function decodeKey(body: Buffer, start: number, end: number): string {
-  const key = body.toString('latin1', start + 1, end - 1);
-  return /^[ !#-[\]-~]*$/.test(key) ? key : (parsePlace(body, start, end) as string);
-}
-
-function parsePlace(body: Buffer, start: number, end: number): unknown {
-  return JSON.parse(body.toString('utf8', start, end));
+  return JSON.parse(body.toString(isAscii(body) ? 'latin1' : 'utf8'));
 }
 
 /**
- * Scans one JSON object. `guarded` names the members that the gateway itself acts on: written twice,
+ * Scans one JSON object. `guarded` names the members, 31 at most, that the gateway itself acts on: written twice,
  * in another case or with escapes they are refused, because the next parser might see another value
  * than this one. A byte order mark is refused: it would be forwarded to providers that do not accept it.
  *
@@ -153,6 +149,17 @@ export function scanInSlices(
   return finishScan(scanner).then(() => toDocument(body, scanner, options));
 }
 
+/**
+ * Any JSON value, scanned in slices before it is made. Throws `invalid_json`, and `invalid_request` for
+ * what is over a bound.
+ */
+export async function parseInSlices(body: Buffer, options: DocumentOptions): Promise<unknown> {
+  const scanner = createScanner(body, options);
+  if (!scanner.step(SLICE_BYTES)) await finishScan(scanner);
+  if (scanner.fault !== undefined) throw toError(scanner.fault, options.values);
+  return parseScanned(body, scanner, options.values);
+}
+
 /** Scans the rest in slices between which others get their turn. */
 export async function finishScan(scanner: JsonScanner): Promise<void> {
   do await new Promise(setImmediate);
@@ -181,7 +188,7 @@ const FAULTS: Record<JsonFault, (bound: ValueBound | undefined) => GatewayError>
 };
 
 /** The refusal of a client's document. */
-export function toError(fault: JsonFault, bound?: ValueBound): GatewayError {
+function toError(fault: JsonFault, bound?: ValueBound): GatewayError {
   return FAULTS[fault](bound);
 }
 
@@ -190,13 +197,16 @@ function invalid(message: string): GatewayError {
 }
 
 function refuseAmbiguous({ body, members }: JsonDocument, guarded: readonly string[]): void {
-  const seen = new Set<string>();
+  let seen = 0;
   for (const { key, keyStart, keyEnd } of members) {
-    const name = guarded.includes(key) ? key : fold(key);
-    if (!guarded.includes(name)) continue;
-    const plain = name === key && keyEnd - keyStart === key.length + 2;
-    if (!plain || seen.has(name)) throw ambiguous(name, body.toString('latin1', keyStart, keyEnd));
-    seen.add(name);
+    const own = guarded.indexOf(key);
+    const index = own < 0 ? guarded.indexOf(fold(key)) : own;
+    if (index < 0) continue;
+    const isPlain = own >= 0 && keyEnd - keyStart === key.length + 2;
+    if (!isPlain || (seen & (1 << index)) !== 0) {
+      throw ambiguous(guarded[index] as string, body.toString('latin1', keyStart, keyEnd));
+    }
+    seen |= 1 << index;
   }
 }
 

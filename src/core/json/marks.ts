@@ -1,10 +1,10 @@
 import type { Buffer } from 'node:buffer';
+import { BACKSLASH } from './byte-classes.ts';
 
-const BACKSLASH = 92;
 const SMALL_U = 117;
 
 /**
- * Beginnings of strings that a scan looks out for; ASCII without quotes, slashes and backslashes, at
+ * Beginnings of texts and names that a scan looks out for; ASCII without quotes, slashes and backslashes, at
  * most 31.
  */
 export class Marks {
@@ -18,11 +18,10 @@ export class Marks {
     for (const text of texts) this.#first[text.charCodeAt(0)] = 1;
   }
 
-  /** The bit that stands for a mark. */
+  /** The bit that stands for a mark; 0 for what is none. */
   bitOf(mark: string): number {
     const index = this.#texts.indexOf(mark);
-    if (index < 0) throw new Error(`no scan looks out for ${mark}`);
-    return 1 << index;
+    return index < 0 ? 0 : 1 << index;
   }
 
   /** The bits of the marks with which the string whose first byte is at `at` may begin. */

@@ -1,6 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import type { Buffer } from 'node:buffer';
 import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON_SIGN,
+  COMMA,
+  DOT,
+  MINUS,
+  NINE,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  PLUS,
+  QUOTE,
+  SMALL,
+  SMALL_E,
+  ZERO,
   ESCAPE_LENGTHS,
   hasControl,
   HEX_DIGIT,
@@ -8,21 +23,15 @@ import {
   NUMBER_START,
   wordsOf,
 } from './byte-classes.ts';
+import type { ScannedMember } from './json-member.ts';
 import { NO_MARKS } from './marks.ts';
 import type { Marks } from './marks.ts';
+import { readName } from './read-places.ts';
 
 /** Deepest nesting of arrays and objects in a document, the outermost one included. */
 export const MAX_JSON_DEPTH = 512;
 /** Most members of the outermost object. */
 export const MAX_JSON_MEMBERS = 4096;
-
-/** Where one member of an object stands in its bytes; ends are exclusive, `keyStart` is the quote. */
-export interface MemberPlace {
-  readonly keyStart: number;
-  readonly keyEnd: number;
-  readonly valueStart: number;
-  readonly valueEnd: number;
-}
 
 /** Why a document is refused: no UTF-8, no JSON, or over one of the bounds. */
 export type JsonFault = 'encoding' | 'syntax' | 'depth' | 'members' | 'values';
@@ -32,7 +41,7 @@ export interface ScanOptions {
   readonly values?: number;
   /** Most members of the outermost object. Default {@link MAX_JSON_MEMBERS}. */
   readonly members?: number;
-  /** Beginnings of strings to look out for. Default none. */
+  /** Beginnings of texts and names to look out for. Default none. */
   readonly marks?: Marks;
 }
 
@@ -52,23 +61,6 @@ const IN_WHOLE = 9;
 const IN_FRACTION = 10;
 const IN_EXPONENT = 11;
 
-const QUOTE = 34;
-const PLUS = 43;
-const COMMA = 44;
-const MINUS = 45;
-const DOT = 46;
-const ZERO = 48;
-const NINE = 57;
-const COLON_SIGN = 58;
-const OPEN_BRACKET = 91;
-const BACKSLASH = 92;
-const CLOSE_BRACKET = 93;
-const OPEN_BRACE = 123;
-const CLOSE_BRACE = 125;
-/** Sets capital letters to small ones, among others. */
-const SMALL = 32;
-const SMALL_E = 101;
-
 /** Bytes of a string that are looked at one by one before a native search pays. */
 const NEAR = 16;
 /** Most bytes that one native search checks before the budget is looked at again. */
@@ -86,7 +78,7 @@ const NOT_NUMBERS = -1;
  */
 export class JsonScanner {
   /** Members of the outermost object so far, in the order of the document. */
-  readonly members: MemberPlace[] = [];
+  readonly members: ScannedMember[] = [];
   readonly #bytes: Buffer;
   readonly #maxValues: number;
   readonly #maxMembers: number;
@@ -107,6 +99,8 @@ export class JsonScanner {
   #keyStart = 0;
   #keyEnd = 0;
   #valueStart = 0;
+  #size = 0;
+  #isNumbers = false;
   /** The next quote and backslash, as far as they were searched. */
   #quote = -1;
   #backslash = -1;
@@ -145,9 +139,10 @@ export class JsonScanner {
     return this.#bytes[this.#rootStart] === OPEN_BRACE;
   }
 
-  /** False: no string of the document begins with that mark. */
+  /** False: no text and no name in the document begins with that mark, which the scan looked out for. */
   maySee(mark: string): boolean {
-    return (this.#seen & this.#marks.bitOf(mark)) !== 0;
+    const bit = this.#marks.bitOf(mark);
+    return bit === 0 || (this.#seen & bit) !== 0;
   }
 
   /** Scans about `budget` bytes more. True when the scan is over. */
@@ -189,6 +184,7 @@ export class JsonScanner {
       } else if (byte === QUOTE && state !== END) {
         if (this.#open.length === 1) this.#keyStart = at;
         this.#state = IN_KEY;
+        this.#seen |= this.#marks.at(bytes, at + 1);
         at = this.#text(at + 1, stop);
       } else at = state === KEY_OR_CLOSE ? this.#close(byte, at) : this.#refuse();
     }
@@ -209,7 +205,10 @@ export class JsonScanner {
     if (byte !== (this.#inObject ? CLOSE_BRACE : CLOSE_BRACKET)) return this.#refuse();
     const open = this.#open;
     if (open.length === 0) return this.#refuse();
-    if (this.#run > 0) this.#numbers += this.#run;
+    if (this.#run > 0) {
+      this.#numbers += this.#run;
+      this.#isNumbers = open.length === 2;
+    }
     this.#run = NOT_NUMBERS;
     open.pop();
     this.#inObject = open.length > 0 && (open[open.length - 1] as boolean);
@@ -226,13 +225,21 @@ export class JsonScanner {
     const keyStart = this.#keyStart;
     const keyEnd = this.#keyEnd;
     const valueStart = this.#valueStart;
-    const count = this.members.push({ keyStart, keyEnd, valueStart, valueEnd });
+    const count = this.members.push({
+      key: readName(this.#bytes, keyStart, keyEnd),
+      keyStart,
+      keyEnd,
+      valueStart,
+      valueEnd,
+      size: this.#size,
+      isNumbers: this.#isNumbers,
+    });
     return count > this.#maxMembers ? this.#refuse('members') : valueEnd;
   }
 
   #value(byte: number, at: number, stop: number): number {
     if (byte === CLOSE_BRACKET && this.#state === VALUE_OR_CLOSE) return this.#close(byte, at);
-    if (this.#open.length <= 1) this.#begin(at);
+    if (this.#open.length <= 2) this.#begin(at);
     if (NUMBER_START[byte] === 1) {
       if (this.#run >= 0) this.#run++;
       else if (++this.#values > this.#maxValues) return this.#refuse('values');
@@ -251,8 +258,13 @@ export class JsonScanner {
   }
 
   #begin(at: number): void {
-    if (this.#open.length === 0) this.#rootStart = at;
-    else this.#valueStart = at;
+    const depth = this.#open.length;
+    if (depth === 2) this.#size++;
+    else if (depth === 1) {
+      this.#valueStart = at;
+      this.#size = 0;
+      this.#isNumbers = false;
+    } else this.#rootStart = at;
   }
 
   #openAt(at: number, isObject: boolean): number {

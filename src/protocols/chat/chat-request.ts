@@ -8,23 +8,27 @@ import type { SpooledBody } from '../../core/spooled-body.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
+import { scanRequest } from '../scan-request.ts';
+import type { RequestSource } from '../scan-request.ts';
 import { withoutForeignReasoning } from './foreign-reasoning.ts';
 
 /** What the gateway reads from a chat request; other members are the provider's business. */
 const GUARDED = ['model', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n'];
 
 /** Throws `invalid_json` or `invalid_request` (contract: Chat completions). */
-export function peekChat(body: Buffer): RequestPeek {
-  const { value, members } = scanJson(body, GUARDED);
-  const choices = isPositive(value['n']) ? value['n'] : 1;
-  const outputLimit = value['max_completion_tokens'] ?? value['max_tokens'];
+export function peekChat(source: RequestSource): RequestPeek {
+  const json = scanRequest(source, GUARDED);
+  const { body, members } = json;
+  const wanted = json.get('n');
+  const choices = isPositive(wanted) ? wanted : 1;
+  const outputLimit = json.get('max_completion_tokens') ?? json.get('max_tokens');
   return {
-    model: readModelName(value['model']),
-    stream: readStream(value['stream']),
+    model: readModelName(json.get('model')),
+    stream: readStream(json.get('stream')),
     body,
     members,
-    value,
-    keepUsage: asksUsage(value['stream_options']),
+    json,
+    keepUsage: asksUsage(json.get('stream_options')),
     choices,
     // No tokenizer makes more tokens than there are bytes.
     inputBound: body.length,
@@ -59,9 +63,9 @@ function asksUsage(options: unknown): boolean {
 }
 
 /** Sets `include_usage` among the client's own stream options; options of a wrong type are left to the provider. */
-function usageEdits({ body, members, value }: RequestPeek): JsonEdit[] {
+function usageEdits({ body, members, json }: RequestPeek): JsonEdit[] {
   const key = 'stream_options';
-  const options = value[key];
+  const options = json.get(key);
   if (options === undefined || options === null)
     return [{ op: 'set', key, json: '{"include_usage":true}' }];
   const member = members.find((candidate) => candidate.key === key);

@@ -1,17 +1,17 @@
 import { parseKeepingRaw, stringifyWithRaw } from '../../core/json-raw.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import type { RequestPeek } from '../protocol.ts';
-import { isForeignToken, mayHoldToken } from '../reasoning-token.ts';
+import { isForeignToken, TOKEN_MARK } from '../reasoning-token.ts';
 
 /**
  * The JSON of `messages` without the reasoning of providers of other protocols, which none that speaks
  * chat can read. Undefined when there is none.
  */
-export function withoutForeignReasoning({ body, members }: RequestPeek): string | undefined {
-  const member = mayHoldToken(body) && members.findLast(({ key }) => key === 'messages');
+export function withoutForeignReasoning({ body, json }: RequestPeek): string | undefined {
+  const member = json.maySee(TOKEN_MARK) && json.find('messages');
   if (!member) return undefined;
-  const json = body.toString('utf8', member.valueStart, member.valueEnd);
-  const messages = parseKeepingRaw(json, ['arguments']);
+  const text = body.toString('utf8', member.valueStart, member.valueEnd);
+  const messages = parseKeepingRaw(text, ['arguments']);
   if (!Array.isArray(messages) || !messages.some(isOfOthers)) return undefined;
   return stringifyWithRaw(messages.map(withoutReasoning));
 }

@@ -24,8 +24,8 @@ export function readEmbeddingsAnswer(
 ): Answer | undefined {
   const value = parseJsonObject(body.toString('utf8'));
   const entries = value && entriesOf(value['data']);
-  if (!entries || entries.length !== countInputs(peek.value['input'])) return undefined;
-  const asked = readEncoding(peek.value['encoding_format']);
+  if (!entries || entries.length !== countInputs(peek.json)) return undefined;
+  const asked = readEncoding(peek.json.get('encoding_format'));
   const shown = inOrder(entries).map((entry) => encoded(entry, asked));
   const isSame =
     value['object'] === 'list' && shown.every((entry, index) => entry === entries[index]);

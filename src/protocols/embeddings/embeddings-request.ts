@@ -1,8 +1,11 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import { scanJson } from '../../core/json/json-document.ts';
+import { NUMBER_START } from '../../core/json/byte-classes.ts';
+import type { JsonDocument } from '../../core/json/json-document.ts';
 import { readModelName } from '../model-member.ts';
 import type { RequestPeek } from '../protocol.ts';
+import { scanRequest } from '../scan-request.ts';
+import type { RequestSource } from '../scan-request.ts';
 
 /** What the gateway reads; other members, and the model's own limits, are the provider's business. */
 const GUARDED = ['model', 'input', 'encoding_format'];
@@ -10,17 +13,18 @@ const GUARDED = ['model', 'input', 'encoding_format'];
 export type EmbeddingEncoding = 'float' | 'base64';
 
 /** Throws `invalid_json` or `invalid_request` (contract: Embeddings). */
-export function peekEmbeddings(body: Buffer): RequestPeek {
-  const { value, members } = scanJson(body, GUARDED);
-  const model = readModelName(value['model']);
-  countInputs(value['input']);
-  readEncoding(value['encoding_format']);
+export function peekEmbeddings(source: RequestSource): RequestPeek {
+  const json = scanRequest(source, GUARDED);
+  const { body, members } = json;
+  const model = readModelName(json.get('model'));
+  countInputs(json);
+  readEncoding(json.get('encoding_format'));
   return {
     model,
     stream: false,
     body,
     members,
-    value,
+    json,
     keepUsage: false,
     choices: 1,
     // No tokenizer makes more tokens than there are bytes.
@@ -30,16 +34,23 @@ export function peekEmbeddings(body: Buffer): RequestPeek {
 }
 
 /** How many vectors were asked for: a text or one list of tokens is one. Throws `invalid_request`. */
-export function countInputs(input: unknown): number {
-  if (typeof input === 'string') return 1;
-  if (!Array.isArray(input) || input.length === 0)
-    throw invalidInput(
-      input === undefined ? 'is required' : 'must be a text or a list that is not empty',
-    );
-  if (typeof input[0] !== 'number') return input.length;
-  if (!input.every((token) => typeof token === 'number'))
+export function countInputs(json: JsonDocument): number {
+  const input = json.find('input');
+  if (input === undefined) throw invalidInput('is required');
+  const { size, isNumbers } = input;
+  const kind = json.kindOf('input');
+  if (kind === 'string' || isNumbers) return 1;
+  if (kind !== 'array' || size === 0)
+    throw invalidInput('must be a text or a list that is not empty');
+  if (beginsWithNumber(json.body, input.valueStart))
     throw invalidInput('must be a list of tokens or of texts, not both');
-  return 1;
+  return size;
+}
+
+function beginsWithNumber(body: Buffer, list: number): boolean {
+  let at = list + 1;
+  while ((body[at] as number) <= 32) at++;
+  return NUMBER_START[body[at] as number] === 1;
 }
 
 function invalidInput(what: string): GatewayError {

@@ -16,6 +16,8 @@ const FIELDS = {
   cachedContent: 'string',
 } as const satisfies Record<string, Kind>;
 
+export const CHECKED_FIELDS: readonly string[] = Object.keys(FIELDS);
+
 const IS: Record<Kind, (value: unknown) => boolean> = {
   array: Array.isArray,
   object: isJsonObject,

@@ -3,7 +3,7 @@ import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
 import type { WireProtocol } from '../protocol.ts';
 import { checkFields, expectKind } from './check-fields.ts';
 import { encodeGenerateContent, peekGenerateContent } from './generate-content-request.ts';
-import { fieldOf, membersOf } from './fields.ts';
+import { fieldOf, membersOf, pickFields } from './fields.ts';
 
 /** What one token holds of usual text, and what one picture or file counts at the least. */
 const CHARS_PER_TOKEN = 4;
@@ -15,10 +15,11 @@ const TOKENS_PER_MEDIA = 258;
  */
 export const countTokens: WireProtocol = {
   id: 'generate-content',
-  peek(body, address) {
-    const peek = peekGenerateContent(body, address);
-    expectKind(fieldOf(peek.value, 'generateContentRequest'), 'object', 'generateContentRequest');
-    checkFields(membersOf(peek.value, 'generateContentRequest'));
+  peek(source, address) {
+    const peek = peekGenerateContent(source, address);
+    const inner = pickFields(peek.json, ['generateContentRequest']);
+    expectKind(fieldOf(inner, 'generateContentRequest'), 'object', 'generateContentRequest');
+    checkFields(membersOf(inner, 'generateContentRequest'));
     return peek;
   },
   encode: encodeGenerateContent,
@@ -27,7 +28,7 @@ export const countTokens: WireProtocol = {
     if (typeof total !== 'number') return undefined;
     return { body, usage: undefined, outputChars: 0 };
   },
-  answerLocally: ({ value }) => Buffer.from(JSON.stringify({ totalTokens: estimate(value) })),
+  answerLocally: ({ json }) => Buffer.from(JSON.stringify({ totalTokens: estimate(json.value) })),
 };
 
 function estimate(request: Readonly<Record<string, unknown>>): number {

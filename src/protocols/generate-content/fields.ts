@@ -1,3 +1,4 @@
+import type { JsonDocument } from '../../core/json/json-document.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
@@ -5,6 +6,12 @@ export type Members = Readonly<Record<string, unknown>>;
 /** A field in either of its spellings: JSON of protocol buffers reads `camelCase` and `snake_case`. */
 export function fieldOf(object: Members, name: string): unknown {
   return object[name] ?? object[toSnake(name)];
+}
+
+/** The fields of those names alone, in the spellings in which they are given. */
+export function pickFields(json: JsonDocument, names: readonly string[]): Members {
+  const given = names.flatMap((name) => [name, toSnake(name)]).filter((name) => json.find(name));
+  return Object.fromEntries(given.map((name) => [name, json.get(name)]));
 }
 
 /** The field where it is an object, else an empty one. */

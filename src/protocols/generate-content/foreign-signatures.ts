@@ -1,18 +1,18 @@
 import { parseKeepingRaw, stringifyWithRaw } from '../../core/json-raw.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import type { RequestPeek } from '../protocol.ts';
-import { isForeignToken, mayHoldToken } from '../reasoning-token.ts';
+import { isForeignToken, TOKEN_MARK } from '../reasoning-token.ts';
 import { fieldOf } from './fields.ts';
 
 /**
  * The JSON of `contents` without what providers of other protocols thought and signed: one that speaks
  * generate-content would refuse their signatures. Undefined when there is none.
  */
-export function withoutForeignSignatures({ body, members }: RequestPeek): string | undefined {
-  const member = mayHoldToken(body) && members.findLast(({ key }) => key === 'contents');
+export function withoutForeignSignatures({ body, json }: RequestPeek): string | undefined {
+  const member = json.maySee(TOKEN_MARK) && json.find('contents');
   if (!member) return undefined;
-  const json = body.toString('utf8', member.valueStart, member.valueEnd);
-  const contents = parseKeepingRaw(json, ['args', 'response']);
+  const text = body.toString('utf8', member.valueStart, member.valueEnd);
+  const contents = parseKeepingRaw(text, ['args', 'response']);
   if (!Array.isArray(contents) || !contents.some(isOfOthers)) return undefined;
   return stringifyWithRaw(contents.flatMap(withoutForeign));
 }

@@ -1,13 +1,14 @@
 import type { Buffer } from 'node:buffer';
 import { quirkEdits } from '../../core/json-quirks.ts';
-import { scanJson } from '../../core/json/json-document.ts';
 import type { JsonEdit } from '../../core/json-splice.ts';
 import type { SpooledBody } from '../../core/spooled-body.ts';
 import { editBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestAddress, RequestPeek } from '../protocol.ts';
-import { checkFields } from './check-fields.ts';
-import { fieldOf, membersOf } from './fields.ts';
+import { scanRequest } from '../scan-request.ts';
+import type { RequestSource } from '../scan-request.ts';
+import { checkFields, CHECKED_FIELDS } from './check-fields.ts';
+import { fieldOf, membersOf, pickFields } from './fields.ts';
 import { withoutForeignSignatures } from './foreign-signatures.ts';
 
 const JSON_TYPE = 'application/json';
@@ -19,10 +20,12 @@ const GUARDED = ['generationConfig', 'generation_config'];
  * Generate-content protocol). Throws `invalid_json` or `invalid_request`.
  */
 export function peekGenerateContent(
-  body: Buffer,
+  source: RequestSource,
   { model, operation, query }: RequestAddress = {},
 ): RequestPeek {
-  const { value, members } = scanJson(body, GUARDED);
+  const json = scanRequest(source, GUARDED);
+  const { body, members } = json;
+  const value = pickFields(json, CHECKED_FIELDS);
   checkFields(value);
   const config = membersOf(value, 'generationConfig');
   const candidates = fieldOf(config, 'candidateCount');
@@ -35,7 +38,7 @@ export function peekGenerateContent(
     stream,
     body,
     members,
-    value,
+    json,
     // It is part of every answer here.
     keepUsage: true,
     choices,

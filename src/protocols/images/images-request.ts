@@ -2,10 +2,11 @@ import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import { readGuardedField, formContentType, writeForm } from '../../core/form.ts';
 import type { Form } from '../../core/form.ts';
-import { scanJson } from '../../core/json/json-document.ts';
 import type { SpooledBody } from '../../core/spooled-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestAddress, RequestPeek } from '../protocol.ts';
+import { scanRequest } from '../scan-request.ts';
+import type { RequestSource } from '../scan-request.ts';
 
 /** What the gateway reads; other members are the provider's business. */
 const GUARDED = ['model', 'stream', 'async', 'n'];
@@ -17,8 +18,8 @@ const OFF: ReadonlySet<string> = new Set(['', '0', 'false', 'no', 'off', 'null',
 const TOKENS_PER_IMAGE = 16_384;
 
 /** Generations are JSON, edits are forms. Throws `invalid_json` or `invalid_request` (contract: Images). */
-export function peekImages(body: Buffer, { form }: RequestAddress = {}): RequestPeek {
-  return form ? peekForm(form) : peekJson(body);
+export function peekImages(source: RequestSource, { form }: RequestAddress = {}): RequestPeek {
+  return form ? peekForm(form) : peekJson(source);
 }
 
 /** The same for edits: every part but the model as it came. */
@@ -26,20 +27,21 @@ export function encodeImagesForm(form: Form, { model, quirks }: EncodeOptions): 
   return writeForm(form, { values: { model }, quirks });
 }
 
-function peekJson(body: Buffer): RequestPeek {
-  const { value, members } = scanJson(body, GUARDED);
-  const model = readModelName(value['model']);
+function peekJson(source: RequestSource): RequestPeek {
+  const json = scanRequest(source, GUARDED);
+  const { body, members } = json;
+  const model = readModelName(json.get('model'));
   for (const mode of MODES) {
-    if (value[mode] !== undefined && value[mode] !== null && value[mode] !== false)
-      throw noSuchMode(mode);
+    const value = json.get(mode) ?? false;
+    if (value !== false) throw noSuchMode(mode);
   }
   return {
     ...COMMON,
-    ...outputOf(value['n']),
+    ...outputOf(json.get('n')),
     model,
     body,
     members,
-    value,
+    json,
     inputBound: body.length,
   };
 }
@@ -59,7 +61,7 @@ function peekForm(form: Form): RequestPeek {
     body,
     form,
     members: [],
-    value: fields,
+    json: scanRequest(Buffer.from(JSON.stringify(fields))),
     operation: 'edits',
     contentType: formContentType(form),
     inputBound: body.length + (form.parts.length - texts.length) * TOKENS_PER_IMAGE,

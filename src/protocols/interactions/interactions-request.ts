@@ -1,9 +1,10 @@
-import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import { scanJson } from '../../core/json/json-document.ts';
+import type { JsonDocument } from '../../core/json/json-document.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import { readModelName } from '../model-member.ts';
 import type { RequestPeek } from '../protocol.ts';
+import { scanRequest } from '../scan-request.ts';
+import type { RequestSource } from '../scan-request.ts';
 
 /** What the gateway reads; every other member is the provider's business. */
 const GUARDED = [
@@ -20,14 +21,19 @@ const GUARDED = [
   'continuation_token',
 ];
 
+/** Those whose values are looked at; of `input`, which may be long, only its kind is. */
+const READ = GUARDED.filter((name) => name !== 'input');
+
 type Members = Readonly<Record<string, unknown>>;
 
 /** Throws `invalid_json` or `invalid_request` with `param` (contract: Interactions protocol). */
-export function peekInteractions(body: Buffer): RequestPeek {
-  const { value, members } = scanJson(body, GUARDED);
+export function peekInteractions(source: RequestSource): RequestPeek {
+  const json = scanRequest(source, GUARDED);
+  const { body, members } = json;
+  const value: Members = Object.fromEntries(READ.map((name) => [name, json.get(name)]));
   refuseUnexposed(value);
   const model = readModelName(value['model']);
-  checkInput(value);
+  checkInput(json, value);
   const stream = readFlag(value, 'stream');
   const background = readFlag(value, 'background');
   if (stream && background)
@@ -38,7 +44,7 @@ export function peekInteractions(body: Buffer): RequestPeek {
     stream,
     body,
     members,
-    value,
+    json,
     keepUsage: true,
     choices: 1,
     // No tokenizer makes more tokens than there are bytes.
@@ -49,13 +55,13 @@ export function peekInteractions(body: Buffer): RequestPeek {
 }
 
 /** True for work that is to go on behind the answer. */
-export function isBackground({ value }: RequestPeek): boolean {
-  return value['background'] === true;
+export function isBackground({ json }: RequestPeek): boolean {
+  return json.get('background') === true;
 }
 
 /** False when the client wants nothing to be kept. */
-export function isStored({ value }: RequestPeek): boolean {
-  return value['store'] !== false;
+export function isStored({ json }: RequestPeek): boolean {
+  return json.get('store') !== false;
 }
 
 function refuseUnexposed(value: Members): void {
@@ -72,9 +78,10 @@ function refuseUnexposed(value: Members): void {
 }
 
 /** A continuation of the same decode has a token in place of new input, as official clients send it. */
-function checkInput({ input, continuation_token: token }: Members): void {
-  if (typeof input === 'string' || Array.isArray(input) || isJsonObject(input)) return;
-  if (isGiven(input)) throw invalid('input', '`input` must be a string, an object or an array');
+function checkInput(json: JsonDocument, { continuation_token: token }: Members): void {
+  const kind = json.kindOf('input') ?? 'null';
+  if (kind === 'string' || kind === 'array' || kind === 'object') return;
+  if (kind !== 'null') throw invalid('input', '`input` must be a string, an object or an array');
   if (typeof token !== 'string' || token === '') throw invalid('input', '`input` is required');
 }
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../core/errors.ts';
+import type { JsonDocument } from '../../core/json/json-document.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 
-type Body = Readonly<Record<string, unknown>>;
 type Check = readonly [holds: (value: unknown) => boolean, expected: string];
 
 const ROLES: readonly unknown[] = ['user', 'assistant', 'system'];
@@ -30,17 +30,18 @@ const OPTIONAL: Readonly<Record<string, Check>> = {
 };
 
 /** Throws `invalid_request` with `param` for what is no Messages request; `model` is looked at elsewhere. */
-export function checkMessagesBody(body: Body): void {
+export function checkMessagesBody(json: JsonDocument): void {
   for (const [path, [holds, expected]] of Object.entries(OPTIONAL)) {
-    if (body[path] !== undefined && !holds(body[path])) throw wrong(path, expected);
+    const value = json.get(path);
+    if (value !== undefined && !holds(value)) throw wrong(path, expected);
   }
-  const { messages } = body;
+  const messages = json.get('messages');
   if (!Array.isArray(messages)) throw wrong('messages', 'an array', messages === undefined);
   messages.forEach((message: unknown, index) => checkMessage(message, `messages[${index}]`));
 }
 
 /** The limit of a request that must have one. Throws `invalid_request` with `param`. */
-export function readMaxTokens({ max_tokens: limit }: Body): number {
+export function readMaxTokens(limit: unknown): number {
   if (typeof limit === 'number' && Number.isSafeInteger(limit) && limit > 0) return limit;
   throw wrong('max_tokens', 'a positive integer', limit === undefined);
 }

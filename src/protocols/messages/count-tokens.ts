@@ -15,11 +15,11 @@ const TOKENS_PER_MEDIA: ReadonlyMap<unknown, number> = new Map([
 /** `POST /v1/messages/count_tokens`: the provider's count, or an estimate where none can count. */
 export const countTokens: WireProtocol = {
   id: 'messages',
-  peek: (body) => ({ ...peekConversation(body), operation: 'count_tokens' }),
+  peek: (source) => ({ ...peekConversation(source), operation: 'count_tokens' }),
   encode: encodeCount,
   readAnswer: readCount,
-  answerLocally: ({ value }) =>
-    Buffer.from(JSON.stringify({ input_tokens: estimateTokens(value) })),
+  answerLocally: ({ json }) =>
+    Buffer.from(JSON.stringify({ input_tokens: estimateTokens(json.value) })),
 };
 
 /** What a provider wants to be told by default is about answers. */

@@ -1,18 +1,18 @@
 import { parseKeepingRaw, stringifyWithRaw } from '../../core/json-raw.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import type { RequestPeek } from '../protocol.ts';
-import { isForeignToken, mayHoldToken } from '../reasoning-token.ts';
+import { isForeignToken, TOKEN_MARK } from '../reasoning-token.ts';
 import type { Members } from './codec/members.ts';
 
 /**
  * The JSON of `messages` without the thinking that a provider of another protocol gave: one that
  * speaks Messages did not sign it and would refuse the request. Undefined when there is none.
  */
-export function withoutForeignThinking({ body, members }: RequestPeek): string | undefined {
-  const member = mayHoldToken(body) && members.findLast(({ key }) => key === 'messages');
+export function withoutForeignThinking({ body, json }: RequestPeek): string | undefined {
+  const member = json.maySee(TOKEN_MARK) && json.find('messages');
   if (!member) return undefined;
-  const json = body.toString('utf8', member.valueStart, member.valueEnd);
-  const messages = parseKeepingRaw(json, ['input']) as readonly Members[];
+  const text = body.toString('utf8', member.valueStart, member.valueEnd);
+  const messages = parseKeepingRaw(text, ['input']) as readonly Members[];
   if (!messages.some(({ content }) => isOfOthers(content))) return undefined;
   return stringifyWithRaw(messages.flatMap(withoutForeign));
 }

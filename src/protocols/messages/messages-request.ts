@@ -1,9 +1,10 @@
 import type { Buffer } from 'node:buffer';
-import { scanJson } from '../../core/json/json-document.ts';
 import type { SpooledBody } from '../../core/spooled-body.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
+import { scanRequest } from '../scan-request.ts';
+import type { RequestSource } from '../scan-request.ts';
 import { checkMessagesBody, readMaxTokens } from './check-request.ts';
 import { withoutForeignThinking } from './foreign-thinking.ts';
 
@@ -11,12 +12,12 @@ import { withoutForeignThinking } from './foreign-thinking.ts';
 const GUARDED = ['model', 'stream', 'max_tokens'];
 
 /** Throws `invalid_json` or `invalid_request` with `param` (contract: Messages protocol). */
-export function peekMessages(body: Buffer): RequestPeek {
-  const peek = peekConversation(body);
+export function peekMessages(source: RequestSource): RequestPeek {
+  const peek = peekConversation(source);
   return {
     ...peek,
-    stream: peek.value['stream'] === true,
-    outputBound: readMaxTokens(peek.value),
+    stream: peek.json.get('stream') === true,
+    outputBound: readMaxTokens(peek.json.get('max_tokens')),
   };
 }
 
@@ -32,16 +33,17 @@ export function encodeMessages(peek: RequestPeek, options: EncodeOptions): Buffe
 }
 
 /** The same for a request that asks for no answer, so for no limit of it either. */
-export function peekConversation(body: Buffer): RequestPeek {
-  const { value, members } = scanJson(body, GUARDED);
-  const model = readModelName(value['model']);
-  checkMessagesBody(value);
+export function peekConversation(source: RequestSource): RequestPeek {
+  const json = scanRequest(source, GUARDED);
+  const { body, members } = json;
+  const model = readModelName(json.get('model'));
+  checkMessagesBody(json);
   return {
     model,
     stream: false,
     body,
     members,
-    value,
+    json,
     // Every stream of the protocol tells its usage.
     keepUsage: true,
     choices: 1,

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
+import type { JsonDocument } from '../../core/json/json-document.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import { fromSignatureText } from '../reasoning-token.ts';
+import { ENCRYPTED_MARK } from '../scan-request.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
 /** What an earlier answer left at its provider that this request refers to, the latest last. */
-export function pinsOfRequest({ input, previous_response_id: previous }: Members): string[] {
+export function pinsOfRequest(json: JsonDocument): string[] {
+  const previous = json.get('previous_response_id');
+  const input = json.maySee(ENCRYPTED_MARK) ? json.get('input') : undefined;
   const items = Array.isArray(input) ? input : [];
   return [...itemPins(items), ...(isName(previous) ? [responsePin(previous)] : [])];
 }

@@ -1,11 +1,12 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import { scanJson } from '../../core/json/json-document.ts';
 import type { SpooledBody } from '../../core/spooled-body.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
 import { pinsOfRequest } from './responses-pins.ts';
+import { scanRequest } from '../scan-request.ts';
+import type { RequestSource } from '../scan-request.ts';
 import { withoutForeignReasoning } from './foreign-reasoning.ts';
 
 /** What the gateway reads from a request; other members are the provider's business. */
@@ -19,22 +20,23 @@ const GUARDED = [
 ];
 
 /** Throws `invalid_json`, `invalid_request` or `unsupported_feature` (contract: Responses). */
-export function peekResponses(body: Buffer): RequestPeek {
-  const { value, members } = scanJson(body, GUARDED);
-  refuseBackground(value['background']);
-  const outputLimit = value['max_output_tokens'];
+export function peekResponses(source: RequestSource): RequestPeek {
+  const json = scanRequest(source, GUARDED);
+  const { body, members } = json;
+  refuseBackground(json.get('background'));
+  const outputLimit = json.get('max_output_tokens');
   return {
-    model: readModelName(value['model']),
-    stream: readStream(value['stream']),
+    model: readModelName(json.get('model')),
+    stream: readStream(json.get('stream')),
     body,
     members,
-    value,
+    json,
     keepUsage: true,
     choices: 1,
     // No tokenizer makes more tokens than there are bytes.
     inputBound: body.length,
     outputBound: isPositive(outputLimit) ? outputLimit : undefined,
-    pins: pinsOfRequest(value),
+    pins: pinsOfRequest(json),
   };
 }
 

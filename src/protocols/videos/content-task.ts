@@ -1,10 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import { scanJson } from '../../core/json/json-document.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import type { SpooledBody } from '../../core/spooled-body.ts';
 import { forwardBody } from '../forward-body.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
+import { scanRequest } from '../scan-request.ts';
+import type { RequestSource } from '../scan-request.ts';
 import { toSeconds } from './video.ts';
 import type { VideoState } from './video.ts';
 import { toPeek } from './videos-request.ts';
@@ -34,21 +35,22 @@ export function fromContentStatus(status: string): VideoState | undefined {
 }
 
 /** Throws `invalid_json` or `invalid_request` with `param`. */
-export function peekContentTask(body: Buffer): RequestPeek {
-  const { value, members } = scanJson(body, GUARDED);
-  const { request } = toVideoRequest(value);
-  return { ...toPeek(request), value, body, members };
+export function peekContentTask(source: RequestSource): RequestPeek {
+  const json = scanRequest(source, GUARDED);
+  const { body, members } = json;
+  const { request } = toVideoRequest(json.value);
+  return { ...toPeek(request), body, members, json };
 }
 
 /** The same request in the provider's form; what that form cannot say is a loss. */
 export function encodeContentTask(
-  { value }: RequestPeek,
+  { json }: RequestPeek,
   options: EncodeOptions,
 ): Buffer | SpooledBody {
-  const { request, unmapped } = toVideoRequest(value);
+  const { request, unmapped } = toVideoRequest(json.value);
   options.losses.push(...unmapped);
   const body = Buffer.from(JSON.stringify(request));
-  const { members } = scanJson(body);
+  const { members } = scanRequest(body);
   return forwardBody({ ...toPeek(request), body, members }, options);
 }
 

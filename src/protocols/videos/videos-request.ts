@@ -2,10 +2,11 @@ import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import { formContentType, readGuardedField, writeForm } from '../../core/form.ts';
 import type { Form } from '../../core/form.ts';
-import { scanJson } from '../../core/json/json-document.ts';
 import type { SpooledBody } from '../../core/spooled-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestAddress, RequestPeek } from '../protocol.ts';
+import { scanRequest } from '../scan-request.ts';
+import type { RequestSource } from '../scan-request.ts';
 import { toSeconds } from './video.ts';
 
 /** What the gateway reads; other members, and the model's own limits, are the provider's business. */
@@ -16,10 +17,12 @@ const SECONDS_BOUND = 12;
 type Members = Readonly<Record<string, unknown>>;
 
 /** JSON or a form. Throws `invalid_json` or `invalid_request` with `param`. */
-export function peekVideos(body: Buffer, address: RequestAddress = {}): RequestPeek {
+export function peekVideos(source: RequestSource, address: RequestAddress = {}): RequestPeek {
   if (address.form) return peekForm(address.form);
-  const { value, members } = scanJson(body, GUARDED);
-  return { ...toPeek(value), body, members };
+  const json = scanRequest(source, GUARDED);
+  const { body, members } = json;
+  const value = Object.fromEntries(GUARDED.map((name) => [name, json.get(name)]));
+  return { ...toPeek(value), body, members, json };
 }
 
 /** The same for a form: every part but the model as it came, reference files included. */
@@ -28,7 +31,7 @@ export function encodeVideosForm(form: Form, { model, quirks }: EncodeOptions): 
 }
 
 /** What is known of a request by its members. Throws `invalid_request` with `param`. */
-export function toPeek(value: Members): Omit<RequestPeek, 'body' | 'members'> {
+export function toPeek(value: Members): Omit<RequestPeek, 'body' | 'members' | 'json'> {
   const model = readModelName(value['model']);
   const { prompt, seconds } = value;
   if (typeof prompt !== 'string' || prompt === '') {
@@ -44,7 +47,6 @@ export function toPeek(value: Members): Omit<RequestPeek, 'body' | 'members'> {
   return {
     model,
     stream: false,
-    value,
     keepUsage: false,
     choices: 1,
     // No tokenizer makes more tokens than there are bytes.
@@ -61,9 +63,11 @@ function peekForm(form: Form): RequestPeek {
     ...fields.map((part) => [part.name, part.value] as const),
     ...guarded.filter(([, text]) => text !== undefined),
   ]);
+  const body = Buffer.from(JSON.stringify(value));
   return {
     ...toPeek(value),
-    body: Buffer.from(JSON.stringify(value)),
+    body,
+    json: scanRequest(body),
     members: [],
     form,
     contentType: formContentType(form),

@@ -1,3 +1,6 @@
+import { toGatewayError } from '../../core/errors.ts';
+import { parseInSlices } from '../../core/json/json-document.ts';
+import type { ValueBound } from '../../core/json/json-document.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 
 export type RpcId = string | number;
@@ -41,12 +44,13 @@ export interface RpcNotification {
 /** A response answers nothing here: clients are never asked anything. */
 export type RpcMessage = RpcRequest | RpcNotification | { readonly type: 'response' };
 
-/** @throws RpcError `parseError` */
-export function parseRpc(bytes: Buffer): unknown {
+/** @throws RpcError `parseError`, and `invalidRequest` for a body that is over a bound */
+export async function parseRpc(bytes: Buffer, values: ValueBound): Promise<unknown> {
   try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return value;
-  } catch {
+    return await parseInSlices(bytes, { values });
+  } catch (thrown) {
+    const { code, message } = toGatewayError(thrown);
+    if (code === 'invalid_request') throw new RpcError(RPC.invalidRequest, message);
     throw new RpcError(RPC.parseError, 'the body is not valid JSON');
   }
 }

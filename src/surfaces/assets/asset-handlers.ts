@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { IdSource } from '../../core/ids.ts';
-import { scanJson } from '../../core/json/json-document.ts';
+import { scanInSlices } from '../../core/json/json-document.ts';
+import type { ValueBound } from '../../core/json/json-document.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { readKey } from '../carriers.ts';
 import { clientOrigin } from '../client-origin.ts';
@@ -31,6 +32,7 @@ export interface AssetDeps extends GateDeps {
   readonly publicUrl: string | undefined;
   /** Of a request, in bytes. */
   readonly maxBodyBytes: number;
+  readonly resourceValues: ValueBound;
 }
 
 /** Permanent references to media (contract: Media assets). */
@@ -86,10 +88,10 @@ export function createAssetHandlers(deps: AssetDeps): AssetHandlers {
 }
 
 const create = async (exchange: HttpExchange, deps: AssetDeps): ReturnType<Handler> => {
-  const { clock, ids, records, registrar, maxBodyBytes } = deps;
+  const { clock, ids, records, registrar, maxBodyBytes, resourceValues: values } = deps;
   const { organizationId: organization, keyId } = await enter(exchange, deps);
-  const bounds = { limit: maxBodyBytes, holder: keyId };
-  const asked = parse(scanJson(await readBody(exchange, bounds)).value);
+  const body = await readBody(exchange, { limit: maxBodyBytes, holder: keyId });
+  const asked = parse((await scanInSlices(body, { values })).value);
   const { url, asset_type: type } = asked;
   const name = asked.name ?? null;
   const signal = signalOf(exchange);

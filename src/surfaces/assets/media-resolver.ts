@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import type { FormPart } from '../../core/form.ts';
-import { scanJson } from '../../core/json/json-document.ts';
 import { applyPatches } from '../../core/json-splice.ts';
 import type { JsonPatch } from '../../core/json-splice.ts';
 import type { MediaResolver, RequestMedia } from '../../inference/request-media.ts';
 import type { RequestPeek, WireProtocol } from '../../protocols/protocol.ts';
+import { ASSET_MARK, scanRequest } from '../../protocols/scan-request.ts';
 import type { ProviderAccount } from '../../providers/account.ts';
 import {
   findAssetReferences,
@@ -43,13 +43,13 @@ export function createMediaResolver(deps: MediaResolverDeps): MediaResolver {
   return {
     resolve(peek, { protocol, organization }) {
       const { form } = peek;
-      if (
-        !(form ? form.parts.some(({ value }) => mentionsAsset(value)) : mentionsAsset(peek.value))
-      )
-        return undefined;
+      const mayName = form
+        ? form.parts.some(({ value }) => mentionsAsset(value))
+        : peek.json.maySee(ASSET_MARK);
+      if (!mayName) return undefined;
       const references = form
         ? form.parts.flatMap((part) => findAssetReferences(toMember(part)))
-        : findAssetReferences(peek.value);
+        : findAssetReferences(peek.json.value);
       return references.length === 0
         ? undefined
         : nameAll(references, organization, deps).then((named) =>
@@ -136,7 +136,7 @@ async function withMedia(
   { peek, protocol, deps }: Asked,
   { open, account }: Means,
 ): Promise<RequestPeek> {
-  const body = { text: peek.body.toString('latin1'), value: peek.value, protocol };
+  const body = { text: peek.body.toString('latin1'), value: peek.json.value, protocol };
   const patches: JsonPatch[] = [];
   let size = peek.body.length;
   for (const one of named) {
@@ -154,8 +154,8 @@ async function withMedia(
     peek.body,
     patches.toSorted((a, b) => a.start - b.start),
   );
-  const { value, members } = scanJson(written);
-  return { ...peek, body: written, members, value };
+  const json = scanRequest(written);
+  return { ...peek, body: written, members: json.members, json };
 }
 
 /** Undefined where the provider has to get the bytes. */

@@ -10,13 +10,13 @@ type ApiInput = Pick<ApiQuestion, 'method' | 'path' | 'query' | 'body'>;
  * is a body, else GET; the body is sent as the JSON that it is, byte by byte.
  */
 export function readApiInput(input: Buffer): ApiInput {
-  const { value, members } = scanJson(input);
-  const { method, path, query } = value as Partial<ApiInput>;
-  const body = members.findLast(({ key }) => key === 'body');
+  const json = scanJson(input);
+  const read = <K extends keyof ApiInput>(name: K) => json.get(name) as ApiInput[K] | undefined;
+  const body = json.find('body');
   return {
-    method: method ?? (body ? 'POST' : 'GET'),
-    path: path ?? '',
-    query,
+    method: read('method') ?? (body ? 'POST' : 'GET'),
+    path: read('path') ?? '',
+    query: read('query'),
     body: body && input.subarray(body.valueStart, body.valueEnd),
   };
 }

@@ -2,7 +2,8 @@ import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json-value.ts';
-import { scanJson } from '../../core/json/json-document.ts';
+import { scanRequest } from '../../protocols/scan-request.ts';
+import type { RequestSource } from '../../protocols/scan-request.ts';
 
 const MEMBERS = ['model', 'input', 'webhook_url', 'async'];
 
@@ -17,11 +18,14 @@ export interface RunRequest {
 }
 
 /** Throws `invalid_json` or `invalid_request` with `param`. */
-export function readRunRequest(body: Buffer): RunRequest {
-  const { value, members } = scanJson(body, MEMBERS);
-  for (const name of Object.keys(value))
-    if (!MEMBERS.includes(name)) throw invalid(name, `is none of ${MEMBERS.join(', ')}`);
-  const { model, input, webhook_url: webhookUrl = null, async: isAsync = null } = value;
+export function readRunRequest(source: RequestSource): RunRequest {
+  const json = scanRequest(source, MEMBERS);
+  for (const { key } of json.members)
+    if (!MEMBERS.includes(key)) throw invalid(key, `is none of ${MEMBERS.join(', ')}`);
+  const model = json.get('model');
+  const input = json.get('input');
+  const webhookUrl = json.get('webhook_url') ?? null;
+  const isAsync = json.get('async') ?? null;
   if (model === undefined) throw invalid('model', 'is required');
   if (typeof model !== 'string' || model === '') throw invalid('model', 'must name a model');
   if (input === undefined) throw invalid('input', 'is required');
@@ -29,8 +33,8 @@ export function readRunRequest(body: Buffer): RunRequest {
   if (webhookUrl !== null && typeof webhookUrl !== 'string')
     throw invalid('webhook_url', 'must be a text');
   if (isAsync !== null && typeof isAsync !== 'boolean') throw invalid('async', 'must be a boolean');
-  const { valueStart, valueEnd } = members.find(({ key }) => key === 'input') ?? {};
-  const bytes = body.subarray(valueStart, valueEnd);
+  const { valueStart, valueEnd } = json.find('input') ?? {};
+  const bytes = json.body.subarray(valueStart, valueEnd);
   return { model, input, bytes, webhookUrl: webhookUrl ?? undefined, isAsync: isAsync === true };
 }
 

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import { scanJson } from '../../core/json/json-document.ts';
+import type { JsonDocument } from '../../core/json/json-document.ts';
 import { spliceJson } from '../../core/json-splice.ts';
 import type { RequestAddress } from '../../protocols/protocol.ts';
 import type { Model, ModelType } from '../../routing/catalog.ts';
@@ -48,24 +49,21 @@ export function toModelCall(model: Model, input: Buffer): ModelCall {
 }
 
 function read(model: Model, input: Buffer): ModelCall {
-  const { value, members } = scanJson(input, KEPT);
-  if (value['model'] !== undefined) throw refuse('model', 'is named beside the input');
-  if (value['stream'] !== undefined && value['stream'] !== false && value['stream'] !== null)
+  const json = scanJson(input, KEPT);
+  if (json.find('model')) throw refuse('model', 'is named beside the input');
+  if ((json.get('stream') ?? false) !== false)
     throw refuse('stream', 'must be false: a run has one result');
-  const surface = surfaceOf(model, value);
+  const surface = surfaceOf(model, json);
   const isInPath = surface === generateContentSurface;
   const address = isInPath ? { model: model.id, operation: 'generateContent' } : {};
   const name = { op: 'set', key: 'model', json: JSON.stringify(model.id) } as const;
-  const body = isInPath ? input : spliceJson(input, members, [name]);
+  const body = isInPath ? input : spliceJson(input, json.members, [name]);
   surface.protocol.peek(body, address);
   return { surface, body, address };
 }
 
-function surfaceOf(
-  { type, routes }: Model,
-  input: Readonly<Record<string, unknown>>,
-): InferenceSurface {
-  if (type === 'video' && Array.isArray(input['content'])) return contentTasksSurface;
+function surfaceOf({ type, routes }: Model, input: JsonDocument): InferenceSurface {
+  if (type === 'video' && input.kindOf('content') === 'array') return contentTasksSurface;
   const spoken = routes[0]?.protocols;
   const native = LLM_SURFACES.find(({ protocol }) => spoken?.has(protocol.id));
   const surface = type === 'llm' ? (native ?? chatSurface) : SURFACES[type];

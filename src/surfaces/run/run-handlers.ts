@@ -3,6 +3,7 @@ import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import type { Ledger } from '../../usage/ledger.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { GatewayError } from '../../core/errors.ts';
+import type { ValueBound } from '../../core/json/json-document.ts';
 import type { NamedCall } from '../../store/named-call.ts';
 import type { Op } from '../../store/store.ts';
 import { readKey } from '../carriers.ts';
@@ -10,7 +11,7 @@ import { admit } from '../gate.ts';
 import type { Admitted, GateDeps } from '../gate.ts';
 import { onceClosed } from '../http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../http-exchange.ts';
-import { readBody } from '../read-body.ts';
+import { readRequest } from '../read-request.ts';
 import { readRunRequest, waitOf } from './read-run-request.ts';
 import type { RunDesk } from './run-desk.ts';
 import { INTERRUPTED, isOver } from './run-record.ts';
@@ -23,6 +24,7 @@ export interface RunHandlersDeps extends GateDeps {
   readonly desk: RunDesk;
   readonly inference: { readonly ledger: Ledger; readonly active: ActiveExchanges };
   readonly maxBodyBytes: number;
+  readonly bodyValues: ValueBound;
   /** How long a call waits for the end of its run, in ms. */
   readonly runWaitMs: number;
 }
@@ -81,8 +83,8 @@ async function begin(
 ): Promise<{ record: RunRecord; waitMs: number }> {
   const { id: requestId, at, request: incoming, named } = exchange;
   const { desk } = deps;
-  const bounds = { limit: deps.maxBodyBytes, holder: principal.keyId };
-  const request = readRunRequest(await readBody(exchange, bounds));
+  const { keyId: holder } = principal;
+  const request = readRunRequest(await readRequest(exchange, { ...deps, holder }));
   const waitMs = waitOf(request, incoming.headers, deps.runWaitMs);
   if (named?.earlier !== undefined)
     return { record: await desk.find(principal.organizationId, named.earlier), waitMs };

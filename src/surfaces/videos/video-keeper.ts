@@ -48,7 +48,7 @@ function toRecord(call: Call, work: ProviderWork | undefined): VideoRecord {
   if (!answeredBy || !video) throw new Error('nobody answered');
   const { model, route } = answeredBy;
   const { keyId, keyName, organizationId } = call.principal;
-  const asked = call.peek.value;
+  const { json } = call.peek;
   return {
     // As unique as the request and in the same order.
     id: `video_${call.id.slice(call.id.indexOf('_') + 1)}`,
@@ -62,11 +62,11 @@ function toRecord(call: Call, work: ProviderWork | undefined): VideoRecord {
     account: route.provider.id,
     upstreamModel: route.upstreamModel,
     pricing: route.pricing,
-    askedSeconds: toSeconds(asked['seconds'] ?? asked['duration']) ?? null,
+    askedSeconds: toSeconds(json.get('seconds') ?? json.get('duration')) ?? null,
     video: {
       ...redacted(video),
-      prompt: video.prompt ?? toShownText(asked['prompt']),
-      size: video.size ?? toShownText(asked['size']),
+      prompt: video.prompt ?? toShownText(json.get('prompt')),
+      size: video.size ?? toShownText(json.get('size')),
     },
     settlement: 'reserved',
   };

@@ -102,6 +102,26 @@ describe('JsonScanner', () => {
     );
   });
 
+  it('tells the size of a member and whether it is nothing but numbers', () => {
+    const small = fc.oneof(fc.jsonValue(), fc.array(fc.oneof(fc.integer(), fc.constant('x'))));
+    fc.assert(
+      fc.property(small, small, (value, other) => {
+        const inside = Object.values(
+          typeof value === 'object' && value !== null ? value : {},
+        ) as unknown[];
+        const isNumbers =
+          Array.isArray(value) &&
+          inside.length > 0 &&
+          inside.every((one) => typeof one === 'number');
+        expect(scan(JSON.stringify({ other, value })).members[1]).toMatchObject({
+          size: inside.length,
+          isNumbers,
+        });
+      }),
+      RUNS,
+    );
+  });
+
   it.each([
     ['[1,2,3]', 0, 3],
     ['[1,2,"x"]', 3, 0],
@@ -156,17 +176,15 @@ describe('JsonScanner', () => {
     }
   });
 
-  it('tells which strings may begin with a mark', () => {
+  it('tells with which marks a text or name may begin', () => {
     const marks = new Marks(['asset:', 'R1dS']);
     const seen = (text: string): boolean[] => {
       const scanner = scan(text, { marks });
       return [scanner.maySee('asset:'), scanner.maySee('R1dS')];
     };
     expect(seen('{"a":["asset:x"]}')).toEqual([true, false]);
-    expect(seen('{"asset:":"a","x":" asset:","y":"asset","z":"\\nasset:"}')).toEqual([
-      false,
-      false,
-    ]);
+    expect(seen('{"x":1,"asset:":2}')).toEqual([true, false]);
+    expect(seen('{"a":"a","x":" asset:","y":"asset","z":"\\nasset:"}')).toEqual([false, false]);
     expect(seen('["R1dSMVsi","asse"]')).toEqual([false, true]);
     expect(seen('["as\\u0073et:x"]')).toEqual([true, false]);
     expect(seen('["\\u0061sset:x"]')).toEqual([true, true]);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { scanJson } from '../../../src/core/json/json-document.ts';
 import type { AnswerEvent, CanonicalEvent } from '../../../src/protocols/canonical-stream.ts';
 import type { CanonicalAnswer, Part } from '../../../src/protocols/canonical.ts';
 import { messagesCodec } from '../../../src/protocols/messages/codec/messages-codec.ts';
@@ -65,16 +66,7 @@ describe('an answer for a Messages client', () => {
       messages: [{ role: 'assistant', content: message.content }],
     };
     const bytes = Buffer.from(JSON.stringify(body));
-    const members = [
-      {
-        key: 'messages',
-        keyStart: 0,
-        keyEnd: 0,
-        valueStart: bytes.indexOf('['),
-        valueEnd: bytes.length - 1,
-      },
-    ];
-    const { turns } = messagesCodec.decodeRequest(fakePeek({ body: bytes, value: body, members }));
+    const { turns } = messagesCodec.decodeRequest(fakePeek({ body: bytes, json: scanJson(bytes) }));
     expect(turns[0]?.parts).toEqual(parts);
   });
 

@@ -99,7 +99,7 @@ describe('a Messages request', () => {
   ])(
     verifies('messages.request.optional-types', 'takes $param as $good'),
     ({ param, good, bad }) => {
-      expect(peek({ [param]: good }).value[param]).toEqual(good);
+      expect(peek({ [param]: good }).json.get(param)).toEqual(good);
       for (const value of bad)
         expect(refusal({ [param]: value })).toMatchObject({ code: 'invalid_request', param });
     },

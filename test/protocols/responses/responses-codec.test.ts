@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/core/errors.ts';
+import { scanJson } from '../../../src/core/json/json-document.ts';
 import type { AnswerEvent } from '../../../src/protocols/canonical-stream.ts';
 import type { CanonicalAnswer, CanonicalRequest, Part } from '../../../src/protocols/canonical.ts';
 import { toSignatureText } from '../../../src/protocols/reasoning-token.ts';
@@ -28,7 +29,9 @@ const CONTEXT = {
   id: 'req-1',
   created: 1_700_000_000,
   keepUsage: true,
-  peek: fakePeek({ value: { instructions: 'be kind', metadata: { a: 'b' } } }),
+  peek: fakePeek({
+    json: scanJson(Buffer.from('{"instructions":"be kind","metadata":{"a":"b"}}')),
+  }),
 };
 
 const decode = (body: object): CanonicalRequest =>

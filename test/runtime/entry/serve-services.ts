@@ -14,6 +14,7 @@ import { roomyBudget } from '../../support/body-intake.ts';
 import { AGENT, createRig } from '../../sessions/support.ts';
 import type { RigOptions } from '../../sessions/support.ts';
 import { principal } from '../../usage/usage-fixtures.ts';
+import { RESOURCE_VALUES } from '../../support/value-bounds.ts';
 
 const LIMITS = {
   bodyBytes: 1_000_000,
@@ -47,6 +48,7 @@ export async function serveServices(options: RigOptions = {}) {
     active,
     carriers: ['bearer'],
     maxBodyBytes: 1_000_000,
+    resourceValues: RESOURCE_VALUES,
     lookup: (key) =>
       key.startsWith('org_')
         ? principal({

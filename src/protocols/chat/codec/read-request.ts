@@ -21,7 +21,8 @@ import { readMessages } from './read-messages.ts';
  *
  * @throws GatewayError `invalid_request` with `param`
  */
-export function readChatRequest({ value, stream }: RequestPeek): CanonicalRequest {
+export function readChatRequest({ json, stream }: RequestPeek): CanonicalRequest {
+  const { value } = json;
   const unmapped = unmappedFields(value);
   const number = (name: string): number | undefined => readNumber(value[name], name);
   const text = (name: string): string | undefined => readText(value[name], name);

@@ -16,7 +16,7 @@ export const generateContentCodec: CanonicalCodec = {
   id: 'generate-content',
   features: GENERATE_CONTENT_FEATURES,
   decodeRequest(peek) {
-    refuseUntranslatable(peek.value);
+    refuseUntranslatable(peek.json.value);
     return readGenerateContentRequest(peek);
   },
   encodeRequest: writeGenerateContentRequest,

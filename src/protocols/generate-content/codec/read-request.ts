@@ -21,7 +21,8 @@ const KNOWN = new Set([
 ]);
 
 /** Throws `invalid_request` with the path of a member of a wrong type. */
-export function readGenerateContentRequest({ body, value, stream }: RequestPeek): CanonicalRequest {
+export function readGenerateContentRequest({ body, json, stream }: RequestPeek): CanonicalRequest {
+  const { value } = json;
   const unmapped = new Set<string>();
   for (const name of Object.keys(value)) if (!KNOWN.has(toCamel(name))) unmapped.add(name);
   const turns = [

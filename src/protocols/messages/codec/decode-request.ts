@@ -9,7 +9,8 @@ import { readList, readObject } from './members.ts';
 
 /** Reads a request that `peekMessages` let through (contract: Messages protocol). */
 export function decodeMessagesRequest(peek: RequestPeek): CanonicalRequest {
-  const { value, stream } = peek;
+  const { json, stream } = peek;
+  const { value } = json;
   const unmapped = new Set<string>();
   const place = (path: string): Place => ({ path, writer: 'client', unmapped });
   const turns = readList(messagesOf(peek), 'messages').flatMap((message, index) =>
@@ -28,8 +29,8 @@ export function decodeMessagesRequest(peek: RequestPeek): CanonicalRequest {
 }
 
 /** The conversation with the arguments of calls as they are written. */
-function messagesOf({ body, members }: RequestPeek): unknown {
-  const member = members.findLast(({ key }) => key === 'messages');
+function messagesOf({ body, json }: RequestPeek): unknown {
+  const member = json.find('messages');
   if (!member) return undefined;
   return parseKeepingRaw(body.toString('utf8', member.valueStart, member.valueEnd), ['input']);
 }

@@ -32,7 +32,8 @@ const STORED = ['previous_response_id', 'conversation', 'prompt'];
  * @throws GatewayError `invalid_request` with `param`; `unsupported_feature` for what refers to things
  *   that a provider keeps
  */
-export function readResponsesRequest({ value, stream }: RequestPeek): CanonicalRequest {
+export function readResponsesRequest({ json, stream }: RequestPeek): CanonicalRequest {
+  const { value } = json;
   for (const name of STORED) {
     if (value[name] !== undefined && value[name] !== null) throw unsupported(name);
   }

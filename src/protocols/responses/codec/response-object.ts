@@ -14,7 +14,7 @@ export interface ResponseState {
 
 /** A Response, which repeats what it was asked. */
 export function toResponse({ model, peek }: AnswerContext, state: ResponseState): object {
-  const asked = peek.value;
+  const { json } = peek;
   return {
     id: state.id,
     object: 'response',
@@ -23,21 +23,21 @@ export function toResponse({ model, peek }: AnswerContext, state: ResponseState)
     background: false,
     error: null,
     incomplete_details: state.incomplete_details,
-    instructions: asked['instructions'] ?? null,
-    max_output_tokens: asked['max_output_tokens'] ?? null,
+    instructions: json.get('instructions') ?? null,
+    max_output_tokens: json.get('max_output_tokens') ?? null,
     model,
     output: [...state.output],
-    parallel_tool_calls: asked['parallel_tool_calls'] ?? true,
+    parallel_tool_calls: json.get('parallel_tool_calls') ?? true,
     previous_response_id: null,
-    reasoning: asked['reasoning'] ?? { effort: null, summary: null },
+    reasoning: json.get('reasoning') ?? { effort: null, summary: null },
     store: false,
-    temperature: asked['temperature'] ?? 1,
-    text: asked['text'] ?? { format: { type: 'text' } },
-    tool_choice: asked['tool_choice'] ?? 'auto',
-    tools: asked['tools'] ?? [],
-    top_p: asked['top_p'] ?? 1,
+    temperature: json.get('temperature') ?? 1,
+    text: json.get('text') ?? { format: { type: 'text' } },
+    tool_choice: json.get('tool_choice') ?? 'auto',
+    tools: json.get('tools') ?? [],
+    top_p: json.get('top_p') ?? 1,
     truncation: 'disabled',
     usage: state.usage ? toResponsesUsage(state.usage) : null,
-    metadata: asked['metadata'] ?? {},
+    metadata: json.get('metadata') ?? {},
   };
 }

@@ -1,3 +1,4 @@
+import type { ValueBound } from '../../../core/json/json-document.ts';
 import { z } from 'zod';
 import type { Clock } from '../../../core/clock.ts';
 import type { ActiveExchanges } from '../../../inference/active-exchanges.ts';
@@ -28,6 +29,7 @@ import { AcpUpdates, SHOWN_IN_PARTS } from './acp-updates.ts';
 
 export interface AcpDeps extends AcpMethodDeps {
   readonly clock: Clock;
+  readonly resourceValues: ValueBound;
   /** Calls that a stop ends. */
   readonly active: ActiveExchanges;
   /** Told of what no client should see. */
@@ -47,7 +49,7 @@ export function createAcpEntry(deps: AcpDeps): AcpEntry {
     async post(call) {
       let value: unknown;
       try {
-        value = parseRpc(call.body);
+        value = await parseRpc(call.body, deps.resourceValues);
         if (Array.isArray(value))
           throw new RpcError(RPC.invalidRequest, 'JSON-RPC batches are not supported');
         const message = readMessage(value);

@@ -1,3 +1,4 @@
+import type { ValueBound } from '../../../core/json/json-document.ts';
 import type { ActiveExchanges } from '../../../inference/active-exchanges.ts';
 import type { CallResult } from '../../../inference/types.ts';
 import type { Reply } from '../../../surfaces/http-exchange.ts';
@@ -17,6 +18,7 @@ import { MCP_VERSIONS } from './mcp-versions.ts';
 export interface McpDeps extends ToolDeps {
   readonly transports: McpTransports;
   readonly cancellations: Cancellations;
+  readonly resourceValues: ValueBound;
   /** Calls that a stop ends. */
   readonly active: ActiveExchanges;
   /** Told of what no client should see. */
@@ -70,7 +72,7 @@ function toRefusal(thrown: unknown): Reply {
 }
 
 async function post(call: PostedCall, deps: McpDeps): Promise<Reply | CallResult> {
-  const value = parseRpc(call.body);
+  const value = await parseRpc(call.body, deps.resourceValues);
   const messages = readBatch(value);
   const isInitialize = messages.some(
     (message) => 'method' in message && message.method === 'initialize',
