@@ -48,23 +48,17 @@ export function readBody(source: BodySource, bounds: BodyBounds): Promise<Buffer
 
 /** A body of known length becomes one piece of memory, and never two. */
 function collectWhole(request: IncomingMessage, length: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    let whole: Buffer | undefined;
-    let at = 0;
-    request.on('data', (chunk: Buffer) => {
-      // Most bodies come in one chunk.
-      if (chunk.length === length) whole = chunk;
-      else {
-        whole ??= Buffer.allocUnsafeSlow(length);
-        at += chunk.copy(whole, at);
-      }
-    });
-    request.on('end', () => {
-      resolve(whole ?? Buffer.alloc(0));
-      whole = undefined;
-    });
-    rejectBroken(request, reject);
-  });
+  let whole: Buffer | undefined;
+  let at = 0;
+  const onData = (chunk: Buffer): void => {
+    // Most bodies come in one chunk.
+    if (chunk.length === length) whole = chunk;
+    else {
+      whole ??= Buffer.allocUnsafeSlow(length);
+      at += chunk.copy(whole, at);
+    }
+  };
+  return untilEnd(request, { onData, take: () => whole ?? Buffer.alloc(0) });
 }
 
 /** Grows with what comes; the client is held back while there is no room for more. */
@@ -72,36 +66,58 @@ function collectOpen(
   { request, intake }: BodySource,
   { limit, holder }: BodyBounds,
 ): Promise<Buffer> {
+  const gathered = new ByteGatherer();
+  const onData = (chunk: Buffer, giveUp: (error: unknown) => void): void => {
+    gathered.add(chunk);
+    if (gathered.length > limit) return giveUp(bodyTooLarge(limit));
+    if (gathered.length <= intake.held) return;
+    const room = intake.reserve(holder, Math.min(gathered.length + ROOM_AHEAD_BYTES, limit));
+    if (!room) return;
+    request.pause();
+    room.then(() => void request.resume(), giveUp);
+  };
+  const take = (): Buffer => {
+    intake.shrink(gathered.length);
+    return gathered.concat();
+  };
+  return untilEnd(request, { onData, take });
+}
+
+interface Collector {
+  /** Takes one piece; `giveUp` refuses the rest. */
+  onData(chunk: Buffer, giveUp: (error: unknown) => void): void;
+  /** The whole. */
+  take(): Buffer;
+}
+
+/** Listens no longer than it has to: a listener that stays would keep the body as long as the request. */
+function untilEnd(request: IncomingMessage, { onData, take }: Collector): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    let gathered = new ByteGatherer();
+    const onChunk = (chunk: Buffer): void => onData(chunk, giveUp);
+    const onEnd = (): void => {
+      settle();
+      resolve(take());
+    };
+    const onClose = (): void => {
+      settle();
+      reject(cutOff());
+    };
+    const onError = (cause: Error): void => {
+      settle();
+      reject(new GatewayError('invalid_request', { cause }));
+    };
     const giveUp = (error: unknown): void => {
-      request.off('data', onData);
-      gathered = new ByteGatherer();
+      settle();
       reject(discardRest(request, error));
       request.resume();
     };
-    const onData = (chunk: Buffer): void => {
-      gathered.add(chunk);
-      if (gathered.length > limit) return giveUp(bodyTooLarge(limit));
-      if (gathered.length <= intake.held) return;
-      const room = intake.reserve(holder, Math.min(gathered.length + ROOM_AHEAD_BYTES, limit));
-      if (!room) return;
-      request.pause();
-      room.then(() => void request.resume(), giveUp);
+    const settle = (): void => {
+      request.off('data', onChunk).off('end', onEnd).off('close', onClose).off('error', onError);
+      // Of a client that leaves later: told by what waits for the answer.
+      request.on('error', ignore);
     };
-    request.on('data', onData);
-    request.on('end', () => {
-      intake.shrink(gathered.length);
-      resolve(gathered.concat());
-      gathered = new ByteGatherer();
-    });
-    rejectBroken(request, reject);
+    request.on('data', onChunk).on('end', onEnd).on('close', onClose).on('error', onError);
   });
 }
 
-function rejectBroken(request: IncomingMessage, reject: (error: GatewayError) => void): void {
-  request.on('close', () => {
-    if (!request.complete) reject(cutOff());
-  });
-  request.on('error', (error) => reject(new GatewayError('invalid_request', { cause: error })));
-}
+const ignore = (): void => undefined;
