@@ -1,5 +1,4 @@
 import type { Clock } from '../core/clock.ts';
-import { upcomingInstants } from '../core/cron.ts';
 import { GatewayError } from '../core/errors.ts';
 import { ownerRef, skillRefs } from './agent-fields.ts';
 import type { OperatorNames } from './agent-fields.ts';
@@ -11,7 +10,7 @@ import type { ActionInput, ActionOutcome, ResourceDefinition } from './define-re
 import type { Reference, Spec, State, Stored } from './define-resource.ts';
 import { bind, refuseRebinding, withBinding } from './deployment-binding.ts';
 import { agentConfigOf, deploymentFields, scheduleOf } from './deployment-fields.ts';
-import { dueOps, firstDue, pendingRunPrefix } from './due-index.ts';
+import { claimedOf, dueOps, firstDue, pendingRunPrefix, upcomingDue } from './due-index.ts';
 import { filesOf } from './message-files.ts';
 import type { Body } from './parse-body.ts';
 import { sameJson } from './same-json.ts';
@@ -133,7 +132,7 @@ async function settleDeployment(
   const spec = await bind(draft, lookup, operator);
   await findFiles(draft, lookup);
   if (before && sameJson(scheduleOf(before.spec), scheduleOf(spec))) return { spec };
-  const fresh = before ? {} : { paused: null, last_slot: null, last_run_at: null };
+  const fresh = before ? {} : { paused: null, last_slot: null, unclaimed: null, last_run_at: null };
   const waits = before !== undefined && pausedOf(before) !== null;
   const next = waits ? null : dueFrom(spec, before?.state ?? fresh, lookup.now);
   return { spec, state: { ...fresh, next_due_at: next } };
@@ -149,10 +148,9 @@ async function findFiles({ spec, before }: Draft, { find }: Lookup): Promise<voi
 }
 
 /** The first instant from now on: what was missed stays missed. */
-function dueFrom(spec: Spec, { last_slot: last }: State, now: string): number | null {
+function dueFrom(spec: Spec, state: State, now: string): number | null {
   const schedule = scheduleOf(spec);
-  const lastSlot = typeof last === 'number' ? last : null;
-  return schedule && firstDue(schedule, { now: Date.parse(now), lastSlot });
+  return schedule && firstDue(schedule, { ...claimedOf(state), now: Date.parse(now) });
 }
 
 function pause({ stored }: ActionInput): ActionOutcome | undefined {
@@ -213,9 +211,7 @@ function toScheduleView(stored: Stored, now: number | undefined): object | null 
     /** A paused one says what it would do. Computed when it is shown: lists look at many more. */
     get upcoming_runs_at(): string[] {
       if (isArchived(stored) || now === undefined) return [];
-      const { last_slot: last } = state;
-      const after = typeof last === 'number' ? Math.max(now, last) : now;
-      const instants = upcomingInstants(schedule, after, UPCOMING);
+      const instants = upcomingDue(schedule, { ...claimedOf(state), now }, UPCOMING);
       return instants.map((at) => new Date(at).toISOString());
     },
   };

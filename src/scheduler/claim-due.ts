@@ -8,7 +8,14 @@ import type { Jobs } from '../jobs/jobs.ts';
 import type { Stored } from '../resources/define-resource.ts';
 import { deployment } from '../resources/deployment.ts';
 import { scheduleOf } from '../resources/deployment-fields.ts';
-import { dueKey, dueOps, firstDue } from '../resources/due-index.ts';
+import {
+  claimedOf,
+  dueKey,
+  dueOps,
+  firstDue,
+  isClaimed,
+  withClaim,
+} from '../resources/due-index.ts';
 import type { Note, Repository } from '../resources/repository.ts';
 import type { Store } from '../store/store.ts';
 import { beginOps } from './run-ops.ts';
@@ -69,11 +76,17 @@ export async function claimDue(deps: ClaimDeps, due: Due): Promise<boolean> {
     taken = { instant, isFresh: now - instant <= GRACE_MS };
     const slot = slotKey(deploymentId, instant);
     // The first look cannot tell: whoever else had the instant has moved the Schedule on, too.
-    const isFree = tries++ === 0 || !(await store.get(slot));
+    const claimed = claimedOf(stored.state);
+    const isFree = !isClaimed(claimed, instant) && (tries++ === 0 || !(await store.get(slot)));
     const isFired = taken.isFresh && isFree;
+    const slots = withClaim(schedule, claimed, {
+      from: at,
+      slot: instant,
+      isFired: taken.isFresh,
+    });
     const state = {
-      next_due_at: firstDue(schedule, { now, lastSlot: instant }),
-      last_slot: instant,
+      next_due_at: firstDue(schedule, { ...claimedOf(slots), now: Math.max(now, instant) }),
+      ...slots,
       ...(isFired && { last_run_at: new Date(now).toISOString() }),
     };
     const ops = dueOps(stored, { ...stored, state: { ...stored.state, ...state } });

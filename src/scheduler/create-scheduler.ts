@@ -5,6 +5,7 @@ import type { JobHandler, Jobs } from '../jobs/jobs.ts';
 import { isStoreTrouble } from '../store/is-store-trouble.ts';
 import type { Store } from '../store/store.ts';
 import { claimDue } from './claim-due.ts';
+import { realign } from './realign.ts';
 import { TRIGGER_JOB } from './run-ops.ts';
 import { createRunStore } from './runs.ts';
 import { Scanner } from './scanner.ts';
@@ -45,6 +46,7 @@ export function createScheduler(options: SchedulerOptions): SchedulerParts {
     start() {
       scanner ??= new Scanner({
         ...options,
+        realign: () => realign(options),
         claim: (due) => claimDue(options, due),
         report(error, due) {
           // Whoever opened the store tells of that, once.

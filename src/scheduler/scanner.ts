@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../core/clock.ts';
+import { createSteadyClock, type SteadyClock } from '../core/steady-clock.ts';
 import { LookLoop } from '../jobs/look-loop.ts';
 import { DUE_PREFIX } from '../resources/due-index.ts';
 import type { Entry, Store } from '../store/store.ts';
@@ -22,6 +23,8 @@ export interface ScannerOptions {
   readonly clock: Clock;
   /** Uniform in [0, 1). */
   random(): number;
+  /** Called before the first look, and before the next one when the wall clock was set back. */
+  realign(): Promise<void>;
   /** False when it is not due any more. */
   claim(due: Due): Promise<boolean>;
   /** Told of a store that fails (then without what was due) and of what cannot be claimed. */
@@ -38,11 +41,15 @@ export class Scanner {
   readonly #avoided = new Map<string, number>();
   readonly #unwatch: () => void;
   readonly #loop: LookLoop;
+  readonly #steady: SteadyClock;
+  /** Set-backs of the clock that Schedules were realigned for. */
+  #realigned = -1;
   #pause: Timer | undefined;
   #goOn: () => void = () => undefined;
 
   constructor(options: ScannerOptions) {
     this.#options = options;
+    this.#steady = createSteadyClock(options.clock);
     this.#loop = new LookLoop({
       clock: options.clock,
       maxSleepMs: MAX_SLEEP_MS,
@@ -65,6 +72,7 @@ export class Scanner {
   /** Returns how long there is nothing to do, in ms. */
   async #claimDue(): Promise<number> {
     const { store, clock, random } = this.#options;
+    await this.#realign();
     const page = await store.list<{ organization: string }>({ prefix: DUE_PREFIX, limit: PAGE });
     const now = clock.now();
     const rows = page.map(toDue).filter((due) => !this.#isAvoided(due));
@@ -77,6 +85,13 @@ export class Scanner {
     const lost = outcomes.filter((isClaimed) => isClaimed === false).length;
     if (lost > mine.length / 2) await this.#standBack(random() * STAND_BACK_MS);
     return 0;
+  }
+
+  async #realign(): Promise<void> {
+    const setBacks = this.#steady.setBacks();
+    if (setBacks === this.#realigned) return;
+    await this.#options.realign();
+    this.#realigned = setBacks;
   }
 
   async #claim(due: Due): Promise<boolean | StoreError> {

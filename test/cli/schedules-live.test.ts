@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deployment } from '../../src/resources/deployment.ts';
 import { startChatReceiver } from '../scheduler/notify/chat-receiver.ts';
 import type { ChatReceiver } from '../scheduler/notify/chat-receiver.ts';
 import { verifies } from '../requirements.ts';
@@ -39,6 +40,8 @@ async function make(name: string, rest: object = {}): Promise<string> {
   return body.id;
 }
 const shown = async (id: string) => (await gateway.call('GET', `/v1/deployments/${id}`)).body;
+const homeId = async (): Promise<string> =>
+  (await gateway.call('GET', '/v1/account/key')).body.organization.id;
 const runsOf = async (id: string): Promise<any[]> =>
   (await gateway.call('GET', `/v1/deployments/${id}/runs`)).body.data;
 
@@ -48,6 +51,30 @@ function run(argv: string[], options: CliOptions = {}, server = gateway.url) {
 }
 
 describe('Schedules on the command line', () => {
+  it(
+    verifies(
+      'clock.jump.schedule-silence-told',
+      'are named by doctor while they wait for instants that have run already',
+    ),
+    async () => {
+      const id = await make('hasty');
+      const [first, second] = (await shown(id)).schedule.upcoming_runs_at as string[];
+      const doctor = async () => {
+        const env = { GATEWAY_PORT: new URL(gateway.url).port };
+        return (await runCli(['doctor', '--offline'], { cwd: gateway.directory, env })).stdout;
+      };
+      expect(await doctor()).not.toContain('hasty');
+      // As a clock that was ahead leaves it.
+      const target = { definition: deployment, idOrName: id, organization: await homeId() };
+      const last_slot = Date.parse(first ?? '');
+      await gateway.gateway!.repository.note(target, async () => ({ state: { last_slot } }));
+      const said = await doctor();
+      expect(said).toMatch(/^warn schedule hasty: silent until \S+: .*lies in the future/m);
+      expect(said).toContain(`silent until ${second}`);
+      expect((await run(['deployments', 'delete', id])).code).toBe(0);
+    },
+  );
+
   it(verifies('cli.schedules', 'are paused, unpaused, archived and deleted by name'), async () => {
     const id = await make('daily');
     await make('daily-more');

@@ -56,7 +56,10 @@ async function claim({ repository, clock }: Resources, { id, fired }: Seen): Pro
     const rule = scheduleOf(stored.spec);
     if (typeof at !== 'number' || at > now || !rule) return undefined;
     taken = at;
-    const state = { last_slot: at, next_due_at: firstDue(rule, { now, lastSlot: at }) };
+    const state = {
+      last_slot: at,
+      next_due_at: firstDue(rule, { now, lastSlot: at, unclaimed: [] }),
+    };
     const next = { ...stored, state: { ...stored.state, ...state } };
     return { state, ops: dueOps(stored, next) };
   });

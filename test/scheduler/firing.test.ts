@@ -194,6 +194,84 @@ describe('a Schedule', () => {
     expect(await rig.firedAt(id)).toHaveLength(6);
   });
 
+  const STEPS = [2 * HOUR, -2 * HOUR, 400 * DAY, -400 * DAY];
+
+  it.each(STEPS)(
+    verifies(
+      'clock.jump.schedules',
+      'fires no instant twice and goes on with the clock that stepped by %i ms and back',
+    ),
+    async (ms) => {
+      const rig = await createRig();
+      rig.start();
+      const hourly = await rig.make('0 * * * *');
+      const daily = await rig.make('30 12 * * *');
+      await rig.pass(11 * HOUR + 20 * MINUTE);
+      await rig.step(ms);
+      await rig.pass(2 * HOUR);
+      await rig.step(-ms);
+      const back = rig.clock.now();
+      const fired = new Map<string, Set<string>>();
+      for (const id of [hourly, daily]) fired.set(id, new Set(await rig.firedAt(id)));
+      await rig.pass(2 * DAY);
+      for (const [id, expression] of [
+        [hourly, '0 * * * *'],
+        [daily, '30 12 * * *'],
+      ] as const) {
+        const all = await rig.firedAt(id);
+        expect(new Set(all).size).toBe(all.length);
+        const due = upcomingInstants({ expression, timezone: 'UTC' }, back, 60)
+          .filter((at) => at <= rig.clock.now())
+          .map((at) => new Date(at).toISOString());
+        // All of them, but for those that the other clock had fired before.
+        for (const at of due) expect(all).toContain(at);
+        const since = all.filter((at) => !fired.get(id)!.has(at));
+        expect(since).toEqual(due.filter((at) => !fired.get(id)!.has(at)));
+      }
+    },
+  );
+
+  it(
+    verifies(
+      'clock.jump.schedule-silence-told',
+      'is named in the log, once, while it waits for instants that have run already',
+    ),
+    async () => {
+      const rig = await createRig();
+      rig.start();
+      const id = await rig.make('0 12 * * *');
+      const often = await rig.make('*/10 * * * *');
+      await rig.pass(10 * HOUR + 30 * MINUTE);
+      await rig.step(2 * HOUR);
+      expect(await rig.firedAt(id)).toEqual([]);
+      await rig.step(-2 * HOUR);
+      rig.warnings.length = 0;
+      await rig.step(80 * MINUTE);
+      await rig.pass(12 * MINUTE);
+      expect(await rig.firedAt(id)).toEqual(['2026-11-21T12:00:00.000Z']);
+      await rig.step(-80 * MINUTE);
+      await restart(rig);
+      const silent = rig.warnings.filter(({ message }) => /silent/.test(String(message)));
+      expect(silent).toContainEqual({
+        message:
+          'a Schedule is silent: its last run lies in the future, for the clock was set back',
+        deployment: id,
+        last: '2026-11-21T12:00:00.000Z',
+        next: '2026-11-22T12:00:00.000Z',
+      });
+      expect(silent.filter(({ deployment: named }) => named === id)).toHaveLength(1);
+      await rig.pass(30 * MINUTE);
+      expect(new Set(await rig.firedAt(often)).size).toBe((await rig.firedAt(often)).length);
+      const { body } = await rig.resources.call(`GET deployments/${id}`, {
+        organization: rig.organization,
+        platform: false,
+      });
+      expect(body['schedule']).toMatchObject({
+        upcoming_runs_at: expect.arrayContaining(['2026-11-22T12:00:00.000Z']),
+      });
+    },
+  );
+
   it('wakes nobody while none is due', async () => {
     const rig = await createRig();
     for (let count = 0; count < 50; count++) await rig.make('0 7 * * *');
@@ -261,7 +339,7 @@ describe('over years', () => {
       'scheduler.one-run-per-slot',
       'scheduler.missed-slots',
       'scheduler.pause-race',
-      'whatever the clock does, an instant fires once, in its time, and in order',
+      'whatever the clock does, an instant fires once and in its time',
     ),
     { timeout: 60_000 },
     async () => {
@@ -286,7 +364,7 @@ describe('over years', () => {
             const instants = runs.map(({ trigger }) =>
               trigger.type === 'schedule' ? trigger.scheduledAt : 0,
             );
-            expect(instants).toEqual([...new Set(instants)].sort((a, b) => a - b));
+            expect(instants).toHaveLength(new Set(instants).size);
             for (const [index, at] of instants.entries()) {
               const schedule = { expression, timezone };
               expect(upcomingInstants(schedule, at - 1, 1)).toEqual([at]);

@@ -25,7 +25,15 @@ function setUp(options: Partial<ScannerOptions> = {}) {
     store.commit([{ type: 'put', key: dueKey(at, id), value: { organization: 'org_1' } }]);
   const start = () => {
     const report = (error: unknown): void => void reports.push(error);
-    const scanner = new Scanner({ store, clock, random: () => 0.5, claim, report, ...options });
+    const scanner = new Scanner({
+      realign: async () => undefined,
+      store,
+      clock,
+      random: () => 0.5,
+      claim,
+      report,
+      ...options,
+    });
     onTestFinished(() => scanner.close());
     return scanner;
   };
@@ -69,6 +77,7 @@ describe('what looks for Schedules that are due', () => {
     };
     await rig.put(START, 'due');
     const scanner = new Scanner({
+      realign: async () => undefined,
       store: rig.store,
       clock: rig.clock,
       random: Math.random,
@@ -93,7 +102,13 @@ describe('what looks for Schedules that are due', () => {
     };
     const { clock, put } = rig;
     await put(START - 1, 'bad');
-    const scanner = new Scanner({ ...rig, claim, random: () => 0, report: () => undefined });
+    const scanner = new Scanner({
+      realign: async () => undefined,
+      ...rig,
+      claim,
+      random: () => 0,
+      report: () => undefined,
+    });
     onTestFinished(() => scanner.close());
     await eventually(() => {
       clock.advance(100);
@@ -111,6 +126,7 @@ describe('what looks for Schedules that are due', () => {
   it('stands back when others claim what it wants, and stops at once', async () => {
     let asked = 0;
     const { put, start } = setUp({
+      realign: async () => undefined,
       claim: async () => {
         asked++;
         return false;

@@ -7,6 +7,7 @@ import { nodeConfigFiles } from '../../config/load.ts';
 import { resolveAllSecrets } from '../../config/secrets.ts';
 import { checkProviders } from '../check-providers.ts';
 import { nodeFileLimits, readFileLimit } from '../../upstream/places/file-limit.ts';
+import { checkSchedules } from '../check-schedules.ts';
 import type { CommandContext } from '../context.ts';
 import type { CommandInput, CommandRun } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -75,7 +76,7 @@ async function checkMachine(config: GatewayConfig, input: CommandInput): Promise
     await checkSecrets(config, context),
     await checkDirectory('data directory', server.dataDir),
     ...keyFiles.filter((finding) => finding !== undefined),
-    await checkGateway(config, context),
+    ...(await checkGateway(config, context)),
     checkFileLimit(connectionsOf(desired), await fileLimitOf(server.dataDir)),
     ...(flags.on('offline') ? [] : await checkProviders(desired, context)),
   ];
@@ -118,11 +119,18 @@ async function runningGateway(dataDir: string): Promise<number | undefined> {
 }
 
 /** A gateway that answers holds its own port; otherwise the port must be free. */
-async function checkGateway({ server }: GatewayConfig, context: CommandContext): Promise<Finding> {
-  const { host, port } = server.listen;
-  const baseUrl = addressOf(server.listen);
-  if (baseUrl === undefined || !(await answers(baseUrl, context))) return checkPort(host, port);
-  return { name: 'gateway', state: 'ok', message: `a gateway answers at ${baseUrl}` };
+async function checkGateway(
+  { server }: GatewayConfig,
+  context: CommandContext,
+): Promise<Finding[]> {
+  const { dataDir, listen } = server;
+  const baseUrl = addressOf(listen);
+  if (baseUrl === undefined || !(await answers(baseUrl, context)))
+    return [await checkPort(listen.host, listen.port)];
+  return [
+    { name: 'gateway', state: 'ok', message: `a gateway answers at ${baseUrl}` },
+    ...(await checkSchedules({ baseUrl, dataDir }, context)),
+  ];
 }
 
 /** False when nobody, or somebody else, is there: the port itself tells which. */
