@@ -4,6 +4,13 @@ const PRELOAD = fileURLToPath(new URL('fast-clock.js', import.meta.url));
 /** A minute of the gateways begins so long after their time does. */
 const FIRST_MINUTE_MS = 45_000;
 
+/** The time of the machine, in which nothing is put in front of a gateway. */
+export function createRealTime(): FastTime {
+  const same = (instant: number): number => instant;
+  const startedAt = Date.now();
+  return { rate: 1, startedAt, now: () => Date.now(), toMachine: same, environment: {} };
+}
+
 /** The time of the gateways, which goes on `rate` times as fast as that of the machine. */
 export interface FastTime {
   readonly rate: number;

@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { once } from 'node:events';
+import { get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BINARY } from '../support/gateway.ts';
 import { endWithDriver } from './end-with-driver.ts';
+import { findWorkers, waitUntilGone } from './worker-processes.ts';
 
 const LOOK_MS = 50;
 const START_MS = 90_000;
@@ -19,6 +21,8 @@ export interface NodeOptions {
   readonly env: Readonly<Record<string, string>>;
   /** Where it writes its log. */
   readonly log: string;
+  /** 1: the process itself serves. */
+  readonly workers: number;
 }
 
 /** A time in which a gateway was not itself, on the clock of the machine. */
@@ -39,11 +43,16 @@ export class GatewayNode {
   readonly #options: NodeOptions;
   #child: ChildProcess | undefined;
   #isWanted = false;
+  readonly #orphans: Promise<string[]>[] = [];
 
   constructor(options: NodeOptions) {
     this.#options = options;
     this.name = options.name;
     this.url = `http://127.0.0.1:${options.port}`;
+  }
+
+  get hasWorkers(): boolean {
+    return this.#options.workers > 1;
   }
 
   get pid(): number {
@@ -66,14 +75,35 @@ export class GatewayNode {
     throw new Error(`${this.name} does not start; see ${this.#options.log}`);
   }
 
-  /** SIGKILL; resolves when it is gone. */
+  /** SIGKILL; resolves when it is gone. Its workers drain, which `findOrphans` waits for. */
   async kill(): Promise<void> {
     const child = this.#child;
     this.#isWanted = false;
     if (!child || !isAlive(child)) return;
+    const workers = await this.#workers();
     const exit = once(child, 'exit');
     child.kill('SIGKILL');
     await exit;
+    this.#orphans.push(this.#watchOrphans(workers));
+  }
+
+  /** SIGKILL for one of the workers; resolves when there are as many as before. False: there is none. */
+  async killWorker(lot: number): Promise<boolean> {
+    const workers = await this.#workers();
+    const hit = workers[Math.floor(lot * workers.length)];
+    if (hit === undefined) return false;
+    process.kill(hit, 'SIGKILL');
+    for (const end = Date.now() + START_MS; Date.now() < end; await sleep(LOOK_MS)) {
+      const now = await this.#workers();
+      if (!now.includes(hit) && now.length >= this.#options.workers) return true;
+    }
+    this.crashes.push(`${this.name} did not replace a worker`);
+    return true;
+  }
+
+  /** Waits for workers of first processes that were killed; gives those that stayed. */
+  async findOrphans(): Promise<string[]> {
+    return (await Promise.all(this.#orphans)).flat();
   }
 
   /** SIGTERM; gives the exit code. */
@@ -87,7 +117,9 @@ export class GatewayNode {
     return child.exitCode;
   }
 
-  signal(name: 'SIGSTOP' | 'SIGCONT'): void {
+  /** To all of its processes. */
+  async signal(name: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
+    for (const pid of await this.#workers()) process.kill(pid, name);
     this.#child?.kill(name);
   }
 
@@ -108,9 +140,10 @@ export class GatewayNode {
   }
 
   #spawn(): ChildProcess {
-    const { config, directory, env, log } = this.#options;
+    const { config, directory, env, log, workers } = this.#options;
     const file = openSync(log, 'a');
-    const child = spawn(process.execPath, [BINARY, 'start', '-c', config], {
+    const argv = [BINARY, 'start', '-c', config, '--workers', String(workers)];
+    const child = spawn(process.execPath, argv, {
       cwd: directory,
       env: { PATH: process.env['PATH'] ?? '', HOME: directory, ...env },
       stdio: ['ignore', file, file],
@@ -121,6 +154,15 @@ export class GatewayNode {
     return child;
   }
 
+  async #workers(): Promise<number[]> {
+    return this.hasWorkers && this.pid !== 0 ? findWorkers(this.pid) : [];
+  }
+
+  async #watchOrphans(workers: readonly number[]): Promise<string[]> {
+    const left = await waitUntilGone(workers);
+    return left.map((pid) => `${this.name} left its worker ${pid} behind`);
+  }
+
   #onExit(child: ChildProcess, how: string): void {
     if (child !== this.#child || !this.#isWanted) return;
     this.crashes.push(`${this.name} ended by itself: ${how}`);
@@ -128,14 +170,17 @@ export class GatewayNode {
     this.start().then(end, (error: unknown) => this.crashes.push(String(error)));
   }
 
-  async #answers(): Promise<boolean> {
-    try {
-      const answer = await fetch(`${this.url}/healthz`, { signal: AbortSignal.timeout(2_000) });
-      await answer.body?.cancel();
-      return answer.ok;
-    } catch {
-      return false;
-    }
+  /** On a connection of its own: an earlier one may lead to a worker that only drains. */
+  #answers(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const options = { agent: false, timeout: 2_000 };
+      const asked = get(`${this.url}/healthz`, options, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode === 200);
+      });
+      asked.on('timeout', () => asked.destroy());
+      asked.on('error', () => resolve(false));
+    });
   }
 }
 

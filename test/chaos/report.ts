@@ -3,11 +3,10 @@ import type { ChaosResult } from './run-chaos.ts';
 
 /** What one run did and proved, for people. */
 export function toText(result: ChaosResult): string {
-  const { backend, seed, seconds, processes, rate, ledger, faults, proofs, counts, recovery } =
-    result;
+  const { backend, seed, seconds, ledger, faults, proofs, counts, recovery } = result;
   const lines = [
     '',
-    `${backend}: ${processes} gateways, ${seconds} s at ${rate} times the speed, ledger ${ledger}, seed ${seed}`,
+    `${backend}: ${toSetUp(result)}, ${seconds} s, ledger ${ledger}, seed ${seed}`,
     '',
     'faults',
     ...table(Object.entries(countBy(faults.map(({ kind }) => kind)))),
@@ -33,6 +32,11 @@ export function toText(result: ChaosResult): string {
     ({ kind, target, at, forMs }) => `  ${at} ms ${kind} ${target} for ${forMs} ms`,
   );
   return [...lines, '', `seed ${seed}; logs in ${result.directory}`, ...schedule].join('\n');
+}
+
+function toSetUp({ processes, workers = [1], rate }: ChaosResult): string {
+  const crews = workers.some((count) => count > 1) ? ` with ${workers.join(' and ')} workers` : '';
+  return `${processes} gateways${crews}, ${rate === 1 ? 'in real time' : `at ${rate} times the speed`}`;
 }
 
 function table(rows: readonly (readonly [string, string | number])[]): string[] {

@@ -33,8 +33,11 @@ export interface ChaosOptions {
   /** Of load and faults; what is proven afterwards comes on top. */
   readonly seconds: number;
   readonly seed: number;
+  /** How many times as fast time goes on for the gateways; 1 is the machine's own time. */
   readonly rate: number;
   readonly ledger: LedgerMode;
+  /** Workers of each gateway in turn; default: none has any. */
+  readonly workers?: readonly number[];
   /** How often each kind of fault happens. */
   readonly rounds: number;
   /** Told what goes on. */
@@ -101,7 +104,8 @@ async function perform(stage: Stage, { seed, seconds, rounds, onPhase }: ChaosOp
     `proving (ready after ${recovery.readyMs} ms, at rest after ${recovery.quietMs} ms: ${recovery.unquiet.join()})`,
   );
   const { unquiet } = await quiesce(stage);
-  const whole = { ...recovery, unquiet: [...recovery.unquiet, ...unquiet] };
+  const orphans = await Promise.all(stage.nodes.map((node) => node.findOrphans()));
+  const whole = { ...recovery, unquiet: [...recovery.unquiet, ...unquiet, ...orphans.flat()] };
   return { recovery: whole, proofs: await prove(stage, { recovery: whole, pausedAt }) };
 }
 

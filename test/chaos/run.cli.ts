@@ -1,7 +1,7 @@
 // `npm run chaos`: gateways of the built binary on a real store, under load and faults, and what can be
 // proven from outside afterwards. Options: --backend lmdb,redis,postgres, --seconds N (of load, each),
-// --seed N, --processes N, --rate N (how fast time goes on for the gateways), --ledger MODE (default: another
-// one for each store), --json.
+// --seed N, --processes N, --workers N (of each gateway), --rate N (how fast time goes on for the gateways),
+// --real-time (the machine's own), --ledger MODE (default: another one for each store), --json.
 import { parseArgs } from 'node:util';
 import { toText } from './report.ts';
 import { hasFailed, runChaos } from './run-chaos.ts';
@@ -17,8 +17,10 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     processes: { type: 'string', default: '3' },
+    workers: { type: 'string', default: '1' },
     rate: { type: 'string', default: '4' },
     ledger: { type: 'string' },
+    'real-time': { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -34,7 +36,8 @@ for (const [index, backend] of values.backend.split(',').entries()) {
     seconds,
     seed: Number(values.seed),
     processes: Number(values.processes),
-    rate: Number(values.rate),
+    workers: [Number(values.workers)],
+    rate: values['real-time'] ? 1 : Number(values.rate),
     ledger: (values.ledger as LedgerMode | undefined) ?? mode,
     onPhase: (phase) => void process.stderr.write(`${backend}: ${phase}\n`),
     rounds: Math.max(1, Math.round(seconds / ROUND_SECONDS)),

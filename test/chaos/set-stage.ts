@@ -7,7 +7,7 @@ import { createCaller } from './caller.ts';
 import { openCutProxy } from './cut-proxy.ts';
 import { openDatabase } from './database.ts';
 import { openDiskQuota } from './disk-quota.ts';
-import { createFastTime } from './fast-time.ts';
+import { createFastTime, createRealTime } from './fast-time.ts';
 import { GatewayNode } from './gateway-node.ts';
 import { Journal } from './journal.ts';
 import type { Random } from './random.ts';
@@ -20,9 +20,11 @@ export interface StageOptions {
   readonly backend: string;
   readonly processes: number;
   readonly random: Random;
-  /** How many times as fast time goes on for the gateways. */
+  /** How many times as fast time goes on for the gateways; 1 is the machine's own time. */
   readonly rate: number;
   readonly ledger: LedgerMode;
+  /** Workers of each gateway in turn, `[2, 1]` of the first two. Default: none has any. */
+  readonly workers?: readonly number[];
 }
 
 const HARNESS = fileURLToPath(new URL('programs/harness.js', import.meta.url));
@@ -31,7 +33,7 @@ const LIMITED_KEYS = 3;
 
 /** Starts everything; undefined where the database is not installed. */
 export async function setStage(options: StageOptions): Promise<Stage | undefined> {
-  const { backend, processes, random, rate, ledger } = options;
+  const { backend, processes, random, rate, ledger, workers = [1] } = options;
   const directory = await mkdtemp(join(tmpdir(), `chaos-${backend}-`));
   const isRemote = backend !== 'lmdb';
   const database = isRemote ? await openDatabase(backend) : undefined;
@@ -43,7 +45,7 @@ export async function setStage(options: StageOptions): Promise<Stage | undefined
   const [upstream, tools, time] = [
     await startUpstream(random),
     await startToolServer(),
-    createFastTime(rate),
+    rate === 1 ? createRealTime() : createFastTime(rate),
   ];
   const mark = `chaos-of-${directory}`;
   const notes = join(directory, 'notes');
@@ -59,7 +61,9 @@ export async function setStage(options: StageOptions): Promise<Stage | undefined
     const config = join(directory, `gateway-${index}.yaml`);
     await writeFile(config, JSON.stringify(configOf(base), null, 2));
     const log = join(directory, `gateway-${index}.log`);
-    nodes.push(new GatewayNode({ name: `g${index}`, port, config, directory, env, log }));
+    const crew = workers[index % workers.length] ?? 1;
+    const place = { port, config, directory, env, log, workers: crew };
+    nodes.push(new GatewayNode({ name: `g${index}`, ...place }));
   }
   await nodes[0]!.start();
   await Promise.all(nodes.slice(1).map((node) => node.start()));
@@ -89,6 +93,7 @@ export async function setStage(options: StageOptions): Promise<Stage | undefined
     keys: { admin, ...keys },
     async stop() {
       await Promise.all(nodes.map((node) => node.kill()));
+      await Promise.all(nodes.map((node) => node.findOrphans()));
       caller.close();
       await Promise.all([upstream.close(), tools.close(), ...proxies.map((one) => one.close())]);
       await database?.close();

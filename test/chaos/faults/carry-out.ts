@@ -33,6 +33,7 @@ type Strike = (stage: Stage, fault: Fault) => Promise<string>;
 /** Each gives whom it hit. */
 const STRIKES: Readonly<Record<FaultKind, Strike>> = {
   kill,
+  'kill-worker': killWorker,
   pause,
   'pause-past-lease': pause,
   'store-asked': endStore,
@@ -56,13 +57,22 @@ async function kill(stage: Stage, { lot }: Fault): Promise<string> {
   return node.name;
 }
 
+async function killWorker(stage: Stage, { lot }: Fault): Promise<string> {
+  const node = chooseFree({ nodes: stage.nodes.filter(({ hasWorkers }) => hasWorkers) }, lot);
+  if (!node) return 'nobody';
+  const end = node.beginTrouble('killed');
+  await node.killWorker(lot);
+  end();
+  return node.name;
+}
+
 async function pause(stage: Stage, { lot, forMs }: Fault): Promise<string> {
   const node = chooseFree(stage, lot);
   if (!node) return 'nobody';
   const end = node.beginTrouble('paused');
-  node.signal('SIGSTOP');
+  await node.signal('SIGSTOP');
   await sleep(forMs);
-  node.signal('SIGCONT');
+  await node.signal('SIGCONT');
   end();
   return node.name;
 }
@@ -98,7 +108,7 @@ async function fillDisk({ disk, nodes }: Stage, { forMs }: Fault): Promise<strin
 }
 
 /** One that is neither killed nor paused now. */
-function chooseFree({ nodes }: Stage, lot: number): GatewayNode | undefined {
+function chooseFree({ nodes }: Pick<Stage, 'nodes'>, lot: number): GatewayNode | undefined {
   const now = Date.now();
   const free = nodes.filter((node) => !node.wasTroubled(now, now, ['killed', 'paused']));
   return free[Math.floor(lot * free.length)];

@@ -4,6 +4,7 @@ import type { Stage } from '../stage.ts';
 
 export type FaultKind =
   | 'kill'
+  | 'kill-worker'
   | 'pause'
   | 'pause-past-lease'
   | 'store-asked'
@@ -26,13 +27,14 @@ const PAST_LEASE_MS = 33_000;
 /** Nothing goes wrong before and behind. */
 const CALM = 0.08;
 
-/** Every kind at least once, kills twice; the same for the same seed. */
+/** Every kind that fits at least once, kills twice; the same for the same seed. */
 export function planFaults(
-  { backend, disk, time }: Pick<Stage, 'backend' | 'disk' | 'time'>,
+  { backend, disk, time, nodes }: Pick<Stage, 'backend' | 'disk' | 'time' | 'nodes'>,
   { random, seconds, rounds }: { random: Random; seconds: number; rounds: number },
 ): Fault[] {
   const pastLease = PAST_LEASE_MS / time.rate;
   const kinds: FaultKind[] = ['kill', 'pause', 'kill'];
+  if (nodes.some(({ hasWorkers }) => hasWorkers)) kinds.push('kill-worker', 'kill-worker');
   if (backend !== 'lmdb')
     kinds.push('store-asked', 'store-killed', ...CUTS.map((cut) => `cut-${cut}` as const));
   else if (disk) kinds.push('disk-full');
@@ -46,8 +48,9 @@ export function planFaults(
     forMs: random.between(300, kind.startsWith('cut') ? 3_500 : 2_000),
     lot: random.next(),
   }));
-  // They last long, so they go beside the others.
-  for (let round = 0; round < rounds; round++)
+  // They last long, so they go beside the others, and in real time not into a short run.
+  const longRounds = pastLease < span ? rounds : 0;
+  for (let round = 0; round < longRounds; round++)
     faults.push({
       kind: 'pause-past-lease',
       at: Math.round(start + (span / rounds) * round),

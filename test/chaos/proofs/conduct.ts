@@ -71,7 +71,11 @@ export async function proveNoOrphans(stage: Stage): Promise<Proof> {
   const faults: string[] = [];
   await Promise.all(
     stage.nodes.map(async (node, index) => {
-      if (index % 2 === 1) return node.kill();
+      if (index % 2 === 1) {
+        await node.kill();
+        faults.push(...(await node.findOrphans()));
+        return;
+      }
       const code = await node.stop();
       if (code !== 0) faults.push(`${node.name} stopped with ${code}`);
     }),
