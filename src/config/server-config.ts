@@ -33,6 +33,8 @@ export interface ServerConfig {
     /** Of the bodies of inference calls and of all others. */
     bodyValues: ValueBound;
     resourceValues: ValueBound;
+    /** Of an answer that is parsed whole. */
+    answerValues: number;
     headerBytes: number;
     urlBytes: number;
     requestTimeoutMs: number;
@@ -276,6 +278,7 @@ function toLimits(limits: ServerSettings['limits']): ServerConfig['limits'] {
     rpm: limits.rpm,
     bodyBytes: limits.body,
     bodyMemoryBytes: limits.body_memory ?? null,
+    answerValues: limits.answer_values,
     bodyValues: {
       most: limits.body_values,
       numbers: limits.body_values * NUMBERS_PER_VALUE,

@@ -58,6 +58,11 @@ const limits = z.object({
     .min(1000)
     .default(50_000)
     .describe('Most JSON values in any other body.'),
+  answer_values: z
+    .int()
+    .min(1000)
+    .default(2_000_000)
+    .describe('Most JSON values in an answer that is translated or rebuilt.'),
   header_bytes: z.int().min(1024).default(16_384).describe('Largest request head.'),
   url_bytes: z.int().min(256).default(8192).describe('Longest request target.'),
   request_timeout: duration.prefault('30s').describe('Time to receive a whole request body.'),

@@ -24,6 +24,7 @@ import {
 } from './failures.ts';
 import type { ActiveExchange, ActiveExchanges } from './active-exchanges.ts';
 import { toInBandError } from './in-band-error.ts';
+import { readAnswer } from './read-answer.ts';
 import { createRelay } from './relay.ts';
 import type { Relay } from './relay.ts';
 import type { AttemptFailure, Call } from './types.ts';
@@ -70,6 +71,8 @@ export interface ExchangeOptions {
   /** Begins the report on the candidate, when its request is sent and no longer waits. */
   onBegun(): HealthReport;
   maxAnswerBytes: number;
+  /** Most values of an answer that is parsed whole. */
+  maxAnswerValues: number;
   active: ActiveExchanges;
   /** The request is on its way as a whole: this candidate needs its body no more. */
   onSent(): void;
@@ -243,8 +246,21 @@ export class Exchange implements UpstreamSink, ActiveExchange {
   private finishAnswer(): void {
     const body = this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks);
     const { call, wire } = this.options;
-    const answer = wire.readAnswer(body, call.peek, this.answerOptions());
-    if (!answer) return this.fail(invalidAnswerFailure('invalid_answer', this.status));
+    const answer = this.answerOptions();
+    const { maxAnswerValues: maxValues } = this.options;
+    const read = readAnswer(body, { wire, peek: call.peek, answer, maxValues });
+    if (!(read instanceof Promise)) return this.endAnswer(read);
+    read.then(
+      (later) => this.safely(() => this.endAnswer(later)),
+      (thrown: unknown) => this.safely(() => rethrow(thrown)),
+    );
+  }
+
+  /** The client may be gone, or time may be up, since the answer was there. */
+  private endAnswer(answer: Awaited<ReturnType<typeof readAnswer>>): void {
+    if (this.phase !== 'answer') return;
+    if (answer === undefined || answer === 'too_many_values')
+      return this.fail(invalidAnswerFailure(answer ?? 'invalid_answer', this.status));
     this.noteContent();
     this.close();
     this.options.resolve({ type: 'answer', answer, headers: this.headers });
@@ -399,4 +415,8 @@ export class Exchange implements UpstreamSink, ActiveExchange {
 function isEventStream(headers: UpstreamHeaders): boolean {
   const type = headers['content-type'];
   return typeof type === 'string' && type.toLowerCase().startsWith('text/event-stream');
+}
+
+function rethrow(thrown: unknown): never {
+  throw thrown;
 }

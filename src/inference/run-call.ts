@@ -24,6 +24,8 @@ export interface CallDeps {
   /** `holder` is whoever the provider's connections are shared out to (see `holderOf`). */
   transportFor(account: ProviderAccount, holder: string): Transport;
   maxAnswerBytes: number;
+  /** Most values of an answer that is parsed whole: translated, or rebuilt (config: limits.answer_values). */
+  maxAnswerValues: number;
   /** Output tokens asked for where a provider's protocol needs a limit and neither client nor model has one. */
   defaultMaxTokens: number;
   /** What is under way, so that a stop can end it in its own protocol. */
@@ -112,6 +114,7 @@ async function attempt(
         return deps.health.begin(route);
       },
       maxAnswerBytes: deps.maxAnswerBytes,
+      maxAnswerValues: deps.maxAnswerValues,
       active: deps.active,
       onSent() {
         request.body = undefined;

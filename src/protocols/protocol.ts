@@ -7,6 +7,7 @@ import type { Quirks } from '../core/quirks.ts';
 import type { SpooledBody } from '../core/spooled-body.ts';
 import type { Usage } from '../core/usage.ts';
 import type { RequestSource } from './scan-request.ts';
+import type { AnswerSource } from './answer-document.ts';
 
 /** What of a request's address and headers its protocol reads; most read the body alone. */
 export interface RequestAddress {
@@ -189,10 +190,19 @@ export interface Wire {
   encode(peek: RequestPeek, options: EncodeOptions): Buffer | SpooledBody;
   /** The same for a request that is a form. Absent: there are none. */
   encodeForm?(form: Form, options: EncodeOptions): SpooledBody;
-  /** Undefined when the body is not a valid answer of the provider's protocol to that request. */
-  readAnswer(body: Buffer, peek: RequestPeek, options: AnswerOptions): Answer | undefined;
   /** True: answers are read with the request at hand, so its body stays to the end. Default false. */
   readonly readsRequest?: boolean | undefined;
+  /** {@link readAnswer} parses the whole answer, so the number of its values is bounded. Default false. */
+  readonly parsesAnswers?: boolean;
+  /**
+   * Undefined when it is not a valid answer of the provider's protocol to that request. A long answer
+   * may be read in slices between which others get their turn.
+   */
+  readAnswer(
+    source: AnswerSource,
+    peek: RequestPeek,
+    options: AnswerOptions,
+  ): Answer | undefined | Promise<Answer | undefined>;
   /** Absent: never streamed. */
   createStream?(options: StreamOptions): StreamReader;
 }

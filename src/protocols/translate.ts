@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { quirkEdits } from '../core/json-quirks.ts';
 import { RawJson, stringifyWithRaw } from '../core/json-raw.ts';
-import { scanJson } from '../core/json/json-document.ts';
+import { JsonDocument, scanJson } from '../core/json/json-document.ts';
 import { spliceJson } from '../core/json-splice.ts';
 import { bindPart, withoutOtherAccounts } from './bound-reasoning.ts';
 import type { AnswerContext, CanonicalCodec, Encoded } from './canonical-codec.ts';
@@ -39,7 +39,9 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
       for (const name of lost) options.losses.push(name);
       return withQuirks(toBytes(encoded), options);
     },
-    readAnswer(body, peek, options): Answer | undefined {
+    parsesAnswers: true,
+    readAnswer(source, peek, options): Answer | undefined {
+      const body = source instanceof JsonDocument ? source.body : source;
       try {
         const answer = provider.decodeAnswer(body.toString('utf8'));
         if (!answer) return undefined;

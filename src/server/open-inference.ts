@@ -56,6 +56,7 @@ export async function openInference(
       health,
       transportFor: transports.transportFor,
       maxAnswerBytes: MAX_ANSWER_BYTES,
+      maxAnswerValues: config.limits.answerValues,
       ledger: observeRequests(ledger, observers),
       random,
       outputBound: config.limits.outputTokensBound,

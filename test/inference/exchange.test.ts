@@ -93,6 +93,7 @@ function setup({ stream = true, protocol = {}, responseModel, total }: Setup = {
     wire,
     onBegun: () => health.begin(route),
     maxAnswerBytes: 10_000,
+    maxAnswerValues: 1_000,
     active,
     onSent: () => undefined,
     onBug: (thrown) => void bugs.push(thrown),

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { messages } from '../../src/protocols/messages/messages.ts';
 import { wireTo } from '../../src/protocols/registry.ts';
-import { ANSWER, encodeOptions } from '../support/protocols.ts';
+import { ANSWER, encodeOptions, atOnce } from '../support/protocols.ts';
 
 const ASK = { model: 'acme/m', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] };
 const REASONING = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'gAAA+/=' };
@@ -29,7 +29,7 @@ const peek = (body: object) => messages.peek(Buffer.from(JSON.stringify(body)));
 
 function answerOf(account: string): { content: unknown[] } {
   const body = Buffer.from(JSON.stringify(RESPONSE));
-  const answer = wire.readAnswer(body, peek(ASK), { ...ANSWER, account });
+  const answer = atOnce(wire.readAnswer(body, peek(ASK), { ...ANSWER, account }));
   return JSON.parse(String(answer?.body)) as { content: unknown[] };
 }
 

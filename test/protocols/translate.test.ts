@@ -11,7 +11,7 @@ import { pairLosses } from '../../src/protocols/pair-losses.ts';
 import { translateBetween } from '../../src/protocols/translate.ts';
 import { TranslatedStream } from '../../src/protocols/translated-stream.ts';
 import { verifies } from '../requirements.ts';
-import { ANSWER, encodeOptions } from '../support/protocols.ts';
+import { ANSWER, encodeOptions, atOnce } from '../support/protocols.ts';
 
 const wire = translateBetween(chatCodec, messagesCodec);
 
@@ -91,7 +91,7 @@ describe('a translated answer', () => {
     );
 
   it('counts what was generated, and what was told of it', () => {
-    const read = wire.readAnswer(answer('{"a":1.0}'), peek(), ANSWER);
+    const read = atOnce(wire.readAnswer(answer('{"a":1.0}'), peek(), ANSWER));
     expect(read).toMatchObject({
       outputChars: '{"a":1.0}'.length,
       losses: [],
@@ -101,14 +101,16 @@ describe('a translated answer', () => {
   });
 
   it('is refused when it is none, or nested too deeply to be written again', () => {
-    expect(wire.readAnswer(Buffer.from('{"type":"error"}'), peek(), ANSWER)).toBeUndefined();
+    expect(
+      atOnce(wire.readAnswer(Buffer.from('{"type":"error"}'), peek(), ANSWER)),
+    ).toBeUndefined();
     const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
     const chat = Buffer.from(
       `{"choices":[{"message":{"tool_calls":[{"function":{"name":"look","arguments":${deep}}}]}}]}`,
     );
     const back = translateBetween(messagesCodec, chatCodec);
     const client = { ...peek(), value: { max_tokens: 5 } };
-    expect(back.readAnswer(chat, client, ANSWER)).toBeUndefined();
+    expect(atOnce(back.readAnswer(chat, client, ANSWER))).toBeUndefined();
     const stream = back.createStream?.({ ...ANSWER, peek: client });
     stream?.push(formatSse({ data: chat.toString().replace('"message"', '"delta"') }));
     expect(stream?.failure?.kind).toBe('malformed');

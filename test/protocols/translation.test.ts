@@ -25,6 +25,7 @@ import { collectAnswer, framesOf, peekBody, toEvents, toText } from './codec-law
 import { mutatedFrames, mutatedJson } from './mutations.ts';
 import { PAIRS, ROWS } from './translation-rows.ts';
 import type { TranslationRow } from './translation-rows.ts';
+import { atOnce } from '../support/protocols.ts';
 
 const RUNS = { numRuns: 60 };
 const ANSWER_OPTIONS = {
@@ -143,7 +144,7 @@ function replayed(
 ): readonly Part[] {
   const wire = translateBetween(client.codec, provider.codec);
   const peek = ask(client, PLAIN_REQUEST);
-  const translated = wire.readAnswer(wholeAnswer(provider, answer), peek, ANSWER_OPTIONS);
+  const translated = atOnce(wire.readAnswer(wholeAnswer(provider, answer), peek, ANSWER_OPTIONS));
   const body = Buffer.from(JSON.stringify(client.replay(JSON.parse(String(translated?.body)))));
   const losses: string[] = [];
   const next = wire.encode(client.peek(body, false), encodeOptions(losses)) as Buffer;
@@ -199,7 +200,9 @@ describe.each(PAIRS)('%s', (_name, client, provider) => {
     fc.assert(
       fc.property(answerArbitrary(shape), (answer) => {
         const peek = ask(client, PLAIN_REQUEST);
-        const translated = wire.readAnswer(wholeAnswer(provider, answer), peek, ANSWER_OPTIONS);
+        const translated = atOnce(
+          wire.readAnswer(wholeAnswer(provider, answer), peek, ANSWER_OPTIONS),
+        );
         expect(translated?.losses).toEqual([]);
         expect(translated?.usage).toMatchObject({ output: answer.usage?.output });
         const decoded = client.codec.decodeAnswer(String(translated?.body));
@@ -214,7 +217,7 @@ describe.each(PAIRS)('%s', (_name, client, provider) => {
     () => {
       const peek = ask(client, PLAIN_REQUEST);
       const answer = answerWith({ type: 'text', text: 'fine' });
-      const whole = wire.readAnswer(wholeAnswer(provider, answer), peek, ANSWER_OPTIONS);
+      const whole = atOnce(wire.readAnswer(wholeAnswer(provider, answer), peek, ANSWER_OPTIONS));
       const reader = streamFor(peek);
       const streamed = reader.push(Buffer.concat(chunksOf(provider, answer, [])));
       for (const bytes of [whole?.body, streamed]) {
@@ -319,7 +322,7 @@ describe.each(PAIRS)('%s', (_name, client, provider) => {
     );
     fc.assert(
       fc.property(broken, ([text, bytes]) => {
-        wire.readAnswer(Buffer.from(text), peek, ANSWER_OPTIONS);
+        atOnce(wire.readAnswer(Buffer.from(text), peek, ANSWER_OPTIONS));
         const reader = streamFor(peek);
         reader.push(bytes);
         reader.end();

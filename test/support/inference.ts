@@ -42,6 +42,7 @@ export function inferenceBench(
       close: async () => undefined,
     }),
     maxAnswerBytes: 1024 * 1024,
+    maxAnswerValues: 2_000_000,
     active: new ActiveExchanges(),
     onBug: (thrown) => {
       throw thrown;

@@ -34,3 +34,9 @@ export function fakePeek(overrides: Partial<RequestPeek> = {}): RequestPeek {
     ...overrides,
   };
 }
+
+/** What was read without a break. */
+export function atOnce<T>(read: T | Promise<T>): T {
+  if (read instanceof Promise) throw new Error('it was read in several steps');
+  return read;
+}

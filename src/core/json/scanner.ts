@@ -43,6 +43,8 @@ export interface ScanOptions {
   readonly members?: number;
   /** Beginnings of texts and names to look out for. Default none. */
   readonly marks?: Marks;
+  /** Takes bytes in strings that are no UTF-8. Default false. */
+  readonly anyText?: boolean;
 }
 
 // States: what is expected next.
@@ -111,7 +113,7 @@ export class JsonScanner {
     this.#maxValues = options.values ?? Infinity;
     this.#maxMembers = options.members ?? MAX_JSON_MEMBERS;
     this.#marks = options.marks ?? NO_MARKS;
-    if (!isUtf8(bytes)) this.#fault = 'encoding';
+    if (!options.anyText && !isUtf8(bytes)) this.#fault = 'encoding';
   }
 
   /** Set when the document is refused; the scan is then over. */

@@ -1,8 +1,5 @@
-import { isAscii } from 'node:buffer';
-import type { Buffer } from 'node:buffer';
-import { applyPatches } from '../../core/json-splice.ts';
-import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
-import { modelPatches } from '../model-member.ts';
+import { answerDocument, holds, renamed, told } from '../answer-document.ts';
+import type { AnswerSource } from '../answer-document.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 import { measureOutput } from './chat-output.ts';
 import { usageOf } from './chat-usage.ts';
@@ -12,20 +9,19 @@ import { usageOf } from './chat-usage.ts';
  * out; another value than `chat.completion` is another kind of answer.
  */
 export function readChatAnswer(
-  body: Buffer,
+  source: AnswerSource,
   _peek: RequestPeek,
   { logicalModel }: AnswerOptions,
 ): Answer | undefined {
-  // One character per byte: offsets in it are offsets in the body.
-  const bytes = body.toString('latin1');
-  const value = parseJsonObject(isAscii(body) ? bytes : body.toString('utf8'));
-  if (value === undefined || !Array.isArray(value['choices'])) return undefined;
-  if (isJsonObject(value['error'])) return undefined;
-  if (value['object'] !== undefined && value['object'] !== 'chat.completion') return undefined;
-  const patches = logicalModel === undefined ? [] : modelPatches(bytes, logicalModel);
+  const document = answerDocument(source);
+  if (!document || !holds(document, 'choices', '[')) return undefined;
+  if (holds(document, 'error', '{')) return undefined;
+  const { object = 'chat.completion' } = { object: told(document, 'object') };
+  if (object !== 'chat.completion') return undefined;
+  const usage = usageOf({ usage: told(document, 'usage'), x_groq: told(document, 'x_groq') });
   return {
-    body: patches.length === 0 ? body : applyPatches(body, patches),
-    usage: usageOf(value),
-    outputChars: measureOutput(bytes, 'message'),
+    body: renamed(document, logicalModel),
+    usage,
+    outputChars: usage ? 0 : measureOutput(document.body.toString('latin1'), 'message'),
   };
 }

@@ -1,16 +1,29 @@
 import { Buffer } from 'node:buffer';
+import { inTurns } from '../../core/in-turns.ts';
+import { elementsOf } from '../../core/json/elements.ts';
+import type { JsonDocument } from '../../core/json/json-document.ts';
+import { spliceJson } from '../../core/json-splice.ts';
+import type { JsonEdit } from '../../core/json-splice.ts';
 import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
-import { rewriteModelName } from '../model-member.ts';
+import { answerDocument, holds, renamed, told } from '../answer-document.ts';
+import type { AnswerSource } from '../answer-document.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 import { countInputs, readEncoding } from './embeddings-request.ts';
 import type { EmbeddingEncoding } from './embeddings-request.ts';
 import { isVector, toEncoding } from './vector.ts';
-import type { Vector } from './vector.ts';
 
-interface Entry extends Record<string, unknown> {
-  embedding: Vector;
+/** Bytes of entries that are read before others get their turn. */
+const SLICE_BYTES = 256 * 1024;
+
+/** One vector as it is shown. */
+interface Shown {
+  readonly index: unknown;
+  /** The entry, in the encoding asked for. */
+  readonly json: Buffer;
+  /** It came so. */
+  readonly isSame: boolean;
 }
 
 /**
@@ -18,51 +31,78 @@ interface Entry extends Record<string, unknown> {
  * sends. An answer that is so already passes as it is. Anything else is not a valid answer.
  */
 export function readEmbeddingsAnswer(
-  body: Buffer,
+  source: AnswerSource,
   peek: RequestPeek,
-  { logicalModel }: AnswerOptions,
-): Answer | undefined {
-  const value = parseJsonObject(body.toString('utf8'));
-  const entries = value && entriesOf(value['data']);
-  if (!entries || entries.length !== countInputs(peek.json)) return undefined;
-  const asked = readEncoding(peek.json.get('encoding_format'));
-  const shown = inOrder(entries).map((entry) => encoded(entry, asked));
-  const isSame =
-    value['object'] === 'list' && shown.every((entry, index) => entry === entries[index]);
-  const told = isSame
-    ? body
-    : Buffer.from(JSON.stringify({ ...value, object: 'list', data: shown }));
-  return {
-    body: logicalModel === undefined ? told : rewriteModelName(told, logicalModel),
-    usage: usageOf(value['usage']),
-    outputChars: 0,
-  };
+  options: AnswerOptions,
+): Answer | undefined | Promise<Answer | undefined> {
+  const document = answerDocument(source);
+  return document && inTurns(readInSteps(document, peek, options));
 }
 
-function entriesOf(data: unknown): Entry[] | undefined {
-  if (!Array.isArray(data)) return undefined;
-  const isEntry = (entry: unknown): entry is Entry =>
-    isJsonObject(entry) && isVector(entry['embedding']);
-  return data.every(isEntry) ? data : undefined;
+function* readInSteps(
+  document: JsonDocument,
+  { json: asking }: RequestPeek,
+  { logicalModel }: AnswerOptions,
+): Generator<void, Answer | undefined> {
+  const asked = readEncoding(asking.get('encoding_format'));
+  const entries = yield* readEntries(document, asked);
+  if (!entries || entries.length !== countInputs(asking)) return undefined;
+  const { list, isMoved } = inOrder(entries);
+  const isSame =
+    !isMoved && told(document, 'object') === 'list' && list.every((entry) => entry.isSame);
+  const usage = usageOf(told(document, 'usage'));
+  if (isSame) return { body: renamed(document, logicalModel), usage, outputChars: 0 };
+  const edits: JsonEdit[] = [
+    { op: 'set', key: 'object', json: '"list"' },
+    { op: 'set', key: 'data', json: `[${list.map(({ json }) => json.toString()).join(',')}]` },
+  ];
+  if (logicalModel !== undefined && document.find('model'))
+    edits.push({ op: 'set', key: 'model', json: JSON.stringify(logicalModel) });
+  const body = spliceJson(document.body, document.members, edits);
+  return { body, usage, outputChars: 0 };
+}
+
+/** Undefined when one of them is no vector. */
+function* readEntries(
+  document: JsonDocument,
+  asked: EmbeddingEncoding,
+): Generator<void, Shown[] | undefined> {
+  const data = document.find('data');
+  if (!data || !holds(document, 'data', '[')) return undefined;
+  const { body } = document;
+  const entries: Shown[] = [];
+  let read = 0;
+  for (const [start, end] of elementsOf(body, data.valueStart)) {
+    const json = body.subarray(start, end);
+    const entry = parseJsonObject(json.toString());
+    if (!entry || !isVector(entry['embedding'])) return undefined;
+    const embedding = toEncoding(entry['embedding'], asked);
+    const isSame = embedding === entry['embedding'];
+    const shown = isSame ? json : Buffer.from(JSON.stringify({ ...entry, embedding }));
+    entries.push({ index: entry['index'], json: shown, isSame });
+    read += json.length;
+    if (read < SLICE_BYTES) continue;
+    read = 0;
+    yield;
+  }
+  return entries;
 }
 
 /** Providers may answer out of order and say so by `index`; without indexes the order stands. */
-function inOrder(entries: Entry[]): Entry[] {
-  const indexes = entries.map(({ index }) => index);
+function inOrder(entries: Shown[]): { list: Shown[]; isMoved: boolean } {
   const isPermutation =
-    new Set(indexes).size === entries.length &&
-    indexes.every(
-      (index) => Number.isInteger(index) && Number(index) >= 0 && Number(index) < entries.length,
-    );
-  if (!isPermutation)
-    return entries.map((entry, index) => ({ ...entry, object: 'embedding', index }));
-  if (indexes.every((index, position) => index === position)) return entries;
-  return entries.toSorted((a, b) => Number(a['index']) - Number(b['index']));
+    new Set(entries.map(({ index }) => index)).size === entries.length &&
+    entries.every(({ index }) => Number.isInteger(index) && Number(index) >= 0) &&
+    entries.every(({ index }) => Number(index) < entries.length);
+  if (!isPermutation) return { list: entries.map(numbered), isMoved: true };
+  if (entries.every(({ index }, position) => index === position))
+    return { list: entries, isMoved: false };
+  return { list: entries.toSorted((a, b) => Number(a.index) - Number(b.index)), isMoved: true };
 }
 
-function encoded(entry: Entry, asked: EmbeddingEncoding): Entry {
-  const embedding = toEncoding(entry.embedding, asked);
-  return embedding === entry.embedding ? entry : { ...entry, embedding };
+function numbered({ json, isSame }: Shown, index: number): Shown {
+  const entry = { ...parseJsonObject(json.toString()), object: 'embedding', index };
+  return { index, json: Buffer.from(JSON.stringify(entry)), isSame };
 }
 
 function usageOf(usage: unknown): Usage | undefined {

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json-value.ts';
+import { answerDocument, told } from '../answer-document.ts';
 import type { WireProtocol } from '../protocol.ts';
 import { checkFields, expectKind } from './check-fields.ts';
 import { encodeGenerateContent, peekGenerateContent } from './generate-content-request.ts';
@@ -23,10 +24,10 @@ export const countTokens: WireProtocol = {
     return peek;
   },
   encode: encodeGenerateContent,
-  readAnswer(body) {
-    const total = parseJsonObject(body.toString('utf8'))?.['totalTokens'];
-    if (typeof total !== 'number') return undefined;
-    return { body, usage: undefined, outputChars: 0 };
+  readAnswer(source) {
+    const document = answerDocument(source);
+    if (!document || typeof told(document, 'totalTokens') !== 'number') return undefined;
+    return { body: document.body, usage: undefined, outputChars: 0 };
   },
   answerLocally: ({ json }) => Buffer.from(JSON.stringify({ totalTokens: estimate(json.value) })),
 };

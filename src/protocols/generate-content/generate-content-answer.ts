@@ -1,23 +1,23 @@
-import type { Buffer } from 'node:buffer';
-import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
+import { answerDocument, holds, renamed, told } from '../answer-document.ts';
+import type { AnswerSource } from '../answer-document.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 import { measureAnswer } from './generate-content-chunk.ts';
 import { toGenerateContentUsage } from './generate-content-usage.ts';
-import { rewriteModelVersion } from './model-version.ts';
 
 /** An answer holds candidates, or says why the prompt was refused, and no error. */
 export function readGenerateContentAnswer(
-  body: Buffer,
+  source: AnswerSource,
   _peek: RequestPeek,
   { logicalModel }: AnswerOptions,
 ): Answer | undefined {
-  const value = parseJsonObject(body.toString('utf8'));
-  if (!value || isJsonObject(value['error'])) return undefined;
-  if (!Array.isArray(value['candidates']) && !isJsonObject(value['promptFeedback']))
+  const document = answerDocument(source);
+  if (!document || holds(document, 'error', '{')) return undefined;
+  if (!holds(document, 'candidates', '[') && !holds(document, 'promptFeedback', '{'))
     return undefined;
+  const usage = toGenerateContentUsage(told(document, 'usageMetadata'));
   return {
-    body: logicalModel === undefined ? body : rewriteModelVersion(body, logicalModel),
-    usage: toGenerateContentUsage(value['usageMetadata']),
-    outputChars: measureAnswer(value),
+    body: renamed(document, logicalModel, 'modelVersion'),
+    usage,
+    outputChars: usage ? 0 : measureAnswer({ candidates: document.get('candidates') }),
   };
 }

@@ -1,22 +1,23 @@
-import type { Buffer } from 'node:buffer';
-import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json-value.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
-import { rewriteModelName } from '../model-member.ts';
+import { answerDocument, renamed, told } from '../answer-document.ts';
+import type { AnswerSource } from '../answer-document.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 
 /** At least one image, each as base64 or as a URL; passed on as it came. */
 export function readImagesAnswer(
-  body: Buffer,
+  source: AnswerSource,
   _peek: RequestPeek,
   { logicalModel }: AnswerOptions,
 ): Answer | undefined {
-  const value = parseJsonObject(body.toString('utf8'));
-  const data = value?.['data'];
-  if (!value || !Array.isArray(data) || data.length === 0 || !data.every(isImage)) return undefined;
+  const document = answerDocument(source);
+  const data = document?.get('data');
+  if (!document || !Array.isArray(data) || data.length === 0 || !data.every(isImage))
+    return undefined;
   return {
-    body: logicalModel === undefined ? body : rewriteModelName(body, logicalModel),
-    usage: toImagesUsage(value['usage'], data.length),
+    body: renamed(document, logicalModel),
+    usage: toImagesUsage(told(document, 'usage'), data.length),
     outputChars: 0,
   };
 }

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import type { Buffer } from 'node:buffer';
-import { parseJsonObject } from '../../core/json-value.ts';
-import { rewriteModelName } from '../model-member.ts';
+import { answerDocument, renamed } from '../answer-document.ts';
+import type { AnswerSource } from '../answer-document.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 import { isRunning, toInteraction } from './interaction.ts';
 import { measureOutput } from './interactions-output.ts';
@@ -12,15 +11,17 @@ import { toInteractionUsage } from './interactions-usage.ts';
  * for nobody has to ask for it.
  */
 export function readInteractionsAnswer(
-  body: Buffer,
+  source: AnswerSource,
   _peek: RequestPeek,
   { logicalModel }: AnswerOptions,
 ): Answer | undefined {
-  const value = isUtf8(body) ? parseJsonObject(body.toString('utf8')) : undefined;
+  const document = answerDocument(source);
+  if (!document || !isUtf8(document.body)) return undefined;
+  const { value } = document;
   const work = toInteraction(value);
-  if (!value || (!work && !isDone(value['status']))) return undefined;
+  if (!work && !isDone(value['status'])) return undefined;
   return {
-    body: logicalModel === undefined ? body : rewriteModelName(body, logicalModel),
+    body: renamed(document, logicalModel),
     usage: toInteractionUsage(value['usage']),
     outputChars: measureOutput(value['steps'] ?? value['outputs']),
     work,

@@ -11,6 +11,7 @@ export const interactions: WireProtocol & StreamCodec = {
   id: 'interactions',
   peek: peekInteractions,
   encode: forwardBody,
+  parsesAnswers: true,
   readAnswer: readInteractionsAnswer,
   createStream: createInteractionsStream,
   errorFrame({ status, message }) {

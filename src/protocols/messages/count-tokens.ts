@@ -1,6 +1,8 @@
 import { Buffer } from 'node:buffer';
-import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json-value.ts';
 import type { SpooledBody } from '../../core/spooled-body.ts';
+import { answerDocument, told } from '../answer-document.ts';
+import type { AnswerSource } from '../answer-document.ts';
 import type { Answer, EncodeOptions, RequestPeek, WireProtocol } from '../protocol.ts';
 import { encodeMessages, peekConversation } from './messages-request.ts';
 
@@ -28,10 +30,13 @@ function encodeCount(peek: RequestPeek, options: EncodeOptions): Buffer | Spoole
   return encodeMessages(peek, { ...options, quirks: quirks && { ...quirks, default: {} } });
 }
 
-function readCount(body: Buffer): Answer | undefined {
-  const count = parseJsonObject(body.toString('utf8'))?.['input_tokens'];
+function readCount(source: AnswerSource): Answer | undefined {
+  const document = answerDocument(source);
+  const count = document && told(document, 'input_tokens');
   const isCount = typeof count === 'number' && Number.isSafeInteger(count) && count >= 0;
-  return isCount ? { body, usage: undefined, outputChars: 0 } : undefined;
+  return document && isCount
+    ? { body: document.body, usage: undefined, outputChars: 0 }
+    : undefined;
 }
 
 function estimateTokens({ system, messages, tools }: Readonly<Record<string, unknown>>): number {

@@ -1,6 +1,6 @@
-import type { Buffer } from 'node:buffer';
-import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
-import { rewriteModelName } from '../model-member.ts';
+import { isJsonObject } from '../../core/json-value.ts';
+import { answerDocument, holds, renamed, told } from '../answer-document.ts';
+import type { AnswerSource } from '../answer-document.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 import { toMessagesUsage } from './messages-usage.ts';
 
@@ -17,17 +17,23 @@ export function toMessage(value: unknown): Message | undefined {
 }
 
 export function readMessagesAnswer(
-  body: Buffer,
+  source: AnswerSource,
   _peek: RequestPeek,
   { logicalModel }: AnswerOptions,
 ): Answer | undefined {
-  const message = toMessage(parseJsonObject(body.toString('utf8')));
-  if (!message) return undefined;
+  const document = answerDocument(source);
+  if (!document || !holds(document, 'content', '[')) return undefined;
+  if (!toMessage({ type: told(document, 'type'), content: [] })) return undefined;
+  const usage = toMessagesUsage(told(document, 'usage'));
   return {
-    body: logicalModel === undefined ? body : rewriteModelName(body, logicalModel),
-    usage: toMessagesUsage(message['usage']),
-    outputChars: message.content.reduce<number>((size, block) => size + sizeOf(block), 0),
+    body: renamed(document, logicalModel),
+    usage,
+    outputChars: usage ? 0 : sizeOfContent(document.get('content')),
   };
+}
+
+function sizeOfContent(content: unknown): number {
+  return (content as unknown[]).reduce<number>((size, block) => size + sizeOf(block), 0);
 }
 
 /** What of a block was generated, in characters. */

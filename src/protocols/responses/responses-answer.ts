@@ -1,5 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer';
-import { parseJsonObject } from '../../core/json-value.ts';
+import { answerDocument } from '../answer-document.ts';
+import type { AnswerSource } from '../answer-document.ts';
 import type { Answer, RequestPeek } from '../protocol.ts';
 import { keepPublic } from './public/keep-public.ts';
 import { publicSlots } from './public/public-slots.ts';
@@ -14,9 +15,14 @@ import { fromResponsesUsage } from './responses-usage.ts';
  * its provider failed it, is undefined: nothing of it reaches the client (requirement
  * responses.response.fail-closed).
  */
-export function readResponsesAnswer(body: Buffer, { model }: RequestPeek): Answer | undefined {
-  const value = isUtf8(body) ? parseJsonObject(body.toString('utf8')) : undefined;
-  if (!value || !isResponse(value) || isProviderFailure(value)) return undefined;
+export function readResponsesAnswer(
+  source: AnswerSource,
+  { model }: RequestPeek,
+): Answer | undefined {
+  const document = answerDocument(source);
+  if (!document || !isUtf8(document.body)) return undefined;
+  const { body, value } = document;
+  if (!isResponse(value) || isProviderFailure(value)) return undefined;
   // In latin1 every byte is one character, so what stays is byte for byte what came.
   const kept = keepPublic(body.toString('latin1'), RESPONSE, publicSlots(model, value['error']));
   if (kept === undefined) return undefined;

@@ -9,6 +9,7 @@ export const responses: WireProtocol & StreamCodec = {
   id: 'responses',
   peek: peekResponses,
   encode: encodeResponses,
+  parsesAnswers: true,
   readAnswer: readResponsesAnswer,
   createStream: createResponsesStream,
   errorFrame: (error) => toErrorEvent(error, 0),

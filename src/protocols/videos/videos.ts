@@ -10,6 +10,7 @@ export const videos: WireProtocol = {
   peek: peekVideos,
   encode: forwardBody,
   encodeForm: encodeVideosForm,
+  parsesAnswers: true,
   readAnswer: readVideosAnswer,
 };
 
@@ -18,5 +19,6 @@ export const contentTasks: WireProtocol = {
   id: 'videos',
   peek: peekContentTask,
   encode: encodeContentTask,
+  parsesAnswers: true,
   readAnswer: readVideosAnswer,
 };

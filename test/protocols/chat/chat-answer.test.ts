@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { chat } from '../../../src/protocols/chat/chat.ts';
 import type { Answer } from '../../../src/protocols/protocol.ts';
 import { verifies } from '../../requirements.ts';
-import { ANSWER } from '../../support/protocols.ts';
+import { ANSWER, atOnce } from '../../support/protocols.ts';
 import { usage } from './chat-fixtures.ts';
 
 const peek = chat.peek(Buffer.from('{"model":"m","messages":[]}'));
 
 function read(value: unknown): Answer | undefined {
   const body = Buffer.from(typeof value === 'string' ? value : JSON.stringify(value));
-  return chat.readAnswer(body, peek, ANSWER);
+  return atOnce(chat.readAnswer(body, peek, ANSWER));
 }
 
 const choices = [
@@ -33,7 +33,7 @@ describe('a chat answer', () => {
 
   it('keeps the bytes and reads usage and size', () => {
     const body = Buffer.from(JSON.stringify({ object: 'chat.completion', choices, usage }));
-    const answer = chat.readAnswer(body, peek, ANSWER);
+    const answer = atOnce(chat.readAnswer(body, peek, ANSWER));
     expect(answer?.body).toBe(body);
     expect(answer).toMatchObject({ usage: { input: 15, cacheRead: 5, output: 9 }, outputChars: 5 });
     expect(read({ choices, error: null })).toMatchObject({ usage: undefined, outputChars: 5 });
@@ -42,11 +42,11 @@ describe('a chat answer', () => {
   it('takes another model name and stays as it was otherwise', () => {
     const body = Buffer.from('{ "choices":[{"model":"x"}], "model" : "x" , "a":1.0}');
     const renamed = { ...ANSWER, logicalModel: 'y' };
-    expect(chat.readAnswer(body, peek, renamed)?.body.toString()).toBe(
+    expect(atOnce(chat.readAnswer(body, peek, renamed))?.body.toString()).toBe(
       '{ "choices":[{"model":"x"}], "model" : "y" , "a":1.0}',
     );
     const none = Buffer.from('{"choices":[]}');
-    expect(chat.readAnswer(none, peek, renamed)?.body).toBe(none);
+    expect(atOnce(chat.readAnswer(none, peek, renamed))?.body).toBe(none);
   });
 
   it(

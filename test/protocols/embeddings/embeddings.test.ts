@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { embeddings } from '../../../src/protocols/embeddings/embeddings.ts';
 import { verifies } from '../../requirements.ts';
-import { ANSWER, encodeOptions } from '../../support/protocols.ts';
+import { ANSWER, encodeOptions, atOnce } from '../../support/protocols.ts';
 
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 const peek = (rest: object) => embeddings.peek(json({ model: 'm', input: 'a', ...rest }));
@@ -48,7 +48,7 @@ describe('an embeddings answer', () => {
     const body = Buffer.from(
       ' {"object":"list","data":[{"object":"embedding","index":0,"embedding":[1.0,-0.5]}],"x":1}',
     );
-    expect(embeddings.readAnswer(body, peek({}), ANSWER)?.body).toBe(body);
+    expect(atOnce(embeddings.readAnswer(body, peek({}), ANSWER))?.body).toBe(body);
   });
 
   it(
@@ -67,7 +67,8 @@ describe('an embeddings answer', () => {
             const read = (answer: Buffer, format: string): { embedding: unknown } =>
               JSON.parse(
                 String(
-                  embeddings.readAnswer(answer, peek({ encoding_format: format }), ANSWER)?.body,
+                  atOnce(embeddings.readAnswer(answer, peek({ encoding_format: format }), ANSWER))
+                    ?.body,
                 ),
               ).data[0];
             const plain = numbers.map((number) => (Object.is(number, -0) ? 0 : number));
@@ -82,7 +83,9 @@ describe('an embeddings answer', () => {
 
   it(verifies('embeddings.response.ok', 'has one entry per input, in input order'), () => {
     const shuffled = list(entry([2], 1), entry([3], 2), entry([1], 0));
-    const answer = embeddings.readAnswer(shuffled, peek({ input: ['a', 'b', 'c'] }), ANSWER);
+    const answer = atOnce(
+      embeddings.readAnswer(shuffled, peek({ input: ['a', 'b', 'c'] }), ANSWER),
+    );
     const data = JSON.parse(String(answer?.body)).data as { index: number; embedding: number[] }[];
     expect(data.map(({ index, embedding }) => [index, embedding[0]])).toEqual([
       [0, 1],
@@ -93,20 +96,20 @@ describe('an embeddings answer', () => {
 
   it('counts one list of tokens as one input', () => {
     expect(
-      embeddings.readAnswer(list(entry([1])), peek({ input: [1, 2, 3] }), ANSWER),
+      atOnce(embeddings.readAnswer(list(entry([1])), peek({ input: [1, 2, 3] }), ANSWER)),
     ).toBeDefined();
     expect(
-      embeddings.readAnswer(list(entry([1])), peek({ input: [[1], [2]] }), ANSWER),
+      atOnce(embeddings.readAnswer(list(entry([1])), peek({ input: [[1], [2]] }), ANSWER)),
     ).toBeUndefined();
   });
 
   it('tells the tokens', () => {
-    expect(embeddings.readAnswer(list(entry([1])), peek({}), ANSWER)?.usage).toMatchObject({
+    expect(atOnce(embeddings.readAnswer(list(entry([1])), peek({}), ANSWER))?.usage).toMatchObject({
       input: 3,
       output: 0,
     });
     expect(
-      embeddings.readAnswer(json({ data: [entry([1])] }), peek({}), ANSWER)?.usage,
+      atOnce(embeddings.readAnswer(json({ data: [entry([1])] }), peek({}), ANSWER))?.usage,
     ).toBeUndefined();
   });
 
@@ -120,6 +123,6 @@ describe('an embeddings answer', () => {
     ['no base64', list(entry('not base64!'))],
     ['an error', json({ error: { message: 'm' } })],
   ])('is no answer with %s', (_, body) => {
-    expect(embeddings.readAnswer(body, peek({}), ANSWER)).toBeUndefined();
+    expect(atOnce(embeddings.readAnswer(body, peek({}), ANSWER))).toBeUndefined();
   });
 });

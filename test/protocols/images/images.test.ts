@@ -8,7 +8,7 @@ import type { SpooledBody } from '../../../src/core/spooled-body.ts';
 import { images } from '../../../src/protocols/images/images.ts';
 import { verifies } from '../../requirements.ts';
 import { toForm } from '../../support/form-text.ts';
-import { ANSWER, encodeOptions } from '../../support/protocols.ts';
+import { ANSWER, encodeOptions, atOnce } from '../../support/protocols.ts';
 
 const peek = (body: string) => images.peek(Buffer.from(body));
 
@@ -117,7 +117,7 @@ function expectRefusal(read: () => unknown): void {
 
 describe('an answer with images', () => {
   const read = (body: string, options = ANSWER) =>
-    images.readAnswer(Buffer.from(body), peek('{"model":"m"}'), options);
+    atOnce(images.readAnswer(Buffer.from(body), peek('{"model":"m"}'), options));
 
   it(verifies('images.usage.authoritative', "counts what the provider's usage says"), () => {
     const usage = {
@@ -150,8 +150,8 @@ describe('an answer with images', () => {
   it('passes byte for byte, under the logical name where the route asks for it', () => {
     const body = Buffer.from(' { "data":[{"url":"u"}],"model":"up","x":1.0 }');
     const asked = peek('{"model":"m"}');
-    expect(images.readAnswer(body, asked, ANSWER)?.body).toBe(body);
-    const renamed = images.readAnswer(body, asked, { ...ANSWER, logicalModel: 'acme/p' });
+    expect(atOnce(images.readAnswer(body, asked, ANSWER))?.body).toBe(body);
+    const renamed = atOnce(images.readAnswer(body, asked, { ...ANSWER, logicalModel: 'acme/p' }));
     expect(renamed?.body.toString()).toBe(body.toString().replace('"up"', '"acme/p"'));
   });
 

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../../src/protocols/protocol.ts';
 import { responses } from '../../../src/protocols/responses/responses.ts';
 import { verifies } from '../../requirements.ts';
-import { ANSWER, fakePeek } from '../../support/protocols.ts';
+import { ANSWER, fakePeek, atOnce } from '../../support/protocols.ts';
 import { mutatedJson } from '../mutations.ts';
 import { USAGE, call, message, reasoning, response } from './responses-fixtures.ts';
 
 const read = (body: string | Buffer): Answer | undefined =>
-  responses.readAnswer(Buffer.from(body), fakePeek({ model: 'acme/größe' }), ANSWER);
+  atOnce(responses.readAnswer(Buffer.from(body), fakePeek({ model: 'acme/größe' }), ANSWER));
 const text = (answer: Answer | undefined): string => answer?.body.toString() ?? '';
 const finished = (extra: object = {}): string =>
   JSON.stringify(response({ status: 'completed', output: [message('hi')], ...extra }));

@@ -6,7 +6,7 @@ import { gatherBody } from '../../../src/core/spooled-body.ts';
 import { readVideo, videoUsage } from '../../../src/protocols/videos/video.ts';
 import { contentTasks, videos } from '../../../src/protocols/videos/videos.ts';
 import { formText, toForm } from '../../support/form-text.ts';
-import { ANSWER, encodeOptions } from '../../support/protocols.ts';
+import { ANSWER, encodeOptions, atOnce } from '../../support/protocols.ts';
 import { mutatedJson } from '../mutations.ts';
 
 /** After VideoCreateParams and Video of the openai client 7.55 (2026-11-21). */
@@ -142,10 +142,8 @@ describe('a content-generation task', () => {
 
 describe("a provider's answer", () => {
   it('is a task under the id of the provider', () => {
-    const answer = videos.readAnswer(
-      Buffer.from(ANSWERED),
-      videos.peek(Buffer.from(REQUEST)),
-      ANSWER,
+    const answer = atOnce(
+      videos.readAnswer(Buffer.from(ANSWERED), videos.peek(Buffer.from(REQUEST)), ANSWER),
     );
     expect(answer?.work).toMatchObject({ id: 'video_1', status: 'completed' });
     expect(read(JSON.parse(ANSWERED))?.video).toEqual({

@@ -1,0 +1,71 @@
+import type { Buffer } from 'node:buffer';
+
+const QUOTE = 34;
+const COMMA = 44;
+const BACKSLASH = 92;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+/** Sets `[` apart from `{` and `]` from `}`. */
+const BRACKET_BIT = 32;
+
+/** Where a value stands in its bytes; the end is exclusive. */
+export type Extent = readonly [start: number, end: number];
+
+/**
+ * Finds the elements of an array one by one, so that a long one need not be parsed at once.
+ *
+ * @param body a document that was scanned before
+ * @param start of the array's bracket
+ */
+export function* elementsOf(body: Buffer, start: number): Generator<Extent> {
+  let at = skipBlank(body, start + 1);
+  while (at < body.length && !isClose(body[at] as number)) {
+    const end = skipValue(body, at);
+    yield [at, end];
+    const next = skipBlank(body, end);
+    if (body[next] !== COMMA) return;
+    at = skipBlank(body, next + 1);
+  }
+}
+
+function skipBlank(body: Buffer, from: number): number {
+  let at = from;
+  while (at < body.length && (body[at] as number) <= 32) at++;
+  return at;
+}
+
+function skipValue(body: Buffer, start: number): number {
+  let depth = 0;
+  let at = start;
+  do {
+    const byte = body[at] as number;
+    if (byte === QUOTE) at = skipString(body, at);
+    else {
+      if (isOpen(byte)) depth++;
+      else if (isClose(byte)) depth--;
+      at++;
+    }
+  } while (at < body.length && (depth > 0 || isScalar(body, start, at)));
+  return at;
+}
+
+/** A scalar goes on until something ends it; a string or an array has ended by itself. */
+function isScalar(body: Buffer, start: number, at: number): boolean {
+  const first = body[start] as number;
+  if (first === QUOTE || isOpen(first)) return false;
+  const byte = body[at] as number;
+  return byte > 32 && byte !== COMMA && !isClose(byte);
+}
+
+function skipString(body: Buffer, open: number): number {
+  for (let quote = body.indexOf(QUOTE, open + 1); quote >= 0;) {
+    let before = quote - 1;
+    while (body[before] === BACKSLASH) before--;
+    if ((quote - before) % 2 === 1) return quote + 1;
+    quote = body.indexOf(QUOTE, quote + 1);
+  }
+  return body.length;
+}
+
+const isOpen = (byte: number): boolean => (byte | BRACKET_BIT) === OPEN_BRACE;
+const isClose = (byte: number): boolean => (byte | BRACKET_BIT) === CLOSE_BRACE;
