@@ -46,7 +46,7 @@ const limits = z.object({
   body_memory: size
     .optional()
     .describe(
-      'Memory of all request bodies under way in one process. Default a quarter of its heap limit; never less than `body`.',
+      'Memory of all request bodies of one process, at least `body`. Default a quarter of its heap limit.',
     ),
   body_values: z
     .int()

@@ -24,6 +24,8 @@ describe('resolveServerConfig', () => {
       limits: {
         rpm: null,
         bodyBytes: 33_554_432,
+        bodyMemoryBytes: null,
+        answerValues: 2_000_000,
         bodyValues: BODY_VALUES,
         resourceValues: RESOURCE_VALUES,
         headerBytes: 16_384,

@@ -89,6 +89,8 @@ const SITUATIONS: readonly Situation[] = [
   { what: 'the key is over its rate', code: 'key_rate_limited' },
   { what: 'the body is invalid, or no route can serve it', code: 'unsupported_feature' },
   { what: 'the body is too large', code: 'body_too_large' },
+  { what: 'the body has a content coding', code: 'coded_body' },
+  { what: 'there is no memory for the body', code: 'no_room_for_body' },
   { what: 'no model of that name', code: 'model_not_found' },
   { what: 'no route of the model serves this family', code: 'model_unavailable' },
   refusal(400),

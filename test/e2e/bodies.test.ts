@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { metricsText } from '../../src/server/metrics.ts';
 import { verifies } from '../requirements.ts';
@@ -24,7 +25,7 @@ interface Stage {
 }
 
 /** A gateway with little room, and a provider that takes every request and waits with its answer. */
-async function setUp(options: StartGatewayOptions = {}): Promise<Stage> {
+async function setUp(options: StartGatewayOptions = {}, limits: object = LIMITS): Promise<Stage> {
   const held: (() => void)[] = [];
   let isFree = false;
   const upstream = await startUpstream((response, { body }) => {
@@ -37,7 +38,7 @@ async function setUp(options: StartGatewayOptions = {}): Promise<Stage> {
   });
   const gateway = await startGateway(
     {
-      server: { limits: LIMITS, metrics: { listen: { port: 0 } } },
+      server: { limits, metrics: { listen: { port: 0 } } },
       providers: [customProvider('one', upstream.url), customProvider('two', upstream.url)],
       models: [orderedModel('acme/single', ['one']), orderedModel('acme/double', ['one', 'two'])],
     },
@@ -127,6 +128,20 @@ describe('the memory of request bodies', () => {
       expect(gateway.log().match(/request bodies wait for memory/g)).toHaveLength(3);
       slow.destroy();
       await isFree();
+    },
+  );
+
+  it(
+    verifies(
+      'limits.body-memory.setting',
+      'is a quarter of what the process may have on its heap where nothing is set',
+    ),
+    async () => {
+      const { gateway } = await setUp({}, { body: '100KiB' });
+      expect((await gateway.call('GET', '/v1/models')).status).toBe(200);
+      expect(await gauge('limit_bytes')).toBe(Math.floor(getHeapStatistics().heap_size_limit / 4));
+      await setUp({}, { body: '100KiB', body_memory: '3MiB' });
+      expect(await gauge('limit_bytes')).toBe(3 * KIB * KIB);
     },
   );
 
