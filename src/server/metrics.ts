@@ -176,7 +176,19 @@ function registerConnections(
   { Gauge, register }: typeof Prometheus,
   { catalog, look }: MetricsOptions,
 ): void {
-  const gaugeOf = (name: string, help: string, read: (inUse: PlacesInUse) => number): void => {
+  const gauges = [
+    {
+      name: 'gateway_connections_used',
+      help: 'Connections that carry a call.',
+      read: ({ used }: PlacesInUse) => used,
+    },
+    {
+      name: 'gateway_connections_waiting',
+      help: 'Calls that wait for one.',
+      read: ({ waiting }: PlacesInUse) => waiting,
+    },
+  ];
+  for (const { name, help, read } of gauges) {
     const gauge = new Gauge({
       name,
       help,
@@ -191,9 +203,7 @@ function registerConnections(
       },
     });
     register.registerMetric(gauge);
-  };
-  gaugeOf('gateway_connections_used', 'Connections that carry a call.', ({ used }) => used);
-  gaugeOf('gateway_connections_waiting', 'Calls that wait for one.', ({ waiting }) => waiting);
+  }
 }
 
 function accountsOf({ models }: Catalog): Set<ProviderAccount> {
