@@ -87,7 +87,7 @@ export class GatewayNode {
     this.#orphans.push(this.#watchOrphans(workers));
   }
 
-  /** SIGKILL for one of the workers; resolves when there are as many as before. False: there is none. */
+  /** SIGKILL for one of the workers; resolves when there are as many as before, and one answers. False: there is none. */
   async killWorker(lot: number): Promise<boolean> {
     const workers = await this.#workers();
     const hit = workers[Math.floor(lot * workers.length)];
@@ -95,7 +95,9 @@ export class GatewayNode {
     process.kill(hit, 'SIGKILL');
     for (const end = Date.now() + START_MS; Date.now() < end; await sleep(LOOK_MS)) {
       const now = await this.#workers();
-      if (!now.includes(hit) && now.length >= this.#options.workers) return true;
+      const isWhole = !now.includes(hit) && now.length >= this.#options.workers;
+      // It may have been the only one that listened yet.
+      if (isWhole && (await this.#answers())) return true;
     }
     this.crashes.push(`${this.name} did not replace a worker`);
     return true;
