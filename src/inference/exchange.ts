@@ -1,7 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { Clock } from '../core/clock.ts';
-import type { Answer, StreamOptions, StreamReader, Wire } from '../protocols/protocol.ts';
-import type { Candidate } from '../routing/plan.ts';
+import type { StreamOptions, StreamReader } from '../protocols/protocol.ts';
 import type { HealthReport } from '../routing/health.ts';
 import type {
   UpstreamCall,
@@ -22,12 +20,13 @@ import {
   transportFailure,
   waitingFailure,
 } from './failures.ts';
-import type { ActiveExchange, ActiveExchanges } from './active-exchanges.ts';
+import type { ActiveExchange } from './active-exchanges.ts';
+import type { ExchangeOptions, StreamEnd } from './exchange-options.ts';
 import { toInBandError } from './in-band-error.ts';
 import { readAnswer } from './read-answer.ts';
 import { createRelay } from './relay.ts';
 import type { Relay } from './relay.ts';
-import type { AttemptFailure, Call } from './types.ts';
+import type { AttemptFailure } from './types.ts';
 import { Watchdog } from './watchdog.ts';
 import type { Lapse } from './watchdog.ts';
 
@@ -39,47 +38,6 @@ const MAX_HELD_EVENTS = 64;
 const MAX_HELD_BYTES = 256 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 const EMPTY = Buffer.alloc(0);
-
-/** How a committed stream ended; `failure` is undefined after a clean end. */
-export interface StreamEnd {
-  failure: AttemptFailure | undefined;
-  clientGone: boolean;
-  /** Sends the client the last bytes, which wait for the settlement of the call. */
-  finish(): void;
-}
-
-export type AttemptResult =
-  | AttemptFailure
-  | { readonly type: 'answer'; readonly answer: Answer; readonly headers: UpstreamHeaders }
-  | {
-      readonly type: 'stream';
-      readonly headers: UpstreamHeaders;
-      readonly reader: StreamReader;
-      readonly relay: Relay;
-      /** Resolves once, when nothing more will be written but by its `finish`. */
-      readonly ended: Promise<StreamEnd>;
-      /** Gives the stream up without telling the client. */
-      abort(): void;
-    };
-
-export interface ExchangeOptions {
-  clock: Clock;
-  call: Call;
-  candidate: Candidate;
-  /** How the candidate is spoken to. */
-  wire: Wire;
-  /** Begins the report on the candidate, when its request is sent and no longer waits. */
-  onBegun(): HealthReport;
-  maxAnswerBytes: number;
-  /** Most values of an answer that is parsed whole. */
-  maxAnswerValues: number;
-  active: ActiveExchanges;
-  /** The request is on its way as a whole: this candidate needs its body no more. */
-  onSent(): void;
-  /** A bug that no answer can tell of any more. */
-  onBug(thrown: unknown): void;
-  resolve(result: AttemptResult): void;
-}
 
 type Phase = 'head' | 'error' | 'answer' | 'stream' | 'committed' | 'over';
 

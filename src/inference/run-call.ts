@@ -12,7 +12,7 @@ import type { Transport, UpstreamRequest } from '../upstream/transport.ts';
 import { holderOf } from '../usage/principal.ts';
 import type { ActiveExchanges } from './active-exchanges.ts';
 import { Exchange } from './exchange.ts';
-import type { AttemptResult } from './exchange.ts';
+import type { AttemptResult } from './exchange-options.ts';
 import { abortedFailure, unsupportedFailure } from './failures.ts';
 import { letGo } from './let-go.ts';
 import { toldLosses } from './told-losses.ts';

@@ -130,11 +130,8 @@ async function compose(
     onBug,
   });
   const liveness = createHostLiveness();
-  const heapLimit = getHeapStatistics().heap_size_limit;
-  const bodies = await openBodyMemory({ ...options, heapLimit });
   const jobs = openJobs(store, options, liveness);
-  if (options.config.metrics.listen)
-    await registerQueues(() => queues({ work: options.work(), ledger: usage.ledger, jobs }));
+  const bodies = await openQueues(options, { ledger: usage.ledger, jobs });
   const { charges, transportToApi } = inference;
   const assets = await openAssets(store, { ...options, ...shared, ...inference.deps, resources });
   const deps = { ...inference.deps, media: assets.media };
@@ -146,10 +143,7 @@ async function compose(
   const routes = [
     ...healthRoutes({ store, clock, condition: told }),
     ...publicRoutes(serving),
-    ...assets.routes,
-    ...agents.routes,
-    ...schedules.routes,
-    ...runs.routes,
+    ...[assets, agents, schedules, runs].flatMap((part) => part.routes),
     ...organizationRoutes(shared),
     ...accountRoutes({ ...shared, clock }),
     ownKeyRoute(shared),
@@ -179,6 +173,16 @@ async function compose(
     ...backgroundWork(jobs, schedules.firing),
     close: () => (closing ??= closeInOrder([schedules.firing, ...serve, ...stand])),
   };
+}
+
+/** Opens the memory of request bodies, and shows what waits here and elsewhere. */
+async function openQueues(
+  options: GatewayOptions & { work(): StoreWork },
+  parts: Pick<Parameters<typeof queues>[0], 'ledger' | 'jobs'>,
+): Promise<ByteBudget> {
+  if (options.config.metrics.listen)
+    await registerQueues(() => queues({ ...parts, work: options.work() }));
+  return openBodyMemory({ ...options, heapLimit: getHeapStatistics().heap_size_limit });
 }
 
 /** What waits in this process, by queue; the names are a fixed few. */

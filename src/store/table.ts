@@ -56,8 +56,7 @@ export function createTable(clock: { now(): number }): Table {
       for (const [id, row] of rows.walk({ lower: toId(lower), upper: toId(upper), reverse })) {
         if (!visible(row)) continue;
         entries.push(toEntry(id, row));
-        bytes += row.envelope.length;
-        if (entries.length === limit || bytes >= maxBytes) break;
+        if (entries.length === limit || (bytes += row.envelope.length) >= maxBytes) break;
       }
       return entries;
     },

@@ -148,7 +148,7 @@ describe('calls that wait', () => {
     async () => {
       const { slow, gateway, ask } = await setUp(16);
       const key = await newKey(gateway, 'second');
-      ask(40);
+      void ask(40);
       await waits(26);
       expect(slow.seen).toHaveLength(14);
       await Promise.all(ask(2, { key }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ActiveExchanges } from '../../src/inference/active-exchanges.ts';
 import { Exchange } from '../../src/inference/exchange.ts';
-import type { AttemptResult } from '../../src/inference/exchange.ts';
+import type { AttemptResult } from '../../src/inference/exchange-options.ts';
 import type { Call, ClientConnection } from '../../src/inference/types.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
 import type { WireProtocol } from '../../src/protocols/protocol.ts';

@@ -13,7 +13,11 @@ const USAGE = { prompt_tokens: 1, completion_tokens: 1 };
 const completion = (more: string) =>
   Buffer.from(`{"choices":${JSON.stringify(CHOICES)},"usage":${JSON.stringify(USAGE)}${more}}`);
 
-function read(body: Buffer, wire: Wire, request: object = {}, maxValues = 2_000_000) {
+function read(
+  body: Buffer,
+  wire: Wire,
+  { maxValues = 2_000_000, ...request }: { maxValues?: number; input?: string[] } = {},
+) {
   const value = { model: 'a/m', messages: [{ role: 'user', content: 'hi' }], ...request };
   const peek = (wire === embeddings ? embeddings : chat).peek(Buffer.from(JSON.stringify(value)));
   const answer = { account: 'prov', id: 'req', created: 1 };
@@ -58,7 +62,7 @@ describe('a whole answer', () => {
     for (const wire of [wireTo(chat, 'messages'), wireTo(chat, 'responses')]) {
       expect(wire.parsesAnswers).toBe(true);
       const body = completion(`,"x":[${'{},'.repeat(2_000)}{}]`);
-      expect(await read(body, wire, {}, 1_000)).toBe('too_many_values');
+      expect(await read(body, wire, { maxValues: 1_000 })).toBe('too_many_values');
     }
   });
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { expect, it } from 'vitest';
-import { scanJson } from '../../src/core/json-scan.ts';
+import { scanJson } from '../../src/core/json/json-document.ts';
 import { fromBytes } from '../../src/core/spooled-body.ts';
 import { forwardBody } from '../../src/protocols/forward-body.ts';
 

@@ -54,8 +54,12 @@ describe('the connections of a provider', () => {
     expect(sent).toHaveLength(2);
     expect(places.look(TO)).toEqual({ used: 2, waiting: 4 });
     expect(calls.map(({ handle }) => handle.isWaiting)).toEqual([
-      ...[false, false],
-      ...[true, true, true, true],
+      false,
+      false,
+      true,
+      true,
+      true,
+      true,
     ]);
 
     sent[0]?.sink.onEnd();
