@@ -25,6 +25,7 @@ const REFUSALS: Readonly<Record<string, readonly number[]>> = {
   'models.revoked': [401, 500, 503],
 };
 const RESOURCES = [500, 503];
+const SHUTTING_DOWN = 'the gateway is shutting down';
 
 /** Whatever failed said so, in time, while something was wrong. */
 export function proveHonesty(stage: Stage): Proof {
@@ -43,7 +44,7 @@ export function proveHonesty(stage: Stage): Proof {
   return toProof('every refusal is an honest one', stage.journal.replies.length, faults);
 }
 
-function judge({ node, what, status, problem, sentAt, doneAt }: Reply): string | undefined {
+function judge({ node, what, status, problem, sentAt, doneAt, body }: Reply): string | undefined {
   const isDown = node.wasTroubled(sentAt - 1_000, doneAt, ['killed', 'paused']);
   if (doneAt - sentAt >= HANG_MS && !isDown) return 'it hangs';
   if (problem === 'left') return undefined;
@@ -53,6 +54,8 @@ function judge({ node, what, status, problem, sentAt, doneAt }: Reply): string |
       : 'no whole answer';
   // Whether a gateway is ready is a question, not a refusal.
   if (status < 400 || what === 'look') return undefined;
+  // Workers whose first process was killed drain and say so.
+  if (isDown && node.hasWorkers && JSON.stringify(body).includes(SHUTTING_DOWN)) return undefined;
   const [family = ''] = what.split('.');
   const allowed = REFUSALS[what] ?? REFUSALS[family] ?? RESOURCES;
   if (!allowed.includes(status)) return 'not a refusal of this family';

@@ -40,10 +40,13 @@ export async function proveSpending(
 function callsOf(records: readonly LedgerRecord[], keyId: string) {
   const own = records.filter(({ key }) => key.id === keyId);
   const cost = own.reduce((sum, record) => sum + Number(record.cost), 0);
-  // Whose client left before the answer pays nothing; a gateway that died charges by estimate.
+  // Whose client left before the answer, or whose gateway stopped or slept too long, pays nothing; one that
+  // died charges by estimate.
   const free = own.filter(
-    ({ result, cost, error_code: code }) =>
-      Number(cost) === 0 && code !== 'worker_lost' && /aborted|interrupted/.test(result),
+    ({ result, cost, estimated, error_code: code }) =>
+      Number(cost) === 0 &&
+      code !== 'worker_lost' &&
+      (estimated || /aborted|interrupted/.test(result) || code === 'shutting_down'),
   );
   return { charged: Math.round(cost / CALL_PRICE), free: free.length };
 }
