@@ -7,8 +7,10 @@ import { createHealth } from '../../src/routing/health.ts';
 import { adminRoutes } from '../../src/server/admin-routes.ts';
 import type { Method } from '../../src/server/routes.ts';
 import type { Principal } from '../../src/usage/principal.ts';
+import { bodySource } from '../support/body-intake.ts';
 import { makeResources } from '../resources/make-resources.ts';
 import { fakeCatalog } from '../support/catalog.ts';
+import { RESOURCE_VALUES } from '../support/value-bounds.ts';
 
 const ADMIN: Principal = {
   keyId: 'key_1',
@@ -30,10 +32,11 @@ function setUp(catchUp: () => Promise<void>) {
     store,
     catchUp,
     lookup: () => ADMIN,
-    rates: { admitPlatform: () => true, admitKey: () => true },
+    rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
     concurrency: { enter: () => () => undefined },
     spools: createSpools('unused', createIdSource(clock)),
     maxBodyBytes: 10_000,
+    resourceValues: RESOURCE_VALUES,
     catalog: () => fakeCatalog(),
     health: createHealth({ clock }),
     protocols: [],
@@ -46,12 +49,13 @@ function setUp(catchUp: () => Promise<void>) {
       complete: true,
     }) as unknown as IncomingMessage;
     const handler = routes.find((route) => route.path === path)?.methods[method];
+    const response = {} as ServerResponse;
     return handler?.({
       id: 'req_1',
       at: 0,
       startedAt: 0,
-      request,
-      response: {} as ServerResponse,
+      response,
+      ...bodySource(request, response),
       path,
       search: '',
     });
