@@ -22,7 +22,7 @@ interface Lock {
 
 /** What may be in the package, and nothing else. */
 const CONTENT = [
-  /^bin\/gateway\.js$/,
+  /^bin\/(gateway\.js|worker-start\.cjs)$/,
   /^dist\/[\w/-]+\.(js|d\.ts)$/,
   /^docs\/[\w-]+\.(md|json|yaml)$/,
   // Of files with a dot in front npm drops some, so templates spell those with an underscore.
