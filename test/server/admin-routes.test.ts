@@ -43,9 +43,10 @@ function setUp(catchUp: () => Promise<void>) {
   });
   return async (method: Method, body: object = {}) => {
     const path = '/admin/v1/providers';
-    const request = Object.assign(Readable.from([Buffer.from(JSON.stringify(body))]), {
+    const bytes = Buffer.from(JSON.stringify(body));
+    const request = Object.assign(Readable.from([bytes]), {
       method,
-      headers: { authorization: 'Bearer sk-1' },
+      headers: { authorization: 'Bearer sk-1', 'content-length': String(bytes.length) },
       complete: true,
     }) as unknown as IncomingMessage;
     const handler = routes.find((route) => route.path === path)?.methods[method];
