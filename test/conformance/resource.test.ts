@@ -315,9 +315,9 @@ describe.each(KINDS.map((definition) => [definition.collection, definition] as c
       const { id } = await make();
       expect(await call(`DELETE ${collection}`)).toMatchObject({
         status: 405,
-        headers: { allow: 'GET, POST' },
+        headers: { allow: 'GET, HEAD, POST' },
       });
-      const one = ['GET', 'PATCH', 'POST', ...(definition.deletable ? ['DELETE'] : [])].join(', ');
+      const one = ['GET', 'HEAD', 'PATCH', 'POST', ...(definition.deletable ? ['DELETE'] : [])].join(', ');
       expect(await call(`PUT ${collection}/${id}`)).toMatchObject({
         status: 405,
         headers: { allow: one },
