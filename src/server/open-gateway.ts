@@ -117,12 +117,12 @@ async function compose(
   store: Store,
   options: GatewayOptions & { work(): StoreWork },
 ): Promise<Gateway> {
-  const { clock, log } = options;
+  const { clock } = options;
   const resources = await openResources(store, options);
   const usage = await openUsage(store, options);
   const condition = { draining: false, reloadError: null as string | null };
   const shared = sharedParts(store, options, { resources, usage });
-  const onBug = reportTo(log);
+  const onBug = reportTo(options.log);
   const inference = await openInference(store, {
     ...options,
     ledger: usage.ledger,
@@ -152,10 +152,9 @@ async function compose(
   const serve = [jobs, schedules, runs, agents, assets];
   const stand = [resources, usage, inference, store];
   let closing: Promise<void> | undefined;
-  const own = await jobHandlers({ ...options, ...serving });
-  const handlers = [own, agents.handlers, schedules.handlers, runs.handlers];
+  const own = { handlers: await jobHandlers({ ...options, ...serving }) };
   const workers = createCallWorkers({ ...usage, liveness });
-  jobs.start(new Map(handlers.flatMap((kinds) => [...kinds])));
+  jobs.start(new Map([own, agents, schedules, runs].flatMap((part) => [...part.handlers])));
   schedules.firing.start();
   return {
     app: openApp(routes, { store, shared, bodies, options, workers }),

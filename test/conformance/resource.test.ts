@@ -317,7 +317,13 @@ describe.each(KINDS.map((definition) => [definition.collection, definition] as c
         status: 405,
         headers: { allow: 'GET, HEAD, POST' },
       });
-      const one = ['GET', 'HEAD', 'PATCH', 'POST', ...(definition.deletable ? ['DELETE'] : [])].join(', ');
+      const one = [
+        'GET',
+        'HEAD',
+        'PATCH',
+        'POST',
+        ...(definition.deletable ? ['DELETE'] : []),
+      ].join(', ');
       expect(await call(`PUT ${collection}/${id}`)).toMatchObject({
         status: 405,
         headers: { allow: one },

@@ -230,7 +230,7 @@ describe('an Agent', () => {
     const { id } = await make();
     expect(await call(`DELETE agents/${id}`)).toMatchObject({
       status: 405,
-      headers: { allow: 'GET, PATCH, POST' },
+      headers: { allow: 'GET, HEAD, PATCH, POST' },
     });
     await call(`POST agents/${id}/archive`);
     expect((await call(`GET agents/${id}`)).status).toBe(200);
