@@ -29,7 +29,7 @@ const log = createLog({
 });
 const sources = { env: {}, files: nodeConfigFiles };
 const gateway = await openConfigured(config, { clock, log, sources });
-await firstStart(gateway.repository, config.server.dataDir);
+await firstStart(gateway.repository, config.server);
 await convergeConfig(gateway, config, sources);
 const serving = await serveGateway(gateway, config.server, clock);
 await writeRuntime(config.server.dataDir, serving.url);
