@@ -320,8 +320,7 @@ describe('loadConfig', () => {
     const { diagnostics } = await load('version: 1\n"\\e[31m%\\n": 1\n');
     expect(formatDiagnostics(diagnostics, 'text')).not.toContain('\u001b');
     const [annotation] = formatDiagnostics(diagnostics, 'github').split('\n');
-    // A line break in a name is a blank, so that it ends no line.
-    expect(annotation).toContain('%25 ');
+    expect(annotation).toContain('%25\\n');
   });
 
   it(

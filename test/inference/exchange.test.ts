@@ -300,7 +300,7 @@ describe('a bug in a codec', () => {
       [{ protocol: { createStream: bug } }, ({ exchange }) => exchange.onHead(200, EVENTS)],
       [
         { stream: false, protocol: { readAnswer: bug } },
-        ({ exchange }) => (exchange.onHead(200, {}), exchange.onEnd()),
+        ({ exchange, feed }) => (exchange.onHead(200, {}), feed('{}'), exchange.onEnd()),
       ],
       [
         {

@@ -120,7 +120,7 @@ describe('runInference', () => {
     await nextTurn();
     succeed(sent[1]);
     expect(await answer).toMatchObject({ status: 200 });
-    expect(outcomes[0]?.attempts.map(({ outcome }) => outcome)).toEqual(['unreadable', 'ok']);
+    expect(outcomes[0]?.attempts.map(({ outcome }) => outcome)).toEqual(['invalid_answer', 'ok']);
   });
 
   it('tells the family of the candidates that were asked, not of those passed over', async () => {
