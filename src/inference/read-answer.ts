@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { finishScan } from '../core/json/json-document.ts';
 import { JsonScanner } from '../core/json/scanner.ts';
-import { MAX_ANSWER_MEMBERS, toAnswerDocument } from '../protocols/answer-document.ts';
+import { ANSWER_SCAN, toAnswerDocument } from '../protocols/answer-document.ts';
 import type { Answer, AnswerOptions, RequestPeek, Wire } from '../protocols/protocol.ts';
 
 /** Bytes of an answer that are scanned before others get their turn. */
@@ -24,8 +24,7 @@ type Read = Answer | 'too_many_values' | undefined;
 export function readAnswer(body: Buffer, options: ReadAnswerOptions): Read | Promise<Read> {
   const { wire, maxValues } = options;
   const scanner = new JsonScanner(body, {
-    members: MAX_ANSWER_MEMBERS,
-    anyText: true,
+    ...ANSWER_SCAN,
     ...(wire.parsesAnswers && { values: maxValues }),
   });
   if (scanner.step(SLICE_BYTES)) return readScanned(body, scanner, options);

@@ -9,13 +9,13 @@ export type AnswerSource = Buffer | JsonDocument;
 
 /** Members that say something about an answer are small; a larger one is none of theirs. */
 const MAX_TOLD_BYTES = 64 * 1024;
-/** Members of the outermost object of an answer. */
-export const MAX_ANSWER_MEMBERS = 65_536;
+/** Bounds of the scan of an answer, which is to be passed on as it came. */
+export const ANSWER_SCAN = { members: 65_536, depth: Infinity, anyText: true } as const;
 
 /** The answer as a scanned object; undefined for what is none. Invalid UTF-8 is passed on as it came. */
 export function answerDocument(source: AnswerSource): JsonDocument | undefined {
   if (source instanceof JsonDocument) return source;
-  const scanner = new JsonScanner(source, { members: MAX_ANSWER_MEMBERS, anyText: true });
+  const scanner = new JsonScanner(source, ANSWER_SCAN);
   scanner.step();
   return toAnswerDocument(source, scanner);
 }

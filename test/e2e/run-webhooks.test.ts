@@ -32,7 +32,13 @@ describe('the webhook of a run', () => {
           { name: 'v/gone', routes: [{ provider: 'mock', enabled: false }] },
         ],
       },
-      { clock: { ...systemClock, now: () => Date.now() + aheadMs } },
+      {
+        clock: {
+          ...systemClock,
+          now: () => Date.now() + aheadMs,
+          monotonic: () => performance.now() + aheadMs,
+        },
+      },
     );
     secret = await rotate();
   });

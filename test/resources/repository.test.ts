@@ -64,7 +64,7 @@ describe('the repository', () => {
     const found = (name: string) =>
       resources.repository.find(definition, name, { organization: null });
     const moved = { ...(await found('one'))!, sealed: (await found('two'))!.sealed };
-    expect(() => resources.repository.reveal(moved, 'api_key')).toThrow(/belongs elsewhere/);
+    expect(() => resources.repository.reveal(moved, 'api_key')).toThrow(/the store is damaged/);
   });
 
   it('answers that there is no action of a name that objects happen to have', async () => {

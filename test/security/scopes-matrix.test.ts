@@ -74,7 +74,8 @@ beforeAll(async () => {
   clock = createFakeClock();
   gateway = await startGateway({}, { clock });
   const { body } = await gateway.call('GET', '/openapi.json', { key: '' });
-  targets = targetsOf(gateway, body);
+  // HEAD is served by the handler of GET, and shows no body to look into.
+  targets = targetsOf(gateway, body).filter(({ method }) => method !== 'HEAD');
 });
 afterAll(() => gateway.stop());
 

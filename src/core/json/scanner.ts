@@ -45,6 +45,8 @@ export interface ScanOptions {
   readonly marks?: Marks;
   /** Takes bytes in strings that are no UTF-8. Default false. */
   readonly anyText?: boolean;
+  /** Deepest nesting. Default {@link MAX_JSON_DEPTH}. */
+  readonly depth?: number;
 }
 
 // States: what is expected next.
@@ -84,6 +86,7 @@ export class JsonScanner {
   readonly #bytes: Buffer;
   readonly #maxValues: number;
   readonly #maxMembers: number;
+  readonly #maxDepth: number;
   readonly #marks: Marks;
   #fault: JsonFault | undefined;
   #at = 0;
@@ -112,6 +115,7 @@ export class JsonScanner {
     this.#bytes = bytes;
     this.#maxValues = options.values ?? Infinity;
     this.#maxMembers = options.members ?? MAX_JSON_MEMBERS;
+    this.#maxDepth = options.depth ?? MAX_JSON_DEPTH;
     this.#marks = options.marks ?? NO_MARKS;
     if (!options.anyText && !isUtf8(bytes)) this.#fault = 'encoding';
   }
@@ -270,7 +274,7 @@ export class JsonScanner {
   }
 
   #openAt(at: number, isObject: boolean): number {
-    if (this.#open.push(isObject) > MAX_JSON_DEPTH) return this.#refuse('depth');
+    if (this.#open.push(isObject) > this.#maxDepth) return this.#refuse('depth');
     this.#inObject = isObject;
     this.#run = isObject ? NOT_NUMBERS : 0;
     this.#state = isObject ? KEY_OR_CLOSE : VALUE_OR_CLOSE;

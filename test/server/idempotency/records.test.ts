@@ -97,9 +97,9 @@ describe.each(['memory', 'lmdb'])('records of calls that name themselves, in %s'
 
   it(verifies('routing.idempotency-key', 'keep an answer for 24 hours and no longer'), async () => {
     await (await own(here)).finish(ANSWER);
-    clock.step(DAY - 1);
+    clock.advance(DAY - 1);
     expect(await claim(there)).toEqual({ type: 'answered', answer: ANSWER });
-    clock.step(1);
+    clock.advance(1);
     expect((await claim(there)).type).toBe('own');
   });
 
@@ -219,9 +219,9 @@ describe.each(['memory', 'lmdb'])('records of calls that name themselves, in %s'
       const unknown = { type: 'unknown', trace: { lookUp: 'GET /v1/videos/video_1' } };
       expect(await claim(there)).toMatchObject(unknown);
       await call.finish(ANSWER);
-      clock.step(DAY - 1);
+      clock.advance(DAY - 1);
       expect(await claim(there)).toMatchObject(unknown);
-      clock.step(1);
+      clock.advance(1);
       expect((await claim(there)).type).toBe('own');
     },
   );
