@@ -55,7 +55,11 @@ describe('a gateway that keeps things for an hour', () => {
   let aheadMs = 0;
 
   beforeAll(async () => {
-    const clock = { ...systemClock, now: () => Date.now() + aheadMs };
+    const clock = {
+      ...systemClock,
+      now: () => Date.now() + aheadMs,
+      monotonic: () => performance.now() + aheadMs,
+    };
     const retention = { events: '1h', records: '1h', runs: '1h', results: '1h' };
     const metrics = { listen: { port: 0 } };
     gateway = await startGateway(

@@ -67,6 +67,10 @@ export class PlacedCall implements UpstreamCall, UpstreamSink {
     this.#call?.resume();
   }
 
+  onSent(): void {
+    this.#options.sink.onSent?.();
+  }
+
   onHead(status: number, headers: UpstreamHeaders): void {
     this.#options.sink.onHead(status, headers);
   }
