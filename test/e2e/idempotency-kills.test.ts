@@ -52,7 +52,11 @@ describe('a named call whose process dies', () => {
   const asked = { assets: 0 };
   const closing: (() => Promise<unknown>)[] = [];
 
-  const clock: Clock = { ...systemClock, now: () => Date.now() + aheadMs };
+  const clock: Clock = {
+    ...systemClock,
+    now: () => Date.now() + aheadMs,
+    monotonic: () => systemClock.monotonic() + aheadMs,
+  };
 
   async function open(): Promise<typeof victim> {
     const mortal = createMortalStore(store);
@@ -184,7 +188,7 @@ describe('a named call whose process dies', () => {
   async function untilAnswered(send: () => Promise<Answer>): Promise<Answer> {
     for (let tries = 0; tries < 20; tries++) {
       const answer = await send();
-      const isUnderWay = answer.body?.error?.type === 'idempotency_in_progress';
+      const isUnderWay = answer.status === 409 && answer.headers.has('retry-after');
       if (answer.status < 500 && !isUnderWay && answer.status !== 429) return answer;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
