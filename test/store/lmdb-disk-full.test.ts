@@ -49,6 +49,7 @@ describe('lmdb store on a full disk', () => {
     freeBytes = 70 * 1024 * 1024;
     await expect(put(new Uint8Array(10_000_000))).rejects.toMatchObject({ code: 'full' });
     expect(await put('after')).toMatchObject({ ok: true });
+    expect(await store.increment(['n'], 1)).toBe(1);
     await store.ping();
   });
 });

@@ -157,7 +157,7 @@ function createIncrementer(context: UnitContext, writer: GroupWriter) {
       const id = toId(bytes);
       let unit = joinable.get(id);
       if (!unit) {
-        unit = createIncrementUnit(context, { bytes, id, onIssued: () => joinable.delete(id) });
+        unit = createIncrementUnit(context, { bytes, id, onClosed: () => void joinable.delete(id) });
         writer.add(unit);
         joinable.set(id, unit);
       }

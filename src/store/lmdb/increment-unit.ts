@@ -19,17 +19,19 @@ export interface IncrementUnit extends WriteUnit {
 
 /**
  * Reads, adds and writes back on condition that nobody wrote in between; somebody always wins, and
- * whoever lost takes part in the next group.
+ * whoever lost takes part in the next group. `onClosed` is called when no more increments may be added.
  */
 export function createIncrementUnit(
   { environment, steady }: UnitContext,
-  { bytes, id, onIssued }: { bytes: Buffer; id: string; onIssued: () => void },
+  { bytes, id, onClosed }: { bytes: Buffer; id: string; onClosed: () => void },
 ): IncrementUnit {
   let waiting: Increment[] = [];
   let sums: number[] = [];
   let tries = 0;
 
   const fail = (error: unknown): void => {
+    // A unit that failed before its turn is never issued: nobody may join it and wait for that.
+    onClosed();
     for (const increment of waiting) increment.reject(error);
   };
 
@@ -37,7 +39,7 @@ export function createIncrementUnit(
     size: 0,
     add: (increment) => void waiting.push(increment),
     issue(version) {
-      onIssued();
+      onClosed();
       tries++;
       const row = environment.peek(bytes);
       const current = row && row.expiresAt > steady.now() ? row : undefined;
