@@ -7,7 +7,7 @@ const MAX_COUNT = 511;
 /** Parts of a millisecond that a double still holds beside instants until the year 2109. */
 const PARTS = 2_048;
 /** Clocks of hosts that share a store may differ by so much. */
-const SLACK_MS = 10_000;
+export const CLOCK_SLACK_MS = 10_000;
 
 /**
  * The instant, in milliseconds since the epoch, at which something ends that begins now and lasts
@@ -30,14 +30,20 @@ export function lengthOf(deadline: number): number | undefined {
   return unit === undefined || count === 0 ? undefined : count * unit;
 }
 
-/**
- * The deadline itself, or its length from now on when it was made by a clock that was ahead of this
- * one by more than 10 seconds.
- */
-export function correctDeadline(deadline: number, now: number): number {
+/** True for a deadline that was made by a clock ahead of this one by more than 10 seconds. */
+export function isFromAhead(deadline: number, now: number): boolean {
   const length = lengthOf(deadline);
-  if (length === undefined || deadline - length <= now + SLACK_MS) return deadline;
-  return toDeadline(now, length);
+  return length !== undefined && deadline - length > now + CLOCK_SLACK_MS;
+}
+
+/** The deadline itself, or its length from now on when a clock that was ahead made it. */
+export function correctDeadline(deadline: number, now: number): number {
+  return isFromAhead(deadline, now) ? toDeadline(now, lengthOf(deadline) ?? 0) : deadline;
+}
+
+/** Milliseconds until a deadline, never more than its length; none or less when it has passed. */
+export function timeLeft(deadline: number, now: number): number {
+  return Math.min(Math.ceil(deadline) - now, lengthOf(deadline) ?? Infinity);
 }
 
 /** Zero for a length that no unit holds. */

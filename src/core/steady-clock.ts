@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import { isFromAhead } from './deadline.ts';
 
 /** A difference between wall clock and elapsed time up to here is drift, beyond it a step. */
 const STEP_MS = 1_000;
@@ -12,6 +13,8 @@ export interface SteadyClock {
    * that whoever lives can renew what it holds before it counts as over.
    */
   now(): number;
+  /** Whether a deadline is over: by {@link now}, by the wall clock for one made since the step. */
+  hasPassed(deadline: number): boolean;
   /** Number of times the wall clock was seen to be set back. */
   setBacks(): number;
 }
@@ -40,6 +43,10 @@ export function createSteadyClock(clock: Pick<Clock, 'now' | 'monotonic'>): Stea
 
   return {
     now: look,
+    hasPassed(deadline) {
+      const now = look();
+      return deadline <= (isFromAhead(deadline, now) ? clock.now() : now);
+    },
     setBacks() {
       look();
       return setBacks;

@@ -1,10 +1,11 @@
 import type { Clock, Timer } from '../core/clock.ts';
+import { toDeadline } from '../core/deadline.ts';
 import type { Store } from '../store/store.ts';
 import { jobKey, toAddOps, toChangeOps, toNewRow, toWakeOps } from './job-rows.ts';
 import type { JobRow } from './job-rows.ts';
 import type { Job, Jobs } from './jobs.ts';
 import { Lane } from './lane.ts';
-import type { Liveness } from './liveness.ts';
+import type { Liveness } from '../core/liveness.ts';
 import { Roster } from './roster.ts';
 
 const CONCURRENCY = 16;
@@ -43,7 +44,7 @@ export function createJobs(options: JobsOptions): Jobs {
   let closing: Promise<void> | undefined;
   const nextOwner = (): string => `${worker}-${++goes}`;
   const toAdd: Jobs['toAdd'] = (job, { inMs = 0 } = {}) => {
-    const at = clock.now() + Math.max(0, Math.ceil(inMs));
+    const at = toDeadline(clock.now(), Math.max(0, inMs));
     return toAddOps(job.kind, job.id, toNewRow(job, at));
   };
   const closeAll = async (): Promise<void> => {

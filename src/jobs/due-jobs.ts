@@ -1,5 +1,7 @@
 import type { Clock } from '../core/clock.ts';
+import type { SteadyClock } from '../core/steady-clock.ts';
 import type { Key, Store } from '../store/store.ts';
+import { correctDue, isDueAhead } from './correct-due.ts';
 import { duePrefix, fromDueEntry, fromHeldKey, heldPrefix } from './job-rows.ts';
 import type { DueJob } from './job-rows.ts';
 
@@ -18,21 +20,33 @@ export interface DueLook {
   readonly isAll: boolean;
 }
 
+export interface DueJobsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly steady: Pick<SteadyClock, 'setBacks'>;
+  readonly kind: string;
+}
+
 /** Finds what is due of one kind without looking through all that waits. */
 export class DueJobs {
   readonly #store: Store;
   readonly #clock: Clock;
+  readonly #steady: Pick<SteadyClock, 'setBacks'>;
   readonly #kind: string;
+  /** Set-backs of the clock that jobs were corrected for. */
+  #corrected = -1;
   /** Holder behind which the next look goes on. */
   #after: string | undefined;
 
-  constructor({ store, clock, kind }: { store: Store; clock: Clock; kind: string }) {
+  constructor({ store, clock, steady, kind }: DueJobsOptions) {
     this.#store = store;
     this.#clock = clock;
+    this.#steady = steady;
     this.#kind = kind;
   }
 
   async look(): Promise<DueLook> {
+    await this.#correct();
     const options = { prefix: duePrefix(this.#kind), limit: PAGE };
     const page = (await this.#store.list<string | null>(options)).map(fromDueEntry);
     const now = this.#clock.now();
@@ -41,6 +55,16 @@ export class DueJobs {
     if (due.length < PAGE) return { due, nextAt, isAll: page.length < PAGE };
     // One holder's jobs may fill the page: others are found where each holder has a place of its own.
     return { due: unique([...due, ...(await this.#dueOfEach())]), nextAt, isAll: false };
+  }
+
+  /** Gives jobs that a clock that was ahead put off their own time: at first, and after each set-back. */
+  async #correct(): Promise<void> {
+    const setBacks = this.#steady.setBacks();
+    if (setBacks === this.#corrected) return;
+    const options = { store: this.#store, kind: this.#kind, now: this.#clock.now() };
+    // Those that wait may be many, and at the start their times are seldom wrong.
+    if (this.#corrected >= 0 || (await isDueAhead(options))) await correctDue(options);
+    this.#corrected = setBacks;
   }
 
   /** The first jobs of so many holders, going round over all of them. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Timer } from '../core/clock.ts';
+import { toDeadline } from '../core/deadline.ts';
 import type { Op, Store } from '../store/store.ts';
 import { jobKey, toChangeOps } from './job-rows.ts';
 import type { JobRow, StoredJob } from './job-rows.ts';
@@ -66,7 +67,7 @@ export class JobHold {
   }
 
   async #renew(): Promise<void> {
-    const at = this.#options.clock.now() + LEASE_MS;
+    const at = toDeadline(this.#options.clock.now(), LEASE_MS);
     try {
       const isKept = await this.#change({ ...this.#job.row, at });
       if (this.#over) return;

@@ -1,4 +1,6 @@
 import type { Clock } from '../core/clock.ts';
+import { toDeadline } from '../core/deadline.ts';
+import { createSteadyClock, type SteadyClock } from '../core/steady-clock.ts';
 import type { Op, Store, Version } from '../store/store.ts';
 import { JobHold, LEASE_MS } from './job-hold.ts';
 import { DueJobs } from './due-jobs.ts';
@@ -37,6 +39,7 @@ export class Lane {
   readonly #paused = new Set<string>();
   readonly #unwatch: () => void;
   readonly #loop: LookLoop;
+  readonly #steady: SteadyClock;
   readonly #due: DueJobs;
   readonly #places: LanePlaces;
   /** As of the last look. */
@@ -45,7 +48,8 @@ export class Lane {
 
   constructor(options: LaneOptions) {
     this.#options = options;
-    this.#due = new DueJobs(options);
+    this.#steady = createSteadyClock(options.clock);
+    this.#due = new DueJobs({ ...options, steady: this.#steady });
     this.#places = new LanePlaces(options.concurrency);
     this.#loop = new LookLoop({
       clock: options.clock,
@@ -100,8 +104,10 @@ export class Lane {
     if (this.#loop.isClosed) return MAX_SLEEP_MS;
     if (due.length > admitted.length && taken < admitted.length) return SLEEP_AGAIN_MS;
     if (this.#places.room === 0) return MAX_SLEEP_MS;
-    if (nextAt !== undefined) return Math.max(0, nextAt - this.#options.clock.now());
-    return isAll ? MAX_SLEEP_MS : SLEEP_AGAIN_MS;
+    const nextMs = nextAt === undefined ? undefined : Math.ceil(nextAt) - this.#options.clock.now();
+    const sleepMs = Math.max(0, nextMs ?? (isAll ? MAX_SLEEP_MS : SLEEP_AGAIN_MS));
+    // A claim that a step of the clock made due may be a dead process's: nobody tells of its end.
+    return taken < admitted.length ? Math.min(sleepMs, SLEEP_AGAIN_MS) : sleepMs;
   }
 
   /** All at once, so that they share a write of the store; returns how many were not somebody else's. */
@@ -122,7 +128,7 @@ export class Lane {
     return claims.filter((claim) => claim.status === 'fulfilled' && claim.value).length;
   }
 
-  /** Undefined when another process was faster. */
+  /** Undefined when another process was faster, or has it and has had no time to renew its claim. */
   async #claim(due: DueJob): Promise<StoredJob | undefined> {
     const { store, clock, kind, nextOwner } = this.#options;
     const { id, at } = due;
@@ -131,10 +137,11 @@ export class Lane {
       await this.#forget(due, entry?.version);
       return undefined;
     }
-    const { attempt, failures } = entry.value;
+    const { attempt, failures, owner } = entry.value;
+    if (owner !== null && !this.#steady.hasPassed(at)) return undefined;
     const row: JobRow = {
       ...entry.value,
-      at: clock.now() + LEASE_MS,
+      at: toDeadline(clock.now(), LEASE_MS),
       attempt: attempt + 1,
       failures: failures + 1,
       owner: nextOwner(),
@@ -194,7 +201,7 @@ export class Lane {
       if (!signal.aborted) report(error, job);
       next = signal.aborted
         ? { ...hold.row, failures: failures - 1, owner: null, at: clock.now() }
-        : { ...hold.row, failures, owner: null, at: clock.now() + backoffMs(failures) };
+        : { ...hold.row, failures, owner: null, at: toDeadline(clock.now(), backoffMs(failures)) };
     }
     try {
       const isEnded = await hold.end(next, checks);
@@ -210,7 +217,7 @@ export class Lane {
 function afterResult(row: JobRow, result: JobResult, now: number): JobRow | undefined {
   if (result === 'done' || 'doneIf' in result) return undefined;
   const { againInMs, payload = row.payload } = result;
-  const at = now + Math.max(0, Math.ceil(againInMs));
+  const at = toDeadline(now, Math.max(0, againInMs));
   return { ...row, failures: 0, owner: null, at, payload };
 }
 

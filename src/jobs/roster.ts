@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../core/clock.ts';
 import type { Key, Store } from '../store/store.ts';
 import { toChangeOps } from './job-rows.ts';
 import type { JobRow } from './job-rows.ts';
-import type { Liveness, ProcessPlace } from './liveness.ts';
+import type { Liveness, ProcessPlace } from '../core/liveness.ts';
 
 export interface RosterOptions {
   readonly store: Store;

@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import { CLOCK_SLACK_MS } from '../core/deadline.ts';
 import { credential } from './credential.ts';
 import type { State, Stored } from './define-resource.ts';
 import { fingerprint } from './fingerprint.ts';
@@ -83,8 +84,12 @@ export async function reportCredential(
 }
 
 function cooled(failures: number, now: number): State {
-  const wait = Math.min(MAX_COOLDOWN_MS, FIRST_COOLDOWN_MS * 2 ** (failures - 1));
-  return { failure_count: failures, cooldown_until: new Date(now + wait).toISOString() };
+  const until = new Date(now + cooldownOf(failures)).toISOString();
+  return { failure_count: failures, cooldown_until: until };
+}
+
+function cooldownOf(failures: number): number {
+  return Math.min(MAX_COOLDOWN_MS, FIRST_COOLDOWN_MS * 2 ** Math.max(0, failures - 1));
 }
 
 function listUsable(query: CredentialQuery, { repository, clock }: CredentialDeps) {
@@ -102,8 +107,14 @@ function listUsable(query: CredentialQuery, { repository, clock }: CredentialDep
   });
 }
 
-function isCooling({ cooldown_until: until }: State, now: number): boolean {
-  return typeof until === 'string' && Date.parse(until) > now;
+/** Not one that a clock that was ahead began: it would outlast its length. */
+function isCooling(
+  { cooldown_until: until, failure_count: failures }: State,
+  now: number,
+): boolean {
+  if (typeof until !== 'string') return false;
+  const left = Date.parse(until) - now;
+  return left > 0 && left <= cooldownOf(Number(failures ?? 0)) + CLOCK_SLACK_MS;
 }
 
 /** Each has its weight of turns in every round; the stride mixes them. */

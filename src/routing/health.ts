@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import { isFromAhead, timeLeft, toDeadline } from '../core/deadline.ts';
 import type { Route } from './catalog.ts';
 
 /** Why a candidate was left, as far as its health is concerned. */
@@ -30,7 +31,7 @@ export interface HealthOptions {
 
 /** What another process must know of a breaker that has opened. */
 export interface Cooldown {
-  /** Milliseconds since epoch. */
+  /** Deadline by the wall clock. */
   readonly until: number;
   /** Times in a row that it opened for faults: each doubles the next. */
   readonly openings: number;
@@ -67,7 +68,10 @@ interface Breaker {
   /** The route's or the account's. */
   readonly name: string;
   faults: number;
+  /** By the monotonic clock. */
   until: number;
+  /** Deadline that others know the cooldown by; undefined without one. */
+  told: number | undefined;
   openings: number;
   /** True from the first cooldown until a success: the next request after `until` is a probe. */
   tripped: boolean;
@@ -101,12 +105,13 @@ export function createHealth(options: HealthOptions): Health {
 
   const find = (name: string): Found => {
     const breaker = breakerOf(name);
-    return { breaker, cooldowns: breaker.cooldowns, wasCooled: breaker.until > clock.now() };
+    return { breaker, cooldowns: breaker.cooldowns, wasCooled: breaker.until > clock.monotonic() };
   };
 
   const cool = (target: Breaker, ms: number): void => {
-    trip(target, clock.now() + ms);
-    onCooldown(target.name, { until: target.until, openings: target.openings });
+    const told = toDeadline(clock.now(), ms);
+    trip(target, { until: clock.monotonic() + ms, told });
+    onCooldown(target.name, { until: target.told ?? told, openings: target.openings });
   };
 
   const fault = (
@@ -128,8 +133,7 @@ export function createHealth(options: HealthOptions): Health {
   };
 
   return {
-    look: (route) =>
-      lookAt(clock.now(), breakers.get(routeKey(route)), breakers.get(accountKey(route))),
+    look: (route) => lookAt(clock, breakers.get(routeKey(route)), breakers.get(accountKey(route))),
 
     begin(route) {
       const parts = [find(routeKey(route)), find(accountKey(route))] as const;
@@ -151,24 +155,40 @@ export function createHealth(options: HealthOptions): Health {
       };
     },
 
-    learn: (name, cooldown) => takeOver(breakerOf(name), cooldown),
+    learn: (name, cooldown) => takeOver(breakerOf(name), cooldown, clock),
 
-    forgive: (name, until) => pardon(breakers.get(name), until),
+    forgive: (name, until) => pardon(breakers.get(name), until, clock.now()),
   };
 }
 
-function takeOver(breaker: Breaker, cooldown: Cooldown): void {
-  if (cooldown.until <= breaker.until) return;
-  trip(breaker, cooldown.until);
-  breaker.openings = Math.max(breaker.openings, cooldown.openings);
+function pardon(breaker: Breaker | undefined, until: number, now: number): void {
+  if (breaker && isForgiven(breaker.told, until, now)) reset(breaker);
 }
 
-function pardon(breaker: Breaker | undefined, until: number): void {
-  if (breaker && breaker.until <= until) reset(breaker);
+/**
+ * Whether a recovery that ends the cooldowns up to `until` ends the one that is told as `told`. Those of
+ * different sides of a step of the clock have no order.
+ */
+export function isForgiven(told: number | undefined, until: number, now: number): boolean {
+  return told === undefined || told === until || (told < until && !isFromAhead(until, now));
 }
 
-function trip(breaker: Breaker, until: number): void {
-  breaker.until = Math.max(breaker.until, until);
+/** Lasts no longer than it was told for, whatever the clock of the process that told it. */
+function takeOver(breaker: Breaker, { until: told, openings }: Cooldown, clock: Clock): void {
+  if (told === breaker.told) return;
+  const left = timeLeft(told, clock.now());
+  const until = clock.monotonic() + left;
+  if (left <= 0 || until <= breaker.until) return;
+  trip(breaker, { until, told });
+  breaker.openings = Math.max(breaker.openings, openings);
+}
+
+/** Of two cooldowns the one that ends later holds. */
+function trip(breaker: Breaker, { until, told }: { until: number; told: number }): void {
+  if (until > breaker.until) {
+    breaker.until = until;
+    breaker.told = told;
+  }
   breaker.tripped = true;
   breaker.cooldowns += 1;
 }
@@ -176,7 +196,8 @@ function trip(breaker: Breaker, until: number): void {
 function reset(breaker: Breaker): void {
   breaker.faults = 0;
   breaker.openings = 0;
-  breaker.until = 0;
+  breaker.until = -Infinity;
+  breaker.told = undefined;
   breaker.tripped = false;
 }
 
@@ -184,7 +205,8 @@ function newBreaker(name: string): Breaker {
   return {
     name,
     faults: 0,
-    until: 0,
+    until: -Infinity,
+    told: undefined,
     openings: 0,
     tripped: false,
     probing: false,
@@ -193,12 +215,13 @@ function newBreaker(name: string): Breaker {
   };
 }
 
-function lookAt(now: number, own: Breaker | undefined, account: Breaker | undefined): RouteHealth {
-  const until = Math.max(own?.until ?? 0, account?.until ?? 0);
+function lookAt(clock: Clock, own: Breaker | undefined, account: Breaker | undefined): RouteHealth {
+  const until = Math.max(own?.until ?? -Infinity, account?.until ?? -Infinity);
+  const left = until - clock.monotonic();
   const probing = Boolean(own?.probing) || Boolean(account?.probing);
   return {
-    state: until > now ? 'cooled' : probing ? 'probing' : 'available',
-    until: until > now ? until : undefined,
+    state: left > 0 ? 'cooled' : probing ? 'probing' : 'available',
+    until: left > 0 ? clock.now() + left : undefined,
     consecutiveFaults: own?.faults ?? 0,
     latencyMs: own?.latencyMs,
   };
@@ -211,9 +234,9 @@ function recover(
 ): void {
   for (const { breaker, cooldowns } of parts) {
     if (breaker.cooldowns !== cooldowns) continue;
-    const { tripped, until } = breaker;
+    const { told } = breaker;
     reset(breaker);
-    if (tripped) onRecovery(breaker.name, until);
+    if (told !== undefined) onRecovery(breaker.name, told);
   }
   const own = parts[0].breaker;
   own.latencyMs =

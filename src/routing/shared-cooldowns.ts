@@ -1,5 +1,7 @@
 import type { Clock } from '../core/clock.ts';
+import { isFromAhead, timeLeft } from '../core/deadline.ts';
 import type { Entry, Key, Op, Store } from '../store/store.ts';
+import { isForgiven } from './health.ts';
 import type { Cooldown, Health, HealthOptions } from './health.ts';
 
 const COOLDOWNS: Key = ['cooldown'];
@@ -68,14 +70,16 @@ export function createSharedCooldowns({
   return {
     onCooldown(name, cooldown) {
       const { cooldown: before, forgiven = -Infinity } = told.get(name) ?? {};
-      if (before && cooldown.until < before.until + NEWS_MS) return;
-      note(name, { cooldown, forgiven });
+      const now = clock.now();
+      if (before && !isFromAhead(before.until, now) && cooldown.until < before.until + NEWS_MS)
+        return;
+      note(name, { cooldown, forgiven: isFromAhead(forgiven, now) ? -Infinity : forgiven });
     },
     onRecovery: (name, until) => note(name, { cooldown: undefined, forgiven: until }),
     join(health) {
       const forgive: Hearer['forgive'] = (name, until) => {
         const cooldown = told.get(name)?.cooldown;
-        if (cooldown && cooldown.until <= until) told.delete(name);
+        if (cooldown && isForgiven(cooldown.until, until, clock.now())) told.delete(name);
         health.forgive(name, until);
       };
       const learn: Hearer['learn'] = (name, cooldown) => health.learn(name, cooldown);
@@ -111,10 +115,14 @@ function createLook({
     const found = new Map(entries.map(({ key, value }) => [String(key[1]), value]));
     // What is gone before its time was taken back by whoever saw the candidate recover.
     for (const [name, { until }] of known) {
-      const isOver = (found.get(name)?.until ?? -Infinity) < until;
-      if (isOver && clock.now() < until + KEPT_MS) health.forgive(name, until);
+      const now = clock.now();
+      const standing = found.get(name)?.until;
+      const isOver = standing === undefined || (standing < until && !isFromAhead(until, now));
+      if (isOver && now < until + KEPT_MS) health.forgive(name, until);
     }
-    for (const [name, cooldown] of found) health.learn(name, cooldown);
+    // Each once: its time begins when it is heard of.
+    for (const [name, cooldown] of found)
+      if (known.get(name)?.until !== cooldown.until) health.learn(name, cooldown);
     known = found;
   };
 
@@ -134,7 +142,7 @@ function createLook({
   };
 }
 
-/** Of what stands in the store and what is told, the later deadline holds. */
+/** Of what stands in the store and what is told, the later deadline holds, if one clock made both. */
 async function tell(
   store: Store,
   clock: Clock,
@@ -143,18 +151,22 @@ async function tell(
   const key = [...COOLDOWNS, name];
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const entry = await store.get<Cooldown>(key);
-    const isStanding = entry !== undefined && entry.value.until > forgiven;
-    if (isStanding && !(cooldown && cooldown.until > entry.value.until)) return;
+    const isStanding = entry !== undefined && !isForgiven(entry.value.until, forgiven, clock.now());
+    if (isStanding && !(cooldown && replaces(cooldown, entry.value, clock.now()))) return;
     const op = cooldown ? toPut(key, { cooldown, entry, clock }) : toDelete(key, entry);
     if (!op || (await store.commit([op])).ok) return;
   }
+}
+
+function replaces({ until }: Cooldown, standing: Cooldown, now: number): boolean {
+  return until > standing.until || isFromAhead(standing.until, now);
 }
 
 function toPut(
   key: Key,
   { cooldown, entry, clock }: { cooldown: Cooldown; entry: Entry | undefined; clock: Clock },
 ): Op {
-  const ttlMs = Math.max(0, cooldown.until - clock.now()) + KEPT_MS;
+  const ttlMs = Math.max(0, timeLeft(cooldown.until, clock.now())) + KEPT_MS;
   const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
   return { type: 'put', key, value: cooldown, ttlMs, ...condition };
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import { CLOCK_SLACK_MS } from '../core/deadline.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { JobHandler, Jobs } from '../jobs/jobs.ts';
 import type { TimeoutPolicy } from '../resources/deployment-fields.ts';
@@ -12,6 +13,8 @@ export const TIMEOUT_JOB = 'session-timeout';
 interface Payload {
   readonly organization: string;
   readonly policy: TimeoutPolicy;
+  /** Milliseconds since epoch that count in place of those of its times that lie in the future. */
+  readonly since?: number;
 }
 
 type Timed = Pick<Session, 'status' | 'createdAt' | 'updatedAt' | 'archivedAt'>;
@@ -24,9 +27,11 @@ export function timeoutOps(
 ): Op[] {
   if (policy === null) return [];
   const payload: Payload = { organization, policy };
-  const inMs = Math.min(...Object.values(policy)) * 1_000;
-  return jobs.toAdd({ kind: TIMEOUT_JOB, id, payload, holder: organization }, { inMs });
+  const job = { kind: TIMEOUT_JOB, id, payload, holder: organization };
+  return jobs.toAdd(job, { inMs: leastOf(policy) });
 }
+
+const leastOf = (policy: TimeoutPolicy): number => Math.min(...Object.values(policy)) * 1_000;
 
 /**
  * Terminates a Session so many seconds after it was made, or after its last event while it is idle
@@ -41,9 +46,13 @@ export function createTimeoutJob({
   readonly clock: Clock;
 }): JobHandler {
   return async ({ job: { id, payload } }) => {
-    const { organization, policy } = payload as Payload;
+    const { organization, policy, since: noted } = payload as Payload;
     const now = clock.now();
-    const isOver = (session: Timed): boolean => endOf(session, policy, now) <= now;
+    // The job has waited at least for the shorter of the two.
+    const since = noted !== undefined && noted <= now ? noted : now - leastOf(policy);
+    const endAt = (session: Timed): number =>
+      endOf(inThePast(session, { now, since }), policy, now);
+    const isOver = (session: Timed): boolean => endAt(session) <= now;
     const session = await sessions.get(organization, id).catch(ifGone);
     if (!session || session.status === 'terminated' || session.archivedAt !== null) return 'done';
     if (isOver(session)) {
@@ -51,7 +60,22 @@ export function createTimeoutJob({
       await sessions.terminate(organization, id, { reason, onlyIf: isOver }).catch(ifGone);
       return { againInMs: 0 };
     }
-    return { againInMs: Math.max(1, endOf(session, policy, now) - now) };
+    const againInMs = Math.max(1, endAt(session) - now);
+    const isAhead = inThePast(session, { now, since }) !== session;
+    return isAhead ? { againInMs, payload: { organization, policy, since } } : { againInMs };
+  };
+}
+
+/** A clock that was ahead must not make a Session last longer: what it wrote counts from `since` on. */
+function inThePast(session: Timed, { now, since }: { now: number; since: number }): Timed {
+  const isAhead = (at: string): boolean => Date.parse(at) > now + CLOCK_SLACK_MS;
+  const { createdAt, updatedAt } = session;
+  if (!isAhead(createdAt) && !isAhead(updatedAt)) return session;
+  const from = new Date(since).toISOString();
+  return {
+    ...session,
+    createdAt: isAhead(createdAt) ? from : createdAt,
+    updatedAt: isAhead(updatedAt) ? from : updatedAt,
   };
 }
 

@@ -1,7 +1,8 @@
 import type { Clock } from '../core/clock.ts';
+import { correctDeadline, toDeadline } from '../core/deadline.ts';
 import type { Sealer } from '../core/seal.ts';
 import { StoreError } from '../store/store.ts';
-import type { Key, Store } from '../store/store.ts';
+import type { Entry, Key, Store } from '../store/store.ts';
 import { newSigningSecret } from './signature.ts';
 
 /** A former secret goes on signing for so long, or until the next rotation. */
@@ -49,13 +50,13 @@ export function createSigningSecrets(options: SigningSecretsOptions): SigningSec
     const entry = await read(organization);
     const secret = newSigningSecret();
     const at = clock.now();
-    const former = entry ? { sealed: entry.value.sealed, until: at + OVERLAP_MS } : null;
+    const former = entry ? { sealed: entry.value.sealed, until: toDeadline(at, OVERLAP_MS) } : null;
     const value: SecretRow = { sealed: sealer.seal(secret, placeOf(organization)), at, former };
     const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
     const { ok } = await store.commit([
       { type: 'put', key: keyOf(organization), value, ...condition },
     ]);
-    return ok ? { secret, at, formerUntil: former?.until ?? null } : undefined;
+    return ok ? { secret, at, formerUntil: former && Math.ceil(former.until) } : undefined;
   };
 
   return {
@@ -66,7 +67,7 @@ export function createSigningSecrets(options: SigningSecretsOptions): SigningSec
         entry = await read(organization);
       }
       if (!entry) throw new StoreError('unavailable', 'the signing secret was not kept');
-      const { sealed, former } = entry.value;
+      const { sealed, former } = await inTime(entry, options);
       const valid = former && former.until > clock.now() ? [sealed, former.sealed] : [sealed];
       return valid.map((one) => sealer.open(one, placeOf(organization)));
     },
@@ -78,6 +79,19 @@ export function createSigningSecrets(options: SigningSecretsOptions): SigningSec
       throw new StoreError('unavailable', 'others kept rotating the signing secret');
     },
   };
+}
+
+/** The row, its former secret with its own length from now on when a clock that was ahead wrote it. */
+async function inTime(
+  { key, value, version }: Entry<SecretRow>,
+  { store, clock }: SigningSecretsOptions,
+): Promise<SecretRow> {
+  const { former } = value;
+  const until = former && correctDeadline(former.until, clock.now());
+  if (!former || until === null || until === former.until) return value;
+  const corrected: SecretRow = { ...value, former: { ...former, until } };
+  await store.commit([{ type: 'put', key, value: corrected, ifVersion: version }]);
+  return corrected;
 }
 
 const keyOf = (organization: string): Key => ['webhook-secret', organization];

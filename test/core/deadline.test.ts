@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { correctDeadline, lengthOf, toDeadline } from '../../src/core/deadline.ts';
+import { correctDeadline, lengthOf, timeLeft, toDeadline } from '../../src/core/deadline.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -47,6 +47,14 @@ describe('a deadline', () => {
         expect(corrected).toBe(toDeadline(NOW, ms));
         expect(correctDeadline(corrected, NOW)).toBe(corrected);
       }
+  });
+
+  it('has never more time left than its length', () => {
+    const deadline = toDeadline(NOW, 30 * SECOND);
+    expect(timeLeft(deadline, NOW - 2 * HOUR)).toBe(30 * SECOND);
+    expect(timeLeft(deadline, NOW)).toBe(30 * SECOND);
+    expect(timeLeft(deadline, NOW + SECOND)).toBe(29 * SECOND);
+    expect(timeLeft(deadline, NOW + 31 * SECOND)).toBeLessThan(0);
   });
 
   it('stays as it is under any later clock, and one that is ahead by seconds', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { toDeadline } from '../../src/core/deadline.ts';
 import { createSteadyClock } from '../../src/core/steady-clock.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
@@ -36,6 +37,21 @@ describe('a steady clock', () => {
     expect(steady.now()).toBe(clock.now());
     expect(steady.setBacks()).toBe(1);
   });
+
+  it.each([2 * HOUR, 400 * 24 * HOUR])(
+    'ends a deadline in its time beside a step of %i ms',
+    (ms) => {
+      const clock = createFakeClock();
+      const steady = createSteadyClock(clock);
+      const before = toDeadline(clock.now(), 30_000);
+      clock.step(ms);
+      const since = toDeadline(clock.now(), 30_000);
+      clock.advance(29_999);
+      expect([before, since].map((one) => steady.hasPassed(one))).toEqual([false, false]);
+      clock.advance(1);
+      expect([before, since].map((one) => steady.hasPassed(one))).toEqual([true, true]);
+    },
+  );
 
   it('tells of a step back to the right time, soon after the step ahead and late', () => {
     const clock = createFakeClock();

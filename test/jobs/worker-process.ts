@@ -5,7 +5,7 @@ import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
 
 /**
  * One process that does jobs of the kind `work`: it tells its parent of each go. The first go of
- * one whose id begins with `hang` never ends. A number sets its wall clock ahead by so many ms.
+ * one whose id begins with `hang` never ends. A number sets its clocks ahead by so many ms.
  */
 export interface Go {
   readonly worker: string;
@@ -15,7 +15,11 @@ export interface Go {
 
 const [directory = '', worker = ''] = process.argv.slice(2);
 let aheadMs = 0;
-const clock: Clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
+const clock: Clock = {
+  ...systemClock,
+  now: () => systemClock.now() + aheadMs,
+  monotonic: () => systemClock.monotonic() + aheadMs,
+};
 const store = await openLmdbStore(directory, systemClock);
 const jobs = createJobs({ store, clock, worker, concurrency: 4 });
 

@@ -147,7 +147,7 @@ export async function createRig(options: Partial<ProcessOptions> & { startAt?: s
       await quiet(store, clock);
       while (clock.monotonic() < end) {
         const left = end - clock.monotonic();
-        clock.advance(Math.min(left, Math.max(1, (await nextDue(store)) - clock.now())));
+        clock.advance(Math.min(left, Math.max(1, Math.ceil(await nextDue(store)) - clock.now())));
         await quiet(store, clock);
       }
     },

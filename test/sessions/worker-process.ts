@@ -13,12 +13,16 @@ import { echoRunner, say } from './support.ts';
  */
 export type Command =
   | { readonly send: number; readonly organization: string; readonly id: string }
-  /** Sets the wall clock ahead. */
+  /** Sets the clocks ahead. */
   | { readonly aheadMs: number };
 
 const [directory = '', worker = ''] = process.argv.slice(2);
 let aheadMs = 0;
-const clock: Clock = { ...systemClock, now: () => systemClock.now() + aheadMs };
+const clock: Clock = {
+  ...systemClock,
+  now: () => systemClock.now() + aheadMs,
+  monotonic: () => systemClock.monotonic() + aheadMs,
+};
 const store = await openLmdbStore(directory, systemClock);
 const jobs = createJobs({ store, clock, worker });
 const runner: TurnRunner = {

@@ -16,6 +16,7 @@ const places = storePlaces();
 const clock = createFakeClock();
 const LEASES = ['worker'];
 const ROWS = 50_000;
+const HOUR = 3_600_000;
 
 const put = (n: number): Op => ({ type: 'put', key: ['row', n], value: `value ${n}` });
 
@@ -162,6 +163,28 @@ describe('a migration', () => {
       source,
     );
   });
+
+  it.each([2 * HOUR, 400 * 24 * HOUR])(
+    'waits for no lease of a killed gateway whose clock was ahead by %i ms',
+    async (ms) => {
+      const config = await places.fresh('lmdb');
+      const store = await openStore(config, { clock });
+      const lease: Op = { type: 'put', key: [...LEASES, 'killed'], value: 1, ttlMs: 15_000 };
+      await store.commit([lease]);
+      const held = { code: 'locked', message: expect.stringMatching(/a few seconds ago/) };
+      await store.close();
+      await expect(migrateStore(options(config, await places.fresh('fs')))).rejects.toMatchObject(
+        held,
+      );
+      const later = createFakeClock(clock.now() + ms);
+      const ahead = await openStore(config, { clock: later });
+      await ahead.commit([lease]);
+      await ahead.close();
+      expect(await migrateStore(options(config, await places.fresh('fs')))).toMatchObject({
+        rows: 1,
+      });
+    },
+  );
 
   it(verifies('store.migrate', 'is not said to be done when rows cannot be read'), async () => {
     const from = await filled('lmdb', 100);

@@ -1,4 +1,4 @@
-import type { Liveness, ProcessPlace } from '../../jobs/liveness.ts';
+import type { Liveness, ProcessPlace } from '../../core/liveness.ts';
 import type { WorkerLease } from '../../usage/worker-lease.ts';
 
 /** The process that makes a call. */

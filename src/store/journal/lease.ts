@@ -1,5 +1,7 @@
 import { hostname } from 'node:os';
 import type { Clock, Timer } from '../../core/clock.ts';
+import { isFromAhead, toDeadline } from '../../core/deadline.ts';
+import { createHostLiveness, type ProcessPlace } from '../../core/liveness.ts';
 import { StoreError } from '../store.ts';
 import { blobName, type BlobName, type Blobs } from './blobs.ts';
 
@@ -9,9 +11,11 @@ const RENEW_MS = 5_000;
 interface Lock {
   host: string;
   pid: number;
-  /** Tells a process from an earlier one of the same pid. */
+  /** Tells this process from an earlier one of the same pid. */
   started: number;
-  /** Milliseconds since epoch. */
+  /** Absent where the system shows no processes, and in locks of earlier versions. */
+  place?: ProcessPlace | undefined;
+  /** Deadline. */
   until: number;
   released: boolean;
 }
@@ -28,8 +32,9 @@ export interface Lease {
 /**
  * Takes the lock of a journal: a numbered blob that is written anew before it runs out, never over
  * the old one. The number grows with every turn, so a holder that slept finds out that it was
- * replaced. A lock of a dead process of this host, or one that ran out, is taken over. Rejects with
- * `locked`. Wall clocks of hosts that share a storage must agree within a few seconds.
+ * replaced. A lock of a dead process of this host is taken over, and one that ran out unless its
+ * process is seen to be there. Rejects with `locked`. Wall clocks of hosts that share a storage must
+ * agree within a few seconds.
  */
 export async function acquireLease(blobs: Blobs, clock: Clock, owner: string): Promise<Lease> {
   const holder = createHolder(blobs, clock, owner);
@@ -73,7 +78,7 @@ function createHolder(blobs: Blobs, clock: Clock, owner: string) {
 
   async function write(next: number, released = false): Promise<void> {
     const started = clock.monotonic();
-    const lock = ownLock(clock.now() + LEASE_MS, released);
+    const lock = ownLock(toDeadline(clock.now(), LEASE_MS), released);
     await blobs.write(blobName('lock', next, owner), JSON.stringify(lock));
     const previous = number;
     number = next;
@@ -130,11 +135,21 @@ async function assertFree(blobs: Blobs, locks: BlobName[], now: number): Promise
 }
 
 function isHeld(lock: Lock, now: number): boolean {
-  if (lock.released || lock.until <= now) return false;
-  if (lock.host !== hostname()) return true;
-  if (lock.pid === process.pid) return lock.started === performance.timeOrigin;
+  if (lock.released) return false;
+  const { until, place } = lock;
+  // A process that lives has renewed it by the clock as it is now.
+  const isRunning = until > now && !isFromAhead(until, now);
+  const liveness = createHostLiveness();
+  if (place && liveness && place.host === liveness.own.host) {
+    if (place.pid !== process.pid) return !liveness.isGone(place);
+  } else if (lock.host !== hostname()) return isRunning;
+  if (lock.pid === process.pid) return isRunning && lock.started === performance.timeOrigin;
+  return isRunning && exists(lock.pid);
+}
+
+function exists(pid: number): boolean {
   try {
-    process.kill(lock.pid, 0);
+    process.kill(pid, 0);
     return true;
   } catch (error) {
     return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
@@ -143,5 +158,6 @@ function isHeld(lock: Lock, now: number): boolean {
 
 function ownLock(until: number, released: boolean): Lock {
   const { timeOrigin: started } = performance;
-  return { host: hostname(), pid: process.pid, started, until, released };
+  const place = createHostLiveness()?.own;
+  return { host: hostname(), pid: process.pid, started, place, until, released };
 }

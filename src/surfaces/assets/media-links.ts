@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
+import { CLOCK_SLACK_MS } from '../../core/deadline.ts';
 import type { Signer } from '../../core/seal.ts';
 
 export const ASSETS_PATH = '/v1/assets';
@@ -30,7 +31,9 @@ export function createMediaLinks({ signer, clock, lifetimeMs }: MediaLinksOption
       const expires = query.get('expires') ?? '';
       const isOurs = signer.verify(textOf(externalId, expires), query.get('signature') ?? '');
       const left = Number(expires) - clock.now() / 1000;
-      return isOurs && left > 0 ? Math.floor(left) : undefined;
+      // One of a clock that was ahead would hold longer than any other.
+      const isInTime = left > 0 && left <= (lifetimeMs + CLOCK_SLACK_MS) / 1000;
+      return isOurs && isInTime ? Math.floor(left) : undefined;
     },
   };
 }

@@ -65,7 +65,7 @@ export function createMcpTransports({
       const entry = await find(id, owner);
       if (!entry) return false;
       // Lost against another use, or against the end: either way there is nothing to renew.
-      if (clock.now() - entry.value.usedAt > RENEW_MS)
+      if (Math.abs(clock.now() - entry.value.usedAt) > RENEW_MS)
         await store.commit([{ ...put(owner, id), ifVersion: entry.version }]);
       return true;
     },
