@@ -59,24 +59,26 @@ describe.each(STEPS)('a clock that steps $name and back', ({ ms }) => {
       const clock = createFakeClock();
       const store = openMemoryStore(clock);
       const begun: string[] = [];
-      for (const worker of ['a', 'b']) {
-        const jobs = createJobs({ store, clock, worker });
-        jobs.start(
-          new Map([['work', (run) => (begun.push(worker), endless(run))]] as [
-            string,
-            JobHandler,
-          ][]),
-        );
+      const work: JobHandler = (run) => (begun.push(run.job.id), endless(run));
+      const workers = ['a', 'b'].map((worker) => createJobs({ store, clock, worker }));
+      for (const jobs of workers) {
+        jobs.start(new Map([['work', work]]));
         onTestFinished(() => jobs.close());
-        if (worker === 'a') await jobs.add({ kind: 'work', id: '1', payload: null });
       }
+      const add = (id: string) => workers[0]!.add({ kind: 'work', id, payload: null });
+      await add('first');
       await pass(clock, 5 * SECOND);
-      expect(begun).toHaveLength(1);
-      for (const step of [ms, -ms]) {
+      expect(begun).toEqual(['first']);
+      for (const [id, step] of [
+        ['second', ms],
+        ['third', -ms],
+      ] as const) {
         clock.step(step);
+        // Both look at once, before anything is renewed.
+        await add(id);
         await pass(clock, 3 * MINUTE);
-        expect(begun).toHaveLength(1);
       }
+      expect(begun).toEqual(['first', 'second', 'third']);
     },
   );
 

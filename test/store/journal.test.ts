@@ -1,11 +1,16 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createHostLiveness } from '../../src/core/liveness.ts';
 import { openJournalStore } from '../../src/store/backends/journal.ts';
+import { createBlobs } from '../../src/store/journal/blobs.ts';
+import { acquireLease } from '../../src/store/journal/lease.ts';
 import type { Op, Store } from '../../src/store/store.ts';
 import { until } from '../conformance/store.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createBlobMap, type BlobMap } from './support/blob-map.ts';
 
+const HOUR = 3_600_000;
 const put = (key: string, value: unknown): Op => ({ type: 'put', key: [key], value });
 const names = (driver: BlobMap, kind: string): string[] =>
   [...driver.blobs.keys()].filter((name) => name.startsWith(kind)).toSorted();
@@ -204,6 +209,35 @@ describe('lock of a journal', () => {
     await successor.close();
     expect(await values(await open(driver, later))).toEqual(['successor']);
   });
+
+  it.runIf(createHostLiveness() !== undefined)(
+    'is held by a process that is seen to live, and by no other, whatever the clock says',
+    async () => {
+      const clock = createFakeClock();
+      const driver = createBlobMap();
+      const { release } = await acquireLease(createBlobs(driver), clock, 'aaaaaaaa');
+      const [name = ''] = names(driver, 'lock');
+      const lock = JSON.parse((await createBlobs(driver).read(name)) ?? '');
+      await release();
+      const parent = await readFile(`/proc/${process.ppid}/stat`, 'latin1');
+      const started = parent.slice(parent.lastIndexOf(')') + 2).split(' ')[19];
+      const heldBy = async (place: object): Promise<BlobMap> => {
+        const other = createBlobMap();
+        const row = { ...lock, pid: process.ppid, place: { ...lock.place, ...place } };
+        await createBlobs(other).write(name, JSON.stringify(row));
+        return other;
+      };
+      for (const ms of [2 * HOUR, 400 * 24 * HOUR].flatMap((far) => [far, -far])) {
+        const stepped = createFakeClock(clock.now() + ms);
+        const living = createBlobs(await heldBy({ pid: process.ppid, started }));
+        await expect(acquireLease(living, stepped, 'bbbbbbbb')).rejects.toMatchObject({
+          code: 'locked',
+        });
+        const dead = createBlobs(await heldBy({ pid: process.ppid, started: '1' }));
+        await (await acquireLease(dead, stepped, 'bbbbbbbb')).release();
+      }
+    },
+  );
 
   it('lets at most one of several through that come at once', async () => {
     const driver = createBlobMap();
