@@ -74,7 +74,7 @@ export interface ServerConfig {
   };
   /** Where Schedules may announce their runs beside the known providers. */
   notifications: { webhooks: OwnWebhook[] };
-  compat: { resourceXApiKey: boolean };
+  compat: { resourceXApiKey: boolean; modelLists: boolean };
   /** Programs that Agents may name; the one place where commands come from. */
   harnesses: Readonly<Record<string, HarnessProgram>>;
   /** Agents may bring commands of their own, too. */
@@ -265,7 +265,10 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
         ...webhook,
       })),
     },
-    compat: { resourceXApiKey: settings.compat.resource_x_api_key },
+    compat: {
+      resourceXApiKey: settings.compat.resource_x_api_key,
+      modelLists: settings.compat.model_lists,
+    },
     harnesses: settings.harnesses,
     harnessesInline: settings.harnesses_inline,
     mcpServers: settings.mcp_servers,

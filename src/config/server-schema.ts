@@ -261,6 +261,12 @@ export const serverSchema = z
           .boolean()
           .default(false)
           .describe('Also read x-api-key on the paths of agents, sessions and the like.'),
+        model_lists: z
+          .boolean()
+          .default(false)
+          .describe(
+            "Also read x-api-key and Google's key header on /v1/models, and answer in the shape of their protocols.",
+          ),
       })
       .prefault({})
       .describe('What older clients need.'),

@@ -247,6 +247,7 @@ function sharedParts(
     store,
     repository: resources.repository,
     resourceXApiKey: config.compat.resourceXApiKey,
+    readsEveryCarrier: config.compat.modelLists,
     catchUp: resources.catchUp,
     lookup: createKeyLookup({ ...resources, clock }),
     rates: usage.rates,

@@ -7,7 +7,6 @@ import { chatSurface } from '../surfaces/chat.ts';
 import { embeddingsSurface } from '../surfaces/embeddings.ts';
 import { generateContentSurface } from '../surfaces/generate-content.ts';
 import {
-  byClient,
   createGoogleModelGet,
   createGoogleModelsList,
 } from '../surfaces/generate-content-models.ts';
@@ -19,7 +18,7 @@ import type { InteractionDesk } from '../surfaces/interactions/interaction-desk.
 import { createInteractionGet } from '../surfaces/interactions/interaction-get.ts';
 import { interactionsSurface } from '../surfaces/interactions/interactions-surface.ts';
 import { countTokensSurface, messagesSurface } from '../surfaces/messages.ts';
-import { createModelGet, createModelsList } from '../surfaces/models.ts';
+import { createSharedModels } from '../surfaces/model-lists.ts';
 import {
   createPassthroughHandler,
   PASSTHROUGH_PATH,
@@ -67,6 +66,8 @@ export interface PublicDeps extends SurfaceDeps {
   transportToApi(api: Api, holder: string): Transport;
   /** How long a call waits for work that goes on at its provider. */
   readonly interactionWaitMs: number;
+  /** `server.compat.model_lists`. */
+  readonly readsEveryCarrier: boolean;
   /** How long finished asynchronous work is kept; null: its own time. */
   readonly resultsKeptMs: number | null;
 }
@@ -122,14 +123,11 @@ function apiRoutes(deps: PublicDeps): RouteSpec[] {
   }));
 }
 
-function catalogRoutes(surface: SurfaceDeps): RouteSpec[] {
+function catalogRoutes(surface: PublicDeps): RouteSpec[] {
   const deps = { ...surface, protocols: CLIENT_PROTOCOLS };
+  const shared = createSharedModels(deps);
   const list = createGoogleModelsList(deps);
   const get = createGoogleModelGet(deps);
-  const shared = {
-    list: byClient(list, createModelsList(deps)),
-    get: byClient(get, createModelGet(deps)),
-  };
   return [
     { path: '/v1/models', envelope: 'flat', methods: { GET: shared.list } },
     { path: '/v1/models/**', envelope: 'flat', methods: { GET: shared.get } },

@@ -40,14 +40,6 @@ export function createGoogleModelGet(deps: ModelsDeps): Handler {
   };
 }
 
-/** Where both shapes share a path, official Google clients get theirs (decisions: GET /v1/models shape). */
-export function byClient(ofGoogle: Handler, ofOthers: Handler): Handler {
-  return (exchange) =>
-    exchange.request.headers['x-goog-api-client'] === undefined
-      ? ofOthers(exchange)
-      : ofGoogle(exchange);
-}
-
 async function admitReader(
   { request, search }: HttpExchange,
   deps: ModelsDeps,

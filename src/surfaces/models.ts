@@ -6,16 +6,25 @@ import type { Pricing } from '../usage/usage.ts';
 import type { Principal } from '../usage/principal.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
 import { readKey } from './carriers.ts';
+import type { Carrier } from './carriers.ts';
 import { servedProtocols } from './model-protocols.ts';
-import type { Handler } from './http-exchange.ts';
+import type { Handler, HttpExchange } from './http-exchange.ts';
 import { admit } from './gate.ts';
 import type { GateDeps } from './gate.ts';
 
 export interface ModelsDeps extends GateDeps {
   catalog(): Catalog;
+  /** True: keys are read from the headers of every official client (`server.compat.model_lists`). */
+  readsEveryCarrier: boolean;
   /** What clients can speak. */
   protocols: readonly WireProtocol[];
 }
+
+/** Where keys of model lists are looked for: Bearer decides where two are sent. */
+export const MODEL_CARRIERS = {
+  standard: ['bearer'],
+  compatible: ['bearer', 'x-api-key', 'google-header'],
+} as const satisfies Record<string, readonly Carrier[]>;
 
 type Order = (a: Model, b: Model) => number;
 
@@ -30,14 +39,9 @@ const ORDERS: ReadonlyMap<string, Order> = new Map<string, Order>([
 
 /** `GET /v1/models` (contract: Model catalog): `q`, `vendor`, `type` (default `llm`, empty = all), `order`. */
 export function createModelsList(deps: ModelsDeps): Handler {
-  return async ({ request, search }) => {
-    const { principal, leave } = await admit(
-      readKey(['bearer'], request.headers, search),
-      'models',
-      deps,
-    );
-    leave();
-    const query = new URLSearchParams(search);
+  return async (exchange) => {
+    const principal = await admitReader(exchange, deps);
+    const query = new URLSearchParams(exchange.search);
     const order = ORDERS.get(query.get('order') || 'asc');
     if (!order) {
       const message = `order must be one of ${[...ORDERS.keys()].join(', ')}`;
@@ -53,19 +57,37 @@ export function createModelsList(deps: ModelsDeps): Handler {
 
 /** `GET /v1/models/{id_or_name}`: slashes of the name as they are or percent-encoded. */
 export function createModelGet(deps: ModelsDeps): Handler {
-  return async ({ request, search, path }) => {
-    const { principal, leave } = await admit(
-      readKey(['bearer'], request.headers, search),
-      'models',
-      deps,
-    );
-    leave();
-    const name = decode(path.slice('/v1/models/'.length));
-    const model = deps.catalog().models.get(name);
-    if (!model || !isVisible(model, principal)) throw new GatewayError('model_not_found');
+  return async (exchange) => {
+    const principal = await admitReader(exchange, deps);
+    const model = findModel(exchange.path, principal, deps);
     const protocols = servedProtocols(model, deps.protocols);
     return { status: 200, body: { ...toDetail(model), protocols } };
   };
+}
+
+async function admitReader(
+  { request, search }: HttpExchange,
+  deps: ModelsDeps,
+): Promise<Principal> {
+  const carriers = MODEL_CARRIERS[deps.readsEveryCarrier ? 'compatible' : 'standard'];
+  const { principal, leave } = await admit(
+    readKey(carriers, request.headers, search),
+    'models',
+    deps,
+  );
+  leave();
+  return principal;
+}
+
+/** The model that a path below `/v1/models/` names. Throws `model_not_found`. */
+export function findModel(
+  path: string,
+  principal: Principal,
+  { catalog }: Pick<ModelsDeps, 'catalog'>,
+): Model {
+  const model = catalog().models.get(decode(path.slice('/v1/models/'.length)));
+  if (!model || !isVisible(model, principal)) throw new GatewayError('model_not_found');
+  return model;
 }
 
 /** False for a model that the key may not use. */

@@ -51,7 +51,7 @@ describe('resolveServerConfig', () => {
       cors: { origins: [] },
       allowedHosts: [],
       metrics: { listen: null },
-      compat: { resourceXApiKey: false },
+      compat: { resourceXApiKey: false, modelLists: false },
       harnesses: {},
       harnessesInline: false,
       mcpServers: {},

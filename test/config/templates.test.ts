@@ -37,7 +37,7 @@ async function expectValid(text: string, beside: Readonly<Record<string, string>
 /** Takes the comment signs off the examples that the text keeps switched off. */
 function uncommented(text: string): string {
   const [head, ...body] = text.split(/^(?=server:)/m);
-  const example = /^( *)# ((?:- name:|keys:|apis:| {2}|(?:log|limits): \{).*)$/gm;
+  const example = /^( *)# ((?:- name:|keys:|apis:| {2}|(?:log|limits|compat): \{).*)$/gm;
   return head + body.join('').replace(example, '$1$2');
 }
 
@@ -62,6 +62,18 @@ describe('templates and examples', () => {
         /^# yaml-language-server: \$schema=\.\/\.gateway\/schema\.json\n/,
       );
       expect(JSON.parse(files['.gateway/schema.json'] ?? '')).toEqual(configJsonSchema());
+    },
+  );
+
+  it.each(TEMPLATES)(
+    verifies('cli.init.compat', '%s keeps the switch for model lists of every client, off'),
+    async (template) => {
+      const files = await renderInit({ template, foundEnvKeys: [] });
+      const text = files['gateway.yaml'] ?? '';
+      const switchedOn = text.replace(/^( *)# (compat: \{ model_lists: true \})$/m, '$1$2');
+      expect(switchedOn).not.toBe(text);
+      expect((await expectValid(text, files)).server.compat.modelLists).toBe(false);
+      expect((await expectValid(switchedOn, files)).server.compat.modelLists).toBe(true);
     },
   );
 
