@@ -6,6 +6,7 @@ import type { Envelope } from '../surfaces/envelopes.ts';
 import { serveExchange } from '../surfaces/http-exchange.ts';
 import type { ExchangeDeps, Handler } from '../surfaces/http-exchange.ts';
 import type { Cors } from './cors.ts';
+import { createPathRefuser } from './paths/refuse-path.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -45,16 +46,24 @@ export function createApp(options: RoutesOptions): H3 {
     const rest = cors ? cors.preflight(allow, refuse) : refuse;
     app.all(path, (event) => serve(event, envelope, rest));
   }
-  app.all('/**', (event) => serve(event, 'flat', refusePath));
+  const refusePath = createPathRefuser(routes);
+  app.all('/**', (event) => {
+    const { error, envelope } = refusePath(toNode(event).request);
+    return serve(event, envelope, () => Promise.reject(error));
+  });
 
   function serve(event: H3Event, envelope: Envelope, handler: Handler): Promise<Response> {
-    // The listener speaks HTTP/1.1 on Node alone, so these are never another runtime's or HTTP/2's.
-    const node = event.runtime?.node;
-    const request = node?.req as IncomingMessage;
-    const response = node?.res as ServerResponse;
-    return serveExchange({ request, response, envelope }, handler, options);
+    return serveExchange({ ...toNode(event), envelope }, handler, options);
   }
   return app;
+}
+
+/** The listener speaks HTTP/1.1 on Node alone, so these are never another runtime's or HTTP/2's. */
+function toNode({ runtime }: H3Event): { request: IncomingMessage; response: ServerResponse } {
+  return {
+    request: runtime?.node?.req as IncomingMessage,
+    response: runtime?.node?.res as ServerResponse,
+  };
 }
 
 /** Serves `HEAD` with the handler of `GET`: the exchange leaves the body out. */
@@ -98,8 +107,4 @@ function guarded(handler: Handler, { guard }: RoutesOptions): Handler {
 
 async function refuseMethod(allow: string): Promise<never> {
   throw new GatewayError('method_not_allowed', { headers: { allow } });
-}
-
-async function refusePath(): Promise<never> {
-  throw new GatewayError('not_found', { message: 'no such path' });
 }

@@ -115,7 +115,8 @@ describe('paths and methods', () => {
       const before = upstream.engine.calls().length;
       for (const path of ['/', '/v1', '/v1/chat', '/v2/models', '/v1/chat/completions/x', '/%ff']) {
         const answer = await gateway.call('GET', path);
-        expect([path, answer.status, answer.body]).toEqual([path, 404, { error: 'no such path' }]);
+        const body = { error: expect.stringMatching(/^no such path; /) };
+        expect([path, answer.status, answer.body]).toEqual([path, 404, body]);
         expect(answer.headers.get('request-id')).toBe(answer.headers.get('x-request-id'));
         expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
       }

@@ -1,0 +1,50 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { GatewayError } from '../../core/errors.ts';
+import type { Envelope } from '../../surfaces/envelopes.ts';
+import type { RouteSpec } from '../routes.ts';
+import { createPathFinder } from './find-meant-path.ts';
+import type { MeantPath } from './find-meant-path.ts';
+
+/** Longest path that an error repeats. */
+const MAX_SHOWN = 200;
+
+export interface PathRefusal {
+  readonly error: GatewayError;
+  readonly envelope: Envelope;
+}
+
+/**
+ * Refuses paths that nothing serves with 404 `not_found`: names the path that was probably meant, in the
+ * shape of the client's protocol.
+ */
+export function createPathRefuser(
+  routes: readonly RouteSpec[],
+): (request: IncomingMessage) => PathRefusal {
+  const find = createPathFinder(routes.map(({ path }) => path));
+  const envelopes = new Map(routes.map(({ path, envelope }) => [path, envelope]));
+  return ({ url = '/', headers }) => {
+    const [path = '/'] = url.split('?');
+    const meant = find(path);
+    const own = meant?.isBase ? envelopes.get(meant.route) : undefined;
+    return {
+      error: new GatewayError('not_found', { message: toMessage(meant) }),
+      envelope: envelopeOf(path, headers) ?? own ?? 'flat',
+    };
+  };
+}
+
+function toMessage(meant: MeantPath | undefined): string {
+  if (!meant || meant.path.length > MAX_SHOWN)
+    return 'no such path; GET /openapi.json lists those that are there';
+  return meant.isBase
+    ? `no such path; ${meant.path} is there: look at the base address of the client`
+    : `no such path; did you mean ${meant.path}?`;
+}
+
+/** Shape that the client speaks, as far as its headers or the version of the path tell. */
+function envelopeOf(path: string, headers: IncomingHttpHeaders): Envelope | undefined {
+  if ('anthropic-version' in headers || 'anthropic-beta' in headers) return 'messages';
+  if ('x-goog-api-client' in headers || 'x-goog-api-key' in headers || path.startsWith('/v1beta/'))
+    return 'google';
+  return headers['user-agent']?.startsWith('OpenAI/') ? 'chat' : undefined;
+}
