@@ -7,6 +7,7 @@ import { contentOps, contentRemovals, readContent } from './content-rows.ts';
 import { defineResource } from './define-resource.ts';
 import type { ResourceDefinition, Spec } from './define-resource.ts';
 import { labels, name, owner } from './fields.ts';
+import { FILE_DIALECTS } from './file-dialects.ts';
 import type { ResourceReply } from './handlers.ts';
 import type { ChildInput, FormField } from './organization-api.ts';
 import type { Body } from './parse-body.ts';
@@ -31,20 +32,26 @@ export const file: ResourceDefinition = defineResource({
       .string()
       .regex(/^[\x20-\x7e]{1,256}$/, 'not a media type')
       .describe('What it is.'),
+    purpose: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,64}$/, 'not a purpose')
+      .default('user_data')
+      .describe('As OpenAI clients name it; the gateway does nothing with it.'),
     size_bytes: z.int().nonnegative().default(0).describe('Set by the gateway.'),
     labels,
   }),
   aliases: {},
   secrets: [],
-  immutable: ['organization', 'size_bytes'],
+  immutable: ['organization', 'purpose', 'size_bytes'],
   deletable: true,
   unique: [],
-  filters: ['organization', 'id'],
+  filters: ['organization', 'id', 'purpose'],
   api: {
     path: '/v1/files',
     scope: 'sessions',
     hidden: ['organization', 'version', 'name'],
     changes: false,
+    dialects: FILE_DIALECTS,
     children: { content: sendContent },
     fromForm: fromFileForm,
   },
@@ -62,7 +69,7 @@ async function settleFile({ id, spec, before, body }: Draft): Promise<Settlement
 }
 
 /**
- * The one part `file` of an upload.
+ * The one part `file` of an upload, and its `purpose`.
  *
  * @throws GatewayError `invalid_request`; `body_too_large`
  */
@@ -77,13 +84,24 @@ function fromFileForm(fields: readonly FormField[]): Body {
   }
   const type = contentType ?? 'application/octet-stream';
   // Only administrators name one.
-  const owner = fields.find(({ name: field }) => field === 'organization')?.value;
+  const valueOf = (wanted: string): string | undefined =>
+    fields.find(({ name: field }) => field === wanted)?.value;
+  const [owner, purpose] = [valueOf('organization'), valueOf('purpose')];
+  refuseExpiry(fields);
   return {
     name: filename ?? 'unnamed',
     mime_type: type,
     content,
     ...(owner !== undefined && { organization: owner }),
+    ...(purpose !== undefined && { purpose }),
   };
+}
+
+/** A file that should be gone by then would stay. */
+function refuseExpiry(fields: readonly FormField[]): void {
+  if (!fields.some(({ name: field }) => field.startsWith('expires_after'))) return;
+  const message = 'expires_after: files do not expire here; delete the file in its place';
+  throw new GatewayError('invalid_request', { message, param: 'expires_after' });
 }
 
 /** The bytes as a download: a browser must never take them for a page of the gateway. */

@@ -3,6 +3,7 @@ import type { NamedCall } from '../store/named-call.ts';
 import type { ResourceDefinition, Stored } from './define-resource.ts';
 import { parseListQuery } from './list-query.ts';
 import type { Body } from './parse-body.ts';
+import type { Dialect } from './organization-api.ts';
 import { present } from './present.ts';
 import { refuseMethod } from './refuse-method.ts';
 import type { Created, Repository } from './repository.ts';
@@ -22,6 +23,8 @@ export interface ResourceRequest {
   platform: boolean;
   /** Present where the client named the call. */
   named?: NamedCall | undefined;
+  /** Absent for the gateway's own shape. */
+  dialect?: Dialect | undefined;
 }
 
 export interface ResourceReply {
@@ -77,24 +80,26 @@ function methodsOf(definition: ResourceDefinition, platform: boolean): string[] 
 }
 
 async function list({ definition, repository, request }: Context): Promise<ResourceReply> {
-  const query = await withOwnerIds(request.query, repository);
-  const { limit, after, matches, cursorAfter } = parseListQuery(definition, query);
+  const { dialect } = request;
+  const asked = dialect ? dialect.toQuery(request.query) : request.query;
+  const query = await withOwnerIds(asked, repository);
+  const { limit, after, order, matches, cursorAfter } = parseListQuery(definition, query);
   const isWhole = !request.platform && definition.api?.coded === true;
   // One more than asked for tells whether there is a next page.
   const found = await repository.list(definition, {
     ...scopeOf(request),
     limit: isWhole ? Infinity : limit + 1,
     after,
+    order,
     matches,
   });
   const page = isWhole ? found : found.slice(0, limit);
   const data = page.map((stored) => present(definition, stored, request));
   if (isWhole) return { status: 200, body: coded(data) };
   const last = page.at(-1);
-  return {
-    status: 200,
-    body: { data, next_page: found.length > limit && last ? cursorAfter(last) : null },
-  };
+  const next = found.length > limit && last ? cursorAfter(last) : null;
+  const ids = page.map(({ id }) => id);
+  return { status: 200, body: dialect?.toPage(data, { ids, next }) ?? { data, next_page: next } };
 }
 
 /** Filters may name an organization; views carry its id. */
@@ -168,7 +173,7 @@ function readVersion(param: string, value: unknown): number | undefined {
 async function remove(context: Context, target: Target): Promise<ResourceReply> {
   const { definition, repository, request } = context;
   const { id, kind } = await repository.remove(target);
-  const body = { id, type: `${kind}_deleted`, deleted: true };
+  const body = request.dialect?.toRemoved(id) ?? { id, type: `${kind}_deleted`, deleted: true };
   return { status: 200, body: wrap(definition, request, body) };
 }
 

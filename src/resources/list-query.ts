@@ -11,6 +11,8 @@ const MAX_LIMIT = 100;
 export interface ListRequest {
   limit: number;
   after: string | undefined;
+  /** By id, which is by time; default: the kind's own. */
+  order: 'asc' | 'desc' | undefined;
   matches(stored: Stored): boolean;
   /** The opaque cursor behind the last item of a page. */
   cursorAfter(stored: Stored): string;
@@ -27,7 +29,8 @@ interface Filters {
 /**
  * Reads the query of a list: `limit` (default 20, capped at 100), `page`, `q` or `search`, `name`, the filters of
  * the kind, `include_archived` and `created_at[gt|gte|lt|lte]`; lists of values repeated, bracketed or with commas
- * (requirement resource.query-and-time).
+ * (requirement resource.query-and-time). Kinds with dialects take
+ * `after_id` and `order` (`asc`, `desc`), too.
  *
  * @throws GatewayError `invalid_request` for a bad limit or time and for a cursor that is malformed
  *   or of another list
@@ -37,10 +40,15 @@ export function parseListQuery(
   query: URLSearchParams,
 ): ListRequest {
   const filters = readFilters(definition, query);
-  const list = fingerprint([definition.kind, filters]).slice(0, 8);
+  const own = definition.api?.dialects ? query : new URLSearchParams();
+  const order = readOrder(own.get('order'));
+  const list = fingerprint([definition.kind, filters, ...(order ? [order] : [])]).slice(0, 8);
   return {
     limit: readLimit(query.get('limit')),
-    after: readCursor(query.get('page'), { list, prefix: definition.idPrefix }),
+    after:
+      readCursor(query.get('page'), { list, prefix: definition.idPrefix }) ??
+      readAfterId(own.get('after_id'), definition),
+    order,
     matches: (stored) =>
       (filters.archived || !isArchived(stored)) && isMatch(definition, stored, filters),
     cursorAfter: ({ id }) => toCursor(list, id),
@@ -70,6 +78,27 @@ function readFilters(definition: ResourceDefinition, query: URLSearchParams): Fi
     readFlag('include_archived', query.get('include_archived')) ||
     wanted.get('status')?.has('archived') === true;
   return { archived, fields: fields.sort(byText), times: times.sort(byText), needle };
+}
+
+/** @throws GatewayError `invalid_request` */
+function readOrder(value: string | null): ListRequest['order'] {
+  if (value === null || value === '') return undefined;
+  if (value === 'asc' || value === 'desc') return value;
+  throw new GatewayError('invalid_request', {
+    message: 'order: expected asc or desc',
+    param: 'order',
+  });
+}
+
+/** @throws GatewayError `invalid_request` */
+function readAfterId(
+  value: string | null,
+  { idPrefix }: Pick<ResourceDefinition, 'idPrefix'>,
+): string | undefined {
+  if (value === null || value === '') return undefined;
+  if (value.startsWith(`${idPrefix}_`) && idTime(value) !== undefined) return value;
+  const message = `after_id: expected the id of a ${idPrefix}, as the list shows it`;
+  throw new GatewayError('invalid_request', { message, param: 'after_id' });
 }
 
 function readFlag(param: string, value: string | null): boolean {

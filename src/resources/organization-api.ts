@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ScopeName } from './key.ts';
 import type { Body } from './parse-body.ts';
 import type { ResourceReply, ResourceRequest } from './handlers.ts';
@@ -24,6 +25,29 @@ export interface ChildInput {
   segments: readonly string[];
 }
 
+/** Members of a view, and what they are in JSON Schema. */
+export type Members = Readonly<Record<string, object>>;
+
+/** Shape of a kind's resources in the protocol of a client. */
+export interface Dialect {
+  /** Shape of its errors. */
+  readonly envelope: 'chat' | 'resource';
+  /** Members of one resource, of a page beside `data`, and of the answer to a deletion. */
+  readonly members: { readonly item: Members; readonly page: Members; readonly removed: Members };
+  /** Query of the gateway's own list. Throws `invalid_request` with `param`. */
+  toQuery(query: URLSearchParams): URLSearchParams;
+  toItem(view: Readonly<Record<string, unknown>>): object;
+  /** `next`: cursor of the next page, null on the last. */
+  toPage(data: readonly object[], page: { ids: readonly string[]; next: string | null }): object;
+  toRemoved(id: string): object;
+}
+
+/** Dialects of a kind, told apart by the headers of a request. */
+export interface Dialects {
+  readonly all: readonly Dialect[];
+  of(headers: IncomingHttpHeaders): Dialect;
+}
+
 /** A kind as its organization's keys reach it (contract: Endpoints). By id alone, never by name. */
 export interface OrganizationApi {
   /** Below `/v1`. */
@@ -42,6 +66,8 @@ export interface OrganizationApi {
   readonly coded?: boolean;
   /** True: bodies may be YAML. */
   readonly yaml?: boolean;
+  /** Shapes for clients of several protocols. Default: the gateway's own alone. */
+  readonly dialects?: Dialects;
   /** `/{id}/{child}` and below. */
   readonly children?: Readonly<Record<string, (input: ChildInput) => Promise<ResourceReply>>>;
   /** The fields that a form stands for. */

@@ -30,6 +30,8 @@ export interface Scope {
 export interface ListQuery extends Scope {
   /** Behind this id. */
   after?: string | undefined;
+  /** By id; default: as the kind says. */
+  order?: 'asc' | 'desc' | undefined;
   limit: number;
   matches(stored: Stored): boolean;
 }
@@ -130,9 +132,10 @@ export class ResourceRows {
   /** The next rows, and the id to go on from unless they are the last. */
   private async page(
     definition: ResourceDefinition,
-    { organization, after, limit }: ListQuery,
+    { organization, after, order, limit }: ListQuery,
   ): Promise<{ rows: Stored[]; last: string | undefined }> {
-    const { kind, organizationScoped, newestFirst: reverse = false } = definition;
+    const { kind, organizationScoped, newestFirst = false } = definition;
+    const reverse = order === undefined ? newestFirst : order === 'desc';
     if (!organizationScoped || organization === null) {
       const from = after === undefined ? {} : { after: resourceKey(kind, after) };
       const walk = { prefix: kindPrefix(kind), limit, reverse, ...from };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ResourceDefinition } from '../resources/define-resource.ts';
-import type { OrganizationApi } from '../resources/organization-api.ts';
+import type { Dialect, OrganizationApi } from '../resources/organization-api.ts';
 import { CHILDREN, PAGING } from './openapi-operations.ts';
 import type { OperationDoc } from './openapi-operations.ts';
 import { list, object, orNull, pageOf, schemaRef } from './openapi-schemas.ts';
@@ -11,6 +11,8 @@ export interface ResourceDocs {
   readonly operations: Readonly<Record<string, OperationDoc>>;
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 }
+
+type Properties = Readonly<Record<string, JsonSchema>>;
 
 const BOUNDS = ['gt', 'gte', 'lt', 'lte'].map((bound) => `created_at[${bound}]`);
 
@@ -31,11 +33,12 @@ export function describeResource(
     takes: api.yaml ? 'json-or-yaml' : 'json',
     answer: wrap(view),
   };
-  const query = [...PAGING, 'q', 'search', 'name', ...definition.filters, ...BOUNDS];
+  const paging = api.dialects ? [...PAGING, 'after_id', 'after', 'order'] : PAGING;
+  const query = [...paging, 'q', 'search', 'name', ...definition.filters, ...BOUNDS];
   const operations: Record<string, OperationDoc> = {
     [`GET ${path}`]: {
       summary: summary('List'),
-      answer: api.coded ? coded(list(view)) : pageOf(view),
+      answer: api.coded ? coded(list(view)) : pagesOf(view, api),
       query: definition.archivable ? [...query, 'include_archived'] : query,
     },
     [`POST ${path}`]: {
@@ -48,7 +51,7 @@ export function describeResource(
     [`GET ${item}`]: { summary: summary('Read'), answer: wrap(view) },
     ...(api.changes !== false && { [`PATCH ${item}`]: update, [`POST ${item}`]: update }),
     ...(definition.deletable && {
-      [`DELETE ${item}`]: { summary: summary('Delete'), answer: wrap(removed(definition)) },
+      [`DELETE ${item}`]: { summary: summary('Delete'), answer: wrap(removed(definition, api)) },
     }),
     ...actionsOf(definition, { item, answer: wrap(view) }),
     ...childrenOf(definition, { item, api }),
@@ -56,7 +59,7 @@ export function describeResource(
   return {
     operations,
     schemas: {
-      [name]: viewSchema(definition, api),
+      [name]: inDialects(api, 'item', () => viewSchema(definition, api)),
       [`${name}Create`]: inputSchema(definition),
       ...(api.changes !== false && { [`${name}Update`]: updateSchema(definition, api) }),
     },
@@ -106,12 +109,28 @@ function coded(data: JsonSchema): JsonSchema {
   return object({ code: { const: 0 }, data, message: { const: 'ok' } });
 }
 
-function removed({ kind }: ResourceDefinition): JsonSchema {
-  return object({
+/** One of the shapes that a kind has for its clients, or its own. */
+function inDialects(
+  { dialects }: OrganizationApi,
+  part: keyof Dialect['members'],
+  toOwn: () => JsonSchema,
+): JsonSchema {
+  if (!dialects) return toOwn();
+  return { anyOf: dialects.all.map(({ members }) => object({ ...members[part] } as Properties)) };
+}
+
+function pagesOf(view: JsonSchema, api: OrganizationApi): JsonSchema {
+  if (!api.dialects) return pageOf(view);
+  return { allOf: [object({ data: list(view) }), inDialects(api, 'page', () => pageOf(view))] };
+}
+
+function removed({ kind }: ResourceDefinition, api: OrganizationApi): JsonSchema {
+  const own = {
     id: { type: 'string' },
     type: { const: `${kind}_deleted` },
     deleted: { const: true },
-  });
+  };
+  return inDialects(api, 'removed', () => object(own));
 }
 
 /** Unknown members are ignored (requirement resource.body.unknown-fields). */

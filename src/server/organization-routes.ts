@@ -57,7 +57,7 @@ function kindRoutes(
   api: OrganizationApi,
   deps: OrganizationDeps,
 ): RouteSpec[] {
-  const { path, scope } = api;
+  const { path, scope, dialects } = api;
   const { spools, maxBodyBytes, resourceValues } = deps;
   const handle = createResourceHandler(definition, deps.repository);
   const handler = forOrganization(
@@ -66,13 +66,22 @@ function kindRoutes(
     async (exchange, { organizationId, keyId: holder }) => {
       const terms = { spools, maxBodyBytes, resourceValues, holder };
       const { locate, ...request } = toResourceRequest(api, exchange, terms);
+      const dialect = dialects?.of(exchange.request.headers);
+      const caller = { organization: organizationId, platform: false, dialect };
       try {
-        return { ...(await handle({ ...request, organization: organizationId, platform: false })) };
+        return { ...(await handle({ ...request, ...caller })) };
       } catch (thrown) {
         throw locate(thrown);
       }
     },
   );
   const methods = Object.fromEntries(METHODS.map((method) => [method, handler]));
-  return [path, `${path}/**`].map((at) => ({ path: at, envelope: 'resource', methods }));
+  const envelopeOf: RouteSpec['envelopeOf'] =
+    dialects && ((headers) => dialects.of(headers).envelope);
+  return [path, `${path}/**`].map((at) => ({
+    path: at,
+    envelope: 'resource',
+    ...(envelopeOf && { envelopeOf }),
+    methods,
+  }));
 }

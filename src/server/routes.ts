@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { H3 } from 'h3';
 import type { H3Event } from 'h3';
 import { GatewayError } from '../core/errors.ts';
@@ -15,6 +15,8 @@ export interface RouteSpec {
   path: string;
   /** Shape of error bodies. */
   envelope: Envelope;
+  /** The same where the headers of a request decide. Default: `envelope`. */
+  envelopeOf?: (headers: IncomingHttpHeaders) => Envelope;
   methods: Partial<Record<Method, Handler>>;
   /** True: `HEAD` is not answered as `GET` is. Default false. */
   refusesHead?: boolean;
@@ -33,11 +35,14 @@ export function createApp(options: RoutesOptions): H3 {
   // Handlers decode the parts of a path that they use, and answer in their own shape.
   const app = new H3({ silent: true, allowMalformedURL: true });
   const routes = options.routes.map(withHead);
-  for (const { path, envelope, methods } of routes) {
+  for (const { path, methods, ...route } of routes) {
+    const { envelopeOf = () => route.envelope } = route;
     const cors = isForBrowsers(path) ? options.cors : undefined;
     for (const [method, handler] of Object.entries(methods)) {
       const safe = cors ? cors.shared(guarded(handler, options)) : guarded(handler, options);
-      app.on(method as Method, path, (event) => serve(event, envelope, safe));
+      app.on(method as Method, path, (event) =>
+        serve(event, envelopeOf(toNode(event).request.headers), safe),
+      );
     }
   }
   for (const [path, { allow, envelope }] of allowedMethods(routes)) {

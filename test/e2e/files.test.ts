@@ -1,5 +1,7 @@
 import Anthropic, { toFile } from '@anthropic-ai/sdk';
 import Anthropic0 from 'anthropic-0';
+import OpenAI from 'openai';
+import OpenAI6 from 'openai-6';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -77,7 +79,119 @@ async function upload(parts: [name: string, value: string | Blob][], key = gatew
   return { status: response.status, body: await response.json() };
 }
 
+const openAiClients = {
+  '7.x': () =>
+    new OpenAI({ apiKey: gateway.clientKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 }),
+  '6.x': () =>
+    new OpenAI6({ apiKey: gateway.clientKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 }),
+};
+
+describe.each(Object.entries(openAiClients))('the OpenAI client %s', (_name, connect) => {
+  it(
+    verifies(
+      'files.openai-shape',
+      'files.dialect.shared',
+      'files.paging.after-id',
+      'uploads files, pages through them, and shares them with Messages clients',
+    ),
+    async () => {
+      const { files } = connect() as OpenAI;
+      const messages = clients['1.x']().beta.files;
+      const made = await files.create({
+        file: await toFile(Buffer.from('a,b\n'), 'table.csv', { type: 'text/csv' }),
+        purpose: 'assistants',
+      });
+      expect(made).toEqual({
+        id: expect.stringMatching(/^file_/),
+        object: 'file',
+        bytes: 4,
+        created_at: expect.any(Number),
+        filename: 'table.csv',
+        purpose: 'assistants',
+        status: 'processed',
+      });
+      expect(Math.abs(made.created_at - Date.now() / 1000)).toBeLessThan(600);
+      const other = await messages.upload({ file: await toFile(Buffer.from('PDF'), 'b.pdf') });
+      expect(await files.retrieve(other.id)).toMatchObject({
+        object: 'file',
+        bytes: 3,
+        purpose: 'user_data',
+      });
+      expect(await messages.retrieveMetadata(made.id)).not.toHaveProperty('purpose');
+      expect(await (await files.content(other.id)).text()).toBe('PDF');
+      expect(await (await messages.download(made.id)).text()).toBe('a,b\n');
+
+      const third = await files.create({
+        file: await toFile(Buffer.from('x'), 'x'),
+        purpose: 'batch',
+      });
+      const ids = [made.id, other.id, third.id];
+      const walk = async (query: OpenAI.FileListParams): Promise<string[]> => {
+        const seen: string[] = [];
+        for await (const { id } of files.list(query)) seen.push(id);
+        return seen.filter((id) => ids.includes(id));
+      };
+      expect(await walk({ limit: 1 })).toEqual([...ids].reverse());
+      expect(await walk({ limit: 1, order: 'asc' })).toEqual(ids);
+      expect(await walk({ purpose: 'assistants' })).toEqual([made.id]);
+      for (const id of ids)
+        expect(await files.delete(id)).toEqual({ id, object: 'file', deleted: true });
+      await expect(files.retrieve(made.id)).rejects.toMatchObject({
+        status: 404,
+        code: 'not_found',
+        type: 'not_found_error',
+      });
+      await expect(
+        files.create({
+          file: await toFile(Buffer.from('x'), 'x'),
+          purpose: 'user_data',
+          expires_after: { anchor: 'created_at', seconds: 3600 },
+        }),
+      ).rejects.toMatchObject({ status: 400, param: 'expires_after' });
+    },
+  );
+});
+
 describe('/v1/files', () => {
+  it(
+    verifies(
+      'files.dialect.messages',
+      'files.paging.after-id',
+      'lists every file once to Messages clients that page by the last id',
+    ),
+    async () => {
+      const version = { 'anthropic-version': '2023-06-01' };
+      const beta = { 'anthropic-beta': 'files-api-2025-04-14' };
+      const made: string[] = [];
+      for (const text of ['1', '2', '3'])
+        made.push((await upload([['file', new Blob([text])]])).body.id);
+      const seen: string[] = [];
+      for (let after = ''; ;) {
+        const query = after === '' ? '?limit=2' : `?limit=2&after_id=${after}`;
+        const { body } = await gateway.call('GET', `/v1/files${query}`, { headers: version });
+        seen.push(...body.data.map(({ id }: { id: string }) => id));
+        expect(body).toMatchObject({ first_id: body.data[0].id, last_id: body.data.at(-1).id });
+        if (!body.has_more) break;
+        after = body.last_id;
+      }
+      expect(seen.filter((id) => made.includes(id))).toEqual(made);
+      expect(new Set(seen).size).toBe(seen.length);
+      const one = await gateway.call('GET', `/v1/files/${made[0]}`, { headers: beta });
+      expect(one.body).toMatchObject({ type: 'file', size_bytes: 1 });
+      expect(one.body).not.toHaveProperty('object');
+      for (const query of ['after_id=nothing', 'before_id=x']) {
+        const refused = await gateway.call('GET', `/v1/files?${query}`, { headers: version });
+        expect([refused.status, refused.body.error.type]).toEqual([400, 'invalid_request']);
+      }
+      for (const id of made)
+        expect((await gateway.call('DELETE', `/v1/files/${id}`, { headers: beta })).body).toEqual({
+          id,
+          type: 'file_deleted',
+          deleted: true,
+        });
+    },
+  );
+
   it('refuses an upload without its one file, and too large a one', async () => {
     const small = new Blob(['x']);
     for (const parts of [
@@ -90,7 +204,7 @@ describe('/v1/files', () => {
       ],
     ] as [string, string | Blob][][]) {
       const { status, body } = await upload(parts);
-      expect([status, body.error.type]).toEqual([400, 'invalid_request']);
+      expect([status, body.error.type]).toEqual([400, 'invalid_request_error']);
     }
     const large = new Blob([new Uint8Array(13 * 1024 * 1024)]);
     expect((await upload([['file', large]])).status).toBe(413);
