@@ -305,7 +305,7 @@ describe('a provider that dies', () => {
       expect([answer.status, answer.complete]).toEqual([200, true]);
       const text = answer.body.toString();
       const error =
-        '{"error":{"message":"the provider failed during the stream","type":"api_error","code":"upstream_interrupted"}}';
+        '{"error":{"message":"the provider failed during the stream","type":"api_error","param":null,"code":"upstream_interrupted"}}';
       expect(payloads(text).at(-1)).toBe(error);
       expect(text.endsWith(`data: ${error}\n\n`)).toBe(true);
       expect(text).not.toContain('[DONE]');

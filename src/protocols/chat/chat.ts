@@ -13,5 +13,5 @@ export const chat: WireProtocol & StreamCodec = {
   readAnswer: readChatAnswer,
   createStream: createChatStream,
   errorFrame: ({ message, type, code }) =>
-    formatSse({ data: JSON.stringify({ error: { message, type, code } }) }),
+    formatSse({ data: JSON.stringify({ error: { message, type, param: null, code } }) }),
 };

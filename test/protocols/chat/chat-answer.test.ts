@@ -35,7 +35,7 @@ describe('a chat answer', () => {
     const body = Buffer.from(JSON.stringify({ object: 'chat.completion', choices, usage }));
     const answer = atOnce(chat.readAnswer(body, peek, ANSWER));
     expect(answer?.body).toBe(body);
-    expect(answer).toMatchObject({ usage: { input: 15, cacheRead: 5, output: 9 }, outputChars: 5 });
+    expect(answer).toMatchObject({ usage: { input: 15, cacheRead: 5, output: 9 }, outputChars: 0 });
     expect(read({ choices, error: null })).toMatchObject({ usage: undefined, outputChars: 5 });
   });
 
@@ -50,12 +50,12 @@ describe('a chat answer', () => {
   });
 
   it(
-    verifies('chat.stream.error-in-band', 'has an error frame with message, type and code'),
+    verifies('chat.stream.error-in-band', 'has an error frame with message, type, param and code'),
     () => {
       const error = { message: 'a\n"b"', type: 'server_error', code: 'upstream_interrupted' };
       const frame = chat.errorFrame({ ...error, status: 502 }, peek);
       expect(frame.toString()).toBe(
-        'data: {"error":{"message":"a\\n\\"b\\"","type":"server_error","code":"upstream_interrupted"}}\n\n',
+        'data: {"error":{"message":"a\\n\\"b\\"","type":"server_error","param":null,"code":"upstream_interrupted"}}\n\n',
       );
     },
   );
