@@ -1,3 +1,4 @@
+import { approximateSize } from '../core/approximate-size.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { NamedCall } from '../store/named-call.ts';
 import type { ResourceDefinition, Stored } from './define-resource.ts';
@@ -32,6 +33,9 @@ export interface ResourceReply {
   body: object | Buffer;
   headers?: Record<string, string>;
 }
+
+/** Characters of JSON after which a page ends before its limit. */
+const MAX_PAGE_SIZE = 1024 * 1024;
 
 export type ResourceHandler = (request: ResourceRequest) => Promise<ResourceReply>;
 
@@ -89,15 +93,17 @@ async function list({ definition, repository, request }: Context): Promise<Resou
   const found = await repository.list(definition, {
     ...scopeOf(request),
     limit: isWhole ? Infinity : limit + 1,
+    ...(!isWhole && { maxSize: MAX_PAGE_SIZE }),
     after,
     order,
     matches,
   });
+  const isCut = approximateSize(found.map(({ spec }) => spec)) >= MAX_PAGE_SIZE;
   const page = isWhole ? found : found.slice(0, limit);
   const data = page.map((stored) => present(definition, stored, request));
   if (isWhole) return { status: 200, body: coded(data) };
   const last = page.at(-1);
-  const next = found.length > limit && last ? cursorAfter(last) : null;
+  const next = (found.length > limit || isCut) && last ? cursorAfter(last) : null;
   const ids = page.map(({ id }) => id);
   return { status: 200, body: dialect?.toPage(data, { ids, next }) ?? { data, next_page: next } };
 }

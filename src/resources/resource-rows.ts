@@ -1,3 +1,4 @@
+import { approximateSize } from '../core/approximate-size.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Key, Op, Store, Version } from '../store/store.ts';
 import { ChangeLog } from './changes/change-log.ts';
@@ -18,7 +19,10 @@ import {
 /** Attempts of a write that keeps meeting other writers; each time one of them got through. */
 const MAX_ATTEMPTS = 100;
 const PAGE = 500;
-const MIN_PAGE = 25;
+const MIN_PAGE = 8;
+const GROWTH = 8;
+/** Characters of JSON that a page may have before the next one, many times as long, is read. */
+const SMALL_PAGE = 256 * 1024;
 
 export interface Scope {
   /** Owner of organization-scoped resources; null for callers that see all organizations. */
@@ -33,6 +37,11 @@ export interface ListQuery extends Scope {
   /** By id; default: as the kind says. */
   order?: 'asc' | 'desc' | undefined;
   limit: number;
+  /**
+   * Ends the list behind the row with which what it found reaches so many characters of JSON, so that
+   * large rows are not held all at once; the first always comes. Default: no bound.
+   */
+  maxSize?: number;
   matches(stored: Stored): boolean;
 }
 
@@ -89,19 +98,16 @@ export class ResourceRows {
   }
 
   async list(definition: ResourceDefinition, query: ListQuery): Promise<Stored[]> {
+    const { limit, maxSize = Infinity, matches } = query;
     const found: Stored[] = [];
-    let { after } = query;
-    for (;;) {
-      // Most lists ask for a page and keep most of what they see.
-      const limit = Math.min(PAGE, Math.max(MIN_PAGE, query.limit - found.length));
-      const page = await this.page(definition, { ...query, after, limit });
-      for (const stored of page.rows) {
-        if (query.matches(stored)) found.push(stored);
-        if (found.length >= query.limit) return found;
-      }
-      after = page.last;
-      if (after === undefined) return found;
+    let size = 0;
+    for await (const stored of this.walk(definition, query)) {
+      if (!matches(stored)) continue;
+      found.push(stored);
+      size += approximateSize(stored.spec);
+      if (found.length >= limit || size >= maxSize) break;
     }
+    return found;
   }
 
   /** Undefined for what does not exist. */
@@ -127,6 +133,20 @@ export class ResourceRows {
     const prefix = versionPrefix(kind, id);
     const page = await this.store.list<Stored>({ prefix, reverse: true, limit, ...after });
     return page.map(({ value }) => value);
+  }
+
+  /** Every row behind `after`, in order; a few are read at a time, more where they are small. */
+  private async *walk(definition: ResourceDefinition, query: ListQuery): AsyncGenerator<Stored> {
+    let { after } = query;
+    let limit = MIN_PAGE;
+    for (;;) {
+      const { rows, last } = await this.page(definition, { ...query, after, limit });
+      yield* rows;
+      if (last === undefined) return;
+      after = last;
+      const isSmall = approximateSize(rows.map(({ spec }) => spec)) < SMALL_PAGE;
+      limit = isSmall ? Math.min(PAGE, limit * GROWTH) : MIN_PAGE;
+    }
   }
 
   /** The next rows, and the id to go on from unless they are the last. */
