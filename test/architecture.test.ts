@@ -28,6 +28,8 @@ const ALSO_ALLOWED = new Set(['routing -> usage']);
 
 /** Folders whose children stand for themselves: none may import another. */
 const INDEPENDENT = ['protocols/', 'store/backends/', 'resources/kinds/'];
+/** Folders of `protocols/` that are no protocol. */
+const SHARED_BY_PROTOCOLS: ReadonlySet<string> = new Set(['capabilities', 'media']);
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
@@ -77,7 +79,8 @@ describe('the house', () => {
       INDEPENDENT.some((parent) => {
         const [a, b] = [childOf(from, parent), childOf(to, parent)];
         // What all share stands beside them, and so does the list that names them all.
-        const shared = b?.endsWith('.ts') && parent === 'protocols/';
+        const shared =
+          parent === 'protocols/' && (b?.endsWith('.ts') || SHARED_BY_PROTOCOLS.has(b ?? ''));
         const isList = a === 'registry.ts';
         return a !== undefined && b !== undefined && a !== b && !shared && !isList;
       }),

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { SseFrame } from '../core/sse-frame.ts';
+import type { Capabilities } from './capabilities/capabilities.ts';
 import type { CanonicalAnswer, CanonicalRequest, JsonToSend } from './canonical.ts';
 import type { AnswerEvent, CanonicalEvent } from './canonical-stream.ts';
 import type { Feature, FeatureFields } from './features.ts';
@@ -19,6 +20,8 @@ export interface RequestTarget {
   readonly defaultMaxTokens: number;
   /** Ask for usage in the stream. */
   readonly askUsage: boolean;
+  /** What the route says in place of the table of capabilities. Default: nothing. */
+  readonly capabilities?: Partial<Capabilities> | undefined;
 }
 
 /** What an answer to the client says of itself. */

@@ -18,6 +18,7 @@ export type Feature =
   | 'images'
   | 'json_output'
   | 'logprobs'
+  | 'max_tokens'
   | 'metadata'
   | 'parallel_tool_calls'
   | 'participant_names'
@@ -31,12 +32,14 @@ export type Feature =
   | 'service_tier'
   | 'stop_sequences'
   | 'strict_tools'
+  | 'temperature'
   | 'temperature_above_1'
   | 'tool_arguments'
   | 'tool_choice'
   | 'tool_result_errors'
   | 'tool_result_images'
   | 'top_k'
+  | 'top_p'
   | 'user'
   | 'verbosity';
 

@@ -6,8 +6,9 @@ import type { Protocol } from '../core/protocol-id.ts';
 import type { Quirks } from '../core/quirks.ts';
 import type { SpooledBody } from '../core/spooled-body.ts';
 import type { Usage } from '../core/usage.ts';
-import type { RequestSource } from './scan-request.ts';
 import type { AnswerSource } from './answer-document.ts';
+import type { Capabilities } from './capabilities/capabilities.ts';
+import type { RequestSource } from './scan-request.ts';
 
 /** What of a request's address and headers its protocol reads; most read the body alone. */
 export interface RequestAddress {
@@ -69,6 +70,8 @@ export interface EncodeOptions {
   defaultMaxTokens: number;
   /** Id of the provider account. */
   account: string;
+  /** What the route says in place of the table of capabilities. Default: nothing. */
+  capabilities?: Partial<Capabilities> | undefined;
   /** Takes the client's names of fields that this candidate does not get. */
   losses: string[];
 }

@@ -4,7 +4,7 @@ import { messages } from '../../src/protocols/messages/messages.ts';
 import { wireTo } from '../../src/protocols/registry.ts';
 import { ANSWER, encodeOptions, atOnce } from '../support/protocols.ts';
 
-const ASK = { model: 'acme/m', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] };
+const ASK = { model: 'acme/m', max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] };
 const REASONING = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'gAAA+/=' };
 const RESPONSE = {
   id: 'resp_1',

@@ -6,6 +6,7 @@ import { RawJson, stringifyWithRaw } from '../../src/core/json-raw.ts';
 import { scanJson } from '../../src/core/json/json-document.ts';
 import type { SseFrame } from '../../src/core/sse-frame.ts';
 import { createSseFramer } from '../../src/core/sse.ts';
+import { UNKNOWN } from '../../src/protocols/capabilities/capabilities-of.ts';
 import type { AnswerContext, CanonicalCodec } from '../../src/protocols/canonical-codec.ts';
 import type { AnswerEvent, CanonicalEvent } from '../../src/protocols/canonical-stream.ts';
 import type {
@@ -244,7 +245,13 @@ function lawsOf(codec: CanonicalCodec, peek: NonNullable<CodecLawOptions['peek']
   };
 }
 
-const TARGET = { model: 'up', defaultMaxTokens: 4096, askUsage: true };
+/** A model that takes everything: the laws are about forms. */
+const TARGET = {
+  model: 'up',
+  defaultMaxTokens: 4096,
+  askUsage: true,
+  capabilities: UNKNOWN,
+};
 const ALL_FEATURES = Object.fromEntries(
   Object.keys(FEATURE_SAMPLES)
     .concat('citations', 'refusals', 'reasoning_text', 'strict_tools', 'tool_result_errors')

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.ts';
 import { formatSse } from '../../src/core/sse-frame.ts';
+import { UNKNOWN } from '../../src/protocols/capabilities/capabilities-of.ts';
 import type { AnswerContext } from '../../src/protocols/canonical-codec.ts';
 import type {
   CanonicalAnswer,
@@ -40,6 +41,7 @@ const encodeOptions = (losses: string[]) => ({
   askUsage: true,
   defaultMaxTokens: 4096,
   account: 'prov_test',
+  capabilities: UNKNOWN,
   losses,
 });
 

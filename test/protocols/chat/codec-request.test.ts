@@ -314,7 +314,7 @@ describe('chat requests for providers', () => {
     [1024, 'low'],
     [8000, 'medium'],
     [32_000, 'high'],
-    [0, undefined],
+    [0, 'none'],
   ])('asks for the effort that is nearest to a budget of %i tokens', (budgetTokens, effort) => {
     expect(write({ reasoning: { budgetTokens } }).value.reasoning_effort).toBe(effort);
   });

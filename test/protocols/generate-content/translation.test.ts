@@ -280,7 +280,8 @@ describe('a request to a provider', () => {
     expect(thinking({ effort: 'xhigh' })).toEqual({ thinkingLevel: 'HIGH' });
     expect(thinking({ effort: 'medium' }, 'gemini-2.5-flash')).toEqual({ thinkingBudget: 8192 });
     expect(thinking({ effort: 'high', budgetTokens: 4000 })).toEqual({ thinkingBudget: 4000 });
-    expect(thinking({ effort: 'none' })).toEqual({ thinkingBudget: 0 });
+    expect(thinking({ effort: 'none' })).toEqual({ thinkingLevel: 'LOW' });
+    expect(thinking({ effort: 'none' }, 'gemini-2.5-flash')).toEqual({ thinkingBudget: 0 });
     expect(thinking({ enabled: true })).toEqual({ thinkingBudget: -1 });
   });
 });

@@ -144,7 +144,7 @@ describe('a request written for a Messages provider', () => {
     { asked: { effort: 'none' }, thinking: { type: 'disabled' } },
     { asked: { enabled: false }, thinking: { type: 'disabled' } },
     { asked: { budgetTokens: 2000 }, thinking: { type: 'enabled', budget_tokens: 2000 } },
-    { asked: { budgetTokens: 9000 }, thinking: { type: 'enabled', budget_tokens: 4095 } },
+    { asked: { budgetTokens: 9000 }, thinking: { type: 'enabled', budget_tokens: 3072 } },
     { asked: { budgetTokens: 10 }, thinking: { type: 'enabled', budget_tokens: 1024 } },
     { asked: { show: true }, thinking: { type: 'adaptive', display: 'summarized' } },
   ])('asks for reasoning as $thinking for $asked', ({ asked, thinking, effort }) => {

@@ -201,7 +201,7 @@ describe('a Responses request, written', () => {
     [{ budgetTokens: 8000 }, { effort: 'medium' }],
     [{ enabled: true, budgetTokens: 30_000 }, { effort: 'high' }],
     [{ enabled: false }, { effort: 'none' }],
-    [{ enabled: true }, undefined],
+    [{ enabled: true }, { effort: 'medium' }],
   ])('asks for reasoning %j as %j', (reasoning, expected) => {
     expect(encode({ reasoning }).body['reasoning']).toEqual(expected);
   });

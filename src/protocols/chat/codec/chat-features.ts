@@ -13,6 +13,7 @@ export const CHAT_FEATURES: FeatureFields = {
   images: 'image_url',
   json_output: 'response_format',
   logprobs: 'logprobs',
+  max_tokens: 'max_completion_tokens',
   parallel_tool_calls: 'parallel_tool_calls',
   participant_names: 'name',
   presence_penalty: 'presence_penalty',
@@ -25,8 +26,10 @@ export const CHAT_FEATURES: FeatureFields = {
   service_tier: 'service_tier',
   stop_sequences: 'stop',
   strict_tools: 'strict',
+  temperature: 'temperature',
   temperature_above_1: 'temperature',
   tool_choice: 'tool_choice',
+  top_p: 'top_p',
   user: 'user',
   verbosity: 'verbosity',
 };

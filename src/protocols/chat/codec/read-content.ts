@@ -8,6 +8,8 @@ import type {
   Part,
   TextPart,
 } from '../../canonical.ts';
+import { dataSource, toStandardBase64 } from '../../media/data-source.ts';
+import { mediaTypeOfName } from '../../media/file-name.ts';
 import { defined, invalid, readText, requireObject, requireText } from '../../json-fields.ts';
 import type { Members } from '../../json-fields.ts';
 
@@ -83,7 +85,7 @@ function readFile(part: Members, at: string): DocumentPart | undefined {
   const isUrl = /^https?:\/\//i.test(data);
   const source: MediaSource = isUrl
     ? { type: 'url', url: data }
-    : (readDataUrl(data, param) ?? { type: 'data', mediaType: 'application/pdf', data });
+    : (readDataUrl(data, param) ?? dataSource(mediaTypeOfName(name), data));
   return { type: 'document', source, ...defined({ name }), ...cacheOf(part) };
 }
 
@@ -93,7 +95,7 @@ function readAudio(part: Members, at: string): AudioPart {
   return {
     type: 'audio',
     mediaType: format === 'mp3' ? 'audio/mpeg' : `audio/${format}`,
-    data: requireText(audio['data'], `${at}.input_audio.data`),
+    data: toStandardBase64(requireText(audio['data'], `${at}.input_audio.data`)),
   };
 }
 
@@ -106,11 +108,10 @@ function readDataUrl(url: string, param: string): MediaSource | undefined {
   if (!match) throw invalid(param, 'a complete data URL');
   const [head, mediaType = '', parameters = ''] = match;
   const data = url.slice(head.length);
-  return {
-    type: 'data',
-    mediaType: mediaType.toLowerCase() || 'text/plain',
-    data: /;base64$/i.test(parameters) ? data : toBase64(data, param),
-  };
+  return dataSource(
+    mediaType || 'text/plain',
+    /;base64$/i.test(parameters) ? data : toBase64(data, param),
+  );
 }
 
 function toBase64(encoded: string, param: string): string {

@@ -10,6 +10,7 @@ import type {
   Turn,
 } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
+import { fileName } from '../../media/file-name.ts';
 import { defined } from '../../json-fields.ts';
 import { restoreDetail } from './reasoning-details.ts';
 
@@ -131,7 +132,8 @@ function writeDocument({ source, name, cache }: DocumentPart, losses: Losses): M
   if (cache) losses.add('cache_control');
   if (source.type === 'text') return { type: 'text', text: source.text };
   if (source.type === 'url') return undefined;
-  return { type: 'file', file: { ...defined({ filename: name }), file_data: toUrl(source) } };
+  const filename = name ?? fileName(source.mediaType);
+  return { type: 'file', file: { filename, file_data: toUrl(source) } };
 }
 
 function toUrl(source: MediaSource): string {

@@ -1,16 +1,18 @@
+import { fitRequest } from '../../capabilities/fit-request.ts';
+import type { FittingRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
-import type { CanonicalRequest, ReasoningRequest, Tool } from '../../canonical.ts';
+import type { CanonicalRequest, Tool } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { defined } from '../../json-fields.ts';
-import { effortOfBudget } from '../../reasoning-effort.ts';
 import { writeMessages } from './write-messages.ts';
 
 /**
  * A chat request for a provider, its members in a fixed order with tools and system texts first, so that
  * prompt caches hit.
  */
-export function writeChatRequest(request: CanonicalRequest, target: RequestTarget): Encoded {
+export function writeChatRequest(asked: CanonicalRequest, target: RequestTarget): Encoded {
   const losses = new Set<Feature>();
+  const request = fitRequest(asked, { protocol: 'chat', target }, losses);
   for (const [field, feature] of UNSAID) if (request[field] !== undefined) losses.add(feature);
   const { stream, logprobs } = request;
   const value = {
@@ -25,7 +27,7 @@ export function writeChatRequest(request: CanonicalRequest, target: RequestTarge
       seed: request.seed,
       presence_penalty: request.presencePenalty,
       frequency_penalty: request.frequencyPenalty,
-      reasoning_effort: writeEffort(request.reasoning),
+      reasoning_effort: writeEffort(request),
       response_format: writeOutput(request.output),
       verbosity: request.verbosity,
       logprobs: logprobs === undefined ? undefined : true,
@@ -44,7 +46,7 @@ const UNSAID = [
   ['metadata', 'metadata'],
 ] as const satisfies readonly (readonly [keyof CanonicalRequest, Feature])[];
 
-function writeTools(request: CanonicalRequest, losses: Set<Feature>): object {
+function writeTools(request: FittingRequest, losses: Set<Feature>): object {
   const { toolChoice, parallelToolCalls } = request;
   const tools = request.tools.flatMap((tool) => {
     const written = writeTool(tool);
@@ -65,9 +67,8 @@ function writeTool(tool: Tool): unknown {
   return { type: 'function', function: { name, ...defined({ description, parameters, strict }) } };
 }
 
-/** Budgets become the effort that comes nearest; without either the model does as it likes. */
-function writeEffort(reasoning: ReasoningRequest | undefined): string | undefined {
-  return reasoning?.effort ?? effortOfBudget(reasoning?.budgetTokens);
+function writeEffort({ reasoning: { state, effort } }: FittingRequest): string | undefined {
+  return state === 'off' ? 'none' : effort;
 }
 
 function writeOutput(output: CanonicalRequest['output']): object | undefined {

@@ -1,3 +1,4 @@
+import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
 import type { CanonicalRequest, Tool } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
@@ -6,13 +7,14 @@ import { writeConversation } from './write-contents.ts';
 
 /** System, tools and contents come first and in this order, so that prompt caches hit. */
 export function writeGenerateContentRequest(
-  request: CanonicalRequest,
-  { model }: RequestTarget,
+  asked: CanonicalRequest,
+  target: RequestTarget,
 ): Encoded {
   const losses = new Set<Feature>();
+  const request = fitRequest(asked, { protocol: 'generate-content', target }, losses);
   const { systemInstruction, contents } = writeConversation(request.turns, losses);
   const tools = writeTools(request.tools, losses);
-  const generationConfig = writeConfig(request, model);
+  const generationConfig = writeConfig(request);
   if (request.parallelToolCalls === false) losses.add('parallel_tool_calls');
   if (request.verbosity !== undefined) losses.add('verbosity');
   if (request.user !== undefined) losses.add('user');

@@ -1,4 +1,6 @@
 import { isJsonObject } from '../../../core/json-value.ts';
+import { fitRequest } from '../../capabilities/fit-request.ts';
+import type { FittingRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
 import type { CanonicalRequest, FunctionTool, Tool, Turn } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
@@ -7,8 +9,11 @@ import { toRequestBlock } from './to-block.ts';
 import { toSettings } from './to-settings.ts';
 
 /** Writes a request in a fixed order, what stays the same between turns first, so that prompt caches hit. */
-export function encodeMessagesRequest(request: CanonicalRequest, target: RequestTarget): Encoded {
+export function encodeMessagesRequest(asked: CanonicalRequest, target: RequestTarget): Encoded {
   const losses = new Set<Feature>();
+  // A limit is required here.
+  const limited = { ...asked, maxOutputTokens: asked.maxOutputTokens ?? target.defaultMaxTokens };
+  const request = fitRequest(limited, { protocol: 'messages', target }, losses);
   const tools = request.tools.flatMap((tool) => toTool(tool, losses) ?? []);
   const system = toSystem(request.turns, losses);
   const messages = toMessages(request.turns, losses);
@@ -18,7 +23,7 @@ export function encodeMessagesRequest(request: CanonicalRequest, target: Request
     ...(tools.length > 0 && { tools, ...toToolChoice(request) }),
     ...(system !== undefined && !isBare && { system }),
     model: target.model,
-    ...toSettings(request, target.defaultMaxTokens, losses),
+    ...toSettings(request, losses),
     messages: isBare ? [{ role: 'user', content: system }] : messages,
     ...(request.stream && { stream: true }),
   };
@@ -45,7 +50,7 @@ function toFunction({ name, description, parameters, strict }: FunctionTool): Me
   };
 }
 
-function toToolChoice({ toolChoice, parallelToolCalls }: CanonicalRequest): Members {
+function toToolChoice({ toolChoice, parallelToolCalls }: FittingRequest): Members {
   const single = parallelToolCalls === false && toolChoice !== 'none';
   if (toolChoice === undefined && !single) return {};
   const choice =

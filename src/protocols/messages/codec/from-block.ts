@@ -11,6 +11,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../canonical.ts';
+import { dataSource } from '../../media/data-source.ts';
 import { fromCitations } from './citations.ts';
 import { invalid, readList, readObject, readText } from './members.ts';
 import type { Members } from './members.ts';
@@ -96,7 +97,7 @@ function fromSource(source: Members, path: string): MediaSource | undefined {
   if (source['type'] === 'url') return { type: 'url', url: readText(source, 'url', path) };
   if (source['type'] !== 'base64') return undefined;
   const mediaType = readText(source, 'media_type', path);
-  return { type: 'data', mediaType, data: readText(source, 'data', path) };
+  return dataSource(mediaType, readText(source, 'data', path));
 }
 
 function fromTextSource({ type, data, content }: Members): DocumentPart['source'] | undefined {

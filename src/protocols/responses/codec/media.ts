@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { MediaSource } from '../../canonical.ts';
+import { dataSource } from '../../media/data-source.ts';
 import { invalid } from '../../json-fields.ts';
 
 const DATA_URL = /^data:([^,]*),/i;
@@ -11,11 +12,7 @@ export function readUrl(url: string, param: string): MediaSource {
   const data = url.slice(head[0].length);
   const [mediaType = '', ...rest] = (head[1] as string).split(';');
   const isBase64 = rest.at(-1)?.trim().toLowerCase() === 'base64';
-  return {
-    type: 'data',
-    mediaType: mediaType || 'text/plain',
-    data: isBase64 ? data : toBase64(data, param),
-  };
+  return dataSource(mediaType || 'text/plain', isBase64 ? data : toBase64(data, param));
 }
 
 export function writeUrl(source: MediaSource): string {

@@ -1,5 +1,7 @@
 import type { DocumentPart, ImagePart, Part, TextPart } from '../../canonical.ts';
 import { readCitations } from './annotations.ts';
+import { dataSource } from '../../media/data-source.ts';
+import { mediaTypeOfName } from '../../media/file-name.ts';
 import { invalid, readText, requireObject, requireText } from '../../json-fields.ts';
 import { unsupported } from './fields.ts';
 import type { Members } from '../../json-fields.ts';
@@ -73,9 +75,7 @@ function readFile(part: Members, at: string): DocumentPart {
   const isBare = url === undefined && !/^data:/i.test(data);
   return {
     type: 'document',
-    source: isBare
-      ? { type: 'data', mediaType: mediaTypeOf(name), data }
-      : readUrl(data, `${at}.file_data`),
+    source: isBare ? dataSource(mediaTypeOfName(name), data) : readUrl(data, `${at}.file_data`),
     ...(name !== undefined && { name }),
   };
 }
@@ -83,10 +83,4 @@ function readFile(part: Members, at: string): DocumentPart {
 /** Files that were sent to one provider are unknown to every other. */
 function refuseStored({ file_id: id }: Members, at: string): void {
   if (id !== undefined && id !== null) throw unsupported(`${at}.file_id`);
-}
-
-function mediaTypeOf(name: string | undefined): string {
-  return name !== undefined && /\.(?:txt|md|csv|json|xml|html)$/i.test(name)
-    ? 'text/plain'
-    : 'application/pdf';
 }

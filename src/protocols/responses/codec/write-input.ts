@@ -9,6 +9,7 @@ import type {
 } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { writeCitation } from './annotations.ts';
+import { fileName } from '../../media/file-name.ts';
 import { defined } from '../../json-fields.ts';
 import { writeUrl } from './media.ts';
 import { toProviderReasoning } from './reasoning-item.ts';
@@ -125,10 +126,13 @@ function writeImage({ source, detail = 'auto', cache }: ImagePart, losses: Losse
 function writeDocument({ source, name, cache }: DocumentPart, losses: Losses): Item {
   if (cache) losses.add('cache_control');
   if (source.type === 'text') return { type: 'input_text', text: source.text };
-  const filename = defined({ filename: name });
   return source.type === 'url'
-    ? { type: 'input_file', ...filename, file_url: source.url }
-    : { type: 'input_file', filename: name ?? 'document', file_data: writeUrl(source) };
+    ? { type: 'input_file', ...defined({ filename: name }), file_url: source.url }
+    : {
+        type: 'input_file',
+        filename: name ?? fileName(source.mediaType),
+        file_data: writeUrl(source),
+      };
 }
 
 function ownValue(part: Part): Item | undefined {

@@ -1,22 +1,21 @@
+import { fitRequest } from '../../capabilities/fit-request.ts';
+import type { FittingRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
-import type { CanonicalRequest, ReasoningRequest, Tool, Turn } from '../../canonical.ts';
+import type { CanonicalRequest, Tool, Turn } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { defined } from '../../json-fields.ts';
-import { effortOfBudget } from '../../reasoning-effort.ts';
 import { writeInput } from './write-input.ts';
-
-/** Fewer are refused. */
-const MIN_OUTPUT_TOKENS = 16;
 
 /**
  * A Responses request for a provider, its members in a fixed order with tools and system texts first, so
  * that prompt caches hit. Nothing is kept there, and reasoning comes encrypted, so that it can be sent
  * back.
  */
-export function writeResponsesRequest(request: CanonicalRequest, target: RequestTarget): Encoded {
+export function writeResponsesRequest(asked: CanonicalRequest, target: RequestTarget): Encoded {
   const losses = new Set<Feature>();
+  const request = fitRequest(asked, { protocol: 'responses', target }, losses);
   for (const [field, feature] of UNSAID) if (request[field] !== undefined) losses.add(feature);
-  const { logprobs, maxOutputTokens, stream } = request;
+  const { logprobs, stream } = request;
   const include = [
     'reasoning.encrypted_content',
     ...(logprobs === undefined ? [] : ['message.output_text.logprobs']),
@@ -26,11 +25,10 @@ export function writeResponsesRequest(request: CanonicalRequest, target: Request
     ...writeTools(request, losses),
     ...writeTurns(request.turns, losses),
     ...defined({
-      max_output_tokens:
-        maxOutputTokens === undefined ? undefined : Math.max(maxOutputTokens, MIN_OUTPUT_TOKENS),
+      max_output_tokens: request.maxOutputTokens,
       temperature: request.temperature,
       top_p: request.topP,
-      reasoning: writeReasoning(request.reasoning),
+      reasoning: writeReasoning(request),
       text: writeText(request),
       top_logprobs: logprobs === 0 ? undefined : logprobs,
       user: request.user,
@@ -52,7 +50,7 @@ const UNSAID = [
   ['frequencyPenalty', 'frequency_penalty'],
 ] as const satisfies readonly (readonly [keyof CanonicalRequest, Feature])[];
 
-function writeTools(request: CanonicalRequest, losses: Set<Feature>): object {
+function writeTools(request: FittingRequest, losses: Set<Feature>): object {
   const { toolChoice, parallelToolCalls } = request;
   const tools = request.tools.flatMap((tool) => {
     const written = writeTool(tool);
@@ -87,16 +85,16 @@ function plainSystem({ role, name, parts }: Turn): string | undefined {
   return only?.type === 'text' && !only.cache ? only.text : undefined;
 }
 
-function writeReasoning(reasoning: ReasoningRequest | undefined): object | undefined {
-  if (!reasoning) return undefined;
-  const { budgetTokens, enabled, show } = reasoning;
-  const usual = enabled === false ? 'none' : undefined;
-  const effort = reasoning.effort ?? effortOfBudget(budgetTokens) ?? usual;
-  const asked = defined({ effort, summary: show ? 'auto' : undefined });
+function writeReasoning({ reasoning }: FittingRequest): object | undefined {
+  const { state, effort, show } = reasoning;
+  const asked = defined({
+    effort: state === 'off' ? 'none' : effort,
+    summary: show ? 'auto' : undefined,
+  });
   return Object.keys(asked).length > 0 ? asked : undefined;
 }
 
-function writeText({ output, verbosity }: CanonicalRequest): object | undefined {
+function writeText({ output, verbosity }: FittingRequest): object | undefined {
   const text = defined({ format: writeFormat(output), verbosity });
   return Object.keys(text).length > 0 ? text : undefined;
 }

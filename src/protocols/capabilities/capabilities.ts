@@ -1,0 +1,55 @@
+import type { Protocol } from '../../core/protocol-id.ts';
+import type { Effort } from './efforts.ts';
+
+/**
+ * Forms in which a model takes a request for reasoning: an amount of tokens (`budget`), its own measure
+ * with an effort beside it (`adaptive`), an effort alone (`effort`), each as the client said it (`any`),
+ * or not at all.
+ */
+export const THINKING_FORMS = ['any', 'adaptive', 'budget', 'effort', 'none'] as const;
+
+/** What an upstream model takes; members are spelled as in gateway.yaml. */
+export interface Capabilities {
+  readonly thinking: (typeof THINKING_FORMS)[number];
+  /** Efforts, least first; null: any word. */
+  readonly efforts: readonly Effort[] | null;
+  /** Reasoning can be switched off. */
+  readonly thinking_off: boolean;
+  /** Bounds of a budget of reasoning tokens; null: no most. */
+  readonly min_budget: number;
+  readonly max_budget: number | null;
+  /** `temperature`, `top_p`, `top_k`, penalties and log probabilities are taken. */
+  readonly sampling: boolean;
+  /** The same while it reasons; false: temperature 1 and a high enough `top_p` alone are. */
+  readonly sampling_with_thinking: boolean;
+  /** Least `top_p` beside reasoning where sampling is not taken with it. */
+  readonly top_p_with_thinking: number;
+  readonly temperature_with_top_p: boolean;
+  /** A tool can be forced while it reasons. */
+  readonly forced_tool_with_thinking: boolean;
+  /** Most characters of a tool call's id; null: no bound. */
+  readonly tool_id_length: number | null;
+  /** Least output tokens that can be asked for. */
+  readonly min_output_tokens: number;
+  /** Media types of documents that are taken as bytes, others as text alone; null: all. */
+  readonly document_types: readonly string[] | null;
+}
+
+/** Row of the table; later ones win over earlier ones. */
+export interface Rule {
+  readonly vendor: string;
+  /** Upstream protocols to which it applies; absent: all. */
+  readonly protocols?: readonly Protocol[];
+  /**
+   * Names of models, found anywhere in the provider's own name: `#` is a version such as 4, 4.5 or 4-5,
+   * `*` a word of letters. Absent: every model.
+   */
+  readonly models?: readonly string[];
+  /** First version. Default: the first of all. */
+  readonly from?: string;
+  /** First version that is meant no more. Default: none. */
+  readonly below?: string;
+  readonly takes: Partial<Capabilities>;
+  /** Address of the vendor's page, or of its refusal on record. */
+  readonly source: string;
+}

@@ -1,0 +1,45 @@
+import type { RequestTarget } from '../canonical-codec.ts';
+import type { CanonicalRequest } from '../canonical.ts';
+import type { Protocol } from '../../core/protocol-id.ts';
+import type { Feature } from '../features.ts';
+import { capabilitiesOf } from './capabilities-of.ts';
+import { fitDocuments } from './fit-documents.ts';
+import { fitToolIds } from './fit-tool-ids.ts';
+import { isReasoning, planReasoning } from './plan-reasoning.ts';
+import type { ReasoningPlan } from './plan-reasoning.ts';
+import { planSampling } from './plan-sampling.ts';
+
+/** Request as its upstream model takes it. */
+export interface FittingRequest extends Omit<CanonicalRequest, 'reasoning'> {
+  readonly reasoning: ReasoningPlan;
+}
+
+/**
+ * Fits a request to what its upstream model takes, before a codec writes it.
+ *
+ * @param losses takes what is left out or changed
+ * @throws GatewayError `unsupported_feature` for what cannot be sent and changes the meaning
+ */
+export function fitRequest(
+  request: CanonicalRequest,
+  { protocol, target }: { protocol: Protocol; target: RequestTarget },
+  losses: Set<Feature>,
+): FittingRequest {
+  const takes = capabilitiesOf(protocol, target.model, target.capabilities);
+  const reasoning = planReasoning(request, takes);
+  if (reasoning.lost) losses.add('reasoning');
+  const sampled = planSampling(
+    request,
+    { takes, isReasoning: isReasoning(reasoning, takes) },
+    losses,
+  );
+  const { maxOutputTokens = Infinity } = request;
+  const isShort = maxOutputTokens < takes.min_output_tokens;
+  if (isShort) losses.add('max_tokens');
+  return {
+    ...sampled,
+    ...(isShort && { maxOutputTokens: takes.min_output_tokens }),
+    turns: fitToolIds(fitDocuments(request.turns, takes.document_types), takes.tool_id_length),
+    reasoning,
+  };
+}

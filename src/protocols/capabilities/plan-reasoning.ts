@@ -1,0 +1,138 @@
+import type { CanonicalRequest, ReasoningRequest } from '../canonical.ts';
+import type { Capabilities } from './capabilities.ts';
+import { budgetOfEffort, effortOfBudget, isEffort, nearestEffort } from './efforts.ts';
+import type { Effort } from './efforts.ts';
+
+/** How a model is asked for reasoning: as the client wished, in the forms that the model takes. */
+export interface ReasoningPlan {
+  /** `unsaid`: the request says nothing about it. */
+  readonly state: 'unsaid' | 'off' | 'on';
+  readonly effort?: Effort | undefined;
+  /** Tokens, within the bounds of the model and of the answer. */
+  readonly budget?: number | undefined;
+  /** Texts of the reasoning are wanted in the answer. */
+  readonly show?: boolean | undefined;
+  /** The model does something else than the client asked for. */
+  readonly lost: boolean;
+}
+
+/** What a client says of how much a model shall reason. */
+interface Wish {
+  readonly effort: Effort | undefined;
+  readonly budget: number | undefined;
+  /** It shall reason, as much as it likes. */
+  readonly isOpen: boolean;
+}
+
+/** Stands for a wish to reason that says nothing of how much, where an amount must be said. */
+const USUAL: Effort = 'medium';
+/** Word of some vendors for as much as the model likes. */
+const DEFAULT = 'default';
+/** Part of the output tokens that reasoning may take at most: an answer must follow it. */
+const MOST_OF_OUTPUT = 3 / 4;
+
+/** Reasoning gives way to a forced tool, and to an answer where there is no room for both. */
+export function planReasoning(
+  { reasoning, tools, toolChoice, maxOutputTokens }: CanonicalRequest,
+  takes: Capabilities,
+): ReasoningPlan {
+  if (!reasoning) return { state: 'unsaid', lost: false };
+  if (takes.thinking === 'none') return { state: 'unsaid', lost: isOn(reasoning) };
+  const { show } = reasoning;
+  if (isOff(reasoning)) return { ...planOff(takes), show };
+  if (!isOn(reasoning)) return { state: 'unsaid', show, lost: false };
+  const isForced =
+    tools.length > 0 && (toolChoice === 'required' || typeof toolChoice === 'object');
+  if (isForced && !takes.forced_tool_with_thinking) return { ...without(takes), show };
+  const plan = { ...planOn(reasoning, takes), show };
+  if (plan.budget === undefined) return plan;
+  const budget = budgetWithin(plan.budget, maxOutputTokens, takes);
+  return budget === undefined ? { ...without(takes), show } : { ...plan, budget };
+}
+
+/** True where the model reasons over the answer, asked or unasked. */
+export function isReasoning({ state }: ReasoningPlan, takes: Capabilities): boolean {
+  return state === 'on' || !takes.thinking_off;
+}
+
+function isOff({ effort, budgetTokens, enabled }: ReasoningRequest): boolean {
+  return enabled === false || effort === 'none' || budgetTokens === 0;
+}
+
+/** Wanting to see none of it is no wish for it. */
+function isOn(asked: ReasoningRequest): boolean {
+  const { effort, budgetTokens, enabled, show } = asked;
+  if (isOff(asked)) return false;
+  return effort !== undefined || budgetTokens !== undefined || enabled === true || show === true;
+}
+
+/** The least that a model does that always reasons. */
+function planOff(takes: Capabilities): ReasoningPlan {
+  if (takes.thinking_off) return { state: 'off', lost: false };
+  const budget = takes.thinking === 'budget' ? takes.min_budget : undefined;
+  return { state: 'on', effort: efforts(takes)[0], budget, lost: true };
+}
+
+/** Plan for a wish that another one took the place of. */
+function without(takes: Capabilities): ReasoningPlan {
+  return { ...planOff(takes), lost: true };
+}
+
+function planOn(asked: ReasoningRequest, takes: Capabilities): ReasoningPlan {
+  const word = asked.effort === DEFAULT ? undefined : asked.effort;
+  const isOdd = word !== undefined && !isEffort(word);
+  const wish: Wish = {
+    effort: isOdd ? undefined : word,
+    budget: asked.budgetTokens,
+    isOpen: asked.enabled === true || asked.effort === DEFAULT,
+  };
+  const { effort, budget } = inForm(wish, takes);
+  const isUnsaid = wish.effort !== undefined && effort === undefined && budget === undefined;
+  return { state: 'on', effort, budget, lost: isOdd || isUnsaid };
+}
+
+function inForm(wish: Wish, takes: Capabilities): Pick<ReasoningPlan, 'effort' | 'budget'> {
+  const { effort, budget, isOpen } = wish;
+  const amount = effort ?? (budget === undefined ? undefined : effortOfBudget(budget));
+  switch (takes.thinking) {
+    case 'budget': {
+      const tokens = budget ?? budgetOfEffort(effort ?? USUAL);
+      return { effort: taken(effort, takes), budget: bounded(tokens, takes) };
+    }
+    case 'adaptive':
+      return { effort: taken(amount, takes) };
+    case 'effort':
+      return { effort: taken(amount ?? (isOpen ? USUAL : undefined), takes) };
+    case 'any':
+    case 'none':
+      return {
+        effort: taken(effort, takes),
+        ...(budget !== undefined && { budget: bounded(budget, takes) }),
+      };
+  }
+}
+
+/** Undefined where there is no room for both an answer and the least that the model takes. */
+function budgetWithin(
+  budget: number,
+  maxOutputTokens: number | undefined,
+  { min_budget: least }: Capabilities,
+): number | undefined {
+  if (maxOutputTokens === undefined) return budget;
+  const room = Math.floor(maxOutputTokens * MOST_OF_OUTPUT);
+  return room < least ? undefined : Math.min(budget, room);
+}
+
+function bounded(budget: number, { min_budget: least, max_budget: most }: Capabilities): number {
+  return Math.max(least, Math.min(budget, most ?? Infinity));
+}
+
+function taken(effort: Effort | undefined, takes: Capabilities): Effort | undefined {
+  if (effort === undefined || takes.efforts === null) return effort;
+  return nearestEffort(effort, efforts(takes));
+}
+
+/** Efforts that are some, least first. */
+function efforts(takes: Capabilities): Effort[] {
+  return (takes.efforts ?? []).filter((one) => one !== 'none');
+}

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest';
+import type { Protocol } from '../../../src/core/protocol-id.ts';
+import { PROTOCOLS } from '../../../src/core/protocol-id.ts';
+import { capabilitiesOf, UNKNOWN } from '../../../src/protocols/capabilities/capabilities-of.ts';
+import type { Capabilities } from '../../../src/protocols/capabilities/capabilities.ts';
+import { RULES } from '../../../src/protocols/capabilities/rules.ts';
+
+const OPENAI = 'https://platform.openai.com/docs';
+const CLAUDE = 'https://docs.claude.com/en/docs';
+const GOOGLE = 'https://ai.google.dev/gemini-api/docs';
+
+type Case = [model: string, takes: Partial<Capabilities>];
+
+/** Published rules by the vendor's page. */
+const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
+  [`${CLAUDE}/build-with-claude/extended-thinking`]: {
+    protocol: 'messages',
+    cases: [
+      ['claude-instant-1.2', { thinking: 'none' }],
+      ['anthropic.claude-v2:1', { thinking: 'none' }],
+      ['claude-3-opus-20240229', { thinking: 'none' }],
+      ['claude-3-5-sonnet-20241022', { thinking: 'none' }],
+      [
+        'claude-3-7-sonnet-latest',
+        {
+          thinking: 'budget',
+          min_budget: 1024,
+          sampling_with_thinking: false,
+          top_p_with_thinking: 0.95,
+          forced_tool_with_thinking: false,
+        },
+      ],
+      ['claude-opus-4-20250514', { thinking: 'budget', efforts: [] }],
+      ['claude-sonnet-4@20250514', { thinking: 'budget', efforts: [] }],
+      ['claude-opus-4-1', { thinking: 'budget', efforts: [] }],
+    ],
+  },
+  [`${CLAUDE}/build-with-claude/adaptive-thinking`]: {
+    protocol: 'messages',
+    cases: [
+      ['claude-sonnet-4-5-20250929', { thinking: 'budget', efforts: [] }],
+      ['anthropic.claude-haiku-4-5-20251001-v1:0', { thinking: 'budget', efforts: [] }],
+      ['anthropic/claude-4.5-sonnet', { thinking: 'budget', efforts: [] }],
+      ['claude-opus-4-6', { thinking: 'any' }],
+      ['claude-sonnet-4-6@20260101', { thinking: 'any', sampling: true }],
+    ],
+  },
+  [`${CLAUDE}/about-claude/models/migration-guide`]: {
+    protocol: 'messages',
+    cases: [
+      ['claude-opus-4-7', { thinking: 'adaptive', sampling: false }],
+      ['claude-opus-4-8-20260401', { thinking: 'adaptive', sampling: false }],
+      ['claude-opus-4-10', { thinking: 'adaptive', sampling: false }],
+      ['claude-sonnet-5', { thinking: 'adaptive', sampling: false }],
+      ['claude-opus-5-1', { thinking: 'adaptive', sampling: false }],
+    ],
+  },
+  [`${CLAUDE}/build-with-claude/effort`]: {
+    protocol: 'messages',
+    cases: [
+      ['anthropic/claude-opus-4.5', { thinking: 'budget', efforts: ['low', 'medium', 'high'] }],
+      ['claude-opus-4-6', { efforts: ['low', 'medium', 'high', 'max'] }],
+      ['claude-sonnet-4-6', { efforts: ['low', 'medium', 'high', 'max'] }],
+      ['claude-opus-4-7', { efforts: ['low', 'medium', 'high', 'xhigh', 'max'] }],
+    ],
+  },
+  [`${CLAUDE}/about-claude/models/migrating-to-claude-4`]: {
+    protocol: 'messages',
+    cases: [
+      ['claude-opus-4-20250514', { temperature_with_top_p: true }],
+      ['claude-opus-4-1-20250805', { temperature_with_top_p: false }],
+      ['claude-haiku-4-5', { temperature_with_top_p: false }],
+      ['claude-sonnet-4-6', { temperature_with_top_p: false }],
+    ],
+  },
+  [`${CLAUDE}/build-with-claude/pdf-support`]: {
+    protocol: 'messages',
+    cases: [['claude-haiku-4-5', { document_types: ['application/pdf'] }]],
+  },
+  [`${OPENAI}/api-reference/chat`]: {
+    protocol: 'chat',
+    cases: [['llama-3.3-70b', { tool_id_length: 40 }]],
+  },
+  [`${OPENAI}/api-reference/responses`]: {
+    protocol: 'responses',
+    cases: [['gpt-4o', { tool_id_length: 64, min_output_tokens: 16 }]],
+  },
+  [`${OPENAI}/guides/reasoning`]: {
+    protocol: 'chat',
+    cases: [
+      ['gpt-4o-mini', { thinking: 'none', sampling: true }],
+      ['gpt-4.1', { thinking: 'none' }],
+      ['gpt-3.5-turbo', { thinking: 'none' }],
+      ['chatgpt-4o-latest', { thinking: 'none' }],
+      ['o3', { efforts: ['low', 'medium', 'high'], sampling: false, thinking_off: false }],
+      ['openai/o4-mini', { efforts: ['low', 'medium', 'high'], sampling: false }],
+      ['gpt-5-2025-08-07', { efforts: ['minimal', 'low', 'medium', 'high'], sampling: false }],
+      ['gpt-5-mini', { efforts: ['minimal', 'low', 'medium', 'high'], thinking_off: false }],
+      ['gpt-oss-20b', { thinking: 'effort', sampling: true }],
+      ['foo3', { thinking: 'effort', sampling: true }],
+    ],
+  },
+  [`${OPENAI}/guides/latest-model`]: {
+    protocol: 'responses',
+    cases: [
+      [
+        'gpt-5.1',
+        {
+          efforts: ['none', 'low', 'medium', 'high'],
+          sampling: true,
+          sampling_with_thinking: false,
+          thinking_off: true,
+        },
+      ],
+      ['gpt-5.2', { efforts: ['none', 'low', 'medium', 'high', 'xhigh'] }],
+    ],
+  },
+  [`${OPENAI}/models`]: {
+    protocol: 'responses',
+    cases: [
+      ['gpt-5-codex', { efforts: ['low', 'medium', 'high'], thinking_off: false }],
+      ['gpt-5.1-codex-mini', { efforts: ['low', 'medium', 'high'] }],
+      ['gpt-5.1-codex-max', { efforts: ['low', 'medium', 'high', 'xhigh'] }],
+      ['gpt-5.2-codex', { efforts: ['low', 'medium', 'high', 'xhigh'] }],
+      ['gpt-5-pro', { efforts: ['high'] }],
+      ['gpt-5.2-pro', { efforts: ['medium', 'high', 'xhigh'] }],
+      ['gpt-5-chat-latest', { thinking: 'none', sampling: true, thinking_off: true }],
+    ],
+  },
+  [`${GOOGLE}/thinking`]: {
+    protocol: 'generate-content',
+    cases: [
+      ['gemini-2.0-flash-001', { thinking: 'none' }],
+      ['gemini-1.5-pro', { thinking: 'none' }],
+      ['gemini-2.5-flash', { thinking: 'budget', thinking_off: true, max_budget: 24_576 }],
+      ['gemini-2.5-flash-lite', { thinking: 'budget', min_budget: 512 }],
+      [
+        'models/gemini-2.5-pro',
+        { thinking: 'budget', thinking_off: false, min_budget: 128, max_budget: 32_768 },
+      ],
+    ],
+  },
+  [`${GOOGLE}/gemini-3`]: {
+    protocol: 'generate-content',
+    cases: [
+      ['gemini-3-pro-preview', { efforts: ['low', 'high'], thinking_off: false }],
+      ['gemini-3-flash-preview', { efforts: ['minimal', 'low', 'medium', 'high'] }],
+      ['gemini-3.1-pro-preview', { efforts: ['low', 'medium', 'high'], thinking_off: false }],
+    ],
+  },
+  [`${GOOGLE}/openai`]: {
+    protocol: 'chat',
+    cases: [
+      ['gemini-2.5-flash', { thinking_off: true }],
+      ['gemini-2.5-pro', { thinking_off: false }],
+      ['gemini-3-flash-preview', { thinking_off: false }],
+    ],
+  },
+};
+
+describe('what an upstream model takes', () => {
+  for (const [page, { protocol, cases }] of Object.entries(PUBLISHED))
+    it.each(cases)(`is what ${page} says of %s`, (model, takes) => {
+      expect(capabilitiesOf(protocol, model)).toMatchObject(takes);
+    });
+
+  it('names of every rule the page that this table proves it against', () => {
+    const pages = Object.keys(PUBLISHED);
+    for (const { source, vendor } of RULES) {
+      expect(vendor).not.toBe('');
+      expect(
+        pages.some((page) => source.startsWith(page)),
+        source,
+      ).toBe(true);
+    }
+  });
+
+  it('has no rule without an effect', () => {
+    const models = Object.values(PUBLISHED).flatMap(({ cases }) => cases.map(([model]) => model));
+    const seen = new Set(
+      PROTOCOLS.flatMap((protocol) =>
+        models.flatMap((model) => Object.entries(capabilitiesOf(protocol, model)).map(String)),
+      ),
+    );
+    for (const { takes, source } of RULES)
+      for (const member of Object.entries(takes)) expect(seen, source).toContain(String(member));
+  });
+
+  it('gives way to what a route says', () => {
+    const takes = capabilitiesOf('messages', 'claude-sonnet-4-5', { thinking: 'adaptive' });
+    expect(takes).toMatchObject({ thinking: 'adaptive', min_budget: 1024 });
+  });
+
+  it('is everything where a protocol has no rule', () => {
+    expect(capabilitiesOf('embeddings', 'claude-opus-4-7')).toEqual(UNKNOWN);
+  });
+});
