@@ -11,7 +11,7 @@ export const THINKING_FORMS = ['any', 'adaptive', 'budget', 'effort', 'none'] as
 /** What an upstream model takes; members are spelled as in gateway.yaml. */
 export interface Capabilities {
   readonly thinking: (typeof THINKING_FORMS)[number];
-  /** Efforts, least first; null: any word. */
+  /** Efforts, least first; null: all. */
   readonly efforts: readonly Effort[] | null;
   /** Reasoning can be switched off. */
   readonly thinking_off: boolean;

@@ -86,30 +86,31 @@ function planOn(asked: ReasoningRequest, takes: Capabilities): ReasoningPlan {
     budget: asked.budgetTokens,
     isOpen: asked.enabled === true || asked.effort === DEFAULT,
   };
-  const { effort, budget } = inForm(wish, takes);
+  const { effort, budget } = IN_FORM[takes.thinking](wish, takes);
   const isUnsaid = wish.effort !== undefined && effort === undefined && budget === undefined;
   return { state: 'on', effort, budget, lost: isOdd || isUnsaid };
 }
 
-function inForm(wish: Wish, takes: Capabilities): Pick<ReasoningPlan, 'effort' | 'budget'> {
-  const { effort, budget, isOpen } = wish;
-  const amount = effort ?? (budget === undefined ? undefined : effortOfBudget(budget));
-  switch (takes.thinking) {
-    case 'budget': {
-      const tokens = budget ?? budgetOfEffort(effort ?? USUAL);
-      return { effort: taken(effort, takes), budget: bounded(tokens, takes) };
-    }
-    case 'adaptive':
-      return { effort: taken(amount, takes) };
-    case 'effort':
-      return { effort: taken(amount ?? (isOpen ? USUAL : undefined), takes) };
-    case 'any':
-    case 'none':
-      return {
-        effort: taken(effort, takes),
-        ...(budget !== undefined && { budget: bounded(budget, takes) }),
-      };
-  }
+type Amount = Pick<ReasoningPlan, 'effort' | 'budget'>;
+
+const IN_FORM: Record<Capabilities['thinking'], (wish: Wish, takes: Capabilities) => Amount> = {
+  any: ({ effort, budget }, takes) => ({
+    effort: taken(effort, takes),
+    ...(budget !== undefined && { budget: bounded(budget, takes) }),
+  }),
+  adaptive: (wish, takes) => ({ effort: taken(effortMeant(wish), takes) }),
+  budget: ({ effort, budget }, takes) => ({
+    effort: taken(effort, takes),
+    budget: bounded(budget ?? budgetOfEffort(effort ?? USUAL), takes),
+  }),
+  effort: (wish, takes) => ({
+    effort: taken(effortMeant(wish) ?? (wish.isOpen ? USUAL : undefined), takes),
+  }),
+  none: () => ({}),
+};
+
+function effortMeant({ effort, budget }: Wish): Effort | undefined {
+  return effort ?? (budget === undefined ? undefined : effortOfBudget(budget));
 }
 
 /** Undefined where there is no room for both an answer and the least that the model takes. */
