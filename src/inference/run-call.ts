@@ -162,6 +162,7 @@ function prepare(
       askUsage: !route.provider.noStreamUsage,
       account: route.provider.id,
       defaultMaxTokens: model.maxOutputTokens ?? deps.defaultMaxTokens,
+      capabilities: route.capabilities,
       losses,
     });
     return buildUpstreamRequest({

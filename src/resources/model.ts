@@ -1,8 +1,65 @@
 import { z } from 'zod';
 import { PROTOCOLS } from '../core/protocol-id.ts';
+import { THINKING_FORMS } from '../protocols/capabilities/capabilities.ts';
+import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
+import { EFFORTS } from '../protocols/capabilities/efforts.ts';
 import { defineResource } from './define-resource.ts';
 import type { Reference } from './define-resource.ts';
-import { duration, labels, name, pricing, timeouts } from './fields.ts';
+import { duration, exactly, labels, name, pricing, timeouts } from './fields.ts';
+
+/** What a route says of its upstream model in place of the table of capabilities. */
+const capabilities = exactly({
+  thinking: z
+    .enum(THINKING_FORMS)
+    .optional()
+    .describe(
+      'Form of a wish to think: adaptive, budget, effort, none, or any: as the client said it.',
+    ),
+  efforts: z
+    .array(z.enum(EFFORTS))
+    .nullable()
+    .optional()
+    .describe('Efforts that it takes, least first; null: all.'),
+  thinking_off: z.boolean().optional().describe('Thinking can be switched off.'),
+  min_budget: z.int().positive().optional().describe('Least tokens of a thinking budget.'),
+  max_budget: z
+    .int()
+    .positive()
+    .nullable()
+    .optional()
+    .describe('Most tokens of a thinking budget; null: no bound.'),
+  sampling: z
+    .boolean()
+    .optional()
+    .describe('It takes temperature, top_p, top_k, penalties and log probabilities.'),
+  sampling_with_thinking: z.boolean().optional().describe('It takes them while it thinks.'),
+  top_p_with_thinking: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('Least top_p while it thinks, where sampling is not taken then.'),
+  temperature_with_top_p: z
+    .boolean()
+    .optional()
+    .describe('It takes temperature and top_p in one request.'),
+  forced_tool_with_thinking: z
+    .boolean()
+    .optional()
+    .describe('A tool can be forced while it thinks.'),
+  tool_id_length: z
+    .int()
+    .min(16)
+    .nullable()
+    .optional()
+    .describe('Most characters of a tool call id; null: no bound.'),
+  min_output_tokens: z.int().positive().optional().describe('Least output tokens to ask for.'),
+  document_types: z
+    .array(z.string().min(1).max(128))
+    .nullable()
+    .optional()
+    .describe('Media types of documents that it takes as bytes; null: all.'),
+} satisfies Record<keyof Capabilities, z.ZodType>);
 
 const route = z.object({
   provider: z.string().trim().min(1).describe('Name of the provider.'),
@@ -48,6 +105,10 @@ const route = z.object({
     .enum(['provider', 'logical'])
     .default('provider')
     .describe("Which name answers carry in `model`: the provider's bytes, or the logical name."),
+  capabilities: capabilities
+    .nullable()
+    .default(null)
+    .describe('What its upstream model takes; default: as the table of the gateway knows it.'),
   enabled: z.boolean().default(true).describe('False takes this route out of service.'),
 });
 

@@ -1,5 +1,6 @@
 import type { Protocol } from '../core/protocol-id.ts';
 import type { ByName } from '../core/snapshot-map.ts';
+import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { ApiTarget } from './api.ts';
@@ -43,6 +44,8 @@ export interface Route {
   readonly timeouts: Timeouts;
   readonly minThroughput: MinThroughput | undefined;
   readonly responseModel: 'provider' | 'logical';
+  /** Takes the place of what the table knows of its upstream model. */
+  readonly capabilities: Partial<Capabilities>;
 }
 
 export type Strategy = 'priority' | 'least_latency' | 'sticky';

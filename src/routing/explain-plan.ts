@@ -1,4 +1,6 @@
 import type { Protocol } from '../core/protocol-id.ts';
+import { capabilitiesOf } from '../protocols/capabilities/capabilities-of.ts';
+import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { Model, Route } from './catalog.ts';
 import { planCandidates } from './plan.ts';
 import type { PlanRequest } from './plan.ts';
@@ -23,6 +25,8 @@ export interface PlanLine {
     /** Smoothed time to the first content in ms; null before the first success. */
     latency_ms: number | null;
   };
+  /** What its model takes of translated requests; null for a route that is left out. */
+  capabilities: Capabilities | null;
   /** In words, for people. */
   why: string;
 }
@@ -45,6 +49,11 @@ export function explainPlan(request: Omit<PlanRequest, 'random'>): PlanExplanati
     candidates: plan.candidates.map((candidate) => ({
       ...toLine(candidate, health),
       protocol: candidate.protocol,
+      capabilities: capabilitiesOf(
+        candidate.protocol,
+        candidate.route.upstreamModel,
+        candidate.route.capabilities,
+      ),
       why: reasonsOf(candidate, request).join('; '),
     })),
     left_out: plan.skipped
@@ -52,6 +61,7 @@ export function explainPlan(request: Omit<PlanRequest, 'random'>): PlanExplanati
       .map((skipped) => ({
         ...toLine(skipped, health),
         protocol: null,
+        capabilities: null,
         why: leftOutBecause(skipped.route, request),
       })),
   };
@@ -60,7 +70,7 @@ export function explainPlan(request: Omit<PlanRequest, 'random'>): PlanExplanati
 function toLine(
   { model, route }: { model: Model; route: Route },
   health: PlanRequest['health'],
-): Omit<PlanLine, 'protocol' | 'why'> {
+): Omit<PlanLine, 'protocol' | 'capabilities' | 'why'> {
   const { state, until, consecutiveFaults, latencyMs } = health.look(route);
   return {
     model: model.id,

@@ -2,6 +2,7 @@ import { parseDuration } from '../core/duration.ts';
 import type { Duration } from '../core/duration.ts';
 import { perMillionToNanos, toNanos } from '../core/money.ts';
 import type { Protocol } from '../core/protocol-id.ts';
+import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { ApiTarget } from './api.ts';
@@ -39,6 +40,7 @@ export interface RouteRecord {
   timeouts?: TimeoutsRecord | null | undefined;
   min_throughput?: { bytes_per_second: number; over: Duration } | null | undefined;
   response_model: 'provider' | 'logical';
+  capabilities?: Partial<Capabilities> | null | undefined;
   enabled: boolean;
 }
 
@@ -185,6 +187,7 @@ function toRoute(route: RouteRecord, { index, record, provider, defaults }: Rout
     timeouts: toTimeouts([route.timeouts, record.timeouts, provider.timeouts], defaults),
     minThroughput: toMinThroughput(route),
     responseModel: route.response_model,
+    capabilities: route.capabilities ?? {},
   };
 }
 

@@ -180,6 +180,22 @@ describe('loadConfig', () => {
   });
 
   it(
+    verifies('capabilities.override', 'names what a route cannot say of its upstream model'),
+    async () => {
+      const withCapabilities = (text: string) =>
+        problems(withModel(`routes: [{provider: p, capabilities: {${text}}}]`));
+      expect(await withCapabilities('thinkng: budget')).toEqual([
+        'g.yaml:4:55: error: models[0].routes[0].capabilities.thinkng: unknown field thinkng',
+        '  hint: did you mean thinking?',
+      ]);
+      expect(await withCapabilities('thinking: budgets')).toEqual([
+        'g.yaml:4:65: error: models[0].routes[0].capabilities.thinking: expected one of "any"|"adaptive"|"budget"|"effort"|"none"',
+      ]);
+      expect(await withCapabilities('thinking: budget, sampling_with_thinking: false')).toEqual([]);
+    },
+  );
+
+  it(
     verifies(
       'config.secrets-by-reference',
       'refuses a literal where a secret belongs, and a secret where it would be shown',

@@ -16,6 +16,7 @@ import {
   streamErrorsBlock,
   translationTable,
 } from './protocol-tables.ts';
+import { capabilitiesTable, effortsTable, rulesTable } from './capability-tables.ts';
 import { providersTable } from './providers-table.ts';
 import { withGenerated } from './table.ts';
 
@@ -42,6 +43,9 @@ describe('docs', () => {
       'stream errors': streamErrorsBlock(),
       translation: translationTable(),
       losses: lossesTable(),
+      capabilities: capabilitiesTable(),
+      efforts: effortsTable(),
+      rules: rulesTable(),
     };
     const fresh = Object.entries(parts).reduce(
       (page, [name, text]) => withGenerated(page, name, text),

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { UNKNOWN } from '../../src/protocols/capabilities/capabilities-of.ts';
+import type { Rule } from '../../src/protocols/capabilities/capabilities.ts';
+import { budgetOfEffort, EFFORTS } from '../../src/protocols/capabilities/efforts.ts';
+import { RULES } from '../../src/protocols/capabilities/rules.ts';
+import { model } from '../../src/resources/model.ts';
+import { table } from './table.ts';
+
+const code = (text: string): string => `\`${text}\``;
+
+/** What can be said of an upstream model, with what holds where nobody says it. */
+export function capabilitiesTable(): string {
+  const { properties } = z.toJSONSchema(model.fields, { io: 'input', unrepresentable: 'any' });
+  const route = at(properties, 'routes', 'items', 'properties', 'capabilities');
+  const [stated] = at(route, 'anyOf') as unknown as object[];
+  const rows = Object.entries(UNKNOWN).map(([name, value]) => [
+    code(name),
+    String(at(stated, 'properties', name, 'description')),
+    code(JSON.stringify(value)),
+  ]);
+  return table([['Member', '', 'Else'], ...rows]);
+}
+
+function at(value: unknown, ...path: readonly string[]): Record<string, unknown> {
+  return path.reduce(
+    (found, name) => found[name] as Record<string, unknown>,
+    value as Record<string, unknown>,
+  );
+}
+
+/** The rules of vendors in their order. */
+export function rulesTable(): string {
+  const rows = RULES.map(({ source, protocols = [], takes, ...rule }) => [
+    modelsOf(rule),
+    protocols.join(', '),
+    Object.entries(takes)
+      .map(([name, value]) => code(`${name}: ${said(value)}`))
+      .join(', '),
+    `[${rule.vendor}](${source})`,
+  ]);
+  return table([['Upstream model', 'Asked in', 'Takes', 'Source'], ...rows]);
+}
+
+function modelsOf({ models, from, below }: Pick<Rule, 'models' | 'from' | 'below'>): string {
+  if (!models) return 'every one';
+  const names = models.map(code).join(', ');
+  const first = from === undefined ? '' : ` from ${from}`;
+  return `${names}${first}${below === undefined ? '' : ` below ${below}`}`;
+}
+
+function said(value: unknown): string {
+  return Array.isArray(value) ? `[${value.join(', ')}]` : String(value);
+}
+
+/** Tokens that stand for each effort, in both directions. */
+export function effortsTable(): string {
+  const budgets = EFFORTS.map((effort) => budgetOfEffort(effort).toLocaleString('en-US'));
+  return table([
+    ['Effort', ...EFFORTS],
+    ['Budget', ...budgets],
+  ]);
+}
