@@ -9,6 +9,23 @@ export interface ServedWay {
   loses: string[];
 }
 
+/** What an upstream model takes of translated requests (docs: protocols). */
+export interface ModelCapabilities {
+  thinking: string;
+  efforts: string[] | null;
+  thinking_off: boolean;
+  min_budget: number;
+  max_budget: number | null;
+  sampling: boolean;
+  sampling_with_thinking: boolean;
+  top_p_with_thinking: number;
+  temperature_with_top_p: boolean;
+  forced_tool_with_thinking: boolean;
+  tool_id_length: number | null;
+  min_output_tokens: number;
+  document_types: string[] | null;
+}
+
 /** One line of the catalog (interface: Model catalog item). */
 export interface CatalogItem {
   id: string;
@@ -17,6 +34,8 @@ export interface CatalogItem {
   owned_by: string;
   /** Of a single model: by what its clients speak. */
   protocols?: Partial<Record<string, ServedWay[]>>;
+  /** Of a single model: what each route's upstream model takes, by what its provider speaks. */
+  routes?: { capabilities: Partial<Record<string, ModelCapabilities>> }[];
   [field: string]: unknown;
 }
 
@@ -27,6 +46,8 @@ export interface PlanLine {
   upstream_model: string;
   protocol: string | null;
   health: { state: string; latency_ms: number | null };
+  /** Null for a route that is left out; absent from older gateways. */
+  capabilities?: ModelCapabilities | null;
   why: string;
   [field: string]: unknown;
 }

@@ -1,5 +1,7 @@
 import type { Protocol } from '../core/protocol-id.ts';
-import { lossesBetween } from '../protocols/registry.ts';
+import { capabilitiesOf } from '../protocols/capabilities/capabilities-of.ts';
+import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
+import { CODECS, lossesBetween } from '../protocols/registry.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
 import type { Model } from '../routing/catalog.ts';
 import { protocolFor } from '../routing/plan.ts';
@@ -34,4 +36,21 @@ export function servedProtocols(
     }));
   }
   return served;
+}
+
+/**
+ * What the upstream model of each route takes of translated requests, by what its provider speaks, in
+ * the order of the routes. Protocols that nothing is translated to are absent.
+ */
+export function routeCapabilities({
+  routes,
+}: Model): { capabilities: Partial<Record<Protocol, Capabilities>> }[] {
+  return routes.map(({ protocols, upstreamModel, capabilities }) => ({
+    capabilities: Object.fromEntries(
+      CODECS.filter(({ id }) => protocols.has(id)).map(({ id }) => [
+        id,
+        capabilitiesOf(id, upstreamModel, capabilities),
+      ]),
+    ),
+  }));
 }

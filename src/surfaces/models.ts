@@ -7,7 +7,7 @@ import type { Principal } from '../usage/principal.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
 import { readKey } from './carriers.ts';
 import type { Carrier } from './carriers.ts';
-import { servedProtocols } from './model-protocols.ts';
+import { routeCapabilities, servedProtocols } from './model-protocols.ts';
 import type { Handler, HttpExchange } from './http-exchange.ts';
 import { admit } from './gate.ts';
 import type { GateDeps } from './gate.ts';
@@ -61,7 +61,8 @@ export function createModelGet(deps: ModelsDeps): Handler {
     const principal = await admitReader(exchange, deps);
     const model = findModel(exchange.path, principal, deps);
     const protocols = servedProtocols(model, deps.protocols);
-    return { status: 200, body: { ...toDetail(model), protocols } };
+    const routes = routeCapabilities(model);
+    return { status: 200, body: { ...toDetail(model), protocols, routes } };
   };
 }
 

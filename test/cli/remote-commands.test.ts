@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { startFakeServer, type FakeServer, type Handler } from '../client/fake-server.ts';
 import { verifies } from '../requirements.ts';
 import { emptyDirectory, runCli, type CliOptions } from './run-cli.ts';
+import { capabilitiesOf } from '../../src/protocols/capabilities/capabilities-of.ts';
 
 let server: FakeServer;
 afterEach(() => server?.close());
@@ -167,11 +168,18 @@ describe('models', () => {
 
   it('explain shows the order of the candidates, and apart from it what is left out', async () => {
     const line = { provider: 'a', upstream_model: 'up', why: 'priority 0' };
+    const capabilities = capabilitiesOf('messages', 'claude-sonnet-4-5');
     const plan = {
       model: 'acme/fast',
       protocol: 'messages',
       candidates: [
-        { ...line, model: 'm', protocol: 'chat', health: { state: 'available', latency_ms: 12 } },
+        {
+          ...line,
+          model: 'm',
+          protocol: 'chat',
+          health: { state: 'available', latency_ms: 12 },
+          capabilities,
+        },
       ],
       left_out: [
         { ...line, provider: 'b', model: 'm', protocol: null, why: 'speaks images', health: {} },
@@ -182,6 +190,9 @@ describe('models', () => {
     expect(calls[0]?.url).toBe('/admin/v1/routing?model=acme%2Ffast&protocol=messages');
     expect(stdout).toMatch(
       /^acme\/fast asked in messages:\n\n# +PROVIDER .* WHY\n1 +a +up +chat +/,
+    );
+    expect(stdout).toMatch(
+      /\n1 +budget, 1024 or more +none +not while thinking; temperature or top_p +not while thinking +any +from 1 +application\/pdf\n/,
     );
     expect(stdout).toMatch(/left out:\n\nPROVIDER .*\nb +up +speaks images\n$/);
     const nobody = await run(answer({ ...plan, candidates: [], left_out: [] }), argv);

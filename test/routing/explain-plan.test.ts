@@ -53,8 +53,14 @@ describe('an explained plan', () => {
       ['other', 'messages'],
     ]);
     expect(candidates[1]?.why).toBe('priority 1; translated from chat');
+    expect(candidates[1]?.capabilities).toMatchObject({ min_budget: 1024 });
     expect(leftOut).toMatchObject([
-      { provider: 'pictures', protocol: null, why: expect.stringContaining('speaks images') },
+      {
+        provider: 'pictures',
+        protocol: null,
+        capabilities: null,
+        why: expect.stringContaining('speaks images'),
+      },
     ]);
   });
 

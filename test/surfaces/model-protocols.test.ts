@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { chat } from '../../src/protocols/chat/chat.ts';
 import { generateContent } from '../../src/protocols/generate-content/generate-content.ts';
 import { messages } from '../../src/protocols/messages/messages.ts';
-import { servedProtocols } from '../../src/surfaces/model-protocols.ts';
+import { routeCapabilities, servedProtocols } from '../../src/surfaces/model-protocols.ts';
 import { fakeModel, fakeRoute } from '../support/catalog.ts';
 
 const CLIENTS = [chat, messages, generateContent];
@@ -30,4 +30,19 @@ it('generate-content is served where the route says so', () => {
   const translated = fakeModel('acme/b', [fakeRoute('b', { protocols, mapping: 'translated' })]);
   expect(Object.keys(servedProtocols(native, CLIENTS))).not.toContain('generate-content');
   expect(Object.keys(servedProtocols(translated, CLIENTS))).toContain('generate-content');
+});
+
+it('a model tells what the upstream model of each route takes, in the words of its route', () => {
+  const model = fakeModel('acme/fast', [
+    fakeRoute('a', {
+      protocols: new Set(['messages', 'chat', 'embeddings']),
+      upstreamModel: 'claude-opus-4-8',
+      capabilities: { tool_id_length: 20 },
+    }),
+    fakeRoute('b', { protocols: new Set(['images']) }),
+  ]);
+  const [first, second] = routeCapabilities(model);
+  expect(first?.capabilities.messages).toMatchObject({ thinking: 'adaptive', tool_id_length: 20 });
+  expect(Object.keys(first?.capabilities ?? {})).toEqual(['chat', 'messages']);
+  expect(second).toEqual({ capabilities: {} });
 });
