@@ -7,9 +7,12 @@ import type { Usage } from '../core/usage.ts';
 import { runInference } from '../inference/run-inference.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';
 import type { PipeableBody } from '../inference/types.ts';
+import { UNKNOWN } from '../protocols/capabilities/capabilities-of.ts';
 import type { CanonicalRequest, Part, Stop } from '../protocols/canonical.ts';
 import { messagesCodec } from '../protocols/messages/codec/messages-codec.ts';
 import { messages } from '../protocols/messages/messages.ts';
+import type { WireProtocol } from '../protocols/protocol.ts';
+import { translateBetween } from '../protocols/translate.ts';
 import type { Catalog } from '../routing/catalog.ts';
 import type { Admitted } from '../surfaces/gate.ts';
 import type { PayingKey } from '../usage/principal.ts';
@@ -61,6 +64,15 @@ export class ModelCallError extends Error {
     this.cost = cost;
   }
 }
+
+/**
+ * Messages as Agents speak it: an Agent knows no more than a logical name, so its request is fitted to
+ * the upstream model of each route in turn, also where the provider speaks Messages itself.
+ */
+const AGENT_MESSAGES: WireProtocol = {
+  ...messages,
+  encode: translateBetween(messagesCodec, messagesCodec).encode,
+};
 
 export interface ModelCallerDeps {
   inference: InferenceDeps;
@@ -128,6 +140,8 @@ async function open(
     model,
     defaultMaxTokens: snapshot.models.get(model)?.maxOutputTokens ?? defaultMaxTokens,
     askUsage: true,
+    // No rule of a vendor's may match a logical name.
+    capabilities: UNKNOWN,
   });
   const result = await runInference(
     {
@@ -135,7 +149,7 @@ async function open(
       at: clock.now(),
       startedAt: clock.monotonic(),
       surface: 'session',
-      protocol: messages,
+      protocol: AGENT_MESSAGES,
       principal,
       catalog: snapshot,
       body: Buffer.from(stringifyWithRaw(value)),
