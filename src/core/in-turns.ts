@@ -1,13 +1,23 @@
+/** Work that breaks off at every `yield`, where others may have their turn, and returns its result. */
+export type Steps<T> = Generator<void, T>;
+
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
 /**
  * Runs steps to their end: at once where there is but one, else with a break at every `yield`, in which
  * others get their turn.
  */
-export function inTurns<T>(steps: Generator<void, T>): T | Promise<T> {
+export function inTurns<T>(steps: Steps<T>): T | Promise<T> {
   const first = steps.next();
   return first.done ? first.value : runRest(steps);
 }
 
-async function runRest<T>(steps: Generator<void, T>): Promise<T> {
+async function runRest<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
     await new Promise(setImmediate);
     const step = steps.next();

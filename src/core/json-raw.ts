@@ -20,11 +20,31 @@ export function parseKeepingRaw(text: string, keep: readonly string[]): unknown 
   if (mark === undefined) return JSON.parse(text) as unknown;
   const { masked, raws } = maskMembers(text, { names: new Set(tails), mark });
   if (raws.length === 0) return JSON.parse(text) as unknown;
-  const unmask = (_key: string, value: unknown): unknown => {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, mark)) return value;
-    return raws[(value as Record<string, number>)[mark] as number];
-  };
-  return JSON.parse(masked, unmask) as unknown;
+  return unmask(JSON.parse(masked), { mark, raws });
+}
+
+/** Puts the raw texts back; several times as fast as a reviver of `JSON.parse`. */
+function unmask(value: unknown, masks: { mark: string; raws: readonly RawJson[] }): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) value[index] = unmask(value[index], masks);
+    return value;
+  }
+  const object = value as Record<string, unknown>;
+  for (const key in object) {
+    if (key === masks.mark) return masks.raws[object[key] as number];
+    const member = object[key];
+    const raw = unmask(member, masks);
+    if (raw === member) continue;
+    // A member of the name `__proto__` is one like any other.
+    Object.defineProperty(object, key, {
+      value: raw,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
+  }
+  return object;
 }
 
 /** Like JSON.stringify for JSON values, with every {@link RawJson} inside written as its text. */

@@ -34,6 +34,9 @@ export interface CallDeps {
   onBug(thrown: unknown, requestId: string): void;
 }
 
+/** A request that is translated in one go up to this length takes some milliseconds. */
+const LONG_BYTES = 64 * 1024;
+
 export type CommittedResult = Exclude<AttemptResult, AttemptFailure>;
 
 /**
@@ -96,9 +99,10 @@ async function attempt(
   const losses: string[] = [];
   const peek = call.media ? await readMedia(call, route) : call.peek;
   if ('type' in peek) return note(call, candidate, { result: peek, ms: 0 });
+  const prepared = prepare(call, candidate, { peek, wire, losses, deps });
+  const request = prepared instanceof Promise ? await prepared : prepared;
   // It may have left while no exchange listened for it: before it was admitted, or between two.
   if (call.client.gone) return abortedFailure();
-  const request = prepare(call, candidate, { peek, wire, losses, deps });
   if ('type' in request) return note(call, candidate, { result: request, ms: 0 });
   const transport = deps.transportFor(route.provider, holderOf(call.principal));
   let startedAt = clock.monotonic();
@@ -149,23 +153,25 @@ interface Preparation {
   deps: CallDeps;
 }
 
+type Prepared = UpstreamRequest | AttemptFailure;
+
 /** The request for one candidate, or why it is passed over without being asked. */
 function prepare(
   call: Call,
   { route, model, protocol }: Candidate,
   { peek, wire, losses, deps }: Preparation,
-): UpstreamRequest | AttemptFailure {
-  try {
-    const body = encode(wire, peek, {
-      model: route.upstreamModel,
-      quirks: route.provider.quirks[protocol],
-      askUsage: !route.provider.noStreamUsage,
-      account: route.provider.id,
-      defaultMaxTokens: model.maxOutputTokens ?? deps.defaultMaxTokens,
-      capabilities: route.capabilities,
-      losses,
-    });
-    return buildUpstreamRequest({
+): Prepared | Promise<Prepared> {
+  const options = {
+    model: route.upstreamModel,
+    quirks: route.provider.quirks[protocol],
+    askUsage: !route.provider.noStreamUsage,
+    account: route.provider.id,
+    defaultMaxTokens: model.maxOutputTokens ?? deps.defaultMaxTokens,
+    capabilities: route.capabilities,
+    losses,
+  };
+  const build = (body: Buffer | SpooledBody): UpstreamRequest =>
+    buildUpstreamRequest({
       account: route.provider,
       protocol,
       upstreamModel: route.upstreamModel,
@@ -176,15 +182,26 @@ function prepare(
       operation: wire === call.protocol ? call.peek.operation : undefined,
       clientHeaders: wire === call.protocol ? call.headers : undefined,
     });
-  } catch (thrown) {
-    if (thrown instanceof GatewayError && thrown.code === 'unsupported_feature')
-      return unsupportedFailure(thrown);
-    throw thrown;
-  } finally {
-    // Another candidate makes it again; nobody keeps it while a provider works.
+  // Another candidate makes it again: nobody keeps it while a provider works.
+  const release = (): void => {
     peek.json.release();
     call.peek.json.release();
+  };
+  if (wire.encodeInTurns && peek.body.length > LONG_BYTES)
+    return wire.encodeInTurns(peek, options).then(build).catch(passOver).finally(release);
+  try {
+    return build(encode(wire, peek, options));
+  } catch (thrown) {
+    return passOver(thrown);
+  } finally {
+    release();
   }
+}
+
+function passOver(thrown: unknown): AttemptFailure {
+  if (thrown instanceof GatewayError && thrown.code === 'unsupported_feature')
+    return unsupportedFailure(thrown);
+  throw thrown;
 }
 
 function encode(wire: Wire, peek: RequestPeek, options: EncodeOptions): Buffer | SpooledBody {

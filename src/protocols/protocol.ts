@@ -191,6 +191,8 @@ export interface Wire {
    * @throws GatewayError `unsupported_feature` when this candidate cannot serve the request
    */
   encode(peek: RequestPeek, options: EncodeOptions): Buffer | SpooledBody;
+  /** The same for a long request, with turns for others between its steps. Absent: it has one step. */
+  encodeInTurns?(peek: RequestPeek, options: EncodeOptions): Promise<Buffer>;
   /** The same for a request that is a form. Absent: there are none. */
   encodeForm?(form: Form, options: EncodeOptions): SpooledBody;
   /** True: answers are read with the request at hand, so its body stays to the end. Default false. */

@@ -1,10 +1,13 @@
 import { Buffer } from 'node:buffer';
 import { PROTOCOLS } from '../core/protocol-id.ts';
 import type { Protocol } from '../core/protocol-id.ts';
+import { isJson } from '../core/json/scan-text.ts';
 import type { Signature } from './canonical.ts';
 
 /** Every token begins with the base64 of these bytes. */
 const HEAD = 'GWR1["';
+/** The JSON array begins behind the letters. */
+const JSON_START = 4;
 /** Beginning of the text of every token. */
 export const TOKEN_MARK = Buffer.from(HEAD).toString('base64');
 
@@ -30,13 +33,14 @@ export function isForeignToken(text: unknown, own: Protocol): boolean {
 
 function readToken(text: string): Signature | undefined {
   if (!text.startsWith(TOKEN_MARK)) return undefined;
-  try {
-    const parsed: unknown = JSON.parse(Buffer.from(text, 'base64').toString('utf8').slice(4));
-    if (!Array.isArray(parsed)) return undefined;
-    const [origin, value, account] = parsed as [Protocol, unknown, unknown];
-    if (!PROTOCOLS.includes(origin) || typeof value !== 'string') return undefined;
-    return { origin, value, ...(typeof account === 'string' ? { account } : {}) };
-  } catch {
-    return undefined;
-  }
+  const json = Buffer.from(text, 'base64').subarray(JSON_START);
+  // A request may hold very many that are none, and to be refused by the parser takes long.
+  if (!isJson(json)) return undefined;
+  const [origin, value, account] = JSON.parse(json.toString('utf8')) as [
+    Protocol,
+    unknown,
+    unknown,
+  ];
+  if (!PROTOCOLS.includes(origin) || typeof value !== 'string') return undefined;
+  return { origin, value, ...(typeof account === 'string' ? { account } : {}) };
 }

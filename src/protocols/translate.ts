@@ -1,4 +1,6 @@
 import { Buffer } from 'node:buffer';
+import { atOnce, inTurns } from '../core/in-turns.ts';
+import type { Steps } from '../core/in-turns.ts';
 import { quirkEdits } from '../core/json-quirks.ts';
 import { RawJson, stringifyWithRaw } from '../core/json-raw.ts';
 import { JsonDocument, scanJson } from '../core/json/json-document.ts';
@@ -27,18 +29,26 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
   const namesOf = (losses: readonly Feature[]): string[] => [
     ...new Set(losses.map((feature) => fields[feature] ?? feature)),
   ];
+  function* encodeSteps(peek: RequestPeek, options: EncodeOptions): Steps<Buffer> {
+    void peek.json.value;
+    yield;
+    const asked = client.decodeRequest(peek);
+    yield;
+    const readable = withoutOtherAccounts(asked, options.account);
+    const encoded = provider.encodeRequest(readable ?? asked, options);
+    const losses: Feature[] = readable ? ['reasoning_signatures'] : [];
+    const lost = new Set([...asked.unmapped, ...namesOf([...losses, ...encoded.losses])]);
+    for (const name of lost) options.losses.push(name);
+    yield;
+    const text = toText(encoded);
+    yield;
+    return withQuirks(Buffer.from(text), options);
+  }
   return {
     id: provider.id,
     readsRequest: client.repeatsRequest,
-    encode(peek, options) {
-      const asked = client.decodeRequest(peek);
-      const readable = withoutOtherAccounts(asked, options.account);
-      const encoded = provider.encodeRequest(readable ?? asked, options);
-      const losses: Feature[] = readable ? ['reasoning_signatures'] : [];
-      const lost = new Set([...asked.unmapped, ...namesOf([...losses, ...encoded.losses])]);
-      for (const name of lost) options.losses.push(name);
-      return withQuirks(toBytes(encoded), options);
-    },
+    encode: (peek, options) => atOnce(encodeSteps(peek, options)),
+    encodeInTurns: async (peek, options) => inTurns(encodeSteps(peek, options)),
     parsesAnswers: true,
     readAnswer(source, peek, options): Answer | undefined {
       const body = source instanceof JsonDocument ? source.body : source;
@@ -48,7 +58,7 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
         const parts = answer.parts.map((part) => bindPart(part, options.account));
         const encoded = client.encodeAnswer({ ...answer, parts }, contextOf(peek, options));
         return {
-          body: toBytes(encoded),
+          body: Buffer.from(toText(encoded)),
           usage: answer.usage,
           outputChars: sizeOf(answer.parts),
           losses: namesOf(encoded.losses),
@@ -68,8 +78,8 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
   };
 }
 
-function toBytes({ value }: Encoded): Buffer {
-  return Buffer.from(value instanceof RawJson ? value.text : stringifyWithRaw(value));
+function toText({ value }: Encoded): string {
+  return value instanceof RawJson ? value.text : stringifyWithRaw(value);
 }
 
 function withQuirks(body: Buffer, { quirks }: EncodeOptions): Buffer {

@@ -1,10 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import type { JsonDocument } from '../../src/core/json/json-document.ts';
 import { runInference } from '../../src/inference/run-inference.ts';
 import type { InferenceRequest } from '../../src/inference/run-inference.ts';
 import type { Route } from '../../src/routing/catalog.ts';
 import { StoreError } from '../../src/store/store.ts';
 import type { CallResult } from '../../src/inference/types.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
+import type { WireProtocol } from '../../src/protocols/protocol.ts';
 import { UpstreamError } from '../../src/upstream/transport.ts';
 import { verifies } from '../requirements.ts';
 import { fakeAccount, fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
@@ -188,6 +190,47 @@ describe('runInference', () => {
     expect(health.look(one).state).toBe('available');
     expect(bench.outcomes).toMatchObject([{ status: 500, result: 'error' }]);
   });
+
+  it.each([
+    ['a short one that is forwarded', 1, 'chat' as const],
+    ['a short one that is translated', 1, 'responses' as const],
+    ['a long one that is translated', 100_000, 'responses' as const],
+  ])(
+    'nothing that was parsed of a request is kept while a provider works: %s',
+    async (_what, length, protocol) => {
+      const bench = inferenceBench();
+      let json: JsonDocument | undefined;
+      const watched: WireProtocol = {
+        ...chat,
+        peek(source) {
+          const peek = chat.peek(source);
+          ({ json } = peek);
+          return peek;
+        },
+      };
+      const provider = fakeAccount('a', {
+        protocols: { chat: { path: '/chat' }, responses: { path: '/responses' } },
+      });
+      const content = 'x'.repeat(length);
+      const body = { model: 'acme/fast', messages: [{ role: 'user', content }] };
+      const call = {
+        ...plainRequest([route('a', 0, { provider, protocols: new Set([protocol]) })]),
+        protocol: watched,
+        body: Buffer.from(JSON.stringify(body)),
+      };
+      const parse = vi.spyOn(JSON, 'parse');
+      try {
+        runInference(call, bench.deps).catch(() => undefined);
+        while (bench.sent.length === 0) await nextTurn();
+        const whole = parse.mock.calls.filter(([text]) => text.startsWith('{"model"'));
+        expect(whole).toHaveLength(protocol === 'chat' ? 0 : 1);
+        expect(json?.value).toEqual(body);
+        expect(parse.mock.lastCall?.[0]).toMatch(/^\{"model"/);
+      } finally {
+        parse.mockRestore();
+      }
+    },
+  );
 
   it(
     verifies('chat.status.500-persistence', 'a stream is given up when its record is not durable'),

@@ -32,8 +32,30 @@ export function textOf(object: Members, name: string): string | undefined {
 }
 
 export function toSnake(name: string): string {
+  return SNAKE.get(name) ?? spellSnake(name);
+}
+
+function spellSnake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
+
+/** Of the fields that are asked of every part of a conversation, which may have very many. */
+const SNAKE: ReadonlyMap<string, string> = new Map(
+  [
+    'text',
+    'parts',
+    'thoughtSignature',
+    'functionCall',
+    'functionResponse',
+    'inlineData',
+    'fileData',
+    'fileUri',
+    'mimeType',
+    'data',
+    'id',
+    'name',
+  ].map((name) => [name, spellSnake(name)]),
+);
 
 export function toCamel(name: string): string {
   return name.replace(/_([a-z0-9])/g, (_all, letter: string) => letter.toUpperCase());

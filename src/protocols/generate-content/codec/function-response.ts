@@ -1,5 +1,6 @@
 import { parseKeepingRaw, RawJson, stringifyWithRaw } from '../../../core/json-raw.ts';
-import { isJsonObject, parseJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json-value.ts';
+import { membersOfText } from '../../../core/json/scan-text.ts';
 import type { ToolResultPart } from '../../canonical.ts';
 import { listOf } from '../fields.ts';
 import type { Members } from '../fields.ts';
@@ -42,7 +43,7 @@ function toText(value: unknown): string {
 export function writeResponse(content: Content, isError: boolean): object {
   const text = content.flatMap((one) => (one.type === 'text' ? [one.text] : [])).join('\n');
   if (isError) return { error: text };
-  const value = parseJsonObject(text);
-  const isOwn = value && !('output' in value) && !('error' in value);
+  const members = membersOfText(text);
+  const isOwn = members?.every(({ key }) => key !== 'output' && key !== 'error');
   return isOwn ? new RawJson(text) : { output: text };
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { RawJson } from '../../../core/json-raw.ts';
-import { parseJsonObject } from '../../../core/json-value.ts';
+import { membersOfText } from '../../../core/json/scan-text.ts';
 import type {
   DocumentPart,
   ImagePart,
@@ -96,7 +96,7 @@ export function writeCall(
   call: { id: string; name: string; arguments: string },
   losses: Set<Feature>,
 ): WrittenPart {
-  const isObject = parseJsonObject(call.arguments) !== undefined;
+  const isObject = membersOfText(call.arguments) !== undefined;
   if (!isObject && call.arguments.trim() !== '') losses.add('tool_arguments');
   const args = new RawJson(isObject ? call.arguments : '{}');
   return { functionCall: { id: call.id, name: call.name, args } };

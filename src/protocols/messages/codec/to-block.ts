@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { RawJson } from '../../../core/json-raw.ts';
-import { parseJsonObject } from '../../../core/json-value.ts';
+import { membersOfText } from '../../../core/json/scan-text.ts';
 import type {
   CacheMark,
   DocumentPart,
@@ -113,7 +113,7 @@ function isMarked({ citations, cache }: TextPart): boolean {
 /** As the model wrote it; arguments that are no object cannot be said. */
 function toInput(text: string, losses: Set<Feature>): RawJson | Members {
   if (text.trim() === '') return {};
-  if (parseJsonObject(text)) return new RawJson(text);
+  if (membersOfText(text)) return new RawJson(text);
   losses.add('tool_arguments');
   return {};
 }
