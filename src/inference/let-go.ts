@@ -1,10 +1,8 @@
 import { Buffer } from 'node:buffer';
-import { scanJson } from '../core/json/json-document.ts';
 import type { RequestPeek, Wire } from '../protocols/protocol.ts';
 import type { Call } from './types.ts';
 
 const NO_BYTES = Buffer.alloc(0);
-const NOTHING = scanJson(Buffer.from('{}'));
 
 /**
  * Lets go of the bytes of a request that is not sent again, while its answer is still to come. They
@@ -14,8 +12,9 @@ const NOTHING = scanJson(Buffer.from('{}'));
 export function letGo(call: Call, wire: Wire): void {
   const { peek, protocol, media, work } = call;
   if (wire.readsRequest || protocol.answerLocally || media || work || peek.form) return;
-  // The object itself, because parts of a call that is under way hold on to it.
-  const nothing: Partial<RequestPeek> = { body: NO_BYTES, members: [], json: NOTHING };
+  // The objects themselves, because parts of a call that is under way hold on to them.
+  peek.json.discard();
+  const nothing: Partial<RequestPeek> = { body: NO_BYTES, members: [] };
   Object.assign(peek, nothing);
   call.release();
 }

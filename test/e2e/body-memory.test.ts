@@ -59,9 +59,9 @@ async function look({ child }: TestGateway, file: string) {
 /** Most bytes of memory per byte of a body, by model. */
 const ROWS = [
   // The second provider may have to be asked, so the bodies are kept.
-  ['acme/kept', ['one', 'two'], 2.1],
+  ['acme/kept', ['one', 'two'], 1.2],
   // Nobody can be asked after the one, so they are let go of.
-  ['acme/single', ['one'], 1.2],
+  ['acme/single', ['one'], 0.2],
 ] as const;
 
 it.each(ROWS)(

@@ -1,5 +1,4 @@
-import { isAscii } from 'node:buffer';
-import type { Buffer } from 'node:buffer';
+import { Buffer, isAscii } from 'node:buffer';
 import { GatewayError } from '../errors.ts';
 import type { ScannedMember } from './json-member.ts';
 import type { Marks } from './marks.ts';
@@ -36,6 +35,10 @@ const KINDS: Readonly<Record<number, JsonKind>> = {
   [0x6e]: 'null',
 };
 
+const EMPTY = Buffer.from('{}');
+const EMPTY_SCAN = new JsonScanner(EMPTY);
+EMPTY_SCAN.step();
+
 /** Bytes that are scanned before others get their turn; a few milliseconds on a slow machine. */
 const SLICE_BYTES = 256 * 1024;
 
@@ -44,18 +47,24 @@ const SLICE_BYTES = 256 * 1024;
  * value is made when something asks for it, and can be dropped again.
  */
 export class JsonDocument {
-  readonly body: Buffer;
-  /** In the order of the document; a repeated unguarded key appears as often as it is written. */
-  readonly members: readonly ScannedMember[];
-  readonly #scanner: JsonScanner;
+  #body: Buffer;
+  #scanner: JsonScanner;
   readonly #bound: ValueBound | undefined;
   #value: Readonly<Record<string, unknown>> | undefined;
 
   constructor(body: Buffer, scanner: JsonScanner, bound: ValueBound | undefined) {
-    this.body = body;
+    this.#body = body;
     this.#scanner = scanner;
     this.#bound = bound;
-    this.members = scanner.members;
+  }
+
+  get body(): Buffer {
+    return this.#body;
+  }
+
+  /** In the order of the document; a repeated unguarded key appears as often as it is written. */
+  get members(): readonly ScannedMember[] {
+    return this.#scanner.members;
   }
 
   /**
@@ -96,6 +105,13 @@ export class JsonDocument {
 
   /** Lets go of the parsed value; it is made again when asked for. */
   release(): void {
+    this.#value = undefined;
+  }
+
+  /** Lets go of the bytes too, for good: whoever still holds the document holds an empty object. */
+  discard(): void {
+    this.#body = EMPTY;
+    this.#scanner = EMPTY_SCAN;
     this.#value = undefined;
   }
 }

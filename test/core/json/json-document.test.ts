@@ -127,6 +127,19 @@ describe('JsonDocument', () => {
     60_000,
   );
 
+  it('holds nothing any more once it is discarded, whoever holds it', () => {
+    const json = scanJson(Buffer.from('{"model":"m","x":[1]}'));
+    expect(json.value).toEqual({ model: 'm', x: [1] });
+    json.discard();
+    expect([json.value, json.get('model'), json.find('x'), json.members]).toEqual([
+      {},
+      undefined,
+      undefined,
+      [],
+    ]);
+    expect(json.body.toString()).toBe('{}');
+  });
+
   it('gives others their turn while a long document is scanned', async () => {
     const MB = 2 ** 20;
     const others = countTurns();
