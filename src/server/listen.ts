@@ -8,6 +8,7 @@ import { GatewayError } from '../core/errors.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
 import { errorBody } from '../surfaces/envelopes.ts';
+import { PacedRequest } from './bodies/paced-request.ts';
 import { createWindDown } from './wind-down.ts';
 import type { WindDown } from './wind-down.ts';
 import { isSoundRequest } from './is-sound-request.ts';
@@ -58,6 +59,7 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Node.js itself would answer without an id.
       requireHostHeader: false,
+      IncomingMessage: PacedRequest,
     },
   });
   const server = served.node?.server as Server;
