@@ -4,11 +4,13 @@ import type { Socket } from 'node:net';
 import { serve } from 'h3';
 import type { H3 } from 'h3';
 import type { ServerConfig } from '../config/server-config.ts';
+import { systemClock } from '../core/clock.ts';
+import type { Clock } from '../core/clock.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
 import { errorBody } from '../surfaces/envelopes.ts';
-import { PacedRequest } from './bodies/paced-request.ts';
+import { createPacedRequest } from './bodies/paced-request.ts';
 import { createWindDown } from './wind-down.ts';
 import type { WindDown } from './wind-down.ts';
 import { isSoundRequest } from './is-sound-request.ts';
@@ -29,6 +31,7 @@ export interface ListenOptions {
   drainIdleMs: number;
   /** Names answers to what is no request. */
   ids: IdSource;
+  clock?: Clock;
 }
 
 /** A request head must arrive faster than a body may. */
@@ -41,7 +44,7 @@ const KEEP_ALIVE_MS = 65_000;
  * @throws Error with a sentence that says what to do when the address cannot be had
  */
 export async function listen(app: H3, options: ListenOptions): Promise<Listener> {
-  const { host, port, limits, ids } = options;
+  const { host, port, limits, ids, clock = systemClock } = options;
   const served = serve(app, {
     hostname: host,
     port,
@@ -59,7 +62,7 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
       keepAliveTimeout: KEEP_ALIVE_MS,
       // Node.js itself would answer without an id.
       requireHostHeader: false,
-      IncomingMessage: PacedRequest,
+      IncomingMessage: createPacedRequest(clock),
     },
   });
   const server = served.node?.server as Server;

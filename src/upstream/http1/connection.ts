@@ -13,6 +13,9 @@ import { toUpstreamError } from './to-upstream-error.ts';
 /** A body up to this size is sent in one piece with the head: copying it costs less than two writes. */
 const MAX_JOINED_BYTES = 64 * 1024;
 
+/** Reads that filled the buffer after which others get their turn: a socket may be read 32 times in a row. */
+const FULL_READS_PER_TURN = 4;
+
 /** What a server's clock and the way to it may take off the time that it keeps a connection. */
 const KEEP_ALIVE_MARGIN_MS = 2000;
 const MAX_KEEP_ALIVE_MS = 10 * 60 * 1000;
@@ -54,6 +57,7 @@ export class Connection implements ExchangeConnection {
   /** A spooled body is on its way. */
   #sending = false;
   #paused = false;
+  #fullReads = 0;
   #closed = false;
 
   constructor(origin: Origin, settings: ConnectionSettings, owner: ConnectionOwner) {
@@ -173,6 +177,7 @@ export class Connection implements ExchangeConnection {
     if (this.#closed) return;
     // Nobody asked: it must not be taken for the answer to the next request.
     if (!parser || !exchange) return this.close(undefined);
+    if (length === bytes.length && ++this.#fullReads % FULL_READS_PER_TURN === 0) this.#giveTurn();
     parser.push(bytes, length);
     const { head, data, error, complete } = parser;
     if (error) {
@@ -186,6 +191,13 @@ export class Connection implements ExchangeConnection {
     if (data) exchange.onData(data);
     if (error) exchange.fail(error);
     else if (complete) exchange.onEnd();
+  }
+
+  #giveTurn(): void {
+    this.#socket.pause();
+    setImmediate(() => {
+      if (!this.#paused && !this.#closed) this.#socket.resume();
+    });
   }
 
   #onEnd(): void {

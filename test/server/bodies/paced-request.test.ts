@@ -1,37 +1,57 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { PacedRequest } from '../../../src/server/bodies/paced-request.ts';
+import { createPacedRequest } from '../../../src/server/bodies/paced-request.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 
-const CHUNKS = 400_000;
-/** Of a framed byte. */
+const CHUNKS = 100_000;
+/** A framed byte. */
 const CHUNK = '1\r\nx\r\n';
-/** Most that a socket reads at once. */
-const READ_BYTES = 64 * 1024;
+/** Chunks of one read of a socket (64 KiB), and the end of the one before. */
+const MOST = Math.ceil((64 * 1024) / CHUNK.length) + 256;
 
-/** Largest number of chunks that came between two turns of the event loop, and of all. */
-function countChunks(request: PacedRequest): { most: number; all: number; end(): void } {
-  const counts = { most: 0, all: 0, end: () => void (isOver = true) };
-  let isOver = false;
-  let inTurn = 0;
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+async function startServer() {
+  const clock = createFakeClock();
+  const server = createServer({ IncomingMessage: createPacedRequest(clock) });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const send = async (body: string, framing = 'transfer-encoding: chunked') => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.write(`POST / HTTP/1.1\r\nhost: localhost\r\n${framing}\r\n\r\n`);
+    const [request, response] = (await once(server, 'request')) as [
+      IncomingMessage,
+      ServerResponse,
+    ];
+    onTestFinished(() => void response.end());
+    const counts = countPushes(request);
+    socket.write(body);
+    return { request, counts };
+  };
+  return { clock, send };
+}
+
+/** Chunks that came from the socket, whether they were read or not. */
+function countPushes(request: IncomingMessage): { chunks: number } {
+  const counts = { chunks: 0 };
   const push = request.push.bind(request);
-  request.push = (chunk, encoding) => {
-    if (chunk !== null) counts.all++;
-    counts.most = Math.max(counts.most, ++inTurn);
+  request.push = (chunk: unknown, encoding) => {
+    if (chunk !== null) counts.chunks++;
     return push(chunk, encoding);
   };
-  const turn = (): void => {
-    inTurn = 0;
-    if (!isOver) setImmediate(turn);
-  };
-  turn();
   return counts;
 }
 
-const READERS: readonly [string, (request: PacedRequest) => Promise<unknown>][] = [
+const READERS: readonly [string, (request: IncomingMessage) => Promise<unknown>][] = [
   [
     'a listener',
     (request) =>
@@ -48,23 +68,42 @@ const READERS: readonly [string, (request: PacedRequest) => Promise<unknown>][] 
   ],
 ];
 
-it.each(READERS)('takes a body of very many chunks in turns with others: %s', async (_by, read) => {
-  const server = createServer({ IncomingMessage: PacedRequest });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  onTestFinished(() => {
-    socket.destroy();
-    server.close();
-    server.closeAllConnections();
-  });
-  socket.write('POST / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n');
-  const [request, response] = (await once(server, 'request')) as [PacedRequest, ServerResponse];
-  const counts = countChunks(request);
-  socket.write(`${CHUNK.repeat(CHUNKS)}0\r\n\r\n`);
-  await read(request);
-  counts.end();
-  response.end();
-  expect(counts.all).toBe(CHUNKS);
-  expect(counts.most).toBeLessThanOrEqual((2 * READ_BYTES) / CHUNK.length);
+it.each(READERS)('reads a body of very many chunks in turns: %s', async (_by, read) => {
+  const { clock, send } = await startServer();
+  const { request, counts } = await send(`${CHUNK.repeat(CHUNKS)}0\r\n\r\n`);
+  let isRead = false;
+  const reading = read(request).then(() => (isRead = true));
+  for (let before = 0; !isRead; before = counts.chunks) {
+    for (let turn = 0; turn < 50; turn++) await nextTurn();
+    expect(counts.chunks - before).toBeLessThanOrEqual(MOST);
+    clock.advance(20);
+  }
+  await reading;
+  expect(counts.chunks).toBe(CHUNKS);
+});
+
+it('shares the turns among all such bodies', async () => {
+  const { clock, send } = await startServer();
+  const bodies: Awaited<ReturnType<typeof send>>[] = [];
+  for (let one = 0; one < 4; one++) bodies.push(await send(CHUNK.repeat(CHUNKS)));
+  for (const { request } of bodies) request.resume();
+  const all = () => bodies.reduce((sum, { counts }) => sum + counts.chunks, 0);
+  for (let turn = 0; turn < 2000; turn++) await nextTurn();
+  for (let round = 0; round < 8; round++) {
+    const before = all();
+    clock.advance(20);
+    for (let turn = 0; turn < 50; turn++) await nextTurn();
+    expect(all() - before).toBeLessThanOrEqual(MOST);
+  }
+  expect(bodies.every(({ counts }) => counts.chunks > MOST)).toBe(true);
+});
+
+it('never holds back a body of usual chunks', async () => {
+  const { send } = await startServer();
+  const length = 8 * 1024 * 1024;
+  const { request } = await send('x'.repeat(length), `content-length: ${length}`);
+  let read = 0;
+  request.on('data', (chunk: Buffer) => (read += chunk.length));
+  await once(request, 'end');
+  expect(read).toBe(length);
 });
