@@ -1,6 +1,9 @@
 /** Work that breaks off at every `yield`, where others may have their turn, and returns its result. */
 export type Steps<T> = Generator<void, T>;
 
+/** Work on fewer bytes takes some milliseconds at most, and needs no turns. */
+export const LONG_BYTES = 64 * 1024;
+
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();

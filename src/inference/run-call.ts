@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { GatewayError } from '../core/errors.ts';
+import { LONG_BYTES } from '../core/in-turns.ts';
 import type { SpooledBody } from '../core/spooled-body.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import { wireTo } from '../protocols/registry.ts';
@@ -33,9 +34,6 @@ export interface CallDeps {
   /** Told of a bug that no answer can tell of any more. */
   onBug(thrown: unknown, requestId: string): void;
 }
-
-/** A request that is translated in one go up to this length takes some milliseconds. */
-const LONG_BYTES = 64 * 1024;
 
 export type CommittedResult = Exclude<AttemptResult, AttemptFailure>;
 

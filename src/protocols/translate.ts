@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { atOnce, inTurns } from '../core/in-turns.ts';
+import { atOnce, inTurns, LONG_BYTES } from '../core/in-turns.ts';
 import type { Steps } from '../core/in-turns.ts';
 import { quirkEdits } from '../core/json-quirks.ts';
 import { RawJson, stringifyWithRaw } from '../core/json-raw.ts';
@@ -18,64 +18,89 @@ import { isTooDeep, TranslatedStream } from './translated-stream.ts';
  * directions (design: inference, Canonical form). What is lost is told in the client's field names.
  */
 export function translateBetween(client: CanonicalCodec, provider: CanonicalCodec): Wire {
-  const contextOf = (peek: RequestPeek, options: AnswerOptions): AnswerContext => ({
-    model: peek.model,
-    id: options.id,
-    created: options.created,
-    keepUsage: peek.keepUsage,
-    peek,
-  });
-  const fields = fieldsOf(client);
-  const namesOf = (losses: readonly Feature[]): string[] => [
-    ...new Set(losses.map((feature) => fields[feature] ?? feature)),
-  ];
-  function* encodeSteps(peek: RequestPeek, options: EncodeOptions): Steps<Buffer> {
-    void peek.json.value;
-    yield;
-    const asked = client.decodeRequest(peek);
-    yield;
-    const readable = withoutOtherAccounts(asked, options.account);
-    const encoded = provider.encodeRequest(readable ?? asked, options);
-    const losses: Feature[] = readable ? ['reasoning_signatures'] : [];
-    const lost = new Set([...asked.unmapped, ...namesOf([...losses, ...encoded.losses])]);
-    for (const name of lost) options.losses.push(name);
-    yield;
-    const text = toText(encoded);
-    yield;
-    return withQuirks(Buffer.from(text), options);
-  }
+  const pair: Pair = { client, provider, fields: fieldsOf(client) };
   return {
     id: provider.id,
     readsRequest: client.repeatsRequest,
-    encode: (peek, options) => atOnce(encodeSteps(peek, options)),
-    encodeInTurns: async (peek, options) => inTurns(encodeSteps(peek, options)),
+    encode: (peek, options) => atOnce(encodeSteps(pair, peek, options)),
+    encodeInTurns: async (peek, options) => inTurns(encodeSteps(pair, peek, options)),
     parsesAnswers: true,
-    readAnswer(source, peek, options): Answer | undefined {
+    readAnswer(source, peek, options) {
       const body = source instanceof JsonDocument ? source.body : source;
-      try {
-        const answer = provider.decodeAnswer(body.toString('utf8'));
-        if (!answer) return undefined;
-        const parts = answer.parts.map((part) => bindPart(part, options.account));
-        const encoded = client.encodeAnswer({ ...answer, parts }, contextOf(peek, options));
-        return {
-          body: Buffer.from(toText(encoded)),
-          usage: answer.usage,
-          outputChars: sizeOf(answer.parts),
-          losses: namesOf(encoded.losses),
-        };
-      } catch (thrown) {
-        if (isTooDeep(thrown)) return undefined;
-        throw thrown;
-      }
+      const steps = readSteps(pair, body, { peek, options });
+      return body.length > LONG_BYTES ? inTurns(steps) : atOnce(steps);
     },
     createStream: (options) =>
       new TranslatedStream({
         decoder: provider.createDecoder(),
         encoder: client.createEncoder(contextOf(options.peek, options)),
         account: options.account,
-        fields,
+        fields: pair.fields,
       }),
   };
+}
+
+interface Pair {
+  readonly client: CanonicalCodec;
+  readonly provider: CanonicalCodec;
+  /** Of the client. */
+  readonly fields: ReturnType<typeof fieldsOf>;
+}
+
+function* encodeSteps(
+  { client, provider, fields }: Pair,
+  peek: RequestPeek,
+  options: EncodeOptions,
+): Steps<Buffer> {
+  void peek.json.value;
+  yield;
+  const asked = client.decodeRequest(peek);
+  yield;
+  const readable = withoutOtherAccounts(asked, options.account);
+  const encoded = provider.encodeRequest(readable ?? asked, options);
+  const losses: Feature[] = readable ? ['reasoning_signatures'] : [];
+  const lost = new Set([...asked.unmapped, ...namesOf([...losses, ...encoded.losses], fields)]);
+  for (const name of lost) options.losses.push(name);
+  yield;
+  const text = toText(encoded);
+  yield;
+  return withQuirks(Buffer.from(text), options);
+}
+
+function* readSteps(
+  { client, provider, fields }: Pair,
+  body: Buffer,
+  { peek, options }: { peek: RequestPeek; options: AnswerOptions },
+): Steps<Answer | undefined> {
+  try {
+    const json = body.toString('utf8');
+    yield;
+    const answer = provider.decodeAnswer(json);
+    yield;
+    if (!answer) return undefined;
+    const parts = answer.parts.map((part) => bindPart(part, options.account));
+    const encoded = client.encodeAnswer({ ...answer, parts }, contextOf(peek, options));
+    yield;
+    const text = toText(encoded);
+    yield;
+    return {
+      body: Buffer.from(text),
+      usage: answer.usage,
+      outputChars: sizeOf(answer.parts),
+      losses: namesOf(encoded.losses, fields),
+    };
+  } catch (thrown) {
+    if (isTooDeep(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+function contextOf(peek: RequestPeek, { id, created }: AnswerOptions): AnswerContext {
+  return { model: peek.model, id, created, keepUsage: peek.keepUsage, peek };
+}
+
+function namesOf(losses: readonly Feature[], fields: Pair['fields']): string[] {
+  return [...new Set(losses.map((feature) => fields[feature] ?? feature))];
 }
 
 function toText({ value }: Encoded): string {

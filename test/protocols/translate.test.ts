@@ -100,7 +100,19 @@ describe('a translated answer', () => {
     expect(String(read?.body)).toContain(JSON.stringify('{"a":1.0}'));
   });
 
-  it('is refused when it is none, or nested too deeply to be written again', () => {
+  it('of some length is read in steps, with turns for others between them', async () => {
+    const text = 'x'.repeat(100_000);
+    const body = answer(JSON.stringify({ text }));
+    const turns = { others: 0 };
+    const other = (): void => void (turns.others++, setImmediate(other).unref());
+    setImmediate(other);
+    const read = wire.readAnswer(body, peek(), ANSWER);
+    expect(read).toBeInstanceOf(Promise);
+    expect(String((await read)?.body)).toContain(text);
+    expect(turns.others).toBeGreaterThanOrEqual(4);
+  });
+
+  it('is refused when it is none, or nested too deeply to be written again', async () => {
     expect(
       atOnce(wire.readAnswer(Buffer.from('{"type":"error"}'), peek(), ANSWER)),
     ).toBeUndefined();
@@ -110,7 +122,7 @@ describe('a translated answer', () => {
     );
     const back = translateBetween(messagesCodec, chatCodec);
     const client = { ...peek(), value: { max_tokens: 5 } };
-    expect(atOnce(back.readAnswer(chat, client, ANSWER))).toBeUndefined();
+    expect(await back.readAnswer(chat, client, ANSWER)).toBeUndefined();
     const stream = back.createStream?.({ ...ANSWER, peek: client });
     stream?.push(formatSse({ data: chat.toString().replace('"message"', '"delta"') }));
     expect(stream?.failure?.kind).toBe('malformed');

@@ -1,4 +1,7 @@
 import { Buffer, isUtf8 } from 'node:buffer';
+import { atOnce, inTurns, LONG_BYTES } from '../../core/in-turns.ts';
+import type { Steps } from '../../core/in-turns.ts';
+import type { JsonDocument } from '../../core/json/json-document.ts';
 import { answerDocument } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';
 import type { Answer, RequestPeek } from '../protocol.ts';
@@ -18,13 +21,20 @@ import { fromResponsesUsage } from './responses-usage.ts';
 export function readResponsesAnswer(
   source: AnswerSource,
   { model }: RequestPeek,
-): Answer | undefined {
+): Answer | undefined | Promise<Answer | undefined> {
   const document = answerDocument(source);
   if (!document || !isUtf8(document.body)) return undefined;
+  const steps = readSteps(document, model);
+  return document.body.length > LONG_BYTES ? inTurns(steps) : atOnce(steps);
+}
+
+function* readSteps(document: JsonDocument, model: string): Steps<Answer | undefined> {
   const { body, value } = document;
+  yield;
   if (!isResponse(value) || isProviderFailure(value)) return undefined;
   // In latin1 every byte is one character, so what stays is byte for byte what came.
   const kept = keepPublic(body.toString('latin1'), RESPONSE, publicSlots(model, value['error']));
+  yield;
   if (kept === undefined) return undefined;
   return {
     body: Buffer.from(kept, 'latin1'),
