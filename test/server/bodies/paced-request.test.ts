@@ -71,9 +71,9 @@ const READERS: readonly [string, (request: IncomingMessage) => Promise<unknown>]
 it.each(READERS)('reads a body of very many chunks in turns: %s', async (_by, read) => {
   const { clock, send } = await startServer();
   const { request, counts } = await send(`${CHUNK.repeat(CHUNKS)}0\r\n\r\n`);
-  let isRead = false;
-  const reading = read(request).then(() => (isRead = true));
-  for (let before = 0; !isRead; before = counts.chunks) {
+  const state = { isRead: false };
+  const reading = read(request).then(() => (state.isRead = true));
+  for (let before = 0; !state.isRead; before = counts.chunks) {
     for (let turn = 0; turn < 50; turn++) await nextTurn();
     expect(counts.chunks - before).toBeLessThanOrEqual(MOST);
     clock.advance(20);

@@ -356,3 +356,33 @@ describe('an answer', () => {
     await closed(upstream.sockets[0]);
   });
 });
+
+it('is read in turns with others, however fast its answer comes', async () => {
+  const length = 16 * 1024 * 1024;
+  const upstream = await upstreams.raw((socket) =>
+    socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${length}\r\n\r\n${'x'.repeat(length)}`),
+  );
+  const counts = { inTurn: 0, most: 0, bytes: 0, isOver: false };
+  const turn = (): void => {
+    counts.inTurn = 0;
+    if (!counts.isOver) setImmediate(turn);
+  };
+  turn();
+  await new Promise<void>((resolve, reject) => {
+    create().send(
+      { url: new URL(upstream.url), method: 'GET', headers: [], body: undefined },
+      {
+        onHead: () => undefined,
+        onData(chunk) {
+          counts.most = Math.max(counts.most, ++counts.inTurn);
+          counts.bytes += chunk.length;
+        },
+        onEnd: resolve,
+        onError: reject,
+      },
+    );
+  });
+  counts.isOver = true;
+  expect(counts.bytes).toBe(length);
+  expect(counts.most).toBeLessThanOrEqual(8);
+});
