@@ -1,9 +1,9 @@
 // `npm run bench`: the gateway beside the provider alone and beside a minimal Node proxy, in one run and
 // alternating, because on a shared machine only ratios of one run mean something. Bounded to minutes.
 // Options: --seconds N (per measurement), --rounds N,
-// --only non-stream|stream|prompt|families|startup|memory|apply|sessions|schedules|workers|stores, or
-// sessions/latency, stores/commits and the like,
-// --against DIR (sessions: another built checkout, measured in turn with this one; apply: in its place),
+// --only non-stream|stream|prompt|families|startup|memory|apply|stall|sessions|schedules|workers|stores, or
+// sessions/latency, stores/commits, stall/bytes and the like,
+// --against DIR (sessions: another built checkout, measured in turn with this one; apply, stall: in its place),
 // --profile DIR (sessions, schedules: CPU profiles of the gateways are left there)
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,6 +16,7 @@ import { percentile, runLoad } from './load.js';
 import { cpuMicros, memoryMiB, startServer } from './processes.js';
 import { measureSchedules } from './schedules.js';
 import { measureSessions } from './sessions.js';
+import { measureStalls } from './stall.js';
 import { measureStartup } from './startup.js';
 import { measureStores } from './stores.js';
 import { measureWorkers } from './workers.js';
@@ -72,6 +73,8 @@ if (!options.only || options.only === 'families')
 if (!options.only || options.only === 'memory') await measureMemory();
 if (!options.only || options.only === 'apply')
   await measureApply({ root, directory, ms, upstream: upstream.url, binary: options.against });
+if (!options.only || options.only.startsWith('stall'))
+  await measureStalls({ root, directory, only: options.only, binary: options.against });
 if (!options.only || options.only.startsWith('sessions'))
   await measureSessions({ root, directory, ms, rounds, ...options });
 if (!options.only || options.only === 'schedules')
