@@ -338,6 +338,7 @@ describe('a candidate that is too slow', () => {
       const last = JSON.parse(payloads(answer.body.toString()).at(-1) ?? '');
       expect(last.error).toEqual({
         message: 'the provider stopped sending',
+        param: null,
         type: 'timeout_error',
         code: 'upstream_timeout',
       });
