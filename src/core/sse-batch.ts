@@ -22,6 +22,12 @@ export class SseBatch {
     this.#parts.push(bytes);
   }
 
+  /** Forgets what was gathered. */
+  clear(): void {
+    this.#parts.length = 0;
+    this.#source = undefined;
+  }
+
   /** What was gathered, or undefined when that is nothing. */
   bytes(): Buffer | undefined {
     this.#close();

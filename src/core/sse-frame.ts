@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 export const DATA_PREFIX = 'data: ';
 const EVENT_PREFIX = 'event: ';
 
-/** The bytes of one frame: `text` is the latin1 view of `source`, so offsets fit both. LF line ends only. */
+/** The bytes of one frame, its blank line included: `text` is the latin1 view of `source`, so offsets fit both. */
 export interface FrameBytes {
   readonly source: Buffer;
   readonly text: string;
@@ -11,26 +11,40 @@ export interface FrameBytes {
   readonly end: number;
 }
 
+/** What a frame says. */
+interface Reading {
+  readonly event?: string | undefined;
+  /** The data as latin1, one character per byte, lines joined by LF; undefined without a data field. */
+  readonly payload?: string | undefined;
+  /** Offset of the payload in the source, where it is one line. */
+  readonly payloadStart?: number | undefined;
+  /** Nothing but one line of data. */
+  readonly isBare?: boolean;
+  /** Written as {@link formatSse} writes it. */
+  readonly isPlain?: boolean;
+}
+
 /** One block of a server-sent event stream (WHATWG HTML, 9.2.6), comments included. */
 export class SseFrame {
-  /** Canonical wire bytes are `source[start..end)`: what came in, where that was canonical already. */
+  /** The wire bytes are `source[start..end)`, as they came in. */
   readonly source: Buffer;
   readonly start: number;
   readonly end: number;
   readonly event: string | undefined;
-  /** The data as latin1, one character per byte, lines joined by LF; undefined without a data field. */
   readonly payload: string | undefined;
+  readonly payloadStart: number | undefined;
+  readonly isBare: boolean;
+  readonly isPlain: boolean;
 
-  constructor(
-    bytes: Omit<FrameBytes, 'text'>,
-    payload: string | undefined,
-    event: string | undefined,
-  ) {
-    this.source = bytes.source;
-    this.start = bytes.start;
-    this.end = bytes.end;
-    this.payload = payload;
-    this.event = event;
+  constructor({ source, start, end }: Omit<FrameBytes, 'text'>, reading: Reading) {
+    this.source = source;
+    this.start = start;
+    this.end = end;
+    this.event = reading.event;
+    this.payload = reading.payload;
+    this.payloadStart = reading.payloadStart;
+    this.isBare = reading.isBare === true;
+    this.isPlain = reading.isPlain === true;
   }
 
   get raw(): Buffer {
@@ -45,8 +59,9 @@ export class SseFrame {
 
 /** A frame of the one line `data: …`, the usual case. */
 export function toDataFrame(bytes: FrameBytes): SseFrame {
-  const payload = bytes.text.slice(bytes.start + DATA_PREFIX.length, bytes.end - 2);
-  return new SseFrame(bytes, payload, undefined);
+  const payloadStart = bytes.start + DATA_PREFIX.length;
+  const payload = bytes.text.slice(payloadStart, bytes.end - 2);
+  return new SseFrame(bytes, { payload, payloadStart, isBare: true, isPlain: true });
 }
 
 /** A frame of the two lines `event: …` and `data: …`, the other usual case; undefined for other frames. */
@@ -58,61 +73,39 @@ export function toNamedFrame(bytes: FrameBytes): SseFrame | undefined {
     return undefined;
   const event = text.slice(start + EVENT_PREFIX.length, line);
   if (!/^[\w.-]+$/.test(event)) return undefined;
-  return new SseFrame(bytes, text.slice(line + 1 + DATA_PREFIX.length, end - 2), event);
+  const payloadStart = line + 1 + DATA_PREFIX.length;
+  const payload = text.slice(payloadStart, end - 2);
+  return new SseFrame(bytes, { event, payload, payloadStart, isPlain: true });
 }
 
-interface Fields {
-  comments: string[];
-  event: string | undefined;
-  id: string | undefined;
-  retry: string | undefined;
-  data: string[];
+/** Blank lines between frames, which say nothing. */
+export function toBlankFrame(bytes: Omit<FrameBytes, 'text'>): SseFrame {
+  return new SseFrame(bytes, {});
 }
 
-/**
- * Any other frame. Its canonical form has comments first, then `event`, `id`, `retry` and `data`, a
- * blank after each colon, and no other field; input that is in that form already is not copied.
- */
-export function toFrame(bytes: FrameBytes): SseFrame | undefined {
+/** Any other frame. Comments and fields that are not known say nothing. */
+export function toFrame(bytes: FrameBytes): SseFrame {
   const text = bytes.text.slice(bytes.start, bytes.end);
-  const fields = readFields(text);
-  const canonical = writeFields(fields);
-  if (canonical === '\n') return undefined;
-  const payload = fields.data.length > 0 ? fields.data.join('\n') : undefined;
-  const event = fields.event === undefined ? undefined : fromLatin1(fields.event);
-  if (canonical === text) return new SseFrame(bytes, payload, event);
-  const source = Buffer.from(canonical, 'latin1');
-  return new SseFrame({ source, start: 0, end: source.length }, payload, event);
-}
-
-function readFields(text: string): Fields {
-  const fields: Fields = {
-    comments: [],
-    event: undefined,
-    id: undefined,
-    retry: undefined,
-    data: [],
-  };
-  for (const line of text.split('\n')) {
-    if (line === '') continue;
+  const data: string[] = [];
+  let event: string | undefined;
+  let lines = 0;
+  let dataStart = 0;
+  for (const { 0: line, index } of text.matchAll(/[^\r\n]+/g)) {
+    lines++;
     const colon = line.indexOf(':');
     const name = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? '' : line.slice(colon + (line.charCodeAt(colon + 1) === 32 ? 2 : 1));
-    if (name === '') fields.comments.push(line);
-    else if (name === 'data') fields.data.push(value);
-    else if (name === 'event' || name === 'id' || name === 'retry') fields[name] = value;
+    const value = colon < 0 ? '' : line.slice(colon + (line[colon + 1] === ' ' ? 2 : 1));
+    if (name === 'event') event = fromLatin1(value);
+    if (name !== 'data') continue;
+    data.push(value);
+    dataStart = bytes.start + index + line.length - value.length;
   }
-  return fields;
-}
-
-function writeFields({ comments, event, id, retry, data }: Fields): string {
-  let text = '';
-  for (const comment of comments) text += `${comment}\n`;
-  if (event !== undefined) text += `${EVENT_PREFIX}${event}\n`;
-  if (id !== undefined) text += `id: ${id}\n`;
-  if (retry !== undefined) text += `retry: ${retry}\n`;
-  for (const line of data) text += `${DATA_PREFIX}${line}\n`;
-  return `${text}\n`;
+  return new SseFrame(bytes, {
+    event,
+    payload: data.length > 0 ? data.join('\n') : undefined,
+    payloadStart: data.length === 1 ? dataStart : undefined,
+    isBare: lines === 1 && data.length === 1,
+  });
 }
 
 export interface SseEvent {
@@ -123,20 +116,15 @@ export interface SseEvent {
 
 /** The wire bytes of an event; data of several lines becomes several data lines. */
 export function formatSse({ event, data, id }: SseEvent): Buffer {
-  const lines = data.split(/\r\n|\r|\n/);
-  return Buffer.from(
-    writeFields({
-      comments: [],
-      event: oneLine(event),
-      id: oneLine(id),
-      retry: undefined,
-      data: lines,
-    }),
-  );
+  let text = '';
+  if (event !== undefined) text += `${EVENT_PREFIX}${oneLine(event)}\n`;
+  if (id !== undefined) text += `id: ${oneLine(id)}\n`;
+  for (const line of data.split(/\r\n|\r|\n/)) text += `${DATA_PREFIX}${line}\n`;
+  return Buffer.from(`${text}\n`);
 }
 
-function oneLine(value: string | undefined): string | undefined {
-  return value?.replace(/[\r\n]+/g, ' ');
+function oneLine(value: string): string {
+  return value.replace(/[\r\n]+/g, ' ');
 }
 
 function fromLatin1(text: string): string {

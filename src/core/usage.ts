@@ -16,6 +16,20 @@ export interface Usage {
   raw?: unknown;
 }
 
+/** Both together; what either provider told of it as parsed is left out. */
+export function addUsage(one: Usage, other: Usage): Usage {
+  return {
+    input: one.input + other.input,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite5m: one.cacheWrite5m + other.cacheWrite5m,
+    cacheWrite1h: one.cacheWrite1h + other.cacheWrite1h,
+    output: one.output + other.output,
+    reasoning: one.reasoning + other.reasoning,
+    images: one.images + other.images,
+    seconds: one.seconds + other.seconds,
+  };
+}
+
 export const NO_USAGE: Usage = Object.freeze({
   input: 0,
   cacheRead: 0,

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { StreamOptions, StreamReader } from '../protocols/protocol.ts';
+import type { StreamFailure, StreamOptions, StreamReader } from '../protocols/protocol.ts';
 import type { HealthReport } from '../routing/health.ts';
 import type {
   UpstreamCall,
@@ -26,6 +26,7 @@ import { toInBandError } from './in-band-error.ts';
 import { readAnswer } from './read-answer.ts';
 import { createRelay } from './relay.ts';
 import type { Relay } from './relay.ts';
+import { estimateUsage } from './settlement.ts';
 import type { AttemptFailure } from './types.ts';
 import { Watchdog } from './watchdog.ts';
 import type { Lapse } from './watchdog.ts';
@@ -179,6 +180,7 @@ export class Exchange implements UpstreamSink, ActiveExchange {
       account: candidate.route.provider.id,
       id: call.id,
       created: Math.floor(call.at / 1000),
+      estimateUsage: (outputChars) => estimateUsage(call, outputChars),
     };
   }
 
@@ -217,8 +219,10 @@ export class Exchange implements UpstreamSink, ActiveExchange {
   /** The client may be gone, or time may be up, since the answer was there. */
   private endAnswer(answer: Awaited<ReturnType<typeof readAnswer>>): void {
     if (this.phase !== 'answer') return;
-    if (answer === undefined || answer === 'too_many_values')
-      return this.fail(invalidAnswerFailure(answer ?? 'invalid_answer', this.status));
+    if ('type' in answer) {
+      const { reason, usage } = answer;
+      return this.fail({ ...invalidAnswerFailure(reason, this.status), usage });
+    }
     this.noteContent();
     this.close();
     this.options.resolve({ type: 'answer', answer, headers: this.headers });
@@ -227,19 +231,16 @@ export class Exchange implements UpstreamSink, ActiveExchange {
   private hold(chunk: Buffer): void {
     const reader = this.reader as StreamReader;
     const ready = reader.push(chunk);
-    if (ready) {
-      this.chunks.push(ready);
-      this.size += ready.length;
-    }
-    if (reader.failure && !reader.contentSeen)
-      return this.fail(streamFailure(reader.failure, this.options.candidate.route));
+    if (ready) this.chunks.push(ready);
+    if (reader.failure && !reader.contentSeen) return this.discard(reader, reader.failure);
     if (reader.contentSeen) this.commit();
-    else if (this.isFull(reader.events)) this.fail(invalidAnswerFailure('no_content', this.status));
+    else if (isFull(reader, this.options.maxAnswerBytes))
+      this.fail({ ...invalidAnswerFailure('no_content', this.status), usage: reader.usage });
   }
 
-  private isFull(events: number): boolean {
-    if (this.size > this.options.maxAnswerBytes) return true;
-    return events > MAX_HELD_EVENTS && this.size > MAX_HELD_BYTES;
+  /** A stream without content; what its provider counted all the same is due. */
+  private discard({ usage }: StreamReader, failure: StreamFailure): void {
+    this.fail({ ...streamFailure(failure, this.options.candidate.route), usage });
   }
 
   private commit(): void {
@@ -295,15 +296,8 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     const rest = reader.ended ? undefined : reader.end();
     if (this.phase === 'stream') {
       if (rest) this.chunks.push(rest);
-      if (!reader.contentSeen) {
-        return this.fail(
-          streamFailure(
-            reader.failure ?? { kind: 'truncated', message: '' },
-            this.options.candidate.route,
-          ),
-        );
-      }
-      return this.commit();
+      if (reader.contentSeen) return this.commit();
+      return this.discard(reader, reader.failure ?? { kind: 'truncated', message: '' });
     }
     if (rest) this.pass(rest);
     if (reader.failure)
@@ -368,6 +362,10 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     this.watchdog.stop();
     this.forgetClient();
   }
+}
+
+function isFull({ held, events }: StreamReader, maxBytes: number): boolean {
+  return held > maxBytes || (events > MAX_HELD_EVENTS && held > MAX_HELD_BYTES);
 }
 
 function isEventStream(headers: UpstreamHeaders): boolean {

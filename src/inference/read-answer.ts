@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { finishScan } from '../core/json/json-document.ts';
 import { JsonScanner } from '../core/json/scanner.ts';
+import type { Usage } from '../core/usage.ts';
 import { ANSWER_SCAN, toAnswerDocument } from '../protocols/answer-document.ts';
 import type { Answer, AnswerOptions, RequestPeek, Wire } from '../protocols/protocol.ts';
 
@@ -15,11 +16,17 @@ export interface ReadAnswerOptions {
   readonly maxValues: number;
 }
 
-type Read = Answer | 'too_many_values' | undefined;
+/** A 200 that is no answer. */
+export interface Discarded {
+  readonly type: 'discarded';
+  readonly reason: 'too_many_values' | 'invalid_answer';
+  readonly usage: Usage | undefined;
+}
+
+type Read = Answer | Discarded;
 
 /**
  * Reads a whole answer: a short one at once, a long one in slices between which others get their turn.
- * Undefined for what is no valid answer.
  */
 export function readAnswer(body: Buffer, options: ReadAnswerOptions): Read | Promise<Read> {
   const { wire, maxValues } = options;
@@ -36,7 +43,15 @@ function readScanned(
   scanner: JsonScanner,
   { wire, peek, answer }: ReadAnswerOptions,
 ): Read | Promise<Read> {
-  if (scanner.fault === 'values') return 'too_many_values';
+  if (scanner.fault === 'values') return discard('too_many_values');
   const document = toAnswerDocument(body, scanner);
-  return document && wire.readAnswer(document, peek, answer);
+  if (!document) return discard('invalid_answer');
+  const orDiscard = (read: Answer | undefined): Read =>
+    read ?? discard('invalid_answer', wire.readUsage?.(document));
+  const read = wire.readAnswer(document, peek, answer);
+  return read instanceof Promise ? read.then(orDiscard) : orDiscard(read);
+}
+
+function discard(reason: Discarded['reason'], usage?: Usage): Discarded {
+  return { type: 'discarded', reason, usage };
 }

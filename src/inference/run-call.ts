@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import { GatewayError } from '../core/errors.ts';
 import { LONG_BYTES } from '../core/in-turns.ts';
 import type { SpooledBody } from '../core/spooled-body.ts';
+import type { Usage } from '../core/usage.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import { wireTo } from '../protocols/registry.ts';
 import type { EncodeOptions, RequestPeek, Wire } from '../protocols/protocol.ts';
@@ -10,7 +11,10 @@ import type { Route } from '../routing/catalog.ts';
 import type { Health } from '../routing/health.ts';
 import type { Candidate, Plan } from '../routing/plan.ts';
 import type { Transport, UpstreamRequest } from '../upstream/transport.ts';
+import type { Discarded } from '../usage/ledger.ts';
+import { costOf } from '../usage/pricing.ts';
 import { holderOf } from '../usage/principal.ts';
+import type { Pricing } from '../usage/usage.ts';
 import type { ActiveExchanges } from './active-exchanges.ts';
 import { Exchange } from './exchange.ts';
 import type { AttemptResult } from './exchange-options.ts';
@@ -209,7 +213,7 @@ function encode(wire: Wire, peek: RequestPeek, options: EncodeOptions): Buffer |
 }
 
 function note(
-  { record }: Call,
+  { record, free }: Call,
   { route }: Candidate,
   { result, ms }: { result: AttemptResult; ms: number },
 ): AttemptResult {
@@ -220,6 +224,11 @@ function note(
     status: failed ? result.upstreamStatus : 200,
     outcome: failed ? result.reason : 'ok',
     ms: Math.round(ms),
+    discarded: failed && result.usage ? priced(result.usage, free ? {} : route.pricing) : undefined,
   });
   return result;
+}
+
+function priced(usage: Usage, pricing: Pricing): Discarded {
+  return { usage, cost: costOf(usage, pricing) };
 }

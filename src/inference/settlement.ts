@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { GatewayError } from '../core/errors.ts';
-import { NO_USAGE } from '../core/usage.ts';
+import { addUsage, NO_USAGE } from '../core/usage.ts';
 import type { Usage } from '../core/usage.ts';
 import type { AttemptRecord, Estimate, RequestOutcome } from '../usage/ledger.ts';
 import { costOf, estimateTokens } from '../usage/pricing.ts';
@@ -45,10 +45,8 @@ export function settleCall(call: Call, ending: Ending, clock: Clock): Promise<vo
       upstreamModel: answeredBy.route.upstreamModel,
     },
     attempts: withSpared(record),
-    usage: billed,
+    ...withDiscarded(call, billed, ending.consumption !== undefined),
     estimated,
-    cost:
-      ending.consumption && answeredBy && !call.free ? costOf(billed, answeredBy.route.pricing) : 0,
     losses: record.losses,
     overheadUs: Math.round(((record.sentAt ?? now) - startedAt) * 1000),
     firstContentMs:
@@ -77,6 +75,23 @@ export function settleError(
   );
 }
 
+/** The sums of a call: of its answer, if it has one, and of every 200 that was discarded before it. */
+function withDiscarded(
+  { record, free }: Call,
+  answered: Usage,
+  isDue: boolean,
+): Pick<RequestOutcome, 'usage' | 'cost'> {
+  const pricing = isDue && !free ? record.answeredBy?.route.pricing : undefined;
+  let usage = answered;
+  let cost = pricing ? costOf(answered, pricing) : 0;
+  for (const { discarded } of record.attempts) {
+    if (!discarded) continue;
+    usage = addUsage(usage, discarded.usage);
+    cost += discarded.cost;
+  }
+  return { usage, cost };
+}
+
 /** Candidates that were left alone are part of the story, too. */
 function withSpared({ attempts, skipped }: CallRecord): AttemptRecord[] {
   if (skipped.length === 0) return attempts;
@@ -98,7 +113,8 @@ function withSpared({ attempts, skipped }: CallRecord): AttemptRecord[] {
   return spared.length === 0 ? attempts : [...spared, ...attempts];
 }
 
-function estimateUsage({ inputBytes, model }: Asked, outputChars: number): Usage {
+/** Usage of a call whose provider counted nothing, by the sizes of what was asked and generated. */
+export function estimateUsage({ inputBytes, model }: Asked, outputChars: number): Usage {
   // Media in a prompt has many more bytes than tokens.
   const most = model.contextWindow ?? Infinity;
   return {

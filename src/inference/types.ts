@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Writable } from 'node:stream';
 import type { GatewayError } from '../core/errors.ts';
+import type { Usage } from '../core/usage.ts';
 import type { ContentRecorder } from './content-recorder.ts';
 import type { RequestPeek, WireProtocol } from '../protocols/protocol.ts';
 import type { Candidate, SkippedRoute } from '../routing/plan.ts';
@@ -102,4 +103,6 @@ export interface AttemptFailure {
   /** Undefined: says nothing about the candidate's health. */
   readonly fault: FaultKind | undefined;
   readonly retryAfterMs: number | undefined;
+  /** Usage of a 200 that was discarded, where its provider told any. */
+  readonly usage?: Usage | undefined;
 }

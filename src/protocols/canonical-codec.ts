@@ -1,8 +1,10 @@
 import type { Buffer } from 'node:buffer';
+import type { JsonDocument } from '../core/json/json-document.ts';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { SseFrame } from '../core/sse-frame.ts';
+import type { Usage } from '../core/usage.ts';
 import type { Capabilities } from './capabilities/capabilities.ts';
-import type { CanonicalAnswer, CanonicalRequest, JsonToSend } from './canonical.ts';
+import type { CanonicalAnswer, CanonicalRequest, JsonToSend, Part } from './canonical.ts';
 import type { AnswerEvent, CanonicalEvent } from './canonical-stream.ts';
 import type { Feature, FeatureFields } from './features.ts';
 import type { InBandError, RequestPeek } from './protocol.ts';
@@ -34,6 +36,8 @@ export interface AnswerContext {
   readonly created: number;
   /** The client asked for usage in its stream. */
   readonly keepUsage: boolean;
+  /** Usage of a stream whose provider counts nothing, by what it generated. Default: zeros. */
+  readonly estimateUsage?: ((outputChars: number) => Usage) | undefined;
   /** The client's own request. */
   readonly peek: RequestPeek;
 }
@@ -47,6 +51,8 @@ export interface CanonicalCodec {
   readonly features: FeatureFields;
   /** What its clients may ask for although its providers are never asked so. Default: nothing. */
   readonly alsoReads?: FeatureFields;
+  /** Kinds of parts that its answers have no place for. Default: none. */
+  readonly unshown?: ReadonlySet<Part['type']>;
   /** True: its answers repeat parts of the client's request. Default false. */
   readonly repeatsRequest?: boolean;
   /**
@@ -57,6 +63,8 @@ export interface CanonicalCodec {
   encodeRequest(request: CanonicalRequest, target: RequestTarget): Encoded;
   /** Undefined: not a valid answer of the protocol. */
   decodeAnswer(json: string): CanonicalAnswer | undefined;
+  /** Usage that a provider tells in a 200, also in one that is no answer. */
+  readUsage(document: JsonDocument): Usage | undefined;
   encodeAnswer(answer: CanonicalAnswer, context: AnswerContext): Encoded;
   /** Reads a provider's stream. */
   createDecoder(): StreamDecoder;

@@ -33,6 +33,8 @@ export type AnswerEvent =
       readonly usage?: Usage;
     }
   | PartEvent
+  /** A source of a text that was closed before: some providers tell all of them at the end. */
+  | { readonly type: 'late_citation'; readonly text: number; readonly citation: Citation }
   /** Why it stopped; parts that are open still are closed by it. */
   | { readonly type: 'finish'; readonly stop: Stop }
   /** So far; the last one counts. May come before or behind `finish`. */
@@ -42,5 +44,7 @@ export type AnswerEvent =
 
 export type CanonicalEvent =
   | AnswerEvent
+  /** The provider began its answer again: what it told so far is void. `start` follows. */
+  | { readonly type: 'restart' }
   /** The provider said that it failed, or made no sense. Nothing follows. */
   | { readonly type: 'failure'; readonly failure: StreamFailure };

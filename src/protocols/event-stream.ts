@@ -1,9 +1,12 @@
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { SseBatch } from '../core/sse-batch.ts';
 import type { SseFrame } from '../core/sse-frame.ts';
 import { createSseFramer } from '../core/sse.ts';
 import type { Usage } from '../core/usage.ts';
 import type { StreamFailure, StreamReader } from './protocol.ts';
+
+/** Most bytes without data that are held back until the first content. */
+const MAX_IDLE_BYTES = 64 * 1024;
 
 /** Framing and the rules that hold for every protocol's stream; a protocol says what an event means. */
 export abstract class EventStream implements StreamReader {
@@ -13,17 +16,21 @@ export abstract class EventStream implements StreamReader {
   failure: StreamFailure | undefined;
   usage: Usage | undefined;
   outputChars = 0;
+  held = 0;
   readonly #framer = createSseFramer();
+  #waiting: Buffer[] = [];
+  /** Bytes of comments and the like that were held back. */
+  #idle = 0;
 
   push(chunk: Buffer): Buffer | undefined {
     if (this.isOver()) return undefined;
     const out = new SseBatch();
     for (const frame of this.#framer.push(chunk)) {
       this.#count(frame, out);
-      if (this.isOver()) return out.bytes();
+      if (this.isOver()) return this.#release(out);
     }
     if (this.#framer.overflowed) this.fail('too_large', 'an event of the provider is too large');
-    return out.bytes();
+    return this.#release(out);
   }
 
   end(): Buffer | undefined {
@@ -31,9 +38,9 @@ export abstract class EventStream implements StreamReader {
     const out = new SseBatch();
     const last = this.#framer.end();
     // Servers forget the blank line behind the last event; what was cut in the middle is left out.
-    if (last !== undefined && this.isWhole(last)) this.#count(last, out);
+    if (last !== undefined && (isIdle(last) || this.isWhole(last))) this.#count(last, out);
     if (!this.isOver()) this.close(out);
-    return out.bytes();
+    return this.#release(out);
   }
 
   /** Takes one event: notes what it says and adds what the client gets of it to `out`. */
@@ -53,15 +60,54 @@ export abstract class EventStream implements StreamReader {
     this.failure = { kind, message };
   }
 
-  /** Leaves out what is empty while nothing goes to the client yet: held back, it would only fill memory. */
+  /** The provider began its answer again: what is held back of the first one is forgotten. */
+  protected beginAnew(out: SseBatch): void {
+    out.clear();
+    this.#waiting = [];
+    this.held = 0;
+    this.outputChars = 0;
+    this.usage = undefined;
+  }
+
   #count(frame: SseFrame, out: SseBatch): void {
-    if (!this.contentSeen && isEmpty(frame)) return;
-    this.events++;
+    if (!this.contentSeen && isWithoutData(frame)) return this.#holdIdle(frame, out);
+    if (!isBlank(frame)) this.events++;
     this.read(frame, out);
+  }
+
+  /** Held back, what is empty would only fill memory: of much of it the rest is left out. */
+  #holdIdle(frame: SseFrame, out: SseBatch): void {
+    this.#idle += frame.end - frame.start;
+    if (frame.payload === undefined && this.#idle <= MAX_IDLE_BYTES) this.read(frame, out);
+  }
+
+  /** Nothing before the first content, which then takes everything along that was held back. */
+  #release(out: SseBatch): Buffer | undefined {
+    const bytes = out.bytes();
+    if (this.contentSeen && this.#waiting.length === 0) return bytes;
+    if (bytes) this.#waiting.push(bytes);
+    if (!this.contentSeen) {
+      this.held += bytes?.length ?? 0;
+      return undefined;
+    }
+    const all = Buffer.concat(this.#waiting);
+    this.#waiting = [];
+    this.held = 0;
+    return all;
   }
 }
 
-/** True for a comment or an event without data; the name `error` alone tells of a failure. */
-function isEmpty({ event, payload }: SseFrame): boolean {
+/** True for comments, blank lines and what no client knows. */
+function isIdle({ event, payload }: SseFrame): boolean {
+  return event === undefined && payload === undefined;
+}
+
+/** Blank lines between events are none. */
+function isBlank({ source, start }: SseFrame): boolean {
+  return source[start] === 10 || source[start] === 13;
+}
+
+/** The name `error` alone tells of a failure. */
+function isWithoutData({ event, payload }: SseFrame): boolean {
   return event !== 'error' && (payload === undefined || payload.trim() === '');
 }

@@ -127,8 +127,9 @@ export interface StreamFailure {
 /** Synchronous; owns framing, classification, stripping and usage sniffing of one upstream stream. */
 export interface StreamReader {
   /**
-   * Bytes ready for the client, complete frames only; undefined when nothing is ready. Bytes in
-   * front of a failure are still returned; after a failure or the end nothing is.
+   * Bytes ready for the client, complete frames only; undefined when nothing is ready, as it is before
+   * the first content. Bytes in front of a failure are still returned; after a failure or the end
+   * nothing is.
    */
   push(chunk: Buffer): Buffer | undefined;
   /** The upstream closed. Supplies a missing end marker after a finished answer, else sets `failure`. */
@@ -138,8 +139,10 @@ export interface StreamReader {
    * (an answer that only finishes is an empty answer).
    */
   readonly contentSeen: boolean;
-  /** Frames so far, those held back or dropped included; of those before the first content, only with data. */
+  /** Events so far, those held back or dropped included; before the first content only those with data. */
   readonly events: number;
+  /** Bytes that wait for the first content. */
+  readonly held: number;
   /** The protocol's clean end was seen or supplied. */
   readonly ended: boolean;
   readonly failure: StreamFailure | undefined;
@@ -162,6 +165,8 @@ export interface StreamReader {
 
 export interface StreamOptions extends AnswerOptions {
   readonly peek: RequestPeek;
+  /** Usage of a stream whose provider counts nothing, by what it generated. Default: zeros. */
+  readonly estimateUsage?: ((outputChars: number) => Usage) | undefined;
 }
 
 export interface InBandError {
@@ -208,6 +213,8 @@ export interface Wire {
     peek: RequestPeek,
     options: AnswerOptions,
   ): Answer | undefined | Promise<Answer | undefined>;
+  /** Usage that the provider tells in a 200, also in one that is no answer. Absent: it never tells any. */
+  readUsage?(document: JsonDocument): Usage | undefined;
   /** Absent: never streamed. */
   createStream?(options: StreamOptions): StreamReader;
 }

@@ -9,8 +9,16 @@ import { bindPart, withoutOtherAccounts } from './bound-reasoning.ts';
 import type { AnswerContext, CanonicalCodec, Encoded } from './canonical-codec.ts';
 import type { Part } from './canonical.ts';
 import type { Feature } from './features.ts';
+import { withOwnedSignatures } from './owned-signatures.ts';
 import { fieldsOf } from './pair-losses.ts';
-import type { Answer, AnswerOptions, EncodeOptions, RequestPeek, Wire } from './protocol.ts';
+import type {
+  Answer,
+  AnswerOptions,
+  EncodeOptions,
+  RequestPeek,
+  StreamOptions,
+  Wire,
+} from './protocol.ts';
 import { isTooDeep, TranslatedStream } from './translated-stream.ts';
 
 /**
@@ -30,11 +38,13 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
       const steps = readSteps(pair, body, { peek, options });
       return body.length > LONG_BYTES ? inTurns(steps) : atOnce(steps);
     },
+    readUsage: provider.readUsage,
     createStream: (options) =>
       new TranslatedStream({
         decoder: provider.createDecoder(),
-        encoder: client.createEncoder(contextOf(options.peek, options)),
+        createEncoder: () => client.createEncoder(contextOf(options.peek, options)),
         account: options.account,
+        client,
         fields: pair.fields,
       }),
   };
@@ -78,7 +88,8 @@ function* readSteps(
     const answer = provider.decodeAnswer(json);
     yield;
     if (!answer) return undefined;
-    const parts = answer.parts.map((part) => bindPart(part, options.account));
+    const bound = answer.parts.map((part) => bindPart(part, options.account));
+    const parts = withOwnedSignatures(bound, client);
     const encoded = client.encodeAnswer({ ...answer, parts }, contextOf(peek, options));
     yield;
     const text = toText(encoded);
@@ -95,8 +106,11 @@ function* readSteps(
   }
 }
 
-function contextOf(peek: RequestPeek, { id, created }: AnswerOptions): AnswerContext {
-  return { model: peek.model, id, created, keepUsage: peek.keepUsage, peek };
+function contextOf(
+  peek: RequestPeek,
+  { id, created, estimateUsage }: AnswerOptions & Pick<StreamOptions, 'estimateUsage'>,
+): AnswerContext {
+  return { model: peek.model, id, created, keepUsage: peek.keepUsage, estimateUsage, peek };
 }
 
 function namesOf(losses: readonly Feature[], fields: Pair['fields']): string[] {

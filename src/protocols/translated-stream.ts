@@ -7,13 +7,17 @@ import type { AnswerEvent, CanonicalEvent } from './canonical-stream.ts';
 import { EventStream } from './event-stream.ts';
 import type { FeatureFields } from './features.ts';
 import { InSequence } from './in-sequence.ts';
+import { OwnedSignatures } from './owned-signatures.ts';
+import type { Reader } from './owned-signatures.ts';
 import type { InBandError } from './protocol.ts';
 
 export interface TranslatedStreamOptions {
   decoder: StreamDecoder;
-  encoder: StreamEncoder;
+  /** Makes the writer of the client's stream; once more where the provider begins again. */
+  createEncoder(): StreamEncoder;
   /** Id of the provider account that answers. */
   account: string;
+  client: Reader;
   /** The client's names of features. */
   fields: FeatureFields;
 }
@@ -21,20 +25,24 @@ export interface TranslatedStreamOptions {
 /** One provider's stream, event by event, in the client's protocol. */
 export class TranslatedStream extends EventStream {
   readonly #options: TranslatedStreamOptions;
-  readonly #sequence = new InSequence();
+  #encoder: StreamEncoder;
+  #sequence = new InSequence();
+  #signatures: OwnedSignatures;
 
   constructor(options: TranslatedStreamOptions) {
     super();
     this.#options = options;
+    this.#encoder = options.createEncoder();
+    this.#signatures = new OwnedSignatures(options.client);
   }
 
   get losses(): readonly string[] {
-    const { encoder, fields } = this.#options;
-    return [...new Set([...encoder.losses].map((feature) => fields[feature] ?? feature))];
+    const { fields } = this.#options;
+    return [...new Set([...this.#encoder.losses].map((feature) => fields[feature] ?? feature))];
   }
 
   errorFrame(error: InBandError): Buffer | undefined {
-    return this.#options.encoder.errorFrame?.(error);
+    return this.#encoder.errorFrame?.(error);
   }
 
   protected read(frame: SseFrame, out: SseBatch): void {
@@ -60,8 +68,19 @@ export class TranslatedStream extends EventStream {
     for (const event of events) {
       if (this.isOver()) return;
       if (event.type === 'failure') this.failure = event.failure;
+      else if (event.type === 'restart') this.#restart(out);
       else this.#take(this.#bind(event), out);
     }
+  }
+
+  /** What a client was shown cannot be taken back. */
+  #restart(out: SseBatch): void {
+    if (this.contentSeen)
+      return this.fail('malformed', 'the provider began another answer in the same stream');
+    this.beginAnew(out);
+    this.#encoder = this.#options.createEncoder();
+    this.#sequence = new InSequence();
+    this.#signatures = new OwnedSignatures(this.#options.client);
   }
 
   #bind(event: AnswerEvent): AnswerEvent {
@@ -72,8 +91,9 @@ export class TranslatedStream extends EventStream {
   #take(event: AnswerEvent, out: SseBatch): void {
     this.#note(event);
     if (this.failure) return;
-    for (const ready of this.#sequence.push(event)) {
-      const bytes = this.#options.encoder.write(ready);
+    const ordered = this.#sequence.push(event);
+    for (const ready of ordered.flatMap((one) => this.#signatures.push(one))) {
+      const bytes = this.#encoder.write(ready);
       if (bytes) out.addBytes(bytes);
     }
     if (this.#sequence.overflowed) this.fail('too_large', 'the provider mixes too many parts');

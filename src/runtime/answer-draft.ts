@@ -58,6 +58,8 @@ export class AnswerDraft {
         this.failure = event.failure;
         return;
       case 'citation':
+      case 'late_citation':
+      case 'restart':
       case 'logprobs':
       case 'close':
     }

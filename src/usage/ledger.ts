@@ -28,6 +28,12 @@ export interface Estimate {
   readonly cost: number;
 }
 
+export interface Discarded {
+  readonly usage: Usage;
+  /** Nano-dollars. */
+  readonly cost: number;
+}
+
 export interface AttemptRecord {
   provider: string;
   /** The provider's own model name. */
@@ -38,6 +44,8 @@ export interface AttemptRecord {
   outcome: string;
   /** Milliseconds spent on the attempt. */
   ms: number;
+  /** A 200 that was no answer, and whose provider told what it used. Included in the sums of the record. */
+  discarded?: Discarded | undefined;
 }
 
 /** How the request ended. */
@@ -50,6 +58,7 @@ export interface RequestOutcome {
   /** Logical model that answered (differs after a model fallback), with its provider. */
   answeredBy?: { model: string; provider: string; upstreamModel: string } | undefined;
   attempts: AttemptRecord[];
+  /** Of the answer and of what was discarded before it. */
   usage: Usage;
   /** True when the provider gave no usage and the numbers are the gateway's estimate. */
   estimated: boolean;

@@ -1,6 +1,6 @@
 import { fromNanos } from '../core/money.ts';
 import type { AttemptRecord, RequestOutcome } from './ledger.ts';
-import type { EndRow, StartRow } from './request-row.ts';
+import type { AttemptRow, EndRow, StartRow } from './request-row.ts';
 
 /** How a request stands: `pending` until it ended, `interrupted` also when its worker died. */
 export type RequestResult = RequestOutcome['result'] | 'pending';
@@ -20,7 +20,8 @@ export interface RequestRecord {
   status: number | null;
   result: RequestResult;
   error_code: string | null;
-  attempts: AttemptRecord[];
+  attempts: AttemptView[];
+  /** Usage and cost are those of the answer and of what was discarded before it. */
   usage: UsageRecord;
   estimated: boolean;
   cost: string;
@@ -29,6 +30,13 @@ export interface RequestRecord {
   first_content_ms: number | null;
   total_ms: number | null;
   content?: { request: string; response: string };
+}
+
+/** One candidate that was asked, or left alone. */
+export interface AttemptView extends Omit<AttemptRecord, 'discarded'> {
+  /** What its 200 used that was no answer, and the price of it. Absent: nothing. */
+  usage?: UsageRecord;
+  cost?: string;
 }
 
 export interface UsageRecord {
@@ -89,13 +97,7 @@ export function toFinalRecord(id: string, row: EndRow): RequestRecord {
     status,
     result,
     error_code: errorCode,
-    attempts: attempts.map(([provider, model, answer, outcome, ms]) => ({
-      provider,
-      model,
-      status: answer,
-      outcome,
-      ms,
-    })),
+    attempts: attempts.map(toAttemptView),
     usage: toUsageRecord(usage),
     estimated,
     cost: fromNanos(cost),
@@ -117,4 +119,18 @@ function toHead(id: string, [at, organization, key, keyName, surface, model, str
     model,
     stream,
   };
+}
+
+function toAttemptView([
+  provider,
+  model,
+  status,
+  outcome,
+  ms,
+  usage,
+  cost,
+]: AttemptRow): AttemptView {
+  const head = { provider, model, status, outcome, ms };
+  if (!usage) return head;
+  return { ...head, usage: toUsageRecord(usage), cost: fromNanos(cost ?? 0) };
 }

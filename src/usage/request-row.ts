@@ -1,4 +1,5 @@
 import { NO_USAGE } from '../core/usage.ts';
+import type { Usage } from '../core/usage.ts';
 import type { AttemptRecord, Estimate, RequestOutcome, RequestStart } from './ledger.ts';
 import type { PayingKey } from './principal.ts';
 
@@ -22,12 +23,16 @@ export type StartRow = readonly [
   stream: boolean,
 ];
 
-type AttemptRow = readonly [
+/** One attempt; rows of older versions end with `ms`. */
+export type AttemptRow = readonly [
   provider: string,
   model: string,
   status: number | null,
   outcome: string,
   ms: number,
+  /** As in {@link EndRow}; absent where nothing was discarded. */
+  usage?: readonly number[],
+  cost?: number,
 ];
 
 interface Content {
@@ -119,7 +124,7 @@ export function sumsOf([, , result, , , , usage, estimated, cost]: EndRow): numb
   return [1, failed, estimated ? 1 : 0, cost, ...usage];
 }
 
-export function usageSums({ usage }: Pick<RequestOutcome, 'usage'>): number[] {
+export function usageSums({ usage }: { readonly usage: Usage }): number[] {
   return [
     sound(usage.input),
     sound(usage.cacheRead),
@@ -135,13 +140,11 @@ export function usageSums({ usage }: Pick<RequestOutcome, 'usage'>): number[] {
 /** JSON can say `1e999` and `-5`. */
 const sound = (amount: number): number => (amount > 0 && amount < Infinity ? amount : 0);
 
-const toAttemptRow = (attempt: AttemptRecord): AttemptRow => [
-  attempt.provider,
-  attempt.model,
-  attempt.status,
-  attempt.outcome,
-  attempt.ms,
-];
+function toAttemptRow(attempt: AttemptRecord): AttemptRow {
+  const { provider, model, status, outcome, ms, discarded } = attempt;
+  const row = [provider, model, status, outcome, ms] as const;
+  return discarded ? [...row, usageSums(discarded), discarded.cost] : row;
+}
 
 function clipContent({ request, response }: Content): Content {
   return { request: clip(request, MAX_CONTENT), response: clip(response, MAX_CONTENT) };

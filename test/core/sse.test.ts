@@ -17,6 +17,19 @@ function frames(chunks: readonly (string | Uint8Array)[], maxFrameBytes?: number
   return seen.map(({ raw, data, event }) => ({ raw: raw.toString(), data, event }));
 }
 
+/** What a whole stream says, and its bytes as they are handed out. */
+function toTheEnd(chunks: readonly (string | Uint8Array)[]) {
+  const framer = createSseFramer();
+  const seen = chunks.flatMap((chunk) => framer.push(Buffer.from(chunk)));
+  const last = framer.end();
+  const all = last ? [...seen, last] : seen;
+  const said = all.filter(({ data, event }) => data !== undefined || event !== undefined);
+  return {
+    said: said.map(({ data, event }) => ({ data, event })),
+    bytes: Buffer.concat(all.map(({ raw }) => raw)).toString(),
+  };
+}
+
 function cut(bytes: Buffer, size: number): Buffer[] {
   const chunks: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
@@ -32,32 +45,55 @@ describe('createSseFramer', () => {
   });
 
   it.each([
-    ['data:x\n\n', 'data: x\n\n', 'x'],
-    ['data:  x\n\n', 'data:  x\n\n', ' x'],
-    ['data\n\n', 'data: \n\n', ''],
-    ['data:a\ndata: b\n\n', 'data: a\ndata: b\n\n', 'a\nb'],
-    ['data: x\nevent:e\nid: 7\n\n', 'event: e\nid: 7\ndata: x\n\n', 'x'],
-    ['event: e\ndata: x\n\n', 'event: e\ndata: x\n\n', 'x'],
-    ['retry: 10\n\n', 'retry: 10\n\n', undefined],
-    [':c\ndata:x\nfoo: bar\n\n', ':c\ndata: x\n\n', 'x'],
-    ['event: ü\ndata: ü\n\n', 'event: ü\ndata: ü\n\n', 'ü'],
-  ])('brings %j into canonical form', (input, raw, data) => {
-    expect(frames([input])).toMatchObject([{ raw, data }]);
+    ['data:x\n\n', 'x'],
+    ['data:  x\n\n', ' x'],
+    ['data\n\n', ''],
+    ['data:a\ndata: b\n\n', 'a\nb'],
+    ['data: a\rdata: b\n\n', 'a\nb'],
+    ['data: x\nevent:e\nid: 7\n\n', 'x'],
+    ['event: e\ndata: x\n\n', 'x'],
+    ['event: e\r\ndata: x\r\n\r\n', 'x'],
+    ['retry: 10\n\n', undefined],
+    [':c\ndata:x\nfoo: bar\n\n', 'x'],
+    ['event: ü\ndata: ü\n\n', 'ü'],
+  ])('reads %j and keeps its bytes', (input, data) => {
+    expect(frames([input])).toMatchObject([{ raw: input, data }]);
   });
 
-  it('skips blank lines, blocks of unknown fields and a byte order mark', () => {
-    expect(frames(['\uFEFF\n\nfoo: bar\n\n\n\ndata: x\n\n\n'])).toMatchObject([{ data: 'x' }]);
+  it('tells where the data stands that is one line, and whether it is all', () => {
+    const framer = createSseFramer();
+    const lines = 'data: x\n\ndata:x\r\n\r\n: c\ndata: x\n\nevent: e\ndata: x\n\n';
+    for (const { source, payload, payloadStart = 0, isBare, start } of framer.push(
+      Buffer.from(lines),
+    )) {
+      expect(source.toString('latin1', payloadStart, payloadStart + 1)).toBe(payload);
+      expect(isBare).toBe(source.toString('latin1', start, start + 5) === 'data:');
+    }
+    expect(framer.push(Buffer.from('data: a\ndata: b\n\n'))[0]?.payloadStart).toBeUndefined();
+  });
+
+  it('skips a byte order mark, and tells nothing of blank lines and unknown fields', () => {
+    const said = frames(['\uFEFF\n\nfoo: bar\n\n\n\ndata: x\n\n\n']);
+    expect(said.map(({ raw, data }) => [raw, data])).toEqual([
+      ['\n\n', undefined],
+      ['foo: bar\n\n', undefined],
+      ['\n\n', undefined],
+      ['data: x\n\n', 'x'],
+      ['\n', undefined],
+    ]);
     expect(frames([...cut(Buffer.from('\uFEFFdata: x\n\n'), 1)])).toMatchObject([{ data: 'x' }]);
     expect(frames(['data: \uFEFFx\n\n'])).toMatchObject([{ data: '\uFEFFx' }]);
   });
 
-  it('ends a frame at CR before its LF arrives', () => {
-    expect(frames(['data: x\r\n\r'])).toHaveLength(1);
-    expect(frames(['data: x\r\n\r', '\n', '\r\ndata: y\r', '\r'])).toMatchObject([
-      { data: 'x' },
-      { data: 'y' },
-    ]);
+  it('waits for the LF behind a CR, but not where lines end in CR alone', () => {
+    expect(frames(['data: x\r\n\r'])).toHaveLength(0);
+    expect(frames(['data: x\r\r'])).toHaveLength(1);
+    const said = frames(['data: x\r\n\r', '\n', '\r\ndata: y\r', '\r']);
+    expect(said.flatMap(({ data }) => data ?? [])).toEqual(['x', 'y']);
     expect(frames(['data: x\r', 'data: y\r\r'])).toMatchObject([{ data: 'x\ny' }]);
+    const framer = createSseFramer();
+    framer.push(Buffer.from('data: x\r\n\r'));
+    expect(framer.end()?.raw.toString()).toBe('data: x\r\n\r');
   });
 
   it('gives the same frames for any content, framing and splitting', () => {
@@ -86,7 +122,7 @@ describe('createSseFramer', () => {
     fc.assert(
       fc.property(fc.array(block, { maxLength: 6 }), ends, sizes, (blocks, lineEnds, lengths) => {
         const lines = blocks.flatMap((texts) => [...texts.filter((text) => text !== ''), '']);
-        const expected = frames([lines.map((text) => `${text}\n`).join('')]);
+        const expected = toTheEnd([lines.map((text) => `${text}\n`).join('')]);
         // A lone CR in front of an empty line's LF would read as CRLF: pair the ends as a server would.
         let framed = '';
         for (const text of lines) {
@@ -99,7 +135,7 @@ describe('createSseFramer', () => {
           const size = lengths[index % lengths.length] ?? 1;
           chunks.push(bytes.subarray(at, (at += size)));
         }
-        expect(frames(chunks)).toEqual(expected);
+        expect(toTheEnd(chunks)).toEqual({ ...expected, bytes: framed });
       }),
       { numRuns: 1000 },
     );

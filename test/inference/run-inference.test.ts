@@ -114,7 +114,7 @@ describe('runInference', () => {
     const { answer, sent, outcomes } = setup([route('a', 0, { responseModel: 'logical' })]);
     const nested = `${'['.repeat(600)}${']'.repeat(600)}`;
     sent[0]?.sink.onHead(200, { 'content-type': 'application/json' });
-    sent[0]?.sink.onData(Buffer.from(`{"choices":[],"model":"up","x":${nested}}`));
+    sent[0]?.sink.onData(Buffer.from(`{"choices":[{"message":{}}],"model":"up","x":${nested}}`));
     sent[0]?.sink.onEnd();
     expect(await answer).toMatchObject({ status: 200 });
     expect(outcomes[0]?.attempts.map(({ outcome }) => outcome)).toEqual(['ok']);

@@ -360,7 +360,9 @@ function inPieces(text: string, cuts: readonly number[]): string[] {
 /** The events as encoders get them. */
 export function sequence(events: readonly CanonicalEvent[]): AnswerEvent[] {
   const inSequence = new InSequence();
-  return events.flatMap((event) => (event.type === 'failure' ? [] : inSequence.push(event)));
+  return events.flatMap((event) =>
+    event.type === 'failure' || event.type === 'restart' ? [] : inSequence.push(event),
+  );
 }
 
 /** The answer that the events add up to. */
@@ -373,13 +375,19 @@ export function collectAnswer(events: readonly CanonicalEvent[]): CanonicalAnswe
     usage: undefined,
   };
   const parts: Part[] = [];
+  const numbers: number[] = [];
   for (const event of sequence(events)) {
     if (event.type === 'start')
       answer = { ...answer, id: event.id, usage: event.usage ?? answer.usage };
     else if (event.type === 'finish') answer = { ...answer, stop: event.stop };
     else if (event.type === 'usage') answer = { ...answer, usage: event.usage };
-    else if (event.type === 'open') parts.push(emptyPart(event.opening));
-    else if ('part' in event && event.type !== 'close')
+    else if (event.type === 'open') {
+      numbers.push(event.part);
+      parts.push(emptyPart(event.opening));
+    } else if (event.type === 'late_citation') {
+      const at = numbers.indexOf(event.text);
+      parts[at] = extend(parts[at] as Part, { ...event, type: 'citation', part: event.text });
+    } else if ('part' in event && event.type !== 'close')
       parts.push(extend(parts.pop() as Part, event));
   }
   return { ...answer, parts };

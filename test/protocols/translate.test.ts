@@ -28,7 +28,13 @@ function streamOf(events: readonly CanonicalEvent[], losses: readonly Feature[] 
     losses: new Set(losses),
   };
   const fields = { citations: 'annotations', builtin_tools: 'annotations' };
-  return new TranslatedStream({ decoder, encoder, account: 'prov_test', fields });
+  return new TranslatedStream({
+    decoder,
+    createEncoder: () => encoder,
+    account: 'prov_test',
+    client: chatCodec,
+    fields,
+  });
 }
 
 const FRAME = formatSse({ data: '{}' });
@@ -132,7 +138,7 @@ describe('a translated answer', () => {
 describe('a translated stream', () => {
   it('commits to text, not to the frame around it', () => {
     const quiet = streamOf([START, open(0), delta(0, '')]);
-    expect(quiet.push(FRAME)?.toString()).toBe('start open delta ');
+    expect(quiet.push(FRAME)).toBeUndefined();
     expect(quiet.contentSeen).toBe(false);
     const telling = streamOf([START, open(0), delta(0, 'hello')]);
     telling.push(FRAME);
@@ -150,8 +156,14 @@ describe('a translated stream', () => {
 
   it('hands out what stood in front of a failure, and nothing behind it', () => {
     const failure = { kind: 'error' as const, message: 'overloaded' };
-    const stream = streamOf([START, { type: 'failure', failure }, open(0)]);
-    expect(stream.push(FRAME)?.toString()).toBe('start ');
+    const stream = streamOf([
+      START,
+      open(0),
+      delta(0, 'x'),
+      { type: 'failure', failure },
+      delta(0, 'y'),
+    ]);
+    expect(stream.push(FRAME)?.toString()).toBe('start open delta ');
     expect(stream.failure).toEqual(failure);
     expect(stream.push(FRAME)).toBeUndefined();
   });

@@ -104,12 +104,18 @@ async function showRequest({ context }: CommandInput, id: string): Promise<Comma
   return { data: record, text: (style) => renderFields(shown, style) };
 }
 
-/** `backup: status_503 in 3 ms, main: ok in 210 ms`: in which order who was asked, and what came of it. */
+/**
+ * `backup: status_503 in 3 ms, main: ok in 210 ms`: in which order who was asked, what came of it, and
+ * what it cost where that was no answer.
+ */
 function attemptsText(attempts: unknown): unknown {
   if (!Array.isArray(attempts) || !attempts.every(isRecord)) return attempts;
   return attempts
     .map(
-      ({ provider, outcome, ms }) => `${String(provider)}: ${String(outcome)} in ${String(ms)} ms`,
+      ({ provider, outcome, ms, cost }) =>
+        `${String(provider)}: ${String(outcome)} in ${String(ms)} ms${
+          typeof cost === 'string' ? ` for ${cost}` : ''
+        }`,
     )
     .join(', ');
 }

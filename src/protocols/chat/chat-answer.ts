@@ -1,24 +1,41 @@
+import { inTurns } from '../../core/in-turns.ts';
+import type { JsonDocument } from '../../core/json/json-document.ts';
+import type { Usage } from '../../core/usage.ts';
 import { answerDocument, holds, renamed, told } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';
+import { someElement } from '../answer-elements.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
+import { isUsableChoice } from './chat-chunk.ts';
 import { measureOutput } from './chat-output.ts';
 import { usageOf } from './chat-usage.ts';
 
 /**
- * A completion: an object with `choices` and without an error object. Some providers leave `object`
- * out; another value than `chat.completion` is another kind of answer.
+ * A completion: an object without an error object, with a choice that can be used. Some providers leave
+ * `object` out; another value than `chat.completion` is another kind of answer.
  */
 export function readChatAnswer(
   source: AnswerSource,
   _peek: RequestPeek,
-  { logicalModel }: AnswerOptions,
-): Answer | undefined {
+  options: AnswerOptions,
+): Answer | undefined | Promise<Answer | undefined> {
   const document = answerDocument(source);
-  if (!document || !holds(document, 'choices', '[')) return undefined;
+  return document && inTurns(readInSteps(document, options));
+}
+
+/** Usage of a completion, whether it can be used or not. */
+export function readChatUsage(document: JsonDocument): Usage | undefined {
+  return usageOf({ usage: told(document, 'usage'), x_groq: told(document, 'x_groq') });
+}
+
+function* readInSteps(
+  document: JsonDocument,
+  { logicalModel }: AnswerOptions,
+): Generator<void, Answer | undefined> {
   if (holds(document, 'error', '{')) return undefined;
   const { object = 'chat.completion' } = { object: told(document, 'object') };
   if (object !== 'chat.completion') return undefined;
-  const usage = usageOf({ usage: told(document, 'usage'), x_groq: told(document, 'x_groq') });
+  if (!(yield* someElement(document, 'choices', isUsableChoice))) return undefined;
+  const usage = readChatUsage(document);
   return {
     body: renamed(document, logicalModel),
     usage,

@@ -39,14 +39,23 @@ export function finishedChoices(chunk: Members): number[] {
     .map((choice) => (typeof choice['index'] === 'number' ? choice['index'] : 0));
 }
 
-/** The provider's own error in a chunk: an `error` member, an error object, or a finish reason that says so. */
+/** The provider's own error in a chunk: an `error` member, of a choice too, an error object, or a finish reason. */
 export function toChunkFailure(chunk: Members): StreamFailure | undefined {
   const error = chunk['error'];
   if (isFilled(error)) return toFailure(error);
   if (chunk['object'] === 'error' || chunk['type'] === 'error') return toFailure(chunk);
-  return choicesOf(chunk).some((choice) => choice['finish_reason'] === 'error')
-    ? toFailure(undefined)
-    : undefined;
+  const failed = choicesOf(chunk).find(hasFailed);
+  return failed && toFailure(failed['error'] ?? undefined);
+}
+
+/** True for a choice of a whole answer that says something, if only that it says nothing. */
+export function isUsableChoice(choice: Members): boolean {
+  return isJsonObject(choice['message']) && !hasFailed(choice);
+}
+
+/** The provider of the choice failed, though another one of the same answer may be whole. */
+function hasFailed({ finish_reason: reason, error }: Members): boolean {
+  return reason === 'error' || isJsonObject(error);
 }
 
 /** What the provider tells of its failure, in whichever of the usual shapes. */

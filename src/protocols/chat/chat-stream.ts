@@ -4,12 +4,13 @@ import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
 import type { SseBatch } from '../../core/sse-batch.ts';
 import { formatSse } from '../../core/sse-frame.ts';
 import type { SseFrame } from '../../core/sse-frame.ts';
+import { NO_USAGE } from '../../core/usage.ts';
 import { EventStream } from '../event-stream.ts';
 import { modelPatches, rewriteModelName } from '../model-member.ts';
 import type { StreamOptions, StreamReader } from '../protocol.ts';
 import { finishedChoices, hasContent, hasMember, toChunkFailure, toFailure } from './chat-chunk.ts';
 import { measureOutput } from './chat-output.ts';
-import { usageOf } from './chat-usage.ts';
+import { usageOf, writeChatUsage } from './chat-usage.ts';
 
 const DONE = '[DONE]';
 const NOT_JSON = 'an event of the provider is not JSON';
@@ -27,6 +28,10 @@ export function createChatStream(options: StreamOptions): StreamReader {
 class ChatStream extends EventStream {
   readonly #options: StreamOptions;
   readonly #finished = new Set<number>();
+  /** The members that all chunks have alike. */
+  #head: object = {};
+  /** The client was passed a usage object. */
+  #isUsageTold = false;
 
   constructor(options: StreamOptions) {
     super();
@@ -36,6 +41,7 @@ class ChatStream extends EventStream {
   protected close(out: SseBatch): void {
     if (this.#finished.size >= this.#options.peek.choices) {
       this.ended = true;
+      this.#tellUsage(out);
       out.addBytes(DONE_FRAME);
     } else this.fail('truncated', 'the stream of the provider ended early');
   }
@@ -62,8 +68,8 @@ class ChatStream extends EventStream {
       return;
     }
     this.ended = true;
-    if (frame.payload === DONE && frame.event === undefined) out.add(frame);
-    else out.addBytes(DONE_FRAME);
+    this.#tellUsage(out);
+    out.add(frame);
   }
 
   #readChunk(frame: SseFrame, text: string, out: SseBatch): void {
@@ -88,10 +94,31 @@ class ChatStream extends EventStream {
     }
     this.failure = toChunkFailure(value);
     if (this.failure !== undefined) return false;
+    if (!this.contentSeen) this.#head = this.#headOf(value);
     this.usage = usageOf(value) ?? this.usage;
+    this.#isUsageTold ||= isJsonObject(value['usage']);
     this.contentSeen ||= hasContent(value);
     for (const index of finishedChoices(value)) this.#finished.add(index);
     return this.#options.peek.keepUsage || !isUsageChunk(value);
+  }
+
+  #headOf({ id, created, model }: Readonly<Record<string, unknown>>): object {
+    const { logicalModel = model, ...own } = this.#options;
+    return {
+      id: id ?? own.id,
+      object: 'chat.completion.chunk',
+      created: created ?? own.created,
+      model: logicalModel,
+    };
+  }
+
+  /** A client that asked for usage gets it, if only as an estimate, where the provider sends no chunk for it. */
+  #tellUsage(out: SseBatch): void {
+    const { peek, estimateUsage } = this.#options;
+    if (!peek.keepUsage || this.#isUsageTold) return;
+    const usage = this.usage ?? estimateUsage?.(this.outputChars) ?? NO_USAGE;
+    const chunk = { ...this.#head, choices: [], usage: writeChatUsage(usage) };
+    out.addBytes(formatSse({ data: JSON.stringify(chunk) }));
   }
 
   #forward(frame: SseFrame, out: SseBatch): void {
@@ -109,13 +136,12 @@ class ChatStream extends EventStream {
 }
 
 function renamed(frame: SseFrame, model: string): Buffer {
-  const { raw, payload = '' } = frame;
-  if (payload.includes('\n')) {
+  const { raw, payload = '', payloadStart } = frame;
+  if (payloadStart === undefined) {
     const json = rewriteModelName(Buffer.from(payload, 'latin1'), model);
     return formatSse({ event: frame.event, data: json.toString('utf8') });
   }
-  // The line of the data is the last one before the blank one.
-  const patches = modelPatches(payload, model, raw.length - payload.length - 2);
+  const patches = modelPatches(payload, model, payloadStart - frame.start);
   return patches.length === 0 ? raw : applyPatches(raw, patches);
 }
 

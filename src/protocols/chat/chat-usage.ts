@@ -14,9 +14,12 @@ export function toChatUsage(raw: unknown): Usage | undefined {
   const prompt = countOf(raw['prompt_tokens']);
   const inDetails = membersOf(raw['prompt_tokens_details']);
   // DeepSeek names its cache hits at the top level.
-  const cacheRead = countOf(inDetails['cached_tokens']) || countOf(raw['prompt_cache_hit_tokens']);
-  const cacheWrite =
+  const told = countOf(inDetails['cached_tokens']) || countOf(raw['prompt_cache_hit_tokens']);
+  const cacheRead = Math.min(told, prompt);
+  const written =
     countOf(inDetails['cache_write_tokens']) || countOf(raw['cache_creation_input_tokens']);
+  // Some report the same tokens as read and as written.
+  const cacheWrite = Math.min(written, prompt - cacheRead);
   const reasoning = countOf(membersOf(raw['completion_tokens_details'])['reasoning_tokens']);
   const completion = countOf(raw['completion_tokens']);
   // xAI counts reasoning beside the completion tokens, everybody else within them.
@@ -24,7 +27,7 @@ export function toChatUsage(raw: unknown): Usage | undefined {
   const output = beside ? completion + reasoning : completion;
   return {
     ...NO_USAGE,
-    input: Math.max(0, prompt - cacheRead - cacheWrite),
+    input: prompt - cacheRead - cacheWrite,
     cacheRead,
     cacheWrite5m: cacheWrite,
     output,
@@ -36,4 +39,21 @@ export function toChatUsage(raw: unknown): Usage | undefined {
 /** The usage of a completion or chunk; Groq puts that of a stream into `x_groq`. */
 export function usageOf(value: Readonly<Record<string, unknown>>): Usage | undefined {
   return toChatUsage(value['usage']) ?? toChatUsage(membersOf(value['x_groq'])['usage']);
+}
+
+/** Chat counts cached tokens within the prompt's. */
+export function writeChatUsage(usage: Usage): object {
+  const { input, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning } = usage;
+  const written = cacheWrite5m + cacheWrite1h;
+  const prompt = input + cacheRead + written;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: output,
+    total_tokens: prompt + output,
+    prompt_tokens_details: {
+      cached_tokens: cacheRead,
+      ...(written > 0 && { cache_write_tokens: written }),
+    },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  };
 }

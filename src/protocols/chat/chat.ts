@@ -1,6 +1,6 @@
 import { formatSse } from '../../core/sse-frame.ts';
 import type { StreamCodec, WireProtocol } from '../protocol.ts';
-import { readChatAnswer } from './chat-answer.ts';
+import { readChatAnswer, readChatUsage } from './chat-answer.ts';
 import { encodeChat, peekChat } from './chat-request.ts';
 import { createChatStream } from './chat-stream.ts';
 
@@ -11,6 +11,7 @@ export const chat: WireProtocol & StreamCodec = {
   peek: peekChat,
   encode: encodeChat,
   readAnswer: readChatAnswer,
+  readUsage: readChatUsage,
   createStream: createChatStream,
   errorFrame: ({ message, type, code }) =>
     formatSse({ data: JSON.stringify({ error: { message, type, param: null, code } }) }),

@@ -39,6 +39,14 @@ export function readEmbeddingsAnswer(
   return document && inTurns(readInSteps(document, peek, options));
 }
 
+/** Usage of an answer, whether it can be used or not. */
+export function readEmbeddingsUsage(document: JsonDocument): Usage | undefined {
+  const usage = told(document, 'usage');
+  if (!isJsonObject(usage)) return undefined;
+  const tokens = [usage['prompt_tokens'], usage['total_tokens']].find(isCount);
+  return tokens === undefined ? undefined : { ...NO_USAGE, input: tokens, raw: usage };
+}
+
 function* readInSteps(
   document: JsonDocument,
   { json: asking }: RequestPeek,
@@ -50,7 +58,7 @@ function* readInSteps(
   const { list, isMoved } = inOrder(entries);
   const isSame =
     !isMoved && told(document, 'object') === 'list' && list.every((entry) => entry.isSame);
-  const usage = usageOf(told(document, 'usage'));
+  const usage = readEmbeddingsUsage(document);
   if (isSame) return { body: renamed(document, logicalModel), usage, outputChars: 0 };
   const edits: JsonEdit[] = [
     { op: 'set', key: 'object', json: '"list"' },
@@ -103,12 +111,6 @@ function inOrder(entries: Shown[]): { list: Shown[]; isMoved: boolean } {
 function numbered({ json, isSame }: Shown, index: number): Shown {
   const entry = { ...parseJsonObject(json.toString()), object: 'embedding', index };
   return { index, json: Buffer.from(JSON.stringify(entry)), isSame };
-}
-
-function usageOf(usage: unknown): Usage | undefined {
-  if (!isJsonObject(usage)) return undefined;
-  const tokens = [usage['prompt_tokens'], usage['total_tokens']].find(isCount);
-  return tokens === undefined ? undefined : { ...NO_USAGE, input: tokens, raw: usage };
 }
 
 function isCount(value: unknown): value is number {

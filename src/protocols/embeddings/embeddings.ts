@@ -1,6 +1,6 @@
 import { forwardBody } from '../forward-body.ts';
 import type { WireProtocol } from '../protocol.ts';
-import { readEmbeddingsAnswer } from './embeddings-answer.ts';
+import { readEmbeddingsAnswer, readEmbeddingsUsage } from './embeddings-answer.ts';
 import { peekEmbeddings } from './embeddings-request.ts';
 
 /** Embeddings (contract: Embeddings): never streamed, answered in the encoding that was asked for. */
@@ -10,4 +10,5 @@ export const embeddings: WireProtocol = {
   encode: forwardBody,
   readsRequest: true,
   readAnswer: readEmbeddingsAnswer,
+  readUsage: readEmbeddingsUsage,
 };

@@ -18,9 +18,11 @@ export class ElementWriter {
     this.isArray = isArrayStream(peek);
   }
 
-  /** `json` is one JSON value; line breaks in it can only stand between its tokens. */
+  /** `json` is one JSON value. Line breaks, which stand between its tokens only, would end its line. */
   element(json: Buffer | string): Buffer {
-    const text = typeof json === 'string' ? Buffer.from(json) : json;
+    const latin1 = typeof json === 'string' ? undefined : json.toString('latin1');
+    const line = (latin1 ?? (json as string)).replace(/[\r\n]+/g, ' ');
+    const text = Buffer.from(line, latin1 === undefined ? 'utf8' : 'latin1');
     const [before, after] = this.isArray ? [this.#begun ? ',\n' : '[', ''] : ['data: ', '\n\n'];
     this.#begun = true;
     return Buffer.concat([Buffer.from(before), text, Buffer.from(after)]);

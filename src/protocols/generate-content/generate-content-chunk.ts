@@ -25,6 +25,11 @@ export function blockReasonOf(answer: Members): string | undefined {
   return wordOf(membersOf(answer, 'promptFeedback')['blockReason']);
 }
 
+/** True for a candidate of a whole answer that has content, or says why it has none. */
+export function isUsableCandidate(candidate: Members): boolean {
+  return isJsonObject(candidate['content']) || finishReasonOf(candidate) !== undefined;
+}
+
 /** True when a chunk commits: any part that says something, a finish reason, or a refused prompt. */
 export function hasContent(chunk: Members): boolean {
   if (blockReasonOf(chunk) !== undefined) return true;
@@ -49,7 +54,10 @@ export function measureAnswer(answer: Members): number {
     for (const part of partsOf(candidate)) {
       const { text, functionCall } = part;
       if (typeof text === 'string') size += text.length;
-      if (isJsonObject(functionCall)) size += lengthOf(functionCall['args']);
+      if (isJsonObject(functionCall)) {
+        const { args, partialArgs } = functionCall;
+        size += lengthOf(args) + (partialArgs === undefined ? 0 : lengthOf(partialArgs));
+      }
     }
   return size;
 }

@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { parseJsonObject } from '../../core/json-value.ts';
 import type { SseBatch } from '../../core/sse-batch.ts';
-import { DATA_PREFIX } from '../../core/sse-frame.ts';
 import type { SseFrame } from '../../core/sse-frame.ts';
 import { EventStream } from '../event-stream.ts';
 import type { InBandError, StreamOptions, StreamReader } from '../protocol.ts';
@@ -59,8 +58,10 @@ class GenerateContentStream extends EventStream {
     return parseJsonObject(frame.data ?? '') !== undefined;
   }
 
-  /** Comments stay here, clients get keep-alives of our own; the end marker of others means nothing. */
+  /** The end marker of others means nothing, and comments have no place in an array. */
   protected read(frame: SseFrame, out: SseBatch): void {
+    if (frame.payload === undefined && frame.event === undefined && !this.#writer.isArray)
+      return out.add(frame);
     const text = frame.payload?.trim() ?? '';
     if (text === '' || text === '[DONE]') return;
     // The latin1 view is valid JSON exactly when the text is; only what is shown must be decoded.
@@ -88,21 +89,11 @@ class GenerateContentStream extends EventStream {
 
   #forward(frame: SseFrame, text: string, out: SseBatch): void {
     const model = this.#logicalModel;
-    if (model === undefined && !this.#writer.isArray && isBare(frame)) {
-      out.add(frame);
-      return;
-    }
-    const json = Buffer.from(text.replaceAll('\n', ' '), 'latin1');
+    // Official clients pass over named events, and do not join lines of data.
+    if (model === undefined && !this.#writer.isArray && frame.isBare) return out.add(frame);
+    const json = Buffer.from(text, 'latin1');
     out.addBytes(
       this.#writer.element(model === undefined ? json : rewriteModelVersion(json, model)),
     );
   }
-}
-
-/** One `data:` line and nothing else. */
-function isBare({ payload = '', start, end, source }: SseFrame): boolean {
-  return (
-    end - start === DATA_PREFIX.length + payload.length + 2 &&
-    source.toString('latin1', start, start + DATA_PREFIX.length) === DATA_PREFIX
-  );
 }

@@ -13,13 +13,17 @@ export function toGenerateContentUsage(raw: unknown): Usage | undefined {
   if (!isCount(raw['promptTokenCount']) && !isCount(raw['candidatesTokenCount'])) return undefined;
   const prompt = countOf(raw['promptTokenCount']) + countOf(raw['toolUsePromptTokenCount']);
   const cacheRead = Math.min(prompt, countOf(raw['cachedContentTokenCount']));
+  const told = countOf(raw['candidatesTokenCount']);
   const reasoning = countOf(raw['thoughtsTokenCount']);
+  // Some count thoughts among the tokens of the candidates, as their total shows.
+  const within = reasoning > 0 && countOf(raw['totalTokenCount']) === prompt + told;
+  const output = within ? told : told + reasoning;
   return {
     ...NO_USAGE,
     input: prompt - cacheRead,
     cacheRead,
-    output: countOf(raw['candidatesTokenCount']) + reasoning,
-    reasoning,
+    output,
+    reasoning: Math.min(reasoning, output),
     raw,
   };
 }

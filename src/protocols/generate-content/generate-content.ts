@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { StreamCodec, WireProtocol } from '../protocol.ts';
 import { ElementWriter } from './element-writer.ts';
-import { readGenerateContentAnswer } from './generate-content-answer.ts';
+import { readGenerateContentAnswer, readGenerateContentUsage } from './generate-content-answer.ts';
 import {
   encodeGenerateContent,
   isArrayStream,
@@ -18,6 +18,7 @@ export const generateContent: WireProtocol & StreamCodec = {
   peek: peekGenerateContent,
   encode: encodeGenerateContent,
   readAnswer: readGenerateContentAnswer,
+  readUsage: readGenerateContentUsage,
   createStream: createGenerateContentStream,
   errorFrame: (error, peek) => new ElementWriter(peek).failure(error),
   keepAlive: (peek) => (isArrayStream(peek) ? BLANK : COMMENT),

@@ -1,3 +1,4 @@
+import type { JsonDocument } from '../../core/json/json-document.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
@@ -20,6 +21,12 @@ export function readImagesAnswer(
     usage: toImagesUsage(told(document, 'usage'), data.length),
     outputChars: 0,
   };
+}
+
+/** Tokens that an answer without images tells; no image is counted. */
+export function readImagesUsage(document: JsonDocument): Usage | undefined {
+  const usage = told(document, 'usage');
+  return isJsonObject(usage) ? toImagesUsage(usage, 0) : undefined;
 }
 
 function isImage(entry: unknown): boolean {

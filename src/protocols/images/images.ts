@@ -1,6 +1,6 @@
 import { forwardBody } from '../forward-body.ts';
 import type { WireProtocol } from '../protocol.ts';
-import { readImagesAnswer } from './images-answer.ts';
+import { readImagesAnswer, readImagesUsage } from './images-answer.ts';
 import { encodeImagesForm, peekImages } from './images-request.ts';
 
 /** Image generations and edits (contract: Images): never streamed, never translated. */
@@ -10,4 +10,5 @@ export const images: WireProtocol = {
   encode: forwardBody,
   encodeForm: encodeImagesForm,
   readAnswer: readImagesAnswer,
+  readUsage: readImagesUsage,
 };

@@ -1,6 +1,11 @@
+import { inTurns } from '../../core/in-turns.ts';
+import type { JsonDocument } from '../../core/json/json-document.ts';
 import { isJsonObject } from '../../core/json-value.ts';
+import type { Usage } from '../../core/usage.ts';
 import { answerDocument, holds, renamed, told } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';
+import { someElement } from '../answer-elements.ts';
+import type { Members } from '../json-fields.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 import { toMessagesUsage } from './messages-usage.ts';
 
@@ -16,15 +21,30 @@ export function toMessage(value: unknown): Message | undefined {
   return type === 'message' ? (value as Message) : undefined;
 }
 
+/** A message that says something, or why it says nothing. */
 export function readMessagesAnswer(
   source: AnswerSource,
   _peek: RequestPeek,
-  { logicalModel }: AnswerOptions,
-): Answer | undefined {
+  options: AnswerOptions,
+): Answer | undefined | Promise<Answer | undefined> {
   const document = answerDocument(source);
-  if (!document || !holds(document, 'content', '[')) return undefined;
+  return document && inTurns(readInSteps(document, options));
+}
+
+/** Usage of a message, whether it can be used or not. */
+export function readMessagesUsage(document: JsonDocument): Usage | undefined {
+  return toMessagesUsage(told(document, 'usage'));
+}
+
+function* readInSteps(
+  document: JsonDocument,
+  { logicalModel }: AnswerOptions,
+): Generator<void, Answer | undefined> {
+  if (!holds(document, 'content', '[')) return undefined;
   if (!toMessage({ type: told(document, 'type'), content: [] })) return undefined;
-  const usage = toMessagesUsage(told(document, 'usage'));
+  const isEnded = typeof told(document, 'stop_reason') === 'string';
+  if (!isEnded && !(yield* someElement(document, 'content', isBlock))) return undefined;
+  const usage = readMessagesUsage(document);
   return {
     body: renamed(document, logicalModel),
     usage,
@@ -32,8 +52,14 @@ export function readMessagesAnswer(
   };
 }
 
-function sizeOfContent(content: unknown): number {
-  return (content as unknown[]).reduce<number>((size, block) => size + sizeOf(block), 0);
+function isBlock({ type }: Members): boolean {
+  return typeof type === 'string';
+}
+
+/** What of a message's content was generated, in characters. */
+export function sizeOfContent(content: unknown): number {
+  if (!Array.isArray(content)) return 0;
+  return content.reduce<number>((size, block) => size + sizeOf(block), 0);
 }
 
 /** What of a block was generated, in characters. */

@@ -19,14 +19,28 @@ export function measureDelta(json: string): number {
 
 /**
  * True for an event that commits: a delta that holds anything, a block that is or begins with more than
- * empty text, or a reason to stop. Kinds of blocks and deltas that are not known yet count.
+ * empty text, a message that begins with such blocks, or a reason to stop. Kinds of blocks and deltas
+ * that are not known yet count.
  */
-export function hasContent({ type, content_block: block, delta }: Event): boolean {
+export function hasContent({ type, content_block: block, delta, message }: Event): boolean {
+  if (type === 'message_start') return isJsonObject(message) && holdsBlocks(message);
   if (type === 'content_block_start') return isJsonObject(block) && isFilled(block);
   if (type === 'content_block_delta') return isJsonObject(delta) && isFilled(delta);
-  return (
-    type === 'message_delta' && isJsonObject(delta) && typeof delta['stop_reason'] === 'string'
-  );
+  return type === 'message_delta' && isJsonObject(delta) && isStopped(delta);
+}
+
+function holdsBlocks({ content }: Event): boolean {
+  return Array.isArray(content) && content.some((block) => isJsonObject(block) && isFilled(block));
+}
+
+/** True for a message, or the delta at its end, that says why it stopped. */
+export function isStopped({ stop_reason: reason }: Event): boolean {
+  return typeof reason === 'string';
+}
+
+/** Whether a `message_start` repeats the one before; another message begins the answer anew. */
+export function isSameMessage({ id }: Event, later: Event): boolean {
+  return typeof id === 'string' && id === later['id'];
 }
 
 /** A member other than `type` that says something; empty lists, objects and texts do not. */

@@ -5,7 +5,14 @@ import { formatSse } from '../../core/sse-frame.ts';
 import type { SseFrame } from '../../core/sse-frame.ts';
 import { EventStream } from '../event-stream.ts';
 import type { StreamOptions, StreamReader } from '../protocol.ts';
-import { hasContent, measureDelta, rewriteStartModel } from './messages-event.ts';
+import {
+  hasContent,
+  isSameMessage,
+  isStopped,
+  measureDelta,
+  rewriteStartModel,
+} from './messages-event.ts';
+import { sizeOfContent } from './messages-answer.ts';
 import { toMessagesFailure } from './messages-failure.ts';
 import { joinMessagesUsage, toMessagesUsage } from './messages-usage.ts';
 
@@ -27,6 +34,7 @@ export function createMessagesStream(options: StreamOptions): StreamReader {
 class MessagesStream extends EventStream {
   readonly #logicalModel: string | undefined;
   #told: Event | undefined;
+  #message: Event | undefined;
   #finished = false;
 
   constructor({ logicalModel }: StreamOptions) {
@@ -49,9 +57,9 @@ class MessagesStream extends EventStream {
 
   protected read(frame: SseFrame, out: SseBatch): void {
     const { payload } = frame;
-    if (payload === undefined) {
-      // A comment; a name alone is no event to anybody.
-      if (frame.event === undefined) out.add(frame);
+    if (payload === undefined || payload.trim() === '') {
+      // A comment; a name or empty data alone is no event to anybody.
+      if (payload === undefined && frame.event === undefined) out.add(frame);
     } else if (this.contentSeen && isPlainDelta(frame.event, payload)) {
       this.outputChars += measureDelta(payload);
       out.add(frame);
@@ -69,6 +77,7 @@ class MessagesStream extends EventStream {
       this.failure = toMessagesFailure(event);
       return;
     }
+    if (type === 'message_start' && !this.#begin(event, out)) return;
     this.#note(type, event, frame.payload ?? '');
     if (type === STOP && !this.contentSeen) {
       this.fail('truncated', 'the stream of the provider ended without an answer');
@@ -78,14 +87,34 @@ class MessagesStream extends EventStream {
     this.ended = type === STOP;
   }
 
+  /** False for an event that is not passed on: it repeats the beginning, or comes too late for one. */
+  #begin({ message }: Event, out: SseBatch): boolean {
+    const earlier = this.#message;
+    if (!isJsonObject(message)) return true;
+    if (earlier && isSameMessage(earlier, message)) return false;
+    this.#message = message;
+    this.#finished = isStopped(message);
+    if (!earlier) return true;
+    if (this.contentSeen) {
+      this.fail('malformed', 'the provider began another answer in the same stream');
+      return false;
+    }
+    this.beginAnew(out);
+    this.#told = undefined;
+    return true;
+  }
+
   #note(type: string | undefined, event: Event, payload: string): void {
     const { message, delta, usage } = event;
     this.contentSeen ||= hasContent({ ...event, type });
     if (type === DELTA) this.outputChars += measureDelta(payload);
-    if (type === 'message_start' && isJsonObject(message)) this.#noteUsage(message['usage']);
+    if (type === 'message_start' && isJsonObject(message)) {
+      this.#noteUsage(message['usage']);
+      this.outputChars += sizeOfContent(message['content']);
+    }
     if (type !== 'message_delta') return;
     this.#noteUsage(usage);
-    this.#finished ||= isJsonObject(delta) && typeof delta['stop_reason'] === 'string';
+    this.#finished ||= isJsonObject(delta) && isStopped(delta);
   }
 
   #noteUsage(usage: unknown): void {

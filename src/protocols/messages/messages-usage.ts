@@ -19,17 +19,16 @@ const PROMPT_MEMBERS = [
 export function toMessagesUsage(raw: unknown): Usage | undefined {
   if (!isJsonObject(raw)) return undefined;
   const split = membersOf(raw['cache_creation']);
-  const cacheWrite1h = countOf(split['ephemeral_1h_input_tokens']);
   const written = countOf(raw['cache_creation_input_tokens']);
+  const told1h = countOf(split['ephemeral_1h_input_tokens']);
+  const cacheWrite1h = written > 0 ? Math.min(told1h, written) : told1h;
   const output = countOf(raw['output_tokens']);
   const usage: Usage = {
     ...NO_USAGE,
     input: countOf(raw['input_tokens']),
     cacheRead: countOf(raw['cache_read_input_tokens']),
     cacheWrite5m:
-      written > 0
-        ? Math.max(0, written - cacheWrite1h)
-        : countOf(split['ephemeral_5m_input_tokens']),
+      written > 0 ? written - cacheWrite1h : countOf(split['ephemeral_5m_input_tokens']),
     cacheWrite1h,
     output,
     reasoning: Math.min(

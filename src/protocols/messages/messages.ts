@@ -1,6 +1,6 @@
 import { formatSse } from '../../core/sse-frame.ts';
 import type { InBandError, StreamCodec, WireProtocol } from '../protocol.ts';
-import { readMessagesAnswer } from './messages-answer.ts';
+import { readMessagesAnswer, readMessagesUsage } from './messages-answer.ts';
 import { encodeMessages, peekMessages } from './messages-request.ts';
 import { createMessagesStream } from './messages-stream.ts';
 
@@ -12,6 +12,7 @@ export const messages: WireProtocol & StreamCodec = {
   peek: peekMessages,
   encode: encodeMessages,
   readAnswer: readMessagesAnswer,
+  readUsage: readMessagesUsage,
   createStream: createMessagesStream,
   errorFrame: ({ type, message }: InBandError) =>
     formatSse({

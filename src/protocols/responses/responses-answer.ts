@@ -2,13 +2,14 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import { atOnce, inTurns, LONG_BYTES } from '../../core/in-turns.ts';
 import type { Steps } from '../../core/in-turns.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
-import { answerDocument } from '../answer-document.ts';
+import type { Usage } from '../../core/usage.ts';
+import { answerDocument, told } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';
 import type { Answer, RequestPeek } from '../protocol.ts';
 import { keepPublic } from './public/keep-public.ts';
 import { publicSlots } from './public/public-slots.ts';
 import { RESPONSE } from './public/response-shape.ts';
-import { isProviderFailure } from './responses-failure.ts';
+import { isBlank, isProviderFailure } from './responses-failure.ts';
 import { measureItems } from './responses-output.ts';
 import { pinsOfAnswer } from './responses-pins.ts';
 import { fromResponsesUsage } from './responses-usage.ts';
@@ -31,17 +32,22 @@ export function readResponsesAnswer(
 function* readSteps(document: JsonDocument, model: string): Steps<Answer | undefined> {
   const { body, value } = document;
   yield;
-  if (!isResponse(value) || isProviderFailure(value)) return undefined;
+  if (!isResponse(value) || isProviderFailure(value) || isBlank(value)) return undefined;
   // In latin1 every byte is one character, so what stays is byte for byte what came.
   const kept = keepPublic(body.toString('latin1'), RESPONSE, publicSlots(model, value['error']));
   yield;
   if (kept === undefined) return undefined;
   return {
     body: Buffer.from(kept, 'latin1'),
-    usage: fromResponsesUsage(value['usage']),
+    usage: readResponsesUsage(document),
     outputChars: measureItems(value['output']),
     pins: pinsOfAnswer(value),
   };
+}
+
+/** Usage of a Response, whether it can be used or not. */
+export function readResponsesUsage(document: JsonDocument): Usage | undefined {
+  return fromResponsesUsage(told(document, 'usage'));
 }
 
 function isResponse({ id, object, output }: Readonly<Record<string, unknown>>): boolean {

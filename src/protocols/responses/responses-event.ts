@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { isJsonObject } from '../../core/json-value.ts';
 import { formatSse } from '../../core/sse-frame.ts';
 import type { InBandError } from '../protocol.ts';
+import { isBlank } from './responses-failure.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -13,9 +14,10 @@ const BEFORE_CONTENT: ReadonlySet<string> = new Set([
   'response.in_progress',
 ]);
 
-/** True for an event that commits: text, reasoning, a tool at work, a refusal, or the end. */
-export function hasContent(type: string, { delta, item, part }: Members): boolean {
+/** True for an event that commits: text, reasoning, a tool at work, a refusal, or an end that says something. */
+export function hasContent(type: string, { delta, item, part, response }: Members): boolean {
   if (BEFORE_CONTENT.has(type)) return false;
+  if (type === 'response.completed') return isJsonObject(response) && !isBlank(response);
   if (type.endsWith('.delta')) return delta !== '';
   if (type === 'response.output_item.added')
     return !isJsonObject(item) || !EMPTY_AT_FIRST.has(item['type']);

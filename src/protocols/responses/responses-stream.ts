@@ -74,9 +74,12 @@ class ResponsesStream extends EventStream {
     if (type === 'error' || type === 'response.failed') this.#readFailure(type, event, to.frame);
     else {
       this.#note(type, event);
+      const isLast = type === 'response.completed' || type === 'response.incomplete';
+      if (isLast && !this.contentSeen)
+        return this.fail('truncated', 'the stream of the provider ended without an answer');
       const kept = keepPublic(to.frame.payload ?? '', shape, slots);
       if (kept !== undefined) forward(type, kept, to);
-      this.ended = type === 'response.completed' || type === 'response.incomplete';
+      this.ended = isLast;
     }
   }
 
@@ -131,9 +134,7 @@ function forward(
   kept: string,
   { frame, out }: { frame: SseFrame; out: SseBatch },
 ): void {
-  const canonical = `event: ${type}\ndata: \n\n`.length + kept.length;
-  const isSame = kept === frame.payload && frame.event === type;
-  if (isSame && frame.end - frame.start === canonical) out.add(frame);
+  if (frame.isPlain && kept === frame.payload && frame.event === type) out.add(frame);
   else out.addBytes(toFrameBytes(type, kept));
 }
 

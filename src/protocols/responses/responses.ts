@@ -1,5 +1,5 @@
 import type { StreamCodec, WireProtocol } from '../protocol.ts';
-import { readResponsesAnswer } from './responses-answer.ts';
+import { readResponsesAnswer, readResponsesUsage } from './responses-answer.ts';
 import { toErrorEvent } from './responses-event.ts';
 import { encodeResponses, peekResponses } from './responses-request.ts';
 import { createResponsesStream } from './responses-stream.ts';
@@ -11,6 +11,7 @@ export const responses: WireProtocol & StreamCodec = {
   encode: encodeResponses,
   parsesAnswers: true,
   readAnswer: readResponsesAnswer,
+  readUsage: readResponsesUsage,
   createStream: createResponsesStream,
   errorFrame: (error) => toErrorEvent(error, 0),
   translatesTo: ['messages', 'generate-content', 'chat'],

@@ -26,6 +26,14 @@ describe('a chat answer', () => {
     ['an error', { error: { message: 'm' }, choices }],
     ['without choices', { object: 'chat.completion' }],
     ['another kind of object', { object: 'list', choices }],
+    ['without a choice', { choices: [] }],
+    ['a choice without a message', { choices: [{ index: 0, finish_reason: 'stop' }] }],
+    ['a choice whose message is null', { choices: [{ message: null, finish_reason: 'stop' }] }],
+    ['a choice that is none', { choices: [false, null, 1, 'x', []] }],
+    ['a choice that failed', { choices: [{ message: {}, finish_reason: 'error' }] }],
+    ['a choice with an error', { choices: [{ message: {}, error: { code: 502 } }] }],
+    ['null', 'null'],
+    ['false', 'false'],
     ['a chunk', { object: 'chat.completion.chunk', choices }],
   ])(verifies('chat.status.502-invalid-response', 'is refused when it is %s'), (_, value) => {
     expect(read(value)).toBeUndefined();
@@ -40,12 +48,12 @@ describe('a chat answer', () => {
   });
 
   it('takes another model name and stays as it was otherwise', () => {
-    const body = Buffer.from('{ "choices":[{"model":"x"}], "model" : "x" , "a":1.0}');
+    const body = Buffer.from('{ "choices":[{"message":{},"model":"x"}], "model" : "x" , "a":1.0}');
     const renamed = { ...ANSWER, logicalModel: 'y' };
     expect(atOnce(chat.readAnswer(body, peek, renamed))?.body.toString()).toBe(
-      '{ "choices":[{"model":"x"}], "model" : "y" , "a":1.0}',
+      '{ "choices":[{"message":{},"model":"x"}], "model" : "y" , "a":1.0}',
     );
-    const none = Buffer.from('{"choices":[]}');
+    const none = Buffer.from('{"choices":[false,{"message":{}}]}');
     expect(atOnce(chat.readAnswer(none, peek, renamed))?.body).toBe(none);
   });
 

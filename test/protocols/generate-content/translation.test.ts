@@ -348,7 +348,7 @@ describe('an answer of a provider', () => {
     expect(readAnswer(grounded)?.parts[1]).toEqual({ type: 'text', text, citations });
     const decoder = codec.createDecoder();
     const [frame] = framesOf(Buffer.from(`data: ${JSON.stringify(grounded)}\n\n`));
-    const events = frame ? decoder.read(frame) : [];
+    const events = frame ? [...decoder.read(frame), ...decoder.close()] : [];
     const told = events.flatMap((event) => (event.type === 'citation' ? [event.citation] : []));
     expect(told).toEqual(citations);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { readMessagesAnswer } from '../../../src/protocols/messages/messages-answer.ts';
 import { toMessagesUsage } from '../../../src/protocols/messages/messages-usage.ts';
 import { MESSAGE } from '../../support/messages.ts';
-import { ANSWER, fakePeek } from '../../support/protocols.ts';
+import { ANSWER, atOnce, fakePeek } from '../../support/protocols.ts';
 
 describe('the usage of a message', () => {
   it('is split by what is priced on its own', () => {
@@ -40,7 +40,12 @@ describe('the usage of a message', () => {
 
 describe('a message', () => {
   const read = (value: unknown, logicalModel?: string) =>
-    readMessagesAnswer(Buffer.from(JSON.stringify(value)), fakePeek(), { ...ANSWER, logicalModel });
+    atOnce(
+      readMessagesAnswer(Buffer.from(JSON.stringify(value)), fakePeek(), {
+        ...ANSWER,
+        logicalModel,
+      }),
+    );
 
   it('goes on as it came, or under the name that was asked for', () => {
     expect(read(MESSAGE)?.body.toString()).toBe(JSON.stringify(MESSAGE));

@@ -3,8 +3,8 @@ import type { Citation, TokenLogprob } from '../../canonical.ts';
 import { defined } from '../../json-fields.ts';
 import type { Members } from '../../json-fields.ts';
 
-/** The web sources of a message or delta; `shift` characters stand in front of the text they belong to. */
-export function readCitations(message: Members, shift: number): Citation[] {
+/** The web sources of a message or delta, with offsets in the whole of its content. */
+export function readCitations(message: Members): Citation[] {
   const annotations = message['annotations'];
   if (!Array.isArray(annotations)) return [];
   return annotations.filter(isJsonObject).flatMap(({ type, url_citation: source }) => {
@@ -15,16 +15,21 @@ export function readCitations(message: Members, shift: number): Citation[] {
       {
         url,
         ...defined({ title: typeof title === 'string' ? title : undefined }),
-        ...defined({ start: offset(start, shift), end: offset(end, shift) }),
+        ...defined({ start: offset(start), end: offset(end) }),
       },
     ];
   });
 }
 
-function offset(value: unknown, shift: number): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value)
-    ? Math.max(0, value - shift)
-    : undefined;
+function offset(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? Math.max(0, value) : undefined;
+}
+
+/** The source with its offsets in a text that begins after so many characters. */
+export function withinText({ start, end, ...rest }: Citation, begin: number): Citation {
+  const move = (value: number | undefined): number | undefined =>
+    value === undefined ? undefined : Math.max(0, value - begin);
+  return { ...rest, ...defined({ start: move(start), end: move(end) }) };
 }
 
 /** A source without a place of its own stands for the whole text. */

@@ -1,4 +1,5 @@
 import type { CanonicalCodec } from '../../canonical-codec.ts';
+import { readChatUsage } from '../chat-answer.ts';
 import { createChatDecoder } from './chat-decoder.ts';
 import { createChatEncoder } from './chat-encoder.ts';
 import { CHAT_ALSO_READS, CHAT_FEATURES } from './chat-features.ts';
@@ -12,9 +13,11 @@ export const chatCodec: CanonicalCodec = {
   id: 'chat',
   features: CHAT_FEATURES,
   alsoReads: CHAT_ALSO_READS,
+  unshown: new Set(['image', 'audio', 'document']),
   decodeRequest: readChatRequest,
   encodeRequest: writeChatRequest,
   decodeAnswer: readChatAnswer,
+  readUsage: readChatUsage,
   encodeAnswer: writeChatAnswer,
   createDecoder: createChatDecoder,
   createEncoder: createChatEncoder,

@@ -1,18 +1,25 @@
 import { Buffer } from 'node:buffer';
 import { formatSse } from '../../../core/sse-frame.ts';
+import { NO_USAGE } from '../../../core/usage.ts';
 import type { Usage } from '../../../core/usage.ts';
 import type { AnswerContext, StreamEncoder } from '../../canonical-codec.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
-import type { Signature } from '../../canonical.ts';
+import type { Citation, Signature } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { writeCitation, writeLogprobs } from './annotations.ts';
 import { writeFinishReason } from './finish-reason.ts';
 import { signedDetail } from './reasoning-details.ts';
 import { ownerOf } from './write-answer.ts';
-import { writeChatUsage } from './write-usage.ts';
+import { writeChatUsage } from '../chat-usage.ts';
 
 export function createChatEncoder(context: AnswerContext): StreamEncoder {
   return new ChatEncoder(context);
+}
+
+/** Where a text stands in the whole of the content, in characters. */
+interface TextPlace {
+  readonly shift: number;
+  length: number;
 }
 
 const DONE = formatSse({ data: '[DONE]' });
@@ -25,10 +32,15 @@ class ChatEncoder implements StreamEncoder {
   #opening: PartOpening | undefined;
   /** The growing part showed something. */
   #shown = false;
+  /** Characters of all parts. */
+  #size = 0;
   #calls = 0;
   #details = 0;
-  #textSize = 0;
-  #textStart = 0;
+  #text: TextPlace = { shift: 0, length: 0 };
+  /** By the numbers of their parts. */
+  readonly #texts = new Map<number, TextPlace>();
+  /** Sources of the whole text, told when its length is known. */
+  #placeless: Citation[] = [];
   /** Waits for the part that it belongs to. */
   #waiting: Signature[] = [];
   #usage: Usage | undefined;
@@ -48,20 +60,17 @@ class ChatEncoder implements StreamEncoder {
         this.#usage = event.usage;
         return this.#delta({ role: 'assistant', content: '', refusal: null });
       case 'open':
-        return this.#open(event.opening);
+        return this.#open(event.part, event.opening);
       case 'delta':
         return this.#grow(event.text);
       case 'signature':
         return this.#sign(event.signature);
       case 'citation':
-        return this.#delta({
-          annotations: [
-            writeCitation(event.citation, {
-              shift: this.#textStart,
-              length: this.#textSize - this.#textStart,
-            }),
-          ],
-        });
+        if (event.citation.end !== undefined) return this.#cite([event.citation], this.#text);
+        this.#placeless.push(event.citation);
+        return undefined;
+      case 'late_citation':
+        return this.#cite([event.citation], this.#texts.get(event.text) ?? this.#text);
       case 'logprobs':
         return this.#chunk({ delta: {}, logprobs: writeLogprobs(event.logprobs) });
       case 'close':
@@ -80,10 +89,13 @@ class ChatEncoder implements StreamEncoder {
     return { id, object: 'chat.completion.chunk', created, model: this.#context.model };
   }
 
-  #open(opening: PartOpening): Buffer | undefined {
+  #open(part: number, opening: PartOpening): Buffer | undefined {
     this.#opening = opening;
     this.#shown = false;
-    if (opening.type === 'text') this.#textStart = this.#textSize;
+    if (opening.type === 'text') {
+      this.#text = { shift: this.#text.shift + this.#text.length, length: 0 };
+      this.#texts.set(part, this.#text);
+    }
     const owned = opening.type === 'reasoning' ? undefined : this.#signWaiting(opening);
     if (opening.type === 'opaque') this.losses.add('builtin_tools');
     if (opening.type !== 'tool_call') return owned;
@@ -95,9 +107,10 @@ class ChatEncoder implements StreamEncoder {
   #grow(text: string): Buffer | undefined {
     if (text === '') return undefined;
     this.#shown = true;
+    this.#size += text.length;
     switch (this.#opening?.type) {
       case 'text':
-        this.#textSize += text.length;
+        this.#text.length += text.length;
         return this.#delta({ content: text });
       case 'refusal':
         return this.#delta({ refusal: text });
@@ -145,13 +158,20 @@ class ChatEncoder implements StreamEncoder {
     const type = this.#opening?.type;
     this.#opening = undefined;
     if (type === 'reasoning') this.#details++;
+    if (this.#placeless.length > 0) return this.#cite(this.#placeless.splice(0), this.#text);
     // Clients parse the arguments of every call.
     return type === 'tool_call' && !this.#shown ? this.#arguments('{}') : undefined;
   }
 
+  #cite(citations: readonly Citation[], place: TextPlace): Buffer {
+    return this.#delta({ annotations: citations.map((one) => writeCitation(one, place)) });
+  }
+
   #end(): Buffer {
-    if (!this.#usage || !this.#context.keepUsage) return DONE;
-    const chunk = { ...this.#head, choices: [], usage: writeChatUsage(this.#usage) };
+    const { keepUsage, estimateUsage } = this.#context;
+    if (!keepUsage) return DONE;
+    const usage = this.#usage ?? estimateUsage?.(this.#size) ?? NO_USAGE;
+    const chunk = { ...this.#head, choices: [], usage: writeChatUsage(usage) };
     return Buffer.concat([formatSse({ data: JSON.stringify(chunk) }), DONE]);
   }
 

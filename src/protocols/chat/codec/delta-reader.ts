@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../core/json-value.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
-import { readCitations, readLogprobs } from './annotations.ts';
+import { readCitations, readLogprobs, withinText } from './annotations.ts';
 import { readAnswerContent } from './answer-content.ts';
 import { CallReader } from './call-reader.ts';
 import type { Members } from '../../json-fields.ts';
@@ -25,6 +25,8 @@ interface Growing {
 }
 
 const PLAIN = 'plain';
+/** Sources that are kept for a text that has not begun. */
+const MAX_WAITING = 1000;
 
 /** Turns the deltas of a choice into parts. */
 export class DeltaReader {
@@ -32,10 +34,13 @@ export class DeltaReader {
   begun = false;
   #parts = 0;
   #growing: Growing | undefined;
-  /** Characters of texts, and how many of them stood in front of the growing one. */
+  /** Characters of texts. */
   #textSize = 0;
-  #textStart = 0;
+  /** Where texts begin in the whole of the content, the last one first. */
+  #texts: readonly { readonly part: number; readonly start: number }[] = [];
   #out: AnswerEvent[] = [];
+  /** Annotations that came while no text grew; they belong to the next one, or to the last. */
+  #waiting: unknown[] = [];
   readonly #calls = new CallReader({
     begin: () => {
       this.#end();
@@ -59,6 +64,7 @@ export class DeltaReader {
   finish(reason: string): readonly AnswerEvent[] {
     this.#end();
     this.#calls.closeAll();
+    this.#citeLate();
     this.finished = true;
     const known = reason === '' ? 'stop' : reason;
     return [...this.#take(), { type: 'finish', stop: readFinishReason(known, this.#calls.any) }];
@@ -106,7 +112,8 @@ export class DeltaReader {
     const opening: PartOpening = { type };
     const part = this.#parts++;
     this.#growing = { part, type, key, detail: {} };
-    if (type === 'text') this.#textStart = this.#textSize;
+    if (type === 'text')
+      this.#texts = [{ part, start: this.#textSize }, ...this.#texts.slice(0, MAX_WAITING)];
     this.#out.push({ type: 'open', part, opening });
   }
 
@@ -116,14 +123,37 @@ export class DeltaReader {
     this.#growing = undefined;
     if (type === 'reasoning')
       this.#out.push({ type: 'signature', part, signature: signatureOf(detail) });
+    if (type === 'text') this.#cite(part, { annotations: this.#waiting.splice(0) });
     this.#out.push({ type: 'close', part });
   }
 
   #readCitations(delta: Members): void {
-    if (this.#growing?.type !== 'text') return;
-    const { part } = this.#growing;
-    for (const citation of readCitations(delta, this.#textStart))
-      this.#out.push({ type: 'citation', part, citation });
+    if (this.#growing?.type === 'text') return this.#cite(this.#growing.part, delta);
+    const { annotations } = delta;
+    if (!Array.isArray(annotations)) return;
+    const room = MAX_WAITING - this.#waiting.length;
+    this.#waiting.push(...(annotations as unknown[]).slice(0, room));
+  }
+
+  /** What came behind the last text. */
+  #citeLate(): void {
+    if (this.#texts.length > 0) this.#cite(undefined, { annotations: this.#waiting.splice(0) });
+  }
+
+  /** Tells each source of the text that its offsets lie in. */
+  #cite(growing: number | undefined, message: Members): void {
+    for (const one of readCitations(message)) {
+      const { start } = one;
+      const found = this.#texts.find((text) => start === undefined || start >= text.start);
+      if (!found) continue;
+      const citation = withinText(one, found.start);
+      const { part } = found;
+      this.#out.push(
+        part === growing
+          ? { type: 'citation', part, citation }
+          : { type: 'late_citation', text: part, citation },
+      );
+    }
   }
 
   #readLogprobs(given: unknown): void {

@@ -1,4 +1,5 @@
 import type { Stop, StopKind } from '../../canonical.ts';
+import { stopWithCalls } from '../../stop-kind.ts';
 
 const KINDS: Readonly<Record<string, StopKind>> = {
   stop: 'end',
@@ -10,10 +11,9 @@ const KINDS: Readonly<Record<string, StopKind>> = {
   malformed_function_call: 'malformed_call',
 };
 
-/** Servers that call tools and say `stop` mean the calls. */
 export function readFinishReason(raw: string, hasCalls: boolean): Stop {
   const kind = (Object.hasOwn(KINDS, raw) && KINDS[raw]) || 'other';
-  return { kind: kind === 'end' && hasCalls ? 'tool_calls' : kind, raw };
+  return { kind: stopWithCalls(kind, hasCalls), raw };
 }
 
 /** A call that went wrong is no matter of filters (requirement chat.finish-reason.mapping). */

@@ -1,9 +1,10 @@
 import { isJsonObject, parseJsonObject } from '../../../core/json-value.ts';
 import type { CanonicalAnswer, Part, TextPart, ToolCallPart } from '../../canonical.ts';
+import { isUsableChoice } from '../chat-chunk.ts';
 import { usageOf } from '../chat-usage.ts';
 import { readCitations, readLogprobs } from './annotations.ts';
 import { readAnswerContent } from './answer-content.ts';
-import { defined } from '../../json-fields.ts';
+import { defined, membersOf } from '../../json-fields.ts';
 import type { Members } from '../../json-fields.ts';
 import { readFinishReason } from './finish-reason.ts';
 import { PLAIN_SIGNATURE, readReasoning } from './reasoning-details.ts';
@@ -13,10 +14,9 @@ export function readChatAnswer(json: string): CanonicalAnswer | undefined {
   const value = parseJsonObject(json);
   if (!value || isJsonObject(value['error']) || !Array.isArray(value['choices'])) return undefined;
   const choice: unknown = value['choices'][0];
-  if (!isJsonObject(choice) || !isJsonObject(choice['message'])) return undefined;
+  if (!isJsonObject(choice) || !isUsableChoice(choice)) return undefined;
   const { finish_reason: reason } = choice;
-  if (reason === 'error') return undefined;
-  const parts = readParts(choice['message'], choice);
+  const parts = readParts(membersOf(choice['message']), choice);
   const hasCalls = parts.some(({ type }) => type === 'tool_call');
   const { id, created } = value;
   return {
@@ -45,7 +45,7 @@ function readParts(message: Members, choice: Members): Part[] {
 }
 
 function readText(text: string, message: Members, choice: Members): TextPart {
-  const citations = readCitations(message, 0);
+  const citations = readCitations(message);
   const logprobs = readLogprobs(choice['logprobs']);
   return {
     type: 'text',

@@ -4,7 +4,7 @@ import type { Feature } from '../../features.ts';
 import { writeCitation, writeLogprobs } from './annotations.ts';
 import { writeFinishReason } from './finish-reason.ts';
 import { OF_CONTENT, signedDetail } from './reasoning-details.ts';
-import { writeChatUsage } from './write-usage.ts';
+import { writeChatUsage } from '../chat-usage.ts';
 
 /** A `chat.completion` under the logical model's name. */
 export function writeChatAnswer(answer: CanonicalAnswer, context: AnswerContext): Encoded {

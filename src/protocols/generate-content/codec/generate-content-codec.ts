@@ -1,4 +1,5 @@
 import type { CanonicalCodec } from '../../canonical-codec.ts';
+import { readGenerateContentUsage } from '../generate-content-answer.ts';
 import { createGenerateContentDecoder } from './generate-content-decoder.ts';
 import { createGenerateContentEncoder } from './generate-content-encoder.ts';
 import { GENERATE_CONTENT_FEATURES } from './generate-content-features.ts';
@@ -21,6 +22,7 @@ export const generateContentCodec: CanonicalCodec = {
   },
   encodeRequest: writeGenerateContentRequest,
   decodeAnswer: readGenerateContentAnswer,
+  readUsage: readGenerateContentUsage,
   encodeAnswer: writeGenerateContentAnswer,
   createDecoder: createGenerateContentDecoder,
   createEncoder: createGenerateContentEncoder,

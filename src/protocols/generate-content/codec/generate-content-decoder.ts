@@ -1,7 +1,7 @@
 import type { SseFrame } from '../../../core/sse-frame.ts';
 import type { StreamDecoder } from '../../canonical-codec.ts';
 import type { CanonicalEvent, PartOpening } from '../../canonical-stream.ts';
-import type { Part, ReasoningPart } from '../../canonical.ts';
+import type { Part, ReasoningPart, Signature } from '../../canonical.ts';
 import { membersOf, textOf } from '../fields.ts';
 import type { Members } from '../fields.ts';
 import {
@@ -12,7 +12,9 @@ import {
   toChunkFailure,
 } from '../generate-content-chunk.ts';
 import { toGenerateContentUsage } from '../generate-content-usage.ts';
+import { CallPieces } from '../partial-args.ts';
 import { readGrounding, toCitation } from './grounding.ts';
+import type { Grounding } from './grounding.ts';
 import { readLogprobs } from './logprobs.ts';
 import { idsOf, parseAnswer, readBlock } from './read-answer.ts';
 import { readPart } from './read-part.ts';
@@ -34,10 +36,18 @@ const MAX_SOURCES = 1000;
 class GenerateContentDecoder implements StreamDecoder {
   #ids: PartIds | undefined;
   #parts = 0;
-  /** The part that may still grow. */
+  /** What the last part is, while it may still grow. */
   #growing: 'text' | 'reasoning' | undefined;
-  #offsets = new TextOffsets();
+  /** The text that is open still, for its sources may come behind the signature that follows it. */
+  #text: AnswerText | undefined;
+  /** Texts by their places. */
+  readonly #texts = new Map<number, AnswerText>();
+  /** Parts so far as they would stand in a whole answer, where a signature stands on its part. */
+  #places = 0;
+  readonly #pieces = new CallPieces();
   readonly #sources = new Set<string>();
+  /** Sources that wait for the end of the text in which they stand. */
+  #groundings: Grounding[] = [];
   #called = false;
   #reason: string | undefined;
   #blocked: string | undefined;
@@ -54,13 +64,14 @@ class GenerateContentDecoder implements StreamDecoder {
   }
 
   close(): readonly CanonicalEvent[] {
+    const events = this.#ids ? this.#wireParts(this.#pieces.flush()) : [];
     const stop =
       this.#blocked === undefined
         ? this.#reason === undefined
           ? undefined
           : readFinishReason(this.#reason, this.#called)
         : { kind: 'refusal' as const, raw: this.#blocked };
-    if (stop) return [...this.#close(), { type: 'finish', stop }, { type: 'end' }];
+    if (stop) return [...events, ...this.#close(), { type: 'finish', stop }, { type: 'end' }];
     const message = 'the stream of the provider ended early';
     return [{ type: 'failure', failure: { kind: 'truncated', message } }];
   }
@@ -84,33 +95,38 @@ class GenerateContentDecoder implements StreamDecoder {
   }
 
   #candidate(candidate: Members): CanonicalEvent[] {
-    const ids = this.#ids as PartIds;
-    const parts = partsOf(candidate).flatMap((part) => readPart(part, ids));
-    const events = parts.flatMap((part) => this.#part(part));
+    const groundings = this.#news(candidate);
+    if (this.#text) this.#groundings.push(...groundings.splice(0));
+    const parts = partsOf(candidate).flatMap((part) => this.#pieces.take(part));
+    const events = this.#wireParts(parts);
     this.#reason = finishReasonOf(candidate) ?? this.#reason;
-    return [...events, ...this.#notes(candidate)];
+    const logprobs = readLogprobs(membersOf(candidate, 'logprobsResult'));
+    if (this.#text && logprobs.length > 0)
+      events.push({ type: 'logprobs', part: this.#text.part, logprobs });
+    if (this.#text || this.#texts.size === 0) this.#groundings.push(...groundings);
+    else events.push(...groundings.map((one) => this.#citeLate(one)));
+    return events;
   }
 
-  /** Sources and probabilities of the text that is growing. */
-  #notes(candidate: Members): CanonicalEvent[] {
-    if (this.#growing !== 'text') return [];
-    const part = this.#parts - 1;
-    const events: CanonicalEvent[] = [];
-    const logprobs = readLogprobs(membersOf(candidate, 'logprobsResult'));
-    if (logprobs.length > 0) events.push({ type: 'logprobs', part, logprobs });
-    for (const one of readGrounding(candidate)) {
-      const key = JSON.stringify([one.url, one.start, one.end]);
-      if (this.#sources.has(key) || this.#sources.size >= MAX_SOURCES) continue;
+  /** The sources that were not told before. */
+  #news(candidate: Members): Grounding[] {
+    return readGrounding(candidate).filter((one) => {
+      const key = JSON.stringify([one.url, one.start, one.end, one.part]);
+      if (this.#sources.has(key) || this.#sources.size >= MAX_SOURCES) return false;
       this.#sources.add(key);
-      events.push({ type: 'citation', part, citation: toCitation(one, this.#offsets) });
-    }
-    return events;
+      return true;
+    });
+  }
+
+  #wireParts(parts: readonly Members[]): CanonicalEvent[] {
+    const ids = this.#ids as PartIds;
+    return parts.flatMap((part) => readPart(part, ids)).flatMap((part) => this.#part(part));
   }
 
   #part(part: Part): CanonicalEvent[] {
     switch (part.type) {
       case 'text':
-        return this.#text(part.text);
+        return this.#grow(part.text);
       case 'reasoning':
         return this.#reasoning(part);
       case 'refusal':
@@ -129,21 +145,41 @@ class GenerateContentDecoder implements StreamDecoder {
     return this.#whole({ type: 'opaque', origin: 'generate-content', value: part });
   }
 
-  #text(text: string): CanonicalEvent[] {
+  #grow(text: string): CanonicalEvent[] {
     const opened = this.#growing === 'text' ? [] : this.#open({ type: 'text' });
+    const part = this.#parts - 1;
     this.#growing = 'text';
-    this.#offsets.add(text);
-    return [...opened, { type: 'delta', part: this.#parts - 1, text }];
+    if (!this.#text) {
+      this.#text = { part, offsets: new TextOffsets() };
+      if (this.#texts.size < MAX_SOURCES) this.#texts.set(this.#places - 1, this.#text);
+    }
+    this.#text.offsets.add(text);
+    return [...opened, { type: 'delta', part, text }];
   }
 
   #reasoning({ text, signature, ofNext }: ReasoningPart): CanonicalEvent[] {
+    const isAlone = text === '' && !ofNext && this.#text !== undefined;
+    if (isAlone && signature) return this.#signAlone(signature);
     const grows = this.#growing === 'reasoning' && !ofNext;
     const events = grows ? [] : this.#open({ type: 'reasoning', ...(ofNext && { ofNext }) });
+    if (ofNext) this.#places--;
     this.#growing = 'reasoning';
     const part = this.#parts - 1;
     if (text !== '') events.push({ type: 'delta', part, text });
     if (signature) events.push({ type: 'signature', part, signature }, ...this.#close());
     return events;
+  }
+
+  /** A signature without a part of its own, beside the text that goes before it. */
+  #signAlone(signature: Signature): CanonicalEvent[] {
+    this.#growing = undefined;
+    const part = this.#parts++;
+    this.#places++;
+    return [
+      { type: 'open', part, opening: { type: 'reasoning' } },
+      { type: 'signature', part, signature },
+      { type: 'close', part },
+    ];
   }
 
   #whole(opening: PartOpening, text = ''): CanonicalEvent[] {
@@ -153,16 +189,47 @@ class GenerateContentDecoder implements StreamDecoder {
     return [...events, { type: 'close', part }];
   }
 
-  /** Closes what grows and opens the next part. */
+  /** Closes what is open and opens the next part. */
   #open(opening: PartOpening): CanonicalEvent[] {
     const closed = this.#close();
-    this.#offsets = new TextOffsets();
+    this.#places++;
     return [...closed, { type: 'open', part: this.#parts++, opening }];
   }
 
   #close(): CanonicalEvent[] {
-    if (this.#growing === undefined) return [];
+    const grown = this.#growing;
     this.#growing = undefined;
-    return [{ type: 'close', part: this.#parts - 1 }];
+    if (this.#text) return this.#closeText(this.#text);
+    return grown === undefined ? [] : [{ type: 'close', part: this.#parts - 1 }];
   }
+
+  #closeText(text: AnswerText): CanonicalEvent[] {
+    const { part, offsets } = text;
+    const events = this.#groundings.splice(0).map((one): CanonicalEvent => {
+      const isOwn = this.#textOf(one, text) === text;
+      return isOwn
+        ? { type: 'citation', part, citation: toCitation(one, offsets) }
+        : this.#citeLate(one);
+    });
+    this.#text = undefined;
+    return [...events, { type: 'close', part }];
+  }
+
+  /** A source of a text that is closed. */
+  #citeLate(grounding: Grounding): CanonicalEvent {
+    const last = [...this.#texts.values()].at(-1) as AnswerText;
+    const { part, offsets } = this.#textOf(grounding, last);
+    return { type: 'late_citation', text: part, citation: toCitation(grounding, offsets) };
+  }
+
+  /** The text that a source names, or the one that is given where it names none. */
+  #textOf({ part }: Grounding, otherwise: AnswerText): AnswerText {
+    return (part === undefined ? undefined : this.#texts.get(part)) ?? otherwise;
+  }
+}
+
+/** A text of the answer, as sources refer to it. */
+interface AnswerText {
+  readonly part: number;
+  readonly offsets: TextOffsets;
 }

@@ -3,7 +3,7 @@ import { stringifyWithRaw } from '../../../core/json-raw.ts';
 import type { Usage } from '../../../core/usage.ts';
 import type { AnswerContext, StreamEncoder } from '../../canonical-codec.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
-import type { Signature, Stop } from '../../canonical.ts';
+import type { Citation, Signature, Stop } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import type { InBandError } from '../../protocol.ts';
 import { ElementWriter } from '../element-writer.ts';
@@ -20,6 +20,16 @@ export function createGenerateContentEncoder(context: AnswerContext): StreamEnco
   return new GenerateContentEncoder(context);
 }
 
+/** A text as it stands on the wire. */
+interface WrittenText {
+  readonly offsets: TextOffsets;
+  /** Characters so far. */
+  length: number;
+  /** Characters of earlier texts that are one with it. */
+  readonly start: number;
+  readonly place: number;
+}
+
 /** Official clients forget an answer that had a piece without any part. */
 const NOTHING: WrittenPart = { text: '' };
 /** Arguments beyond it count as cut off. */
@@ -27,8 +37,8 @@ const MAX_ARGUMENTS = 16 * 1024 * 1024;
 const MAX_SOURCES = 1000;
 
 /**
- * Writes an answer per piece of text; a call comes whole, as clients read it. Finish reason and usage
- * stand in the last one.
+ * Writes an answer per piece of text; a call comes whole, as clients read it. Finish reason, sources and
+ * usage stand in the last one.
  */
 class GenerateContentEncoder implements StreamEncoder {
   readonly losses = new Set<Feature>();
@@ -41,7 +51,16 @@ class GenerateContentEncoder implements StreamEncoder {
   #arguments = '';
   /** Waits for the part that it belongs to. */
   #waiting: string | undefined;
-  #offsets = new TextOffsets();
+  /** The place of the last part that was shown, as it would stand in a whole answer. */
+  #place = -1;
+  #isPlaced = false;
+  /** That part is a text. */
+  #isText = false;
+  #text: WrittenText = { offsets: new TextOffsets(), length: 0, start: 0, place: 0 };
+  /** By the numbers of their parts. */
+  readonly #texts = new Map<number, WrittenText>();
+  /** Sources of the text that grows. */
+  readonly #citations: Citation[] = [];
   readonly #groundings: Grounding[] = [];
   #stop: Stop = { kind: 'other' };
   #usage: Usage | undefined;
@@ -59,14 +78,17 @@ class GenerateContentEncoder implements StreamEncoder {
         this.#usage = event.usage ?? this.#usage;
         return undefined;
       case 'open':
-        return this.#open(event.opening);
+        return this.#open(event.part, event.opening);
       case 'delta':
         return this.#grow(event.text);
       case 'signature':
         return this.#sign(event.signature);
       case 'citation':
-        if (this.#groundings.length < MAX_SOURCES)
-          this.#groundings.push(toGrounding(event.citation, this.#offsets));
+        if (this.#groundings.length + this.#citations.length < MAX_SOURCES)
+          this.#citations.push(event.citation);
+        return undefined;
+      case 'late_citation':
+        this.#groundLate(event.text, event.citation);
         return undefined;
       case 'logprobs':
         return this.#candidate(NOTHING, { logprobsResult: writeLogprobs(event.logprobs) });
@@ -87,11 +109,12 @@ class GenerateContentEncoder implements StreamEncoder {
     return this.#writer.failure(error);
   }
 
-  #open(opening: PartOpening): undefined {
+  #open(part: number, opening: PartOpening): undefined {
     this.#opening = opening;
     this.#shown = false;
+    this.#isPlaced = false;
     this.#arguments = '';
-    this.#offsets = new TextOffsets();
+    if (opening.type === 'text') this.#openText(part);
     if (opening.type === 'opaque') this.losses.add('builtin_tools');
     if (opening.type === 'refusal') this.losses.add('refusals');
   }
@@ -100,7 +123,8 @@ class GenerateContentEncoder implements StreamEncoder {
     if (text === '') return undefined;
     switch (this.#opening?.type) {
       case 'text':
-        this.#offsets.add(text);
+        this.#text.offsets.add(text);
+        this.#text.length += text.length;
         return this.#part({ text });
       case 'refusal':
         return this.#part({ text });
@@ -129,20 +153,43 @@ class GenerateContentEncoder implements StreamEncoder {
   #close(): Buffer | undefined {
     const opening = this.#opening;
     this.#opening = undefined;
-    if (opening?.type === 'text') return this.#sources();
+    if (opening?.type === 'text') this.#ground(this.#citations.splice(0), this.#text);
     if (opening?.type !== 'tool_call') return undefined;
     const { id, name } = opening;
     return this.#part(writeCall({ id, name, arguments: this.#arguments }, this.losses));
   }
 
-  /** Behind the text in which they stand, for their offsets are those of that text. */
-  #sources(): Buffer | undefined {
-    if (this.#groundings.length === 0) return undefined;
-    const groundingMetadata = writeGrounding(this.#groundings.splice(0));
-    return this.#candidate(NOTHING, { groundingMetadata });
+  /** Texts that follow one another are one on the wire. */
+  #openText(part: number): void {
+    const { offsets, length } = this.#text;
+    this.#text = this.#isText
+      ? { offsets, length, start: length, place: this.#place }
+      : { offsets: new TextOffsets(), length: 0, start: 0, place: this.#place + 1 };
+    this.#texts.set(part, this.#text);
+  }
+
+  /** When the text is whole, for their offsets are those of that text. */
+  #ground(citations: readonly Citation[], { offsets, start, place }: WrittenText): void {
+    for (const one of citations) {
+      const moved = {
+        ...one,
+        ...(one.start !== undefined && { start: one.start + start }),
+        ...(one.end !== undefined && { end: one.end + start }),
+      };
+      this.#groundings.push(toGrounding(moved, offsets, place));
+    }
+  }
+
+  #groundLate(part: number, citation: Citation): void {
+    const text = this.#texts.get(part);
+    if (text && this.#groundings.length < MAX_SOURCES) this.#ground([citation], text);
   }
 
   #part(part: WrittenPart): Buffer {
+    const isText = this.#opening?.type === 'text';
+    if (!this.#isPlaced && !(isText && this.#isText)) this.#place++;
+    this.#isPlaced = true;
+    this.#isText = isText;
     const signed = this.#waiting === undefined ? {} : { thoughtSignature: this.#waiting };
     this.#waiting = undefined;
     return this.#candidate({ ...part, ...signed });
@@ -153,7 +200,13 @@ class GenerateContentEncoder implements StreamEncoder {
     const alone = this.#waiting === undefined ? {} : { thoughtSignature: this.#waiting };
     const last = this.#candidate(
       { ...NOTHING, ...alone },
-      { finishReason: writeFinishReason(this.#stop) },
+      {
+        finishReason: writeFinishReason(this.#stop),
+        // Clients that keep the last grounding must find all sources in it.
+        ...(this.#groundings.length > 0 && {
+          groundingMetadata: writeGrounding(this.#groundings),
+        }),
+      },
       usage && { usageMetadata: fromUsage(usage) },
     );
     const end = this.#writer.end();

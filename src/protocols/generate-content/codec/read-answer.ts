@@ -3,8 +3,15 @@ import { isJsonObject } from '../../../core/json-value.ts';
 import type { CanonicalAnswer, Part, Stop, TextPart } from '../../canonical.ts';
 import { membersOf, textOf } from '../fields.ts';
 import type { Members } from '../fields.ts';
-import { blockReasonOf, candidatesOf, finishReasonOf, partsOf } from '../generate-content-chunk.ts';
+import {
+  blockReasonOf,
+  candidatesOf,
+  finishReasonOf,
+  isUsableCandidate,
+  partsOf,
+} from '../generate-content-chunk.ts';
 import { toGenerateContentUsage } from '../generate-content-usage.ts';
+import { CallPieces } from '../partial-args.ts';
 import { CallIds, createAnswerIds } from './call-ids.ts';
 import { readGrounding, toCitation } from './grounding.ts';
 import type { Grounding } from './grounding.ts';
@@ -19,7 +26,7 @@ import { TextOffsets } from './text-offsets.ts';
 export function readGenerateContentAnswer(json: string): CanonicalAnswer | undefined {
   const value = parseAnswer(json);
   if (!value || isJsonObject(value['error'])) return undefined;
-  const [candidate] = candidatesOf(value);
+  const [candidate] = candidatesOf(value).filter(isUsableCandidate);
   const blocked = blockReasonOf(value);
   if (!candidate && blocked === undefined) return undefined;
   const parts = candidate ? readCandidate(candidate, idsOf(json)) : readBlock(value);
@@ -65,7 +72,9 @@ function readStop(candidate: Members, parts: readonly Part[]): Stop {
 }
 
 function readCandidate(candidate: Members, ids: PartIds): Part[] {
-  const written = partsOf(candidate).map((part) => readPart(part, ids));
+  const pieces = new CallPieces();
+  const whole = partsOf(candidate).flatMap((part) => pieces.take(part));
+  const written = [...whole, ...pieces.flush()].map((part) => readPart(part, ids));
   const place = (index: number | undefined): number => {
     const isText = index !== undefined && written[index]?.some(({ type }) => type === 'text');
     return isText ? index : written.findIndex((all) => all.some(({ type }) => type === 'text'));

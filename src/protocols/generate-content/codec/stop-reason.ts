@@ -1,4 +1,5 @@
 import type { Stop, StopKind } from '../../canonical.ts';
+import { stopWithCalls } from '../../stop-kind.ts';
 
 const KINDS: Readonly<Record<string, StopKind>> = {
   STOP: 'end',
@@ -31,7 +32,7 @@ const REASONS: Readonly<Record<StopKind, string>> = {
 /** @param calls the answer holds calls, which have no reason of their own here */
 export function readFinishReason(raw: string, calls: boolean): Stop {
   const kind = Object.hasOwn(KINDS, raw) ? (KINDS[raw] as StopKind) : 'other';
-  return { kind: kind === 'end' && calls ? 'tool_calls' : kind, raw };
+  return { kind: stopWithCalls(kind, calls), raw };
 }
 
 export function writeFinishReason({ kind }: Stop): string {

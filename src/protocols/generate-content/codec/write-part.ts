@@ -42,8 +42,8 @@ export function writeParts(parts: readonly Part[], writing: PartWriting): Writte
       continue;
     }
     const one = writePart(part, writing);
-    if (!one) continue;
-    written.push(waiting === undefined ? one : { ...one, thoughtSignature: waiting });
+    // The signature of a part that is left out proves no other one.
+    if (one) written.push(waiting === undefined ? one : { ...one, thoughtSignature: waiting });
     waiting = undefined;
   }
   if (waiting !== undefined) written.push({ text: '', thoughtSignature: waiting });

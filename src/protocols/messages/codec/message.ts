@@ -15,6 +15,7 @@ export function decodeMessagesAnswer(json: string): CanonicalAnswer | undefined 
     const message = toMessage(parseKeepingRaw(json, ['input']));
     if (!message) return undefined;
     const { id, content, usage } = message;
+    if (content.length === 0 && typeof message['stop_reason'] !== 'string') return undefined;
     const place = { path: 'content', writer: 'provider', unmapped: new Set<string>() } as const;
     const parts = fromContent(content, place);
     const refusal = refusalOf(message);
@@ -22,7 +23,10 @@ export function decodeMessagesAnswer(json: string): CanonicalAnswer | undefined 
     return {
       id: typeof id === 'string' ? id : undefined,
       parts,
-      stop: fromStopReason(message),
+      stop: fromStopReason(
+        message,
+        parts.some(({ type }) => type === 'tool_call'),
+      ),
       usage: toMessagesUsage(usage),
     };
   } catch {

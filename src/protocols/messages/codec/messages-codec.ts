@@ -1,4 +1,5 @@
 import type { CanonicalCodec } from '../../canonical-codec.ts';
+import { readMessagesUsage } from '../messages-answer.ts';
 import { decodeMessagesRequest } from './decode-request.ts';
 import { encodeMessagesRequest } from './encode-request.ts';
 import { MESSAGES_FEATURES } from './features.ts';
@@ -10,9 +11,11 @@ import { createMessagesEncoder } from './stream-encoder.ts';
 export const messagesCodec: CanonicalCodec = {
   id: 'messages',
   features: MESSAGES_FEATURES,
+  unshown: new Set(['audio']),
   decodeRequest: decodeMessagesRequest,
   encodeRequest: encodeMessagesRequest,
   decodeAnswer: decodeMessagesAnswer,
+  readUsage: readMessagesUsage,
   encodeAnswer: encodeMessagesAnswer,
   createDecoder: createMessagesDecoder,
   createEncoder: createMessagesEncoder,

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../../core/json-value.ts';
 import type { Part, Stop, StopKind } from '../../canonical.ts';
+import { stopWithCalls } from '../../stop-kind.ts';
 import type { Members } from './members.ts';
 
 const REASONS = {
@@ -21,25 +22,20 @@ const KINDS: ReadonlyMap<unknown, StopKind> = new Map(
 );
 
 /** What a message, or the delta at its end, says of why it stopped. */
-export function fromStopReason({ stop_reason: raw, stop_sequence: sequence }: Members): Stop {
+export function fromStopReason(
+  { stop_reason: raw, stop_sequence: sequence }: Members,
+  hasCalls: boolean,
+): Stop {
   return {
-    kind: KINDS.get(raw) ?? 'other',
+    kind: stopWithCalls(KINDS.get(raw) ?? 'other', hasCalls),
     ...(typeof raw === 'string' && { raw }),
     ...(typeof sequence === 'string' && { sequence }),
   };
 }
 
-/**
- * The official word for it; reasons that have none become `end_turn`. Clients run tools only when told
- * to, and some providers end with calls as they end with text.
- */
+/** The official word for it; reasons that have none become `end_turn`. */
 export function toStopReason({ kind, sequence }: Stop, said: ReadonlySet<Part['type']>): Members {
-  const isPlain = kind === 'end' || kind === 'other';
-  const told = said.has('refusal')
-    ? 'refusal'
-    : isPlain && said.has('tool_call')
-      ? 'tool_calls'
-      : kind;
+  const told = said.has('refusal') ? 'refusal' : stopWithCalls(kind, said.has('tool_call'));
   return {
     stop_reason: REASONS[told],
     stop_sequence: told === 'stop_sequence' ? (sequence ?? null) : null,

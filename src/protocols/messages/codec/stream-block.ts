@@ -1,7 +1,7 @@
 import { RawJson } from '../../../core/json-raw.ts';
 import { isJsonObject, parseJsonObject } from '../../../core/json-value.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
-import { fromCitation } from './citations.ts';
+import { fromCitation, fromCitations } from './citations.ts';
 import type { Members } from './members.ts';
 import { fromRedacted, fromThinking } from './thinking.ts';
 
@@ -44,10 +44,14 @@ class TextBlock implements StreamBlock {
   }
 
   begin(): AnswerEvent[] {
-    const opening: PartOpening = { type: 'text' };
+    const part = this.#part;
+    const { text, citations } = this.#block;
     return [
-      { type: 'open', part: this.#part, opening },
-      ...textDelta(this.#part, this.#block['text']),
+      { type: 'open', part, opening: { type: 'text' } },
+      ...textDelta(part, text),
+      ...fromCitations(citations).map(
+        (citation) => ({ type: 'citation', part, citation }) as const,
+      ),
     ];
   }
 

@@ -4,9 +4,11 @@ import type { SseFrame } from '../../../core/sse-frame.ts';
 import type { StreamDecoder } from '../../canonical-codec.ts';
 import type { AnswerEvent, CanonicalEvent } from '../../canonical-stream.ts';
 import type { StreamFailure } from '../../protocol.ts';
+import { isSameMessage, isStopped } from '../messages-event.ts';
 import { toMessagesFailure } from '../messages-failure.ts';
 import { joinMessagesUsage, toMessagesUsage } from '../messages-usage.ts';
 import type { Members } from './members.ts';
+import { fromCitation } from './citations.ts';
 import { fromStopReason, refusalOf } from './stop-reasons.ts';
 import { createBlock } from './stream-block.ts';
 import type { StreamBlock } from './stream-block.ts';
@@ -16,12 +18,20 @@ export function createMessagesDecoder(): StreamDecoder {
   return new MessagesDecoder();
 }
 
+/** Bounds what a provider can make the gateway remember of one stream. */
+const MAX_TEXTS = 4096;
+
 class MessagesDecoder implements StreamDecoder {
   readonly #blocks = new Map<unknown, StreamBlock>();
+  /** The parts of texts by the indexes of their blocks. */
+  readonly #texts = new Map<unknown, number>();
   #parts = 0;
   #isStarted = false;
   #isFinished = false;
+  #hasCalls = false;
   #told: Members | undefined;
+  /** The message as it began; some begin with content, and with why it ends. */
+  #message: Members = {};
 
   read(frame: SseFrame): readonly CanonicalEvent[] {
     if (frame.payload === undefined || frame.payload.trim() === '') return [];
@@ -36,35 +46,37 @@ class MessagesDecoder implements StreamDecoder {
 
   close(): readonly CanonicalEvent[] {
     if (this.#isFinished) return [{ type: 'end' }];
+    if (isStopped(this.#message)) return [...this.#finish(this.#message), { type: 'end' }];
     return failure({ kind: 'truncated', message: 'the stream of the provider ended early' });
   }
 
   start({ message }: Members): CanonicalEvent[] {
-    if (this.#isStarted || !isJsonObject(message)) return [];
-    this.#isStarted = true;
-    const { id, usage } = message;
-    const counted = this.#count(usage);
-    return [
-      {
-        type: 'start',
-        id: typeof id === 'string' ? id : undefined,
-        ...(counted && { usage: counted }),
-      },
-    ];
+    if (!isJsonObject(message)) return [];
+    if (!this.#isStarted) return this.#begin(message);
+    if (isSameMessage(this.#message, message)) return [];
+    this.#blocks.clear();
+    this.#texts.clear();
+    this.#isFinished = false;
+    this.#hasCalls = false;
+    this.#told = undefined;
+    return [{ type: 'restart' }, ...this.#begin(message)];
   }
 
   openBlock({ index, content_block: value }: Members): CanonicalEvent[] {
     if (this.#isFinished) return [];
     const ended = this.#closeBlock(index);
-    const block = isJsonObject(value) ? createBlock(value, this.#parts++) : undefined;
+    const block = this.#createBlock(value);
     if (!block) return malformed('has no proper content block');
     this.#blocks.set(index, block);
+    if (isText(value) && this.#texts.size < MAX_TEXTS) this.#texts.set(index, this.#parts - 1);
     return [...ended, ...block.begin()];
   }
 
   fillBlock({ index, delta }: Members): CanonicalEvent[] {
     if (this.#isFinished) return [];
     const block = this.#blocks.get(index);
+    const late = block ? undefined : this.#citeLate(index, delta);
+    if (late) return late;
     if (!block || !isJsonObject(delta)) return malformed('goes on with nothing that had begun');
     return block.add(delta) ?? failure({ kind: 'too_large', message: 'a block is too large' });
   }
@@ -82,7 +94,8 @@ class MessagesDecoder implements StreamDecoder {
 
   end(): CanonicalEvent[] {
     // Blocks that nobody said why they end are an answer still; nothing at all is none.
-    const untold = !this.#isFinished && this.#parts > 0 ? this.#finish({}) : [];
+    const isAnswer = this.#parts > 0 || isStopped(this.#message);
+    const untold = !this.#isFinished && isAnswer ? this.#finish(this.#message) : [];
     return [...untold, { type: 'end' }];
   }
 
@@ -90,11 +103,47 @@ class MessagesDecoder implements StreamDecoder {
     return failure(toMessagesFailure(event));
   }
 
+  #begin(message: Members): CanonicalEvent[] {
+    this.#isStarted = true;
+    this.#message = message;
+    const { id, usage, content } = message;
+    const counted = this.#count(usage);
+    const start: CanonicalEvent = {
+      type: 'start',
+      id: typeof id === 'string' ? id : undefined,
+      ...(counted && { usage: counted }),
+    };
+    const events: CanonicalEvent[] = [start];
+    for (const one of Array.isArray(content) ? content : []) {
+      const block = this.#createBlock(one);
+      if (!block) return malformed('has no proper content block');
+      events.push(...block.begin(), ...block.end());
+    }
+    return events;
+  }
+
+  /** A source of a text that has ended; undefined for anything else. */
+  #citeLate(index: unknown, delta: unknown): CanonicalEvent[] | undefined {
+    const text = this.#texts.get(index);
+    if (text === undefined || !isJsonObject(delta)) return undefined;
+    const { type, citation } = delta;
+    if (type !== 'citations_delta' || !isJsonObject(citation)) return undefined;
+    const found = fromCitation(citation);
+    return found ? [{ type: 'late_citation', text, citation: found }] : [];
+  }
+
+  #createBlock(value: unknown): StreamBlock | undefined {
+    if (!isJsonObject(value)) return undefined;
+    this.#hasCalls ||= value['type'] === 'tool_use';
+    return createBlock(value, this.#parts++);
+  }
+
   #finish(delta: Members): AnswerEvent[] {
     if (this.#isFinished) return [];
     this.#isFinished = true;
+    const stop = fromStopReason(delta, this.#hasCalls);
     const open = [...this.#blocks.keys()].flatMap((index) => this.#closeBlock(index));
-    return [...open, ...this.#refuse(delta), { type: 'finish', stop: fromStopReason(delta) }];
+    return [...open, ...this.#refuse(delta), { type: 'finish', stop }];
   }
 
   #refuse(delta: Members): AnswerEvent[] {
@@ -132,6 +181,10 @@ const HANDLERS: ReadonlyMap<unknown, Handler> = new Map<unknown, Handler>([
   ['message_stop', MessagesDecoder.prototype.end],
   ['error', MessagesDecoder.prototype.fail],
 ]);
+
+function isText(block: unknown): boolean {
+  return isJsonObject(block) && block['type'] === 'text';
+}
 
 function parse(data: string): Members | undefined {
   try {

@@ -5,7 +5,7 @@ import { NO_USAGE } from '../../../core/usage.ts';
 import type { Usage } from '../../../core/usage.ts';
 import type { AnswerContext, StreamEncoder } from '../../canonical-codec.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
-import type { Signature, Stop } from '../../canonical.ts';
+import type { Citation, Signature, Stop } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { toCitation } from './citations.ts';
 import type { Members } from './members.ts';
@@ -38,6 +38,8 @@ class MessagesEncoder implements StreamEncoder {
   #isStarted = false;
   #index = 0;
   #block: Block | undefined;
+  /** The indexes of texts by the numbers of their parts. */
+  readonly #texts = new Map<number, number>();
   /** The types of the parts so far. */
   readonly #said = new Set<PartOpening['type']>();
   #stop: Stop = { kind: 'end' };
@@ -61,13 +63,15 @@ class MessagesEncoder implements StreamEncoder {
       case 'start':
         return this.#start(event);
       case 'open':
-        return this.#open(event.opening);
+        return this.#open(event.part, event.opening);
       case 'delta':
         return this.#delta(event.text);
       case 'signature':
         return this.#sign(event.signature);
       case 'citation':
         return this.#fill({ type: 'citations_delta', citation: toCitation(event.citation) });
+      case 'late_citation':
+        return this.#citeLate(event.text, event.citation);
       case 'logprobs':
         this.losses.add('logprobs');
         return;
@@ -101,8 +105,9 @@ class MessagesEncoder implements StreamEncoder {
     this.#events.push({ type: 'message_start', message });
   }
 
-  #open(opening: PartOpening): void {
+  #open(part: number, opening: PartOpening): void {
     this.#start({});
+    if (opening.type === 'text') this.#texts.set(part, this.#index);
     this.#block = { opening, isStarted: false, isFilled: false };
     this.#said.add(opening.type);
     if (opening.type === 'tool_call') {
@@ -137,6 +142,14 @@ class MessagesEncoder implements StreamEncoder {
     if (!this.#block.isStarted) this.#begin(emptyBlock(this.#block.opening));
     this.#block.isFilled = true;
     this.#events.push({ type: 'content_block_delta', index: this.#index, delta });
+  }
+
+  /** Clients find the block by its index; the blocks behind it have begun by now. */
+  #citeLate(text: number, citation: Citation): void {
+    const index = this.#texts.get(text);
+    if (index === undefined) return;
+    const delta = { type: 'citations_delta', citation: toCitation(citation) };
+    this.#events.push({ type: 'content_block_delta', index, delta });
   }
 
   #begin(content_block: Members): void {

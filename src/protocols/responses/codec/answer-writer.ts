@@ -2,7 +2,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { Usage } from '../../../core/usage.ts';
 import type { AnswerContext } from '../../canonical-codec.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
-import type { Stop } from '../../canonical.ts';
+import type { Citation, Stop } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { CallItem, MessageItem, ReasoningItem } from './output-item.ts';
 import type { ItemPlace, OutputItem } from './output-item.ts';
@@ -25,6 +25,8 @@ export class AnswerWriter {
   #created: number;
   #isBegun = false;
   #item: OutputItem | undefined;
+  /** What adds a source to a text, by the numbers of their parts. */
+  readonly #texts = new Map<number, (citation: Citation) => void>();
   /** The part that grows now is one of `#item`. */
   #isGrowing = false;
   #stop: Stop = { kind: 'other' };
@@ -79,7 +81,7 @@ export class AnswerWriter {
   #take(event: AnswerEvent): void {
     switch (event.type) {
       case 'open':
-        this.#open(event.opening);
+        this.#open(event.part, event.opening);
         break;
       case 'delta':
         this.#grow(event.text);
@@ -89,6 +91,9 @@ export class AnswerWriter {
         break;
       case 'citation':
         if (this.#item instanceof MessageItem) this.#item.cite(event.citation);
+        break;
+      case 'late_citation':
+        this.#texts.get(event.text)?.(event.citation);
         break;
       case 'logprobs':
         if (this.#item instanceof MessageItem) this.#item.weigh(event.logprobs);
@@ -111,11 +116,12 @@ export class AnswerWriter {
     }
   }
 
-  #open(opening: PartOpening): void {
+  #open(part: number, opening: PartOpening): void {
     this.#endPart();
     if (opening.type === 'text' || opening.type === 'refusal') {
       const message = this.#item instanceof MessageItem ? this.#item : this.#beginMessage();
-      message.beginPart(opening.type === 'text' ? 'output_text' : 'refusal');
+      const citer = message.beginPart(opening.type === 'text' ? 'output_text' : 'refusal');
+      this.#texts.set(part, citer);
     } else {
       this.#endItem();
       if (opening.type === 'opaque') return this.#addOpaque(opening);

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../core/json-value.ts';
-import type { PartEvent, PartOpening } from '../../canonical-stream.ts';
+import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
 import type { Part } from '../../canonical.ts';
 import { readCitation, readLogprobs } from './annotations.ts';
 import { objectsOf, textOf } from './fields.ts';
@@ -12,6 +12,7 @@ interface GrowingPart {
   readonly number: number;
   hasText: boolean;
   hasLogprobs: boolean;
+  hasSources: boolean;
   isOpen: boolean;
 }
 
@@ -25,6 +26,7 @@ interface GrowingItem {
 
 /** Bounds what a provider can make the gateway remember of one stream; later items are left out. */
 const MAX_ITEMS = 4096;
+const ANNOTATION = 'response.output_text.annotation.added';
 /** Reasoning and calls are one part. */
 const WHOLE = 0;
 
@@ -33,18 +35,24 @@ export class ItemReader {
   hasCalls = false;
   readonly #items = new Map<unknown, GrowingItem>();
   #parts = 0;
-  #events: PartEvent[] = [];
+  #events: AnswerEvent[] = [];
 
-  read(event: Members): readonly PartEvent[] {
+  /** An item was told of. */
+  get any(): boolean {
+    return this.#items.size > 0;
+  }
+
+  read(event: Members): readonly AnswerEvent[] {
     const { type, output_index: index } = event;
     if (typeof type !== 'string') return [];
     const item = this.#items.get(index) ?? this.#add(index);
     if (!item.isDone) HANDLERS.get(type)?.(this, item, event);
+    else if (type === ANNOTATION) this.#citeLate(item, event);
     return this.#take();
   }
 
   /** What the final output holds that was not told before; everything is closed behind it. */
-  finish(output: unknown): readonly PartEvent[] {
+  finish(output: unknown): readonly AnswerEvent[] {
     objectsOf(output).forEach((value, index) => {
       const item = this.#items.get(index) ?? this.#add(index);
       if (!item.isDone) this.end(item, value);
@@ -55,7 +63,13 @@ export class ItemReader {
   }
 
   begin(item: GrowingItem, index: number, opening: PartOpening): GrowingPart {
-    const part = { number: this.#parts++, hasText: false, hasLogprobs: false, isOpen: true };
+    const part = {
+      number: this.#parts++,
+      hasText: false,
+      hasLogprobs: false,
+      hasSources: false,
+      isOpen: true,
+    };
     item.parts.set(index, part);
     this.hasCalls ||= opening.type === 'tool_call';
     this.#events.push({ type: 'open', part: part.number, opening });
@@ -82,8 +96,18 @@ export class ItemReader {
 
   cite(part: GrowingPart, annotation: unknown): void {
     const citation = isJsonObject(annotation) ? readCitation(annotation) : undefined;
-    if (part.isOpen && citation)
-      this.#events.push({ type: 'citation', part: part.number, citation });
+    if (!part.isOpen || !citation) return;
+    part.hasSources = true;
+    this.#events.push({ type: 'citation', part: part.number, citation });
+  }
+
+  /** Some providers tell sources when the text has ended. */
+  #citeLate({ parts }: GrowingItem, event: Members): void {
+    const text = parts.get(contentOf(event))?.number;
+    const { annotation } = event;
+    const citation = isJsonObject(annotation) ? readCitation(annotation) : undefined;
+    if (text !== undefined && citation)
+      this.#events.push({ type: 'late_citation', text, citation });
   }
 
   close(part: GrowingPart): void {
@@ -102,18 +126,18 @@ export class ItemReader {
   #endPart(item: GrowingItem, index: number, part: Part): void {
     const opening = openingOf(part);
     if (!opening) return;
-    const isNews = !item.parts.has(index);
     const growing = this.at(item, index, opening);
     if (!growing.hasText)
       this.grow(growing, part.type === 'tool_call' ? part.arguments : textIn(part));
-    if (isNews && part.type === 'text') this.#addSources(growing, part);
+    if (part.type === 'text') this.#addNotes(growing, part);
   }
 
-  #addSources(
-    { number: part }: GrowingPart,
-    { citations = [], logprobs }: Part & { type: 'text' },
-  ): void {
-    if (logprobs) this.#events.push({ type: 'logprobs', part, logprobs });
+  /** What the events of the part left out. */
+  #addNotes(growing: GrowingPart, { citations = [], logprobs }: Part & { type: 'text' }): void {
+    const { number: part, hasLogprobs, hasSources, isOpen } = growing;
+    if (!isOpen) return;
+    if (logprobs && !hasLogprobs) this.#events.push({ type: 'logprobs', part, logprobs });
+    if (hasSources) return;
     for (const citation of citations) this.#events.push({ type: 'citation', part, citation });
   }
 
@@ -132,7 +156,7 @@ export class ItemReader {
     return item;
   }
 
-  #take(): readonly PartEvent[] {
+  #take(): readonly AnswerEvent[] {
     const events = this.#events;
     this.#events = [];
     return events;
@@ -182,7 +206,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
     },
   ],
   [
-    'response.output_text.annotation.added',
+    ANNOTATION,
     (reader, item, event) =>
       reader.cite(reader.at(item, contentOf(event), TEXT), event['annotation']),
   ],

@@ -40,9 +40,12 @@ type SaidType = 'output_text' | 'refusal';
 /** A message, with one part for each text or refusal. */
 export class MessageItem extends OutputItem {
   readonly #content: object[] = [];
+  /** Characters of the texts in it. */
+  readonly #lengths: number[] = [];
   #type: SaidType = 'output_text';
   #text = '';
   #annotations: object[] = [];
+  #placeless: Citation[] = [];
   #logprobs: object[] = [];
 
   constructor(place: ItemPlace) {
@@ -50,12 +53,21 @@ export class MessageItem extends OutputItem {
     this.announce(this.#item('in_progress'));
   }
 
-  beginPart(type: SaidType): void {
+  /** Returns what adds a source to the part when it has ended; the finished item shows it, too. */
+  beginPart(type: SaidType): (citation: Citation) => void {
     this.#type = type;
     this.#text = '';
     this.#annotations = [];
     this.#logprobs = [];
     this.#emit('content_part.added', { part: this.#part() });
+    const annotations = this.#annotations;
+    const content_index = this.#content.length;
+    return (citation) => {
+      const annotation = writeCitation(citation, this.#lengths[content_index] ?? 0);
+      const annotation_index = annotations.push(annotation) - 1;
+      const members = { content_index, annotation_index, annotation };
+      this.place.emit('response.output_text.annotation.added', { ...this.at, ...members });
+    };
   }
 
   grow(delta: string): void {
@@ -63,7 +75,13 @@ export class MessageItem extends OutputItem {
     this.#emit(`${this.#type}.delta`, { delta, ...this.#tokens([]) });
   }
 
+  /** A source of the whole text is told when its length is known. */
   cite(citation: Citation): void {
+    if (citation.end === undefined) this.#placeless.push(citation);
+    else this.#annotate(citation);
+  }
+
+  #annotate(citation: Citation): void {
     const annotation = writeCitation(citation, this.#text.length);
     const annotation_index = this.#annotations.push(annotation) - 1;
     this.#emit('output_text.annotation.added', { annotation_index, annotation });
@@ -76,10 +94,12 @@ export class MessageItem extends OutputItem {
   }
 
   endPart(): void {
+    for (const citation of this.#placeless.splice(0)) this.#annotate(citation);
     const said = this.#type === 'refusal' ? { refusal: this.#text } : { text: this.#text };
     this.#emit(`${this.#type}.done`, { ...said, ...this.#tokens(this.#logprobs) });
     this.#emit('content_part.done', { part: this.#part() });
-    this.#content.push(this.#part());
+    this.#lengths.push(this.#text.length);
+    this.#content.push(this.#part(this.#annotations));
   }
 
   close(): object {
@@ -91,9 +111,8 @@ export class MessageItem extends OutputItem {
     return { id: this.place.id, type: 'message', status, role: 'assistant', content };
   }
 
-  #part(): object {
+  #part(annotations = [...this.#annotations]): object {
     if (this.#type === 'refusal') return { type: 'refusal', refusal: this.#text };
-    const annotations = [...this.#annotations];
     return { type: 'output_text', text: this.#text, annotations, logprobs: [...this.#logprobs] };
   }
 

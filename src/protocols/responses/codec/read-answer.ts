@@ -1,5 +1,6 @@
 import { parseJsonObject } from '../../../core/json-value.ts';
 import type { CanonicalAnswer, Part } from '../../canonical.ts';
+import { isBlank } from '../responses-failure.ts';
 import { fromResponsesUsage } from '../responses-usage.ts';
 import { readCitations, readLogprobs } from './annotations.ts';
 import { objectsOf, textOf } from './fields.ts';
@@ -10,7 +11,7 @@ import { readStop } from './stops.ts';
 /** A finished Response in the canonical form; undefined for what is none. */
 export function readResponsesAnswer(json: string): CanonicalAnswer | undefined {
   const value = parseJsonObject(json);
-  if (!value || !Array.isArray(value['output'])) return undefined;
+  if (!value || !Array.isArray(value['output']) || isBlank(value)) return undefined;
   const parts = objectsOf(value['output']).flatMap(readOutputItem);
   const stop = readStop(value, hasCalls(parts));
   if (!stop) return undefined;

@@ -1,4 +1,5 @@
 import type { CanonicalCodec } from '../../canonical-codec.ts';
+import { readResponsesUsage } from '../responses-answer.ts';
 import { readResponsesAnswer } from './read-answer.ts';
 import { readResponsesRequest } from './read-request.ts';
 import { RESPONSES_FEATURES } from './responses-features.ts';
@@ -11,9 +12,11 @@ export const responsesCodec: CanonicalCodec = {
   id: 'responses',
   features: RESPONSES_FEATURES,
   repeatsRequest: true,
+  unshown: new Set(['audio', 'document']),
   decodeRequest: readResponsesRequest,
   encodeRequest: writeResponsesRequest,
   decodeAnswer: readResponsesAnswer,
+  readUsage: readResponsesUsage,
   encodeAnswer: writeResponsesAnswer,
   createDecoder: createResponsesDecoder,
   createEncoder: createResponsesEncoder,

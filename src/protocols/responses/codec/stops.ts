@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../../core/json-value.ts';
 import type { Stop, StopKind } from '../../canonical.ts';
+import { stopWithCalls } from '../../stop-kind.ts';
 import { textOf } from './fields.ts';
 import type { Members } from '../../json-fields.ts';
 
@@ -9,7 +10,8 @@ export function readStop(response: Members, hasCalls: boolean): Stop | undefined
   if (status === 'completed') return { kind: hasCalls ? 'tool_calls' : 'end', raw: status };
   if (status !== 'incomplete') return undefined;
   const reason = isJsonObject(details) ? textOf(details['reason']) : '';
-  return { kind: REASONS.get(reason) ?? 'other', raw: reason || status };
+  const kind = REASONS.get(reason) ?? 'other';
+  return { kind: stopWithCalls(kind, hasCalls), raw: reason || status };
 }
 
 const REASONS: ReadonlyMap<string, StopKind> = new Map<string, StopKind>([

@@ -3,7 +3,7 @@ import type { SseFrame } from '../../../core/sse-frame.ts';
 import type { StreamDecoder } from '../../canonical-codec.ts';
 import type { CanonicalEvent } from '../../canonical-stream.ts';
 import type { StreamFailure } from '../../protocol.ts';
-import { toResponsesFailure } from '../responses-failure.ts';
+import { isBlank, toResponsesFailure } from '../responses-failure.ts';
 import { fromResponsesUsage } from '../responses-usage.ts';
 import type { Members } from '../../json-fields.ts';
 import { ItemReader } from './item-reader.ts';
@@ -58,14 +58,17 @@ class ResponsesDecoder implements StreamDecoder {
 
   #finish(response: Members): readonly CanonicalEvent[] {
     const parts = this.#items.finish(response['output']);
+    const counted = fromResponsesUsage(response['usage']);
+    const usage = counted ? [{ type: 'usage' as const, usage: counted }] : [];
+    if (isBlank(response) && !this.#items.any)
+      return [...usage, ...fail('truncated', 'the stream of the provider ended without an answer')];
     const stop = readStop(response, this.#items.hasCalls);
     if (!stop) return fail('malformed', 'the provider ended with an unfinished response');
-    const usage = fromResponsesUsage(response['usage']);
     return [
       ...this.#start(response),
       ...parts,
       { type: 'finish', stop },
-      ...(usage ? [{ type: 'usage' as const, usage }] : []),
+      ...usage,
       { type: 'end' },
     ];
   }

@@ -1,0 +1,9 @@
+import type { StopKind } from './canonical.ts';
+
+/**
+ * Why an answer stopped that holds calls: some providers end with calls as they end with text, or with
+ * a word of their own. Clients run tools only when they are told of calls.
+ */
+export function stopWithCalls(kind: StopKind, hasCalls: boolean): StopKind {
+  return hasCalls && (kind === 'end' || kind === 'other') ? 'tool_calls' : kind;
+}
