@@ -360,7 +360,8 @@ describe('generate-content', () => {
         };
         const got = await ask(ssePath);
         expect(got.headers['content-type']).toContain('text/event-stream');
-        const lines = got.body.toString().split('\n').filter(Boolean);
+        const [comment, ...lines] = got.body.toString().split('\n').filter(Boolean);
+        expect(comment).toBe(': hi');
         expect(lines).toHaveLength(2);
         expect(lines.every((line) => line.startsWith('data: {'))).toBe(true);
         expect(textOf(lines.map((line) => JSON.parse(line.slice(6))))).toBe('fine');

@@ -62,7 +62,10 @@ describe('a whole answer', () => {
     for (const wire of [wireTo(chat, 'messages'), wireTo(chat, 'responses')]) {
       expect(wire.parsesAnswers).toBe(true);
       const body = completion(`,"x":[${'{},'.repeat(2_000)}{}]`);
-      expect(await read(body, wire, { maxValues: 1_000 })).toBe('too_many_values');
+      expect(await read(body, wire, { maxValues: 1_000 })).toMatchObject({
+        type: 'discarded',
+        reason: 'too_many_values',
+      });
     }
   });
 
