@@ -129,15 +129,17 @@ describe('events', () => {
       const framings = ['\n', '\r\n', '\r'].flatMap((end) =>
         ['', ' '].flatMap((blank) => [1, 2, 7, 64].map((every) => ({ end, blank, every }))),
       );
-      const waiting: object[] = [...cuts, ...framings];
+      const waiting: { end?: string; blank?: string; at?: number }[] = [...cuts, ...framings];
       const worker = async (): Promise<void> => {
         for (let how = waiting.pop(); how; how = waiting.pop()) {
-          expect([how, await play(how)]).toEqual([how, expected]);
+          // What is forwarded keeps the line ends and blanks that came.
+          const framed = fixture(EVENTS, how.end, how.blank).toString();
+          expect([how, await play(how)]).toEqual([how, framed]);
         }
       };
       await Promise.all(Array.from({ length: 8 }, worker));
-      const large = fixture(withLarge()).toString();
       for (const end of ['\n', '\r\n', '\r']) {
+        const large = fixture(withLarge(), end).toString();
         expect((await play({ large: true, end, every: 1_000 })) === large).toBe(true);
       }
     },
@@ -459,7 +461,8 @@ describe('a client that leaves', () => {
   it('does not disturb the next call of the same provider', async () => {
     let calls = 0;
     const { gateway, upstream } = await siteOf((response) => {
-      if (calls++ > 0) sendJson(response, 200, { object: 'chat.completion', choices: [] });
+      const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' } }];
+      if (calls++ > 0) sendJson(response, 200, { object: 'chat.completion', choices });
     });
     const sent = sendRaw(gateway.url + CHAT_PATH, request(gateway, { stream: false }));
     await eventually(() => upstream.seen[0]);
