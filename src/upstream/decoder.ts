@@ -51,7 +51,7 @@ function isOffered(name: string, offered: string): boolean {
   return offered
     .toLowerCase()
     .split(',')
-    .map((item) => item.trim().split(/\s*;\s*/))
+    .map((item) => item.split(';').map((part) => part.trim()))
     .some(([coding, weight = '']) => {
       const isNamed = coding === '*' || coding?.replace(/^x-/, '') === name;
       return isNamed && !/^q=0(?:\.0*)?$/.test(weight);
