@@ -14,7 +14,7 @@ import { isRunnable } from './tool-use.ts';
 import type { ToolUse } from './tool-use.ts';
 import { toFailedOutcome } from './tools/tool-content.ts';
 import type { ModelLoopDeps, TurnContext } from './turn-context.ts';
-import { idle, interruptedResults, requestEnd, toolResult } from './turn-events.ts';
+import { idle, openResults, requestEnd, toolResult } from './turn-events.ts';
 import type { StopReason } from './turn-events.ts';
 import { TurnJournal } from './turn-journal.ts';
 
@@ -62,7 +62,7 @@ async function open(log: TurnLog, signal: AbortSignal, deps: ModelLoopDeps): Pro
     agent,
     instructions: toInstructions(agent, skills, SKILL_TOOL),
     files: new AttachedFiles((id) => deps.file(session, id)),
-    suspects: toSuspects(log, journal),
+    begun: toSuspects(log, journal),
     signal,
   };
 }
@@ -71,7 +71,7 @@ async function open(log: TurnLog, signal: AbortSignal, deps: ModelLoopDeps): Pro
  * Calls that a former go may have begun: it says so by having taken up the input that called for them
  * before it begins.
  */
-function toSuspects({ session }: TurnLog, { state }: TurnJournal): ReadonlySet<string> {
+function toSuspects({ session }: TurnLog, { state }: TurnJournal): Set<string> {
   const { phase, calledAt, uses } = state;
   const isUnderWay = phase === 'running' || phase === 'rescheduled';
   const begun = isUnderWay && session.handled >= calledAt ? uses.filter(isRunnable) : [];
@@ -138,11 +138,11 @@ async function deny(uses: readonly ToolUse[], { journal }: TurnContext): Promise
 }
 
 /** Ends what a turn that is given up leaves open. A status goes to idle by way of running alone. */
-function loose({ journal }: TurnContext): NewEvent[] {
+function loose({ journal, begun }: TurnContext): NewEvent[] {
   const { phase, requestId, uses } = journal.state;
   return [
     ...(phase === 'rescheduled' ? [RUNNING] : []),
     ...(requestId === undefined ? [] : [requestEnd(requestId, { isError: true })]),
-    ...interruptedResults(uses),
+    ...openResults(uses, ({ kind, id }) => kind !== 'mcp' || begun.has(id)),
   ];
 }

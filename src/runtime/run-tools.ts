@@ -24,7 +24,10 @@ async function runTool(use: ToolUse, context: TurnContext, stopped: AbortSignal)
   const { journal, pool } = context;
   const server = use.server ?? '';
   try {
-    const outcome = (await mayRun(use, context, stopped))
+    const isAllowed = await mayRun(use, context, stopped);
+    if (stopped.aborted) return;
+    context.begun.add(use.id);
+    const outcome = isAllowed
       ? await pool.get(server).call(use.name, use.input, stopped)
       : INTERRUPTED_OUTCOME;
     await journal.append([toolResult(use, outcome)]);
@@ -40,10 +43,10 @@ async function runTool(use: ToolUse, context: TurnContext, stopped: AbortSignal)
 /** A call that a former go may have begun runs again only where that changes nothing. */
 async function mayRun(
   { id, name, server = '' }: ToolUse,
-  { pool, suspects }: TurnContext,
+  { pool, begun }: TurnContext,
   stopped: AbortSignal,
 ): Promise<boolean> {
-  if (!suspects.has(id)) return true;
+  if (!begun.has(id)) return true;
   const tool = await pool.describe(server, name, stopped);
   return tool?.isReadOnly === true || tool?.isIdempotent === true;
 }

@@ -36,6 +36,10 @@ export function isDenied(use: ToolUse): boolean {
 
 /** Ours to run, now. */
 export function isRunnable(use: ToolUse): boolean {
-  if (use.result || use.kind !== 'mcp') return false;
-  return use.permission === 'allow' || use.verdict?.isAllowed === true;
+  return !use.result && use.kind === 'mcp' && isPermitted(use);
+}
+
+/** True when nothing forbids the call: by the Agent's policy, or because the client said yes. */
+export function isPermitted({ permission, verdict }: ToolUse): boolean {
+  return permission === 'allow' || verdict?.isAllowed === true;
 }

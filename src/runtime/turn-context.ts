@@ -26,8 +26,8 @@ export interface TurnContext {
   readonly agent: ResolvedAgent;
   readonly instructions: string;
   readonly files: AttachedFiles;
-  /** Calls that a former go may have begun; what came of them is unknown. */
-  readonly suspects: ReadonlySet<string>;
+  /** Ids of the calls that this go began, and of those that a former one may have begun. */
+  readonly begun: Set<string>;
   /** Leave off without a word. */
   readonly signal: AbortSignal;
 }

@@ -1,7 +1,8 @@
 import { NO_USAGE } from '../core/usage.ts';
 import type { Usage } from '../core/usage.ts';
-import { CUT_OFF } from '../sessions/open-ends.ts';
+import { CUT_OFF, NOT_BEGUN } from '../sessions/open-ends.ts';
 import type { NewEvent } from '../sessions/session-event.ts';
+import { isPermitted } from './tool-use.ts';
 import type { ToolUse } from './tool-use.ts';
 import { toFailedOutcome } from './tools/tool-content.ts';
 import type { ToolOutcome } from './tools/tool-server.ts';
@@ -56,12 +57,23 @@ export function toolResult({ kind, id }: ToolUse, { content, isError }: ToolOutc
     : { type: 'agent.tool_result', tool_use_id: id, content, is_error: isError };
 }
 
-/** Calls that nobody will answer any more. */
-export function interruptedResults(uses: readonly ToolUse[]): NewEvent[] {
+/**
+ * Results of the calls that nobody will answer any more. One that nobody was permitted to run, or that
+ * `mayHaveBegun` denies, had no effect, and its result says so.
+ */
+export function openResults(
+  uses: readonly ToolUse[],
+  mayHaveBegun: (use: ToolUse) => boolean = () => true,
+): NewEvent[] {
   return uses
     .filter((use) => !use.result && use.kind !== 'custom')
-    .map((use) => toolResult(use, INTERRUPTED_OUTCOME));
+    .map((use) => {
+      const isCutOff = isPermitted(use) && mayHaveBegun(use);
+      return toolResult(use, isCutOff ? INTERRUPTED_OUTCOME : NOT_BEGUN_OUTCOME);
+    });
 }
 
 /** The call may or may not have had its effect. */
 export const INTERRUPTED_OUTCOME: ToolOutcome = toFailedOutcome(CUT_OFF);
+
+const NOT_BEGUN_OUTCOME: ToolOutcome = toFailedOutcome(NOT_BEGUN);

@@ -4,6 +4,8 @@ import { awaitedBy } from './status-moves.ts';
 
 /** What a call is answered with that nobody will answer any more. */
 export const CUT_OFF = 'interrupted: the call was cut off and may or may not have had its effect';
+/** Answers a call that nobody was permitted to run, or came to, before its turn ended. */
+export const NOT_BEGUN = 'cancelled: the turn ended before the call began, so it had no effect';
 
 /** Calls of tools, what answers each and how it names it; custom ones are the client's alone to answer. */
 const CALLS = [
@@ -21,25 +23,30 @@ const NO_TOKENS = {
 /** What ends the model request and the calls that the turn that is given up has left open. */
 export async function openEnds(log: SessionLog, id: string): Promise<NewEvent[]> {
   const closed = new Set<unknown>();
+  const allowed = new Set<unknown>();
   const ends: NewEvent[] = [];
   for await (const chunk of log.chunks(id, { order: 'desc' })) {
     for (const { event } of chunk) {
       if (event.type === 'session.status_idle' && awaitedBy(event).length === 0) return ends;
       for (const member of ['model_request_start_id', 'mcp_tool_use_id', 'tool_use_id'])
         if (event.type !== 'user.tool_confirmation') closed.add(event[member]);
-      const end = closed.has(event.id) ? undefined : endOf(event);
+      if (event.type === 'user.tool_confirmation' && event['result'] === 'allow')
+        allowed.add(event['tool_use_id']);
+      const end = closed.has(event.id) ? undefined : endOf(event, allowed);
       if (end) ends.unshift(end);
     }
   }
   return ends;
 }
 
-function endOf({ type, id }: SessionEvent): NewEvent | undefined {
+function endOf(event: SessionEvent, allowed: ReadonlySet<unknown>): NewEvent | undefined {
+  const { type, id, evaluated_permission: permission = 'allow' } = event;
   if (type === 'span.model_request_start') {
     const end = { model_request_start_id: id, is_error: true, model_usage: NO_TOKENS };
     return { type: 'span.model_request_end', ...end };
   }
   const call = CALLS.find(({ use }) => use === type);
-  const content = [{ type: 'text', text: CUT_OFF }];
+  const text = permission === 'allow' || allowed.has(id) ? CUT_OFF : NOT_BEGUN;
+  const content = [{ type: 'text', text }];
   return call && { type: call.result, [call.member]: id, content, is_error: true };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.ts';
+import { CUT_OFF, NOT_BEGUN } from '../../src/sessions/open-ends.ts';
 import { verifies } from '../requirements.ts';
 import { agentWithTools, LOOK_UP } from './fake-agent.ts';
 import { FakeSession } from './fake-log.ts';
@@ -241,6 +242,42 @@ describe('an interrupt', () => {
     await bench.run(session);
     const body = bench.engine.calls()[1]?.body.toString() ?? '';
     expect(body).toContain('"is_error":true');
+  });
+
+  it('tells a call that nobody was permitted to run from one that was cut off', async () => {
+    const servers = fakeServers();
+    const rules = [onTurn(1, { tool_calls: [call('shop__order')] })];
+    const bench = loopBench({ rules, servers });
+    const session = new FakeSession(agentWithTools('always_ask'));
+    session.message('hello');
+    await bench.run(session);
+    session.send({ type: 'user.interrupt' });
+    await bench.run(session);
+    expect(servers.calls).toEqual([]);
+    expect(session.of('agent.mcp_tool_result')).toMatchObject([
+      { is_error: true, content: [{ text: NOT_BEGUN }] },
+    ]);
+  });
+
+  it('tells the calls that it came to from those that still stood in line', async () => {
+    const servers = fakeServers({
+      onCall: (_name, signal) =>
+        new Promise((_, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('stopped'))),
+        ),
+    });
+    const calls = Array.from({ length: 10 }, (_, index) => call('shop__order', { n: `${index}` }));
+    const bench = loopBench({ rules: [onTurn(1, { tool_calls: calls })], servers });
+    const session = new FakeSession(agentWithTools());
+    session.message('hello');
+    const work = bench.loop.run(session.open(), new AbortController().signal);
+    await turns();
+    session.send({ type: 'user.interrupt' });
+    await work;
+    const begun = servers.calls.length;
+    const told = session.of('agent.mcp_tool_result').map(({ content }) => (content as any)[0].text);
+    expect(begun).toBeLessThan(calls.length);
+    expect(told).toEqual(calls.map((_, index) => (index < begun ? CUT_OFF : NOT_BEGUN)));
   });
 
   it('gives up a wait for the client', async () => {

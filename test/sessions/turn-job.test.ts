@@ -4,6 +4,7 @@ import { GatewayError } from '../../src/core/errors.ts';
 import type { NewEvent } from '../../src/sessions/session-event.ts';
 import type { TurnLog, TurnRunner } from '../../src/sessions/sessions.ts';
 import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { CUT_OFF, NOT_BEGUN } from '../../src/sessions/open-ends.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { eventually } from '../support/gateway.ts';
@@ -277,6 +278,7 @@ describe('a turn', () => {
             { type: 'agent.mcp_tool_use', mcp_server_name: 'shop', name: 'order', input: {} },
             { type: 'agent.mcp_tool_use', mcp_server_name: 'shop', name: 'search', input: {} },
             { type: 'agent.tool_use', name: 'bash', input: {} },
+            { type: 'agent.tool_use', name: 'rm', input: {}, evaluated_permission: 'ask' },
           ]);
           made = placed.map(({ event }) => event.id);
           await log.append([{ type: 'agent.mcp_tool_result', mcp_tool_use_id: made[2] }]);
@@ -290,11 +292,16 @@ describe('a turn', () => {
       clock.advance(1_000);
       await turns();
     }
-    const last = (await historyOf(sessions, session.id)).slice(-6).map(({ event }) => event);
+    const last = (await historyOf(sessions, session.id)).slice(-7).map(({ event }) => event);
+    const [cutOff, notBegun] = [CUT_OFF, NOT_BEGUN].map((text) => ({
+      is_error: true,
+      content: [{ text }],
+    }));
     expect(last).toMatchObject([
       { type: 'span.model_request_end', model_request_start_id: made[0], is_error: true },
-      { type: 'agent.mcp_tool_result', mcp_tool_use_id: made[1], is_error: true },
-      { type: 'agent.tool_result', tool_use_id: made[3], is_error: true },
+      { type: 'agent.mcp_tool_result', mcp_tool_use_id: made[1], ...cutOff },
+      { type: 'agent.tool_result', tool_use_id: made[3], ...cutOff },
+      { type: 'agent.tool_result', tool_use_id: made[4], ...notBegun },
       { type: 'session.error', error: { retry_status: { type: 'exhausted' } } },
       { type: 'session.status_running' },
       { type: 'session.status_idle', stop_reason: { type: 'retries_exhausted' } },

@@ -5,7 +5,7 @@ import { AttachedFiles } from '../attached-files.ts';
 import { interruptible } from '../interruptible.ts';
 import { nextStep } from '../next-step.ts';
 import type { TurnContent } from '../turn-content.ts';
-import { idle, interruptedResults, requestEnd } from '../turn-events.ts';
+import { idle, openResults, requestEnd } from '../turn-events.ts';
 import type { StopReason } from '../turn-events.ts';
 import { TurnJournal } from '../turn-journal.ts';
 import type { TurnState } from '../turn-state.ts';
@@ -115,7 +115,7 @@ function loose({ journal }: HarnessContext): NewEvent[] {
   const { phase, requestId, uses } = journal.state;
   return [
     ...(phase === 'rescheduled' ? [RUNNING] : []),
-    ...interruptedResults(uses),
+    ...openResults(uses),
     ...(requestId === undefined ? [] : [requestEnd(requestId, { isError: true })]),
   ];
 }

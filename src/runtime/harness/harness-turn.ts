@@ -5,7 +5,7 @@ import type { AttachedFiles } from '../attached-files.ts';
 import { interruptible } from '../interruptible.ts';
 import { toServerErrorEvent } from '../server-failure.ts';
 import { ToolServerError } from '../tools/tool-server.ts';
-import { idle, interruptedResults, requestEnd } from '../turn-events.ts';
+import { idle, openResults, requestEnd } from '../turn-events.ts';
 import type { StopReason } from '../turn-events.ts';
 import type { TurnJournal } from '../turn-journal.ts';
 import type { AgentPool, OpenAgent } from './agent-pool.ts';
@@ -154,7 +154,7 @@ async function finish(
   await journal.append(
     [
       ...said,
-      ...interruptedResults(journal.state.uses),
+      ...openResults(journal.state.uses),
       requestEnd(startId, { isError: !isEnded }),
       ...toFaults(how),
       idle(toReason(how)),

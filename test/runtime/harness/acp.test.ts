@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventually } from '../../support/gateway.ts';
+import { NOT_BEGUN } from '../../../src/sessions/open-ends.ts';
 import { verifies } from '../../requirements.ts';
 import { KEY } from './harness-options.ts';
 import { createStand, ofType, typesOf } from './stand.ts';
@@ -145,7 +146,10 @@ describe('an ACP agent as a harness', () => {
     await stand.idle();
     await stand.send({ type: 'user.interrupt' });
     const events = await stand.idle(2);
-    expect(ofType(events, 'agent.tool_result')[0]).toMatchObject({ is_error: true });
+    expect(ofType(events, 'agent.tool_result')[0]).toMatchObject({
+      is_error: true,
+      content: [{ text: NOT_BEGUN }],
+    });
     expect(events.at(-1)).toMatchObject({ stop_reason: { type: 'end_turn' } });
     expect(await stand.processes()).toBe(0);
   });
