@@ -1,5 +1,6 @@
 import { GatewayError } from '../core/errors.ts';
 import type { Job, Jobs } from '../jobs/jobs.ts';
+import { checkAwaited } from './check-awaited.ts';
 import { parseInputEvents } from './input-events.ts';
 import { placeEvents } from './place-events.ts';
 import type { IdentifiedEvent } from './place-events.ts';
@@ -30,7 +31,7 @@ export function toInput(input: SessionInput | readonly unknown[]): SessionInput 
 export async function sendEvents(
   { log, jobs }: SendDeps,
   { organization, id }: Whose,
-  { events: sent, also }: SessionInput,
+  { events: sent, awaited, also }: SessionInput,
 ): Promise<SessionEvent[]> {
   const found = await log.load(organization, id);
   refuseClosed(found, sent);
@@ -41,6 +42,7 @@ export async function sendEvents(
   const changed = await log.change(id, async (row) => {
     if (row?.organization !== organization) throw noSession();
     refuseClosed(row, input);
+    if (awaited !== undefined) await checkAwaited(log, row, awaited);
     const ops = callsForTurn(events) ? await jobs.toWake(turnJob(id, organization)) : [];
     const all = [...events, ...log.identify(statusAfter(row, events))];
     return { row, events: all, ops, ...(also && { also: (made) => also(toSent(made)) }) };

@@ -33,6 +33,11 @@ export interface MadeSession {
 /** Events to append. */
 export interface SessionInput {
   readonly events: readonly unknown[];
+  /**
+   * Id of the event to which the Session must still want an answer; null: it must want none, or be told
+   * to give the turn up. Judged in their commit. Default: any.
+   */
+  readonly awaited?: string | null | undefined;
   /** Further operations of their commit, given the events as they are appended. */
   also?(sent: SessionEvent[]): Promise<readonly Op[]>;
 }
@@ -146,8 +151,8 @@ export interface Sessions {
    * A Session that waits for nothing else runs from the same commit on, so nobody takes it for done.
    *
    * @throws GatewayError `not_found`; `invalid_request` with the path of the fault in `events`;
-   *   `conflict` for a terminated Session, and for an archived one unless it runs and all that is sent
-   *   are interrupts
+   *   `conflict` for a terminated Session, for an archived one unless it runs and all that is sent are
+   *   interrupts, and where `awaited` does not hold
    */
   send(
     organization: string,

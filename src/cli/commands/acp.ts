@@ -1,11 +1,11 @@
-import { runBridge } from '../bridge.ts';
-import type { BridgedProtocol } from '../bridge.ts';
+import { runBridge } from '../bridge/bridge.ts';
+import type { BridgedProtocol } from '../bridge/bridge.ts';
 import type { CommandRun } from '../command.ts';
 
-/** Every message stands for itself. */
+/** Every message stands for itself. The client is there to be asked; its answers are messages as well. */
 const ACP: BridgedProtocol = {
   name: 'acp',
-  headers: () => ({}),
+  headers: () => ({ 'x-gateway-client-methods': 'session/request_permission' }),
   onHead: () => undefined,
   onMessage: () => undefined,
   isOpen: () => false,

@@ -1,6 +1,6 @@
 import { isRecord } from '../../client/guards.ts';
-import { runBridge } from '../bridge.ts';
-import type { BridgedProtocol } from '../bridge.ts';
+import { runBridge } from '../bridge/bridge.ts';
+import type { BridgedProtocol } from '../bridge/bridge.ts';
 import type { CommandRun } from '../command.ts';
 
 export const run: CommandRun = ({ args, context }) =>

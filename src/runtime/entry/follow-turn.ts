@@ -12,6 +12,8 @@ export interface TurnToFollow {
   readonly signal: AbortSignal;
   /** Types of events whose parts are wanted, too. Default: none. */
   readonly deltas?: readonly string[];
+  /** Asked when the turn waits for its client, after `tell`: true to go on. Default: that is the end. */
+  outlasts?(): boolean;
   /** Called with everything from the start of the turn to its end, one after the other. */
   tell(item: PlacedEvent | EventDelta): void | Promise<void>;
 }
@@ -36,7 +38,7 @@ export async function followTurn(
     const wasCurrent = watch.isCurrent;
     const end = isPlaced(item) ? watch.take(item.event) : undefined;
     if (wasCurrent || watch.isCurrent) await tell(item);
-    if (end) return end;
+    if (end && !(end.type === 'requires_action' && turn.outlasts?.())) return end;
   }
   return undefined;
 }

@@ -41,8 +41,15 @@ export interface RpcNotification {
   readonly params: unknown;
 }
 
-/** A response answers nothing here: clients are never asked anything. */
-export type RpcMessage = RpcRequest | RpcNotification | { readonly type: 'response' };
+/** The answer to a request that the client was sent. */
+export interface RpcResponse {
+  readonly type: 'response';
+  readonly id: unknown;
+  /** Undefined for an error. */
+  readonly result: unknown;
+}
+
+export type RpcMessage = RpcRequest | RpcNotification | RpcResponse;
 
 /** @throws RpcError `parseError`, and `invalidRequest` for a body that is over a bound */
 export async function parseRpc(bytes: Buffer, values: ValueBound): Promise<unknown> {
@@ -59,7 +66,8 @@ export async function parseRpc(bytes: Buffer, values: ValueBound): Promise<unkno
 export function readMessage(value: unknown): RpcMessage {
   if (!isJsonObject(value) || value['jsonrpc'] !== '2.0') throw invalid();
   const { id, method, params = {} } = value;
-  if (method === undefined && ('result' in value || 'error' in value)) return { type: 'response' };
+  if (method === undefined && ('result' in value || 'error' in value))
+    return { type: 'response', id, result: value['result'] };
   if (typeof method !== 'string') throw invalid();
   if (id === undefined) return { type: 'notification', method, params };
   if (!isId(id)) throw invalid();
@@ -74,6 +82,10 @@ export function idOf(value: unknown): RpcId | null {
 
 export function toResult(id: RpcId, result: unknown): object {
   return { jsonrpc: '2.0', id, result };
+}
+
+export function toRequest(id: RpcId, method: string, params: object): object {
+  return { jsonrpc: '2.0', id, method, params };
 }
 
 export function toNotification(method: string, params: object): object {

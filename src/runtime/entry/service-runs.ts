@@ -10,6 +10,8 @@ export interface ServiceMessage {
   readonly content: readonly unknown[];
   /** Absent: a new Session. */
   readonly sessionId?: string | undefined;
+  /** Refuses it while the Session waits for an answer to a call, which nobody on this way could give. */
+  readonly unlessWaiting?: boolean | undefined;
   /** Further operations of the commit that sends it. */
   readonly also?: ((sent: SentMessage) => Promise<readonly Op[]>) | undefined;
 }
@@ -26,7 +28,8 @@ export interface ServiceRuns {
   open(service: Service, payer: PayingKey): Promise<string>;
   /**
    * @throws GatewayError `invalid_request` with the path of the fault in `content`; `not_found` for a
-   *   Session that the organization does not have; `conflict` for one that takes no more input
+   *   Session that the organization does not have; `conflict` for one that takes no more input, or that
+   *   waits although the message asks for `unlessWaiting`
    */
   send(service: Service, payer: PayingKey, message: ServiceMessage): Promise<SentMessage>;
 }
@@ -47,9 +50,10 @@ export function createServiceRuns(sessions: Sessions, desk: ServiceDesk): Servic
     return { sessionId: session.id, events };
   };
   const append = async (organization: string, sessionId: string, message: ServiceMessage) => {
-    const { also } = message;
+    const { also, unlessWaiting } = message;
     const events = await sessions.send(organization, sessionId, {
       events: toEvents(message),
+      ...(unlessWaiting && { awaited: null }),
       ...(also && { also: (sent) => also(toSent(sessionId, sent)) }),
     });
     return { sessionId, events };

@@ -9,6 +9,8 @@ export interface TurnEnd {
   readonly reason: Readonly<Record<string, unknown>> | null;
   /** A client asked for the end. */
   readonly isInterrupted: boolean;
+  /** False for a turn that had not begun when another, which waits for its client, came before it. */
+  readonly isOwn: boolean;
   /** What the last `session.error` of the turn told. */
   readonly error: Readonly<Record<string, unknown>> | undefined;
 }
@@ -92,6 +94,7 @@ export class TurnWatch {
   }
 
   #end(type: string, reason: TurnEnd['reason']): TurnEnd {
-    return { type, reason, isInterrupted: this.#isInterrupted, error: this.#error };
+    const { isCurrent: isOwn } = this;
+    return { type, reason, isOwn, isInterrupted: this.#isInterrupted, error: this.#error };
   }
 }

@@ -12,9 +12,11 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
  * The result of a prompt. A turn that waits for its client ends it: how to answer is told in `_meta`,
  * and the answer goes to the Session.
  *
- * @throws RpcError `internalError` for a turn that failed, or that ended with its Session
+ * @throws RpcError `internalError` for a turn that failed, or that ended with its Session;
+ *   `invalidRequest` for one that has not begun, because another waits for its client
  */
-export function toPromptResult({ type, reason, isInterrupted, error }: TurnEnd): PromptResponse {
+export function toPromptResult(end: TurnEnd): PromptResponse {
+  const { type, reason, isInterrupted, isOwn, error } = end;
   if (isInterrupted && type !== 'deleted') return { stopReason: 'cancelled' };
   if (type === 'retries_exhausted') {
     if (error?.['type'] === 'tool_use_limit_reached_error')
@@ -25,7 +27,8 @@ export function toPromptResult({ type, reason, isInterrupted, error }: TurnEnd):
   }
   if (reason === null) throw new RpcError(RPC.internalError, `the session is ${type}`);
   const stopReason = STOP_REASONS[type] ?? 'end_turn';
-  return type === 'requires_action'
-    ? { stopReason, _meta: { 'gateway/stop_reason': reason } }
-    : { stopReason };
+  if (type !== 'requires_action') return { stopReason };
+  if (isOwn) return { stopReason, _meta: { 'gateway/stop_reason': reason } };
+  const message = `the turn before waits for an answer to ${String(reason['event_ids'])}; this one begins when that one ends`;
+  throw new RpcError(RPC.invalidRequest, message, { type: 'session_waiting' });
 }

@@ -7,7 +7,7 @@ import { parseInput } from '../../../sessions/parse-input.ts';
 import type { Reply } from '../../../surfaces/http-exchange.ts';
 import { watchCaller } from '../caller-watch.ts';
 import type { PostedCall } from '../entry-call.ts';
-import { followTurn } from '../follow-turn.ts';
+import { followTurn, isPlaced } from '../follow-turn.ts';
 import {
   idOf,
   parseRpc,
@@ -24,6 +24,12 @@ import type { SentMessage } from '../service-runs.ts';
 import { toPromptResult } from './acp-end.ts';
 import { asRpc, runAcpMethod } from './acp-methods.ts';
 import type { AcpMethodDeps } from './acp-methods.ts';
+import {
+  AcpPermissions,
+  CLIENT_METHODS_HEADER,
+  REQUEST_PERMISSION,
+  takePermission,
+} from './acp-permissions.ts';
 import { promptBlock, toPart } from './acp-prompt.ts';
 import { AcpUpdates, SHOWN_IN_PARTS } from './acp-updates.ts';
 
@@ -55,6 +61,8 @@ export function createAcpEntry(deps: AcpDeps): AcpEntry {
         const message = readMessage(value);
         if (message.type === 'request') return await answer(message, call, deps);
         if (message.type === 'notification') await take(message, call, deps);
+        if (message.type === 'response')
+          await takePermission(message, call.service.organization, deps.sessions);
         return { status: 202 };
       } catch (thrown) {
         if (thrown instanceof RpcError)
@@ -100,16 +108,13 @@ async function prompt(
 ): Promise<CallResult> {
   const sent = await asRpc(async () => {
     const { sessionId, prompt: blocks } = parseInput(promptParams, params);
-    const message = { content: blocks.map(toPart), sessionId };
+    const message = { content: blocks.map(toPart), sessionId, unlessWaiting: true };
     return deps.runs.send(call.service, call.payer, message);
   });
   const caller = watchCaller(call.exchange, deps.active);
   const stream = createMessageStream('ndjson', { clock: deps.clock, caller });
-  const show = async (update: object): Promise<void> => {
-    const { sessionId } = sent;
-    await stream.write(toNotification('session/update', { sessionId, update }));
-  };
-  void finish({ id, sent, show, signal: caller.signal }, call, deps)
+  const prompting = { id, sent, write: stream.write, signal: caller.signal };
+  void finish(prompting, call, deps)
     .then((last) => stream.write(last))
     .finally(() => {
       caller.done();
@@ -122,16 +127,23 @@ interface Prompting {
   readonly id: RpcId;
   readonly sent: SentMessage;
   readonly signal: AbortSignal;
-  show(update: object): Promise<void>;
+  write(message: object): Promise<void>;
+}
+
+/** True for a caller whose client can be asked while a prompt is open. */
+function canBeAsked({ exchange: { request } }: PostedCall): boolean {
+  const methods = String(request.headers[CLIENT_METHODS_HEADER] ?? '').split(',');
+  return methods.some((method) => method.trim() === REQUEST_PERMISSION);
 }
 
 /** The last message of the stream. Never rejects. */
 async function finish(
-  { id, sent: { sessionId, event }, signal, show }: Prompting,
+  { id, sent: { sessionId, event }, signal, write }: Prompting,
   call: PostedCall,
   deps: AcpDeps,
 ): Promise<object> {
   const updates = new AcpUpdates();
+  const permissions = canBeAsked(call) ? new AcpPermissions(sessionId) : undefined;
   try {
     const end = await followTurn(deps.sessions, {
       organization: call.service.organization,
@@ -140,8 +152,12 @@ async function finish(
       signal,
       deltas: SHOWN_IN_PARTS,
       async tell(item) {
-        for (const update of updates.of(item)) await show(update);
+        for (const update of updates.of(item))
+          await write(toNotification('session/update', { sessionId, update }));
+        if (!permissions || !isPlaced(item)) return;
+        for (const request of permissions.take(item.event)) await write(request);
       },
+      outlasts: () => permissions?.isOpen === true,
     });
     if (end) return toResult(id, toPromptResult(end));
     const message = 'the gateway is shutting down; the turn goes on in its session';

@@ -39,6 +39,10 @@ const FROM_EVENT: Readonly<Record<string, Convert>> = {
   'agent.tool_use': toCall,
   'agent.mcp_tool_use': toCall,
   'agent.custom_tool_use': toCall,
+  'user.tool_confirmation': ({ tool_use_id: id, result }) =>
+    result === 'allow'
+      ? [{ sessionUpdate: 'tool_call_update', toolCallId: String(id), status: 'in_progress' }]
+      : [],
   'agent.tool_result': toCallUpdate('tool_use_id'),
   'agent.mcp_tool_result': toCallUpdate('mcp_tool_use_id'),
   'user.tool_result': toCallUpdate('tool_use_id'),

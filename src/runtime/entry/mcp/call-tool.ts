@@ -48,7 +48,10 @@ export function mayWait(args: unknown): boolean {
 
 async function sendMessage(call: ToolCall, deps: ToolDeps): Promise<CallToolResult> {
   const input = parseInput(sendMessageInput, call.arguments);
-  const sent = await deps.runs.send(call.service, call.payer, toMessage(input));
+  const sent = await deps.runs.send(call.service, call.payer, {
+    ...toMessage(input),
+    unlessWaiting: true,
+  });
   const { sessionId, event } = sent;
   if (input.wait !== true) return toToolResult({ session_id: sessionId, events: [event] });
   return toToolResult({ session_id: sessionId, ...(await waitForTurn(sent, call, deps)) });

@@ -1,11 +1,12 @@
-import { parseJson } from '../core/json-value.ts';
+import { parseJson } from '../../core/json-value.ts';
 import { addAbortSignal, Readable } from 'node:stream';
-import { fromErrorBody } from '../client/error-body.ts';
-import { isRecord } from '../client/guards.ts';
-import { CliError } from './cli-error.ts';
-import type { CommandResult } from './command.ts';
-import type { CommandContext } from './context.ts';
-import { linesOf } from './json-lines.ts';
+import { fromErrorBody } from '../../client/error-body.ts';
+import { isRecord } from '../../client/guards.ts';
+import { BridgeTraffic } from './bridge-traffic.ts';
+import { CliError } from '../cli-error.ts';
+import type { CommandResult } from '../command.ts';
+import type { CommandContext } from '../context.ts';
+import { linesOf } from '../json-lines.ts';
 
 /** A protocol of JSON-RPC messages: over stdio one a line, towards the Service one a POST. */
 export interface BridgedProtocol {
@@ -26,11 +27,10 @@ interface Bridge {
   send(method: string, body: string | undefined, signal: AbortSignal): Promise<Response>;
   /** Ends the bridge. */
   readonly stop: AbortController;
+  readonly traffic: BridgeTraffic;
   failure: CliError | undefined;
 }
 
-/** Answers that may be on their way at once; with more, nothing further is read. */
-const MAX_OPEN = 32;
 /** What is not answered so long after the end of stdin is given up. */
 const GRACE_MS = 2_000;
 const CLOSE_MS = 1_000;
@@ -47,21 +47,19 @@ export async function runBridge(
   protocol: BridgedProtocol,
 ): Promise<CommandResult> {
   const bridge = await openBridge(context, service, protocol);
-  const { stop } = bridge;
+  const { stop, traffic } = bridge;
   const { signal } = stop;
   const onSignal = (): void => stop.abort();
   context.signal.addEventListener('abort', onSignal, { once: true });
-  const open = new Set<Promise<void>>();
   try {
     for await (const line of stdinLines(context, signal)) {
       // In their order: a cancel must not overtake what it cancels.
       const answer = await post(line, bridge, signal);
-      const carried = answer().finally(() => open.delete(carried));
-      open.add(carried);
-      if (open.size >= MAX_OPEN) await Promise.race(open);
+      traffic.carry(answer());
+      await traffic.room();
     }
     const timer = context.clock.setTimeout(() => stop.abort(), GRACE_MS);
-    await Promise.all(open);
+    await traffic.ended();
     timer.cancel();
   } finally {
     stop.abort();
@@ -88,6 +86,7 @@ async function openBridge(
     context,
     protocol,
     stop: new AbortController(),
+    traffic: new BridgeTraffic(),
     failure: undefined,
     send: (method, body, signal) =>
       fetch(url, {
@@ -119,11 +118,13 @@ async function post(
   bridge: Bridge,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const { context, protocol, send } = bridge;
+  const { context, protocol, send, traffic } = bridge;
   const message = parseJson(line);
   if (message === undefined)
     return () => tell(context, null, { code: PARSE_ERROR, message: 'not a JSON value' });
-  const id = isRecord(message) && 'method' in message ? message['id'] : undefined;
+  const isReply = isRecord(message) && !('method' in message);
+  const id = isRecord(message) && !isReply ? message['id'] : undefined;
+  if (isReply) traffic.replied(message['id']);
   const fail = async (thrown: unknown): Promise<void> => {
     if (signal.aborted) return;
     const cause = thrown instanceof Error ? thrown : undefined;
@@ -148,14 +149,23 @@ async function post(
 async function carry(
   response: Response,
   id: unknown,
-  { context, protocol }: Bridge,
+  { context, protocol, traffic }: Bridge,
 ): Promise<void> {
   if (!response.ok) return tell(context, id, errorOf(response.status, await response.text()));
   if (!response.body) return;
-  for await (const line of linesOf(response.body)) {
-    const message = parseJson(line);
-    protocol.onMessage(message);
-    await context.output.print(JSON.stringify(message));
+  const asked: unknown[] = [];
+  try {
+    for await (const line of linesOf(response.body)) {
+      const message = parseJson(line);
+      protocol.onMessage(message);
+      if (isRecord(message) && 'method' in message && 'id' in message) {
+        asked.push(message['id']);
+        traffic.asked(message['id']);
+      }
+      await context.output.print(JSON.stringify(message));
+    }
+  } finally {
+    for (const one of asked) traffic.replied(one);
   }
 }
 
