@@ -96,7 +96,7 @@ export function openAgents(options: AgentsOptions): AgentsParts {
         resolveAgent: (organization, reference) =>
           resolveAgent(repository, organization, { ...reference, operator, prefix: 'agent.' }),
       }),
-      ...serviceRoutes({ ...served, desk: createServiceDesk(repository) }),
+      ...serviceRoutes({ ...served, desk: createServiceDesk(repository), standing: followers }),
     ],
     handlers,
     endFollowing: () => followers.end(),

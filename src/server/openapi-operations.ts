@@ -190,6 +190,12 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
     also: [...EVENTS, ...NDJSON],
     ...RPC,
   },
+  'GET /v1/endpoints/{id}/mcp': {
+    summary: 'Open the event stream of an MCP session, or go on with that of a call',
+    status: [200, 204],
+    also: EVENTS,
+    rpc: true,
+  },
   'DELETE /v1/endpoints/{id}/mcp': { summary: 'Close an MCP transport', status: 204, rpc: true },
   'POST /v1/endpoints/{id}/acp': {
     ...ask('Speak ACP to a Service', 'JsonRpcMessage', 'JsonRpcMessage'),

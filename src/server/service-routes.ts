@@ -5,6 +5,7 @@ import type { IdSource } from '../core/ids.ts';
 import type { ActiveExchanges } from '../inference/active-exchanges.ts';
 import type { CallResult } from '../inference/types.ts';
 import { createAcpEntry } from '../runtime/entry/acp/acp-entry.ts';
+import type { Exchanges } from '../runtime/entry/caller-watch.ts';
 import type { EntryCall } from '../runtime/entry/entry-call.ts';
 import { createCancellations } from '../runtime/entry/mcp/cancellations.ts';
 import { createMcpEntry } from '../runtime/entry/mcp/mcp-entry.ts';
@@ -39,6 +40,8 @@ export interface ServiceRoutesDeps extends GateDeps {
   readonly resourceValues: ValueBound;
   /** Calls that a stop ends. */
   readonly active: ActiveExchanges;
+  /** Streams that have no end of their own and that a stop need not wait for. */
+  readonly standing: Exchanges;
   onBug(thrown: unknown, requestId: string): void;
 }
 
@@ -67,13 +70,19 @@ export function serviceRoutes(deps: ServiceRoutesDeps): RouteSpec[] {
   const postAcp: Serve = async (call, body) => acp.post({ ...call, body: await body() });
   const methods: Record<string, RouteSpec['methods']> = {
     run: { POST: to('rest', run) },
-    mcp: { POST: to('mcp', postMcp), DELETE: to('mcp', (call) => mcp.close(call)) },
+    mcp: {
+      GET: to('mcp', (call) => mcp.listen(call)),
+      POST: to('mcp', postMcp),
+      DELETE: to('mcp', (call) => mcp.close(call)),
+    },
     acp: { POST: to('acp', postAcp) },
   };
   return Object.entries(methods).map(([below, methods]) => ({
     path: `${PATH}/:id/${below}`,
     envelope: 'resource',
     methods,
+    // The one that is read here is a stream without an end.
+    refusesHead: true,
   }));
 }
 
@@ -90,7 +99,7 @@ function asCaller(protocol: ServiceProtocol, serve: Serve, deps: ServiceRoutesDe
     const { keyId, keyName, organizationId } = principal;
     const [id = ''] = segmentsBelow(PATH, path);
     const service = await openService(deps.desk, { organization: organizationId, id }, protocol);
-    const call = { exchange, service, payer: { keyId, keyName, organizationId } };
+    const call = { exchange, service, payer: { keyId, keyName, organizationId }, leave };
     const bounds = { limit: deps.maxBodyBytes, holder: keyId };
     const reply = await serve(call, () => readBody(exchange, bounds));
     // What a turn streams needs the message no more: it is in the log.

@@ -4,7 +4,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { BINARY, newDirectory, startGateway } from '../support/gateway.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
+import { BINARY, eventually, newDirectory, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { CONFIG, newService } from './service-setup.ts';
 
@@ -133,5 +134,33 @@ describe('POST /v1/endpoints/{id}/mcp', () => {
     const { pid } = transport;
     await client.close();
     expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
+  });
+
+  it('leaves a key its one place in flight, and a stop of the gateway its time, while it listens', async () => {
+    const gateway = await startGateway(CONFIG, { clock: createFakeClock(Date.now()) });
+    onTestFinished(async () => void (await gateway.stop()));
+    const { id } = await newService(gateway, { name: 'tools', protocols: ['mcp'] });
+    const narrow = { name: 'narrow', concurrency_cap: 1 };
+    const key: string = (await gateway.admin('POST', '/admin/v1/keys', narrow)).body.value;
+    const opened: number[] = [];
+    const transport = new StreamableHTTPClientTransport(
+      new URL(`${gateway.url}/v1/endpoints/${id}/mcp`),
+      {
+        requestInit: { headers: { authorization: `Bearer ${key}` } },
+        async fetch(url, init) {
+          const response = await fetch(url, init);
+          if (init?.method === 'GET') opened.push(response.status);
+          return response;
+        },
+      },
+    );
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(transport);
+    onTestFinished(() => client.close());
+    await eventually(() => opened.length > 0);
+    expect(opened).toEqual([200]);
+    expect((await client.listTools()).tools).toHaveLength(2);
+    // Its clock stands still: whoever waited for the stream would do so for ever.
+    await gateway.stop();
   });
 });

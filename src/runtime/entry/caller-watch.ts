@@ -2,6 +2,9 @@ import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import { watchClient } from '../../surfaces/http-exchange.ts';
 import type { HttpExchange } from '../../surfaces/http-exchange.ts';
 
+/** Where what is under way can be ended by a stop of the gateway. */
+export type Exchanges = Pick<ActiveExchanges, 'add' | 'delete'>;
+
 /** Somebody who waits for an answer that may take long. */
 export interface CallerWatch {
   /** Aborted when nobody waits any more, and when the gateway stops. */
@@ -12,7 +15,7 @@ export interface CallerWatch {
   done(): void;
 }
 
-export function watchCaller({ response }: HttpExchange, active: ActiveExchanges): CallerWatch {
+export function watchCaller({ response }: HttpExchange, active: Exchanges): CallerWatch {
   const stop = new AbortController();
   const client = watchClient(response);
   const member = { shutDown: () => stop.abort() };

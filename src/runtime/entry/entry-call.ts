@@ -7,6 +7,8 @@ export interface EntryCall {
   readonly exchange: HttpExchange;
   readonly service: Service;
   readonly payer: PayingKey;
+  /** Gives the key's place in flight back before the answer ends, for one that stands and does nothing. */
+  leave(): void;
 }
 
 /** One that has a body. */

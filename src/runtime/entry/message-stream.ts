@@ -7,8 +7,13 @@ import type { StreamForm } from './reply-form.ts';
 /** JSON-RPC messages on their way to a client, one after the other. */
 export interface MessageStream {
   readonly reply: CallResult;
-  /** Resolves when the client has room for more, or is gone. */
-  write(message: object): Promise<void>;
+  /**
+   * Resolves when the client has room for more, or is gone. With an event id, it can name the message as
+   * the last that it saw; newline-delimited JSON has none.
+   */
+  write(message: object, eventId?: string): Promise<void>;
+  /** Sends an event id alone, and how soon to come back to it. Nothing in newline-delimited JSON. */
+  mark(eventId: string): Promise<void>;
   end(): void;
 }
 
@@ -16,20 +21,28 @@ interface Framing {
   readonly contentType: string;
   /** Means nothing to any reader; sent at once, so that the head arrives, and again in silence. */
   readonly filler: Buffer;
-  frame(json: string): string;
+  frame(json: string, eventId: string | undefined): string;
+  /** Empty: there is nothing to say. */
+  mark(eventId: string): string;
 }
+
+/** After which a client that lost its stream comes back. */
+const RETRY_MS = 1_000;
 
 const FRAMINGS: Readonly<Record<StreamForm, Framing>> = {
   sse: {
     contentType: 'text/event-stream',
     filler: Buffer.from(': keep-alive\n\n'),
-    frame: (json) => `event: message\ndata: ${json}\n\n`,
+    frame: (json, eventId) =>
+      `event: message\n${eventId === undefined ? '' : `id: ${eventId}\n`}data: ${json}\n\n`,
+    mark: (eventId) => `id: ${eventId}\nretry: ${RETRY_MS}\ndata: \n\n`,
   },
   ndjson: {
     contentType: 'application/x-ndjson',
     // An empty line would be one that is no JSON; this is the beginning of the next.
     filler: Buffer.from(' '),
     frame: (json) => `${json}\n`,
+    mark: () => '',
   },
 };
 
@@ -41,11 +54,21 @@ export function createMessageStream(
     headers,
   }: { clock: Clock; caller: CallerWatch; headers?: Record<string, string> },
 ): MessageStream {
-  const { contentType, filler, frame } = FRAMINGS[form];
-  let drained = (): void => undefined;
-  const relay = createRelay({ clock, keepAlive: filler, onDrain: () => drained() });
+  const { contentType, filler, frame, mark } = FRAMINGS[form];
+  // Several answers of a batch may wait at once.
+  let waiting: (() => void)[] = [];
+  const goOn = (): void => {
+    const woken = waiting;
+    waiting = [];
+    for (const wake of woken) wake();
+  };
+  const relay = createRelay({ clock, keepAlive: filler, onDrain: goOn });
   relay.write(filler);
-  caller.onGone(() => drained());
+  caller.onGone(goOn);
+  const send = async (text: string): Promise<void> => {
+    if (relay.write(Buffer.from(text)) || caller.isGone) return;
+    await new Promise<void>((resolve) => void waiting.push(resolve));
+  };
   return {
     reply: {
       type: 'stream',
@@ -53,10 +76,8 @@ export function createMessageStream(
       headers: { 'content-type': contentType, 'cache-control': 'no-cache', ...headers },
       body: relay.body,
     },
-    async write(message) {
-      if (relay.write(Buffer.from(frame(JSON.stringify(message)))) || caller.isGone) return;
-      await new Promise<void>((resolve) => (drained = resolve));
-    },
+    write: (message, eventId) => send(frame(JSON.stringify(message), eventId)),
+    mark: (eventId) => send(mark(eventId)),
     end: () => relay.end(),
   };
 }

@@ -8,6 +8,8 @@ import type { Service, ServiceDesk } from './service-desk.ts';
 export interface ServiceMessage {
   /** Parts of a `user.message`, not looked at yet. */
   readonly content: readonly unknown[];
+  /** Name that the sender knows them by, for errors. Default: `content`. */
+  readonly contentName?: string | undefined;
   /** Absent: a new Session. */
   readonly sessionId?: string | undefined;
   /** Refuses it while the Session waits for an answer to a call, which nobody on this way could give. */
@@ -66,7 +68,7 @@ export function createServiceRuns(sessions: Sessions, desk: ServiceDesk): Servic
         sessionId === undefined
           ? start(service, payer, message)
           : append(service.organization, sessionId, message)
-      ).catch((thrown: unknown) => Promise.reject(toOwnPath(thrown)));
+      ).catch((thrown: unknown) => Promise.reject(toOwnPath(thrown, message.contentName)));
       return toSent(sent.sessionId, sent.events);
     },
   };
@@ -79,10 +81,10 @@ function toSent(sessionId: string, [event]: readonly SessionEvent[]): SentMessag
   return { sessionId, event };
 }
 
-/** Callers sent `content`, and know of no list of events that it is in. */
-function toOwnPath(thrown: unknown): unknown {
+/** Callers sent the parts alone, and know of no list of events that they are in. */
+function toOwnPath(thrown: unknown, contentName = 'content'): unknown {
   if (!(thrown instanceof GatewayError) || thrown.param === undefined) return thrown;
   const { param, message } = thrown;
-  const own = param.replace(/^(initial_)?events\[0\]\.?/, '');
+  const own = param.replace(/^(initial_)?events\[0\]\.?/, '').replace(/^content\b/, contentName);
   return thrown.with({ param: own, message: message.replace(param, own) });
 }

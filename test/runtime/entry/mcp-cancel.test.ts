@@ -75,7 +75,7 @@ describe('a call over MCP that its client takes back', () => {
         requestInit: { headers: { authorization: 'Bearer org_1' } },
         async fetch(url, init) {
           const response = await fetch(url, init);
-          bodies.push(response.clone().text());
+          if (init?.method === 'POST') bodies.push(response.clone().text());
           return response;
         },
       },

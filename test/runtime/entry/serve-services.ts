@@ -37,7 +37,7 @@ export async function serveServices(options: RigOptions = {}) {
   const rig = createRig(options);
   const { sessions, clock, store } = rig;
   const ids = createIdSource(systemClock);
-  const active = new ActiveExchanges();
+  const [active, standing] = [new ActiveExchanges(), new ActiveExchanges()];
   const services = new Map([[SERVICE.id, SERVICE]]);
   const bugs: unknown[] = [];
   const routes = serviceRoutes({
@@ -46,6 +46,7 @@ export async function serveServices(options: RigOptions = {}) {
     clock,
     ids,
     active,
+    standing,
     carriers: ['bearer'],
     maxBodyBytes: 1_000_000,
     resourceValues: RESOURCE_VALUES,
@@ -84,13 +85,14 @@ export async function serveServices(options: RigOptions = {}) {
     ids,
   });
   onTestFinished(async () => {
+    standing.shutDown();
     active.shutDown();
     listener.cut();
     await listener.drain();
   });
   const call = (method: string, below: string, { key = 'org_1', ...rest }: CallOptions = {}) =>
     ask(`${listener.url}/v1/endpoints/ep_1/${below}`, { method, key, ...rest });
-  return { ...rig, url: listener.url, active, services, bugs, call };
+  return { ...rig, url: listener.url, active, standing, services, bugs, call };
 }
 
 export type ServiceServer = Awaited<ReturnType<typeof serveServices>>;

@@ -3,13 +3,14 @@ import { approximateSize } from '../../../core/approximate-size.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { parseInput } from '../../../sessions/parse-input.ts';
-import type { EventDelta, PlacedEvent, SessionEvent } from '../../../sessions/session-event.ts';
+import type { EventDelta, PlacedEvent } from '../../../sessions/session-event.ts';
 import type { Sessions } from '../../../sessions/sessions.ts';
 import type { PayingKey } from '../../../usage/principal.ts';
 import { followTurn, isPlaced } from '../follow-turn.ts';
-import { toMessage } from '../read-run.ts';
+import { inputOrContent, messageParts } from '../read-run.ts';
 import type { Service } from '../service-desk.ts';
-import type { SentMessage, ServiceRuns } from '../service-runs.ts';
+import type { SentMessage, ServiceMessage, ServiceRuns } from '../service-runs.ts';
+import type { CallProgress } from './call-progress.ts';
 import { getSessionInput, sendMessageInput, toToolResult } from './mcp-tools.ts';
 
 export interface ToolDeps {
@@ -21,11 +22,11 @@ export interface ToolDeps {
 export interface ToolCall {
   readonly service: Service;
   readonly payer: PayingKey;
-  readonly arguments: unknown;
+  readonly arguments: Readonly<Record<string, unknown>>;
   /** Nobody waits any more. */
   readonly signal: AbortSignal;
-  /** Told of every event of a turn that is waited for. */
-  progress(event: SessionEvent): Promise<void>;
+  /** Told of the turn that is waited for. */
+  readonly progress: CallProgress;
 }
 
 export type CallTool = (call: ToolCall, deps: ToolDeps) => Promise<CallToolResult>;
@@ -47,21 +48,60 @@ export function mayWait(args: unknown): boolean {
 }
 
 async function sendMessage(call: ToolCall, deps: ToolDeps): Promise<CallToolResult> {
-  const input = parseInput(sendMessageInput, call.arguments);
-  const sent = await deps.runs.send(call.service, call.payer, {
-    ...toMessage(input),
-    unlessWaiting: true,
-  });
-  const { sessionId, event } = sent;
-  if (input.wait !== true) return toToolResult({ session_id: sessionId, events: [event] });
-  return toToolResult({ session_id: sessionId, ...(await waitForTurn(sent, call, deps)) });
+  const { message, wait } = readMessage(call.arguments);
+  const sent = await deps.runs.send(call.service, call.payer, message);
+  if (wait) return waitForTurn(sent, call, deps);
+  return toToolResult({ session_id: sent.sessionId, events: [sent.event] });
 }
 
-async function waitForTurn(
-  { sessionId, event }: SentMessage,
-  { service, signal, progress }: ToolCall,
+/** `content` in place of `input` is a list of parts, as in a REST run. */
+function readMessage({ content, ...args }: ToolCall['arguments']): {
+  message: ServiceMessage;
+  wait: boolean;
+} {
+  if (content !== undefined && args['input'] !== undefined) throw inputOrContent();
+  const own = content === undefined ? {} : { input: parseInput(messageParts, content, 'content') };
+  const { input, session_id: sessionId, wait } = parseInput(sendMessageInput, { ...args, ...own });
+  return {
+    message: {
+      content: typeof input === 'string' ? [{ type: 'text', text: input }] : input,
+      contentName: content === undefined ? 'input' : 'content',
+      sessionId,
+      unlessWaiting: true,
+    },
+    wait: wait === true,
+  };
+}
+
+/**
+ * A message that a call sent before.
+ *
+ * @throws GatewayError `not_found` for one that is not, or no more, of the organization
+ */
+export async function findSent(
+  sessions: Sessions,
+  {
+    organization,
+    sessionId,
+    messageId,
+  }: Record<'organization' | 'sessionId' | 'messageId', string>,
+): Promise<SentMessage> {
+  const { events } = await sessions.read(organization, sessionId, {
+    order: 'desc',
+    limit: 1,
+    matches: ({ id, type }) => id === messageId && type === 'user.message',
+  });
+  if (events[0]) return { sessionId, event: events[0].event };
+  throw new GatewayError('not_found', { message: 'the message is gone' });
+}
+
+/** The result of a call that waits: the events of the turn, the same on every process. */
+export async function waitForTurn(
+  sent: SentMessage,
+  { service, signal, progress }: Omit<ToolCall, 'arguments' | 'payer'>,
   { sessions, clock }: ToolDeps,
-): Promise<object> {
+): Promise<CallToolResult> {
+  const { sessionId, event } = sent;
   const events = [event];
   const enough = new AbortController();
   const stop = (): void => enough.abort();
@@ -74,9 +114,10 @@ async function waitForTurn(
     events.push(item.event);
     size += approximateSize(item.event);
     if (events.length >= MAX_EVENTS || size >= MAX_SIZE) stop();
-    await progress(item.event);
+    await progress.take(item.event);
   };
   try {
+    await progress.begin(sent);
     const end = await followTurn(sessions, {
       organization: service.organization,
       sessionId,
@@ -85,8 +126,10 @@ async function waitForTurn(
       tell,
     });
     const status = end === undefined ? 'running' : end.reason ? 'idle' : 'terminated';
-    return { events, status, stop_reason: end?.reason ?? null };
+    const stop_reason = end?.reason ?? null;
+    return toToolResult({ session_id: sessionId, events, status, stop_reason });
   } finally {
+    progress.end();
     timer.cancel();
     signal.removeEventListener('abort', stop);
   }

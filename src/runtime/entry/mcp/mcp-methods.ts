@@ -1,11 +1,13 @@
-import type { InitializeResult } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, InitializeResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { GatewayError } from '../../../core/errors.ts';
 import { parseInput } from '../../../sessions/parse-input.ts';
-import { methodNotFound, RPC, RpcError, toNotification } from '../json-rpc.ts';
+import { methodNotFound, RPC, RpcError } from '../json-rpc.ts';
 import type { RpcRequest } from '../json-rpc.ts';
 import { serverInfo } from '../server-info.ts';
 import type { Service } from '../service-desk.ts';
+import { CallProgress } from './call-progress.ts';
+import type { McpChannel } from './call-progress.ts';
 import { mayWait, TOOL_CALLS } from './call-tool.ts';
 import type { ToolCall, ToolDeps } from './call-tool.ts';
 import { listTools, toToolFailure } from './mcp-tools.ts';
@@ -14,8 +16,7 @@ import { negotiate } from './mcp-versions.ts';
 /** One request on its way. */
 export interface McpRequest extends Pick<ToolCall, 'service' | 'payer' | 'signal'> {
   readonly request: RpcRequest;
-  /** Sends a notification ahead of the answer, where the client can read one. */
-  notify(notification: object): Promise<void>;
+  readonly channel: McpChannel;
 }
 
 type Method = (call: McpRequest, deps: ToolDeps) => unknown;
@@ -45,10 +46,16 @@ const initializeParams = z.object({
   clientInfo: z.looseObject({ name: z.string(), version: z.string() }),
 });
 
-function initialize({ params }: RpcRequest, service: Service): InitializeResult {
-  const { protocolVersion } = parseParams(initializeParams, params);
+/** The revision that a client and this server agree upon; the newest for a request that names none. */
+export function versionOf({ params }: RpcRequest): string {
+  const { protocolVersion } = (params ?? {}) as { protocolVersion?: unknown };
+  return negotiate(String(protocolVersion));
+}
+
+function initialize(request: RpcRequest, service: Service): InitializeResult {
+  parseParams(initializeParams, request.params);
   return {
-    protocolVersion: negotiate(protocolVersion),
+    protocolVersion: versionOf(request),
     capabilities: { tools: {} },
     serverInfo: serverInfo(service),
     instructions: `Talk to the agent behind "${service.name}": send_message begins or continues a session, get_session reads what the agent said.`,
@@ -71,30 +78,25 @@ const callParams = z.object({
 });
 
 async function callTool(
-  { request, notify, ...call }: McpRequest,
+  { request, channel, ...call }: McpRequest,
   deps: ToolDeps,
 ): Promise<unknown> {
   const { name, arguments: args = {}, _meta: meta } = parseParams(callParams, request.params);
   const tool = TOOL_CALLS.get(name);
   if (!tool) throw new RpcError(RPC.invalidParams, `unknown tool: ${name.slice(0, 100)}`);
-  const progressToken = meta?.progressToken;
-  let progress = 0;
+  const { clock } = deps;
+  const { id: requestId } = request;
+  const { progressToken } = meta ?? {};
+  const progress = new CallProgress({ clock, channel, requestId, progressToken });
+  return orFailure(() => tool({ ...call, arguments: args, progress }, deps));
+}
+
+/** What a model can do better the next time, wrong arguments included, is a result: hosts show it those alone. */
+export async function orFailure(call: () => Promise<CallToolResult>): Promise<CallToolResult> {
   try {
-    return await tool(
-      {
-        ...call,
-        arguments: args,
-        async progress({ type }) {
-          if (progressToken === undefined) return;
-          const params = { progressToken, progress: ++progress, message: type };
-          await notify(toNotification('notifications/progress', params));
-        },
-      },
-      deps,
-    );
+    return await call();
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || thrown.code === 'internal_error') throw thrown;
-    if (thrown.code === 'invalid_request') throw new RpcError(RPC.invalidParams, thrown.message);
     return toToolFailure(thrown.message);
   }
 }

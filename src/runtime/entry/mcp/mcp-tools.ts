@@ -1,9 +1,16 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
-import { messageFields } from '../read-run.ts';
+import { messageParts, messageText, sessionToGoOn } from '../read-run.ts';
 
+/**
+ * One required member, and no combination of schemas at the top: the APIs of large models refuse a tool
+ * with `oneOf`, `anyOf` or `allOf` there, and every request that offers it.
+ */
 export const sendMessageInput = z.object({
-  ...messageFields,
+  input: z
+    .union([messageText, messageParts], { error: 'a text or a list of parts is required' })
+    .describe('The message: its text, or a list of parts of the types text, image and document.'),
+  session_id: sessionToGoOn.optional().describe('Session to go on with. Default: a new one.'),
   wait: z
     .boolean()
     .optional()

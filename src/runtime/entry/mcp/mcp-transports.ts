@@ -9,7 +9,14 @@ export interface TransportOwner {
   readonly endpoint: string;
 }
 
-interface TransportRow extends TransportOwner {
+/** What is known of a client's session. */
+export interface McpTransport {
+  readonly id: string;
+  /** Revision that was agreed upon; undefined for one of a gateway that kept none. */
+  readonly version: string | undefined;
+}
+
+interface TransportRow extends TransportOwner, Partial<Pick<McpTransport, 'version'>> {
   /** Milliseconds since epoch. */
   readonly usedAt: number;
 }
@@ -20,11 +27,13 @@ interface TransportRow extends TransportOwner {
  */
 export interface McpTransports {
   /** The new `Mcp-Session-Id`. */
-  open(owner: TransportOwner): Promise<string>;
-  /** False for one that is unknown, closed or somebody else's. */
-  use(id: string, owner: TransportOwner): Promise<boolean>;
-  /** False as for `use`. */
+  open(owner: TransportOwner, version: string): Promise<string>;
+  /** Undefined for one that is unknown, closed or somebody else's. */
+  use(id: string, owner: TransportOwner): Promise<McpTransport | undefined>;
+  /** False for one that `use` does not find. */
   close(id: string, owner: TransportOwner): Promise<boolean>;
+  /** Calls back when it may have been closed, on whichever process. */
+  watch(id: string, onChange: () => void): () => void;
 }
 
 const IDLE_MS = 24 * 60 * 60 * 1_000;
@@ -43,10 +52,10 @@ export function createMcpTransports({
   clock: Clock;
   ids: IdSource;
 }): McpTransports {
-  const put = ({ organization, endpoint }: TransportOwner, id: string) => ({
+  const put = (id: string, row: Omit<TransportRow, 'usedAt'>) => ({
     type: 'put' as const,
     key: keyOf(id),
-    value: { organization, endpoint, usedAt: clock.now() } satisfies TransportRow,
+    value: { ...row, usedAt: clock.now() } satisfies TransportRow,
     ttlMs: IDLE_MS,
   });
   const find = async (id: string, { organization, endpoint }: TransportOwner) => {
@@ -56,18 +65,18 @@ export function createMcpTransports({
     return isOwn ? entry : undefined;
   };
   return {
-    async open(owner) {
+    async open({ organization, endpoint }, version) {
       const id = ids.next('mcp');
-      await store.commit([put(owner, id)]);
+      await store.commit([put(id, { organization, endpoint, version })]);
       return id;
     },
     async use(id, owner) {
       const entry = await find(id, owner);
-      if (!entry) return false;
+      if (!entry) return undefined;
       // Lost against another use, or against the end: either way there is nothing to renew.
       if (Math.abs(clock.now() - entry.value.usedAt) > RENEW_MS)
-        await store.commit([{ ...put(owner, id), ifVersion: entry.version }]);
-      return true;
+        await store.commit([{ ...put(id, entry.value), ifVersion: entry.version }]);
+      return { id, version: entry.value.version };
     },
     async close(id, owner) {
       const entry = await find(id, owner);
@@ -75,5 +84,6 @@ export function createMcpTransports({
       await store.commit([{ type: 'delete', key: entry.key }]);
       return true;
     },
+    watch: (id, onChange) => store.watch(keyOf(id), onChange),
   };
 }

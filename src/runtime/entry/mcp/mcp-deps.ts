@@ -1,0 +1,17 @@
+import type { ValueBound } from '../../../core/json/json-document.ts';
+import type { Exchanges } from '../caller-watch.ts';
+import type { ToolDeps } from './call-tool.ts';
+import type { Cancellations } from './cancellations.ts';
+import type { McpTransports } from './mcp-transports.ts';
+
+export interface McpDeps extends ToolDeps {
+  readonly transports: McpTransports;
+  readonly cancellations: Cancellations;
+  readonly resourceValues: ValueBound;
+  /** Calls that a stop ends. */
+  readonly active: Exchanges;
+  /** Streams that have no end of their own and that a stop need not wait for. */
+  readonly standing: Exchanges;
+  /** Told of what no client should see. */
+  onBug(thrown: unknown, requestId: string): void;
+}
