@@ -298,9 +298,10 @@ describe('what one key made', () => {
     async () => {
       const fields = { name: 'sibling', organization: owner.organization };
       const { body } = await world.gateway.admin('POST', '/admin/v1/keys', fields);
-      const headers = { authorization: `Bearer ${body.value}` };
+      const authorization = `Bearer ${body.value}`;
       for (const call of sampleCalls(world.document, theirs)) {
         if (call.method !== 'GET') continue;
+        const headers = { ...call.headers, authorization };
         const { status } = await owner.send({ ...call, headers });
         const isTheirs = call.operation.endsWith('/interactions/{id}');
         expect([call.operation, status]).toEqual([call.operation, isTheirs ? 404 : 200]);

@@ -6,6 +6,7 @@ import type { Answer, TestGateway } from '../../support/gateway.ts';
 import { PNG } from '../../support/media-studio.ts';
 import { sendJson, startUpstream } from '../../support/upstream.ts';
 import type { Upstream } from '../../support/upstream.ts';
+import { isEndless } from './is-endless.ts';
 
 /** What no answer may hold: the credentials that the gateway keeps. */
 export const CANARIES = {
@@ -115,7 +116,8 @@ function toMember(gateway: TestGateway, organization: string, key: string): Memb
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(form && { body: toForm(form) }),
     });
-    if (!isEndless(response, path)) return toAnswer(response, await response.text());
+    if (response.status !== 200 || !isEndless({ method, path }))
+      return toAnswer(response, await response.text());
     await response.body?.cancel();
     return toAnswer(response, '');
   };
@@ -143,11 +145,6 @@ function toForm(fields: NonNullable<Call['form']>): FormData {
 function toAnswer({ status, headers }: Response, text: string): Answer {
   const isJson = headers.get('content-type')?.startsWith('application/json') && text !== '';
   return { status, headers, body: isJson ? JSON.parse(text) : text };
-}
-
-/** Whoever follows a Session is told what comes until they go. */
-function isEndless({ status }: Response, path: string): boolean {
-  return status === 200 && /\/events\/stream(?:\?|$)/.test(path);
 }
 
 /** Waits until a member's own view of something is as wanted, and gives it. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, request as open } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import type { HostileRequest } from './hostile-requests.ts';
+import { isEndless } from './is-endless.ts';
 
 export interface Got {
   readonly status: number;
@@ -27,8 +28,7 @@ export function createKeepAliveClient(url: string): KeepAliveClient {
       sent.end(body);
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
       const { statusCode: status = 0, headers: told } = response;
-      // Whoever follows a Session is told what comes until they go.
-      if (status === 200 && /\/events\/stream(\?|$)/.test(target)) {
+      if (status === 200 && isEndless({ method, path: target })) {
         response.destroy();
         return { status, headers: told, text: '' };
       }

@@ -112,6 +112,9 @@ const BODIES: Readonly<Record<string, (named: Named) => readonly Said[]>> = {
       }),
     ),
   ],
+  'GET /v1/endpoints/{id}/mcp': ({ transport }) => [
+    { headers: { ...MCP_HEADERS, 'mcp-session-id': transport } },
+  ],
   'DELETE /v1/endpoints/{id}/mcp': ({ transport }) => [
     { headers: { 'mcp-session-id': transport } },
   ],

@@ -1,0 +1,4 @@
+/** True for what follows a Session, or listens to a Service over MCP, until its client goes. */
+export function isEndless({ method, path }: { method: string; path: string }): boolean {
+  return method === 'GET' && /\/(events\/stream|mcp)(\?|$)/.test(path);
+}
