@@ -182,7 +182,6 @@ describe('a Session that waits for a confirmation where nobody can be asked', ()
   it(
     verifies(
       'acp.permission.nobody-to-ask',
-      'acp.cancel.waiting-permission',
       'refuses the next prompt over ACP at once, until the turn is cancelled or confirmed',
     ),
     async () => {
