@@ -157,7 +157,11 @@ function createIncrementer(context: UnitContext, writer: GroupWriter) {
       const id = toId(bytes);
       let unit = joinable.get(id);
       if (!unit) {
-        unit = createIncrementUnit(context, { bytes, id, onClosed: () => void joinable.delete(id) });
+        unit = createIncrementUnit(context, {
+          bytes,
+          id,
+          onClosed: () => void joinable.delete(id),
+        });
         writer.add(unit);
         joinable.set(id, unit);
       }
