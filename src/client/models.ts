@@ -24,6 +24,8 @@ export interface ModelCapabilities {
   tool_id_length: number | null;
   min_output_tokens: number;
   document_types: string[] | null;
+  consecutive_assistant_turns: boolean;
+  assistant_first: boolean;
 }
 
 /** One line of the catalog (interface: Model catalog item). */

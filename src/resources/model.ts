@@ -59,6 +59,14 @@ const capabilities = exactly({
     .nullable()
     .optional()
     .describe('Media types of documents that it takes as bytes; null: all.'),
+  consecutive_assistant_turns: z
+    .boolean()
+    .optional()
+    .describe('It takes turns of the assistant one behind the other; false: they are joined.'),
+  assistant_first: z
+    .boolean()
+    .optional()
+    .describe('It takes a conversation that begins with the assistant.'),
 } satisfies Record<keyof Capabilities, z.ZodType>);
 
 const route = z.object({

@@ -18,6 +18,8 @@ export const UNKNOWN: Capabilities = {
   tool_id_length: null,
   min_output_tokens: 1,
   document_types: null,
+  consecutive_assistant_turns: true,
+  assistant_first: true,
 };
 
 /**

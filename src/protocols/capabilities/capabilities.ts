@@ -33,6 +33,10 @@ export interface Capabilities {
   readonly min_output_tokens: number;
   /** Media types of documents that are taken as bytes, others as text alone; null: all. */
   readonly document_types: readonly string[] | null;
+  /** Two turns of the assistant may stand one behind the other. */
+  readonly consecutive_assistant_turns: boolean;
+  /** A conversation may begin with a turn of the assistant. */
+  readonly assistant_first: boolean;
 }
 
 /** Row of the table; later ones win over earlier ones. */

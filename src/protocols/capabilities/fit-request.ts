@@ -5,6 +5,7 @@ import type { Feature } from '../features.ts';
 import { capabilitiesOf } from './capabilities-of.ts';
 import { fitDocuments } from './fit-documents.ts';
 import { fitToolIds } from './fit-tool-ids.ts';
+import { fitTurns } from './fit-turns.ts';
 import { isReasoning, planReasoning } from './plan-reasoning.ts';
 import type { ReasoningPlan } from './plan-reasoning.ts';
 import { planSampling } from './plan-sampling.ts';
@@ -36,10 +37,11 @@ export function fitRequest(
   const { maxOutputTokens = Infinity } = request;
   const isShort = maxOutputTokens < takes.min_output_tokens;
   if (isShort) losses.add('max_tokens');
+  const turns = fitTurns(request.turns, takes);
   return {
     ...sampled,
     ...(isShort && { maxOutputTokens: takes.min_output_tokens }),
-    turns: fitToolIds(fitDocuments(request.turns, takes.document_types), takes.tool_id_length),
+    turns: fitToolIds(fitDocuments(turns, takes.document_types), takes.tool_id_length),
     reasoning,
   };
 }

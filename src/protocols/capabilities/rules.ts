@@ -35,6 +35,12 @@ export const RULES: readonly Rule[] = [
   },
   {
     vendor: 'openai',
+    protocols: ['chat'],
+    takes: { consecutive_assistant_turns: false },
+    source: 'https://platform.openai.com/docs/guides/function-calling',
+  },
+  {
+    vendor: 'openai',
     protocols: ['responses'],
     takes: { tool_id_length: 64, min_output_tokens: 16 },
     source: 'https://platform.openai.com/docs/api-reference/responses',
@@ -144,6 +150,12 @@ export const RULES: readonly Rule[] = [
   {
     vendor: 'anthropic',
     protocols: ['messages'],
+    takes: { assistant_first: false },
+    source: 'https://docs.claude.com/en/api/messages',
+  },
+  {
+    vendor: 'anthropic',
+    protocols: ['messages'],
     models: CLAUDE,
     below: '3.7',
     takes: { thinking: 'none', efforts: [] },
@@ -203,6 +215,12 @@ export const RULES: readonly Rule[] = [
     protocols: ['generate-content'],
     takes: { efforts: ['minimal', 'low', 'medium', 'high'] },
     source: 'https://ai.google.dev/gemini-api/docs/thinking',
+  },
+  {
+    vendor: 'google',
+    protocols: ['generate-content'],
+    takes: { consecutive_assistant_turns: false, assistant_first: false },
+    source: 'https://ai.google.dev/gemini-api/docs/function-calling',
   },
   {
     vendor: 'google',

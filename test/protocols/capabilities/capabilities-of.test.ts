@@ -148,6 +148,18 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
       ['gemini-3.1-pro-preview', { efforts: ['low', 'medium', 'high'], thinking_off: false }],
     ],
   },
+  [`${GOOGLE}/function-calling`]: {
+    protocol: 'generate-content',
+    cases: [['gemini-3-pro', { consecutive_assistant_turns: false, assistant_first: false }]],
+  },
+  [`${OPENAI}/guides/function-calling`]: {
+    protocol: 'chat',
+    cases: [['gpt-5', { consecutive_assistant_turns: false, assistant_first: true }]],
+  },
+  'https://docs.claude.com/en/api/messages': {
+    protocol: 'messages',
+    cases: [['claude-opus-4-6', { consecutive_assistant_turns: true, assistant_first: false }]],
+  },
   [`${GOOGLE}/openai`]: {
     protocol: 'chat',
     cases: [

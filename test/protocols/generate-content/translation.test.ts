@@ -260,7 +260,12 @@ describe('a request to a provider', () => {
     });
     const call: any = { type: 'tool_call', id: 'a', name: 'f', arguments: '{}' };
     const parts = (...all: any[]): any =>
-      write({ turns: [{ role: 'assistant', parts: all }] }).contents[0].parts;
+      write({
+        turns: [
+          { role: 'user', parts: [{ type: 'text', text: 'hi' }] },
+          { role: 'assistant', parts: all },
+        ],
+      }).contents[1].parts;
     expect(parts(reasoning('generate-content', true), call)[0]).toMatchObject({
       functionCall: { name: 'f' },
       thoughtSignature: 'c2ln',

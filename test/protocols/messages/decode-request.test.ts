@@ -18,6 +18,10 @@ describe('a request read for another protocol', () => {
       system: 'be brief',
       messages: [
         {
+          role: 'assistant',
+          content: ['a', 'b'].map((id) => ({ type: 'tool_use', id, name: 'look', input: {} })),
+        },
+        {
           role: 'user',
           content: [
             { type: 'tool_result', tool_use_id: 'a', content: 'rain', is_error: true },
@@ -30,6 +34,7 @@ describe('a request read for another protocol', () => {
     });
     expect(turns).toEqual([
       { role: 'system', parts: [{ type: 'text', text: 'be brief' }] },
+      expect.objectContaining({ role: 'assistant' }),
       {
         role: 'tool',
         parts: [

@@ -96,24 +96,28 @@ describe('a request written for a Messages provider', () => {
   it('keeps arguments as they are spelled, and says when they are none', () => {
     const { json, losses } = encode({
       turns: [
+        user(text('hi')),
         { role: 'assistant', parts: [call('a', '{ "n": 1.0, "big": 1152921504606846977 }')] },
       ],
     });
     expect(json).toContain('"input":{ "n": 1.0, "big": 1152921504606846977 }');
     expect(losses).toEqual([]);
-    const cut = encode({ turns: [{ role: 'assistant', parts: [call('a', '{"n": ')] }] });
-    expect(cut.body.messages[0].content[0].input).toEqual({});
+    const cut = encode({
+      turns: [user(text('hi')), { role: 'assistant', parts: [call('a', '{"n": ')] }],
+    });
+    expect(cut.body.messages[1].content[0].input).toEqual({});
     expect(cut.losses).toEqual(['tool_arguments']);
   });
 
   it('gives calls ids that providers accept, the same for their results', () => {
     const { body } = encode({
       turns: [
+        user(text('hi')),
         { role: 'assistant', parts: [call('functions.look:0')] },
         { role: 'tool', parts: [result('functions.look:0', 'rain')] },
       ],
     });
-    const [asked, told] = body.messages;
+    const [, asked, told] = body.messages;
     expect(asked.content[0].id).toMatch(/^[\w-]+$/);
     expect(told.content[0].tool_use_id).toBe(asked.content[0].id);
   });
@@ -126,14 +130,17 @@ describe('a request written for a Messages provider', () => {
     };
     const { json, body, losses } = encode({
       turns: [
-        user(text('')),
+        user(text(''), text('so?')),
         {
           role: 'assistant',
           parts: [foreign, { type: 'reasoning', text: 'unsigned' }, text('yes')],
         },
       ],
     });
-    expect(body.messages).toEqual([{ role: 'assistant', content: 'yes' }]);
+    expect(body.messages).toEqual([
+      { role: 'user', content: 'so?' },
+      { role: 'assistant', content: 'yes' },
+    ]);
     expect(json).not.toContain('hm');
     expect(losses).toEqual(['reasoning_signatures']);
   });

@@ -1,4 +1,5 @@
 import type { Part, ToolCallPart, Turn } from '../../canonical.ts';
+import { withoutOrphans } from '../../orphan-results.ts';
 import {
   defined,
   invalid,
@@ -20,7 +21,7 @@ export function readMessages(messages: unknown, unmapped: string[]): Turn[] {
     const param = `messages[${index}]`;
     reader.add(requireObject(message, param), param);
   });
-  return reader.turns;
+  return withoutOrphans(reader.turns, reader.results, (path) => unmapped.push(path));
 }
 
 interface GrowingTurn extends Turn {
@@ -29,6 +30,7 @@ interface GrowingTurn extends Turn {
 
 class MessageReader {
   readonly turns: GrowingTurn[] = [];
+  readonly results = new Map<Part, string>();
   readonly #unmapped: string[];
   /** Of calls of the older form, which have no id: the last one by function. */
   readonly #unnamed = new Map<string, string>();
@@ -87,6 +89,7 @@ class MessageReader {
       isError: false,
       ...defined({ name }),
     };
+    this.results.set(part, `${param}.${String(message['role'])}`);
     const last = this.turns.at(-1);
     if (last?.role === 'tool') last.parts.push(part);
     else this.turns.push({ role: 'tool', parts: [part] });

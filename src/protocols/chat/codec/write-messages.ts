@@ -22,7 +22,10 @@ export function writeMessages(turns: readonly Turn[], losses: Losses): Message[]
   return turns.flatMap((turn) => {
     const { role, name, parts } = turn;
     if (role === 'tool') return writeResults(parts, losses);
-    if (role === 'assistant') return [{ ...writeAssistant(parts, losses), ...defined({ name }) }];
+    if (role === 'assistant') {
+      const message = writeAssistant(parts, losses);
+      return isSilent(message) ? [] : [{ ...message, ...defined({ name }) }];
+    }
     if (role === 'user')
       return [{ role, content: writeContent(parts, losses), ...defined({ name }) }];
     // `developer` is known to few of the servers that speak chat, and means the same where it is.
@@ -71,6 +74,11 @@ function writeAssistant(parts: readonly Part[], losses: Losses): Message {
       })),
     }),
   };
+}
+
+/** True where nothing is left of what was said. */
+function isSilent({ role: _role, content, ...rest }: Message): boolean {
+  return content === '' && Object.keys(rest).length === 0;
 }
 
 const SAID_BY_ASSISTANT: ReadonlySet<Part['type']> = new Set([

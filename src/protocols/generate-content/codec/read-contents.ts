@@ -1,6 +1,7 @@
 import { RawJson } from '../../../core/json-raw.ts';
 import { isJsonObject } from '../../../core/json-value.ts';
 import type { Part, Turn } from '../../canonical.ts';
+import { withoutOrphans } from '../../orphan-results.ts';
 import { expectKind, refused } from '../check-fields.ts';
 import { fieldOf, listOf, membersOf, textOf, toCamel } from '../fields.ts';
 import type { Members } from '../fields.ts';
@@ -30,10 +31,11 @@ const FOREIGN = { tool_result: 'functionResponse', tool_call: 'functionCall' } a
  */
 export function readContents(contents: readonly Members[], unmapped: Set<string>): Turn[] {
   const ids = new CallIds(takenIds(contents));
+  const results = new Map<Part, string>();
   const turns: GrowingTurn[] = [];
   contents.forEach((content, index) => {
     const path = `contents[${index}]`;
-    const parts = readParts(content, { path, ids, unmapped });
+    const parts = readParts(content, { path, ids, unmapped, results });
     const last = turns.at(-1);
     const isOfModel = isModel(content, path);
     const foreign = isOfModel ? 'tool_result' : 'tool_call';
@@ -43,7 +45,8 @@ export function readContents(contents: readonly Members[], unmapped: Set<string>
     else if (last?.role === 'assistant') for (const part of parts) last.parts.push(part);
     else if (parts.length > 0) turns.push({ role: 'assistant', parts });
   });
-  return turns.map(({ role, parts }) => ({
+  const answered = withoutOrphans(turns, results, (path) => unmapped.add(path));
+  return answered.map(({ role, parts }) => ({
     role,
     parts: role === 'assistant' ? joinParts(parts) : parts,
   }));
@@ -68,14 +71,19 @@ interface Reading {
   path: string;
   ids: CallIds;
   unmapped: Set<string>;
+  /** Takes where each response of a function stands. */
+  results?: Map<Part, string>;
 }
 
-function readParts(content: Members, { path, ids, unmapped }: Reading): Part[] {
+function readParts(content: Members, { path, ids, unmapped, results }: Reading): Part[] {
   return listOf(content, 'parts').flatMap((part, index) => {
     checkPart(part, `${path}.parts[${index}]`);
     for (const name of Object.keys(part))
       if (!KNOWN.has(toCamel(name))) unmapped.add(`contents.parts.${name}`);
-    return readPart(part, ids).filter(({ type }) => type !== 'opaque');
+    const read = readPart(part, ids).filter(({ type }) => type !== 'opaque');
+    for (const one of read)
+      if (one.type === 'tool_result') results?.set(one, `${path}.parts[${index}].functionResponse`);
+    return read;
   });
 }
 

@@ -31,12 +31,21 @@ export function writeConversation(
     if (written.length === 0) continue;
     const last = contents.at(-1);
     if (role === 'system' || role === 'developer') for (const part of written) system.push(part);
-    else if (afterResults && last?.role === 'user' && role !== 'assistant')
+    else if (last && goesOn(last, { role, afterResults }))
       for (const part of written) last.parts.push(part);
     else contents.push({ role: role === 'assistant' ? 'model' : 'user', parts: written });
     if (role !== 'system' && role !== 'developer') afterResults = role === 'tool';
   }
   return { ...(system.length > 0 && { systemInstruction: { parts: system } }), contents };
+}
+
+/** Neighbours of the model are one, also where a system text stood between them. */
+function goesOn(
+  last: Content,
+  { role, afterResults }: { role: Turn['role']; afterResults: boolean },
+): boolean {
+  if (role === 'assistant') return last.role === 'model';
+  return afterResults && last.role === 'user';
 }
 
 function writingFor(turns: readonly Turn[], losses: Set<Feature>): PartWriting {

@@ -1,5 +1,6 @@
 import { parseKeepingRaw } from '../../../core/json-raw.ts';
 import type { CanonicalRequest, Part, Turn } from '../../canonical.ts';
+import { withoutOrphans } from '../../orphan-results.ts';
 import type { RequestPeek } from '../../protocol.ts';
 import { fromContent } from './from-block.ts';
 import type { Place } from './from-block.ts';
@@ -13,9 +14,11 @@ export function decodeMessagesRequest(peek: RequestPeek): CanonicalRequest {
   const { value } = json;
   const unmapped = new Set<string>();
   const place = (path: string): Place => ({ path, writer: 'client', unmapped });
-  const turns = readList(messagesOf(peek), 'messages').flatMap((message, index) =>
-    toTurns(message, place(`messages[${index}]`)),
+  const results = new Map<Part, string>();
+  const said = readList(messagesOf(peek), 'messages').flatMap((message, index) =>
+    toTurns(message, place(`messages[${index}]`), results),
   );
+  const turns = withoutOrphans(said, results, (path) => unmapped.add(path));
   const system = value['system'];
   if (system !== undefined)
     turns.unshift({ role: 'system', parts: fromContent(system, place('system')) });
@@ -36,13 +39,15 @@ function messagesOf({ body, json }: RequestPeek): unknown {
 }
 
 /** Results of tools stand in messages of the user; they are turns of their own. */
-function toTurns(message: unknown, place: Place): Turn[] {
+function toTurns(message: unknown, place: Place, results: Map<Part, string>): Turn[] {
   const { role, content } = readObject(message, place.path);
   const own = role === 'assistant' || role === 'system' ? role : 'user';
   const parts = fromContent(content, { ...place, path: `${place.path}.content` });
   const turns: { role: Turn['role']; parts: Part[] }[] = [];
-  for (const part of parts) {
-    const wanted = part.type === 'tool_result' ? 'tool' : own;
+  for (const [index, part] of parts.entries()) {
+    const isResult = part.type === 'tool_result';
+    if (isResult) results.set(part, `${place.path}.content[${index}].tool_result`);
+    const wanted = isResult ? 'tool' : own;
     const last = turns.at(-1);
     if (last?.role === wanted) last.parts.push(part);
     else turns.push({ role: wanted, parts: [part] });

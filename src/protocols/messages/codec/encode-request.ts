@@ -17,14 +17,12 @@ export function encodeMessagesRequest(asked: CanonicalRequest, target: RequestTa
   const tools = request.tools.flatMap((tool) => toTool(tool, losses) ?? []);
   const system = toSystem(request.turns, losses);
   const messages = toMessages(request.turns, losses);
-  // A conversation has at least one message here.
-  const isBare = messages.length === 0 && system !== undefined;
   const value = {
     ...(tools.length > 0 && { tools, ...toToolChoice(request) }),
-    ...(system !== undefined && !isBare && { system }),
+    ...(system !== undefined && { system }),
     model: target.model,
     ...toSettings(request, losses),
-    messages: isBare ? [{ role: 'user', content: system }] : messages,
+    messages,
     ...(request.stream && { stream: true }),
   };
   return { value, losses: [...losses] };

@@ -1,4 +1,5 @@
 import type { Part, Turn } from '../../canonical.ts';
+import { withoutOrphans } from '../../orphan-results.ts';
 import { invalid, requireObject, requireText } from '../../json-fields.ts';
 import { unsupported } from './fields.ts';
 import type { Members } from '../../json-fields.ts';
@@ -23,17 +24,20 @@ export function readInput(input: unknown, unmapped: Set<string>): Turn[] {
   if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input }] }];
   if (!Array.isArray(input)) throw invalid('input', 'a string or an array');
   const turns: GrowingTurn[] = [];
+  const results = new Map<Part, string>();
   input.forEach((one: unknown, index) => {
     const param = `input[${index}]`;
-    readItem(requireObject(one, param), { param, unmapped, turns });
+    readItem(requireObject(one, param), { param, unmapped, turns, results });
   });
-  return turns;
+  return withoutOrphans(turns, results, (path) => unmapped.add(path));
 }
 
 interface ItemPlace {
   param: string;
   unmapped: Set<string>;
   turns: GrowingTurn[];
+  /** Takes where each result of a tool stands. */
+  results: Map<Part, string>;
 }
 
 function readItem(item: Members, place: ItemPlace): void {
@@ -83,9 +87,9 @@ function readCall(item: Members, param: string): Part {
   };
 }
 
-function readResult(item: Members, { param, unmapped }: ItemPlace): Part {
+function readResult(item: Members, { param, unmapped, results }: ItemPlace): Part {
   const content = readContent(item['output'], { param: `${param}.output`, unmapped });
-  return {
+  const result: Part = {
     type: 'tool_result',
     callId: requireText(item['call_id'], `${param}.call_id`),
     content: content.filter(
@@ -93,4 +97,6 @@ function readResult(item: Members, { param, unmapped }: ItemPlace): Part {
     ),
     isError: false,
   };
+  results.set(result, `${param}.${String(item['type'])}`);
+  return result;
 }

@@ -70,10 +70,10 @@ function writeTool(tool: Tool): unknown {
   return { type: 'function', name, ...defined({ description }), parameters, strict };
 }
 
-/** The first system text goes where a prompt begins, unless there is nothing else to say. */
+/** The first system text goes where a prompt begins. */
 function writeTurns(turns: readonly Turn[], losses: Set<Feature>): object {
   const [first, ...rest] = turns;
-  const instructions = rest.length > 0 && first ? plainSystem(first) : undefined;
+  const instructions = first && plainSystem(first);
   return instructions === undefined
     ? { input: writeInput(turns, losses) }
     : { instructions, input: writeInput(rest, losses) };
