@@ -26,6 +26,7 @@ export interface ModelCapabilities {
   document_types: string[] | null;
   consecutive_assistant_turns: boolean;
   assistant_first: boolean;
+  custom_tools: boolean;
 }
 
 /** One line of the catalog (interface: Model catalog item). */

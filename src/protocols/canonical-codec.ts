@@ -13,6 +13,8 @@ import type { InBandError, RequestPeek } from './protocol.ts';
 export interface Encoded {
   readonly value: JsonToSend;
   readonly losses: readonly Feature[];
+  /** Paths in the client's request of what was left out whole. Default none. */
+  readonly lost?: readonly string[];
 }
 
 export interface RequestTarget {

@@ -7,7 +7,13 @@ export type PartOpening =
   | { readonly type: 'text' }
   | { readonly type: 'refusal' }
   | { readonly type: 'reasoning'; readonly ofNext?: boolean }
-  | { readonly type: 'tool_call'; readonly id: string; readonly name: string }
+  | {
+      readonly type: 'tool_call';
+      readonly id: string;
+      readonly name: string;
+      /** Its deltas are free text. */
+      readonly custom?: true;
+    }
   | OpaquePart;
 
 /**

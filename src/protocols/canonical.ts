@@ -132,6 +132,8 @@ export interface ToolCallPart {
   readonly name: string;
   /** JSON text as the model wrote it; may be cut off in answers that ended early. */
   readonly arguments: string;
+  /** Call of a custom tool: `arguments` are free text. */
+  readonly custom?: true;
 }
 
 export interface ToolResultPart {
@@ -171,6 +173,8 @@ export interface OpaquePart {
   readonly type: 'opaque';
   readonly origin: Protocol;
   readonly value: unknown;
+  /** Where the client put it: the name of its loss. */
+  readonly path?: string;
 }
 
 export type Tool = FunctionTool | OpaquePart;
@@ -182,6 +186,14 @@ export interface FunctionTool {
   /** JSON Schema of the arguments. */
   readonly parameters?: unknown;
   readonly strict?: boolean;
+  /** Custom tool: it takes free text, perhaps of a grammar, and no parameters. */
+  readonly custom?: { readonly grammar?: Grammar };
+}
+
+export interface Grammar {
+  /** Language of the definition, such as `lark`. */
+  readonly syntax: string;
+  readonly definition: string;
 }
 
 export type StopKind =

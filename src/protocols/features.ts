@@ -36,6 +36,7 @@ export type Feature =
   | 'temperature_above_1'
   | 'tool_arguments'
   | 'tool_choice'
+  | 'tool_grammars'
   | 'tool_result_errors'
   | 'tool_result_images'
   | 'top_k'

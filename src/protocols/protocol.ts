@@ -7,6 +7,7 @@ import type { Quirks } from '../core/quirks.ts';
 import type { SpooledBody } from '../core/spooled-body.ts';
 import type { Usage } from '../core/usage.ts';
 import type { AnswerSource } from './answer-document.ts';
+import type { CallForms } from './call-forms.ts';
 import type { Capabilities } from './capabilities/capabilities.ts';
 import type { RequestSource } from './scan-request.ts';
 
@@ -49,6 +50,8 @@ export interface RequestPeek {
   readonly secondsBound?: number;
   /** What the provider is asked to do, for protocols with several operations. */
   readonly operation?: string;
+  /** Default: every call is that of a function. */
+  readonly calls?: CallForms | undefined;
   /** Media type of a streamed answer. Default `text/event-stream; charset=utf-8`. */
   readonly streamType?: string;
   /** Media type of {@link body}. Default `application/json`. */

@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { scanJson } from '../core/json/json-document.ts';
 import type { JsonDocument } from '../core/json/json-document.ts';
 import { Marks } from '../core/json/marks.ts';
+import { CUSTOM_MARK } from './call-forms.ts';
 import { TOKEN_MARK } from './reasoning-token.ts';
 
 /** Beginning of a reference to an asset. */
@@ -10,7 +11,7 @@ export const ASSET_MARK = 'asset:';
 export const ENCRYPTED_MARK = 'encrypted_content';
 
 /** What a request's scan looks out for, so that nobody has to search the whole of it later. */
-export const REQUEST_MARKS = new Marks([ASSET_MARK, ENCRYPTED_MARK, TOKEN_MARK]);
+export const REQUEST_MARKS = new Marks([ASSET_MARK, CUSTOM_MARK, ENCRYPTED_MARK, TOKEN_MARK]);
 
 /** Bytes of a request, or what a scan with {@link REQUEST_MARKS} made of them. */
 export type RequestSource = Buffer | JsonDocument;

@@ -8,6 +8,7 @@ import { spliceJson } from '../core/json-splice.ts';
 import { bindPart, withoutOtherAccounts } from './bound-reasoning.ts';
 import type { AnswerContext, CanonicalCodec, Encoded } from './canonical-codec.ts';
 import type { Part } from './canonical.ts';
+import { asCustomCall } from './custom-calls.ts';
 import type { Feature } from './features.ts';
 import { withOwnedSignatures } from './owned-signatures.ts';
 import { fieldsOf } from './pair-losses.ts';
@@ -45,6 +46,7 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
         createEncoder: () => client.createEncoder(contextOf(options.peek, options)),
         account: options.account,
         client,
+        custom: options.peek.calls?.custom,
         fields: pair.fields,
       }),
   };
@@ -69,7 +71,8 @@ function* encodeSteps(
   const readable = withoutOtherAccounts(asked, options.account);
   const encoded = provider.encodeRequest(readable ?? asked, options);
   const losses: Feature[] = readable ? ['reasoning_signatures'] : [];
-  const lost = new Set([...asked.unmapped, ...namesOf([...losses, ...encoded.losses], fields)]);
+  const names = namesOf([...losses, ...encoded.losses], fields);
+  const lost = new Set([...asked.unmapped, ...(encoded.lost ?? []), ...names]);
   for (const name of lost) options.losses.push(name);
   yield;
   const text = toText(encoded);
@@ -88,7 +91,9 @@ function* readSteps(
     const answer = provider.decodeAnswer(json);
     yield;
     if (!answer) return undefined;
-    const bound = answer.parts.map((part) => bindPart(part, options.account));
+    const bound = answer.parts.map((part) =>
+      asCustomCall(bindPart(part, options.account), peek.calls?.custom),
+    );
     const parts = withOwnedSignatures(bound, client);
     const encoded = client.encodeAnswer({ ...answer, parts }, contextOf(peek, options));
     yield;

@@ -4,6 +4,7 @@ import type { SseFrame } from '../core/sse-frame.ts';
 import { bindSignature } from './bound-reasoning.ts';
 import type { StreamDecoder, StreamEncoder } from './canonical-codec.ts';
 import type { AnswerEvent, CanonicalEvent } from './canonical-stream.ts';
+import { CustomCalls } from './custom-calls.ts';
 import { EventStream } from './event-stream.ts';
 import type { FeatureFields } from './features.ts';
 import { InSequence } from './in-sequence.ts';
@@ -18,6 +19,8 @@ export interface TranslatedStreamOptions {
   /** Id of the provider account that answers. */
   account: string;
   client: Reader;
+  /** Names of the client's custom tools. Default none. */
+  custom?: ReadonlySet<string> | undefined;
   /** The client's names of features. */
   fields: FeatureFields;
 }
@@ -28,12 +31,14 @@ export class TranslatedStream extends EventStream {
   #encoder: StreamEncoder;
   #sequence = new InSequence();
   #signatures: OwnedSignatures;
+  #custom: CustomCalls;
 
   constructor(options: TranslatedStreamOptions) {
     super();
     this.#options = options;
     this.#encoder = options.createEncoder();
     this.#signatures = new OwnedSignatures(options.client);
+    this.#custom = new CustomCalls(options.custom);
   }
 
   get losses(): readonly string[] {
@@ -81,6 +86,7 @@ export class TranslatedStream extends EventStream {
     this.#encoder = this.#options.createEncoder();
     this.#sequence = new InSequence();
     this.#signatures = new OwnedSignatures(this.#options.client);
+    this.#custom = new CustomCalls(this.#options.custom);
   }
 
   #bind(event: AnswerEvent): AnswerEvent {
@@ -92,7 +98,8 @@ export class TranslatedStream extends EventStream {
     this.#note(event);
     if (this.failure) return;
     const ordered = this.#sequence.push(event);
-    for (const ready of ordered.flatMap((one) => this.#signatures.push(one))) {
+    const owned = ordered.flatMap((one) => this.#signatures.push(one));
+    for (const ready of owned.flatMap((one) => this.#custom.push(one))) {
       const bytes = this.#encoder.write(ready);
       if (bytes) out.addBytes(bytes);
     }

@@ -67,6 +67,10 @@ const capabilities = exactly({
     .boolean()
     .optional()
     .describe('It takes a conversation that begins with the assistant.'),
+  custom_tools: z
+    .boolean()
+    .optional()
+    .describe('It takes tools of free text; false: they are functions of one text.'),
 } satisfies Record<keyof Capabilities, z.ZodType>);
 
 const route = z.object({

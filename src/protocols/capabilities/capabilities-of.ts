@@ -20,6 +20,7 @@ export const UNKNOWN: Capabilities = {
   document_types: null,
   consecutive_assistant_turns: true,
   assistant_first: true,
+  custom_tools: true,
 };
 
 /**

@@ -37,6 +37,8 @@ export interface Capabilities {
   readonly consecutive_assistant_turns: boolean;
   /** A conversation may begin with a turn of the assistant. */
   readonly assistant_first: boolean;
+  /** Tools of free text are taken as such. */
+  readonly custom_tools: boolean;
 }
 
 /** Row of the table; later ones win over earlier ones. */

@@ -4,6 +4,8 @@ import type { Protocol } from '../../core/protocol-id.ts';
 import type { Feature } from '../features.ts';
 import { capabilitiesOf } from './capabilities-of.ts';
 import { fitDocuments } from './fit-documents.ts';
+import { fitCustomTools } from './fit-custom-tools.ts';
+import { withoutForeign } from './fit-foreign.ts';
 import { fitToolIds } from './fit-tool-ids.ts';
 import { fitTurns } from './fit-turns.ts';
 import { isReasoning, planReasoning } from './plan-reasoning.ts';
@@ -13,6 +15,8 @@ import { planSampling } from './plan-sampling.ts';
 /** Request as its upstream model takes it. */
 export interface FittingRequest extends Omit<CanonicalRequest, 'reasoning'> {
   readonly reasoning: ReasoningPlan;
+  /** Paths of what only another protocol understands. */
+  readonly lost: readonly string[];
 }
 
 /**
@@ -37,11 +41,19 @@ export function fitRequest(
   const { maxOutputTokens = Infinity } = request;
   const isShort = maxOutputTokens < takes.min_output_tokens;
   if (isShort) losses.add('max_tokens');
-  const turns = fitTurns(request.turns, takes);
+  const lost: string[] = [];
+  const own = withoutForeign(request, protocol, ({ path }) => {
+    if (path === undefined) losses.add('builtin_tools');
+    else lost.push(path);
+  });
+  const { turns: said, tools } = takes.custom_tools ? own : fitCustomTools(own, losses);
+  const turns = fitTurns(said, takes);
   return {
     ...sampled,
     ...(isShort && { maxOutputTokens: takes.min_output_tokens }),
     turns: fitToolIds(fitDocuments(turns, takes.document_types), takes.tool_id_length),
+    tools,
     reasoning,
+    lost,
   };
 }

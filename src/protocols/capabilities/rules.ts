@@ -150,7 +150,7 @@ export const RULES: readonly Rule[] = [
   {
     vendor: 'anthropic',
     protocols: ['messages'],
-    takes: { assistant_first: false },
+    takes: { assistant_first: false, custom_tools: false },
     source: 'https://docs.claude.com/en/api/messages',
   },
   {
@@ -219,7 +219,7 @@ export const RULES: readonly Rule[] = [
   {
     vendor: 'google',
     protocols: ['generate-content'],
-    takes: { consecutive_assistant_turns: false, assistant_first: false },
+    takes: { consecutive_assistant_turns: false, assistant_first: false, custom_tools: false },
     source: 'https://ai.google.dev/gemini-api/docs/function-calling',
   },
   {

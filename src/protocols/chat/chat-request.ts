@@ -5,6 +5,7 @@ import { spliceJson } from '../../core/json-splice.ts';
 import type { JsonEdit } from '../../core/json-splice.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import type { SpooledBody } from '../../core/spooled-body.ts';
+import { callFormsOf } from '../call-forms.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
@@ -33,6 +34,7 @@ export function peekChat(source: RequestSource): RequestPeek {
     // No tokenizer makes more tokens than there are bytes.
     inputBound: body.length,
     outputBound: isPositive(outputLimit) ? outputLimit * choices : undefined,
+    calls: callFormsOf(json),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import type { SpooledBody } from '../../core/spooled-body.ts';
+import { callFormsOf } from '../call-forms.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
@@ -37,6 +38,7 @@ export function peekResponses(source: RequestSource): RequestPeek {
     inputBound: body.length,
     outputBound: isPositive(outputLimit) ? outputLimit : undefined,
     pins: pinsOfRequest(json),
+    calls: callFormsOf(json),
   };
 }
 

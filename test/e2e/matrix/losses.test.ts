@@ -28,7 +28,7 @@ const EVERYTHING: Readonly<Record<ProviderId, (stream: boolean) => object>> = {
     ],
     tools: [
       { type: 'function', function: { name: 'look', parameters: SCHEMA, strict: true } },
-      { type: 'custom', custom: { name: 'free' } },
+      { type: 'web_search' },
     ],
     parallel_tool_calls: false,
     temperature: 1.5,
@@ -157,14 +157,20 @@ const EVERYTHING: Readonly<Record<ProviderId, (stream: boolean) => object>> = {
 
 /** Fields that no other protocol has. */
 const OWN: Readonly<Record<ProviderId, readonly string[]>> = {
-  chat: ['logit_bias', 'n', 'prompt_cache_key', 'vendor_field', 'tools', 'name'],
-  responses: ['max_tool_calls', 'prompt_cache_key', 'truncation', 'vendor_field', 'tools'],
-  messages: ['container', 'mcp_servers', 'vendor_field', 'tools'],
+  chat: ['logit_bias', 'n', 'prompt_cache_key', 'vendor_field', 'tools[1].web_search', 'name'],
+  responses: [
+    'max_tool_calls',
+    'prompt_cache_key',
+    'truncation',
+    'vendor_field',
+    'tools[1].web_search',
+  ],
+  messages: ['container', 'mcp_servers', 'vendor_field', 'tools[1].web_search_20250305'],
   'generate-content': [
     'generationConfig.speechConfig',
     'labels',
     'safetySettings',
-    'tools.googleSearch',
+    'tools[1].googleSearch',
   ],
 };
 

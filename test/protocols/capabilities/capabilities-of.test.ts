@@ -150,7 +150,7 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
   },
   [`${GOOGLE}/function-calling`]: {
     protocol: 'generate-content',
-    cases: [['gemini-3-pro', { consecutive_assistant_turns: false, assistant_first: false }]],
+    cases: [['gemini-3-pro', { consecutive_assistant_turns: false, custom_tools: false }]],
   },
   [`${OPENAI}/guides/function-calling`]: {
     protocol: 'chat',
@@ -158,7 +158,7 @@ const PUBLISHED: Record<string, { protocol: Protocol; cases: Case[] }> = {
   },
   'https://docs.claude.com/en/api/messages': {
     protocol: 'messages',
-    cases: [['claude-opus-4-6', { consecutive_assistant_turns: true, assistant_first: false }]],
+    cases: [['claude-opus-4-6', { assistant_first: false, custom_tools: false }]],
   },
   [`${GOOGLE}/openai`]: {
     protocol: 'chat',

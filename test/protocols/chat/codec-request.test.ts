@@ -187,11 +187,10 @@ describe('chat requests in the canonical form', () => {
     const content = [
       { type: 'text', text: 'see' },
       { type: 'video_url', video_url: { url: 'x' } },
-      { type: 'file', file: { file_id: 'file-1' } },
     ];
     const request = read({ messages: [{ role: 'user', content }] });
     expect(request.turns[0]?.parts).toEqual([{ type: 'text', text: 'see' }]);
-    expect(request.unmapped).toEqual(['messages.content.video_url', 'messages.content.file']);
+    expect(request.unmapped).toEqual(['messages[0].content[1].video_url']);
   });
 
   it("gives another provider's signatures back in front of what they belong to", () => {

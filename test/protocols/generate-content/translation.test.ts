@@ -152,13 +152,13 @@ describe('a request of a client', () => {
       turns: [{ role: 'user', parts: [{ type: 'text', text: 'hi' }] }],
     });
     expect([...request.unmapped].sort()).toEqual([
-      'contents.parts.executableCode',
-      'contents.parts.videoMetadata',
+      'contents[0].parts[0].videoMetadata',
+      'contents[0].parts[1].executableCode',
       'generationConfig.speechConfig',
       'labels',
       'safetySettings',
       'toolConfig.functionCallingConfig.allowedFunctionNames',
-      'tools.googleSearch',
+      'tools[0].googleSearch',
     ]);
   });
 

@@ -68,15 +68,15 @@ describe('a request read for another protocol', () => {
       source: 'https://example.com',
       content: [{ type: 'text', text: 'words' }],
     };
-    const file = { type: 'image', source: { type: 'file', file_id: 'f1' } };
-    const { turns } = decodeContent([found, file, { type: 'container_upload', file_id: 'f2' }]);
+    const upload = { type: 'container_upload', file_id: 'f2' };
+    const { turns } = decodeContent([found, upload]);
     expect(turns[0]?.parts).toEqual([
       { type: 'text', text: 'A page\nhttps://example.com\n\nwords' },
-      { type: 'opaque', origin: 'messages', value: file },
       {
         type: 'opaque',
         origin: 'messages',
-        value: { type: 'container_upload', file_id: 'f2' },
+        value: upload,
+        path: 'messages[0].content[1].container_upload',
       },
     ]);
   });
@@ -124,10 +124,10 @@ describe('a request read for another protocol', () => {
     expect([...unmapped].sort()).toEqual([
       'cache_control',
       'container',
-      'messages.content.context',
+      'messages[0].content[0].context',
       'metadata.team',
       'output_config.beta',
-      'tools.defer_loading',
+      'tools[0].defer_loading',
     ]);
   });
 

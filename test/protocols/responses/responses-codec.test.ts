@@ -109,7 +109,7 @@ describe('a Responses request, read', () => {
       'reasoning.context',
       'store',
       'tool_choice',
-      'tools.defer_loading',
+      'tools[0].defer_loading',
       'truncation',
     ]);
   });

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../../core/json-value.ts';
 import type { AnswerEvent } from '../../canonical-stream.ts';
 import type { Members } from '../../json-fields.ts';
 import { JsonDepth } from './json-depth.ts';
-import { readArguments } from './read-answer.ts';
+import { readCalled } from './read-answer.ts';
 
 export interface CallReaderOptions {
   /** Closes what grows and gives the number of a new part. */
@@ -54,25 +54,36 @@ export class CallReader {
   }
 
   #readPiece(piece: Members): void {
-    const called = isJsonObject(piece['function']) ? piece['function'] : {};
+    const called = readCalled(piece);
     const call = this.#find(piece, called);
-    const text = readArguments(called['arguments']);
+    const { text } = called;
     if (!call?.open || text === '') return;
     call.depth.push(text);
     this.#options.emit({ type: 'delta', part: call.part, text });
   }
 
-  #find(piece: Members, { name }: Members): GrowingCall | undefined {
+  #find(
+    piece: Members,
+    { name, isCustom }: ReturnType<typeof readCalled>,
+  ): GrowingCall | undefined {
     const { id, index } = piece;
     const known = typeof index === 'number' ? this.#calls.get(index) : this.#last;
-    const isNew = typeof name === 'string' && name !== '';
+    const isNew = name !== undefined && name !== '';
     const isOther = typeof id === 'string' && id !== '' && id !== known?.id;
     if (known && !(isNew && isOther)) return known;
     if (!isNew) return undefined;
-    return this.#open(name, { id: isOther ? id : undefined, index });
+    const opening = {
+      type: 'tool_call',
+      name,
+      ...(isCustom && { custom: true as const }),
+    } as const;
+    return this.#open(opening, { id: isOther ? id : undefined, index });
   }
 
-  #open(name: string, { id, index }: { id: string | undefined; index: unknown }): GrowingCall {
+  #open(
+    opening: { type: 'tool_call'; name: string; custom?: true },
+    { id, index }: { id: string | undefined; index: unknown },
+  ): GrowingCall {
     this.closeComplete();
     const part = this.#options.begin();
     const call = { part, id: id ?? `call_${part}`, depth: new JsonDepth(), open: true };
@@ -81,7 +92,7 @@ export class CallReader {
     if (replaced) this.#close(replaced);
     this.#calls.set(key, call);
     this.#last = call;
-    this.#options.emit({ type: 'open', part, opening: { type: 'tool_call', id: call.id, name } });
+    this.#options.emit({ type: 'open', part, opening: { ...opening, id: call.id } });
     return call;
   }
 

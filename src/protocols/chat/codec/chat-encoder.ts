@@ -9,7 +9,7 @@ import type { Feature } from '../../features.ts';
 import { writeCitation, writeLogprobs } from './annotations.ts';
 import { writeFinishReason } from './finish-reason.ts';
 import { signedDetail } from './reasoning-details.ts';
-import { ownerOf } from './write-answer.ts';
+import { isLegacy, ownerOf } from './write-answer.ts';
 import { writeChatUsage } from '../chat-usage.ts';
 
 export function createChatEncoder(context: AnswerContext): StreamEncoder {
@@ -76,7 +76,10 @@ class ChatEncoder implements StreamEncoder {
       case 'close':
         return this.#close();
       case 'finish':
-        return this.#chunk({ delta: {}, finish_reason: writeFinishReason(event.stop) });
+        return this.#chunk({
+          delta: {},
+          finish_reason: writeFinishReason(event.stop, isLegacy(this.#context)),
+        });
       case 'usage':
         this.#usage = event.usage;
         return undefined;
@@ -99,9 +102,29 @@ class ChatEncoder implements StreamEncoder {
     const owned = opening.type === 'reasoning' ? undefined : this.#signWaiting(opening);
     if (opening.type === 'opaque') this.losses.add('builtin_tools');
     if (opening.type !== 'tool_call') return owned;
-    const { id, name } = opening;
-    const call = { index: this.#calls++, id, type: 'function', function: { name, arguments: '' } };
-    return join(owned, this.#delta({ tool_calls: [call] }));
+    this.#calls++;
+    return join(owned, this.#beginCall(opening));
+  }
+
+  #beginCall({
+    id,
+    name,
+    custom,
+  }: Extract<PartOpening, { type: 'tool_call' }>): Buffer | undefined {
+    const called = { name, arguments: '' };
+    if (isLegacy(this.#context)) return this.#legacy(called);
+    const index = this.#calls - 1;
+    const call = custom
+      ? { index, id, type: 'custom', custom: { name, input: '' } }
+      : { index, id, type: 'function', function: called };
+    return this.#delta({ tool_calls: [call] });
+  }
+
+  /** The older form has room for one call. */
+  #legacy(called: object): Buffer | undefined {
+    if (this.#calls === 1) return this.#delta({ function_call: called });
+    this.losses.add('parallel_tool_calls');
+    return undefined;
   }
 
   #grow(text: string): Buffer | undefined {
@@ -115,7 +138,7 @@ class ChatEncoder implements StreamEncoder {
       case 'refusal':
         return this.#delta({ refusal: text });
       case 'tool_call':
-        return this.#arguments(text);
+        return this.#arguments(text, this.#opening.custom);
       case 'reasoning': {
         const detail = { type: 'reasoning.text', text, index: this.#details };
         return this.#delta({ reasoning_content: text, reasoning_details: [detail] });
@@ -126,8 +149,10 @@ class ChatEncoder implements StreamEncoder {
     return undefined;
   }
 
-  #arguments(text: string): Buffer {
-    return this.#delta({ tool_calls: [{ index: this.#calls - 1, function: { arguments: text } }] });
+  #arguments(text: string, custom?: true): Buffer | undefined {
+    if (isLegacy(this.#context)) return this.#legacy({ arguments: text });
+    const piece = custom ? { custom: { input: text } } : { function: { arguments: text } };
+    return this.#delta({ tool_calls: [{ index: this.#calls - 1, ...piece }] });
   }
 
   #sign(signature: Signature): Buffer | undefined {
@@ -155,12 +180,13 @@ class ChatEncoder implements StreamEncoder {
   }
 
   #close(): Buffer | undefined {
-    const type = this.#opening?.type;
+    const opening = this.#opening;
     this.#opening = undefined;
-    if (type === 'reasoning') this.#details++;
+    if (opening?.type === 'reasoning') this.#details++;
     if (this.#placeless.length > 0) return this.#cite(this.#placeless.splice(0), this.#text);
     // Clients parse the arguments of every call.
-    return type === 'tool_call' && !this.#shown ? this.#arguments('{}') : undefined;
+    const isBare = opening?.type === 'tool_call' && !opening.custom && !this.#shown;
+    return isBare ? this.#arguments('{}') : undefined;
   }
 
   #cite(citations: readonly Citation[], place: TextPlace): Buffer {
@@ -185,6 +211,6 @@ class ChatEncoder implements StreamEncoder {
   }
 }
 
-function join(first: Buffer | undefined, second: Buffer): Buffer {
-  return first ? Buffer.concat([first, second]) : second;
+function join(first: Buffer | undefined, second: Buffer | undefined): Buffer | undefined {
+  return first && second ? Buffer.concat([first, second]) : (first ?? second);
 }

@@ -29,6 +29,7 @@ export const CHAT_FEATURES: FeatureFields = {
   temperature: 'temperature',
   temperature_above_1: 'temperature',
   tool_choice: 'tool_choice',
+  tool_grammars: 'tools.custom.format',
   top_p: 'top_p',
   user: 'user',
   verbosity: 'verbosity',

@@ -29,6 +29,7 @@ const REASONS: Readonly<Record<StopKind, string>> = {
   refusal: 'content_filter',
 };
 
-export function writeFinishReason({ kind }: Stop): string {
-  return REASONS[kind];
+/** @param isLegacy the client reads `function_call` */
+export function writeFinishReason({ kind }: Stop, isLegacy: boolean): string {
+  return isLegacy && kind === 'tool_calls' ? 'function_call' : REASONS[kind];
 }

@@ -60,22 +60,39 @@ function readCalls(message: Members): ToolCallPart[] {
   const calls = Array.isArray(given) ? given.filter(isJsonObject) : [];
   const all = calls.length === 0 && isJsonObject(older) ? [{ function: older }] : calls;
   return all.flatMap((call: Members, index) => {
-    const called = call['function'];
-    if (!isJsonObject(called) || typeof called['name'] !== 'string') return [];
+    const { isCustom, name, text } = readCalled(call);
+    if (name === undefined) return [];
     const { id } = call;
     return [
       {
         type: 'tool_call' as const,
         id: typeof id === 'string' && id !== '' ? id : `call_${index}`,
-        name: called['name'],
-        arguments: readArguments(called['arguments']),
+        name,
+        arguments: text,
+        ...(isCustom && { custom: true as const }),
       },
     ];
   });
 }
 
+/** What a call, or a piece of one, says of the function or the custom tool that is called. */
+export function readCalled(call: Members): {
+  isCustom: boolean;
+  name: string | undefined;
+  text: string;
+} {
+  const isCustom = isJsonObject(call['custom']);
+  const called = membersOf(isCustom ? call['custom'] : call['function']);
+  const { name } = called;
+  return {
+    isCustom,
+    name: typeof name === 'string' ? name : undefined,
+    text: readArguments(called[isCustom ? 'input' : 'arguments']),
+  };
+}
+
 /** A few servers give objects in place of their text. */
-export function readArguments(value: unknown): string {
+function readArguments(value: unknown): string {
   if (typeof value === 'string') return value;
   return isJsonObject(value) ? JSON.stringify(value) : '';
 }

@@ -33,7 +33,7 @@ export function readContent(content: unknown, { param, unmapped }: ContentPlace)
     const type = requireText(part['type'], `${at}.type`);
     const read = Object.hasOwn(READERS, type) ? READERS[type]?.(part, at) : undefined;
     if (read) return [read];
-    unmapped.push(`messages.content.${type}`);
+    unmapped.push(`${at}.${type}`);
     return [];
   });
 }
@@ -41,7 +41,7 @@ export function readContent(content: unknown, { param, unmapped }: ContentPlace)
 /** The texts alone, as system messages and tools give them. */
 export function readTexts(content: unknown, place: ContentPlace): TextPart[] {
   return readContent(content, place).filter((part) => {
-    if (part.type !== 'text') place.unmapped.push(`messages.content.${part.type}`);
+    if (part.type !== 'text') place.unmapped.push(`${place.param}.${part.type}`);
     return part.type === 'text';
   });
 }

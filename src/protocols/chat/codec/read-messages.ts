@@ -103,7 +103,7 @@ class MessageReader {
     const refusal = readText(message['refusal'], `${param}.refusal`);
     if (refusal) said.push({ type: 'refusal', text: refusal });
     if (message['audio'] !== undefined && message['audio'] !== null)
-      this.#unmapped.push('messages.audio');
+      this.#unmapped.push(`${param}.audio`);
     return placeReasoning(readReasoning(message, true), said, this.#calls(message, param));
   }
 
@@ -137,7 +137,8 @@ function readCall(call: Members, at: string): ToolCallPart {
     type: 'tool_call',
     id,
     name: requireText(custom['name'], `${at}.custom.name`),
-    arguments: JSON.stringify({ input: custom['input'] }),
+    arguments: requireText(custom['input'], `${at}.custom.input`),
+    custom: true,
   };
 }
 

@@ -1,5 +1,11 @@
 import { isJsonObject } from '../../../core/json-value.ts';
-import type { CanonicalRequest, OutputSchema, ReasoningRequest, Tool } from '../../canonical.ts';
+import type {
+  CanonicalRequest,
+  Grammar,
+  OutputSchema,
+  ReasoningRequest,
+  Tool,
+} from '../../canonical.ts';
 import type { RequestPeek } from '../../protocol.ts';
 import {
   defined,
@@ -21,7 +27,7 @@ import { readMessages } from './read-messages.ts';
  *
  * @throws GatewayError `invalid_request` with `param`
  */
-export function readChatRequest({ json, stream }: RequestPeek): CanonicalRequest {
+export function readChatRequest({ json, stream, calls }: RequestPeek): CanonicalRequest {
   const { value } = json;
   const unmapped = unmappedFields(value);
   const number = (name: string): number | undefined => readNumber(value[name], name);
@@ -36,7 +42,10 @@ export function readChatRequest({ json, stream }: RequestPeek): CanonicalRequest
     ],
     ...defined({
       toolChoice: readToolChoice(value, unmapped),
-      parallelToolCalls: readFlag(value['parallel_tool_calls'], 'parallel_tool_calls'),
+      // The older form of a call has room for one.
+      parallelToolCalls: calls?.isLegacy
+        ? false
+        : readFlag(value['parallel_tool_calls'], 'parallel_tool_calls'),
       maxOutputTokens: number('max_completion_tokens') ?? number('max_tokens'),
       temperature: number('temperature'),
       topP: number('top_p'),
@@ -107,9 +116,34 @@ function unmappedFields(value: Members): string[] {
 
 function readTool(value: unknown, param: string): Tool {
   const tool = requireObject(value, param);
-  return tool['type'] === 'function' || tool['type'] === undefined
-    ? readFunction(tool['function'], `${param}.function`)
-    : { type: 'opaque', origin: 'chat', value: tool };
+  const { type } = tool;
+  if (type === 'function' || type === undefined)
+    return readFunction(tool['function'], `${param}.function`);
+  if (type === 'custom') return readCustom(tool['custom'], `${param}.custom`);
+  const path = `${param}.${requireText(type, `${param}.type`)}`;
+  return { type: 'opaque', origin: 'chat', value: tool, path };
+}
+
+function readCustom(value: unknown, param: string): Tool {
+  const { name, description, format } = requireObject(value, param);
+  const given = readObject(format, `${param}.format`);
+  return {
+    type: 'function',
+    name: requireText(name, `${param}.name`),
+    ...defined({ description: readText(description, `${param}.description`) }),
+    custom: given?.['type'] === 'grammar' ? readGrammar(given['grammar'], param) : {},
+  };
+}
+
+function readGrammar(value: unknown, param: string): { grammar: Grammar } {
+  const at = `${param}.format.grammar`;
+  const { syntax, definition } = requireObject(value, at);
+  return {
+    grammar: {
+      syntax: requireText(syntax, `${at}.syntax`),
+      definition: requireText(definition, `${at}.definition`),
+    },
+  };
 }
 
 function readFunction(value: unknown, param: string): Tool {

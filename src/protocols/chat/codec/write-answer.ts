@@ -1,5 +1,11 @@
 import type { AnswerContext, Encoded } from '../../canonical-codec.ts';
-import type { CanonicalAnswer, Part, ReasoningPart, TextPart } from '../../canonical.ts';
+import type {
+  CanonicalAnswer,
+  Part,
+  ReasoningPart,
+  TextPart,
+  ToolCallPart,
+} from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { writeCitation, writeLogprobs } from './annotations.ts';
 import { writeFinishReason } from './finish-reason.ts';
@@ -13,9 +19,9 @@ export function writeChatAnswer(answer: CanonicalAnswer, context: AnswerContext)
   const logprobs = texts.flatMap((text) => text.logprobs ?? []);
   const choice = {
     index: 0,
-    message: writeMessage(parts, texts),
+    message: writeMessage(parts, isLegacy(context)),
     logprobs: logprobs.length > 0 ? writeLogprobs(logprobs) : null,
-    finish_reason: writeFinishReason(stop),
+    finish_reason: writeFinishReason(stop, isLegacy(context)),
   };
   const value = {
     id: answer.id ?? context.id,
@@ -25,10 +31,16 @@ export function writeChatAnswer(answer: CanonicalAnswer, context: AnswerContext)
     choices: [choice],
     ...(usage && { usage: writeChatUsage(usage) }),
   };
-  return { value, losses: lossesOf(parts) };
+  return { value, losses: lossesOf(parts, isLegacy(context)) };
 }
 
-function writeMessage(parts: readonly Part[], texts: readonly TextPart[]): object {
+/** The client asked with `functions`, and reads `function_call`. */
+export function isLegacy({ peek }: AnswerContext): boolean {
+  return peek.calls?.isLegacy === true;
+}
+
+function writeMessage(parts: readonly Part[], legacy: boolean): object {
+  const texts = parts.filter((part) => part.type === 'text');
   const refusals = parts.filter((part) => part.type === 'refusal');
   const calls = parts.filter((part) => part.type === 'tool_call');
   const annotations = writeAnnotations(texts);
@@ -39,13 +51,21 @@ function writeMessage(parts: readonly Part[], texts: readonly TextPart[]): objec
     refusal: refusals.length > 0 ? refusals.map(({ text }) => text).join('') : null,
     ...writeReasoning(parts),
     ...(annotations.length > 0 && { annotations }),
-    ...(calls.length > 0 && {
-      tool_calls: calls.map(({ id, name, arguments: text }) => ({
-        id,
-        type: 'function',
-        function: { name, arguments: text || '{}' },
-      })),
-    }),
+    ...writeCalls(calls, legacy),
+  };
+}
+
+/** The older form has room for one call. */
+function writeCalls(calls: readonly ToolCallPart[], legacy: boolean): object {
+  const [first] = calls;
+  if (!first) return {};
+  if (legacy) return { function_call: { name: first.name, arguments: first.arguments || '{}' } };
+  return {
+    tool_calls: calls.map(({ id, name, arguments: text, custom }) =>
+      custom
+        ? { id, type: 'custom', custom: { name, input: text } }
+        : { id, type: 'function', function: { name, arguments: text || '{}' } },
+    ),
   };
 }
 
@@ -91,6 +111,8 @@ const UNSAID: Partial<Record<Part['type'], Feature>> = {
   document: 'documents',
 };
 
-function lossesOf(parts: readonly Part[]): Feature[] {
-  return [...new Set(parts.flatMap(({ type }) => UNSAID[type] ?? []))];
+function lossesOf(parts: readonly Part[], legacy: boolean): Feature[] {
+  const calls = parts.filter(({ type }) => type === 'tool_call');
+  const further: Feature[] = legacy && calls.length > 1 ? ['parallel_tool_calls'] : [];
+  return [...new Set([...parts.flatMap(({ type }) => UNSAID[type] ?? []), ...further])];
 }

@@ -6,6 +6,7 @@ import type {
   Part,
   ReasoningPart,
   TextPart,
+  ToolCallPart,
   ToolResultPart,
   Turn,
 } from '../../canonical.ts';
@@ -67,13 +68,15 @@ function writeAssistant(parts: readonly Part[], losses: Losses): Message {
       losses,
     ),
     ...(calls.length > 0 && {
-      tool_calls: calls.map((call) => ({
-        id: call.id,
-        type: 'function',
-        function: { name: call.name, arguments: call.arguments },
-      })),
+      tool_calls: calls.map(writeCall),
     }),
   };
+}
+
+function writeCall({ id, name, arguments: text, custom }: ToolCallPart): Message {
+  return custom
+    ? { id, type: 'custom', custom: { name, input: text } }
+    : { id, type: 'function', function: { name, arguments: text } };
 }
 
 /** True where nothing is left of what was said. */

@@ -1,6 +1,7 @@
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
+import { isCustomTool } from '../../canonical-tools.ts';
 import type { CanonicalRequest, Tool } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { defined } from '../../json-fields.ts';
@@ -17,7 +18,7 @@ export function writeChatRequest(asked: CanonicalRequest, target: RequestTarget)
   const { stream, logprobs } = request;
   const value = {
     model: target.model,
-    ...writeTools(request, losses),
+    ...writeTools(request),
     messages: writeMessages(request.turns, losses),
     ...defined({
       max_completion_tokens: request.maxOutputTokens,
@@ -38,7 +39,7 @@ export function writeChatRequest(asked: CanonicalRequest, target: RequestTarget)
     ...(stream && { stream }),
     ...(stream && target.askUsage && { stream_options: { include_usage: true } }),
   };
-  return { value, losses: [...losses] };
+  return { value, losses: [...losses], lost: request.lost };
 }
 
 const UNSAID = [
@@ -46,24 +47,29 @@ const UNSAID = [
   ['metadata', 'metadata'],
 ] as const satisfies readonly (readonly [keyof CanonicalRequest, Feature])[];
 
-function writeTools(request: FittingRequest, losses: Set<Feature>): object {
+function writeTools(request: FittingRequest): object {
   const { toolChoice, parallelToolCalls } = request;
-  const tools = request.tools.flatMap((tool) => {
-    const written = writeTool(tool);
-    if (!written) losses.add('builtin_tools');
-    return written ? [written] : [];
-  });
-  if (tools.length === 0) return {};
+  if (request.tools.length === 0) return {};
+  const tools = request.tools.map(writeTool);
   const choice =
-    typeof toolChoice === 'object'
-      ? { type: 'function', function: { name: toolChoice.name } }
-      : toolChoice;
+    typeof toolChoice === 'object' ? writeChoice(toolChoice, request.tools) : toolChoice;
   return { tools, ...defined({ tool_choice: choice, parallel_tool_calls: parallelToolCalls }) };
 }
 
+function writeChoice({ name }: { name: string }, tools: readonly Tool[]): object {
+  return isCustomTool(tools, name)
+    ? { type: 'custom', custom: { name } }
+    : { type: 'function', function: { name } };
+}
+
 function writeTool(tool: Tool): unknown {
-  if (tool.type === 'opaque') return tool.origin === 'chat' ? tool.value : undefined;
-  const { name, description, parameters, strict } = tool;
+  if (tool.type === 'opaque') return tool.value;
+  const { name, description, parameters, strict, custom } = tool;
+  if (custom) {
+    const { grammar } = custom;
+    const format = grammar && { type: 'grammar', grammar };
+    return { type: 'custom', custom: { name, ...defined({ description, format }) } };
+  }
   return { type: 'function', function: { name, ...defined({ description, parameters, strict }) } };
 }
 

@@ -79,7 +79,7 @@ function readParts(content: Members, { path, ids, unmapped, results }: Reading):
   return listOf(content, 'parts').flatMap((part, index) => {
     checkPart(part, `${path}.parts[${index}]`);
     for (const name of Object.keys(part))
-      if (!KNOWN.has(toCamel(name))) unmapped.add(`contents.parts.${name}`);
+      if (!KNOWN.has(toCamel(name))) unmapped.add(`${path}.parts[${index}].${name}`);
     const read = readPart(part, ids).filter(({ type }) => type !== 'opaque');
     for (const one of read)
       if (one.type === 'tool_result') results?.set(one, `${path}.parts[${index}].functionResponse`);

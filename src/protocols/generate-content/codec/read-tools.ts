@@ -19,7 +19,7 @@ export function readTools(body: Members, unmapped: Set<string>): FunctionTool[] 
     const path = `tools[${index}]`;
     if (!isJsonObject(tool)) throw refused(path, 'must be an object');
     for (const name of Object.keys(tool))
-      if (toCamel(name) !== 'functionDeclarations') unmapped.add(`tools.${name}`);
+      if (toCamel(name) !== 'functionDeclarations') unmapped.add(`${path}.${name}`);
     const declared = fieldOf(tool, 'functionDeclarations') ?? [];
     if (!Array.isArray(declared)) throw refused(`${path}.functionDeclarations`, 'must be an array');
     return declared.map((one: unknown, at) =>
@@ -38,7 +38,7 @@ function readDeclaration(
   const name = textOf(declared, 'name');
   if (!name) throw refused(`${path}.name`, 'is required');
   for (const member of Object.keys(declared))
-    if (!KNOWN.has(toCamel(member))) unmapped.add(`tools.functionDeclarations.${member}`);
+    if (!KNOWN.has(toCamel(member))) unmapped.add(`${path}.${member}`);
   const description = textOf(declared, 'description');
   const own = fieldOf(declared, 'parameters') ?? undefined;
   const parameters = fieldOf(declared, 'parametersJsonSchema') ?? toJsonSchema(own);

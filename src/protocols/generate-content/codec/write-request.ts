@@ -32,6 +32,7 @@ export function writeGenerateContentRequest(
       ...(generationConfig && { generationConfig }),
     },
     losses: [...losses],
+    lost: request.lost,
   };
 }
 

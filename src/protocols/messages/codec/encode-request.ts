@@ -14,7 +14,7 @@ export function encodeMessagesRequest(asked: CanonicalRequest, target: RequestTa
   // A limit is required here.
   const limited = { ...asked, maxOutputTokens: asked.maxOutputTokens ?? target.defaultMaxTokens };
   const request = fitRequest(limited, { protocol: 'messages', target }, losses);
-  const tools = request.tools.flatMap((tool) => toTool(tool, losses) ?? []);
+  const tools = request.tools.map(toTool);
   const system = toSystem(request.turns, losses);
   const messages = toMessages(request.turns, losses);
   const value = {
@@ -25,14 +25,11 @@ export function encodeMessagesRequest(asked: CanonicalRequest, target: RequestTa
     messages,
     ...(request.stream && { stream: true }),
   };
-  return { value, losses: [...losses] };
+  return { value, losses: [...losses], lost: request.lost };
 }
 
-function toTool(tool: Tool, losses: Set<Feature>): Members | undefined {
-  if (tool.type === 'function') return toFunction(tool);
-  if (tool.origin === 'messages') return tool.value as Members;
-  losses.add('builtin_tools');
-  return undefined;
+function toTool(tool: Tool): Members {
+  return tool.type === 'function' ? toFunction(tool) : (tool.value as Members);
 }
 
 function toFunction({ name, description, parameters, strict }: FunctionTool): Members {

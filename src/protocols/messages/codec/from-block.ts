@@ -47,7 +47,7 @@ const READERS: ReadonlyMap<unknown, ReadBlock> = new Map<unknown, ReadBlock>([
  */
 export function fromBlock(value: unknown, place: Place): Part {
   const block = readObject(value, place.path);
-  return READERS.get(block['type'])?.(block, place) ?? opaque(block);
+  return READERS.get(block['type'])?.(block, place) ?? opaque(block, place);
 }
 
 /** Content in either of its two forms. */
@@ -63,31 +63,33 @@ export function toArguments(input: unknown): string {
   return input instanceof RawJson ? input.text : JSON.stringify(input);
 }
 
-function opaque(value: Members): OpaquePart {
-  return { type: 'opaque', origin: 'messages', value };
+function opaque(value: Members, { path, writer }: Place): OpaquePart {
+  const own = { type: 'opaque', origin: 'messages', value } as const;
+  return writer === 'client' ? { ...own, path: `${path}.${String(value['type'])}` } : own;
 }
 
 function fromText(block: Members, { path, writer, unmapped }: Place): TextPart {
   const text = readText(block, 'text', path);
   const listed = Array.isArray(block['citations']) ? block['citations'].length : 0;
   const citations = fromCitations(block['citations']);
-  if (writer === 'client' && citations.length < listed) unmapped.add('messages.content.citations');
+  if (writer === 'client' && citations.length < listed) unmapped.add(`${path}.citations`);
   return { type: 'text', text, ...(citations.length > 0 && { citations }), ...cacheOf(block) };
 }
 
-function fromImage(block: Members, { path }: Place): ImagePart | OpaquePart {
+function fromImage(block: Members, place: Place): ImagePart | OpaquePart {
+  const { path } = place;
   const source = fromSource(readObject(block['source'], `${path}.source`), `${path}.source`);
-  return source ? { type: 'image', source, ...cacheOf(block) } : opaque(block);
+  return source ? { type: 'image', source, ...cacheOf(block) } : opaque(block, place);
 }
 
-function fromDocument(block: Members, { path, unmapped }: Place): DocumentPart | OpaquePart {
+function fromDocument(block: Members, place: Place): DocumentPart | OpaquePart {
+  const { path, unmapped } = place;
   const told = readObject(block['source'], `${path}.source`);
   const source = fromTextSource(told) ?? fromSource(told, `${path}.source`);
-  if (!source) return opaque(block);
+  if (!source) return opaque(block, place);
   const { title, context, citations } = block;
-  if (typeof context === 'string') unmapped.add('messages.content.context');
-  if (isJsonObject(citations) && citations['enabled'] === true)
-    unmapped.add('messages.content.citations');
+  if (typeof context === 'string') unmapped.add(`${path}.context`);
+  if (isJsonObject(citations) && citations['enabled'] === true) unmapped.add(`${path}.citations`);
   const name = typeof title === 'string' && title !== '' ? title : undefined;
   return { type: 'document', source, ...(name !== undefined && { name }), ...cacheOf(block) };
 }
@@ -118,8 +120,7 @@ function textsOf(blocks: unknown): string[] | undefined {
 /** Told as text, with where it is from; no other protocol has such a block. */
 function fromSearchResult(block: Members, { path, unmapped }: Place): TextPart {
   const { citations } = block;
-  if (isJsonObject(citations) && citations['enabled'] === true)
-    unmapped.add('messages.content.citations');
+  if (isJsonObject(citations) && citations['enabled'] === true) unmapped.add(`${path}.citations`);
   const texts = textsOf(block['content']);
   if (!texts) throw invalid(`${path}.content`, 'an array of text blocks');
   const head = [readText(block, 'title', path), readText(block, 'source', path)];
@@ -131,7 +132,7 @@ function fromToolUse(block: Members, { path, writer, unmapped }: Place): ToolCal
   if (!(input instanceof RawJson) && !isJsonObject(input))
     throw invalid(`${path}.input`, 'an object');
   if (writer === 'client' && isJsonObject(block['cache_control']))
-    unmapped.add('messages.content.cache_control');
+    unmapped.add(`${path}.cache_control`);
   return {
     type: 'tool_call',
     id: readText(block, 'id', path),

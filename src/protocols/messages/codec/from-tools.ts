@@ -27,9 +27,14 @@ export function fromTools({ tools, tool_choice }: Members, unmapped: Set<string>
 function fromTool(tool: Members, index: number, unmapped: Set<string>): Tool {
   const { type = 'custom', description, input_schema: parameters, strict } = tool;
   if (type !== null && type !== 'custom')
-    return { type: 'opaque', origin: 'messages', value: tool };
+    return {
+      type: 'opaque',
+      origin: 'messages',
+      value: tool,
+      path: `tools[${index}].${readText(tool, 'type', `tools[${index}]`)}`,
+    };
   for (const [name, value] of Object.entries(tool)) {
-    if (!TOOL_MEMBERS.has(name) && value !== null) unmapped.add(`tools.${name}`);
+    if (!TOOL_MEMBERS.has(name) && value !== null) unmapped.add(`tools[${index}].${name}`);
   }
   return {
     type: 'function',

@@ -4,7 +4,7 @@ import type { AnswerContext } from '../../canonical-codec.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
 import type { Citation, Stop } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
-import { CallItem, MessageItem, ReasoningItem } from './output-item.ts';
+import { CallItem, CustomCallItem, MessageItem, ReasoningItem } from './output-item.ts';
 import type { ItemPlace, OutputItem } from './output-item.ts';
 import { toResponse } from './response-object.ts';
 import { writeStop } from './stops.ts';
@@ -128,9 +128,15 @@ export class AnswerWriter {
       this.#item =
         opening.type === 'reasoning'
           ? new ReasoningItem(this.#placeOf('rs'))
-          : new CallItem(this.#placeOf('fc'), opening);
+          : this.#beginCall(opening);
     }
     this.#isGrowing = true;
+  }
+
+  #beginCall(opening: Extract<PartOpening, { type: 'tool_call' }>): OutputItem {
+    return opening.custom
+      ? new CustomCallItem(this.#placeOf('ctc'), opening)
+      : new CallItem(this.#placeOf('fc'), opening);
   }
 
   #beginMessage(): MessageItem {

@@ -164,7 +164,10 @@ export class ItemReader {
 }
 
 function openingOf(part: Part): PartOpening | undefined {
-  if (part.type === 'tool_call') return { type: part.type, id: part.id, name: part.name };
+  if (part.type === 'tool_call') {
+    const { arguments: _arguments, ...opening } = part;
+    return opening;
+  }
   if (part.type === 'text' || part.type === 'refusal') return { type: part.type };
   return part.type === 'opaque' ? part : undefined;
 }
@@ -218,6 +221,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['response.reasoning_summary_text.delta', growSummary],
   ['response.reasoning_text.delta', growReasoning],
   ['response.function_call_arguments.delta', growArguments],
+  ['response.custom_tool_call_input.delta', growArguments],
 ]);
 
 function announce(reader: ItemReader, item: GrowingItem, { item: value }: Members): void {
@@ -226,6 +230,8 @@ function announce(reader: ItemReader, item: GrowingItem, { item: value }: Member
   if (type === 'reasoning') reader.begin(item, WHOLE, REASONING);
   else if (type === 'function_call' && typeof id === 'string' && typeof name === 'string')
     reader.begin(item, WHOLE, { type: 'tool_call', id, name });
+  else if (type === 'custom_tool_call' && typeof id === 'string' && typeof name === 'string')
+    reader.begin(item, WHOLE, { type: 'tool_call', id, name, custom: true });
 }
 
 /** Summaries are parts of one reasoning; a blank line stands between them. */

@@ -197,3 +197,31 @@ export class CallItem extends OutputItem {
     return { id, type: 'function_call', status, ...this.#call, arguments: this.#arguments };
   }
 }
+
+/** A call of a custom tool. */
+export class CustomCallItem extends OutputItem {
+  readonly #call: { call_id: string; name: string };
+  #input = '';
+
+  constructor(place: ItemPlace, { id, name }: { id: string; name: string }) {
+    super(place);
+    this.#call = { call_id: id, name };
+    this.announce(this.#item('in_progress'));
+  }
+
+  grow(delta: string): void {
+    this.#input += delta;
+    this.place.emit('response.custom_tool_call_input.delta', { ...this.at, delta });
+  }
+
+  close(): object {
+    const done = { ...this.at, input: this.#input };
+    this.place.emit('response.custom_tool_call_input.done', done);
+    return this.finish(this.#item('completed'));
+  }
+
+  #item(status: string): object {
+    const { id } = this.place;
+    return { id, type: 'custom_tool_call', status, ...this.#call, input: this.#input };
+  }
+}

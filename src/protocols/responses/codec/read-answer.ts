@@ -32,6 +32,8 @@ export function readOutputItem(item: Members): Part[] {
   if (type === 'reasoning') return [readReasoningItem(item, 'provider')];
   if (type === 'function_call' && typeof id === 'string' && typeof name === 'string')
     return [{ type: 'tool_call', id, name, arguments: textOf(item['arguments']) }];
+  if (type === 'custom_tool_call' && typeof id === 'string' && typeof name === 'string')
+    return [{ type: 'tool_call', id, name, arguments: textOf(item['input']), custom: true }];
   return [{ type: 'opaque', origin: 'responses', value: item }];
 }
 

@@ -2,8 +2,8 @@ import type { DocumentPart, ImagePart, Part, TextPart } from '../../canonical.ts
 import { readCitations } from './annotations.ts';
 import { dataSource } from '../../media/data-source.ts';
 import { mediaTypeOfName } from '../../media/file-name.ts';
+import { storedFile } from '../../media/stored-file.ts';
 import { invalid, readText, requireObject, requireText } from '../../json-fields.ts';
-import { unsupported } from './fields.ts';
 import type { Members } from '../../json-fields.ts';
 import { readUrl } from './media.ts';
 
@@ -25,10 +25,10 @@ export function readContent(content: unknown, { param, unmapped }: ContentPlace)
     const at = `${param}[${index}]`;
     const part = requireObject(one, at);
     const type = requireText(part['type'], `${at}.type`);
-    if (part['prompt_cache_breakpoint']) unmapped.add('prompt_cache_breakpoint');
+    if (part['prompt_cache_breakpoint']) unmapped.add(`${at}.prompt_cache_breakpoint`);
     const read = READERS.get(type);
     if (read) return [read(part, at)];
-    unmapped.add(`input.content.${type}`);
+    unmapped.add(`${at}.${type}`);
     return [];
   });
 }
@@ -80,7 +80,6 @@ function readFile(part: Members, at: string): DocumentPart {
   };
 }
 
-/** Files that were sent to one provider are unknown to every other. */
 function refuseStored({ file_id: id }: Members, at: string): void {
-  if (id !== undefined && id !== null) throw unsupported(`${at}.file_id`);
+  if (id !== undefined && id !== null) throw storedFile(`${at}.file_id`);
 }

@@ -5,6 +5,7 @@ import { unsupported } from './fields.ts';
 import type { Members } from '../../json-fields.ts';
 import { readContent } from './read-content.ts';
 import { readReasoningItem } from './reasoning-item.ts';
+import { tellItem } from './server-items.ts';
 
 interface GrowingTurn {
   readonly role: Turn['role'];
@@ -12,6 +13,9 @@ interface GrowingTurn {
 }
 
 const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'developer']);
+
+const CALLS: ReadonlySet<string> = new Set(['function_call', 'custom_tool_call']);
+const RESULTS: ReadonlySet<string> = new Set(['function_call_output', 'custom_tool_call_output']);
 
 /** Items that mean something to the provider alone that holds what they refer to. */
 const STORED: ReadonlySet<string> = new Set(['item_reference', 'compaction', 'compaction_trigger']);
@@ -25,9 +29,10 @@ export function readInput(input: unknown, unmapped: Set<string>): Turn[] {
   if (!Array.isArray(input)) throw invalid('input', 'a string or an array');
   const turns: GrowingTurn[] = [];
   const results = new Map<Part, string>();
+  const told = new Set<Turn | undefined>();
   input.forEach((one: unknown, index) => {
     const param = `input[${index}]`;
-    readItem(requireObject(one, param), { param, unmapped, turns, results });
+    readItem(requireObject(one, param), { param, unmapped, turns, results, told });
   });
   return withoutOrphans(turns, results, (path) => unmapped.add(path));
 }
@@ -38,6 +43,8 @@ interface ItemPlace {
   turns: GrowingTurn[];
   /** Takes where each result of a tool stands. */
   results: Map<Part, string>;
+  /** Turns of the user that tell of tools which no other protocol has. */
+  told: Set<Turn | undefined>;
 }
 
 function readItem(item: Members, place: ItemPlace): void {
@@ -45,10 +52,26 @@ function readItem(item: Members, place: ItemPlace): void {
   const type = typeOf(item, param);
   if (STORED.has(type)) throw unsupported(param);
   if (type === 'message') readMessage(item, place);
-  else if (type === 'function_call') append(turns, 'assistant', readCall(item, param));
-  else if (type === 'function_call_output') append(turns, 'tool', readResult(item, place));
+  else if (CALLS.has(type)) append(turns, 'assistant', readCall(item, param));
+  else if (RESULTS.has(type)) addResult(readResult(item, place), place);
   else if (type === 'reasoning') append(turns, 'assistant', readReasoningItem(item, 'client'));
-  else append(turns, 'assistant', { type: 'opaque', origin: 'responses', value: item });
+  // The tools of a server are listed for its provider alone.
+  else if (type === 'mcp_list_tools') place.unmapped.add(`${param}.${type}`);
+  else addTold(tellItem(item, place), place);
+}
+
+function addTold(turn: Turn, { turns, told }: ItemPlace): void {
+  turns.push({ role: turn.role, parts: [...turn.parts] });
+  if (turn.role === 'user') told.add(turns.at(-1));
+}
+
+/** Results follow their calls; what is told of other tools between them comes behind. */
+function addResult(part: Part, { turns, told }: ItemPlace): void {
+  let at = turns.length;
+  while (told.has(turns[at - 1])) at--;
+  const last = turns[at - 1];
+  if (last?.role === 'tool') last.parts.push(part);
+  else turns.splice(at, 0, { role: 'tool', parts: [part] });
 }
 
 /** Messages may leave their type out, and references theirs. */
@@ -79,11 +102,14 @@ function append(turns: GrowingTurn[], role: Turn['role'], part: Part): void {
 }
 
 function readCall(item: Members, param: string): Part {
+  const isCustom = item['type'] === 'custom_tool_call';
+  const text = isCustom ? 'input' : 'arguments';
   return {
     type: 'tool_call',
     id: requireText(item['call_id'], `${param}.call_id`),
     name: requireText(item['name'], `${param}.name`),
-    arguments: requireText(item['arguments'], `${param}.arguments`),
+    arguments: requireText(item[text], `${param}.${text}`),
+    ...(isCustom && { custom: true }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type {
   CanonicalRequest,
+  Grammar,
   OutputSchema,
   ReasoningRequest,
   Tool,
@@ -81,9 +82,14 @@ const TOOL_MEMBERS: ReadonlySet<string> = new Set([
 function readTool(value: unknown, at: { param: string; unmapped: Set<string> }): Tool {
   const { param, unmapped } = at;
   const tool = requireObject(value, param);
-  if (tool['type'] !== 'function') return { type: 'opaque', origin: 'responses', value: tool };
+  const { type } = tool;
+  if (type === 'custom') return readCustom(tool, param);
+  if (type !== 'function') {
+    const path = `${param}.${requireText(type, `${param}.type`)}`;
+    return { type: 'opaque', origin: 'responses', value: tool, path };
+  }
   for (const [name, one] of Object.entries(tool)) {
-    if (!TOOL_MEMBERS.has(name) && one !== null) unmapped.add(`tools.${name}`);
+    if (!TOOL_MEMBERS.has(name) && one !== null) unmapped.add(`${param}.${name}`);
   }
   return {
     type: 'function',
@@ -96,6 +102,23 @@ function readTool(value: unknown, at: { param: string; unmapped: Set<string> }):
   };
 }
 
+function readCustom(tool: Members, param: string): Tool {
+  const format = readObject(tool['format'], `${param}.format`);
+  return {
+    type: 'function',
+    name: requireText(tool['name'], `${param}.name`),
+    ...defined({ description: readText(tool['description'], `${param}.description`) }),
+    custom: format?.['type'] === 'grammar' ? { grammar: readGrammar(format, param) } : {},
+  };
+}
+
+function readGrammar({ syntax, definition }: Members, param: string): Grammar {
+  return {
+    syntax: requireText(syntax, `${param}.format.syntax`),
+    definition: requireText(definition, `${param}.format.definition`),
+  };
+}
+
 function readToolChoice(
   choice: unknown,
   unmapped: Set<string>,
@@ -103,7 +126,8 @@ function readToolChoice(
   if (choice === undefined || choice === null) return undefined;
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;
   const { type, name } = requireObject(choice, 'tool_choice');
-  if (type === 'function') return { name: requireText(name, 'tool_choice.name') };
+  if (type === 'function' || type === 'custom')
+    return { name: requireText(name, 'tool_choice.name') };
   // Among several tools, or one that the provider runs itself.
   unmapped.add('tool_choice');
   return undefined;

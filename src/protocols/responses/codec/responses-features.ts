@@ -24,6 +24,7 @@ export const RESPONSES_FEATURES: FeatureFields = {
   temperature: 'temperature',
   temperature_above_1: 'temperature',
   tool_choice: 'tool_choice',
+  tool_grammars: 'tools.format',
   tool_result_images: 'function_call_output.output',
   top_p: 'top_p',
   user: 'user',

@@ -53,7 +53,12 @@ function openingOf(part: Part, index: number): PartOpening | undefined {
     case 'reasoning':
       return { type: part.type };
     case 'tool_call':
-      return { type: 'tool_call', id: part.id, name: part.name };
+      return {
+        type: 'tool_call',
+        id: part.id,
+        name: part.name,
+        ...(part.custom && { custom: true }),
+      };
     case 'opaque':
       return part;
     case 'image':

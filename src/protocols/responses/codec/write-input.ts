@@ -19,11 +19,12 @@ type Item = Readonly<Record<string, unknown>>;
 
 /** The items of a conversation; what they cannot say is added to `losses`. */
 export function writeInput(turns: readonly Turn[], losses: Losses): object[] {
+  const custom = customCallsOf(turns);
   return turns.flatMap((turn) => {
     if (turn.name !== undefined) losses.add('participant_names');
     const { role, parts } = turn;
     if (role === 'assistant') return writeAssistant(parts, losses);
-    if (role === 'tool') return parts.flatMap((part) => writeResult(part, losses));
+    if (role === 'tool') return parts.flatMap((part) => writeResult(part, { losses, custom }));
     return [{ role, content: writeContent(parts, losses) }];
   });
 }
@@ -77,11 +78,23 @@ function writeItem(part: Part, losses: Losses): object | undefined {
   return item;
 }
 
-function writeCall({ id, name, arguments: text }: ToolCallPart): object {
+/** Ids of the calls of custom tools, whose results are items of their own. */
+function customCallsOf(turns: readonly Turn[]): ReadonlySet<string> {
+  const calls = turns.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.type === 'tool_call' && part.custom ? [part.id] : [])),
+  );
+  return new Set(calls);
+}
+
+function writeCall({ id, name, arguments: text, custom }: ToolCallPart): object {
+  if (custom) return { type: 'custom_tool_call', call_id: id, name, input: text };
   return { type: 'function_call', call_id: id, name, arguments: text || '{}' };
 }
 
-function writeResult(part: Part, losses: Losses): object[] {
+function writeResult(
+  part: Part,
+  { losses, custom }: { losses: Losses; custom: ReadonlySet<string> },
+): object[] {
   if (part.type !== 'tool_result') {
     lose(part, losses);
     return [];
@@ -89,7 +102,8 @@ function writeResult(part: Part, losses: Losses): object[] {
   const { callId, content, isError, cache } = part;
   if (cache) losses.add('cache_control');
   if (isError) losses.add('tool_result_errors');
-  return [{ type: 'function_call_output', call_id: callId, output: writeContent(content, losses) }];
+  const type = custom.has(callId) ? 'custom_tool_call_output' : 'function_call_output';
+  return [{ type, call_id: callId, output: writeContent(content, losses) }];
 }
 
 /** The form that every server takes where there is nothing but a text. */

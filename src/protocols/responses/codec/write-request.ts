@@ -1,6 +1,7 @@
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
+import { isCustomTool } from '../../canonical-tools.ts';
 import type { CanonicalRequest, Tool, Turn } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { defined } from '../../json-fields.ts';
@@ -22,7 +23,7 @@ export function writeResponsesRequest(asked: CanonicalRequest, target: RequestTa
   ];
   const value = {
     model: target.model,
-    ...writeTools(request, losses),
+    ...writeTools(request),
     ...writeTurns(request.turns, losses),
     ...defined({
       max_output_tokens: request.maxOutputTokens,
@@ -39,7 +40,7 @@ export function writeResponsesRequest(asked: CanonicalRequest, target: RequestTa
     store: false,
     ...(stream && { stream }),
   };
-  return { value, losses: [...losses] };
+  return { value, losses: [...losses], lost: request.lost };
 }
 
 const UNSAID = [
@@ -50,22 +51,27 @@ const UNSAID = [
   ['frequencyPenalty', 'frequency_penalty'],
 ] as const satisfies readonly (readonly [keyof CanonicalRequest, Feature])[];
 
-function writeTools(request: FittingRequest, losses: Set<Feature>): object {
+function writeTools(request: FittingRequest): object {
   const { toolChoice, parallelToolCalls } = request;
-  const tools = request.tools.flatMap((tool) => {
-    const written = writeTool(tool);
-    if (!written) losses.add('builtin_tools');
-    return written ? [written] : [];
-  });
-  if (tools.length === 0) return {};
+  if (request.tools.length === 0) return {};
+  const tools = request.tools.map(writeTool);
   const choice =
-    typeof toolChoice === 'object' ? { type: 'function', name: toolChoice.name } : toolChoice;
+    typeof toolChoice === 'object' ? writeChoice(toolChoice, request.tools) : toolChoice;
   return { tools, ...defined({ tool_choice: choice, parallel_tool_calls: parallelToolCalls }) };
 }
 
+function writeChoice({ name }: { name: string }, tools: readonly Tool[]): object {
+  return { type: isCustomTool(tools, name) ? 'custom' : 'function', name };
+}
+
 function writeTool(tool: Tool): unknown {
-  if (tool.type === 'opaque') return tool.origin === 'responses' ? tool.value : undefined;
-  const { name, description, parameters = null, strict = false } = tool;
+  if (tool.type === 'opaque') return tool.value;
+  const { name, description, parameters = null, strict = false, custom } = tool;
+  if (custom) {
+    const { grammar } = custom;
+    const format = grammar && { type: 'grammar', ...grammar };
+    return { type: 'custom', name, ...defined({ description, format }) };
+  }
   // Strict is the default here and in no other protocol, so it is said.
   return { type: 'function', name, ...defined({ description }), parameters, strict };
 }

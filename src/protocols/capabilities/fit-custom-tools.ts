@@ -1,0 +1,61 @@
+import type { CanonicalRequest, FunctionTool, Part, Turn } from '../canonical.ts';
+import type { Feature } from '../features.ts';
+
+/** Argument that holds the free text of a custom tool's call where it is called as a function. */
+const TEXT = 'input';
+
+type Fitted = Pick<CanonicalRequest, 'turns' | 'tools'>;
+
+/**
+ * Custom tools and their calls as functions of one text.
+ *
+ * @param losses takes that a grammar is told to the model and no more enforced
+ */
+export function fitCustomTools({ turns, tools }: Fitted, losses: Set<Feature>): Fitted {
+  return {
+    turns: turns.map(toFunctionCalls),
+    tools: tools.map((tool) => {
+      if (tool.type !== 'function' || !tool.custom) return tool;
+      if (tool.custom.grammar) losses.add('tool_grammars');
+      return toFunction(tool);
+    }),
+  };
+}
+
+function toFunction({ custom, ...tool }: FunctionTool): FunctionTool {
+  const grammar = custom?.grammar;
+  const text = {
+    type: 'string',
+    ...(grammar && {
+      description: `Text of this grammar (${grammar.syntax}):\n${grammar.definition}`,
+    }),
+  };
+  const parameters = { type: 'object', properties: { [TEXT]: text }, required: [TEXT] };
+  return { ...tool, parameters };
+}
+
+function toFunctionCalls(turn: Turn): Turn {
+  if (!turn.parts.some(isCustomCall)) return turn;
+  return { ...turn, parts: turn.parts.map(toFunctionCall) };
+}
+
+function isCustomCall(part: Part): boolean {
+  return part.type === 'tool_call' && part.custom === true;
+}
+
+function toFunctionCall(part: Part): Part {
+  if (part.type !== 'tool_call' || !part.custom) return part;
+  const { custom: _custom, ...call } = part;
+  return { ...call, arguments: JSON.stringify({ [TEXT]: part.arguments }) };
+}
+
+/** Free text in the arguments of a function that stands for a custom tool; as it is where it is none. */
+export function customText(json: string): string {
+  try {
+    const value: unknown = JSON.parse(json);
+    const text = (value as Record<string, unknown> | null)?.[TEXT];
+    return typeof text === 'string' ? text : json;
+  } catch {
+    return json;
+  }
+}

@@ -1,0 +1,33 @@
+import type { Protocol } from '../../core/protocol-id.ts';
+import type { CanonicalRequest, OpaquePart, Part, Tool, Turn } from '../canonical.ts';
+
+type Fitted = Pick<CanonicalRequest, 'turns' | 'tools'>;
+
+/**
+ * The request without what only another protocol understands.
+ *
+ * @param lose takes each part that is left out
+ */
+export function withoutForeign(
+  { turns, tools }: Fitted,
+  protocol: Protocol,
+  lose: (part: OpaquePart) => void,
+): Fitted {
+  const isKept = (part: Part | Tool): boolean => {
+    if (part.type !== 'opaque' || part.origin === protocol) return true;
+    lose(part);
+    return false;
+  };
+  return { turns: turns.map((turn) => filterTurn(turn, isKept)), tools: tools.filter(isKept) };
+}
+
+function filterTurn(turn: Turn, isKept: (part: Part) => boolean): Turn {
+  const parts = turn.parts.filter(isKept).map((part) => {
+    if (part.type !== 'tool_result') return part;
+    const content = part.content.filter(isKept);
+    return content.length === part.content.length ? part : { ...part, content };
+  });
+  const isSame =
+    parts.length === turn.parts.length && parts.every((part, at) => part === turn.parts[at]);
+  return isSame ? turn : { ...turn, parts };
+}
