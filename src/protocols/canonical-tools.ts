@@ -6,3 +6,8 @@ export function isCustomTool(tools: readonly Tool[], name: string): boolean {
     (tool) => tool.type === 'function' && tool.name === name && tool.custom !== undefined,
   );
 }
+
+/** True where a prompt cache ends behind one of them. */
+export function hasCacheMark(tools: readonly Tool[]): boolean {
+  return tools.some((tool) => tool.type === 'function' && tool.cache !== undefined);
+}

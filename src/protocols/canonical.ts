@@ -186,6 +186,8 @@ export interface FunctionTool {
   /** JSON Schema of the arguments. */
   readonly parameters?: unknown;
   readonly strict?: boolean;
+  /** A prompt cache ends behind it. */
+  readonly cache?: CacheMark;
   /** Custom tool: it takes free text, perhaps of a grammar, and no parameters. */
   readonly custom?: { readonly grammar?: Grammar };
 }

@@ -35,6 +35,7 @@ export type Feature =
   | 'temperature'
   | 'temperature_above_1'
   | 'tool_arguments'
+  | 'tool_cache_control'
   | 'tool_choice'
   | 'tool_grammars'
   | 'tool_result_errors'

@@ -84,9 +84,9 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       contents: anything,
       systemInstruction: anything,
       generationConfig: { type: 'object' },
-      tools: list(anything),
+      tools: anything,
       toolConfig: { type: 'object' },
-      safetySettings: list(anything),
+      safetySettings: anything,
       cachedContent: text,
     },
     words(

@@ -1,25 +1,28 @@
 import { GatewayError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json-value.ts';
-import { fieldOf, toSnake } from './fields.ts';
+import { fieldOf, toList, toSnake } from './fields.ts';
 import type { Members } from './fields.ts';
 
-type Kind = 'array' | 'object' | 'string';
+/** A `list` may be given as its only object, as the vendor takes it. */
+type Kind = 'list' | 'object' | 'string';
 
 /** What the contract lists of the body; every field may be left out. */
 const FIELDS = {
-  contents: 'array',
+  contents: 'list',
   systemInstruction: 'object',
   generationConfig: 'object',
-  tools: 'array',
+  tools: 'list',
   toolConfig: 'object',
-  safetySettings: 'array',
+  safetySettings: 'list',
   cachedContent: 'string',
 } as const satisfies Record<string, Kind>;
 
 export const CHECKED_FIELDS: readonly string[] = Object.keys(FIELDS);
 
+const NAMES: Record<Kind, string> = { list: 'an array', object: 'an object', string: 'a string' };
+
 const IS: Record<Kind, (value: unknown) => boolean> = {
-  array: Array.isArray,
+  list: (value) => Array.isArray(value) || isJsonObject(value),
   object: isJsonObject,
   string: (value) => typeof value === 'string',
 };
@@ -35,9 +38,9 @@ export function checkFields(body: Members): void {
       throw refused(name, 'is given in two spellings');
     expectKind(fieldOf(body, name), kind, name);
   }
-  const contents = fieldOf(body, 'contents');
-  if (!Array.isArray(contents)) return;
-  contents.forEach((content: unknown, index) => checkContent(content, `contents[${index}]`));
+  toList(fieldOf(body, 'contents')).forEach((content: unknown, index) =>
+    checkContent(content, `contents[${index}]`),
+  );
 }
 
 /** Throws unless it is an object whose `role` and `parts` have the right types. */
@@ -45,9 +48,8 @@ function checkContent(content: unknown, path: string): void {
   if (!isJsonObject(content)) throw refused(path, 'must be an object');
   expectKind(content['role'], 'string', `${path}.role`);
   const { parts } = content;
-  expectKind(parts, 'array', `${path}.parts`);
-  if (!Array.isArray(parts)) return;
-  parts.forEach((part: unknown, index) => {
+  expectKind(parts, 'list', `${path}.parts`);
+  toList(parts).forEach((part: unknown, index) => {
     if (!isJsonObject(part)) throw refused(`${path}.parts[${index}]`, 'must be an object');
   });
 }
@@ -55,7 +57,7 @@ function checkContent(content: unknown, path: string): void {
 /** Throws `invalid_request` for a value of another kind; a missing value or null is none. */
 export function expectKind(value: unknown, kind: Kind, path: string): void {
   if (!isGiven(value) || IS[kind](value)) return;
-  throw refused(path, `must be ${kind === 'string' ? 'a' : 'an'} ${kind}`);
+  throw refused(path, `must be ${NAMES[kind]}`);
 }
 
 export function refused(path: string, why: string): GatewayError {

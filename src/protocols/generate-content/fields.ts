@@ -22,8 +22,13 @@ export function membersOf(object: Members, name: string): Members {
 
 /** The objects of a field that is a list. */
 export function listOf(object: Members, name: string): Record<string, unknown>[] {
-  const value = fieldOf(object, name);
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+  return toList(fieldOf(object, name)).filter(isJsonObject);
+}
+
+/** Values of a list; JSON of protocol buffers reads one object as a list of that object. */
+export function toList(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  return isJsonObject(value) ? [value] : [];
 }
 
 export function textOf(object: Members, name: string): string | undefined {

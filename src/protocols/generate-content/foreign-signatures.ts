@@ -2,7 +2,7 @@ import { parseKeepingRaw, stringifyWithRaw } from '../../core/json-raw.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import type { RequestPeek } from '../protocol.ts';
 import { isForeignToken, TOKEN_MARK } from '../reasoning-token.ts';
-import { fieldOf } from './fields.ts';
+import { fieldOf, toList } from './fields.ts';
 
 /**
  * The JSON of `contents` without what providers of other protocols thought and signed: one that speaks
@@ -12,15 +12,15 @@ export function withoutForeignSignatures({ body, json }: RequestPeek): string | 
   const member = json.maySee(TOKEN_MARK) && json.find('contents');
   if (!member) return undefined;
   const text = body.toString('utf8', member.valueStart, member.valueEnd);
-  const contents = parseKeepingRaw(text, ['args', 'response']);
-  if (!Array.isArray(contents) || !contents.some(isOfOthers)) return undefined;
+  const contents = toList(parseKeepingRaw(text, ['args', 'response']));
+  if (!contents.some(isOfOthers)) return undefined;
   return stringifyWithRaw(contents.flatMap(withoutForeign));
 }
 
 /** A content that was nothing else goes as a whole, for empty ones are refused. */
 function withoutForeign(content: unknown): readonly unknown[] {
   if (!isOfOthers(content)) return [content];
-  const parts = content.parts.flatMap(unsigned);
+  const parts = toList(content['parts']).flatMap(unsigned);
   return parts.length > 0 ? [{ ...content, parts }] : [];
 }
 
@@ -31,10 +31,8 @@ function unsigned(part: unknown): readonly unknown[] {
   return rest['thought'] === true || rest['text'] === '' ? [] : [rest];
 }
 
-function isOfOthers(content: unknown): content is { parts: readonly unknown[] } {
-  return (
-    isJsonObject(content) && Array.isArray(content['parts']) && content['parts'].some(isForeign)
-  );
+function isOfOthers(content: unknown): content is Record<string, unknown> {
+  return isJsonObject(content) && toList(content['parts']).some(isForeign);
 }
 
 function isForeign(part: unknown): part is Record<string, unknown> {

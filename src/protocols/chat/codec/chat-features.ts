@@ -41,6 +41,7 @@ export const CHAT_FEATURES: FeatureFields = {
  */
 export const CHAT_ALSO_READS: FeatureFields = {
   cache_control: 'cache_control',
+  tool_cache_control: 'tools.cache_control',
   metadata: 'metadata',
   top_k: 'top_k',
 };

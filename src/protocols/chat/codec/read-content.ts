@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { isJsonObject } from '../../../core/json-value.ts';
 import type {
   AudioPart,
+  CacheMark,
   DocumentPart,
   ImagePart,
   MediaSource,
@@ -10,6 +11,7 @@ import type {
 } from '../../canonical.ts';
 import { dataSource, toStandardBase64 } from '../../media/data-source.ts';
 import { mediaTypeOfName } from '../../media/file-name.ts';
+import { storedFile } from '../../media/stored-file.ts';
 import { defined, invalid, readText, requireObject, requireText } from '../../json-fields.ts';
 import type { Members } from '../../json-fields.ts';
 
@@ -75,12 +77,12 @@ function readImage(part: Members, at: string): ImagePart {
   };
 }
 
-/** A file that was uploaded elsewhere has no form here. */
-function readFile(part: Members, at: string): DocumentPart | undefined {
+function readFile(part: Members, at: string): DocumentPart {
   const file = requireObject(part['file'], `${at}.file`);
+  const { file_id: id } = file;
+  if (id !== undefined && id !== null) throw storedFile(`${at}.file.file_id`);
   const param = `${at}.file.file_data`;
-  const data = readText(file['file_data'], param);
-  if (data === undefined) return undefined;
+  const data = requireText(file['file_data'], param);
   const name = readText(file['filename'], `${at}.file.filename`);
   const isUrl = /^https?:\/\//i.test(data);
   const source: MediaSource = isUrl
@@ -123,7 +125,7 @@ function toBase64(encoded: string, param: string): string {
 }
 
 /** The mark that aggregators take from chat clients. */
-function cacheOf({ cache_control: mark }: Members): { cache?: { ttl: '5m' | '1h' } } {
+export function cacheOf({ cache_control: mark }: Members): { cache?: CacheMark } {
   if (!isJsonObject(mark) || mark['type'] !== 'ephemeral') return {};
   return { cache: { ttl: mark['ttl'] === '1h' ? '1h' : '5m' } };
 }

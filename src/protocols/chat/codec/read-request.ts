@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../../core/json-value.ts';
 import type {
   CanonicalRequest,
+  FunctionTool,
   Grammar,
   OutputSchema,
   ReasoningRequest,
@@ -20,6 +21,7 @@ import {
   requireText,
 } from '../../json-fields.ts';
 import type { Members } from '../../json-fields.ts';
+import { cacheOf } from './read-content.ts';
 import { readMessages } from './read-messages.ts';
 
 /**
@@ -118,13 +120,14 @@ function readTool(value: unknown, param: string): Tool {
   const tool = requireObject(value, param);
   const { type } = tool;
   if (type === 'function' || type === undefined)
-    return readFunction(tool['function'], `${param}.function`);
-  if (type === 'custom') return readCustom(tool['custom'], `${param}.custom`);
+    return { ...readFunction(tool['function'], `${param}.function`), ...cacheOf(tool) };
+  if (type === 'custom')
+    return { ...readCustom(tool['custom'], `${param}.custom`), ...cacheOf(tool) };
   const path = `${param}.${requireText(type, `${param}.type`)}`;
   return { type: 'opaque', origin: 'chat', value: tool, path };
 }
 
-function readCustom(value: unknown, param: string): Tool {
+function readCustom(value: unknown, param: string): FunctionTool {
   const { name, description, format } = requireObject(value, param);
   const given = readObject(format, `${param}.format`);
   return {
@@ -146,7 +149,7 @@ function readGrammar(value: unknown, param: string): { grammar: Grammar } {
   };
 }
 
-function readFunction(value: unknown, param: string): Tool {
+function readFunction(value: unknown, param: string): FunctionTool {
   const { name, description, parameters, strict } = requireObject(value, param);
   return {
     type: 'function',

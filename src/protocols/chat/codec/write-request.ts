@@ -1,7 +1,7 @@
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
-import { isCustomTool } from '../../canonical-tools.ts';
+import { hasCacheMark, isCustomTool } from '../../canonical-tools.ts';
 import type { CanonicalRequest, Tool } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { defined } from '../../json-fields.ts';
@@ -18,7 +18,7 @@ export function writeChatRequest(asked: CanonicalRequest, target: RequestTarget)
   const { stream, logprobs } = request;
   const value = {
     model: target.model,
-    ...writeTools(request),
+    ...writeTools(request, losses),
     messages: writeMessages(request.turns, losses),
     ...defined({
       max_completion_tokens: request.maxOutputTokens,
@@ -47,8 +47,9 @@ const UNSAID = [
   ['metadata', 'metadata'],
 ] as const satisfies readonly (readonly [keyof CanonicalRequest, Feature])[];
 
-function writeTools(request: FittingRequest): object {
+function writeTools(request: FittingRequest, losses: Set<Feature>): object {
   const { toolChoice, parallelToolCalls } = request;
+  if (hasCacheMark(request.tools)) losses.add('tool_cache_control');
   if (request.tools.length === 0) return {};
   const tools = request.tools.map(writeTool);
   const choice =

@@ -59,7 +59,7 @@ interface GrowingTurn extends Turn {
 /** The texts of `systemInstruction`, as a turn of their own. */
 export function readSystem(body: Members, unmapped: Set<string>): Turn[] {
   const system = membersOf(body, 'systemInstruction');
-  expectKind(system['parts'], 'array', 'systemInstruction.parts');
+  expectKind(system['parts'], 'list', 'systemInstruction.parts');
   const ids = new CallIds(new Set());
   const all = readParts(system, { path: 'systemInstruction', ids, unmapped });
   const parts = all.filter(({ type }) => type === 'text');

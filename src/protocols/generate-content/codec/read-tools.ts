@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../core/json-value.ts';
 import type { CanonicalRequest, FunctionTool } from '../../canonical.ts';
-import { refused } from '../check-fields.ts';
-import { fieldOf, membersOf, textOf, toCamel } from '../fields.ts';
+import { expectKind, refused } from '../check-fields.ts';
+import { fieldOf, membersOf, textOf, toCamel, toList } from '../fields.ts';
 import type { Members } from '../fields.ts';
 import { readTexts } from './read-config.ts';
 import { toJsonSchema } from './to-json-schema.ts';
@@ -13,16 +13,14 @@ import { toJsonSchema } from './to-json-schema.ts';
  * @throws GatewayError `invalid_request` with the path of what is no tool
  */
 export function readTools(body: Members, unmapped: Set<string>): FunctionTool[] {
-  const tools = fieldOf(body, 'tools');
-  if (!Array.isArray(tools)) return [];
-  return tools.flatMap((tool: unknown, index) => {
+  return toList(fieldOf(body, 'tools')).flatMap((tool, index) => {
     const path = `tools[${index}]`;
     if (!isJsonObject(tool)) throw refused(path, 'must be an object');
     for (const name of Object.keys(tool))
       if (toCamel(name) !== 'functionDeclarations') unmapped.add(`${path}.${name}`);
-    const declared = fieldOf(tool, 'functionDeclarations') ?? [];
-    if (!Array.isArray(declared)) throw refused(`${path}.functionDeclarations`, 'must be an array');
-    return declared.map((one: unknown, at) =>
+    const declared = fieldOf(tool, 'functionDeclarations');
+    expectKind(declared, 'list', `${path}.functionDeclarations`);
+    return toList(declared).map((one, at) =>
       readDeclaration(one, { path: `${path}.functionDeclarations[${at}]`, unmapped }),
     );
   });

@@ -1,5 +1,6 @@
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
+import { hasCacheMark } from '../../canonical-tools.ts';
 import type { CanonicalRequest, Tool } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { writeConfig } from './write-config.ts';
@@ -37,6 +38,7 @@ export function writeGenerateContentRequest(
 }
 
 function writeTools(tools: readonly Tool[], losses: Set<Feature>): object[] {
+  if (hasCacheMark(tools)) losses.add('tool_cache_control');
   const declarations: object[] = [];
   for (const tool of tools) {
     if (tool.type === 'function') {

@@ -1,5 +1,7 @@
+import { isJsonObject } from '../../../core/json-value.ts';
 import { parseKeepingRaw } from '../../../core/json-raw.ts';
 import type { CanonicalRequest, Part, Turn } from '../../canonical.ts';
+import { storedFile } from '../../media/stored-file.ts';
 import { withoutOrphans } from '../../orphan-results.ts';
 import type { RequestPeek } from '../../protocol.ts';
 import { fromContent } from './from-block.ts';
@@ -18,6 +20,7 @@ export function decodeMessagesRequest(peek: RequestPeek): CanonicalRequest {
   const said = readList(messagesOf(peek), 'messages').flatMap((message, index) =>
     toTurns(message, place(`messages[${index}]`), results),
   );
+  refuseFiles(said);
   const turns = withoutOrphans(said, results, (path) => unmapped.add(path));
   const system = value['system'];
   if (system !== undefined)
@@ -36,6 +39,19 @@ function messagesOf({ body, json }: RequestPeek): unknown {
   const member = json.find('messages');
   if (!member) return undefined;
   return parseKeepingRaw(body.toString('utf8', member.valueStart, member.valueEnd), ['input']);
+}
+
+/** Throws `unsupported_feature` for a file that was uploaded to another vendor. */
+function refuseFiles(turns: readonly Turn[]): void {
+  const check = (part: Part): void => {
+    if (part.type === 'tool_result') part.content.forEach(check);
+    if (part.type !== 'opaque' || !isJsonObject(part.value)) return;
+    const { source } = part.value;
+    if (!isJsonObject(source) || source['type'] !== 'file') return;
+    const place = (part.path ?? '').replace(/\.\w+$/, '');
+    throw storedFile(`${place}.source.file_id`);
+  };
+  for (const { parts } of turns) parts.forEach(check);
 }
 
 /** Results of tools stand in messages of the user; they are turns of their own. */

@@ -5,7 +5,7 @@ import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
 import type { CanonicalRequest, FunctionTool, Tool, Turn } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import type { Members } from './members.ts';
-import { toRequestBlock } from './to-block.ts';
+import { cacheControl, toRequestBlock } from './to-block.ts';
 import { toSettings } from './to-settings.ts';
 
 /** Writes a request in a fixed order, what stays the same between turns first, so that prompt caches hit. */
@@ -32,7 +32,7 @@ function toTool(tool: Tool): Members {
   return tool.type === 'function' ? toFunction(tool) : (tool.value as Members);
 }
 
-function toFunction({ name, description, parameters, strict }: FunctionTool): Members {
+function toFunction({ name, description, parameters, strict, cache }: FunctionTool): Members {
   return {
     name,
     ...(description !== undefined && { description }),
@@ -42,6 +42,7 @@ function toFunction({ name, description, parameters, strict }: FunctionTool): Me
       ...(isJsonObject(parameters) ? parameters : { properties: {} }),
     },
     ...(strict !== undefined && { strict }),
+    ...cacheControl(cache),
   };
 }
 

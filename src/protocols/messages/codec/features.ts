@@ -19,6 +19,7 @@ export const MESSAGES_FEATURES: FeatureFields = {
   stop_sequences: 'stop_sequences',
   strict_tools: 'tools.strict',
   temperature: 'temperature',
+  tool_cache_control: 'tools.cache_control',
   tool_choice: 'tool_choice',
   tool_result_errors: 'messages.content.tool_result.is_error',
   tool_result_images: 'messages.content.tool_result.content.image',

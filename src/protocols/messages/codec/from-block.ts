@@ -166,7 +166,7 @@ function isResultContent(part: Part): part is ToolResultPart['content'][number] 
   return ['text', 'image', 'document', 'opaque'].includes(part.type);
 }
 
-function cacheOf({ cache_control: cache }: Members): { cache?: CacheMark } {
+export function cacheOf({ cache_control: cache }: Members): { cache?: CacheMark } {
   if (!isJsonObject(cache)) return {};
   return { cache: { ttl: cache['ttl'] === '1h' ? '1h' : '5m' } };
 }

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../../core/json-value.ts';
 import type { CanonicalRequest, Tool } from '../../canonical.ts';
+import { cacheOf } from './from-block.ts';
 import { readObject, readText } from './members.ts';
 import type { Members } from './members.ts';
 
@@ -11,6 +12,7 @@ const TOOL_MEMBERS: ReadonlySet<string> = new Set([
   'description',
   'input_schema',
   'strict',
+  'cache_control',
 ]);
 
 /** The tools and how they are to be used; tools that the provider runs itself are carried as they are. */
@@ -42,6 +44,7 @@ function fromTool(tool: Members, index: number, unmapped: Set<string>): Tool {
     ...(typeof description === 'string' && { description }),
     ...(isJsonObject(parameters) && { parameters }),
     ...(typeof strict === 'boolean' && { strict }),
+    ...cacheOf(tool),
   };
 }
 

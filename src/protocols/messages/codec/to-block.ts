@@ -68,7 +68,7 @@ function textBlock(text: string, cache?: CacheMark): Members | undefined {
   return text === '' ? undefined : { type: 'text', text, ...cacheControl(cache) };
 }
 
-function cacheControl(cache: CacheMark | undefined): Members {
+export function cacheControl(cache: CacheMark | undefined): Members {
   if (!cache) return {};
   return { cache_control: { type: 'ephemeral', ...(cache.ttl === '1h' && { ttl: '1h' }) } };
 }

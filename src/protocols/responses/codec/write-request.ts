@@ -1,7 +1,7 @@
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
-import { isCustomTool } from '../../canonical-tools.ts';
+import { hasCacheMark, isCustomTool } from '../../canonical-tools.ts';
 import type { CanonicalRequest, Tool, Turn } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { defined } from '../../json-fields.ts';
@@ -23,7 +23,7 @@ export function writeResponsesRequest(asked: CanonicalRequest, target: RequestTa
   ];
   const value = {
     model: target.model,
-    ...writeTools(request),
+    ...writeTools(request, losses),
     ...writeTurns(request.turns, losses),
     ...defined({
       max_output_tokens: request.maxOutputTokens,
@@ -51,8 +51,9 @@ const UNSAID = [
   ['frequencyPenalty', 'frequency_penalty'],
 ] as const satisfies readonly (readonly [keyof CanonicalRequest, Feature])[];
 
-function writeTools(request: FittingRequest): object {
+function writeTools(request: FittingRequest, losses: Set<Feature>): object {
   const { toolChoice, parallelToolCalls } = request;
+  if (hasCacheMark(request.tools)) losses.add('tool_cache_control');
   if (request.tools.length === 0) return {};
   const tools = request.tools.map(writeTool);
   const choice =
