@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { verifies } from '../requirements.ts';
 import { formatDiagnostics } from '../../src/config/diagnostic.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { STANDARD_ENDPOINTS } from '../../src/providers/standard-endpoints.ts';
@@ -23,6 +24,15 @@ import { withGenerated } from './table.ts';
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
 const pages = (await readdir(DOCS)).filter((name) => name.endsWith('.md'));
 
+const TELLS_LOSSES = verifies(
+  'docs.losses-from-code',
+  'tells of the protocols what the code does; `-u` writes the page again',
+);
+const COUNTS_LOSSES = verifies(
+  'docs.losses-from-code',
+  'counts in the README what is lost between protocols; `-u` writes it again',
+);
+
 describe('docs', () => {
   it('lists the types of provider that exist; `-u` writes the page again', async () => {
     const page = await readFile(join(DOCS, 'providers.md'), 'utf8');
@@ -34,7 +44,7 @@ describe('docs', () => {
     }
   });
 
-  it('tells of the protocols what the code does; `-u` writes the page again', async () => {
+  it(TELLS_LOSSES, async () => {
     const file = join(DOCS, 'protocols.md');
     const parts = {
       families: familiesTable(),
@@ -54,7 +64,7 @@ describe('docs', () => {
     await expect(fresh).toMatchFileSnapshot(file);
   });
 
-  it('counts in the README what is lost between protocols; `-u` writes it again', async () => {
+  it(COUNTS_LOSSES, async () => {
     const file = join(DOCS, '../README.md');
     const page = await readFile(file, 'utf8');
     await expect(withGenerated(page, 'pairs', pairsTable())).toMatchFileSnapshot(file);

@@ -1,9 +1,13 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { Protocol } from '../../../src/core/protocol-id.ts';
 import { PROTOCOLS } from '../../../src/core/protocol-id.ts';
 import { capabilitiesOf, UNKNOWN } from '../../../src/protocols/capabilities/capabilities-of.ts';
 import type { Capabilities } from '../../../src/protocols/capabilities/capabilities.ts';
 import { RULES } from '../../../src/protocols/capabilities/rules.ts';
+import { verifies } from '../../requirements.ts';
 
 const OPENAI = 'https://platform.openai.com/docs';
 const CLAUDE = 'https://docs.claude.com/en/docs';
@@ -176,7 +180,24 @@ describe('what an upstream model takes', () => {
       expect(capabilitiesOf(protocol, model)).toMatchObject(takes);
     });
 
-  it('names of every rule the page that this table proves it against', () => {
+  it(
+    verifies('capabilities.table', 'stands in the table alone: no codec names a model of a vendor'),
+    async () => {
+      const folder = fileURLToPath(new URL('../../../src/protocols/', import.meta.url));
+      const files = await readdir(folder, { recursive: true });
+      const codecs = files.filter((file) => file.endsWith('.ts') && !/^capabilities\b/.test(file));
+      expect(codecs.length).toBeGreaterThan(100);
+      const writers: string[] = [];
+      for (const file of codecs) {
+        const text = await readFile(join(folder, file), 'utf8');
+        expect(text, file).not.toMatch(/claude|opus|sonnet|haiku|gpt-|gemini-|\bo[134]-/i);
+        if (text.includes('fitRequest(')) writers.push(file.split('/')[0]!);
+      }
+      expect(writers.sort()).toEqual(['chat', 'generate-content', 'messages', 'responses']);
+    },
+  );
+
+  it(verifies('capabilities.table', 'names of every rule the page that proves it'), () => {
     const pages = Object.keys(PUBLISHED);
     for (const { source, vendor } of RULES) {
       expect(vendor).not.toBe('');
