@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { CLIENTS, TARGETS, translate } from './translating.ts';
+import { CLIENTS, translate } from './translating.ts';
 
 describe('consecutive turns of the assistant', () => {
   const call = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} });
@@ -71,7 +71,7 @@ describe('a history without a turn of the user', () => {
   it.each(cases)(
     verifies('translate.no-user-turn', 'is one of the user on every target: %s %j'),
     (client, request, text) => {
-      for (const target of TARGETS.filter((one) => one !== client)) {
+      for (const target of CLIENTS.filter((one) => one !== client)) {
         const { body, losses } = translate(client, request, target);
         expect(body).toMatchObject(asked[target](text));
         expect(body).not.toHaveProperty('system');
@@ -80,6 +80,12 @@ describe('a history without a turn of the user', () => {
       }
     },
   );
+
+  it('is refused where nothing that was said can be told', () => {
+    const audio = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } };
+    const messages = [{ role: 'user', content: [audio] }];
+    expect(() => translate('chat', { messages }, 'messages')).toThrow(/nothing that this route/);
+  });
 
   it('gets one in front of the assistant where a target wants that', () => {
     const messages = [
@@ -139,7 +145,7 @@ describe('a result of a tool without its call', () => {
   it.each(CLIENTS)(
     verifies('translate.orphan-tool-result', 'is left out and named by its path: %s'),
     (client) => {
-      for (const target of TARGETS.filter((one) => one !== client)) {
+      for (const target of CLIENTS.filter((one) => one !== client)) {
         const { body, losses } = translate(client, requests[client], target);
         expect(JSON.stringify(body)).not.toContain('ORPHAN');
         expect(losses).toEqual([paths[client]]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.ts';
 import { verifies } from '../requirements.ts';
-import { TARGETS, translate } from './translating.ts';
+import { CLIENTS, translate } from './translating.ts';
 import type { Spoken } from './translating.ts';
 
 const user = (...content: object[]) => ({ max_tokens: 99, messages: [{ role: 'user', content }] });
@@ -81,7 +81,7 @@ describe('a file that only another vendor knows', () => {
   it.each(CASES)(
     verifies('translate.foreign-file-id', 'is refused with 400 by its path: %s %j'),
     (client, request, param) => {
-      for (const target of TARGETS.filter((one) => one !== client)) {
+      for (const target of CLIENTS.filter((one) => one !== client)) {
         const thrown = (() => {
           try {
             return translate(client, request, target);

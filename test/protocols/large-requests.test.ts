@@ -5,6 +5,7 @@ import type { Protocol } from '../../src/core/protocol-id.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
 import { CallIds } from '../../src/protocols/generate-content/codec/call-ids.ts';
 import { generateContent } from '../../src/protocols/generate-content/generate-content.ts';
+import { messages as messagesProtocol } from '../../src/protocols/messages/messages.ts';
 import type { WireProtocol } from '../../src/protocols/protocol.ts';
 import { wireTo } from '../../src/protocols/registry.ts';
 import { responses } from '../../src/protocols/responses/responses.ts';
@@ -41,7 +42,24 @@ function measure(work: () => void): number {
 describe('requests of very many pieces', () => {
   it('take time in proportion: results of tools in a row', () => {
     const all = times(MANY, (index) => ({ role: 'tool', tool_call_id: `c${index}`, content: 'x' }));
-    expect(measure(() => translate(chat, { messages: all }, 'responses'))).toBeLessThan(MAX_MS);
+    const calls = times(MANY, (index) => ({ id: `c${index}`, function: { name: 'f' } }));
+    const messages = [{ role: 'assistant', tool_calls: calls }, ...all];
+    expect(measure(() => translate(chat, { messages }, 'responses'))).toBeLessThan(MAX_MS);
+  });
+
+  it('take time in proportion: turns of the assistant, and results between items of tools', () => {
+    const messages = times(2 * MANY, (index) => ({ role: 'assistant', content: `${index}` }));
+    const joined = () => translate(messagesProtocol, { max_tokens: 9, messages }, 'chat');
+    expect(measure(joined)).toBeLessThan(MAX_MS);
+    const ids = times(MANY, (index) => `c${index}`);
+    const input = [
+      ...ids.map((id) => ({ type: 'function_call', call_id: id, name: 'f', arguments: '{}' })),
+      ...ids.flatMap((id) => [
+        { type: 'local_shell_call_output', call_id: 's', output: 'x' },
+        { type: 'function_call_output', call_id: id, output: 'x' },
+      ]),
+    ];
+    expect(measure(() => translate(responses, { input }, 'chat'))).toBeLessThan(MAX_MS);
   });
 
   it('take time in proportion: signed reasoning and calls in one message', () => {
@@ -74,12 +92,14 @@ describe('requests of very many pieces', () => {
 
   it('may hold more parts than a function takes arguments', () => {
     const said = times(ARGUMENTS, () => ({ type: 'text', text: 'x' }));
-    const spoken = { messages: [{ role: 'system', content: said }] };
+    const asked = { role: 'user', content: 'x' };
+    const spoken = { messages: [{ role: 'system', content: said }, asked] };
     expect(translate(chat, spoken, 'generate-content')).toHaveProperty(
       `systemInstruction.parts.${ARGUMENTS - 1}`,
     );
     const answered = {
       messages: [
+        { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'f' } }] },
         { role: 'tool', tool_call_id: 'c', content: 'x' },
         { role: 'user', content: said },
       ],
@@ -91,7 +111,7 @@ describe('requests of very many pieces', () => {
       { role: 'assistant', content: times(ARGUMENTS, () => ({ type: 'output_text', text: 'x' })) },
     ];
     expect(translate(responses, { input }, 'messages')).toHaveProperty(
-      `messages.0.content.${ARGUMENTS}`,
+      `messages.1.content.${ARGUMENTS}`,
     );
   });
 
@@ -116,7 +136,7 @@ describe('the signatures of a message', () => {
       ],
     };
     const body = translate(chat, { messages: [message] }, 'generate-content');
-    expect(body).toHaveProperty('contents.0.parts.0.thoughtSignature', 'sig');
-    expect(body).not.toHaveProperty('contents.0.parts.1.thoughtSignature');
+    expect(body).toHaveProperty('contents.1.parts.0.thoughtSignature', 'sig');
+    expect(body).not.toHaveProperty('contents.1.parts.1.thoughtSignature');
   });
 });

@@ -6,7 +6,6 @@ import { ROWS } from './translation-rows.ts';
 import type { TranslationRow } from './translation-rows.ts';
 
 export const CLIENTS = ['chat', 'responses', 'messages', 'generate-content'] as const;
-export const TARGETS = CLIENTS;
 export type Spoken = (typeof CLIENTS)[number];
 
 export function rowOf(client: Spoken): TranslationRow {

@@ -30,22 +30,31 @@ function withoutEmptyTexts(turn: Turn): Turn {
   return parts.length === turn.parts.length ? turn : { ...turn, parts };
 }
 
+interface JoinedTurn extends Turn {
+  readonly parts: Part[];
+  hasText: boolean;
+}
+
+/** Texts of turns that become one stay apart. */
 function joinAssistants(turns: readonly Turn[]): Turn[] {
   const joined: Turn[] = [];
+  let last: JoinedTurn | undefined;
   for (const turn of turns) {
-    const last = joined.at(-1);
-    if (turn.role === 'assistant' && last?.role === 'assistant')
-      joined[joined.length - 1] = { ...last, parts: [...last.parts, ...behind(last, turn)] };
-    else joined.push(turn);
+    const isNext = turn.role === 'assistant' && last === undefined;
+    if (turn.role !== 'assistant') last = undefined;
+    if (isNext) last = { ...turn, parts: [], hasText: false };
+    if (!last || isNext) joined.push(last ?? turn);
+    if (last) goOn(last, turn.parts);
   }
   return joined;
 }
 
-/** Parts of a turn that goes on behind another one, their texts apart from those of that one. */
-function behind(last: Turn, { parts }: Turn): readonly Part[] {
-  const isText = ({ type }: Part): boolean => type === 'text';
-  const at = parts.findIndex(isText);
-  const first = parts[at];
-  if (first?.type !== 'text' || !last.parts.some(isText)) return parts;
-  return parts.with(at, { ...first, text: BETWEEN + first.text });
+function goOn(last: JoinedTurn, parts: readonly Part[]): void {
+  let isApart = !last.hasText;
+  for (const part of parts) {
+    const isText = part.type === 'text';
+    last.parts.push(isText && !isApart ? { ...part, text: BETWEEN + part.text } : part);
+    isApart ||= isText;
+    last.hasText ||= isText;
+  }
 }

@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../core/errors.ts';
 import { isJsonObject } from '../../../core/json-value.ts';
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
@@ -8,7 +9,11 @@ import type { Members } from './members.ts';
 import { cacheControl, toRequestBlock } from './to-block.ts';
 import { toSettings } from './to-settings.ts';
 
-/** Writes a request in a fixed order, what stays the same between turns first, so that prompt caches hit. */
+/**
+ * Writes a request in a fixed order, what stays the same between turns first, so that prompt caches hit.
+ *
+ * @throws GatewayError `unsupported_feature` for a conversation of which nothing is left
+ */
 export function encodeMessagesRequest(asked: CanonicalRequest, target: RequestTarget): Encoded {
   const losses = new Set<Feature>();
   // A limit is required here.
@@ -17,6 +22,7 @@ export function encodeMessagesRequest(asked: CanonicalRequest, target: RequestTa
   const tools = request.tools.map(toTool);
   const system = toSystem(request.turns, losses);
   const messages = toMessages(request.turns, losses);
+  if (messages.length === 0) throw nothingLeft();
   const value = {
     ...(tools.length > 0 && { tools, ...toToolChoice(request) }),
     ...(system !== undefined && { system }),
@@ -26,6 +32,12 @@ export function encodeMessagesRequest(asked: CanonicalRequest, target: RequestTa
     ...(request.stream && { stream: true }),
   };
   return { value, losses: [...losses], lost: request.lost };
+}
+
+function nothingLeft(): GatewayError {
+  const message =
+    'the conversation has nothing that this route can be told: it takes texts, images and documents';
+  return new GatewayError('unsupported_feature', { message });
 }
 
 function toTool(tool: Tool): Members {

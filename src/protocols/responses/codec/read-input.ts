@@ -29,7 +29,7 @@ export function readInput(input: unknown, unmapped: Set<string>): Turn[] {
   if (!Array.isArray(input)) throw invalid('input', 'a string or an array');
   const turns: GrowingTurn[] = [];
   const results = new Map<Part, string>();
-  const told = new Set<Turn | undefined>();
+  const told = new Map<Turn | undefined, number>();
   input.forEach((one: unknown, index) => {
     const param = `input[${index}]`;
     readItem(requireObject(one, param), { param, unmapped, turns, results, told });
@@ -43,8 +43,8 @@ interface ItemPlace {
   turns: GrowingTurn[];
   /** Takes where each result of a tool stands. */
   results: Map<Part, string>;
-  /** Turns of the user that tell of tools which no other protocol has. */
-  told: Set<Turn | undefined>;
+  /** Turns of the user that tell of tools which no other protocol has, with where their row begins. */
+  told: Map<Turn | undefined, number>;
 }
 
 function readItem(item: Members, place: ItemPlace): void {
@@ -61,17 +61,23 @@ function readItem(item: Members, place: ItemPlace): void {
 }
 
 function addTold(turn: Turn, { turns, told }: ItemPlace): void {
-  turns.push({ role: turn.role, parts: [...turn.parts] });
-  if (turn.role === 'user') told.add(turns.at(-1));
+  const begin = told.get(turns.at(-1)) ?? turns.length;
+  const added = { role: turn.role, parts: [...turn.parts] };
+  turns.push(added);
+  if (turn.role === 'user') told.set(added, begin);
 }
 
 /** Results follow their calls; what is told of other tools between them comes behind. */
 function addResult(part: Part, { turns, told }: ItemPlace): void {
-  let at = turns.length;
-  while (told.has(turns[at - 1])) at--;
-  const last = turns[at - 1];
-  if (last?.role === 'tool') last.parts.push(part);
-  else turns.splice(at, 0, { role: 'tool', parts: [part] });
+  const last = turns.at(-1);
+  const at = told.get(last) ?? turns.length;
+  const before = turns[at - 1];
+  if (before?.role === 'tool') {
+    before.parts.push(part);
+    return;
+  }
+  turns.splice(at, 0, { role: 'tool', parts: [part] });
+  if (told.has(last)) told.set(last, at + 1);
 }
 
 /** Messages may leave their type out, and references theirs. */
