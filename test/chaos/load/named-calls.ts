@@ -28,7 +28,10 @@ export async function startNamedCalls(
   agents: Agents,
 ): Promise<Promise<void>[]> {
   const places = await makePlaces(stage, agents);
-  const work = (): Promise<void> => callNamed(stage, stage.random.pick(NAMED_KINDS), places);
+  let count = 0;
+  // In turn, so that even a short load makes one of each before its first fault.
+  const nextKind = (): NamedKind => NAMED_KINDS[count++ % NAMED_KINDS.length]!;
+  const work = (): Promise<void> => callNamed(stage, nextKind(), places);
   return Array.from({ length: WORKERS }, () => repeat(stage, { until, everyMs: EVERY_MS, work }));
 }
 
