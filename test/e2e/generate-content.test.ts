@@ -221,15 +221,15 @@ describe('generate-content', () => {
       verifies('gencontent.body.all-optional', 'and refuses wrong types by the name of the field'),
       async () => {
         const wrong: Record<string, string> = {
-          contents: '{"contents":{}}',
+          contents: '{"contents":1}',
           'contents[0]': '{"contents":["hello"]}',
           'contents[0].parts': '{"contents":[{"parts":"hello"}]}',
           'contents[1].parts[0]': '{"contents":[{},{"parts":[1]}]}',
           systemInstruction: '{"systemInstruction":"be kind"}',
           generationConfig: '{"generation_config":[]}',
-          tools: '{"tools":{}}',
+          tools: '{"tools":1}',
           toolConfig: '{"tool_config":"ANY"}',
-          safetySettings: '{"safetySettings":{}}',
+          safetySettings: '{"safetySettings":1}',
           cachedContent: '{"cachedContent":1}',
         };
         for (const [field, body] of Object.entries(wrong)) {
