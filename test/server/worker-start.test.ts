@@ -5,13 +5,15 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { BINARY, newDirectory } from '../support/gateway.ts';
+import { BINARY, newDirectory, writeConfig } from '../support/gateway.ts';
 
 const CHANNEL = pathToFileURL(join(BINARY, '../../dist/server/worker-channel.js')).href;
 
 /** A first process that forks a worker as the gateway does, and is killed after so many milliseconds. */
 async function killedAfter(ms: number): Promise<string> {
   const directory = await newDirectory();
+  // A worker that comes as far as asking for its settings waits there.
+  await writeConfig(directory, {}, true);
   const script = join(directory, 'first.mjs');
   await writeFile(
     script,
@@ -23,7 +25,10 @@ async function killedAfter(ms: number): Promise<string> {
      const die = () => process.kill(process.pid, 'SIGKILL');
      ${ms === 0 ? 'die();' : `setTimeout(die, ${ms});`}`,
   );
-  const first = spawn(process.execPath, [script], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const first = spawn(process.execPath, [script], {
+    cwd: directory,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let told = '';
   for (const stream of [first.stdout, first.stderr])
     stream.on('data', (bytes: Buffer) => (told += bytes.toString()));
@@ -33,7 +38,7 @@ async function killedAfter(ms: number): Promise<string> {
 }
 
 describe('a worker whose first process dies', () => {
-  it.each([0, 10, 40, 100, 200, 400, 1_000])(
+  it.each([0, 10, 40, 100, 200, 400, 1_000, 3_000])(
     verifies('ops.workers.parent-died', 'while it is forked says so in one sentence: %i ms'),
     async (ms) => {
       expect(await killedAfter(ms)).toBe(

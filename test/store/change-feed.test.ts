@@ -23,7 +23,8 @@ async function neighbours(count: number) {
     watchers.add(['a'], () => calls.a++);
     watchers.add(['b', 'x'], () => calls.b++);
     const lastTransaction = () => shared.last;
-    const feed = openChangeFeed({ directory, clock, watchers, lastTransaction });
+    const refresh = () => undefined;
+    const feed = openChangeFeed({ directory, clock, watchers, lastTransaction, refresh });
     onTestFinished(() => feed.close());
     return { clock, calls, feed };
   });

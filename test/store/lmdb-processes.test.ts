@@ -36,4 +36,31 @@ describe('lmdb store with several processes', () => {
       expect(total).toBeGreaterThanOrEqual(own + (first?.length ?? 0) + (second?.length ?? 0));
     },
   );
+
+  it(
+    verifies(
+      'sessions.stream.no-gap',
+      'shows a watcher what another one committed, whatever it read a moment before',
+    ),
+    async () => {
+      const path = await temporaryDirectory();
+      const open = () => openStore({ driver: 'lmdb', path }, { clock: systemClock });
+      const [writer, reader] = await Promise.all([open(), open()]);
+      onTestFinished(async () => void (await Promise.all([writer.close(), reader.close()])));
+      let seen = 0;
+      reader.watch(['n'], () => void reader.get<number>(['n']).then((n) => (seen = n?.value ?? 0)));
+      let isOver = false;
+      const readOn = (): void => {
+        if (isOver) return;
+        void reader.get(['other']);
+        setImmediate(readOn);
+      };
+      readOn();
+      for (let n = 1; n <= 300; n++) {
+        await writer.commit([{ type: 'put', key: ['n'], value: n }]);
+        await until(() => seen === n);
+      }
+      isOver = true;
+    },
+  );
 });

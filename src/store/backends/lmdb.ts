@@ -91,12 +91,12 @@ function openWhole(directory: string): LmdbEnvironment {
 }
 
 function startParts(environment: LmdbEnvironment, directory: string, clock: Clock) {
-  const { lastTransaction, root } = environment;
+  const { lastTransaction, refresh, root } = environment;
   const steady = createSteadyClock(clock);
   const context = { environment, steady };
   const watchers = createWatchers();
   const versions = createVersionSource(environment);
-  const feed = openChangeFeed({ directory, clock, watchers, lastTransaction });
+  const feed = openChangeFeed({ directory, clock, watchers, lastTransaction, refresh });
   const room = createDiskRoom({ clock, freeBytes: environment.freeBytes });
   const writer = createGroupWriter({ environment, versions, room, onWritten: feed.publish });
   const stopSweeper = startSweeper({

@@ -21,6 +21,8 @@ export interface ChangeFeedOptions {
   clock: Clock;
   watchers: Watchers;
   lastTransaction: () => number;
+  /** Makes the next read see what other processes have committed by now. */
+  refresh: () => void;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface ChangeFeedOptions {
  * that nobody rang for wakes every watcher.
  */
 export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
-  const { clock, watchers, lastTransaction } = options;
+  const { clock, watchers, lastTransaction, refresh } = options;
   const known = new Set<number>();
   let judged = lastTransaction();
   /** Rings for transactions up to here had a whole round to arrive. */
@@ -45,13 +47,18 @@ export function openChangeFeed(options: ChangeFeedOptions): ChangeFeed {
     let missed = false;
     for (; judged < horizon; judged++) if (!known.delete(judged + 1)) missed = true;
     horizon = lastTransaction();
-    if (missed) watchers.changedAnything();
+    if (missed) {
+      refresh();
+      watchers.changedAnything();
+    }
     timer = clock.setTimeout(poll, POLL_MS);
   }
 
   const bell = openDoorbell(options.directory, ({ transaction, heads }) => {
     note(transaction);
     if (watchers.size === 0) return;
+    // A watcher that read an older snapshot would take the change for one it knows.
+    refresh();
     if (!heads) watchers.changedAnything();
     else for (const head of heads) watchers.changedBelow(head);
   });

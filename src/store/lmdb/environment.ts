@@ -24,6 +24,8 @@ export interface LmdbEnvironment {
   leaseVersions(): { first: number; count: number };
   /** The number of the last transaction that any process committed. */
   lastTransaction: () => number;
+  /** Lets go of the snapshot that reads share for about a millisecond. */
+  refresh: () => void;
   /** Bytes that this user may still write to the disk. */
   freeBytes: () => number;
 }
@@ -96,6 +98,7 @@ function tablesOf(root: RootDatabase<Buffer, Buffer>, directory: string): LmdbEn
         return { first, count: VERSION_BLOCK };
       }),
     lastTransaction: () => transactionOf(root),
+    refresh: () => root.resetReadTxn(),
     freeBytes,
   };
 }
