@@ -38,6 +38,8 @@ export interface CommandContext {
    * and --yes is missing (exit 64).
    */
   confirm(question: string): Promise<void>;
+  /** True when {@link confirm} asks a person: on a terminal and without --yes. */
+  readonly asks: boolean;
   /** All of stdin as text; at most 32 MiB. */
   readStdin(): Promise<string>;
 }
@@ -100,18 +102,22 @@ export function createContext({
     connection,
     connect: async (options) => connectTo(await connection(options)),
     connectTo,
+    asks: isTerminal(io) && !globals.on('yes'),
     async confirm(question) {
       if (globals.on('yes')) return;
-      if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) {
+      if (!isTerminal(io)) {
         throw usageError(`${question} Nobody can be asked here`, 'add --yes to go on');
       }
       const { ask } = await import('./ask.ts');
-      if (!(await ask(`${question} [y/N] `, signal))) {
-        throw new CliError({ code: 'declined', message: 'nothing was changed' });
-      }
+      if (await ask(`${question} [y/N] `, signal)) return;
+      throw new CliError({ code: 'declined', message: 'nothing was changed' });
     },
     readStdin: () => readAll(io.stdin),
   };
+}
+
+function isTerminal({ stdin, stderr }: CliIo): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true;
 }
 
 async function declaredGateway(io: CliIo, near: string | undefined) {

@@ -34,21 +34,30 @@ export function planChoice(flags: Flags): PlanChoice {
  * the files say could not become true.
  */
 export async function makePlan(
+  sources: PlanSources,
+  choice: PlanChoice,
+): Promise<{ options: PlanOptions; plan: Plan }> {
+  const made = await comparePlan(sources, choice);
+  refuse(made.plan);
+  return made;
+}
+
+/** Reads the gateway and compares, whatever comes of it. */
+export async function comparePlan(
   { config, resources, server }: PlanSources,
   choice: PlanChoice,
 ): Promise<{ options: PlanOptions; plan: Plan }> {
   const options: PlanOptions = {
     desired: config.desired,
     actual: await readActual(resources, config.desired),
+    inventories: (await resources.inventories?.list()) ?? [],
     mode: choice.prune ? 'prune' : 'apply',
     // The admin API sees every organization, so the plan is bound to none of them.
     target: { server, organization: '*' },
     adopt: choice.adopt,
     writeSecrets: new Set(choice.writeSecrets.map((named) => secretOf(named, config.desired))),
   };
-  const made = plan(options);
-  refuse(made);
-  return { options, plan: made };
+  return { options, plan: plan(options) };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { ApplyReport } from '../config/apply.ts';
 import type { Plan } from '../config/plan.ts';
 import type { PlanAction } from '../config/plan-action.ts';
+import { CREATED } from '../config/plan-object.ts';
 import { oneLine } from '../core/printable.ts';
 import type { Style } from './style.ts';
 
@@ -22,10 +23,7 @@ export function renderPlan(plan: Plan, style: Style, { all }: { all: boolean }):
   const actions = plan.actions.filter(({ action }) => all || action !== 'none');
   const lines = actions.flatMap((action) => renderAction(action, style));
   const { create, update, replace, remove, none } = plan.summary;
-  const left =
-    plan.mode === 'apply' && plan.prunable.length > 0
-      ? [`${plan.prunable.length} no longer declared; --prune removes them`]
-      : [];
+  const left = plan.mode === 'apply' ? prunableLines(plan) : [];
   const replaced = replace > 0 ? [`${replace} to replace`] : [];
   const counts = [
     `${create} to create`,
@@ -34,9 +32,24 @@ export function renderPlan(plan: Plan, style: Style, { all }: { all: boolean }):
     `${remove} to remove`,
     `${none} the same`,
   ].join(', ');
-  return [...lines, ...left, plan.summary.total === 0 ? `no changes (${counts})` : counts].join(
-    '\n',
-  );
+  return [
+    ...lines,
+    ...left,
+    ...unknownLines(plan),
+    plan.summary.total === 0 ? `no changes (${counts})` : counts,
+  ].join('\n');
+}
+
+function prunableLines({ prunable }: Plan): string[] {
+  if (prunable.length === 0) return [];
+  const names = prunable.map(({ kind, identity }) => `    ${oneLine(`${kind} ${identity}`)}`);
+  return [`${prunable.length} no longer declared; --prune removes them:`, ...names];
+}
+
+function unknownLines({ unknown }: Plan): string[] {
+  if (unknown.length === 0) return [];
+  const names = unknown.map(({ kind, identity }) => `    ${oneLine(`${kind} ${identity}`)}`);
+  return ['not known what was declared before, so nothing of these is reset this time:', ...names];
 }
 
 function renderAction(
@@ -44,15 +57,18 @@ function renderAction(
   style: Style,
 ): string[] {
   const title = MARKS[action](style, oneLine(`${kind} ${identity}`));
-  const because = action === 'create' || action === 'none' ? '' : style.dim(`  (${reason})`);
+  const isPlain = action === 'none' || (action === 'create' && reason === CREATED);
+  const because = isPlain ? '' : style.dim(`  (${reason})`);
   const leaves = changes.map((change) => {
     const before = action === 'create' ? '' : `${valueText(change.old)} → `;
-    return `    ${oneLine(change.path)}: ${before}${valueText(change.new)}`;
+    const note = change.reset ? style.dim('  (no longer declared)') : '';
+    return `    ${oneLine(change.path)}: ${before}${valueText(change.new)}${note}`;
   });
   return [title + because, ...leaves];
 }
 
-function valueText(value: unknown): string {
+/** A value on one line. */
+export function valueText(value: unknown): string {
   return value === undefined ? '(unset)' : oneLine(JSON.stringify(value));
 }
 

@@ -7,6 +7,8 @@ import { ObjectRef } from './references.ts';
 export interface View extends Readonly<Record<string, unknown>> {
   readonly id: string;
   readonly version: number;
+  /** RFC 3339. */
+  readonly created_at?: string;
 }
 
 /** Every object of every kind that there is. */

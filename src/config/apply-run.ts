@@ -37,6 +37,11 @@ export class ApplyRun {
     );
   }
 
+  /** What there is by now, as far as this apply knows. */
+  get left(): ActualState {
+    return this.#writer.actual;
+  }
+
   async execute(): Promise<ApplyReport> {
     const pending = this.#options.plan.actions.filter(({ action }) => action !== 'none');
     await this.#writeAll(pending.filter((planned) => this.#objectOf(planned) !== undefined));
@@ -120,7 +125,8 @@ export class ApplyRun {
     const { kind } = planned;
     // Where it cannot be looked at, the conflict itself is what there is to tell.
     const views = await this.#options.client.list(kind).catch(() => undefined);
-    return views && staleness(planned, { ...this.#writer.actual, [kind]: views });
+    const actual = views && { ...this.#writer.actual, [kind]: views };
+    return actual && staleness(planned, { ...this.#options, actual });
   }
 
   async #noteMade(object: DesiredObject, view: View): Promise<void> {

@@ -32,6 +32,8 @@ export interface Change {
   readonly new: unknown;
   /** The values are names and states, never the secret. */
   readonly secret?: true;
+  /** The files declared it before and no longer do: it goes to its default, or goes. */
+  readonly reset?: true;
 }
 
 export interface ChangesOptions {

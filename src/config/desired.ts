@@ -6,10 +6,12 @@ import type { Path } from './locate.ts';
 import { canonicalJson, isRecord } from './record.ts';
 import { ObjectRef } from './references.ts';
 
-/** What happens to the object when it disappears from the configuration. */
-interface Lifecycle {
-  protected?: boolean;
-  prune?: 'delete' | 'disable';
+/** How a plan treats the object, now and when it disappears from the configuration. */
+export interface Lifecycle {
+  readonly protected?: boolean;
+  readonly prune?: 'delete' | 'disable';
+  /** Paths of members that keep the value that the server has. */
+  readonly ignore_changes?: readonly string[];
 }
 
 /** One declared object: exactly the fields that were written, references unresolved. */

@@ -32,6 +32,8 @@ export interface PlanAction {
   readonly changes: readonly PlannedChange[];
   readonly reason: string;
   readonly ownership: Ownership;
+  /** Digests of the members that the object had, by name, so that a refusal can name what changed. */
+  readonly basis?: Readonly<Record<string, string>>;
   /** Fields that no update can change, so that the object gets a new id. */
   readonly forcedBy?: readonly string[];
 }

@@ -3,6 +3,9 @@ import { fieldDigest, readAppliedFields } from './applied-fields.ts';
 import { type Change, changesOf, known, viewField } from './changes.ts';
 import { digestOf, type DesiredObject } from './desired.ts';
 import { kindOf } from './kinds.ts';
+import { withIgnored } from './ignored.ts';
+import type { InventoryEntry } from './inventory.ts';
+import { LIFECYCLE, lifecycleChanges } from './lifecycle.ts';
 import {
   APPLIED_FIELDS_LABEL,
   LAST_APPLIED_LABEL,
@@ -13,6 +16,7 @@ import {
 } from './ownership.ts';
 import type { Origin, PlanAction, PlannedChange } from './plan-action.ts';
 import { isLeftPaused } from './rebind.ts';
+import { resetChanges } from './reset.ts';
 
 export interface ObjectPlanning {
   readonly actual: ActualState;
@@ -23,10 +27,15 @@ export interface ObjectPlanning {
   readonly adopt: boolean;
   /** Whether a field that no update can change makes a new object. */
   readonly mayReplace: boolean;
+  /** What the inventory of the namespace says of the object. */
+  readonly entry?: InventoryEntry | undefined;
 }
 
+/** Reason of a creation that needs none. */
+export const CREATED = 'declared and does not exist';
+
 /** The making of an object that does not exist. */
-export function planCreation(object: DesiredObject): PlanAction {
+export function planCreation(object: DesiredObject, { wasDeleted = false } = {}): PlanAction {
   return {
     kind: object.kind,
     identity: object.identity,
@@ -34,25 +43,32 @@ export function planCreation(object: DesiredObject): PlanAction {
     id: null,
     version: null,
     changes: changesOf({ object, view: undefined, secrets: 'all' }),
-    reason: 'declared and does not exist',
+    reason: wasDeleted ? 'deleted on the server' : CREATED,
     ownership: 'own',
   };
 }
 
 /** What makes an existing object what is declared. `formerly`: the name that it has so far. */
 export function planComparison(
-  object: DesiredObject,
+  declared: DesiredObject,
   view: View,
   { formerly, ...options }: ObjectPlanning & { formerly?: string | undefined },
 ): PlanAction {
-  const { kind, identity } = object;
+  const { kind, identity } = declared;
   const { actual, owner, writeSecrets: secrets } = options;
+  const object = withIgnored(declared, view);
   const ownership = ownershipOf(view, owner);
-  const found = changesOf({ object, view, actual, secrets });
+  const isOurs = ownership === 'own' || (ownership === 'none' && options.adopt);
+  const found = [
+    ...changesOf({ object, view, actual, secrets }),
+    ...(isOurs ? lifecycleChanges(object.lifecycle, labelsOf(view)) : []),
+    ...(ownership === 'own' ? lostLabel(view, owner) : []),
+    ...(ownership === 'own' ? resetChanges(declared, view, options.entry) : []),
+  ];
   const changes: PlannedChange[] = found.map((change) =>
-    withOrigin(change, { object, view, actual }),
+    withOrigin(change, { object: declared, view, actual }),
   );
-  const adopted = ownership === 'none' && options.adopt;
+  const adopted = isOurs && ownership === 'none';
   if (adopted) {
     const path = `labels[${JSON.stringify(owner.label)}]`;
     changes.push({ path, field: 'labels', old: null, new: owner.value });
@@ -106,6 +122,15 @@ interface Sides {
   readonly actual: ActualState;
 }
 
+/** The label that says whose the object is, where somebody took it away. */
+function lostLabel(view: View, { label, value }: Owner): Change[] {
+  const old = labelsOf(view)[label];
+  if (old === value) return [];
+  return [
+    { path: `labels[${JSON.stringify(label)}]`, field: 'labels', old: old ?? null, new: value },
+  ];
+}
+
 function withOrigin(change: Change, sides: Sides): PlannedChange {
   const origin = originOf(change.field, sides);
   return origin === undefined ? change : { ...change, origin };
@@ -113,6 +138,7 @@ function withOrigin(change: Change, sides: Sides): PlannedChange {
 
 function originOf(field: string, { object, view, actual }: Sides): Origin | undefined {
   const labels = labelsOf(view);
+  if (field !== 'labels' && field !== LIFECYCLE && !(field in object.body)) return 'configuration';
   const applied = readAppliedFields(labels[APPLIED_FIELDS_LABEL]).get(field);
   if (applied === undefined) {
     const whole = labels[LAST_APPLIED_LABEL];

@@ -74,14 +74,35 @@ function removal(kind: KindName, view: View, identity: string): PlanAction | und
   };
 }
 
-/** The number that the user must repeat before so many removals, or null. */
+/** What must be confirmed before removals: their number, or nothing. */
+export interface Confirmation {
+  /** Number to repeat in any case: all that the owner has of a kind, or many. */
+  readonly confirmPrune: number | null;
+  /** Removals for ever that no lifecycle allows; where nobody can be asked, the number is repeated. */
+  readonly irreversible: readonly { readonly kind: KindName; readonly identity: string }[];
+}
+
 export function confirmationFor(
   removals: readonly PlanAction[],
-  actual: ActualState,
-): number | null {
-  const emptied = CONFIG_KINDS.some(({ kind }) => {
+  { actual, owner }: Pick<RemovalsOptions, 'actual' | 'owner'>,
+): Confirmation {
+  const isEmptied = CONFIG_KINDS.some(({ kind }) => {
     const count = removals.filter((action) => action.kind === kind).length;
-    return count > 0 && count === actual[kind].length;
+    return count > 0 && count === actual[kind].filter((view) => isOwned(view, owner)).length;
   });
-  return emptied || removals.length > MAX_UNCONFIRMED_REMOVALS ? removals.length : null;
+  const isMany = removals.length > MAX_UNCONFIRMED_REMOVALS;
+  const views = new Map(
+    CONFIG_KINDS.flatMap(({ kind }) => actual[kind].map((one) => [one.id, one])),
+  );
+  return {
+    confirmPrune: isEmptied || isMany ? removals.length : null,
+    irreversible: removals
+      .filter(({ kind, action }) => kindOf(kind).isGoneForEver && action !== 'disable')
+      .filter(({ id }) => labelsOf(views.get(id ?? '') ?? {})[PRUNE_LABEL] !== 'delete')
+      .map(({ kind, identity }) => ({ kind, identity })),
+  };
+}
+
+function isOwned(view: View, owner: Owner): boolean {
+  return ownershipOf(view, owner) === 'own' && (view['revoked_at'] ?? null) === null;
 }

@@ -53,7 +53,8 @@ describe('many objects', () => {
       });
       expect((await cli('apply', '--yes', '-q')).code).toBe(0);
       const creations = proxy.writes();
-      expect(creations).toHaveLength(253);
+      // One for each object and one for the inventory.
+      expect(creations).toHaveLength(254);
       expect(creations.every(({ method }) => method === 'POST')).toBe(true);
       proxy.seen.length = 0;
       const second = await cli('apply', '--yes', '-o', 'json');
@@ -97,11 +98,12 @@ describe('many objects', () => {
     });
     expect(proxy.seen.every(({ method }) => method === 'GET')).toBe(true);
     // The rest are lists of kinds that are empty.
-    expect(proxy.seen.length).toBeLessThanOrEqual(13 + 3);
+    expect(proxy.seen.length).toBeLessThanOrEqual(13 + 4);
     proxy.seen.length = 0;
     expect((await cli('apply', '--yes', '-q')).code).toBe(0);
-    expect(proxy.writes()).toHaveLength(600);
-    expect(proxy.seen.length - 600).toBeLessThanOrEqual(2 * (13 + 3) + 1);
+    // One for each object and one for the inventory.
+    expect(proxy.writes()).toHaveLength(601);
+    expect(proxy.seen.length - 601).toBeLessThanOrEqual(2 * (13 + 4) + 1);
   }, 600_000);
 });
 
@@ -170,7 +172,9 @@ describe('two who apply at once', () => {
     await declare({ providers: [echo], models: edited });
     const { codes, told } = await race();
     expect(codes).toEqual([0, 5]);
-    expect(told).toMatch(/the plan is stale: model team\/m0 \(version 2 instead of 1\)/);
+    expect(told).toMatch(
+      /the plan is stale: model team\/m0 \(description changed since: version 2 instead of 1\)/,
+    );
     expect((await cli('plan', '--exit-code')).code).toBe(0);
   });
 });

@@ -1,7 +1,11 @@
-import { findActual } from '../../config/actual.ts';
+import { type ActualState, findActual } from '../../config/actual.ts';
 import { apply, readActual } from '../../config/apply.ts';
+import type { DesiredObject } from '../../config/desired.ts';
+import { labelsOf, type Owner, ownershipOf, PROTECTED_LABEL } from '../../config/ownership.ts';
 import { ownerFor, plan } from '../../config/plan.ts';
+import { oneLine } from '../../core/printable.ts';
 import { toResourceClient } from '../admin-resources.ts';
+import { CliError } from '../cli-error.ts';
 import type { CommandRun } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { projectFile, withProject } from '../project.ts';
@@ -19,8 +23,14 @@ export const run: CommandRun = (input) =>
     const removable = new Set(
       declared.objects.flatMap(({ kind, identity }) => findActual(kind, identity, actual)),
     );
+    const inventories = (await resources.inventories?.list()) ?? [];
+    const owner = ownerFor({ desired, mode: 'prune', inventories });
+    refuseProtected(declared.objects, { actual, owner });
     const target = { server: client.baseUrl, organization: '*' };
-    const made = plan({ desired, actual, mode: 'prune', target, removable });
+    const planned = plan({ desired, actual, mode: 'prune', target, removable, inventories });
+    const reason = 'declared in the files to delete';
+    const actions = planned.actions.map((action) => ({ ...action, reason }));
+    const made = { ...planned, actions };
     if (made.summary.total === 0 || flags.on('dry-run')) {
       return { data: made, text: (style) => renderPlan(made, style, { all: false }) };
     }
@@ -30,7 +40,7 @@ export const run: CommandRun = (input) =>
     const report = await apply({
       plan: made,
       desired,
-      owner: ownerFor({ desired, mode: 'prune' }),
+      owner,
       client: resources,
       secrets: new Map(),
       signal: context.signal,
@@ -48,3 +58,25 @@ export const run: CommandRun = (input) =>
       }),
     };
   });
+
+/** Nothing goes as long as the files or the gateway protect an object that would. */
+function refuseProtected(
+  objects: readonly DesiredObject[],
+  { actual, owner }: { actual: ActualState; owner: Owner },
+): void {
+  const kept = objects.filter(({ kind, identity, lifecycle }) =>
+    findActual(kind, identity, actual).some(
+      (view) =>
+        ownershipOf(view, owner) === 'own' &&
+        (lifecycle.protected === true || labelsOf(view)[PROTECTED_LABEL] === 'true'),
+    ),
+  );
+  if (kept.length === 0) return;
+  const names = kept.map(({ kind, identity }) => oneLine(`${kind} ${identity}`));
+  throw new CliError({
+    code: 'protected',
+    message: `protected, so nothing was removed: ${names.join(', ')}`,
+    hint: 'leave them out with --exclude, or take `lifecycle: {protected: true}` away and apply first',
+    exit: 'conflict',
+  });
+}

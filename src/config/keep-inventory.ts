@@ -1,0 +1,54 @@
+import { type Inventory, type InventoryUpdate, nextInventory } from './inventory.ts';
+import { canonicalJson } from './record.ts';
+import type { ResourceClient } from './resource-client.ts';
+import { triesAgain } from './try-again.ts';
+
+const MAX_TRIES = 3;
+
+export interface KeepOptions extends Omit<InventoryUpdate, 'before'> {
+  /** Waits so many milliseconds before the write is tried again. Default: a timer. */
+  readonly pause?: ((ms: number) => Promise<void>) | undefined;
+}
+
+/**
+ * Brings the inventory of a namespace up to what an apply has made; writes nothing when it says so
+ * already. When another apply of the namespace was faster, its state is read and joined.
+ */
+export async function keepInventory(
+  client: ResourceClient,
+  namespace: string,
+  { pause, ...update }: KeepOptions,
+): Promise<void> {
+  const { inventories } = client;
+  if (inventories === undefined) return;
+  for (let tries = 1; ; tries++) {
+    const all = await inventories.list();
+    // A gateway of an earlier release keeps none.
+    if (all === undefined) return;
+    const before = all.find((one) => one.namespace === namespace);
+    const next = nextInventory({ ...update, before });
+    if (before === undefined && next.objects.length === 0) return;
+    if (before && isSame(before, next)) return;
+    const look = async () => {
+      const now = (await inventories.list())?.find((one) => one.namespace === namespace);
+      return now && isSame(now, next) ? true : undefined;
+    };
+    try {
+      await triesAgain(() => inventories.write(namespace, before, next).then(() => true), {
+        look,
+        pause,
+      });
+      return;
+    } catch (thrown) {
+      const { status } = thrown as { status?: number };
+      if (tries === MAX_TRIES || (status !== 409 && status !== 412)) throw thrown;
+    }
+  }
+}
+
+function isSame(
+  { objects, managed }: Inventory,
+  next: Pick<Inventory, 'objects' | 'managed'>,
+): boolean {
+  return canonicalJson({ objects, managed }) === canonicalJson(next);
+}
