@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { toPlanFile } from '../config/plan-file.ts';
 import { toResourceClient } from './admin-resources.ts';
+import type { Plan } from '../config/plan.ts';
 import type { CommandInput, CommandResult } from './command.ts';
 import { changesExit, makePlan, planChoice } from './make-plan.ts';
 import { projectFile, withProject } from './project.ts';
@@ -21,7 +22,7 @@ export function compare(
     if (out !== undefined) {
       const text = JSON.stringify(toPlanFile(plan, config.desired), undefined, 2);
       await writeFile(resolve(context.io.cwd, out), `${text}\n`, { mode: 0o600 });
-      context.output.note(`wrote ${out}; apply it with \`gateway apply --plan ${out}\``);
+      context.output.note(`wrote ${out}; apply it with \`${applyCommand(plan, out, input)}\``);
     }
     return {
       data: plan,
@@ -30,4 +31,26 @@ export function compare(
       exitCode: changesExit(plan, flags),
     };
   });
+}
+
+/** The command that applies a saved plan, as a shell takes it. */
+function applyCommand(plan: Plan, path: string, { flags, context }: CommandInput): string {
+  const { actions, confirmPrune, irreversible, summary } = plan;
+  const isCounted = confirmPrune !== null || irreversible.length > 0;
+  const named = (name: string) => flags.list(name).flatMap((one) => [`--${name}`, one]);
+  const { globals } = context;
+  const { layer } = globals.origin('server') ?? {};
+  const server = layer === 'flag' ? globals.text('server') : undefined;
+  return [
+    'gateway apply',
+    ...['--plan', path, ...named('file'), ...named('overlay')].map(inShell),
+    ...(server === undefined ? [] : ['--server', inShell(server)]),
+    ...(flags.text('unknown-fields') === 'warn' ? ['--unknown-fields warn'] : []),
+    ...(actions.some(({ action }) => action === 'replace') ? ['--allow-replace'] : []),
+    ...(isCounted ? [`--confirm-prune ${summary.remove}`] : []),
+  ].join(' ');
+}
+
+function inShell(word: string): string {
+  return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

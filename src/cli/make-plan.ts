@@ -1,9 +1,13 @@
+import { identityOf } from '../config/actual.ts';
 import { readActual } from '../config/apply.ts';
+import { checkDangling, type TakenSlug, takenSlugs } from '../config/check-online.ts';
+import { formatDiagnostics } from '../config/diagnostic.ts';
 import type { DesiredState } from '../config/desired.ts';
 import { kindOf } from '../config/kinds.ts';
 import type { GatewayConfig } from '../config/load-config.ts';
 import type { ResourceClient } from '../config/resource-client.ts';
-import { plan, type Plan, type PlanOptions } from '../config/plan.ts';
+import { ownershipOf } from '../config/ownership.ts';
+import { ownerFor, plan, type Plan, type PlanOptions } from '../config/plan.ts';
 import { CliError, usageError } from './cli-error.ts';
 import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -39,6 +43,7 @@ export async function makePlan(
 ): Promise<{ options: PlanOptions; plan: Plan }> {
   const made = await comparePlan(sources, choice);
   refuse(made.plan);
+  refuseImpossible(made.options);
   return made;
 }
 
@@ -84,7 +89,51 @@ function secretOf(named: string, { objects }: DesiredState): string {
   );
 }
 
-function refuse({ ambiguous, conflicts, fixed }: Plan): void {
+/** Throws for what no write could make true: names that nothing has, slugs that another object holds. */
+function refuseImpossible(options: PlanOptions): void {
+  const dangling = checkDangling(options);
+  if (dangling.length > 0) {
+    throw new CliError({
+      code: 'dangling_reference',
+      message: formatDiagnostics(dangling, 'text'),
+      hint: 'declare it, or make it first; nothing was changed',
+      exit: 'invalid_config',
+    });
+  }
+  const [taken] = takenSlugs(options);
+  if (taken) throw slugTaken(taken, options);
+}
+
+function slugTaken({ object, slug, holder }: TakenSlug, options: PlanOptions): CliError {
+  const { kind, name } = object;
+  const former = identityOf(kind, holder, options.actual);
+  const isOurs = ownershipOf(holder, ownerFor(options)) === 'own';
+  const isDeclared = options.desired.objects.some(
+    (one) => one.kind === kind && one.identity === former,
+  );
+  const from = String(holder['name']);
+  const entry = `moved: [{ kind: ${kind}, from: ${JSON.stringify(from)}, to: ${JSON.stringify(name)} }]`;
+  return new CliError({
+    code: 'name_taken',
+    message: `${kind} ${object.identity}: the slug ${slug} belongs to ${kind} ${former} (${holder.id})`,
+    hint:
+      isOurs && !isDeclared
+        ? `it is of this namespace and no longer declared; if it was renamed, add \`${entry}\``
+        : 'give one of the two another slug',
+    exit: 'conflict',
+  });
+}
+
+function refuse({ ambiguous, conflicts, fixed, lost }: Plan): void {
+  if (lost.length > 0) {
+    const names = lost.map(({ kind, identity, id }) => `${kind} ${identity} (${id})`);
+    throw new CliError({
+      code: 'no_such_id',
+      message: `pinned by an id that nothing has: ${names.join('; ')}`,
+      hint: 'take `id` away to make it anew, or give the id of the one that is meant',
+      exit: 'conflict',
+    });
+  }
   if (ambiguous.length > 0) {
     const names = ambiguous.map(
       ({ kind, identity, ids }) => `${kind} ${identity} (${ids.join(', ')})`,
@@ -92,7 +141,7 @@ function refuse({ ambiguous, conflicts, fixed }: Plan): void {
     throw new CliError({
       code: 'ambiguous_name',
       message: `several objects are what is declared: ${names.join('; ')}`,
-      hint: 'give them names of their own, or remove what is not wanted',
+      hint: 'write the `id:` of the one that is meant beside its name, or remove what is not wanted',
       exit: 'conflict',
     });
   }

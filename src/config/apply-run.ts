@@ -4,6 +4,7 @@ import type { DesiredObject } from './desired.ts';
 import { dependenciesOf, objectKey } from './object-refs.ts';
 import { ObjectWriter } from './object-writer.ts';
 import type { PlanAction } from './plan-action.ts';
+import { isIssued } from './plan-object.ts';
 import { staleness } from './stale.ts';
 import { StalePlanError } from './stale-plan-error.ts';
 import { type Made, yieldTwins } from './twins.ts';
@@ -152,9 +153,7 @@ export class ApplyRun {
   #noteIssued({ action }: PlanAction, object?: DesiredObject, view?: View): void {
     const value = view?.['value'];
     if (action !== 'create' || typeof value !== 'string' || !object) return;
-    if (object.body['value'] === undefined) {
-      this.#report.issued.push({ identity: object.identity, value });
-    }
+    if (isIssued(object)) this.#report.issued.push({ identity: object.identity, value });
   }
 
   #leaveOut(planned: PlanAction): void {

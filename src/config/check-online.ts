@@ -1,5 +1,5 @@
 import { suggest } from '../core/suggest.ts';
-import { type ActualState, findActual, organizationId } from './actual.ts';
+import { type ActualState, findActual, findDeclared, organizationId, type View } from './actual.ts';
 import { known } from './changes.ts';
 import type { DesiredObject, DesiredState } from './desired.ts';
 import type { Diagnostic } from './diagnostic.ts';
@@ -45,7 +45,30 @@ export function checkOnline(state: OnlineState): Diagnostic[] {
   ];
 }
 
-function missingReferences(object: DesiredObject, { desired, actual }: OnlineState): Diagnostic[] {
+/** References of declared objects to what neither the files nor the server have. Reads nothing. */
+export function checkDangling(state: Pick<OnlineState, 'desired' | 'actual'>): Diagnostic[] {
+  return state.desired.objects.flatMap((object) => [
+    ...missingReferences(object, state),
+    ...missingNames(object, state, new Set(['provider', 'agent'])),
+  ]);
+}
+
+/** An object that holds the slug that a new one wants. */
+export interface TakenSlug {
+  readonly object: DesiredObject;
+  readonly slug: string;
+  readonly holder: View;
+}
+
+/** Slugs that objects to be made cannot have, since another one holds them. */
+export function takenSlugs({ desired, actual }: Omit<OnlineState, 'plan'>): TakenSlug[] {
+  return desired.objects.flatMap((object) => slugHolder(object, { desired, actual }));
+}
+
+function missingReferences(
+  object: DesiredObject,
+  { desired, actual }: Omit<OnlineState, 'plan'>,
+): Diagnostic[] {
   return objectRefs(object.body)
     .filter(
       (ref) => !desired.objects.some(({ kind, name }) => kind === ref.kind && name === ref.name),
@@ -57,8 +80,13 @@ function missingReferences(object: DesiredObject, { desired, actual }: OnlineSta
 }
 
 /** Plain names and ids in fields that name another object. */
-function missingNames(object: DesiredObject, state: OnlineState): Diagnostic[] {
-  return namesIn(object).flatMap(({ path, kind, name }) => {
+function missingNames(
+  object: DesiredObject,
+  state: Omit<OnlineState, 'plan'>,
+  kinds?: ReadonlySet<KindName>,
+): Diagnostic[] {
+  const named = namesIn(object).filter(({ kind }) => kinds?.has(kind) ?? true);
+  return named.flatMap(({ path, kind, name }) => {
     const names = namesOf(kind, object, state);
     if (names.has(name)) return [];
     return fault(object, {
@@ -102,7 +130,7 @@ function namesIn({ kind, body }: DesiredObject): NamedObject[] {
 function namesOf(
   kind: KindName,
   { body }: DesiredObject,
-  { desired, actual }: OnlineState,
+  { desired, actual }: Omit<OnlineState, 'plan'>,
 ): ReadonlySet<string> {
   const owner = organizationId(body['organization'], actual);
   const there = actual[kind].filter(
@@ -114,17 +142,27 @@ function namesOf(
   ]);
 }
 
-function takenSlug(object: DesiredObject, { actual }: OnlineState): Diagnostic[] {
+function takenSlug(object: DesiredObject, state: OnlineState): Diagnostic[] {
+  return slugHolder(object, state).map(({ slug, holder }) =>
+    fault(object, { path: 'slug', message: `${slug} is the slug of ${holder.id}` }),
+  );
+}
+
+function slugHolder(
+  object: DesiredObject,
+  { desired, actual }: Omit<OnlineState, 'plan'>,
+): TakenSlug[] {
   const { slug } = object.body;
   if (typeof slug !== 'string') return [];
-  const own = new Set(findActual(object.kind, object.identity, actual).map(({ id }) => id));
+  const { kind, identity } = object;
+  const former = desired.moved.find((one) => one.kind === kind && one.to === identity)?.from;
+  const moved = former === undefined ? [] : findActual(kind, former, actual);
+  const own = new Set([...findDeclared(object, actual), ...moved].map(({ id }) => id));
   const owner = organizationId(object.body['organization'], actual);
   const taken = actual[object.kind].find(
     (view) => view['slug'] === slug && view['organization'] === owner && !own.has(view.id),
   );
-  return taken
-    ? [fault(object, { path: 'slug', message: `${slug} is the slug of ${taken.id}` })]
-    : [];
+  return taken ? [{ object, slug, holder: taken }] : [];
 }
 
 function fault(

@@ -20,6 +20,8 @@ export interface DesiredObject {
   /** Unique within its kind; that of what belongs to an organization is `organization/name`. */
   readonly identity: string;
   readonly name: string;
+  /** The one object that is meant, whatever it is called. */
+  readonly id?: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly labels: Readonly<Record<string, string>>;
   readonly lifecycle: Lifecycle;
@@ -74,13 +76,14 @@ function toMoves(declared: unknown): Move[] {
 }
 
 function toObject(kind: KindName, entry: Record<string, unknown>, place: Place): DesiredObject {
-  const { labels, lifecycle, ...declared } = entry;
+  const { labels, lifecycle, id, ...declared } = entry;
   const body = followAgent(kind, declared);
   const name = String(entry['name']).trim();
   const { isOwned } = kindOf(kind);
   return {
     kind,
     name,
+    ...(typeof id === 'string' && { id }),
     identity: isOwned ? ownedIdentity(entry['organization'], name) : name,
     body: isOwned ? { organization: DEFAULT_ORGANIZATION, ...body, name } : { ...body, name },
     labels: (labels ?? {}) as Record<string, string>,

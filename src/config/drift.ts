@@ -1,4 +1,4 @@
-import { type ActualState, createFinder, identityOf } from './actual.ts';
+import { type ActualState, createFinder, findDeclared, identityOf } from './actual.ts';
 import type { DesiredState } from './desired.ts';
 import type { Inventory } from './inventory.ts';
 import type { KindName } from './kinds.ts';
@@ -84,9 +84,7 @@ function addedObjects(
   inventory: Inventory | undefined,
 ): DriftedObject[] {
   const find = createFinder();
-  const declared = new Set(
-    desired.objects.flatMap(({ kind, identity }) => find(kind, identity, actual)),
-  );
+  const declared = new Set(desired.objects.flatMap((object) => findDeclared(object, actual, find)));
   return Object.entries(inventory?.managed ?? {}).flatMap(([name, since]) => {
     const kind = name as KindName;
     if (!desired.managed.has(kind)) return [];

@@ -1,4 +1,4 @@
-import { type ActualState, createFinder, identityOf, type View } from './actual.ts';
+import { type ActualState, createFinder, findDeclared, identityOf, type View } from './actual.ts';
 import { readAppliedFields } from './applied-fields.ts';
 import type { DesiredObject, DesiredState } from './desired.ts';
 import type { KindName } from './kinds.ts';
@@ -106,7 +106,8 @@ function declaredEntries({ desired, owner, left, report }: InventoryUpdate, know
   );
   return desired.objects.flatMap((object): InventoryEntry[] => {
     const { kind, identity } = object;
-    const view = find(kind, identity, left).find((one) => ownershipOf(one, owner) === 'own');
+    const views = findDeclared(object, left, find);
+    const view = views.find((one) => ownershipOf(one, owner) === 'own');
     if (view === undefined) return [];
     const isReady = !unready.has(`${kind} ${identity}`);
     const fields = isReady ? declaredFields(object) : (known.get(view.id)?.fields ?? null);

@@ -43,6 +43,8 @@ export interface ConfigKind {
   readonly removedBy: Removal;
   /** True when what a removal takes (a key's value, a place in time, an address) never comes back. */
   readonly isGoneForEver: boolean;
+  /** True when the server makes up a value that it shows once, where none is declared. */
+  readonly isIssued: boolean;
   /** What an update sends to switch it off; undefined when it cannot be. */
   readonly off: Readonly<Record<string, unknown>> | undefined;
   /** True for a field of the object that no update can change. */
@@ -111,7 +113,12 @@ export const CONFIG_KINDS: readonly ConfigKind[] = [
   toConfigKind('provider', provider, { off: ENABLED }),
   toConfigKind('model', model, { off: ENABLED }),
   toConfigKind('api', api, { off: ENABLED }),
-  toConfigKind('key', key, { off: ENABLED, removedBy: 'revoke', isGoneForEver: true }),
+  toConfigKind('key', key, {
+    off: ENABLED,
+    removedBy: 'revoke',
+    isGoneForEver: true,
+    isIssued: true,
+  }),
   toConfigKind('skill', skill),
   toConfigKind('agent', agent, { removedBy: 'archive' }),
   toConfigKind('credential', credential, { off: STATUS, removedBy: 'disable' }),
@@ -150,13 +157,14 @@ function toConfigKind(
     off,
     removedBy = 'delete',
     isGoneForEver = false,
+    isIssued = false,
     guards = {},
     boundWhilePaused = [],
     isFixed = (field) => definition.immutable.includes(field),
   }: Partial<
     Pick<
       ConfigKind,
-      'off' | 'removedBy' | 'isGoneForEver' | 'guards' | 'boundWhilePaused' | 'isFixed'
+      'off' | 'removedBy' | 'isGoneForEver' | 'isIssued' | 'guards' | 'boundWhilePaused' | 'isFixed'
     >
   > = {},
 ): ConfigKind {
@@ -168,6 +176,12 @@ function toConfigKind(
     entry: definition.fields.extend({
       // What declarations know an object by, also where the API has a default.
       ...(definition.fields.shape['name']?.safeParse(undefined).success && { name }),
+      id: z
+        .string()
+        .min(1)
+        .max(128)
+        .optional()
+        .describe('The one object that is meant, where several have this name.'),
       labels,
       lifecycle: lifecycleFor([...Object.keys(definition.fields.shape), 'labels']),
     }),
@@ -175,6 +189,7 @@ function toConfigKind(
     isOwned: definition.organizationScoped,
     removedBy,
     isGoneForEver,
+    isIssued,
     off,
     isFixed,
     guards,

@@ -15,7 +15,7 @@ import {
   PRUNED_LABEL,
 } from './ownership.ts';
 import type { Origin, PlanAction, PlannedChange } from './plan-action.ts';
-import { isLeftPaused } from './rebind.ts';
+import { isLeftPaused, mustPause } from './rebind.ts';
 import { resetChanges } from './reset.ts';
 
 export interface ObjectPlanning {
@@ -31,6 +31,8 @@ export interface ObjectPlanning {
   readonly entry?: InventoryEntry | undefined;
 }
 
+const AROUND = ['pause', 'update', 'unpause'] as const;
+
 /** Reason of a creation that needs none. */
 export const CREATED = 'declared and does not exist';
 
@@ -43,9 +45,15 @@ export function planCreation(object: DesiredObject, { wasDeleted = false } = {})
     id: null,
     version: null,
     changes: changesOf({ object, view: undefined, secrets: 'all' }),
+    ...(isIssued(object) && { note: 'its value is made at apply and shown once' }),
     reason: wasDeleted ? 'deleted on the server' : CREATED,
     ownership: 'own',
   };
+}
+
+/** True for a key whose value the server makes up. */
+export function isIssued({ kind, body }: DesiredObject): boolean {
+  return kindOf(kind).isIssued && body['value'] === undefined;
 }
 
 /** What makes an existing object what is declared. `formerly`: the name that it has so far. */
@@ -94,6 +102,7 @@ export function planComparison(
       forcedBy,
     }),
     ownership: adopted ? 'own' : ownership,
+    ...(mustPause(kind, new Set(changes.map(({ field }) => field)), view) && { steps: AROUND }),
     ...(forcedBy.length > 0 && { forcedBy }),
   };
 }
@@ -169,6 +178,9 @@ function reasonFor(
   },
 ): string {
   if (changes.length === 0) return 'as declared';
+  const isRewrite = ({ secret, old, new: next }: PlannedChange) =>
+    secret === true && old === 'configured' && next !== null;
+  if (changes.every(isRewrite)) return 'its secret is written again, as asked for';
   if (forcedBy.length > 0) return `${forcedBy.join(', ')} cannot be changed: it gets a new id`;
   if (formerly !== undefined) return `renamed from ${formerly}`;
   if (adopted) return 'adopted';

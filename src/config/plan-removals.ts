@@ -1,4 +1,4 @@
-import { type ActualState, createFinder, identityOf, type View } from './actual.ts';
+import { type ActualState, createFinder, findDeclared, identityOf, type View } from './actual.ts';
 import type { Change } from './changes.ts';
 import { byFallbacks, type DesiredState } from './desired.ts';
 import { CONFIG_KINDS, kindOf, type KindName } from './kinds.ts';
@@ -31,9 +31,7 @@ export function planRemovals({
   removable,
 }: RemovalsOptions): PlanAction[] {
   const find = createFinder();
-  const declared = new Set(
-    desired.objects.flatMap(({ kind, identity }) => find(kind, identity, actual)),
-  );
+  const declared = new Set(desired.objects.flatMap((object) => findDeclared(object, actual, find)));
   return CONFIG_KINDS.filter(({ kind }) => desired.managed.has(kind))
     .filter(({ kind }) => mode !== 'converge' || CONVERGED.has(kind))
     .flatMap(({ kind }) => {

@@ -1,4 +1,10 @@
-import { type ActualState, createFinder, type findActual, type View } from './actual.ts';
+import {
+  type ActualState,
+  createFinder,
+  type findActual,
+  findDeclared,
+  type View,
+} from './actual.ts';
 import { toAppliedFields } from './applied-fields.ts';
 import { basisOf } from './basis.ts';
 import { type DesiredObject, type DesiredState, digestOf } from './desired.ts';
@@ -40,6 +46,8 @@ export interface Plan extends Confirmation {
   readonly fixed: readonly { kind: KindName; identity: string; id: string; fields: string[] }[];
   /** Several objects of one declared identity, or of both names of one that moved. */
   readonly ambiguous: readonly { kind: KindName; identity: string; ids: string[] }[];
+  /** Objects that are pinned by an id that nothing has. */
+  readonly lost: readonly { kind: KindName; identity: string; id: string }[];
   /** Own objects of which it is not known what was declared before; nothing of them is reset. */
   readonly unknown: readonly { kind: KindName; identity: string }[];
   /** What `--prune` would remove. */
@@ -101,6 +109,7 @@ export function plan(options: PlanOptions): Plan {
     conflicts: outcomes.flatMap(({ conflict }) => conflict ?? []),
     ambiguous: outcomes.flatMap(({ ambiguous }) => ambiguous ?? []),
     fixed: outcomes.flatMap(({ fixed }) => fixed ?? []),
+    lost: outcomes.flatMap(({ lost }) => lost ?? []),
     unknown: outcomes.flatMap(({ unknown }) => unknown ?? []),
     prunable,
     ...(mode === 'prune' ? confirmationFor(removals, { actual, owner }) : UNCONFIRMED),
@@ -144,18 +153,22 @@ interface ObjectOutcome {
   ambiguous?: Plan['ambiguous'][number];
   fixed?: Plan['fixed'][number];
   unknown?: Plan['unknown'][number];
+  lost?: Plan['lost'][number];
 }
 
 function planObject(object: DesiredObject, options: ObjectOptions): ObjectOutcome {
   const { kind, identity } = object;
   const { desired, actual, mode, owner, find } = options;
-  const found = find(kind, identity, actual);
+  const found = findDeclared(object, actual, find);
   const formerly = desired.moved.find((one) => one.kind === kind && one.to === identity)?.from;
   const former = formerly === undefined ? [] : find(kind, formerly, actual);
   const all = [...found, ...former];
   if (all.length > 1) return { ambiguous: { kind, identity, ids: all.map(({ id }) => id) } };
   const [view] = all;
   const { byId, byName } = options.inventory;
+  if (view === undefined && object.id !== undefined) {
+    return { lost: { kind, identity, id: object.id } };
+  }
   if (view === undefined) {
     return { action: planCreation(object, { wasDeleted: byName.has(`${kind} ${identity}`) }) };
   }

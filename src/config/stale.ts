@@ -7,7 +7,7 @@ import type { PlanAction } from './plan-action.ts';
 export interface PlanState {
   readonly actual: ActualState;
   readonly owner: Owner;
-  readonly desired: Pick<DesiredState, 'moved'>;
+  readonly desired: Pick<DesiredState, 'moved' | 'objects'>;
 }
 
 /** What became of an object since its action was planned; undefined when the action may be taken. */
@@ -25,9 +25,10 @@ export function staleness(
   if (action === 'none') return undefined;
   if (!mayTake(planned, view, owner)) return `belongs to ${ownerName(view, owner.known)}`;
   const former = desired.moved.find((one) => one.kind === kind && one.to === identity)?.from;
-  const isNamed = [identity, former ?? identity].some((name) =>
-    find(kind, name, actual).includes(view),
-  );
+  const pinned = desired.objects.find((one) => one.kind === kind && one.identity === identity)?.id;
+  const isNamed =
+    pinned === id ||
+    [identity, former ?? identity].some((name) => find(kind, name, actual).includes(view));
   if (!isNamed) return `${view.id} is another object`;
   if (view.version === version) return undefined;
   const fields = changedSince(planned.basis ?? {}, view);

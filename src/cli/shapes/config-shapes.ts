@@ -48,6 +48,7 @@ export const PLAN = record({
   ),
   conflicts: list(record(named)),
   ambiguous: list(record(named)),
+  lost: list(record({ ...named, id: text })),
   unknown: list(record(named)),
   prunable: list(record({ ...named, id: text })),
   confirmPrune: orNull(number),
