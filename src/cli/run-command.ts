@@ -5,7 +5,7 @@ import { resolveFlags, type ResolvedFlags } from './flags.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
 import type { CliIo } from './io.ts';
 import { createOutput, type Output } from './output.ts';
-import { withListHint } from './list-hint.ts';
+import { withListHint } from './not-found.ts';
 import { parseArgv, type ParsedArgv } from './parse-argv.ts';
 import { readSettings } from './settings.ts';
 import { watchSignals } from './signals.ts';
@@ -28,7 +28,7 @@ export async function runCommand(io: CliIo, { commands, argv }: CommandLine): Pr
     output = outputFor(io, format === 'json' ? 'json' : 'text', globals);
     return await execute(call, { io, output, globals, format });
   } catch (thrown) {
-    const failure = withListHint(toFailure(thrown), commands);
+    const failure = withListHint(toFailure(thrown));
     if (thrown instanceof Error) output.debug(thrown.stack ?? thrown.message);
     await output.failure(failure, schema);
     return failure.exitCode;

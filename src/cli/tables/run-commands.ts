@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../command.ts';
-import { LIMIT } from './shared-words.ts';
+import { IGNORE_NOT_FOUND, LIMIT } from './shared-words.ts';
 
 /** Commands on runs of models and APIs, their webhooks, and what they cost. */
 export const RUN_COMMANDS: readonly CommandSpec[] = [
@@ -49,6 +49,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
     summary: 'Show status, settlement and cost of a run, a video task or a call',
     examples: [{ command: 'gateway tasks get req_01', note: 'A call, by its request id' }],
     args: [{ name: 'task', required: true, description: 'Id of the run, video or request' }],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/tasks-get.ts'),
   },
   {

@@ -109,6 +109,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     description: 'It stays readable and takes no more input. This cannot be undone.',
     examples: [{ command: 'gateway sessions archive sess_01 --yes', note: 'Without being asked' }],
     args: [ID],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/sessions-archive.ts'),
   },
   {
