@@ -37,7 +37,10 @@ export async function loadProject({
   });
 }
 
-/** Runs `use` on a valid project and tells its warnings; an invalid one is the result (exit 3). */
+/**
+ * Runs `use` on a valid project and tells its warnings; an invalid one is the result (exit 3), and so
+ * is one that declares nothing, as a template that rendered to nothing.
+ */
 export async function withProject(
   input: CommandInput,
   use: (config: GatewayConfig) => Promise<CommandResult>,
@@ -47,7 +50,19 @@ export async function withProject(
   for (const text of formatDiagnostics(diagnostics, 'text').split('\n')) {
     if (text !== '') input.context.output.warn(text);
   }
-  return use(config);
+  return config.isEmpty ? invalidConfig(config.files.map(toNothing)) : use(config);
+}
+
+function toNothing(file: string): Diagnostic {
+  return {
+    file,
+    line: 1,
+    column: 1,
+    path: '',
+    severity: 'error',
+    message: 'nothing is declared here',
+    hint: 'write what there should be; `models: []` says that there should be no model',
+  };
 }
 
 /** Every problem at once, on stderr since the command has no result; exit 3. */

@@ -9,6 +9,7 @@ import { mergeDocuments } from './merge.ts';
 import { layOver } from './overlay.ts';
 import { operatorNames } from './operator-names.ts';
 import { parseYaml } from './parse-yaml.ts';
+import { isRecord } from './record.ts';
 import { resolveDocument } from './resolve.ts';
 import { checkSections } from './schema.ts';
 import { resolveServerConfig, type ServerConfig, type SettingOrigin } from './server-config.ts';
@@ -34,6 +35,8 @@ export interface GatewayConfig {
   /** Where each server setting came from; what is absent is a default. */
   readonly origins: ReadonlyMap<string, SettingOrigin>;
   readonly desired: DesiredState;
+  /** True when the files hold nothing but `version` and `namespace`. */
+  readonly isEmpty: boolean;
   /** Every file of configuration that was read, as given. */
   readonly files: readonly string[];
   /** Absolute paths of the files that they refer to: `${file:…}`, `${secret:file:…}`. */
@@ -46,6 +49,9 @@ export interface LoadedConfig {
   /** In the order of files and lines. */
   readonly diagnostics: readonly Diagnostic[];
 }
+
+/** Sections that declare nothing by themselves. */
+const EMPTY_SECTIONS: ReadonlySet<string> = new Set(['version', 'namespace']);
 
 /**
  * Loads, resolves and validates the configuration without network: every problem at once, each with
@@ -63,6 +69,10 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const all = [read, ...overlays];
   const diagnostics = all.flatMap((one) => one.diagnostics);
   const { tree, diagnostics: merging } = mergeDocuments(read.values, places);
+  const [first] = all.flatMap(({ sources }) => sources);
+  if (read.values.length === 0 && first !== undefined) {
+    places.markContainer(tree, { file: first.file, line: 1, column: 1 });
+  }
   for (const value of overlays.flatMap((one) => one.values)) {
     diagnostics.push(...layOver(tree, value, places));
   }
@@ -93,6 +103,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
       server: server.config,
       origins: server.origins,
       desired: toDesired(sections.tree, (path) => places.find(tree, path)),
+      isEmpty: Object.keys(tree).every((name) => EMPTY_SECTIONS.has(name)),
       files: all.flatMap(({ sources }) => sources.map(({ file }) => file)),
       included: [...new Set(all.flatMap((one) => one.included))],
     },
@@ -103,7 +114,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
 interface ReadDocuments {
   readonly sources: readonly ConfigSource[];
   /** One for each YAML document, references replaced. */
-  readonly values: readonly unknown[];
+  readonly values: readonly Readonly<Record<string, unknown>>[];
   readonly included: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -115,16 +126,21 @@ async function readDocuments(
   const { files, places, env } = options;
   const read = await readSources({ ...options, paths });
   const diagnostics = [...read.diagnostics];
-  const values: unknown[] = [];
+  const values: Record<string, unknown>[] = [];
   const included: string[] = [];
   for (const source of read.sources) {
     const parsed = parseYaml(source, places);
     diagnostics.push(...parsed.diagnostics);
     for (const document of parsed.documents) {
+      if (!isRecord(document.value)) {
+        const message = 'expected a mapping with version, server, providers, models and so on';
+        diagnostics.push({ ...document.place, path: '', severity: 'error', message });
+        continue;
+      }
       const resolved = await resolveDocument(document, { places, sources: { env, files } });
       diagnostics.push(...resolved.diagnostics);
       included.push(...resolved.included);
-      values.push(resolved.value);
+      values.push(document.value);
     }
   }
   return { sources: read.sources, values, included, diagnostics };
