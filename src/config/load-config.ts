@@ -84,12 +84,11 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     unknownFields,
   });
   const sections = checkSections(tree, { places, unknownFields });
+  const judged = [...server.diagnostics, ...sections.diagnostics, ...checkReferences(tree, places)];
   diagnostics.push(
     ...merging,
-    ...server.diagnostics,
-    ...sections.diagnostics,
+    ...withoutPlaces(judged, new Set(all.flatMap(({ unresolved }) => unresolved.map(placeOf)))),
     ...checkSecrets(tree, places),
-    ...checkReferences(tree, places),
     ...(server.config
       ? checkPrograms(tree, { places, operator: operatorNames(server.config) })
       : []),
@@ -116,6 +115,8 @@ interface ReadDocuments {
   /** One for each YAML document, references replaced. */
   readonly values: readonly Readonly<Record<string, unknown>>[];
   readonly included: readonly string[];
+  /** References that stand for nothing; they are among the diagnostics. */
+  readonly unresolved: readonly Diagnostic[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -126,6 +127,7 @@ async function readDocuments(
   const { files, places, env } = options;
   const read = await readSources({ ...options, paths });
   const diagnostics = [...read.diagnostics];
+  const unresolved: Diagnostic[] = [];
   const values: Record<string, unknown>[] = [];
   const included: string[] = [];
   for (const source of read.sources) {
@@ -139,11 +141,12 @@ async function readDocuments(
       }
       const resolved = await resolveDocument(document, { places, sources: { env, files } });
       diagnostics.push(...resolved.diagnostics);
+      unresolved.push(...resolved.diagnostics);
       included.push(...resolved.included);
       values.push(document.value);
     }
   }
-  return { sources: read.sources, values, included, diagnostics };
+  return { sources: read.sources, values, included, unresolved, diagnostics };
 }
 
 /** Relative paths start at the file that has the `server` section, else at the first file. */
@@ -152,11 +155,23 @@ function baseDirectory(sources: readonly ConfigSource[], place: Place, cwd: stri
   return source?.directory ?? cwd;
 }
 
+/** Leaves out what is wrong with a value only because its reference could not be resolved. */
+function withoutPlaces(
+  diagnostics: readonly Diagnostic[],
+  places: ReadonlySet<string>,
+): Diagnostic[] {
+  return diagnostics.filter((diagnostic) => !places.has(placeOf(diagnostic)));
+}
+
+function placeOf({ file, line, column }: Place): string {
+  return `${file}:${line}:${column}`;
+}
+
 /** One place and one message is one problem, whichever checks saw it. */
 function withoutRepeats(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const seen = new Set<string>();
   return diagnostics.filter(({ file, line, column, message }) => {
-    const key = `${file}:${line}:${column}:${message}`;
+    const key = `${placeOf({ file, line, column })}:${message}`;
     return !seen.has(key) && seen.add(key);
   });
 }

@@ -320,6 +320,21 @@ describe('loadConfig', () => {
     ]);
   });
 
+  it('tells a reference that cannot be resolved once, whatever its place takes', async () => {
+    const text = withModel(
+      'enabled: "${env:ON}", type: "${env:TYPE}", max_output_tokens: "${file:n.txt}", ' +
+        'routes: [{provider: "${env:PROVIDER}"}]',
+    );
+    const { diagnostics } = await load(`${text}server: {listen: {port: "\${env:PORT}"}}\n`);
+    expect(diagnostics.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+      'models[0].enabled: the environment variable ON is not set',
+      'models[0].type: the environment variable TYPE is not set',
+      'models[0].max_output_tokens: the file n.txt cannot be read',
+      'models[0].routes[0].provider: the environment variable PROVIDER is not set',
+      'server.listen.port: the environment variable PORT is not set',
+    ]);
+  });
+
   it('leaves a reference into an absent collection to the server', async () => {
     expect(await problems('version: 1\nmodels: [{name: a/b, routes: [{provider: p}]}]\n')).toEqual(
       [],
