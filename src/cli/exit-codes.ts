@@ -32,7 +32,13 @@ const BY_CODE: Readonly<Record<string, ExitName>> = {
 };
 
 /** The exit of a call that failed with an HTTP status, or without one with the client's own code. */
-export function exitOf(failure: { status?: number | undefined; code: string }): ExitName {
+export function exitOf(failure: {
+  status?: number | undefined;
+  code: string;
+  /** True: nothing has changed, so the outcome is known. */
+  isRead?: boolean;
+}): ExitName {
   if (failure.status !== undefined) return BY_STATUS[failure.status] ?? 'failed';
+  if (failure.code === 'connection_lost' && failure.isRead === true) return 'failed';
   return BY_CODE[failure.code] ?? 'failed';
 }

@@ -13,7 +13,7 @@ const TYPE: FlagSpec = {
 
 const TAIL: Omit<CommandSpec, 'name' | 'summary' | 'examples'> = {
   description:
-    'Every event once and in order, also when the connection is lost in between: it is made again behind the last event that came, and given up with exit 8 after half a minute without one. Ends when the Session is terminated or deleted. With -o json it is NDJSON of events. A turn that fails exits 7 with --until-done.',
+    'Every event once and in order, also when the connection is lost in between: it is made again behind the last event that came, and given up with exit 1 after half a minute without one. Ends when the Session is terminated or deleted. With -o json it is NDJSON of events. A turn that fails exits 7 with --until-done.',
   args: [ID],
   flags: [
     {
