@@ -177,7 +177,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     name: 'delete',
     summary: 'Remove what the files declare',
     description:
-      'Removes the declared objects that the namespace of the files manages, dependents first: Agents and Schedules are archived, keys revoked, credentials disabled, everything else is deleted. Protected objects stay.',
+      'Removes the declared objects that the namespace of the files manages, dependents first: Agents and Schedules are archived, keys revoked, credentials disabled, everything else is deleted. Protected objects stay; what is gone already is said to be, and is no failure.',
     examples: [
       { command: 'gateway delete -f preview.yaml --yes', note: 'Tear down an environment' },
       { command: 'gateway delete -f preview.yaml --dry-run', note: 'See what would go' },
@@ -187,6 +187,11 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       OVERLAY,
       UNKNOWN_FIELDS,
       { name: 'dry-run', type: 'boolean', description: 'Show what would go and stop' },
+      {
+        name: 'ignore-not-found',
+        type: 'boolean',
+        description: 'Accepted for scripts; what is gone already is never a failure here',
+      },
     ],
     load: () => import('../commands/delete.ts'),
   },
