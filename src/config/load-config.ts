@@ -18,6 +18,8 @@ export interface LoadConfigOptions {
   /** Files, directories, `-` (see `readSources`). */
   paths: readonly string[];
   stdin?: string;
+  /** True: directories below directories, too. Default false. */
+  recursive?: boolean;
   /** Files and directories that are laid over what `paths` say, in this order (see `layOver`). */
   overlays?: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
@@ -139,6 +141,7 @@ async function readDocuments(
         diagnostics.push({ ...document.place, path: '', severity: 'error', message });
         continue;
       }
+      dropExtensions(document.value);
       const resolved = await resolveDocument(document, { places, sources: { env, files } });
       diagnostics.push(...resolved.diagnostics);
       unresolved.push(...resolved.diagnostics);
@@ -147,6 +150,11 @@ async function readDocuments(
     }
   }
   return { sources: read.sources, values, included, unresolved, diagnostics };
+}
+
+/** Sections `x-…` are the author's own, a place for anchors: nothing in them is judged. */
+function dropExtensions(document: Record<string, unknown>): void {
+  for (const name of Object.keys(document)) if (name.startsWith('x-')) delete document[name];
 }
 
 /** Relative paths start at the file that has the `server` section, else at the first file. */
