@@ -1,5 +1,6 @@
 import { createContext } from './context.ts';
 import { schemaOf, type CommandSpec } from './command.ts';
+import { dataFormat, formatsOf } from './data-format.ts';
 import { toFailure } from './failure.ts';
 import { resolveFlags, type ResolvedFlags } from './flags.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
@@ -47,6 +48,7 @@ async function execute(
   { io, output, globals, format }: Execution,
 ): Promise<number> {
   const { command } = call;
+  const inFormat = await dataFormat(format, command);
   const flags = resolveFlags({
     specs: command.flags ?? [],
     command,
@@ -59,7 +61,7 @@ async function execute(
   try {
     const { run } = await load(command);
     const result = await run({ args: call.args, rest: call.rest, flags, context });
-    if (!result.streamed) await output.result(result, schemaOf(command));
+    if (!result.streamed) await output.result(inFormat?.(result) ?? result, schemaOf(command));
     return signals?.exitCode() ?? result.exitCode ?? result.failure?.exitCode ?? 0;
   } catch (thrown) {
     const exitCode = signals?.exitCode();
@@ -81,9 +83,7 @@ async function load(command: CommandSpec) {
 
 async function globalsOf({ command, globals: given }: ParsedArgv, io: CliIo) {
   const specs = GLOBAL_FLAGS.map((flag) =>
-    flag.name === 'output'
-      ? { ...flag, choices: ['text', 'json', ...(command.formats ?? [])] }
-      : flag,
+    flag.name === 'output' ? { ...flag, choices: ['text', 'json', ...formatsOf(command)] } : flag,
   );
   const settings = await readSettings(io);
   const globals = resolveFlags({ specs, given, env: io.env, settings });
