@@ -29,6 +29,7 @@ export async function loadProject({
   const paths = configPaths(flags.list('file'), cwd);
   return loadConfig({
     paths,
+    recursive: flags.on('recursive'),
     overlays: flags.list('overlay'),
     cwd,
     env,
