@@ -63,7 +63,8 @@ export async function lookUp<T>(sought: Sought, find: () => Promise<T>): Promise
   }
 }
 
-function notFound({ kind, named, isOwn = false }: Sought, cause: ClientError): CliError {
+/** The failure for something that is not there. */
+export function notFound({ kind, named, isOwn = false }: Sought, cause?: ClientError): CliError {
   const { word } = KINDS[kind];
   const shown = hintOf(KINDS[kind]);
   const called = `${word} "${oneLine(named)}"`;
