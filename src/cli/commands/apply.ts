@@ -3,6 +3,7 @@ import { apply, type ApplyOptions, type ApplyReport } from '../../config/apply.t
 import type { GatewayConfig } from '../../config/load-config.ts';
 import { nodeConfigFiles } from '../../config/load.ts';
 import { ownerFor, type Plan } from '../../config/plan.ts';
+import { oneLine } from '../../core/printable.ts';
 import { resolveAllSecrets } from '../../config/secrets.ts';
 import { StalePlanError } from '../../config/stale-plan-error.ts';
 import { toResourceClient } from '../admin-resources.ts';
@@ -53,7 +54,8 @@ async function applyProject(input: CommandInput, config: GatewayConfig): Promise
     });
     const result = reportResult(report, context);
     if (!flags.on('wait') || result.failure) return result;
-    return await waited(result, { client, desired: config.desired, report, context });
+    const onWaiting = waitProgress(context);
+    return await waited(result, { client, desired: config.desired, report, context, onWaiting });
   } catch (thrown) {
     if (!(thrown instanceof StalePlanError)) throw thrown;
     throw new CliError({
@@ -95,6 +97,17 @@ function progress({ io, output }: CommandContext, total: number): ApplyOptions['
   let count = 0;
   return (outcome, what) =>
     output.note(`[${++count}/${total}] ${renderOutcome(outcome, what, createStyle(false))}`);
+}
+
+/** A line on stderr for what is not served yet, where somebody watches. */
+function waitProgress({ io, output }: CommandContext): WaitOptions['onWaiting'] {
+  if (io.stderr.isTTY !== true) return undefined;
+  return (missing) =>
+    output.note(
+      missing.length === 0
+        ? 'everything is served'
+        : oneLine(`waiting until ${missing.length} are served: ${missing.join(', ')}`),
+    );
 }
 
 /** What was applied is told whatever comes of the wait. */
