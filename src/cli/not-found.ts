@@ -27,6 +27,7 @@ const KINDS = {
   deployments: { word: 'Schedule', wire: 'deployment', list: 'deployments list' },
   sessions: { word: 'Session', wire: 'session', list: 'sessions list' },
   runs: { word: 'run', wire: 'deployment_run', list: 'runs list' },
+  model_runs: { word: 'run', wire: 'run' },
   requests: { word: 'request', wire: 'request', list: 'logs' },
   webhooks: { word: 'webhook', wire: 'webhook_delivery', list: 'webhooks list' },
   assets: { word: 'asset', wire: 'asset' },

@@ -68,7 +68,7 @@ function modelRun(id: string): WaitTarget {
       const { status } = await client.runs.get(id, signal);
       return { status, isFinal: status !== 'queued' && status !== 'running' };
     });
-  return { sought: { kind: 'runs', named: id }, isRun: true, look };
+  return { sought: { kind: 'model_runs', named: id }, isRun: true, look };
 }
 
 function session(id: string): WaitTarget {

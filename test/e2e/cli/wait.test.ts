@@ -86,9 +86,11 @@ describe('gateway wait', () => {
       expect((await cli('wait', ...words)).code, words.join(' ')).toBe(64);
     }
     const unknown = await cli('wait', 'run_nope');
-    expect([unknown.code, unknown.stderr]).toEqual([
+    expect([unknown.code, unknown.stderr]).toEqual([1, 'error: there is no run "run_nope"']);
+    const ofSchedule = await cli('wait', 'drun_nope');
+    expect([ofSchedule.code, ofSchedule.stderr]).toEqual([
       1,
-      'error: there is no run "run_nope"\nhint: `gateway runs list` shows what there is',
+      'error: there is no run "drun_nope"\nhint: `gateway runs list` shows what there is',
     ]);
   });
 
