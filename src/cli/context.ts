@@ -1,6 +1,6 @@
 import type { Client } from '../client/create-client.ts';
 import type { Clock } from '../core/clock.ts';
-import { CliError, usageError } from './cli-error.ts';
+import { usageError } from './cli-error.ts';
 import type { Connection } from './connection.ts';
 import type { ResolvedFlags } from './flags.ts';
 import type { CliIo } from './io.ts';
@@ -34,8 +34,8 @@ export interface CommandContext {
   /** A client of a server that is named by the command itself. */
   connectTo(target: Pick<Connection, 'server' | 'apiKey'>): Promise<Client>;
   /**
-   * Asks on a terminal; throws when the answer is no (`declined`, exit 1) and when nobody can be asked
-   * and --yes is missing (exit 64).
+   * Asks on a terminal; throws when the answer is no (`declined`, exit 1), for Ctrl-C (exit 130), and
+   * when nobody can be asked and --yes is missing (exit 64).
    */
   confirm(question: string): Promise<void>;
   /** True when {@link confirm} asks a person: on a terminal and without --yes. */
@@ -109,8 +109,7 @@ export function createContext({
         throw usageError(`${question} Nobody can be asked here`, 'add --yes to go on');
       }
       const { ask } = await import('./ask.ts');
-      if (await ask(`${question} [y/N] `, signal)) return;
-      throw new CliError({ code: 'declined', message: 'nothing was changed' });
+      await ask(question, { input: process.stdin, output: process.stderr, signal });
     },
     readStdin: () => readAll(io.stdin),
   };

@@ -2,15 +2,14 @@ import { identityOf } from '../config/actual.ts';
 import { readActual } from '../config/apply.ts';
 import { checkDangling, type TakenSlug, takenSlugs } from '../config/check-online.ts';
 import { formatDiagnostics } from '../config/diagnostic.ts';
-import type { DesiredState } from '../config/desired.ts';
-import { kindOf } from '../config/kinds.ts';
 import type { GatewayConfig } from '../config/load-config.ts';
 import type { ResourceClient } from '../config/resource-client.ts';
 import { ownershipOf } from '../config/ownership.ts';
 import { ownerFor, plan, type Plan, type PlanOptions } from '../config/plan.ts';
-import { CliError, usageError } from './cli-error.ts';
+import { CliError } from './cli-error.ts';
 import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { secretOf } from './written-secret.ts';
 
 export interface PlanSources {
   config: GatewayConfig;
@@ -52,41 +51,19 @@ export async function comparePlan(
   { config, resources, server }: PlanSources,
   choice: PlanChoice,
 ): Promise<{ options: PlanOptions; plan: Plan }> {
+  const { desired } = config;
+  const actual = await readActual(resources, desired);
   const options: PlanOptions = {
-    desired: config.desired,
-    actual: await readActual(resources, config.desired),
+    desired,
+    actual,
     inventories: (await resources.inventories?.list()) ?? [],
     mode: choice.prune ? 'prune' : 'apply',
     // The admin API sees every organization, so the plan is bound to none of them.
     target: { server, organization: '*' },
     adopt: choice.adopt,
-    writeSecrets: new Set(choice.writeSecrets.map((named) => secretOf(named, config.desired))),
+    writeSecrets: new Set(choice.writeSecrets.map((named) => secretOf(named, { desired, actual }))),
   };
   return { options, plan: plan(options) };
-}
-
-/**
- * `kind/identity#field` of a declared secret; what belongs to an organization may be named without it.
- * Exit 64 for anything else, since a secret that is silently not written would be trusted.
- */
-function secretOf(named: string, { objects }: DesiredState): string {
-  const secrets = objects.flatMap(({ kind, identity, name, body }) =>
-    kindOf(kind)
-      .secrets.filter((field) => body[field] !== undefined)
-      .map((field) => ({
-        full: `${kind}/${identity}#${field}`,
-        short: `${kind}/${name}#${field}`,
-      })),
-  );
-  const found = secrets.filter(({ full, short }) => named === full || named === short);
-  if (found.length === 1) return found[0]!.full;
-  const known = secrets.map(({ full }) => full).join(', ');
-  throw usageError(
-    found.length > 1
-      ? `--write-secret ${named}: several organizations have one; name it in full`
-      : `--write-secret ${named}: no such secret is declared`,
-    known === '' ? 'the files declare no secret' : `there are ${known}`,
-  );
 }
 
 /** Throws for what no write could make true: names that nothing has, slugs that another object holds. */

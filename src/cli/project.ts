@@ -29,6 +29,7 @@ export async function loadProject({
   const paths = configPaths(flags.list('file'), cwd);
   return loadConfig({
     paths,
+    recursive: flags.on('recursive'),
     overlays: flags.list('overlay'),
     cwd,
     env,
@@ -37,7 +38,10 @@ export async function loadProject({
   });
 }
 
-/** Runs `use` on a valid project and tells its warnings; an invalid one is the result (exit 3). */
+/**
+ * Runs `use` on a valid project and tells its warnings; an invalid one is the result (exit 3), and so
+ * is one that declares nothing, as a template that rendered to nothing.
+ */
 export async function withProject(
   input: CommandInput,
   use: (config: GatewayConfig) => Promise<CommandResult>,
@@ -47,7 +51,19 @@ export async function withProject(
   for (const text of formatDiagnostics(diagnostics, 'text').split('\n')) {
     if (text !== '') input.context.output.warn(text);
   }
-  return use(config);
+  return config.isEmpty ? invalidConfig(config.files.map(toNothing)) : use(config);
+}
+
+function toNothing(file: string): Diagnostic {
+  return {
+    file,
+    line: 1,
+    column: 1,
+    path: '',
+    severity: 'error',
+    message: 'nothing is declared here',
+    hint: 'write what there should be; `models: []` says that there should be no model',
+  };
 }
 
 /** Every problem at once, on stderr since the command has no result; exit 3. */

@@ -23,6 +23,10 @@ stdout carries the result and nothing else; progress, warnings and questions go 
 \`{schema, ok, data, warnings, error}\`. Streams are NDJSON: a first line \`{"type":"version"}\`, one
 line per event, a last line \`{"type":"end","reason"}\`.
 
+Commands that list or get something also take \`-o yaml\`, \`-o name\` (\`key/ci\`, one a line) and
+\`-o jsonpath=EXPR\`, which is read as kubectl does: \`{.items[*].name}\` of a list, \`.name\` of one. A bad
+expression exits 64.
+
 Server and key come from flags, then the environment, then settings, then the context that
 \`gateway login\` or \`gateway config use-context\` chose, then the nearest \`.gateway\` directory of a
 gateway that runs there, then \`server.listen\` and \`server.data_dir\` of the project's file, then

@@ -138,6 +138,9 @@ runs list
 runs get RUN
 run acme/one --input {"messages":[{"role":"user","content":"hi"}]} --wait
 run acme/none --input {}
+wait RUN
+wait RUN --for status=failed
+wait service/service --for exists
 tasks get TASK
 webhooks list
 webhooks redeliver DELIVERY

@@ -136,7 +136,12 @@ describe('a plan tells', () => {
       await writeFile(join(cwd, 'over lay.yaml'), '{keys: [{name: two, rpm_cap: 3}]}');
       const planned = await withFile(
         { keys: [{ name: 'two' }] },
-        ...['plan', '--overlay', 'over lay.yaml', '--prune', '--out', 'my plan.json'],
+        'plan',
+        '--overlay',
+        'over lay.yaml',
+        '--prune',
+        '--out',
+        'my plan.json',
       );
       expect([planned.code, planned.stderr]).toEqual([0, expect.stringContaining('apply it with')]);
       const [, command = ''] = /apply it with `gateway (.*)`/.exec(planned.stderr) ?? [];

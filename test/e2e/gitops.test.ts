@@ -213,7 +213,7 @@ describe('--write-secret', () => {
       'credential/x#value',
     );
     expect([wrong.code, wrong.stderr]).toEqual([
-      64,
+      3,
       expect.stringContaining('credential/default/docs token#value'),
     ]);
   });

@@ -4,6 +4,7 @@ import { apply, type ApplyOptions, type ApplyReport, refuseStale } from '../../c
 import type { GatewayConfig } from '../../config/load-config.ts';
 import { nodeConfigFiles } from '../../config/load.ts';
 import { ownerFor, type Plan } from '../../config/plan.ts';
+import { oneLine } from '../../core/printable.ts';
 import { resolveAllSecrets } from '../../config/secrets.ts';
 import type { Owner } from '../../config/ownership.ts';
 import { StalePlanError } from '../../config/stale-plan-error.ts';
@@ -12,7 +13,6 @@ import { CliError, usageError } from '../cli-error.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { oneLine } from '../../core/printable.ts';
 import { toFailure } from '../failure.ts';
 import { makePlan, planChoice, type PlanSources } from '../make-plan.ts';
 import { invalidConfig, projectFile, withProject } from '../project.ts';
@@ -61,8 +61,9 @@ async function applyProject(input: CommandInput, config: GatewayConfig): Promise
       onOutcome: progress(context, plan.summary.total),
     });
     const result = isEmpty ? withRecord(shown, report) : reportResult(report, context);
-    if (!flags.on('wait') || result.failure) return result;
-    return await waited(result, { client, desired: config.desired, report, context });
+    if (!flags.on('wait') || isEmpty || result.failure) return result;
+    const onWaiting = waitProgress(context);
+    return await waited(result, { client, desired: config.desired, report, context, onWaiting });
   } catch (thrown) {
     return rethrowStale(isSaved)(thrown);
   }
@@ -115,6 +116,17 @@ function progress({ io, output }: CommandContext, total: number): ApplyOptions['
   let count = 0;
   return (outcome, what) =>
     output.note(`[${++count}/${total}] ${renderOutcome(outcome, what, createStyle(false))}`);
+}
+
+/** A line on stderr for what is not served yet, where somebody watches. */
+function waitProgress({ io, output }: CommandContext): WaitOptions['onWaiting'] {
+  if (io.stderr.isTTY !== true) return undefined;
+  return (missing) =>
+    output.note(
+      missing.length === 0
+        ? 'everything is served'
+        : oneLine(`waiting until ${missing.length} are served: ${missing.join(', ')}`),
+    );
 }
 
 /** What was applied is told whatever comes of the wait. */

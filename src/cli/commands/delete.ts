@@ -6,6 +6,7 @@ import { ownerFor, plan } from '../../config/plan.ts';
 import { oneLine } from '../../core/printable.ts';
 import { toResourceClient } from '../admin-resources.ts';
 import { CliError } from '../cli-error.ts';
+import { alreadyGone, withGone } from '../already-gone.ts';
 import type { CommandRun } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { projectFile, withProject } from '../project.ts';
@@ -20,6 +21,7 @@ export const run: CommandRun = (input) =>
     const resources = toResourceClient(client);
     const desired = { ...declared, objects: [], moved: [] };
     const actual = await readActual(resources, declared);
+    const gone = alreadyGone(declared, actual);
     const removable = new Set(
       declared.objects.flatMap(({ kind, identity }) => findActual(kind, identity, actual)),
     );
@@ -32,7 +34,10 @@ export const run: CommandRun = (input) =>
     const actions = planned.actions.map((action) => ({ ...action, reason }));
     const made = { ...planned, actions };
     if (made.summary.total === 0 || flags.on('dry-run')) {
-      return { data: made, text: (style) => renderPlan(made, style, { all: false }) };
+      return {
+        data: { ...made, gone },
+        text: (style) => withGone(gone, renderPlan(made, style, { all: false })),
+      };
     }
     context.output.note(`target: ${client.baseUrl} (all organizations)`);
     context.output.note(renderPlan(made, createStyle(false), { all: false }));
@@ -47,8 +52,8 @@ export const run: CommandRun = (input) =>
     });
     const missing = report.failed.length + report.notRun.length;
     return {
-      data: report,
-      text: (style) => renderReport(report, style),
+      data: { ...report, gone },
+      text: (style) => withGone(gone, renderReport(report, style)),
       ...(missing > 0 && {
         failure: {
           code: 'partly_removed',

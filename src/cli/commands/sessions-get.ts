@@ -1,5 +1,9 @@
 import type { CommandRun } from '../command.ts';
 import { getResource } from '../get-resource.ts';
 
-export const run: CommandRun = (input) =>
-  getResource(input, (client, signal) => client.sessions.get(input.args['id'] ?? '', signal));
+export const run: CommandRun = (input) => {
+  const named = input.args['id'] ?? '';
+  return getResource(input, { kind: 'sessions', named }, (client, signal) =>
+    client.sessions.get(named, signal),
+  );
+};

@@ -39,6 +39,7 @@ import {
 } from './views.ts';
 
 const REMOVED = record({ id: text });
+const GONE = list(record({ kind: text, identity: text }));
 const JSON_SCHEMA = record({}, { $schema: text });
 /** Their results come in lines, so a document is what tells of a failure. */
 const NONE: Shape = { type: 'null' };
@@ -69,7 +70,7 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   'plan show': PLAN,
   diff: oneOf(PLAN, INVALID),
   apply: oneOf(REPORT, PLAN, INVALID),
-  delete: oneOf(REPORT, PLAN, INVALID),
+  delete: oneOf({ allOf: [oneOf(REPORT, PLAN), record({ gone: GONE })] }, INVALID),
   drift: oneOf(DRIFT, INVALID),
   dump: DUMPED,
   adopt: oneOf(ADOPTED, INVALID),

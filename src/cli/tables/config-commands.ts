@@ -10,6 +10,13 @@ const FILE: FlagSpec = {
   description: 'File, directory, or - for stdin (default: gateway.yaml)',
 };
 
+const RECURSIVE: FlagSpec = {
+  name: 'recursive',
+  short: 'R',
+  type: 'boolean',
+  description: 'Read directories below directories, too',
+};
+
 const OVERLAY: FlagSpec = {
   name: 'overlay',
   type: 'string',
@@ -64,6 +71,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     ],
     flags: [
       FILE,
+      RECURSIVE,
       OVERLAY,
       UNKNOWN_FIELDS,
       {
@@ -88,6 +96,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     ],
     flags: [
       FILE,
+      RECURSIVE,
       OVERLAY,
       UNKNOWN_FIELDS,
       ...CHOICE,
@@ -107,6 +116,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     summary: 'Show a saved plan',
     examples: [{ command: 'gateway plan show plan.json', note: 'What it would change' }],
     args: [{ name: 'file', required: true, description: 'File that `gateway plan --out` wrote' }],
+    flags: [EXIT_CODE],
     formats: ['markdown'],
     load: () => import('../commands/plan-show.ts'),
   },
@@ -118,7 +128,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     examples: [
       { command: 'gateway diff --exit-code', note: 'For a pipeline: 0 the same, 2 changes' },
     ],
-    flags: [FILE, OVERLAY, UNKNOWN_FIELDS, ...CHOICE, EXIT_CODE],
+    flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS, ...CHOICE, EXIT_CODE],
     formats: ['markdown'],
     load: () => import('../commands/diff.ts'),
   },
@@ -134,6 +144,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     ],
     flags: [
       FILE,
+      RECURSIVE,
       OVERLAY,
       UNKNOWN_FIELDS,
       ...CHOICE,
@@ -177,16 +188,22 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     name: 'delete',
     summary: 'Remove what the files declare',
     description:
-      'Removes the declared objects that the namespace of the files manages, dependents first: Agents and Schedules are archived, keys revoked, credentials disabled, everything else is deleted. Protected objects stay.',
+      'Removes the declared objects that the namespace of the files manages, dependents first: Agents and Schedules are archived, keys revoked, credentials disabled, everything else is deleted. Protected objects stay; what is gone already is said to be, and is no failure.',
     examples: [
       { command: 'gateway delete -f preview.yaml --yes', note: 'Tear down an environment' },
       { command: 'gateway delete -f preview.yaml --dry-run', note: 'See what would go' },
     ],
     flags: [
       FILE,
+      RECURSIVE,
       OVERLAY,
       UNKNOWN_FIELDS,
       { name: 'dry-run', type: 'boolean', description: 'Show what would go and stop' },
+      {
+        name: 'ignore-not-found',
+        type: 'boolean',
+        description: 'Accepted for scripts; what is gone already is never a failure here',
+      },
     ],
     load: () => import('../commands/delete.ts'),
   },
@@ -202,7 +219,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         note: 'Exit 2 when there is drift, for a nightly job',
       },
     ],
-    flags: [FILE, OVERLAY, UNKNOWN_FIELDS, EXIT_CODE],
+    flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS, EXIT_CODE],
     load: () => import('../commands/drift.ts'),
   },
   {
@@ -252,7 +269,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway adopt model/acme/fast', note: 'One object' },
     ],
     args: [{ name: 'object', variadic: true, description: 'KIND/NAME; default: all declared' }],
-    flags: [FILE, OVERLAY, UNKNOWN_FIELDS],
+    flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS],
     load: () => import('../commands/adopt.ts'),
   },
   {

@@ -75,6 +75,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     description: 'It can still be triggered by hand.',
     examples: [{ command: 'gateway deployments pause report', note: 'Until it is unpaused' }],
     args: [DEPLOYMENT],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/deployments-pause.ts'),
   },
   {
@@ -83,6 +84,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     description: 'From now on: what it missed is not made up for.',
     examples: [{ command: 'gateway deployments unpause report', note: 'After a pause' }],
     args: [DEPLOYMENT],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/deployments-unpause.ts'),
   },
   {

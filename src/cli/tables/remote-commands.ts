@@ -205,6 +205,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     description: 'The key stops working within a second. This cannot be undone.',
     examples: [{ command: 'gateway keys revoke my-app --yes', note: 'Without being asked' }],
     args: [ID],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/keys-revoke.ts'),
   },
   {

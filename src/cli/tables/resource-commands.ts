@@ -60,6 +60,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     summary: 'Refuse all calls to a Service',
     examples: [{ command: 'gateway services disable Helper', note: 'Until it is enabled again' }],
     args: [ID],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/services-disable.ts'),
   },
   {
@@ -67,6 +68,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     summary: 'Take calls to a Service again',
     examples: [{ command: 'gateway services enable Helper', note: 'After a disable' }],
     args: [ID],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/services-enable.ts'),
   },
   {
