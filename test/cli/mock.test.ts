@@ -43,7 +43,7 @@ describe('completion', () => {
 
   it('offers commands, subcommands, flags and choices', async () => {
     expect(await complete('ke')).toEqual(['keys']);
-    expect(await complete('keys', '')).toEqual(['create', 'list', 'get', 'revoke']);
+    expect(await complete('keys', '')).toEqual(['create', 'list', 'get', 'update', 'rotate', 'revoke']);
     expect(await complete('keys', 'create', '--sc')).toEqual(['--scope']);
     expect(await complete('init', '--template', '')).toEqual([...TEMPLATES]);
     expect(await complete('-o', 'j')).toEqual(['json']);

@@ -72,6 +72,8 @@ models explain acme/one
 keys create new
 keys list
 keys get new
+keys update new --rpm-cap 7 --label team=core
+keys rotate new --overlap 1h
 keys revoke new
 providers list
 providers get acme

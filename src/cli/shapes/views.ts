@@ -45,6 +45,9 @@ export const KEY = view('api_key', {
   hint: text,
   expires_at: orNull(text),
   revoked_at: orNull(text),
+  rotated_at: orNull(text),
+  former_hint: orNull(text),
+  former_until: orNull(text),
 });
 export const AGENT = view('agent', {
   organization: text,
