@@ -169,6 +169,7 @@ help
 help keys create
 help exit-codes
 help env
+help flags
 help config
 keys get nobody
 sessions get nobody --ignore-not-found

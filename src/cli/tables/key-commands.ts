@@ -81,7 +81,7 @@ const CLEARABLE = [
 export const KEY_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'keys',
-    summary: 'Manage API keys',
+    summary: 'Create, limit, rotate and revoke API keys',
     examples: [{ command: 'gateway keys create my-app', note: 'A new key' }],
   },
   {

@@ -38,13 +38,13 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'models',
-    summary: 'Look at the model catalog',
+    summary: 'List models, see their prices and where requests go',
     examples: [{ command: 'gateway models list', note: 'What the key may use' }],
   },
   {
     name: 'models list',
     aliases: ['ls'],
-    summary: 'List the models that the key may use',
+    summary: 'List the models that the key may use, with prices and routes',
     examples: [
       { command: 'gateway models list', note: 'Every model' },
       { command: 'gateway models list -q --vendor acme', note: 'Only the names of one vendor' },
@@ -103,7 +103,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   ...KEY_COMMANDS,
   {
     name: 'providers',
-    summary: 'Look at providers',
+    summary: 'See the providers that requests are routed to',
     examples: [{ command: 'gateway providers list', note: 'All of them' }],
   },
   {
@@ -125,7 +125,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'apis',
-    summary: 'Look at upstream APIs that clients call by path',
+    summary: 'See upstream APIs that clients call by path',
     examples: [{ command: 'gateway apis list', note: 'All of them' }],
   },
   {
@@ -146,7 +146,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'organizations',
     aliases: ['orgs'],
-    summary: 'Look at organizations',
+    summary: 'See organizations, their limits and what they spent',
     examples: [{ command: 'gateway organizations list', note: 'All of them' }],
   },
   {
@@ -196,7 +196,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'logs',
-    summary: 'Show request records',
+    summary: 'Show request logs: status, tokens, cost, attempts',
     description:
       'Newest first; with an id, everything that is known of one request. With --follow each as it ends, oldest first; then -o json is NDJSON of records.',
     examples: [
