@@ -25,7 +25,7 @@ const KINDS = {
   agents: { word: 'Agent', wire: 'agent', list: 'agents list' },
   credentials: { word: 'credential', wire: 'credential', list: 'credentials list' },
   services: { word: 'Service', wire: 'endpoint', list: 'services list' },
-  deployments: { word: 'Schedule', wire: 'deployment', list: 'deployments list' },
+  deployments: { word: 'Schedule', wire: 'deployment', list: 'schedules list' },
   sessions: { word: 'Session', wire: 'session', list: 'sessions list' },
   runs: { word: 'run', wire: 'deployment_run', list: 'runs list' },
   model_runs: { word: 'run', wire: 'run' },

@@ -1,4 +1,4 @@
-import { flagEnv, parentOf, type CommandSpec } from './command.ts';
+import { flagEnv, otherNames, parentOf, shownName, type CommandSpec } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
 import { usageOf } from './help.ts';
@@ -36,15 +36,12 @@ project, \`config.yaml\` of the user and of the system; \`gateway config view --
 `;
 
 function renderCommand(command: CommandSpec, parent: CommandSpec | undefined): string {
-  const aliases = [
-    ...(command.aliases ?? []).map((alias) => `${parentOf(command.name)} ${alias}`.trim()),
-    ...(parent?.aliases ?? []).map((alias) => command.name.replace(parent?.name ?? '', alias)),
-  ];
+  const aliases = otherNames(command, parent);
   const also =
     aliases.length === 0 ? '' : ` Also: ${aliases.map((name) => `\`${name}\``).join(', ')}.`;
   const examples = command.examples.map(({ command: line, note }) => `# ${note}\n${line}`);
   return [
-    `## gateway ${command.name}`,
+    `## gateway ${shownName(command.name)}`,
     `${command.description ?? `${command.summary}.`}${also}`,
     ['```sh', usageOf(command), '', ...examples, '```'].join('\n'),
     flagTable(command),

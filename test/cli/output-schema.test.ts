@@ -72,6 +72,8 @@ models explain acme/one
 keys create new
 keys list
 keys get new
+keys update new --rpm-cap 7 --label team=core
+keys rotate new --overlap 1h
 keys revoke new
 providers list
 providers get acme
@@ -170,6 +172,7 @@ help
 help keys create
 help exit-codes
 help env
+help flags
 help config
 keys get nobody
 sessions get nobody --ignore-not-found

@@ -140,6 +140,7 @@ const report = (path: string, query: string): AdminOperation => ({
 const REPORTS: readonly AdminOperation[] = [
   report('/admin/v1/usage', 'group_by from to organization'),
   report('/admin/v1/routing', 'model protocol stream organization key'),
+  report('/admin/v1/spending', 'key organization'),
   report('/admin/v1/requests', 'organization key model status from to limit page'),
   report('/admin/v1/requests/{id}', 'x'),
   ...['/healthz', '/readyz', '/openapi.json'].map((path) => report(path, 'x')),

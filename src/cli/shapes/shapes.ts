@@ -35,6 +35,7 @@ import {
   SESSION,
   SKILL,
   SKILL_VERSION,
+  SPENDING,
   USAGE,
 } from './views.ts';
 
@@ -81,11 +82,13 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   ...group('models', MODEL, ['list']),
   'models get': MODEL_DETAILS,
   'models explain': MODEL_ORDER,
-  ...group('keys', KEY, ['list', 'get', 'revoke']),
-  'keys create': { allOf: [KEY, record({ value: text })] },
+  ...group('keys', KEY, ['list', 'update', 'revoke']),
+  'keys get': { allOf: [KEY, SPENDING, record({ organization_name: text })] },
+  ...group('keys', { allOf: [KEY, record({ value: text })] }, ['create', 'rotate']),
   ...group('providers', PROVIDER, ['list', 'get']),
   ...group('apis', API, ['list', 'get']),
-  ...group('organizations', ORGANIZATION, ['list', 'get']),
+  'organizations list': list(ORGANIZATION),
+  'organizations get': { allOf: [ORGANIZATION, SPENDING] },
   usage: list(USAGE),
   account: record({
     currency: text,

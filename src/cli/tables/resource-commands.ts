@@ -5,7 +5,7 @@ import { ID, IGNORE_NOT_FOUND, ORGANIZATION } from './shared-words.ts';
 export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'agents',
-    summary: 'Look at Agents and archive them',
+    summary: 'List, show and archive Agents',
     examples: [{ command: 'gateway agents list', note: 'All of them' }],
   },
   {
@@ -36,7 +36,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'services',
     aliases: ['endpoints'],
-    summary: 'Look at Services, turn them on and off',
+    summary: 'List Services, turn them on and off',
     examples: [{ command: 'gateway services list', note: 'All of them' }],
   },
   {

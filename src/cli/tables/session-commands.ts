@@ -39,7 +39,7 @@ const TAIL: Omit<CommandSpec, 'name' | 'summary' | 'examples'> = {
 export const SESSION_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'sessions',
-    summary: 'Look at Sessions and end them',
+    summary: 'List Sessions, read their events, end them',
     examples: [{ command: 'gateway sessions list', note: 'The newest first' }],
   },
   {
