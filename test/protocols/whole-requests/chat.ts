@@ -227,4 +227,4 @@ const SETTINGS = made(
 
 export const CHAT_BODY = fc
   .tuple(SETTINGS, TOOLS, REASONING)
-  .map((parts) => Object.assign({}, ...parts) as object);
+  .map(([settings, tools, reasoning]) => ({ ...settings, ...tools, ...reasoning }));

@@ -155,7 +155,8 @@ function isUsual({ path, value }: Leaf, body: object): boolean {
   const place = spell(path);
   const { tool_choice: choice, top_logprobs: top } = body as Record<string, unknown>;
   if (choice === 'none' && place === 'parallel_tool_calls') return true;
-  if (top !== undefined && /^include/.test(place) && /logprobs/.test(String(value))) return true;
+  if (top !== undefined && place.startsWith('include') && /logprobs/.test(String(value)))
+    return true;
   return USUAL.some(([where, ...values]) => where.test(place) && values.includes(value));
 }
 
