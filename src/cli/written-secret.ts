@@ -45,7 +45,9 @@ export function secretOf(named: string, compared: Compared): string {
   if (findActual(kind, identity, compared.actual).some((view) => isFixed(first.field, view))) {
     throw unwritable(
       `--write-secret ${named}: the ${first.field} of a ${kind} never changes`,
-      `declare a ${kind} of another name with the new ${first.field}; --prune ends the old one`,
+      kind === 'key'
+        ? `\`gateway keys rotate ${first.object.name}\` gives it a new one; both are one key`
+        : `declare a ${kind} of another name with the new ${first.field}; --prune ends the old one`,
     );
   }
   return first.full;

@@ -67,7 +67,9 @@ describe('a connection that breaks', () => {
         response.writeHead(200, { 'content-length': '100' });
         response.write('half', () => response.destroy());
       },
-      ...['files', 'download', 'file_1'],
+      'files',
+      'download',
+      'file_1',
     );
     expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining('run it again')]);
   });

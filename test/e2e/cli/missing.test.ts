@@ -53,8 +53,8 @@ describe('what is not there', () => {
     async (name) => {
       const words = name.split(' ');
       const kind = words[0] ?? '';
-      const list = `${kind} list`;
-      const shows = COMMANDS.some((command) => command.name === list)
+      const list = `${kind === 'deployments' ? 'schedules' : kind} list`;
+      const shows = COMMANDS.some((command) => command.name === `${kind} list`)
         ? `\nhint: \`gateway ${list}\` shows what there is`
         : '';
       const [refused, ignored] = await Promise.all([
@@ -77,8 +77,8 @@ describe('what is not there', () => {
   });
 
   it.each([
-    [['runs', 'list', '--deployment', 'nope'], 'Schedule', 'deployments'],
-    [['trigger', 'nope'], 'Schedule', 'deployments'],
+    [['runs', 'list', '--deployment', 'nope'], 'Schedule', 'schedules'],
+    [['trigger', 'nope'], 'Schedule', 'schedules'],
     [['skills', 'versions', 'nope'], 'Skill', 'skills'],
     [['models', 'explain', 'nope'], 'model', 'models'],
     [['sessions', 'events', 'nope'], 'Session', 'sessions'],

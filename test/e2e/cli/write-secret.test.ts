@@ -40,8 +40,8 @@ async function versions(): Promise<unknown[]> {
 
 describe('--write-secret', () => {
   it.each([
-    ['key/ci#value', 'declare a key of another name with the new value; --prune ends the old one'],
-    ['key/default/ci#value', 'declare a key of another name'],
+    ['key/ci#value', '`gateway keys rotate ci` gives it a new one'],
+    ['key/default/ci#value', 'gateway keys rotate ci'],
     ['provider/echo#base_url', 'there are provider/echo#api_key, key/default/ci#value'],
     ['provider/nope#api_key', 'there are provider/echo#api_key'],
   ])(
