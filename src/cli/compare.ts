@@ -4,7 +4,7 @@ import { toPlanFile } from '../config/plan-file.ts';
 import { toResourceClient } from './admin-resources.ts';
 import type { Plan } from '../config/plan.ts';
 import type { CommandInput, CommandResult } from './command.ts';
-import { changesExit, makePlan, planChoice } from './make-plan.ts';
+import { changesExit, makePlan, planChoice, slugConflicts } from './make-plan.ts';
 import { projectFile, withProject } from './project.ts';
 import { renderPlan } from './render-plan.ts';
 import { renderPlanMarkdown } from './render-plan-markdown.ts';
@@ -18,7 +18,10 @@ export function compare(
   return withProject(input, async (config) => {
     const client = await context.connect({ near: projectFile(input) });
     const sources = { config, resources: toResourceClient(client), server: client.baseUrl };
-    const { plan } = await makePlan(sources, planChoice(flags));
+    const { plan, options } = await makePlan(sources, planChoice(flags));
+    for (const { message, hint } of slugConflicts(options)) {
+      context.output.warn(`${message}; ${hint ?? ''}`);
+    }
     if (out !== undefined) {
       const text = JSON.stringify(toPlanFile(plan, config.desired), undefined, 2);
       await writeFile(resolve(context.io.cwd, out), `${text}\n`, { mode: 0o600 });

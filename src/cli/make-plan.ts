@@ -66,7 +66,7 @@ export async function comparePlan(
   return { options, plan: plan(options) };
 }
 
-/** Throws for what no write could make true: names that nothing has, slugs that another object holds. */
+/** Throws for names that nothing has, which no write could make true. */
 function refuseImpossible(options: PlanOptions): void {
   const dangling = checkDangling(options);
   if (dangling.length > 0) {
@@ -77,8 +77,11 @@ function refuseImpossible(options: PlanOptions): void {
       exit: 'invalid_config',
     });
   }
-  const [taken] = takenSlugs(options);
-  if (taken) throw slugTaken(taken, options);
+}
+
+/** Slugs of new objects that others hold, and the way out; an apply fails for the first. */
+export function slugConflicts(options: PlanOptions): CliError[] {
+  return takenSlugs(options).map((taken) => slugTaken(taken, options));
 }
 
 function slugTaken({ object, slug, holder }: TakenSlug, options: PlanOptions): CliError {

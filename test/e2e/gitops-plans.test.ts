@@ -190,7 +190,9 @@ describe('one name', () => {
       await applied({ services: [service('old')] });
       const { id } = await named('services', 'old');
       const renamed = { services: [service('new')] };
-      const refused = await withFile(renamed, 'plan');
+      const planned = await withFile(renamed, 'plan');
+      expect([planned.code, planned.stderr]).toEqual([0, expect.stringContaining('moved: [')]);
+      const refused = await withFile(renamed, 'apply', '--yes');
       expect([refused.code, refused.stderr]).toEqual([
         5,
         expect.stringMatching(

@@ -14,7 +14,7 @@ import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { toFailure } from '../failure.ts';
-import { makePlan, planChoice, type PlanSources } from '../make-plan.ts';
+import { makePlan, planChoice, type PlanSources, slugConflicts } from '../make-plan.ts';
 import { invalidConfig, projectFile, withProject } from '../project.ts';
 import { renderOutcome, renderPlan, renderReport } from '../render-plan.ts';
 import { readSavedPlan } from '../saved-plan.ts';
@@ -92,6 +92,8 @@ async function planOf(
   const path = flags.text('plan');
   if (path === undefined) {
     const { plan, options } = await makePlan(sources, planChoice(flags));
+    const [conflict] = slugConflicts(options);
+    if (conflict) throw conflict;
     return { plan, owner: ownerFor(options), actual: options.actual };
   }
   if (['prune', 'adopt'].some((name) => flags.on(name)) || flags.list('write-secret').length > 0) {
