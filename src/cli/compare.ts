@@ -2,10 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { toPlanFile } from '../config/plan-file.ts';
 import { toResourceClient } from './admin-resources.ts';
+import type { GatewayConfig } from '../config/load-config.ts';
 import type { Plan } from '../config/plan.ts';
 import type { CommandInput, CommandResult } from './command.ts';
 import { changesExit, makePlan, planChoice, slugConflicts } from './make-plan.ts';
-import { projectFile, withProject } from './project.ts';
+import { projectFile, withSelected } from './project.ts';
 import { renderPlan } from './render-plan.ts';
 import { renderPlanMarkdown } from './render-plan-markdown.ts';
 
@@ -15,7 +16,7 @@ export function compare(
   { all, out }: { all: boolean; out?: string | undefined },
 ): Promise<CommandResult> {
   const { flags, context } = input;
-  return withProject(input, async (config) => {
+  const compared = async (config: GatewayConfig): Promise<CommandResult> => {
     const client = await context.connect({ near: projectFile(input) });
     const sources = { config, resources: toResourceClient(client), server: client.baseUrl };
     const { plan, options } = await makePlan(sources, planChoice(flags));
@@ -33,7 +34,8 @@ export function compare(
         context.format === 'markdown' ? renderPlanMarkdown(plan) : renderPlan(plan, style, { all }),
       exitCode: changesExit(plan, flags),
     };
-  });
+  };
+  return withSelected(input, compared, { mayBeGone: flags.on('prune') });
 }
 
 /** The command that applies a saved plan, as a shell takes it. */
@@ -47,6 +49,8 @@ function applyCommand(plan: Plan, path: string, { flags, context }: CommandInput
   return [
     'gateway apply',
     ...['--plan', path, ...named('file'), ...named('overlay')].map(inShell),
+    ...(flags.on('recursive') ? ['--recursive'] : []),
+    ...['only', 'exclude', 'selector'].flatMap(named).map(inShell),
     ...(server === undefined ? [] : ['--server', inShell(server)]),
     ...(flags.text('unknown-fields') === 'warn' ? ['--unknown-fields warn'] : []),
     ...(actions.some(({ action }) => action === 'replace') ? ['--allow-replace'] : []),

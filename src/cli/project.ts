@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatDiagnostics, type Diagnostic } from '../config/diagnostic.ts';
 import { loadConfig, type GatewayConfig, type LoadedConfig } from '../config/load-config.ts';
-import { CliError } from './cli-error.ts';
+import type { DesiredState } from '../config/desired.ts';
+import { select, SelectionError, type SelectionWords } from '../config/selection.ts';
+import { suggest } from '../core/suggest.ts';
+import { CliError, usageError } from './cli-error.ts';
 import { EXIT } from './exit-codes.ts';
 import type { CommandInput, CommandResult } from './command.ts';
 
@@ -52,6 +55,39 @@ export async function withProject(
     if (text !== '') input.context.output.warn(text);
   }
   return config.isEmpty ? invalidConfig(config.files.map(toNothing)) : use(config);
+}
+
+/**
+ * As {@link withProject}, with what --only, --exclude and --selector choose of it (exit 64 for a bad one).
+ * `mayBeGone`: --only may name what is to be pruned, and so is not declared any more.
+ */
+export function withSelected(
+  input: CommandInput,
+  use: (config: GatewayConfig) => Promise<CommandResult>,
+  { mayBeGone = false } = {},
+): Promise<CommandResult> {
+  const { flags } = input;
+  return withProject(input, (config) => {
+    const words = {
+      only: flags.list('only'),
+      exclude: flags.list('exclude'),
+      labels: flags.list('selector'),
+    };
+    const desired = chosen(config, words);
+    const [unused] = desired.selection?.unused ?? [];
+    if (unused === undefined || mayBeGone) return use({ ...config, desired });
+    const names = config.desired.objects.map(({ kind, identity }) => `${kind}/${identity}`);
+    throw usageError(`--only ${unused}: the files declare nothing like it`, suggest(unused, names));
+  });
+}
+
+function chosen({ desired }: GatewayConfig, words: SelectionWords): DesiredState {
+  try {
+    return select(desired, words);
+  } catch (thrown) {
+    if (thrown instanceof SelectionError) throw usageError(thrown.message);
+    throw thrown;
+  }
 }
 
 function toNothing(file: string): Diagnostic {

@@ -36,6 +36,17 @@ export interface DesiredState {
   readonly objects: readonly DesiredObject[];
   /** Objects that get another name and stay what they are. */
   readonly moved: readonly Move[];
+  /** Present where `objects` are only a part of what the files declare. */
+  readonly selection?: Selection;
+}
+
+/** What a command is limited to. */
+export interface Selection {
+  matches(object: Pick<DesiredObject, 'kind' | 'identity' | 'name' | 'labels'>): boolean;
+  /** Declared objects that are not selected. */
+  readonly leftOut: readonly DesiredObject[];
+  /** Patterns that no declared object matches. */
+  readonly unused: readonly string[];
 }
 
 /** Identities of one object before and after. */

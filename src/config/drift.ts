@@ -5,6 +5,7 @@ import type { KindName } from './kinds.ts';
 import { type Owner, ownershipOf } from './ownership.ts';
 import type { Plan } from './plan.ts';
 import type { PlannedChange } from './plan-action.ts';
+import { maySelect } from './selection.ts';
 
 /** An object that somebody touched on the server since the last apply. */
 export interface DriftedObject {
@@ -90,6 +91,7 @@ function addedObjects(
     if (!desired.managed.has(kind)) return [];
     return actual[kind]
       .filter((view) => !declared.has(view) && ownershipOf(view, owner) === 'none')
+      .filter((view) => maySelect(desired.selection, kind, { view, actual }))
       .filter((view) => (view['revoked_at'] ?? null) === null)
       .filter((view) => (view.created_at ?? '') > since)
       .map((view) => {

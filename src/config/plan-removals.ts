@@ -4,6 +4,7 @@ import { byFallbacks, type DesiredState } from './desired.ts';
 import { CONFIG_KINDS, kindOf, type KindName } from './kinds.ts';
 import { labelsOf, type Owner, ownershipOf, PROTECTED_LABEL, PRUNE_LABEL } from './ownership.ts';
 import type { PlanAction, PlanMode } from './plan-action.ts';
+import { maySelect } from './selection.ts';
 
 const MAX_UNCONFIRMED_REMOVALS = 10;
 
@@ -41,6 +42,7 @@ export function planRemovals({
         )
         .filter((view) => labelsOf(view)[PROTECTED_LABEL] !== 'true')
         .filter((view) => removable?.has(view) ?? true)
+        .filter((view) => maySelect(desired.selection, kind, { view, actual }))
         .map((view) => ({ name: identityOf(kind, view, actual), body: view, view }));
       return byFallbacks(gone).map(({ view, name }) => removal(kind, view, name));
     })

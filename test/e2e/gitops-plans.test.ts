@@ -228,3 +228,89 @@ describe('one name', () => {
     },
   );
 });
+
+describe('a selection', () => {
+  const model = (name: string, more: object = {}) => ({
+    name,
+    routes: [{ provider: 'echo' }],
+    ...more,
+  });
+  const names = async (...flags: string[]) => {
+    const { code, stdout, stderr, json } = await cli(
+      'plan',
+      '-f',
+      'team.yaml',
+      '-o',
+      'json',
+      ...flags,
+    );
+    expect([code, stderr], stdout).toEqual([0, '']);
+    const { actions } = json().data as { actions: { action: string; identity: string }[] };
+    return actions.map(({ action, identity }) => `${action} ${identity}`);
+  };
+
+  it(
+    verifies(
+      'cli.select.only-exclude',
+      'limits plan, apply, drift and delete, and prune touches nothing outside it',
+    ),
+    async () => {
+      const tree = (...more: object[]) => ({ providers, models: [model('t/a'), ...more] });
+      const red = { labels: { team: 'red' } };
+      const all = tree(model('t/b', red), model('u/c', red));
+      const missing = await withFile(all, 'apply', '--yes', '--only', 'model/u/c');
+      expect([missing.code, missing.stderr]).toEqual([3, expect.stringContaining('named echo')]);
+      await applied(all, '--only', 'provider/echo');
+      expect(await names('--only', 'model/t/*')).toEqual(['create t/a', 'create t/b']);
+      expect(await names('--only', 'models', '--exclude', 'model/t/b')).toEqual([
+        'create t/a',
+        'create u/c',
+      ]);
+      expect(await names('-l', 'team=red', '--only', 'model/t/b')).toEqual(['create t/b']);
+      await applied(all, '--only', 'model/t/a');
+      expect(await named('models', 'u/c')).toBeUndefined();
+      await applied(all);
+      const fewer = { providers, models: [model('u/d')] };
+      const pruned = await withFile(
+        fewer,
+        'apply',
+        '--yes',
+        '--prune',
+        '--only',
+        'model/t/*',
+        '-l',
+        'team=red',
+      );
+      expect([pruned.code, pruned.stdout]).toEqual([0, expect.stringContaining('1 applied')]);
+      expect(await named('models', 't/b')).toBeUndefined();
+      expect(await named('models', 't/a')).toBeDefined();
+      expect(await named('models', 'u/c')).toBeDefined();
+      // A label of the server alone makes nothing removable that the files declare.
+      const { id, labels } = await named('models', 't/a');
+      const patch = { labels: { ...labels, team: 'red' } };
+      await gateway.admin('PATCH', `/admin/v1/models/${id}`, patch);
+      await withFile(tree(model('u/c', red)), 'validate');
+      expect(await names('--prune', '-l', 'team=red')).toEqual(['none u/c']);
+      const chosen = tree(model('u/c', red));
+      const drifted = await withFile(chosen, 'drift', '--exit-code', '--only', 'model/u/c');
+      expect(drifted.code).toBe(0);
+      const left = ['--exclude', 'model/t/a', '--exclude', 'provider'];
+      expect((await withFile(chosen, 'delete', '--yes', ...left)).code).toBe(0);
+      expect(await named('models', 'u/c')).toBeUndefined();
+      expect(await named('models', 't/a')).toBeDefined();
+      expect(await named('providers', 'echo')).toBeDefined();
+    },
+  );
+
+  it('tells of a word that means nothing', async () => {
+    const tree = { providers, models: [model('t/a')] };
+    for (const [flags, told] of [
+      [['--only', 'modell/t/a'], 'no kind is named modell'],
+      [['--only', 'model/t/b'], 'did you mean model/t/a?'],
+      [['-l', 'team'], 'expected label=value'],
+    ] as const) {
+      const { code, stderr } = await withFile(tree, 'plan', ...flags);
+      expect([code, stderr]).toEqual([64, expect.stringContaining(told)]);
+    }
+  });
+});

@@ -15,14 +15,16 @@ import type { CommandContext } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { toFailure } from '../failure.ts';
 import { makePlan, planChoice, type PlanSources, slugConflicts } from '../make-plan.ts';
-import { invalidConfig, projectFile, withProject } from '../project.ts';
+import { invalidConfig, projectFile, withSelected } from '../project.ts';
 import { renderOutcome, renderPlan, renderReport } from '../render-plan.ts';
 import { readSavedPlan } from '../saved-plan.ts';
 import { createStyle, type Style } from '../style.ts';
 import { type WaitOptions, waitUntilServed } from '../wait-until-served.ts';
 
 export const run: CommandRun = (input) =>
-  withProject(input, (config) => applyProject(input, config));
+  withSelected(input, (config) => applyProject(input, config), {
+    mayBeGone: input.flags.on('prune'),
+  });
 
 async function applyProject(input: CommandInput, config: GatewayConfig): Promise<CommandResult> {
   const { flags, context } = input;

@@ -9,13 +9,13 @@ import { CliError } from '../cli-error.ts';
 import { alreadyGone, withGone } from '../already-gone.ts';
 import type { CommandRun } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { projectFile, withProject } from '../project.ts';
+import { projectFile, withSelected } from '../project.ts';
 import { renderPlan, renderReport } from '../render-plan.ts';
 import { createStyle } from '../style.ts';
 
 /** Removes what the files declare and their namespace owns, as `apply --prune` would for empty files. */
 export const run: CommandRun = (input) =>
-  withProject(input, async ({ desired: declared }) => {
+  withSelected(input, async ({ desired: declared }) => {
     const { flags, context } = input;
     const client = await context.connect({ near: projectFile(input) });
     const resources = toResourceClient(client);

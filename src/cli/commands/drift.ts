@@ -5,13 +5,13 @@ import { toResourceClient } from '../admin-resources.ts';
 import type { CommandRun } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { comparePlan } from '../make-plan.ts';
-import { projectFile, withProject } from '../project.ts';
+import { projectFile, withSelected } from '../project.ts';
 import { valueText } from '../render-plan.ts';
 import type { Style } from '../style.ts';
 
 export const run: CommandRun = (input) => {
   const { flags, context } = input;
-  return withProject(input, async (config) => {
+  return withSelected(input, async (config) => {
     const client = await context.connect({ near: projectFile(input) });
     const sources = { config, resources: toResourceClient(client), server: client.baseUrl };
     const { plan, options } = await comparePlan(sources, {

@@ -51,6 +51,31 @@ const CHOICE: readonly FlagSpec[] = [
   },
 ];
 
+const SELECT: readonly FlagSpec[] = [
+  {
+    name: 'only',
+    type: 'string',
+    value: 'KIND/NAME',
+    repeatable: true,
+    description: 'Only these objects; * stands for any text, KIND alone for all of a kind',
+  },
+  {
+    name: 'exclude',
+    type: 'string',
+    value: 'KIND/NAME',
+    repeatable: true,
+    description: 'All but these objects',
+  },
+  {
+    name: 'selector',
+    short: 'l',
+    type: 'string',
+    value: 'LABEL=VALUE',
+    repeatable: true,
+    description: 'Only objects with this label; given again: with each of them',
+  },
+];
+
 const EXIT_CODE: FlagSpec = {
   name: 'exit-code',
   type: 'boolean',
@@ -99,6 +124,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       RECURSIVE,
       OVERLAY,
       UNKNOWN_FIELDS,
+      ...SELECT,
       ...CHOICE,
       {
         name: 'out',
@@ -128,7 +154,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     examples: [
       { command: 'gateway diff --exit-code', note: 'For a pipeline: 0 the same, 2 changes' },
     ],
-    flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS, ...CHOICE, EXIT_CODE],
+    flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS, ...SELECT, ...CHOICE, EXIT_CODE],
     formats: ['markdown'],
     load: () => import('../commands/diff.ts'),
   },
@@ -140,6 +166,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     examples: [
       { command: 'gateway apply', note: 'Show the changes, ask, apply' },
       { command: 'gateway apply -f config/ --yes', note: 'In a pipeline' },
+      { command: 'gateway apply --only model/acme/*', note: 'Some objects alone' },
       { command: 'gateway apply --plan plan.json', note: 'Exactly what was reviewed, or nothing' },
     ],
     flags: [
@@ -147,12 +174,14 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       RECURSIVE,
       OVERLAY,
       UNKNOWN_FIELDS,
+      ...SELECT,
       ...CHOICE,
       {
         name: 'confirm-prune',
         type: 'integer',
         value: 'N',
-        description: 'How many objects --prune removes, when it is all of a kind or more than 10',
+        description:
+          'How many objects go: asked for when it is all of a kind, more than 10, or a key, Schedule or Service',
       },
       {
         name: 'plan',
@@ -188,7 +217,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     name: 'delete',
     summary: 'Remove what the files declare',
     description:
-      'Removes the declared objects that the namespace of the files manages, dependents first: Agents and Schedules are archived, keys revoked, credentials disabled, everything else is deleted. Protected objects stay; what is gone already is said to be, and is no failure.',
+      'Removes the declared objects that the namespace of the files manages, dependents first: Agents and Schedules are archived, keys revoked, credentials disabled, everything else is deleted. Refused as a whole (exit 5) when the files or the gateway protect one of them; what is gone already is said to be, and is no failure.',
     examples: [
       { command: 'gateway delete -f preview.yaml --yes', note: 'Tear down an environment' },
       { command: 'gateway delete -f preview.yaml --dry-run', note: 'See what would go' },
@@ -198,6 +227,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       RECURSIVE,
       OVERLAY,
       UNKNOWN_FIELDS,
+      ...SELECT,
       { name: 'dry-run', type: 'boolean', description: 'Show what would go and stop' },
       {
         name: 'ignore-not-found',
@@ -211,7 +241,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     name: 'drift',
     summary: 'Show what was changed on the gateway since the last apply',
     description:
-      'Lists the declared fields that somebody changed on the gateway, apart from changes of the files that wait for an apply. Reads only.',
+      'Lists declared objects that somebody changed or deleted on the gateway, and what was made by hand in a collection that the files manage, apart from changes of the files that wait for an apply. Reads only.',
     examples: [
       { command: 'gateway drift', note: 'Who changed what behind the files' },
       {
@@ -219,7 +249,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         note: 'Exit 2 when there is drift, for a nightly job',
       },
     ],
-    flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS, EXIT_CODE],
+    flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS, ...SELECT, EXIT_CODE],
     load: () => import('../commands/drift.ts'),
   },
   {
