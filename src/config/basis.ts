@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { View } from './actual.ts';
+import { labelsOf } from './ownership.ts';
 import { canonicalJson } from './record.ts';
 
 const DIGEST_LENGTH = 6;
@@ -8,7 +9,10 @@ const MOVING: ReadonlySet<string> = new Set(['version', 'updated_at']);
 
 /** A short digest of each member of an object. */
 export function basisOf(view: View): Record<string, string> {
-  const members = Object.entries(view).filter(([name]) => !MOVING.has(name));
+  // What applies note of themselves is no change that somebody asked for.
+  const labels = Object.entries(labelsOf(view)).filter(([name]) => !name.startsWith('gateway/'));
+  const shown = { ...view, labels: Object.fromEntries(labels) };
+  const members = Object.entries(shown).filter(([name]) => !MOVING.has(name));
   return Object.fromEntries(members.map(([name, value]) => [name, digestOf(value)]));
 }
 

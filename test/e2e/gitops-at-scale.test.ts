@@ -109,7 +109,7 @@ describe('many objects', () => {
 
 describe('two who apply at once', () => {
   /** Both have read and planned before either of them writes. */
-  async function race(): Promise<{ codes: number[]; told: string }> {
+  async function race(...flags: string[]): Promise<{ codes: number[]; told: string }> {
     let arrived = 0;
     let resolve: () => void = () => undefined;
     const promise = new Promise<void>((done) => (resolve = done));
@@ -118,7 +118,8 @@ describe('two who apply at once', () => {
       if (++arrived === 2) resolve();
       return { before: promise };
     };
-    const runs = await Promise.all([cli('apply', '--yes'), cli('apply', '--yes')]);
+    const one = () => cli('apply', '--yes', ...flags);
+    const runs = await Promise.all([one(), one()]);
     const loser = runs.find(({ code }) => code !== 0);
     return {
       codes: runs.map(({ code }) => code).toSorted((a, b) => a - b),
@@ -162,6 +163,25 @@ describe('two who apply at once', () => {
         const { body } = await gateway.admin('GET', '/admin/v1/agents?limit=100');
         expect(body.data).toHaveLength(3 + round);
       }
+    },
+  );
+
+  it(
+    verifies(
+      'cli.apply.lock-timeout',
+      'both come to their end where there is time to wait, and else one writes nothing',
+    ),
+    async () => {
+      await declare({ providers: [echo], models: times(2, model) });
+      const inTime = await race('--lock-timeout', '60s');
+      expect(inTime.codes).toEqual([0, 0]);
+      proxy.fate = () => undefined;
+      const planned = await cli('plan', '-o', 'json');
+      expect(planned.json().data.summary).toMatchObject({ total: 0 });
+      const edited = times(2, (index) => ({ ...model(index), description: 'changed' }));
+      await declare({ providers: [echo], models: edited });
+      const late = await race('--lock-timeout', '1ms');
+      expect(late.codes).toEqual([0, 5]);
     },
   );
 

@@ -8,6 +8,7 @@ import { oneLine } from '../../core/printable.ts';
 import { resolveAllSecrets } from '../../config/secrets.ts';
 import type { Owner } from '../../config/ownership.ts';
 import { StalePlanError } from '../../config/stale-plan-error.ts';
+import { sleep } from '../../client/sleep.ts';
 import { toResourceClient } from '../admin-resources.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
@@ -22,9 +23,32 @@ import { createStyle, type Style } from '../style.ts';
 import { type WaitOptions, waitUntilServed } from '../wait-until-served.ts';
 
 export const run: CommandRun = (input) =>
-  withSelected(input, (config) => applyProject(input, config), {
+  withSelected(input, (config) => applyInTurn(input, config), {
     mayBeGone: input.flags.on('prune'),
   });
+
+/** Waits between two tries of an apply that was not alone. */
+const TURN_MS = 500;
+
+/**
+ * Applies; where somebody else was faster and --lock-timeout leaves time for it, plans again and applies
+ * the rest. The one who gives way has written nothing.
+ */
+async function applyInTurn(input: CommandInput, config: GatewayConfig): Promise<CommandResult> {
+  const { clock, output, signal } = input.context;
+  const deadline = clock.monotonic() + (input.flags.number('lock-timeout') ?? 0);
+  for (;;) {
+    try {
+      return await applyProject(input, config);
+    } catch (thrown) {
+      const isBehind = thrown instanceof CliError && thrown.cause instanceof StalePlanError;
+      const isSaved = input.flags.text('plan') !== undefined;
+      if (!isBehind || isSaved || clock.monotonic() + TURN_MS > deadline) throw thrown;
+      output.note(`${thrown.message}; planning again`);
+      await sleep(clock, TURN_MS, signal);
+    }
+  }
+}
 
 async function applyProject(input: CommandInput, config: GatewayConfig): Promise<CommandResult> {
   const { flags, context } = input;

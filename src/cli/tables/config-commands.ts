@@ -204,6 +204,13 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         description: 'How many objects are written at once',
       },
       {
+        name: 'lock-timeout',
+        type: 'duration',
+        value: 'DURATION',
+        description:
+          'How long to wait and plan again when somebody else applies at the same time (default 0)',
+      },
+      {
         name: 'wait',
         type: 'boolean',
         description:
