@@ -71,6 +71,11 @@ const BODIES: Readonly<Record<string, (name: string) => Record<string, unknown>>
     agent_id: named.agent,
     protocols: ['rest'],
   }),
+  inventory: (name) => ({
+    name,
+    objects: [{ kind: 'model', identity: 'acme/text', id: 'model_1', fields: 'name routes' }],
+    managed: { model: '2026-01-01T00:00:00.000Z' },
+  }),
   deployment: (name) => ({
     name,
     organization,
