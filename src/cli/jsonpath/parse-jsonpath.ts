@@ -20,8 +20,6 @@ export type Part =
   | { readonly type: 'path'; readonly steps: readonly Step[] }
   | { readonly type: 'range'; readonly steps: readonly Step[]; readonly parts: readonly Part[] };
 
-const FILTER = /^\?\(\s*@((?:\.[\w-]+|\[[^\]()]*\])+)\s*(?:(==|!=|<=|>=|<|>)\s*(.+?))?\s*\)$/;
-
 /**
  * Reads a template as kubectl does: `{.items[*].name}`, `{range .items[*]}{.id}{"\n"}{end}`, or a bare
  * path. Members, indexes, slices, `*`, `..` and filters of one comparison; nothing is evaluated as code.
@@ -104,11 +102,22 @@ function bracketed(text: string, template: string): Step {
     const bound = (word: string) => (word === '' ? undefined : Number(word));
     return { type: 'slice', from: bound(from), to: bound(to) };
   }
-  const [, left, operator, right] = FILTER.exec(text) ?? [];
-  if (left === undefined) throw refuse(template, `"[${text}]" is no index and no filter`);
+  return filterOf(text, template);
+}
+
+/** `?(@.price < 10)`, `?(@.name)`. */
+function filterOf(text: string, template: string): Step {
+  const isWhole = text.startsWith('?(') && text.endsWith(')');
+  const inner = isWhole ? text.slice(2, -1).trim() : '';
+  const [named = '', left] = /^@((?:\.[\w-]+|\[[^\]()]*\])+)/.exec(inner) ?? [];
+  const rest = inner.slice(named.length).trim();
+  const [, operator] = /^(==|!=|<=|>=|<|>)/.exec(rest) ?? [];
+  if (left === undefined || (rest !== '' && operator === undefined)) {
+    throw refuse(template, `"[${text}]" is no index and no filter`);
+  }
   const test = operator && {
     operator: operator as Test['operator'],
-    value: valueOf(right ?? '', template),
+    value: valueOf(rest.slice(operator.length).trim(), template),
   };
   return { type: 'filter', left: stepsOf(left, template), test: test || undefined };
 }
