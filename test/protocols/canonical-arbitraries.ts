@@ -102,7 +102,9 @@ function roundArbitrary(shape: CanonicalShape): fc.Arbitrary<readonly Turn[]> {
 function userArbitrary({ features }: CanonicalShape): fc.Arbitrary<Turn> {
   const parts: fc.Arbitrary<Part>[] = [textArbitrary.map((text) => ({ type: 'text', text }))];
   if ('images' in features) parts.push(imageArbitrary(features));
-  if ('documents' in features) parts.push(fc.constant(DOCUMENT));
+  if ('documents' in features) {
+    parts.push(fc.constant('document_names' in features ? NAMED_DOCUMENT : DOCUMENT));
+  }
   if ('audio' in features)
     parts.push(fc.constant({ type: 'audio', mediaType: 'audio/wav', data: PNG }));
   return fc
@@ -113,8 +115,8 @@ function userArbitrary({ features }: CanonicalShape): fc.Arbitrary<Turn> {
 const DOCUMENT: Part = {
   type: 'document',
   source: { type: 'data', mediaType: 'application/pdf', data: PNG },
-  name: 'paper.pdf',
 };
+const NAMED_DOCUMENT: Part = { ...DOCUMENT, name: 'paper.pdf' };
 
 function imageArbitrary(features: FeatureFields): fc.Arbitrary<ImagePart> {
   const mediaType = fc.constantFrom('image/png', 'image/jpeg', 'image/webp');
@@ -346,7 +348,7 @@ export const FEATURE_SAMPLES: Readonly<
   audio: saying({ type: 'audio', mediaType: 'audio/wav', data: PNG }),
   cache_control: saying({ type: 'text', text: 'cached', cache: { ttl: '5m' } }),
   documents: saying(DOCUMENT),
-  document_names: saying(DOCUMENT),
+  document_names: saying(NAMED_DOCUMENT),
   document_urls: saying({
     type: 'document',
     source: { type: 'url', url: 'https://example.com/a.pdf' },
