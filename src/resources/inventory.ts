@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineResource } from './define-resource.ts';
-import { labels } from './fields.ts';
+import { labels, name } from './fields.ts';
 
 /**
  * What the files of one namespace have made: `apply` keeps it, so that a later plan knows which objects
@@ -15,7 +15,7 @@ export const inventory = defineResource({
   description: 'Objects and fields that the files of a namespace declared last.',
   organizationScoped: false,
   fields: z.object({
-    name: z.string().min(1).max(256).describe('The namespace.'),
+    name: name.describe('The namespace.'),
     objects: z
       .array(
         z.object({
@@ -43,7 +43,7 @@ export const inventory = defineResource({
   }),
   aliases: {},
   secrets: [],
-  immutable: ['name'],
+  immutable: [],
   deletable: true,
   filters: [],
   refs: () => [],
