@@ -1,4 +1,4 @@
-import { type ActualState, findActual, type View } from '../config/actual.ts';
+import { type ActualState, findDeclared, type View } from '../config/actual.ts';
 import type { DesiredState } from '../config/desired.ts';
 import type { KindName } from '../config/kinds.ts';
 import { oneLine } from '../core/printable.ts';
@@ -11,7 +11,7 @@ export interface GoneObject {
 /** Declared objects that there are not, or that have ended: revoked keys, archived Agents. */
 export function alreadyGone({ objects }: DesiredState, actual: ActualState): GoneObject[] {
   return objects
-    .filter(({ kind, identity }) => findActual(kind, identity, actual).every(hasEnded))
+    .filter((object) => findDeclared(object, actual).every(hasEnded))
     .map(({ kind, identity }) => ({ kind, identity }));
 }
 

@@ -1,4 +1,4 @@
-import { type ActualState, findActual } from '../config/actual.ts';
+import { type ActualState, findDeclared } from '../config/actual.ts';
 import type { DesiredState } from '../config/desired.ts';
 import { kindOf } from '../config/kinds.ts';
 import { CliError, usageError } from './cli-error.ts';
@@ -40,9 +40,9 @@ export function secretOf(named: string, compared: Compared): string {
       `there are ${all}`,
     );
   }
-  const { kind, identity } = first.object;
+  const { kind } = first.object;
   const { isFixed } = kindOf(kind);
-  if (findActual(kind, identity, compared.actual).some((view) => isFixed(first.field, view))) {
+  if (findDeclared(first.object, compared.actual).some((view) => isFixed(first.field, view))) {
     throw unwritable(
       `--write-secret ${named}: the ${first.field} of a ${kind} never changes`,
       kind === 'key'

@@ -84,8 +84,15 @@ export async function apply(options: ApplyOptions): Promise<ApplyReport> {
   const actual = options.actual ?? (await refuseStale(options));
   const run = new ApplyRun(options, actual);
   const report = await run.execute();
-  const update = { desired, owner, found: actual, left: run.left, report, pause: options.pause };
-  const unrecorded = await keepInventory(client, desired.namespace, update).then(
+  const unrecorded = await keepInventory(client, desired.namespace, {
+    desired,
+    owner,
+    found: actual,
+    left: run.left,
+    report,
+    read: () => readActual(client, desired),
+    pause: options.pause,
+  }).then(
     () => undefined,
     (thrown: unknown) => (thrown instanceof Error ? thrown.message : 'unknown reason'),
   );

@@ -21,6 +21,7 @@ export interface OnlineState {
  */
 export function checkOnline(state: OnlineState): Diagnostic[] {
   const { desired, plan } = state;
+  const names = createNames(state);
   const place = (kind: KindName, identity: string) =>
     desired.objects.find((one) => one.kind === kind && one.identity === identity)!;
   return [
@@ -39,7 +40,7 @@ export function checkOnline(state: OnlineState): Diagnostic[] {
     ),
     ...desired.objects.flatMap((object) => [
       ...missingReferences(object, state),
-      ...missingNames(object, state),
+      ...missingNames(object, names),
       ...takenSlug(object, state),
     ]),
   ];
@@ -47,9 +48,11 @@ export function checkOnline(state: OnlineState): Diagnostic[] {
 
 /** References of declared objects to what neither the files nor the server have. Reads nothing. */
 export function checkDangling(state: Pick<OnlineState, 'desired' | 'actual'>): Diagnostic[] {
+  const names = createNames(state);
+  const kinds = new Set<KindName>(['provider', 'agent']);
   return state.desired.objects.flatMap((object) => [
     ...missingReferences(object, state),
-    ...missingNames(object, state, new Set(['provider', 'agent'])),
+    ...missingNames(object, names, kinds),
   ]);
 }
 
@@ -82,12 +85,12 @@ function missingReferences(
 /** Plain names and ids in fields that name another object. */
 function missingNames(
   object: DesiredObject,
-  state: Omit<OnlineState, 'plan'>,
+  namesFor: NamesFor,
   kinds?: ReadonlySet<KindName>,
 ): Diagnostic[] {
   const named = namesIn(object).filter(({ kind }) => kinds?.has(kind) ?? true);
   return named.flatMap(({ path, kind, name }) => {
-    const names = namesOf(kind, object, state);
+    const names = namesFor(kind, object);
     if (names.has(name)) return [];
     return fault(object, {
       path,
@@ -126,13 +129,26 @@ function namesIn({ kind, body }: DesiredObject): NamedObject[] {
     : named;
 }
 
-/** Names and ids that there are, or will be. */
+/** Names and ids that an object may name: those that there are, or will be. */
+type NamesFor = (kind: KindName, object: DesiredObject) => ReadonlySet<string>;
+
+/** Lists the names of a kind once for each owner. */
+function createNames(state: Omit<OnlineState, 'plan'>): NamesFor {
+  const known = new Map<string, ReadonlySet<string>>();
+  return (kind, { body }) => {
+    const owner = organizationId(body['organization'], state.actual);
+    const key = `${kind} ${owner ?? ''}`;
+    const names = known.get(key) ?? namesOf(kind, owner, state);
+    known.set(key, names);
+    return names;
+  };
+}
+
 function namesOf(
   kind: KindName,
-  { body }: DesiredObject,
+  owner: string | undefined,
   { desired, actual }: Omit<OnlineState, 'plan'>,
 ): ReadonlySet<string> {
-  const owner = organizationId(body['organization'], actual);
   const there = actual[kind].filter(
     ({ organization }) => typeof organization !== 'string' || organization === owner,
   );

@@ -6,18 +6,20 @@ import { triesAgain } from './try-again.ts';
 const MAX_TRIES = 3;
 
 export interface KeepOptions extends Omit<InventoryUpdate, 'before'> {
+  /** Reads what there is by now. */
+  readonly read: () => Promise<InventoryUpdate['left']>;
   /** Waits so many milliseconds before the write is tried again. Default: a timer. */
   readonly pause?: ((ms: number) => Promise<void>) | undefined;
 }
 
 /**
  * Brings the inventory of a namespace up to what an apply has made; writes nothing when it says so
- * already. When another apply of the namespace was faster, its state is read and joined.
+ * already. When another apply of the namespace was faster, everything is read again.
  */
 export async function keepInventory(
   client: ResourceClient,
   namespace: string,
-  { pause, ...update }: KeepOptions,
+  { pause, read, ...update }: KeepOptions,
 ): Promise<void> {
   const { inventories } = client;
   if (inventories === undefined) return;
@@ -26,7 +28,8 @@ export async function keepInventory(
     // A gateway of an earlier release keeps none.
     if (all === undefined) return;
     const before = all.find((one) => one.namespace === namespace);
-    const next = nextInventory({ ...update, before });
+    const left = tries === 1 ? update.left : await read();
+    const next = nextInventory({ ...update, left, before });
     if (before === undefined && next.objects.length === 0) return;
     if (before && isSame(before, next)) return;
     const look = async () => {

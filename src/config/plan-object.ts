@@ -10,6 +10,7 @@ import {
   APPLIED_FIELDS_LABEL,
   LAST_APPLIED_LABEL,
   labelsOf,
+  NAMESPACE_LABEL,
   type Owner,
   ownershipOf,
   PRUNED_LABEL,
@@ -71,7 +72,10 @@ export function planComparison(
     ...changesOf({ object, view, actual, secrets }),
     ...(isOurs ? lifecycleChanges(object.lifecycle, labelsOf(view)) : []),
     ...(ownership === 'own' ? lostLabel(view, owner) : []),
-    ...(ownership === 'own' ? resetChanges(declared, view, options.entry) : []),
+    // What is read at start shows no plan first.
+    ...(ownership === 'own' && owner.label === NAMESPACE_LABEL
+      ? resetChanges(declared, view, options.entry)
+      : []),
   ];
   const changes: PlannedChange[] = found.map((change) =>
     withOrigin(change, { object: declared, view, actual }),

@@ -167,7 +167,6 @@ describe('what organizations keep, as declared', () => {
       'value',
       'weight',
       'agent_version',
-      'slug',
     ]);
     const [coder] = (await client.list('agent')).filter(
       ({ metadata }) => 'team' in Object(metadata),

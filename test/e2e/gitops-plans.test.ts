@@ -225,6 +225,11 @@ describe('one name', () => {
       const told = (id: string) => views.find((one: { id: string }) => one.id === id).description;
       expect([told(first), told(second)]).toEqual([null, 'mine']);
       expect((await withFile(tree({ id: second }), 'plan', '--exit-code')).code).toBe(0);
+      // Both are of the namespace by now; only the one that is meant goes.
+      await applied(tree({ id: first }), '--adopt');
+      expect((await withFile(tree({ id: second }), 'delete', '--yes')).code).toBe(0);
+      const left = (await gateway.admin('GET', '/admin/v1/agents')).body.data;
+      expect(left.map(({ id }: { id: string }) => id)).toEqual([first]);
     },
   );
 });

@@ -1,4 +1,4 @@
-import { findActual, type View } from '../../config/actual.ts';
+import { findDeclared, type View } from '../../config/actual.ts';
 import { oneLine } from '../../core/printable.ts';
 import { readActual } from '../../config/apply.ts';
 import type { DesiredObject, DesiredState } from '../../config/desired.ts';
@@ -32,7 +32,7 @@ export const run: CommandRun = (input) =>
     const actual = await readActual(resources, desired);
     const wanted = rest.length === 0 ? desired.objects : rest.map((name) => pick(name, desired));
     const found = wanted.flatMap((object): Candidate[] =>
-      findActual(object.kind, object.identity, actual).map((view) => ({ object, view })),
+      findDeclared(object, actual).map((view) => ({ object, view })),
     );
     const { namespace } = desired;
     const inventories = (await resources.inventories?.list()) ?? [];
@@ -52,12 +52,14 @@ export const run: CommandRun = (input) =>
       await resources.update(object.kind, view.id, { body, expectedVersion: view.version });
     }
     if (free.length > 0) {
-      const left = await readActual(resources, desired);
+      const read = () => readActual(resources, desired);
+      const left = await read();
       await keepInventory(resources, namespace, {
         desired,
         owner,
         found: actual,
         left,
+        read,
         report: NONE,
       });
     }

@@ -1,4 +1,4 @@
-import { type ActualState, findActual } from '../../config/actual.ts';
+import { type ActualState, findDeclared } from '../../config/actual.ts';
 import { apply, readActual } from '../../config/apply.ts';
 import type { DesiredObject } from '../../config/desired.ts';
 import { labelsOf, type Owner, ownershipOf, PROTECTED_LABEL } from '../../config/ownership.ts';
@@ -22,9 +22,7 @@ export const run: CommandRun = (input) =>
     const desired = { ...declared, objects: [], moved: [] };
     const actual = await readActual(resources, declared);
     const gone = alreadyGone(declared, actual);
-    const removable = new Set(
-      declared.objects.flatMap(({ kind, identity }) => findActual(kind, identity, actual)),
-    );
+    const removable = new Set(declared.objects.flatMap((object) => findDeclared(object, actual)));
     const inventories = (await resources.inventories?.list()) ?? [];
     const owner = ownerFor({ desired, mode: 'prune', inventories });
     refuseProtected(declared.objects, { actual, owner });
@@ -69,11 +67,11 @@ function refuseProtected(
   objects: readonly DesiredObject[],
   { actual, owner }: { actual: ActualState; owner: Owner },
 ): void {
-  const kept = objects.filter(({ kind, identity, lifecycle }) =>
-    findActual(kind, identity, actual).some(
+  const kept = objects.filter((object) =>
+    findDeclared(object, actual).some(
       (view) =>
         ownershipOf(view, owner) === 'own' &&
-        (lifecycle.protected === true || labelsOf(view)[PROTECTED_LABEL] === 'true'),
+        (object.lifecycle.protected === true || labelsOf(view)[PROTECTED_LABEL] === 'true'),
     ),
   );
   if (kept.length === 0) return;
