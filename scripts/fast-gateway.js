@@ -3,9 +3,9 @@ import { nodeConfigFiles } from '../dist/config/load.js';
 import { loadConfig } from '../dist/config/load-config.js';
 import { systemClock } from '../dist/core/clock.js';
 import { createLog } from '../dist/core/log.js';
-import { convergeConfig } from '../dist/server/converge-config.js';
-import { firstStart, writeRuntime } from '../dist/server/first-start.js';
-import { openConfigured, serveGateway } from '../dist/server/serve-gateway.js';
+import { convergeConfig } from '../dist/server/process/converge-config.js';
+import { firstStart, writeRuntime } from '../dist/server/process/first-start.js';
+import { openConfigured, serveGateway } from '../dist/server/process/serve-gateway.js';
 
 const SPEED = 20;
 const startedAt = Date.now();

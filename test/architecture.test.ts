@@ -112,7 +112,7 @@ describe('the house', () => {
     const eager = files
       .filter((file) => roomOf(file) === 'cli')
       .filter((file) =>
-        /^import (?!type)[^;]*from '\.\.\/(?:\.\.\/)?server\//m.test(
+        /^import (?!type)[^;]*from '(?:\.\.\/)+server\//m.test(
           readFileSync(join(src, file), 'utf8'),
         ),
       );

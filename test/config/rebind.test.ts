@@ -5,7 +5,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { ownerFor, plan, type Plan, type PlanOptions } from '../../src/config/plan.ts';
 import type { ResourceClient } from '../../src/config/resource-client.ts';
 import { bootstrap } from '../../src/resources/bootstrap.ts';
-import { createResourceClient } from '../../src/server/resource-client.ts';
+import { createResourceClient } from '../../src/server/compose/resource-client.ts';
 import { verifies } from '../requirements.ts';
 import { makeResources } from '../resources/make-resources.ts';
 import { memoryFiles } from './memory-files.ts';

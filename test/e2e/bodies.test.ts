@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { getHeapStatistics } from 'node:v8';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { metricsText } from '../../src/server/metrics.ts';
+import { metricsText } from '../../src/server/process/metrics.ts';
 import { verifies } from '../requirements.ts';
 import { COMPLETION, customProvider, orderedModel } from '../support/chat.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

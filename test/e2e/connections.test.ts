@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { metricsText } from '../../src/server/metrics.ts';
+import { metricsText } from '../../src/server/process/metrics.ts';
 import { verifies } from '../requirements.ts';
 import { CHAT_PATH, chatBody, chunk, customProvider, orderedModel } from '../support/chat.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { listenForMetrics } from '../../src/server/metrics-listener.ts';
+import { listenForMetrics } from '../../src/server/process/metrics-listener.ts';
 import { verifies } from '../requirements.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';

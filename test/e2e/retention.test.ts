@@ -3,7 +3,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { jobKey, toChangeOps } from '../../src/jobs/job-rows.ts';
 import type { JobRow } from '../../src/jobs/job-rows.ts';
-import { metricsText } from '../../src/server/metrics.ts';
+import { metricsText } from '../../src/server/process/metrics.ts';
 import type { Key, Store } from '../../src/store/store.ts';
 import { requestKey, REQUESTS } from '../../src/usage/ledger-keys.ts';
 import type { EndRow } from '../../src/usage/request-row.ts';

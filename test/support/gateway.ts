@@ -12,10 +12,10 @@ import { nodeConfigFiles } from '../../src/config/load.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { createLog } from '../../src/core/log.ts';
-import { convergeConfig } from '../../src/server/converge-config.ts';
-import { firstStart } from '../../src/server/first-start.ts';
-import type { Gateway } from '../../src/server/open-gateway.ts';
-import { openConfigured, serveGateway } from '../../src/server/serve-gateway.ts';
+import { convergeConfig } from '../../src/server/process/converge-config.ts';
+import { firstStart } from '../../src/server/process/first-start.ts';
+import type { Gateway } from '../../src/server/compose/open-gateway.ts';
+import { openConfigured, serveGateway } from '../../src/server/process/serve-gateway.ts';
 import type { openStore } from '../../src/store/open-store.ts';
 
 export const BINARY = fileURLToPath(new URL('../../bin/gateway.js', import.meta.url));

@@ -6,7 +6,7 @@ import { configPaths } from '../project.ts';
 export const run: CommandRun = async ({ flags, context }) => {
   const check = flags.on('check');
   const paths = configPaths(flags.list('config'), context.io.cwd);
-  const { runStart } = await import('../../server/run-start.ts');
+  const { runStart } = await import('../../server/process/run-start.ts');
   const exitCode = await runStart({
     configPaths: paths,
     host: flags.text('host'),

@@ -12,7 +12,7 @@ import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.
 import { readBody } from '../../surfaces/read-body.ts';
 import type { Principal } from '../../usage/principal.ts';
 import type { CallAnswer, NamedCall } from '../../store/named-call.ts';
-import type { RouteSpec } from '../routes.ts';
+import type { RouteSpec } from '../http/routes.ts';
 import { takenOver } from './owned-call.ts';
 import type { OwnedCall } from './owned-call.ts';
 import type { Claim, IdempotencyRecords } from './records.ts';
