@@ -1,7 +1,7 @@
 import type { AdminKind, Client } from '../client/create-client.ts';
 import { collect } from '../client/pages.ts';
-import type { Inventory } from '../config/inventory.ts';
-import type { InventoryClient, ResourceClient } from '../config/resource-client.ts';
+import type { Inventory } from '../config/actual/inventory.ts';
+import type { InventoryClient, ResourceClient } from '../config/actual/resource-client.ts';
 
 /** Where the admin API keeps a kind. */
 const PATHS = {

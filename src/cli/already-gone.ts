@@ -1,6 +1,6 @@
-import { type ActualState, findDeclared, type View } from '../config/actual.ts';
-import type { DesiredState } from '../config/desired.ts';
-import type { KindName } from '../config/kinds.ts';
+import { type ActualState, findDeclared, type View } from '../config/actual/actual.ts';
+import type { DesiredState } from '../config/objects/desired.ts';
+import type { KindName } from '../config/objects/kinds.ts';
 import { oneLine } from '../core/printable.ts';
 
 export interface GoneObject {

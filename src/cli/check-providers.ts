@@ -1,4 +1,4 @@
-import type { DesiredState } from '../config/desired.ts';
+import type { DesiredState } from '../config/objects/desired.ts';
 import { PROVIDERS } from '../providers/registry.ts';
 import type { CommandContext } from './context.ts';
 import type { Finding } from './health-checks.ts';

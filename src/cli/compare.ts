@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { toPlanFile } from '../config/plan-file.ts';
+import { toPlanFile } from '../config/plan/plan-file.ts';
 import { toResourceClient } from './admin-resources.ts';
-import type { GatewayConfig } from '../config/load-config.ts';
-import type { Plan } from '../config/plan.ts';
+import type { GatewayConfig } from '../config/read/load-config.ts';
+import type { Plan } from '../config/plan/plan.ts';
 import type { CommandInput, CommandResult } from './command.ts';
 import { changesExit, makePlan, planChoice, slugConflicts } from './make-plan.ts';
 import { projectFile, withSelected } from './project.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { loadConfig } from '../config/load-config.ts';
+import { loadConfig } from '../config/read/load-config.ts';
 import type { CliIo } from './io.ts';
 import { isOwnAddress } from './connection.ts';
 import { DEFAULT_CONFIG } from './project.ts';

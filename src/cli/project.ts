@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatDiagnostics, type Diagnostic } from '../config/diagnostic.ts';
-import { loadConfig, type GatewayConfig, type LoadedConfig } from '../config/load-config.ts';
-import type { DesiredState } from '../config/desired.ts';
-import { select, SelectionError, type SelectionWords } from '../config/selection.ts';
+import { formatDiagnostics, type Diagnostic } from '../config/source/diagnostic.ts';
+import { loadConfig, type GatewayConfig, type LoadedConfig } from '../config/read/load-config.ts';
+import type { DesiredState } from '../config/objects/desired.ts';
+import { select, SelectionError, type SelectionWords } from '../config/plan/selection.ts';
 import { suggest } from '../core/suggest.ts';
 import { CliError, usageError } from './cli-error.ts';
 import { EXIT } from './exit-codes.ts';

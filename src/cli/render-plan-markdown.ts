@@ -1,5 +1,5 @@
-import type { Plan } from '../config/plan.ts';
-import type { PlanAction } from '../config/plan-action.ts';
+import type { Plan } from '../config/plan/plan.ts';
+import type { PlanAction } from '../config/plan/plan-action.ts';
 import { oneLine } from '../core/printable.ts';
 
 const SIGNS: Readonly<Record<PlanAction['action'], string>> = {

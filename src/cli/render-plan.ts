@@ -1,7 +1,7 @@
-import type { ApplyReport } from '../config/apply.ts';
-import type { Plan } from '../config/plan.ts';
-import type { PlanAction, PlannedChange } from '../config/plan-action.ts';
-import { CREATED } from '../config/plan-object.ts';
+import type { ApplyReport } from '../config/apply/apply.ts';
+import type { Plan } from '../config/plan/plan.ts';
+import type { PlanAction, PlannedChange } from '../config/plan/plan-action.ts';
+import { CREATED } from '../config/plan/plan-object.ts';
 import { oneLine } from '../core/printable.ts';
 import type { Style } from './style.ts';
 

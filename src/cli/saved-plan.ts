@@ -6,8 +6,8 @@ import {
   readPlanFile,
   refuseEditedPlan,
   refuseForeignPlan,
-} from '../config/plan-file.ts';
-import type { DesiredState } from '../config/desired.ts';
+} from '../config/plan/plan-file.ts';
+import type { DesiredState } from '../config/objects/desired.ts';
 import { CliError } from './cli-error.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { loadConfig } from '../config/load-config.ts';
-import { formatDiagnostics } from '../config/diagnostic.ts';
+import { loadConfig } from '../config/read/load-config.ts';
+import { formatDiagnostics } from '../config/source/diagnostic.ts';
 import type { StoreConfig } from '../store/store-config.ts';
 import { CliError, usageError } from './cli-error.ts';
 import type { CliIo } from './io.ts';

@@ -1,5 +1,5 @@
-import { loadConfig } from '../config/load-config.ts';
-import type { ServerConfig } from '../config/server-config.ts';
+import { loadConfig } from '../config/read/load-config.ts';
+import type { ServerConfig } from '../config/schema/server-config.ts';
 import type { CopyOptions } from '../store/backup/files.ts';
 import type { WalkOptions } from '../store/raw/summary.ts';
 import type { CommandInput, CommandResult } from './command.ts';

@@ -1,8 +1,8 @@
 import { ClientError } from '../client/client-error.ts';
 import type { Client } from '../client/create-client.ts';
 import { sleep } from '../client/sleep.ts';
-import type { ApplyReport } from '../config/apply.ts';
-import type { DesiredState } from '../config/desired.ts';
+import type { ApplyReport } from '../config/apply/apply.ts';
+import type { DesiredState } from '../config/objects/desired.ts';
 import type { CommandContext } from './context.ts';
 import { readOwnKey } from './own-key.ts';
 

@@ -1,6 +1,6 @@
-import { type ActualState, findDeclared } from '../config/actual.ts';
-import type { DesiredState } from '../config/desired.ts';
-import { kindOf } from '../config/kinds.ts';
+import { type ActualState, findDeclared } from '../config/actual/actual.ts';
+import type { DesiredState } from '../config/objects/desired.ts';
+import { kindOf } from '../config/objects/kinds.ts';
 import { CliError, usageError } from './cli-error.ts';
 
 interface Compared {

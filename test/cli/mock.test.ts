@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { TEMPLATES } from '../../src/config/init-template.ts';
+import { TEMPLATES } from '../../src/config/read/init-template.ts';
 import { emptyDirectory, runCli } from './run-cli.ts';
 
 describe('mock', () => {

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { formatDiagnostics } from '../../src/config/diagnostic.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { formatDiagnostics } from '../../src/config/source/diagnostic.ts';
+import { loadConfig } from '../../src/config/read/load-config.ts';
 import { STANDARD_ENDPOINTS } from '../../src/providers/standard-endpoints.ts';
 import { markedBlocks } from './code-blocks.ts';
 import {

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
-import { CONFIG_KINDS } from '../../src/config/kinds.ts';
+import { CONFIG_KINDS } from '../../src/config/objects/kinds.ts';
 import { emptyDirectory, runCli } from '../cli/run-cli.ts';
 import { verifies } from '../requirements.ts';
 import { startGateway } from '../support/gateway.ts';

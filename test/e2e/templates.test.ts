@@ -3,7 +3,7 @@ import { chmod, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { TEMPLATES } from '../../src/config/init-template.ts';
+import { TEMPLATES } from '../../src/config/read/init-template.ts';
 import { verifies } from '../requirements.ts';
 import { BINARY, eventually, newDirectory, spawnGateway } from '../support/gateway.ts';
 

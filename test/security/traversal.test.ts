@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { writeSkillFolder } from '../../src/cli/skill-folder.ts';
 import { writeSkillFiles } from '../../src/cli/dumped-files.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/config/read/load-config.ts';
 import { toZip } from '../../src/resources/zip.ts';
 import { readManifest } from '../../src/store/backup/manifest.ts';
 import { runCli } from '../cli/run-cli.ts';

@@ -1,16 +1,16 @@
-import { findDeclared, type View } from '../../config/actual.ts';
+import { findDeclared, type View } from '../../config/actual/actual.ts';
 import { oneLine } from '../../core/printable.ts';
-import { readActual } from '../../config/apply.ts';
-import type { DesiredObject, DesiredState } from '../../config/desired.ts';
-import { keepInventory } from '../../config/keep-inventory.ts';
+import { readActual } from '../../config/apply/apply.ts';
+import type { DesiredObject, DesiredState } from '../../config/objects/desired.ts';
+import { keepInventory } from '../../config/apply/keep-inventory.ts';
 import {
   labelsOf,
   NAMESPACE_LABEL,
   type Owner,
   ownerName,
   ownershipOf,
-} from '../../config/ownership.ts';
-import { ownerFor } from '../../config/plan.ts';
+} from '../../config/actual/ownership.ts';
+import { ownerFor } from '../../config/plan/plan.ts';
 import { toResourceClient } from '../admin-resources.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import type { CommandRun } from '../command.ts';

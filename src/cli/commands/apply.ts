@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { ActualState } from '../../config/actual.ts';
-import { apply, type ApplyOptions, type ApplyReport, refuseStale } from '../../config/apply.ts';
-import type { GatewayConfig } from '../../config/load-config.ts';
-import { nodeConfigFiles } from '../../config/load.ts';
-import { ownerFor, type Plan } from '../../config/plan.ts';
+import type { ActualState } from '../../config/actual/actual.ts';
+import {
+  apply,
+  type ApplyOptions,
+  type ApplyReport,
+  refuseStale,
+} from '../../config/apply/apply.ts';
+import type { GatewayConfig } from '../../config/read/load-config.ts';
+import { nodeConfigFiles } from '../../config/read/load.ts';
+import { ownerFor, type Plan } from '../../config/plan/plan.ts';
 import { oneLine } from '../../core/printable.ts';
-import { resolveAllSecrets } from '../../config/secrets.ts';
-import type { Owner } from '../../config/ownership.ts';
-import { StalePlanError } from '../../config/stale-plan-error.ts';
+import { resolveAllSecrets } from '../../config/read/secrets.ts';
+import type { Owner } from '../../config/actual/ownership.ts';
+import { StalePlanError } from '../../config/plan/stale-plan-error.ts';
 import { sleep } from '../../client/sleep.ts';
 import { toResourceClient } from '../admin-resources.ts';
 import { CliError, usageError } from '../cli-error.ts';

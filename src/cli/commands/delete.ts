@@ -1,8 +1,13 @@
-import { type ActualState, findDeclared } from '../../config/actual.ts';
-import { apply, readActual } from '../../config/apply.ts';
-import type { DesiredObject } from '../../config/desired.ts';
-import { labelsOf, type Owner, ownershipOf, PROTECTED_LABEL } from '../../config/ownership.ts';
-import { ownerFor, plan } from '../../config/plan.ts';
+import { type ActualState, findDeclared } from '../../config/actual/actual.ts';
+import { apply, readActual } from '../../config/apply/apply.ts';
+import type { DesiredObject } from '../../config/objects/desired.ts';
+import {
+  labelsOf,
+  type Owner,
+  ownershipOf,
+  PROTECTED_LABEL,
+} from '../../config/actual/ownership.ts';
+import { ownerFor, plan } from '../../config/plan/plan.ts';
 import { oneLine } from '../../core/printable.ts';
 import { toResourceClient } from '../admin-resources.ts';
 import { CliError } from '../cli-error.ts';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient } from '../../client/create-client.ts';
-import { formatDiagnostics, hasErrors } from '../../config/diagnostic.ts';
-import { loadConfig, type GatewayConfig } from '../../config/load-config.ts';
-import { nodeConfigFiles } from '../../config/load.ts';
-import { resolveAllSecrets } from '../../config/secrets.ts';
+import { formatDiagnostics, hasErrors } from '../../config/source/diagnostic.ts';
+import { loadConfig, type GatewayConfig } from '../../config/read/load-config.ts';
+import { nodeConfigFiles } from '../../config/read/load.ts';
+import { resolveAllSecrets } from '../../config/read/secrets.ts';
 import { checkProviders } from '../check-providers.ts';
 import { nodeFileLimits, readFileLimit } from '../../upstream/places/file-limit.ts';
 import { checkSchedules } from '../check-schedules.ts';

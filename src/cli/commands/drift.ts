@@ -1,5 +1,5 @@
-import { type Drift, type DriftedObject, driftOf } from '../../config/drift.ts';
-import { ownerFor } from '../../config/plan.ts';
+import { type Drift, type DriftedObject, driftOf } from '../../config/plan/drift.ts';
+import { ownerFor } from '../../config/plan/plan.ts';
 import { oneLine } from '../../core/printable.ts';
 import { toResourceClient } from '../admin-resources.ts';
 import type { CommandRun } from '../command.ts';

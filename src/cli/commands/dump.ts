@@ -1,10 +1,15 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { stringify } from 'yaml';
-import { readActual } from '../../config/apply.ts';
-import { dump, type DumpedTree, readKinds, SeveralNamespacesError } from '../../config/dump.ts';
-import { CONFIG_KINDS } from '../../config/kinds.ts';
-import { onlyHere } from '../../config/pinned.ts';
+import { readActual } from '../../config/apply/apply.ts';
+import {
+  dump,
+  type DumpedTree,
+  readKinds,
+  SeveralNamespacesError,
+} from '../../config/actual/dump.ts';
+import { CONFIG_KINDS } from '../../config/objects/kinds.ts';
+import { onlyHere } from '../../config/actual/pinned.ts';
 import { toResourceClient } from '../admin-resources.ts';
 import { withFiles, writeSkillFiles } from '../dumped-files.ts';
 import { CliError, usageError } from '../cli-error.ts';

@@ -1,4 +1,4 @@
-import { explain, type Explanation, UnknownKeyError } from '../../config/explain.ts';
+import { explain, type Explanation, UnknownKeyError } from '../../config/schema/explain.ts';
 import { usageError } from '../cli-error.ts';
 import type { CommandRun } from '../command.ts';
 import type { Style } from '../style.ts';

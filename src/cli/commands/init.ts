@@ -1,6 +1,6 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { findVendorKeys, renderInit, TEMPLATES } from '../../config/init-template.ts';
+import { findVendorKeys, renderInit, TEMPLATES } from '../../config/read/init-template.ts';
 import { PROVIDERS } from '../../providers/registry.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import type { CommandInput, CommandRun } from '../command.ts';

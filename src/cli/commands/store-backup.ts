@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { ServerConfig } from '../../config/server-config.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { backUp } from '../../store/backup/back-up.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
 import { CliError } from '../cli-error.ts';

@@ -1,8 +1,8 @@
-import { readActual } from '../../config/apply.ts';
-import { checkOnline } from '../../config/check-online.ts';
-import { type Diagnostic, formatDiagnostics, hasErrors } from '../../config/diagnostic.ts';
-import type { GatewayConfig } from '../../config/load-config.ts';
-import { plan } from '../../config/plan.ts';
+import { readActual } from '../../config/apply/apply.ts';
+import { checkOnline } from '../../config/plan/check-online.ts';
+import { type Diagnostic, formatDiagnostics, hasErrors } from '../../config/source/diagnostic.ts';
+import type { GatewayConfig } from '../../config/read/load-config.ts';
+import { plan } from '../../config/plan/plan.ts';
 import { toResourceClient } from '../admin-resources.ts';
 import type { CommandInput, CommandRun } from '../command.ts';
 import { invalidConfig, loadProject, projectFile } from '../project.ts';

@@ -1,5 +1,5 @@
 import { isRecord } from '../../client/guards.ts';
-import { NAMESPACE_LABEL, OWNER_LABEL } from '../../config/ownership.ts';
+import { NAMESPACE_LABEL, OWNER_LABEL } from '../../config/actual/ownership.ts';
 import type { Style } from '../style.ts';
 import { renderFields } from '../table.ts';
 import { toLine } from './nested-text.ts';

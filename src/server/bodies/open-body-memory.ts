@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../../config/server-config.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { ByteBudget } from '../../core/memory/byte-budget.ts';

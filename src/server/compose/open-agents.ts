@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { operatorNames } from '../../config/operator-names.ts';
+import { operatorNames } from '../../config/schema/operator-names.ts';
 import type { JobHandler, Jobs } from '../../jobs/jobs.ts';
 import { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';

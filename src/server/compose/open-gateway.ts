@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import type { H3 } from 'h3';
-import type { ServerConfig } from '../../config/server-config.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { ByteBudget } from '../../core/memory/byte-budget.ts';

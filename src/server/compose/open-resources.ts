@@ -1,5 +1,5 @@
-import { operatorNames } from '../../config/operator-names.ts';
-import type { ServerConfig } from '../../config/server-config.ts';
+import { operatorNames } from '../../config/schema/operator-names.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';

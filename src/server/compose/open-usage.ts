@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../../config/server-config.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { Clock, Timer } from '../../core/clock.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';

@@ -1,5 +1,5 @@
-import { SecretRef } from '../../config/references.ts';
-import type { ServerConfig } from '../../config/server-config.ts';
+import { SecretRef } from '../../config/objects/references.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { HarnessProgram } from '../../runtime/harness/harness-program.ts';
 import type { StdioServer } from '../../runtime/tools/mcp-transport.ts';
 

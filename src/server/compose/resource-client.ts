@@ -1,7 +1,7 @@
-import type { View } from '../../config/actual.ts';
-import type { ResourceClient } from '../../config/resource-client.ts';
-import type { KindName } from '../../config/kinds.ts';
-import { kindOf } from '../../config/kinds.ts';
+import type { View } from '../../config/actual/actual.ts';
+import type { ResourceClient } from '../../config/actual/resource-client.ts';
+import type { KindName } from '../../config/objects/kinds.ts';
+import { kindOf } from '../../config/objects/kinds.ts';
 import { isArchived, toView } from '../../resources/define-resource.ts';
 import type { ResourceDefinition, Stored } from '../../resources/define-resource.ts';
 import type { Repository } from '../../resources/repository.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Socket } from 'node:net';
 import { serve } from 'h3';
 import type { H3 } from 'h3';
-import type { ServerConfig } from '../../config/server-config.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Clock } from '../../core/clock.ts';
 import { GatewayError } from '../../core/errors.ts';

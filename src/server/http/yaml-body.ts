@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import type { Diagnostic, Place } from '../../config/diagnostic.ts';
-import { createPlaces } from '../../config/locate.ts';
-import { parseYaml } from '../../config/parse-yaml.ts';
+import type { Diagnostic, Place } from '../../config/source/diagnostic.ts';
+import { createPlaces } from '../../config/source/locate.ts';
+import { parseYaml } from '../../config/source/parse-yaml.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json-value.ts';
 import type { Body } from '../../resources/parse-body.ts';

@@ -1,8 +1,8 @@
-import { converge } from '../../config/converge.ts';
-import type { Diagnostic } from '../../config/diagnostic.ts';
-import { kindOf } from '../../config/kinds.ts';
-import type { GatewayConfig } from '../../config/load-config.ts';
-import type { ReferenceSources } from '../../config/references.ts';
+import { converge } from '../../config/apply/converge.ts';
+import type { Diagnostic } from '../../config/source/diagnostic.ts';
+import { kindOf } from '../../config/objects/kinds.ts';
+import type { GatewayConfig } from '../../config/read/load-config.ts';
+import type { ReferenceSources } from '../../config/objects/references.ts';
 import { hashesOf, readValues } from '../../resources/keys/key-values.ts';
 import type { Gateway } from '../compose/open-gateway.ts';
 import { createResourceClient } from '../compose/resource-client.ts';

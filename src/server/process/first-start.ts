@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ServerConfig } from '../../config/server-config.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { bootstrap } from '../../resources/bootstrap.ts';
 import type { FirstStart } from '../../resources/bootstrap.ts';
 import { newKeyValue } from '../../resources/key.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import type { ServerConfig } from '../../config/server-config.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { writeOnce } from './write-once.ts';
 
 export interface MasterKeyInput {

@@ -1,7 +1,7 @@
-import type { Diagnostic } from '../../config/diagnostic.ts';
-import { hasErrors } from '../../config/diagnostic.ts';
-import type { GatewayConfig } from '../../config/load-config.ts';
-import type { ReferenceSources } from '../../config/references.ts';
+import type { Diagnostic } from '../../config/source/diagnostic.ts';
+import { hasErrors } from '../../config/source/diagnostic.ts';
+import type { GatewayConfig } from '../../config/read/load-config.ts';
+import type { ReferenceSources } from '../../config/objects/references.ts';
 import type { Log } from '../../core/log.ts';
 import { convergeConfig } from './converge-config.ts';
 import type { Gateway } from '../compose/open-gateway.ts';

@@ -1,11 +1,11 @@
 import cluster from 'node:cluster';
 import { join } from 'node:path';
-import { formatDiagnostics, hasErrors } from '../../config/diagnostic.ts';
-import type { Diagnostic } from '../../config/diagnostic.ts';
-import { loadConfig } from '../../config/load-config.ts';
-import type { GatewayConfig } from '../../config/load-config.ts';
-import { nodeConfigFiles } from '../../config/load.ts';
-import type { ReferenceSources } from '../../config/references.ts';
+import { formatDiagnostics, hasErrors } from '../../config/source/diagnostic.ts';
+import type { Diagnostic } from '../../config/source/diagnostic.ts';
+import { loadConfig } from '../../config/read/load-config.ts';
+import type { GatewayConfig } from '../../config/read/load-config.ts';
+import { nodeConfigFiles } from '../../config/read/load.ts';
+import type { ReferenceSources } from '../../config/objects/references.ts';
 import { systemClock } from '../../core/clock.ts';
 import { createLog } from '../../core/log.ts';
 import type { Log } from '../../core/log.ts';

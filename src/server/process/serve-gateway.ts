@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises';
-import type { GatewayConfig } from '../../config/load-config.ts';
-import type { ReferenceSources } from '../../config/references.ts';
-import { resolveSecret } from '../../config/references.ts';
-import type { SecretRef } from '../../config/references.ts';
-import type { ServerConfig } from '../../config/server-config.ts';
+import type { GatewayConfig } from '../../config/read/load-config.ts';
+import type { ReferenceSources } from '../../config/objects/references.ts';
+import { resolveSecret } from '../../config/objects/references.ts';
+import type { SecretRef } from '../../config/objects/references.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { Clock, Timer } from '../../core/clock.ts';
 import { createIdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';

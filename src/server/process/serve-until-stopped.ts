@@ -1,6 +1,6 @@
 import { systemClock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import type { ServerConfig } from '../../config/server-config.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { Gateway } from '../compose/open-gateway.ts';
 import { serveGateway } from './serve-gateway.ts';
 

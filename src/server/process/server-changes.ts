@@ -1,4 +1,4 @@
-import type { ServerConfig } from '../../config/server-config.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
 
 /** What every process of a gateway must have alike, or what the first one has opened itself. */
 const FIXED = {

@@ -1,5 +1,5 @@
-import { SecretRef } from '../../config/references.ts';
-import type { GatewayConfig } from '../../config/load-config.ts';
+import { SecretRef } from '../../config/objects/references.ts';
+import type { GatewayConfig } from '../../config/read/load-config.ts';
 
 /** What a worker serves with: the same for all of them, whatever becomes of the files meanwhile. */
 export type WorkerSettings = Pick<GatewayConfig, 'server' | 'origins'>;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { loadConfig } from '../../../src/config/load-config.ts';
-import { SecretRef } from '../../../src/config/references.ts';
+import { loadConfig } from '../../../src/config/read/load-config.ts';
+import { SecretRef } from '../../../src/config/objects/references.ts';
 import { fixedChanges } from '../../../src/server/process/server-changes.ts';
 import {
   fromSettingsMessage,
