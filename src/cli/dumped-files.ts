@@ -4,7 +4,7 @@ import type { Client } from '../client/create-client.ts';
 import type { View } from '../config/actual/actual.ts';
 import { asWritten, type DumpedTree } from '../config/actual/dump.ts';
 import { isRecord } from '../config/objects/record.ts';
-import type { SentFile } from '../resources/skill-files.ts';
+import type { SentFile } from '../resources/skills/skill-files.ts';
 import { readBytes } from './read-bytes.ts';
 import { placeBelow, readArchive } from './skill-folder.ts';
 

@@ -1,7 +1,7 @@
 import { openAsBlob } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { fromZip } from '../resources/zip.ts';
+import { fromZip } from '../resources/skills/zip.ts';
 import { CliError, usageError } from './cli-error.ts';
 
 /** As many as a Skill may have; more are not looked for. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Buffer } from 'node:buffer';
 import { isJsonObject } from '../core/json-value.ts';
-import { fileOf } from '../resources/message-files.ts';
+import { fileOf } from '../resources/files/message-files.ts';
 import type { SessionEvent } from '../sessions/session-event.ts';
 
 /** A content block of an event. */

@@ -2,7 +2,7 @@ import { GatewayError } from '../core/errors.ts';
 import { isJsonObject } from '../core/json-value.ts';
 import type { Part, ToolResultPart, Turn } from '../protocols/canonical.ts';
 import { fromBlock } from '../protocols/messages/codec/from-block.ts';
-import { fileOf } from '../resources/message-files.ts';
+import { fileOf } from '../resources/files/message-files.ts';
 import type { SessionEvent } from '../sessions/session-event.ts';
 import type { AttachedFiles, Block } from './attached-files.ts';
 import type { ToolResult, ToolUse } from './tool-use.ts';

@@ -1,6 +1,6 @@
-import { toOrganizationLimits } from '../resources/key-directory.ts';
-import { organization } from '../resources/organization.ts';
-import type { Repository } from '../resources/repository.ts';
+import { toOrganizationLimits } from '../resources/kinds/key-directory.ts';
+import { organization } from '../resources/kinds/organization.ts';
+import type { Repository } from '../resources/store/repository.ts';
 import type { KeyFound } from '../surfaces/gate.ts';
 import type { PayingKey } from '../usage/principal.ts';
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Buffer } from 'node:buffer';
-import { readInstructions } from '../resources/load-skills.ts';
-import { SKILL_SERVER } from '../resources/agent-tools.ts';
+import { readInstructions } from '../resources/skills/load-skills.ts';
+import { SKILL_SERVER } from '../resources/kinds/agent-tools.ts';
 import type { ResolvedAgent } from '../sessions/resolved-agent.ts';
 import type { SkillTitle } from './instructions.ts';
 import { fromMcpResult, toFailedOutcome } from './tools/tool-content.ts';

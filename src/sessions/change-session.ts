@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { GatewayError } from '../core/errors.ts';
-import type { OperatorNames } from '../resources/agent-fields.ts';
+import type { OperatorNames } from '../resources/kinds/agent-fields.ts';
 import { reviseAgent } from './revise-agent.ts';
 import { parseInput } from './parse-input.ts';
-import { metadata } from '../resources/fields.ts';
+import { metadata } from '../resources/fields/fields.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 import type { Whose } from './send-events.ts';
 import type { NewEvent } from './session-event.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { JobHandler, Jobs } from '../jobs/jobs.ts';
-import type { OperatorNames } from '../resources/agent-fields.ts';
+import type { OperatorNames } from '../resources/kinds/agent-fields.ts';
 import type { Store } from '../store/store.ts';
 import { changeSession, archiveSession } from './change-session.ts';
 import { followLog } from './follow-log.ts';

@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
-import { filesOf } from '../resources/message-files.ts';
+import { filesOf } from '../resources/files/message-files.ts';
 import { toInput } from './send-events.ts';
 import type { Sessions } from './sessions.ts';
 

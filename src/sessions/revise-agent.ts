@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { agentParts, checkAgentParts } from '../resources/agent-fields.ts';
-import type { AgentParts, OperatorNames } from '../resources/agent-fields.ts';
+import { agentParts, checkAgentParts } from '../resources/kinds/agent-fields.ts';
+import type { AgentParts, OperatorNames } from '../resources/kinds/agent-fields.ts';
 import { parseInput } from './parse-input.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 

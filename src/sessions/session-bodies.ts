@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from '../core/errors.ts';
-import { metadata } from '../resources/fields.ts';
+import { metadata } from '../resources/fields/fields.ts';
 import { parseInput } from './parse-input.ts';
 import { budget } from './session-budget.ts';
 import type { NewSession, SessionChanges } from './sessions.ts';

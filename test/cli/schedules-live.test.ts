@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { createServer, request } from 'node:http';
 import type { Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deployment } from '../../src/resources/deployment.ts';
+import { deployment } from '../../src/resources/kinds/deployment.ts';
 import { startChatReceiver } from '../scheduler/notify/chat-receiver.ts';
 import type { ChatReceiver } from '../scheduler/notify/chat-receiver.ts';
 import { verifies } from '../requirements.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { findOrganizationPayer } from '../../src/runtime/organization-payer.ts';
 import { paysAsOrganization } from '../../src/usage/principal.ts';
-import type { Stored } from '../../src/resources/define-resource.ts';
-import type { Repository } from '../../src/resources/repository.ts';
+import type { Stored } from '../../src/resources/store/define-resource.ts';
+import type { Repository } from '../../src/resources/store/repository.ts';
 
 const PAYER = { keyId: 'depl_1', keyName: 'schedule', organizationId: 'org_1' };
 

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ResourceDefinition } from '../../src/resources/define-resource.ts';
+import type { ResourceDefinition } from '../../src/resources/store/define-resource.ts';
 import { RESOURCES } from '../../src/resources/registry.ts';
 import type { Located } from '../e2e/openapi-checker.ts';
 import { verifies } from '../requirements.ts';

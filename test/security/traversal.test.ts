@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { writeSkillFolder } from '../../src/cli/skill-folder.ts';
 import { writeSkillFiles } from '../../src/cli/dumped-files.ts';
 import { loadConfig } from '../../src/config/read/load-config.ts';
-import { toZip } from '../../src/resources/zip.ts';
+import { toZip } from '../../src/resources/skills/zip.ts';
 import { readManifest } from '../../src/store/backup/manifest.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { formText } from '../support/form-text.ts';

@@ -3,7 +3,7 @@ import { toDeadline } from '../../src/core/deadline.ts';
 import { createSealer, createSigner } from '../../src/core/seal.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
 import type { JobHandler } from '../../src/jobs/jobs.ts';
-import { reportCredential, selectCredential } from '../../src/resources/select-credential.ts';
+import { reportCredential, selectCredential } from '../../src/resources/kinds/select-credential.ts';
 import { createHealth } from '../../src/routing/health.ts';
 import type { Cooldown } from '../../src/routing/health.ts';
 import { createSharedCooldowns } from '../../src/routing/shared-cooldowns.ts';

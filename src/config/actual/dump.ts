@@ -1,6 +1,6 @@
 import type { ActualState, View } from './actual.ts';
 import { comparableField, OPAQUE_FIELDS, viewField } from './changes.ts';
-import { CHAT_WEBHOOK } from '../../resources/deployment.ts';
+import { CHAT_WEBHOOK } from '../../resources/kinds/deployment.ts';
 import { CONFIG_KINDS, type ConfigKind, kindOf, type KindName } from '../objects/kinds.ts';
 import { labelsOf, NAMESPACE_LABEL, PROTECTED_LABEL, PRUNE_LABEL } from './ownership.ts';
 import { withoutLatest } from './pinned.ts';

@@ -1,4 +1,4 @@
-import { filesOf } from '../../resources/message-files.ts';
+import { filesOf } from '../../resources/files/message-files.ts';
 import type { ActualState } from './actual.ts';
 import type { DumpedTree } from './dump.ts';
 import { isRecord } from '../objects/record.ts';

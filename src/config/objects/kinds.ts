@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { suggest } from '../../core/suggest.ts';
-import type { ResourceDefinition } from '../../resources/define-resource.ts';
-import { agent } from '../../resources/agent.ts';
-import { api } from '../../resources/api.ts';
-import { credential } from '../../resources/credential.ts';
-import { deployment } from '../../resources/deployment.ts';
-import { name } from '../../resources/fields.ts';
-import { key } from '../../resources/key.ts';
-import { model } from '../../resources/model.ts';
-import { organization } from '../../resources/organization.ts';
-import { provider } from '../../resources/provider.ts';
-import { service } from '../../resources/service.ts';
-import { skill } from '../../resources/skill.ts';
+import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
+import { agent } from '../../resources/kinds/agent.ts';
+import { api } from '../../resources/kinds/api.ts';
+import { credential } from '../../resources/kinds/credential.ts';
+import { deployment } from '../../resources/kinds/deployment.ts';
+import { name } from '../../resources/fields/fields.ts';
+import { key } from '../../resources/kinds/key.ts';
+import { model } from '../../resources/kinds/model.ts';
+import { organization } from '../../resources/kinds/organization.ts';
+import { provider } from '../../resources/kinds/provider.ts';
+import { service } from '../../resources/kinds/service.ts';
+import { skill } from '../../resources/kinds/skill.ts';
 import { readMemberPath } from './member-path.ts';
 
 /** The kinds that a configuration declares, by the word used for one of them. */

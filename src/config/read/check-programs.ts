@@ -1,5 +1,5 @@
 import { suggest } from '../../core/suggest.ts';
-import type { OperatorNames } from '../../resources/agent-fields.ts';
+import type { OperatorNames } from '../../resources/kinds/agent-fields.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
 import { formatPath, type Path, type Places, valueAt } from '../source/locate.ts';
 import { isRecord } from '../objects/record.ts';

@@ -1,4 +1,4 @@
-import type { OperatorNames } from '../../resources/agent-fields.ts';
+import type { OperatorNames } from '../../resources/kinds/agent-fields.ts';
 import type { ServerConfig } from './server-config.ts';
 
 /** What Agents may name of the `server` section. */

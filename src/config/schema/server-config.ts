@@ -1,7 +1,7 @@
 import type { ValueBound } from '../../core/json/json-document.ts';
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import type { OwnWebhook } from '../../resources/chat-webhooks.ts';
+import type { OwnWebhook } from '../../resources/kinds/chat-webhooks.ts';
 import { checkTree } from './check-tree.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
 import { createPlaces, formatPath, type Path, type Places, valueAt } from '../source/locate.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseDuration } from '../../core/duration.ts';
-import { CHAT_FORMATS } from '../../resources/chat-webhooks.ts';
+import { CHAT_FORMATS } from '../../resources/kinds/chat-webhooks.ts';
 import { parseSize } from '../source/size.ts';
 
 const port = z.int().min(0).max(65_535);

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import type { KeyDirectory } from '../../resources/key-directory.ts';
+import type { KeyDirectory } from '../../resources/kinds/key-directory.ts';
 import type { KeyFound, KeyLookup } from '../../surfaces/gate.ts';
 
 export interface KeyLookupDeps {

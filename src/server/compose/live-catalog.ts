@@ -14,9 +14,9 @@ import type { ProviderSettings } from '../../providers/resolve-account.ts';
 import { readChanged } from '../../resources/changes/changed-resources.ts';
 import type { ChangedResources } from '../../resources/changes/changed-resources.ts';
 import type { Changes } from '../../resources/changes/change-log.ts';
-import { toView } from '../../resources/define-resource.ts';
-import type { Stored } from '../../resources/define-resource.ts';
-import type { Repository } from '../../resources/repository.ts';
+import { toView } from '../../resources/store/define-resource.ts';
+import type { Stored } from '../../resources/store/define-resource.ts';
+import type { Repository } from '../../resources/store/repository.ts';
 
 /** The catalog of the moment, swapped whole when one of its rows changes. */
 export interface LiveCatalog {

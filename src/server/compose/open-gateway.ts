@@ -12,7 +12,7 @@ import { createJobs } from '../../jobs/create-jobs.ts';
 import { createHostLiveness } from '../../core/liveness.ts';
 import type { Liveness } from '../../core/liveness.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
-import type { Repository } from '../../resources/repository.ts';
+import type { Repository } from '../../resources/store/repository.ts';
 import { TRIGGER_JOB } from '../../scheduler/run-ops.ts';
 import { TURN_JOB } from '../../sessions/turn-job.ts';
 import { openStore } from '../../store/open-store.ts';

@@ -1,7 +1,7 @@
 import type { JobHandler, Jobs } from '../../jobs/jobs.ts';
 import { createSweepJob, SWEEP_SOON, sweepJob } from '../../jobs/sweep-job.ts';
 import type { Sweep } from '../../jobs/sweep-job.ts';
-import type { Repository } from '../../resources/repository.ts';
+import type { Repository } from '../../resources/store/repository.ts';
 import { createRunSweep } from '../../scheduler/run-sweep.ts';
 import { createEventSweep } from '../../sessions/event-sweep.ts';
 import type { Store } from '../../store/store.ts';

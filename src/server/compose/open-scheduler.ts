@@ -1,5 +1,5 @@
 import type { JobHandler, Jobs } from '../../jobs/jobs.ts';
-import { CHAT_WEBHOOK } from '../../resources/deployment.ts';
+import { CHAT_WEBHOOK } from '../../resources/kinds/deployment.ts';
 import { createScheduler } from '../../scheduler/create-scheduler.ts';
 import { createScheduleFinder } from '../../scheduler/notify/notified-schedule.ts';
 import { createNotifier, NOTIFY_JOB } from '../../scheduler/notify/notifier.ts';

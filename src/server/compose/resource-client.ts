@@ -2,9 +2,9 @@ import type { View } from '../../config/actual/actual.ts';
 import type { ResourceClient } from '../../config/actual/resource-client.ts';
 import type { KindName } from '../../config/objects/kinds.ts';
 import { kindOf } from '../../config/objects/kinds.ts';
-import { isArchived, toView } from '../../resources/define-resource.ts';
-import type { ResourceDefinition, Stored } from '../../resources/define-resource.ts';
-import type { Repository } from '../../resources/repository.ts';
+import { isArchived, toView } from '../../resources/store/define-resource.ts';
+import type { ResourceDefinition, Stored } from '../../resources/store/define-resource.ts';
+import type { Repository } from '../../resources/store/repository.ts';
 
 const EVERYWHERE = { organization: null };
 const EVERYTHING = {

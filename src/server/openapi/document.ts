@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { ResourceDefinition } from '../../resources/define-resource.ts';
+import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
 import type { Envelope } from '../../surfaces/envelopes.ts';
 import { OPERATIONS, WILDCARDS } from './operations.ts';
 import type { OperationDoc } from './operations.ts';

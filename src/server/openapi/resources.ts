@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { ResourceDefinition } from '../../resources/define-resource.ts';
-import type { Dialect, OrganizationApi } from '../../resources/organization-api.ts';
+import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
+import type { Dialect, OrganizationApi } from '../../resources/store/organization-api.ts';
 import { CHILDREN, PAGING } from './operations.ts';
 import type { OperationDoc } from './operations.ts';
 import { list, object, orNull, pageOf, schemaRef } from './schemas.ts';

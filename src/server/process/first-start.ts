@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { bootstrap } from '../../resources/bootstrap.ts';
 import type { FirstStart } from '../../resources/bootstrap.ts';
-import { newKeyValue } from '../../resources/key.ts';
-import type { Repository } from '../../resources/repository.ts';
+import { newKeyValue } from '../../resources/kinds/key.ts';
+import type { Repository } from '../../resources/store/repository.ts';
 import { damaged } from '../../store/damage.ts';
 import { writeOnce } from './write-once.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { fromNanos, toNanos } from '../../core/money.ts';
-import { organization } from '../../resources/organization.ts';
+import { organization } from '../../resources/kinds/organization.ts';
 import type { Store } from '../../store/store.ts';
 import type { HttpExchange } from '../../surfaces/http-exchange.ts';
 import { readSpend } from '../../usage/read-spend.ts';

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
-import { createResourceHandler } from '../../resources/handlers.ts';
+import { createResourceHandler } from '../../resources/store/handlers.ts';
 import { readKey } from '../../surfaces/carriers.ts';
 import { admit } from '../../surfaces/gate.ts';
 import type { GateDeps } from '../../surfaces/gate.ts';

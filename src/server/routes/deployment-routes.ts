@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.ts';
-import { deployment } from '../../resources/deployment.ts';
-import { readObject } from '../../resources/parse-body.ts';
+import { deployment } from '../../resources/kinds/deployment.ts';
+import { readObject } from '../../resources/fields/parse-body.ts';
 import { statusOf, toRunView } from '../../scheduler/run-row.ts';
 import type { RunRow } from '../../scheduler/run-row.ts';
 import type { Notifier } from '../../scheduler/notify/notifier.ts';

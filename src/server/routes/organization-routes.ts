@@ -1,7 +1,7 @@
-import type { ResourceDefinition } from '../../resources/define-resource.ts';
-import { createResourceHandler } from '../../resources/handlers.ts';
-import type { OrganizationApi } from '../../resources/organization-api.ts';
-import type { Repository } from '../../resources/repository.ts';
+import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
+import { createResourceHandler } from '../../resources/store/handlers.ts';
+import type { OrganizationApi } from '../../resources/store/organization-api.ts';
+import type { Repository } from '../../resources/store/repository.ts';
 import type { Carrier } from '../../surfaces/carriers.ts';
 import { readKey } from '../../surfaces/carriers.ts';
 import { admit } from '../../surfaces/gate.ts';

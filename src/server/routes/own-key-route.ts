@@ -1,4 +1,4 @@
-import { organization } from '../../resources/organization.ts';
+import { organization } from '../../resources/kinds/organization.ts';
 import { readKey } from '../../surfaces/carriers.ts';
 import { admit } from '../../surfaces/gate.ts';
 import { resourceCarriers } from './organization-routes.ts';

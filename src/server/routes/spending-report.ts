@@ -1,9 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { fromNanos } from '../../core/money.ts';
-import { key as keyDefinition } from '../../resources/key.ts';
-import { organization as organizationDefinition } from '../../resources/organization.ts';
-import type { Repository } from '../../resources/repository.ts';
+import { key as keyDefinition } from '../../resources/kinds/key.ts';
+import { organization as organizationDefinition } from '../../resources/kinds/organization.ts';
+import type { Repository } from '../../resources/store/repository.ts';
 import type { Store } from '../../store/store.ts';
 import { lastUse } from '../../usage/last-use.ts';
 import { readSpend } from '../../usage/read-spend.ts';

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
-import { readObject } from '../../resources/parse-body.ts';
+import { readObject } from '../../resources/fields/parse-body.ts';
 import { cursorsOf, limitOf } from '../../sessions/page-query.ts';
 import type { HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
 import { readBody } from '../../surfaces/read-body.ts';
