@@ -1,5 +1,5 @@
 import { isRecord } from '../client/guards.ts';
-import type { SessionEvent } from '../sessions/session-event.ts';
+import type { SessionEvent } from '../sessions/log/session-event.ts';
 import type { Flags } from './command.ts';
 import { oneLine, printable } from '../core/printable.ts';
 

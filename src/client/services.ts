@@ -1,6 +1,6 @@
 import { TURNING, TurnWatch } from '../runtime/entry/turn-watch.ts';
 import type { TurnEnd } from '../runtime/entry/turn-watch.ts';
-import type { SessionEvent } from '../sessions/session-event.ts';
+import type { SessionEvent } from '../sessions/log/session-event.ts';
 import { ClientError } from './client-error.ts';
 import { eventData } from './event-stream.ts';
 import { hasStrings, isPageOf, isRecord } from './guards.ts';

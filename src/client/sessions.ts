@@ -1,4 +1,4 @@
-import type { SessionEvent } from '../sessions/session-event.ts';
+import type { SessionEvent } from '../sessions/log/session-event.ts';
 import type { ListFilters } from './admin.ts';
 import { hasStrings, isPageOf } from './guards.ts';
 import { deleteOnce } from './delete-once.ts';

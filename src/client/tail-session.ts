@@ -1,4 +1,4 @@
-import type { SessionEvent } from '../sessions/session-event.ts';
+import type { SessionEvent } from '../sessions/log/session-event.ts';
 import { eventData } from './event-stream.ts';
 import { hasStrings } from './guards.ts';
 import { readEvent } from './read-event.ts';

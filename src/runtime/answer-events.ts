@@ -1,6 +1,6 @@
 import { parseJsonObject } from '../core/json-value.ts';
 import type { Part, ToolCallPart } from '../protocols/canonical.ts';
-import type { NewEvent } from '../sessions/session-event.ts';
+import type { NewEvent } from '../sessions/log/session-event.ts';
 import type { CallableTool } from './agent-tools.ts';
 import type { ShownAnswer } from './shown-answer.ts';
 

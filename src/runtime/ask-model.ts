@@ -1,6 +1,6 @@
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { FunctionTool } from '../protocols/canonical.ts';
-import type { NewEvent } from '../sessions/session-event.ts';
+import type { NewEvent } from '../sessions/log/session-event.ts';
 import { collectTools } from './agent-tools.ts';
 import type { CallableTool } from './agent-tools.ts';
 import { toAnswerEvents } from './answer-events.ts';

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Buffer } from 'node:buffer';
 import { isJsonObject } from '../core/json-value.ts';
 import { fileOf } from '../resources/files/message-files.ts';
-import type { SessionEvent } from '../sessions/session-event.ts';
+import type { SessionEvent } from '../sessions/log/session-event.ts';
 
 /** A content block of an event. */
 export type Block = Readonly<Record<string, unknown>>;

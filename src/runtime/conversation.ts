@@ -3,7 +3,7 @@ import { isJsonObject } from '../core/json-value.ts';
 import type { Part, ToolResultPart, Turn } from '../protocols/canonical.ts';
 import { fromBlock } from '../protocols/messages/codec/from-block.ts';
 import { fileOf } from '../resources/files/message-files.ts';
-import type { SessionEvent } from '../sessions/session-event.ts';
+import type { SessionEvent } from '../sessions/log/session-event.ts';
 import type { AttachedFiles, Block } from './attached-files.ts';
 import type { ToolResult, ToolUse } from './tool-use.ts';
 import { toVisibleName } from './visible-name.ts';

@@ -1,6 +1,6 @@
 import { toGatewayError } from '../core/errors.ts';
 import type { ErrorCode, GatewayError } from '../core/errors.ts';
-import type { NewEvent } from '../sessions/session-event.ts';
+import type { NewEvent } from '../sessions/log/session-event.ts';
 
 /** A failed model request as a `session.error` tells it. */
 export interface ModelFailure {

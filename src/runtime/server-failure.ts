@@ -1,4 +1,4 @@
-import type { NewEvent } from '../sessions/session-event.ts';
+import type { NewEvent } from '../sessions/log/session-event.ts';
 import { toErrorEvent } from './model-failure.ts';
 import type { ServerFailure } from './server-pool.ts';
 import type { ToolServerError } from './tools/tool-server.ts';

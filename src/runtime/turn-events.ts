@@ -1,7 +1,7 @@
 import { NO_USAGE } from '../core/usage.ts';
 import type { Usage } from '../core/usage.ts';
 import { CUT_OFF, NOT_BEGUN } from '../sessions/open-ends.ts';
-import type { NewEvent } from '../sessions/session-event.ts';
+import type { NewEvent } from '../sessions/log/session-event.ts';
 import { isPermitted } from './tool-use.ts';
 import type { ToolUse } from './tool-use.ts';
 import { toFailedOutcome } from './tools/tool-content.ts';

@@ -1,5 +1,5 @@
 import type { Usage } from '../core/usage.ts';
-import type { NewEvent, PlacedEvent } from '../sessions/session-event.ts';
+import type { NewEvent, PlacedEvent } from '../sessions/log/session-event.ts';
 import { isSpent } from '../sessions/session-budget.ts';
 import type { SessionStatus, SessionUsage } from '../sessions/session.ts';
 import type { TurnLog } from '../sessions/sessions.ts';

@@ -4,7 +4,7 @@ import { ClientError } from '../../src/client/client-error.ts';
 import { collect } from '../../src/client/pages.ts';
 import { tailSession } from '../../src/client/tail-session.ts';
 import type { TailRequest, TailSource } from '../../src/client/tail-session.ts';
-import type { SessionEvent } from '../../src/sessions/session-event.ts';
+import type { SessionEvent } from '../../src/sessions/log/session-event.ts';
 import { verifies } from '../requirements.ts';
 import { instantClock } from './instant-clock.ts';
 

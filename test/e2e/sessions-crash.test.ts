@@ -10,7 +10,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startMockServer } from '../../src/providers/mock/mock-server.ts';
 import { findByEnvironment, readProcessTable } from '../../src/runtime/reaper/process-table.ts';
-import type { SessionEvent } from '../../src/sessions/session-event.ts';
+import type { SessionEvent } from '../../src/sessions/log/session-event.ts';
 import { verifies } from '../requirements.ts';
 import { checkLog, checkRequests } from '../runtime/log-laws.ts';
 import type { Rules } from '../runtime/loop-bench.ts';

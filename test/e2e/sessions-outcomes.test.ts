@@ -5,7 +5,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startMockServer } from '../../src/providers/mock/mock-server.ts';
-import type { SessionEvent } from '../../src/sessions/session-event.ts';
+import type { SessionEvent } from '../../src/sessions/log/session-event.ts';
 import { verifies } from '../requirements.ts';
 import { checkLog } from '../runtime/log-laws.ts';
 import type { Rules } from '../runtime/loop-bench.ts';

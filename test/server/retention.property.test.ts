@@ -9,7 +9,7 @@ import { createRunSweep } from '../../src/scheduler/run-sweep.ts';
 import { runKey, slotKey } from '../../src/scheduler/run-row.ts';
 import type { RunRow } from '../../src/scheduler/run-row.ts';
 import { createSessions } from '../../src/sessions/create-sessions.ts';
-import { createEventSweep } from '../../src/sessions/event-sweep.ts';
+import { createEventSweep } from '../../src/sessions/log/event-sweep.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createLedger } from '../../src/usage/ledger-store.ts';

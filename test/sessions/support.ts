@@ -6,7 +6,7 @@ import { createJobs } from '../../src/jobs/create-jobs.ts';
 import type { JobsOptions } from '../../src/jobs/create-jobs.ts';
 import { createSessions } from '../../src/sessions/create-sessions.ts';
 import type { ResolvedAgent } from '../../src/sessions/resolved-agent.ts';
-import type { EventDelta, PlacedEvent } from '../../src/sessions/session-event.ts';
+import type { EventDelta, PlacedEvent } from '../../src/sessions/log/session-event.ts';
 import type {
   FollowOptions,
   NewSession,

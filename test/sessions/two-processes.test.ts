@@ -7,7 +7,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
 import { createSessions } from '../../src/sessions/create-sessions.ts';
-import type { PlacedEvent } from '../../src/sessions/session-event.ts';
+import type { PlacedEvent } from '../../src/sessions/log/session-event.ts';
 import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { verifies } from '../requirements.ts';

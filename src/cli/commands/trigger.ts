@@ -4,7 +4,7 @@ import { statusOf } from '../../client/deployment-runs.ts';
 import type { DeploymentRunView } from '../../client/deployment-runs.ts';
 import { collect } from '../../client/pages.ts';
 import type { TailEnd } from '../../client/rest-watch.ts';
-import type { SessionEvent } from '../../sessions/session-event.ts';
+import type { SessionEvent } from '../../sessions/log/session-event.ts';
 import type { CommandResult, CommandRun } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { eventLine } from '../event-line.ts';

@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../sessions/session-event.ts';
+import type { NewEvent } from '../../sessions/log/session-event.ts';
 import type { TurnLog, TurnRunner } from '../../sessions/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import { AttachedFiles } from '../attached-files.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import type { NewEvent } from '../../sessions/session-event.ts';
+import type { NewEvent } from '../../sessions/log/session-event.ts';
 import { withContent } from '../attached-files.ts';
 import type { AttachedFiles } from '../attached-files.ts';
 import { interruptible } from '../interruptible.ts';

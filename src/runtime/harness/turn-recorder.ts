@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../sessions/session-event.ts';
+import type { NewEvent } from '../../sessions/log/session-event.ts';
 import { toFailedOutcome } from '../tools/tool-content.ts';
 import type { ToolOutcome } from '../tools/tool-server.ts';
 import { idle } from '../turn-events.ts';

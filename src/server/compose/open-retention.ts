@@ -3,7 +3,7 @@ import { createSweepJob, SWEEP_SOON, sweepJob } from '../../jobs/sweep-job.ts';
 import type { Sweep } from '../../jobs/sweep-job.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 import { createRunSweep } from '../../scheduler/run-sweep.ts';
-import { createEventSweep } from '../../sessions/event-sweep.ts';
+import { createEventSweep } from '../../sessions/log/event-sweep.ts';
 import type { Store } from '../../store/store.ts';
 import { createRequestSweep } from '../../usage/request-sweep.ts';
 import { createRemovalCounter } from '../process/metrics.ts';

@@ -1,5 +1,5 @@
 import type { RequestPermissionRequest, ToolCallUpdate } from '@agentclientprotocol/sdk';
-import type { SessionEvent } from '../../../sessions/session-event.ts';
+import type { SessionEvent } from '../../../sessions/log/session-event.ts';
 import type { Sessions } from '../../../sessions/sessions.ts';
 import { awaitedBy } from '../../../sessions/status-moves.ts';
 import { GatewayError } from '../../../core/errors.ts';

@@ -1,18 +1,18 @@
-import type { Clock } from '../core/clock.ts';
-import { GatewayError } from '../core/errors.ts';
-import type { IdSource } from '../core/ids.ts';
-import { Serial } from '../core/serial.ts';
-import { mayHaveMore } from '../store/may-have-more.ts';
-import type { Entry, Op, Store } from '../store/store.ts';
-import { LiveSessions } from './live-sessions.ts';
-import { overOps } from './over-index.ts';
+import type { Clock } from '../../core/clock.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { IdSource } from '../../core/ids.ts';
+import { Serial } from '../../core/serial.ts';
+import { mayHaveMore } from '../../store/may-have-more.ts';
+import type { Entry, Op, Store } from '../../store/store.ts';
+import { LiveSessions } from '../live-sessions.ts';
+import { overOps } from '../over-index.ts';
 import { placeEvents } from './place-events.ts';
 import type { IdentifiedEvent } from './place-events.ts';
-import type { ResolvedAgent } from './resolved-agent.ts';
-import { agentKey, eventIdKey, eventKey, eventPrefix, sessionKey } from './session-row.ts';
-import type { SessionRow } from './session-row.ts';
+import type { ResolvedAgent } from '../resolved-agent.ts';
+import { agentKey, eventIdKey, eventKey, eventPrefix, sessionKey } from '../session-row.ts';
+import type { SessionRow } from '../session-row.ts';
 import type { NewEvent, PlacedEvent, SessionEvent } from './session-event.ts';
-import type { Session } from './session.ts';
+import type { Session } from '../session.ts';
 import { Tails } from './tails.ts';
 
 /** Most events that are read from a log at once; large ones are read a few at a time. */

@@ -1,6 +1,6 @@
-import { toGatewayError } from '../core/errors.ts';
-import type { Relay } from '../inference/relay.ts';
-import { errorBody } from '../surfaces/envelopes.ts';
+import { toGatewayError } from '../../core/errors.ts';
+import type { Relay } from '../../inference/relay.ts';
+import { errorBody } from '../../surfaces/envelopes.ts';
 import type { EventDelta, PlacedEvent, SessionEvent } from './session-event.ts';
 
 /** Sent at once, so that the client knows that it is connected before anything happens. */

@@ -1,7 +1,7 @@
-import type { LiveFollower } from './live-sessions.ts';
+import type { LiveFollower } from '../live-sessions.ts';
 import type { EventDelta, PlacedEvent } from './session-event.ts';
 import type { SessionLog } from './session-log.ts';
-import { sessionKey } from './session-row.ts';
+import { sessionKey } from '../session-row.ts';
 
 /** A place at the end of a log, for one who follows it. */
 export interface Tail {

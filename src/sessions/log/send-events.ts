@@ -1,16 +1,16 @@
-import { GatewayError } from '../core/errors.ts';
-import type { Job, Jobs } from '../jobs/jobs.ts';
-import { checkAwaited } from './check-awaited.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { Job, Jobs } from '../../jobs/jobs.ts';
+import { checkAwaited } from '../check-awaited.ts';
 import { parseInputEvents } from './input-events.ts';
 import { placeEvents } from './place-events.ts';
 import type { IdentifiedEvent } from './place-events.ts';
 import type { NewEvent, SessionEvent } from './session-event.ts';
 import { noSession } from './session-log.ts';
 import type { Changed, SessionLog } from './session-log.ts';
-import type { SessionRow } from './session-row.ts';
-import type { SessionInput } from './sessions.ts';
-import { answerOf } from './status-moves.ts';
-import { TURN_JOB } from './turn-job.ts';
+import type { SessionRow } from '../session-row.ts';
+import type { SessionInput } from '../sessions.ts';
+import { answerOf } from '../status-moves.ts';
+import { TURN_JOB } from '../turn-job.ts';
 
 export interface SendDeps {
   readonly log: SessionLog;

@@ -1,11 +1,11 @@
-import { GatewayError } from '../core/errors.ts';
+import { GatewayError } from '../../core/errors.ts';
 import type { EventDelta, NewEvent, PlacedEvent } from './session-event.ts';
-import { withNextTurn } from './next-turn.ts';
+import { withNextTurn } from '../next-turn.ts';
 import type { SessionLog } from './session-log.ts';
-import type { SessionRow } from './session-row.ts';
-import type { Session, SessionStatus } from './session.ts';
-import type { TurnChange, TurnLog } from './sessions.ts';
-import { eventOf, moveOf } from './status-moves.ts';
+import type { SessionRow } from '../session-row.ts';
+import type { Session, SessionStatus } from '../session.ts';
+import type { TurnChange, TurnLog } from '../sessions.ts';
+import { eventOf, moveOf } from '../status-moves.ts';
 
 export interface FencedTurn {
   readonly turn: string;

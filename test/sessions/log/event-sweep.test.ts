@@ -1,14 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
-import { createEventSweep } from '../../src/sessions/event-sweep.ts';
-import { OVER, OVER_COMPLETE } from '../../src/sessions/over-index.ts';
-import { eventsPage } from '../../src/sessions/list-pages.ts';
-import { toSessionView } from '../../src/sessions/session-view.ts';
-import { TURN_JOB } from '../../src/sessions/turn-job.ts';
-import { sweepRound } from '../support/sweep-round.ts';
-import { eventually } from '../support/gateway.ts';
-import { createRig, follow, historyOf, newSession, ORG, pending, say, typesOf } from './support.ts';
-import type { RigOptions } from './support.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { createEventSweep } from '../../../src/sessions/log/event-sweep.ts';
+import { OVER, OVER_COMPLETE } from '../../../src/sessions/over-index.ts';
+import { eventsPage } from '../../../src/sessions/list-pages.ts';
+import { toSessionView } from '../../../src/sessions/session-view.ts';
+import { TURN_JOB } from '../../../src/sessions/turn-job.ts';
+import { sweepRound } from '../../support/sweep-round.ts';
+import { eventually } from '../../support/gateway.ts';
+import {
+  createRig,
+  follow,
+  historyOf,
+  newSession,
+  ORG,
+  pending,
+  say,
+  typesOf,
+} from '../support.ts';
+import type { RigOptions } from '../support.ts';
 
 const HOUR = 3_600_000;
 

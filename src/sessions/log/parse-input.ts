@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { GatewayError } from '../core/errors.ts';
+import { GatewayError } from '../../core/errors.ts';
 
 /**
  * The value as the schema has it, members that it does not name left out.

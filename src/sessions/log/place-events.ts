@@ -1,8 +1,8 @@
-import { GatewayError } from '../core/errors.ts';
-import { answerOf, awaitedBy, moveOf, STATUS_MOVES } from './status-moves.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { answerOf, awaitedBy, moveOf, STATUS_MOVES } from '../status-moves.ts';
 import type { NewEvent, PlacedEvent } from './session-event.ts';
-import type { SessionRow } from './session-row.ts';
-import type { SessionStatus } from './session.ts';
+import type { SessionRow } from '../session-row.ts';
+import type { SessionStatus } from '../session.ts';
 
 /** An event that has its id: a commit that is tried again appends the same one. */
 export type IdentifiedEvent = NewEvent & { readonly id: string };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { GatewayError } from '../core/errors.ts';
-import { messagePart, systemMessage, userMessage } from '../resources/files/message-parts.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { messagePart, systemMessage, userMessage } from '../../resources/files/message-parts.ts';
 import type { NewEvent } from './session-event.ts';
 import { parseInput } from './parse-input.ts';
 

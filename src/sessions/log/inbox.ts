@@ -1,4 +1,4 @@
-import type { LiveFollower } from './live-sessions.ts';
+import type { LiveFollower } from '../live-sessions.ts';
 import type { EventDelta, SessionEvent } from './session-event.ts';
 
 /** Parts that wait for a reader; one that is slower gets no more of that event. */

@@ -1,9 +1,9 @@
-import { approximateSize } from '../core/approximate-size.ts';
-import { GatewayError } from '../core/errors.ts';
+import { approximateSize } from '../../core/approximate-size.ts';
+import { GatewayError } from '../../core/errors.ts';
 import type { PlacedEvent } from './session-event.ts';
 import type { SessionLog } from './session-log.ts';
-import type { SessionRow } from './session-row.ts';
-import type { EventPage, EventQuery } from './sessions.ts';
+import type { SessionRow } from '../session-row.ts';
+import type { EventPage, EventQuery } from '../sessions.ts';
 
 const DEFAULT_LIMIT = 20;
 /** Characters of one page: more would hold everybody else up while they are written. */

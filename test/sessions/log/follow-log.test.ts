@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
-import type { EventDelta, PlacedEvent } from '../../src/sessions/session-event.ts';
-import type { TurnLog, TurnRunner } from '../../src/sessions/sessions.ts';
-import { createFrames } from '../../src/sessions/stream-events.ts';
-import { openMemoryStore } from '../../src/store/backends/memory.ts';
-import type { Store } from '../../src/store/store.ts';
-import { verifies } from '../requirements.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
-import { eventually } from '../support/gateway.ts';
-import { codeOf, turns } from '../usage/usage-fixtures.ts';
-import { createRig, follow, historyOf, idle, newSession, ORG, say, typesOf } from './support.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import type { EventDelta, PlacedEvent } from '../../../src/sessions/log/session-event.ts';
+import type { TurnLog, TurnRunner } from '../../../src/sessions/sessions.ts';
+import { createFrames } from '../../../src/sessions/log/stream-events.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { verifies } from '../../requirements.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { eventually } from '../../support/gateway.ts';
+import { codeOf, turns } from '../../usage/usage-fixtures.ts';
+import { createRig, follow, historyOf, idle, newSession, ORG, say, typesOf } from '../support.ts';
 
 /** Calls for no turn. */
 const NOTE = { type: 'system.message', content: [{ type: 'text', text: 'x' }] };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Inbox } from '../../src/sessions/inbox.ts';
+import { Inbox } from '../../../src/sessions/log/inbox.ts';
 
 it('holds parts back until what was appended before them is read', () => {
   const inbox = new Inbox(['agent.message'], new AbortController().signal);

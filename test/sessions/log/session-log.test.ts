@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { NewEvent, PlacedEvent } from '../../src/sessions/session-event.ts';
-import type { TurnRunner } from '../../src/sessions/sessions.ts';
-import { verifies } from '../requirements.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
-import { eventually } from '../support/gateway.ts';
-import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import type { NewEvent, PlacedEvent } from '../../../src/sessions/log/session-event.ts';
+import type { TurnRunner } from '../../../src/sessions/sessions.ts';
+import { verifies } from '../../requirements.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import { eventually } from '../../support/gateway.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory.ts';
 import {
   createRig,
   echoRunner,
@@ -18,7 +18,7 @@ import {
   say,
   settled,
   typesOf,
-} from './support.ts';
+} from '../support.ts';
 
 const numbers = (events: readonly PlacedEvent[]) => events.map(({ seq }) => seq);
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);

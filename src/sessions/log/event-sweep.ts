@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../core/clock.ts';
-import { jobKey } from '../jobs/job-rows.ts';
-import type { Sweep, SweepStep, Swept } from '../jobs/sweep-job.ts';
-import { mayHaveMore } from '../store/may-have-more.ts';
-import type { Entry, Key, Op, Store } from '../store/store.ts';
-import { OVER, OVER_COMPLETE, overKeyOf } from './over-index.ts';
+import type { Clock } from '../../core/clock.ts';
+import { jobKey } from '../../jobs/job-rows.ts';
+import type { Sweep, SweepStep, Swept } from '../../jobs/sweep-job.ts';
+import { mayHaveMore } from '../../store/may-have-more.ts';
+import type { Entry, Key, Op, Store } from '../../store/store.ts';
+import { OVER, OVER_COMPLETE, overKeyOf } from '../over-index.ts';
 import type { SessionEvent } from './session-event.ts';
-import { eventIdKey, eventPrefix, sessionKey, SESSIONS } from './session-row.ts';
-import type { SessionRow } from './session-row.ts';
-import { TURN_JOB } from './turn-job.ts';
+import { eventIdKey, eventPrefix, sessionKey, SESSIONS } from '../session-row.ts';
+import type { SessionRow } from '../session-row.ts';
+import { TURN_JOB } from '../turn-job.ts';
 
 /** Events of one commit, and about their bytes. */
 const BATCH = { limit: 100, maxBytes: 1024 * 1024 };
