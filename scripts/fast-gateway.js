@@ -1,7 +1,7 @@
 // The built gateway on a clock that runs twenty times as fast, for the demo: a minute takes three seconds.
 import { nodeConfigFiles } from '../dist/config/read/load.js';
 import { loadConfig } from '../dist/config/read/load-config.js';
-import { systemClock } from '../dist/core/clock.js';
+import { systemClock } from '../dist/core/time/clock.js';
 import { createLog } from '../dist/core/log.js';
 import { convergeConfig } from '../dist/server/process/converge-config.js';
 import { firstStart, writeRuntime } from '../dist/server/process/first-start.js';

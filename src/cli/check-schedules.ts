@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createClient } from '../client/create-client.ts';
 import type { ResourceView } from '../client/admin.ts';
 import { isRecord } from '../client/guards.ts';
-import { cronFault, isTimeZone, upcomingInstants } from '../core/cron.ts';
+import { cronFault, isTimeZone, upcomingInstants } from '../core/time/cron.ts';
 import type { CommandContext } from './context.ts';
 import type { Finding } from './health-checks.ts';
 

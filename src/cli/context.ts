@@ -1,5 +1,5 @@
 import type { Client } from '../client/create-client.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { usageError } from './cli-error.ts';
 import type { Connection } from './connection.ts';
 import type { ResolvedFlags } from './flags.ts';

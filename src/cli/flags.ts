@@ -1,4 +1,4 @@
-import { parseDuration } from '../core/duration.ts';
+import { parseDuration } from '../core/time/duration.ts';
 import { usageError } from './cli-error.ts';
 import { flagEnv, type CommandSpec, type Flags, type FlagSpec } from './command.ts';
 

@@ -1,4 +1,4 @@
-import { parseJson } from '../core/json-value.ts';
+import { parseJson } from '../core/json/value.ts';
 import { hasStrings } from '../client/guards.ts';
 import type { Client } from '../client/create-client.ts';
 import { CliError } from './cli-error.ts';

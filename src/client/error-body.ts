@@ -1,4 +1,4 @@
-import { parseJson } from '../core/json-value.ts';
+import { parseJson } from '../core/json/value.ts';
 import { ERRORS } from '../core/errors.ts';
 import { isRecord } from './guards.ts';
 

@@ -1,7 +1,7 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { GatewayError } from '../core/errors.ts';
 import { LONG_BYTES } from '../core/in-turns.ts';
-import type { SpooledBody } from '../core/spooled-body.ts';
+import type { SpooledBody } from '../core/memory/spooled-body.ts';
 import type { Usage } from '../core/usage.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import { wireTo } from '../protocols/registry.ts';

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { RequestAddress, WireProtocol } from '../protocols/protocol.ts';
 import type { RequestSource } from '../protocols/scan-request.ts';

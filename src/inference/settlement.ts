@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { GatewayError } from '../core/errors.ts';
 import { addUsage, NO_USAGE } from '../core/usage.ts';
 import type { Usage } from '../core/usage.ts';

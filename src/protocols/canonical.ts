@@ -1,4 +1,4 @@
-import type { RawJson } from '../core/json-raw.ts';
+import type { RawJson } from '../core/json/raw.ts';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Usage } from '../core/usage.ts';
 

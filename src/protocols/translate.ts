@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { atOnce, inTurns, LONG_BYTES } from '../core/in-turns.ts';
 import type { Steps } from '../core/in-turns.ts';
-import { quirkEdits } from '../core/json-quirks.ts';
-import { RawJson, stringifyWithRaw } from '../core/json-raw.ts';
+import { quirkEdits } from '../core/json/json-quirks.ts';
+import { RawJson, stringifyWithRaw } from '../core/json/raw.ts';
 import { JsonDocument, scanJson } from '../core/json/json-document.ts';
-import { spliceJson } from '../core/json-splice.ts';
+import { spliceJson } from '../core/json/splice.ts';
 import { bindPart, withoutOtherAccounts } from './bound-reasoning.ts';
 import type { AnswerContext, CanonicalCodec, Encoded } from './canonical-codec.ts';
 import type { Part } from './canonical.ts';

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
-import type { SseBatch } from '../core/sse-batch.ts';
-import type { SseFrame } from '../core/sse-frame.ts';
+import type { SseBatch } from '../core/sse/batch.ts';
+import type { SseFrame } from '../core/sse/frame.ts';
 import { bindSignature } from './bound-reasoning.ts';
 import type { StreamDecoder, StreamEncoder } from './canonical-codec.ts';
 import type { AnswerEvent, CanonicalEvent } from './canonical-stream.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../core/json-value.ts';
+import { isJsonObject } from '../core/json/value.ts';
 import type { Members } from './json-fields.ts';
 
 /** Members of a request that its protocol's codec reads; what it holds beside them is lost by name. */

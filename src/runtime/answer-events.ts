@@ -1,4 +1,4 @@
-import { parseJsonObject } from '../core/json-value.ts';
+import { parseJsonObject } from '../core/json/value.ts';
 import type { Part, ToolCallPart } from '../protocols/canonical.ts';
 import type { NewEvent } from '../sessions/log/session-event.ts';
 import type { CallableTool } from './agent-tools.ts';

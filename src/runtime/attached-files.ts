@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Buffer } from 'node:buffer';
-import { isJsonObject } from '../core/json-value.ts';
+import { isJsonObject } from '../core/json/value.ts';
 import { fileOf } from '../resources/files/message-files.ts';
 import type { SessionEvent } from '../sessions/log/session-event.ts';
 

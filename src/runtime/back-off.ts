@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { interruptible } from './interruptible.ts';
 import type { TurnContext } from './turn-context.ts';
 

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { GatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
-import { stringifyWithRaw } from '../core/json-raw.ts';
-import { createSseFramer } from '../core/sse.ts';
+import { stringifyWithRaw } from '../core/json/raw.ts';
+import { createSseFramer } from '../core/sse/sse.ts';
 import type { Usage } from '../core/usage.ts';
 import { runInference } from '../inference/run-inference.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';

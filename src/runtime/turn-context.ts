@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { ResolvedAgent } from '../sessions/resolved-agent.ts';
 import type { AttachedFiles } from './attached-files.ts';
 import type { ModelCaller } from './model-caller.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../core/json-value.ts';
+import { isJsonObject } from '../core/json/value.ts';
 import type { Part } from '../protocols/canonical.ts';
 import type { InputType, PlacedEvent, SessionEvent } from '../sessions/log/session-event.ts';
 import { readContent, readResultContent } from './conversation.ts';

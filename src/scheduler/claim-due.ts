@@ -1,6 +1,6 @@
-import type { Clock } from '../core/clock.ts';
-import { latestInstant, upcomingInstants } from '../core/cron.ts';
-import type { CronSchedule } from '../core/cron.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { latestInstant, upcomingInstants } from '../core/time/cron.ts';
+import type { CronSchedule } from '../core/time/cron.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';

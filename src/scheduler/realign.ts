@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts';
-import { nextInstant } from '../core/cron.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { nextInstant } from '../core/time/cron.ts';
 import type { Log } from '../core/log.ts';
 import type { Stored } from '../resources/store/define-resource.ts';
 import { deployment } from '../resources/kinds/deployment.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts';
-import { CLOCK_SLACK_MS } from '../core/deadline.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { CLOCK_SLACK_MS } from '../core/time/deadline.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { JobHandler, Jobs } from '../jobs/jobs.ts';
 import type { TimeoutPolicy } from '../resources/kinds/deployment-fields.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { GatewayError } from '../core/errors.ts';
 import { StoreError } from '../store/store.ts';
 import type { Key, Op, Store, Version } from '../store/store.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { systemClock } from '../core/clock.ts';
+import { systemClock } from '../core/time/clock.ts';
 import { createIdSource } from '../core/ids.ts';
 import { GatewayError } from '../core/errors.ts';
 import { StoreError } from '../store/store.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { createBatch } from './ledger-call.ts';
 import type { Batch, Job } from './ledger-call.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { GatewayError } from '../core/errors.ts';
 import { JobQueue } from './job-queue.ts';
 import { createBatch, createDeferred, limitedScopes } from './ledger-call.ts';

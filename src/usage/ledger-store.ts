@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { GatewayError } from '../core/errors.ts';
 import { NO_USAGE } from '../core/usage.ts';
 import type { Store } from '../store/store.ts';

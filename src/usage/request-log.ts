@@ -1,4 +1,4 @@
-import { systemClock } from '../core/clock.ts';
+import { systemClock } from '../core/time/clock.ts';
 import { createIdSource, idTime } from '../core/ids.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Key, Store } from '../store/store.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { verifies } from '../requirements.ts';
 import { startChatReceiver } from '../scheduler/notify/chat-receiver.ts';
 import type { ChatReceiver, ReceivedMessage } from '../scheduler/notify/chat-receiver.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
-import type { Clock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 import { startMockServer } from '../../src/providers/mock/mock-server.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';

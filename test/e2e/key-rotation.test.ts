@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { emptyDirectory } from '../cli/run-cli.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { verifies } from '../requirements.ts';
 import { BINARY, newDirectory, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { jobKey, toChangeOps } from '../../src/jobs/job-rows.ts';
 import type { JobRow } from '../../src/jobs/job-rows.ts';

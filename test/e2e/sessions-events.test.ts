@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createSseFramer } from '../../src/core/sse.ts';
+import { createSseFramer } from '../../src/core/sse/sse.ts';
 import type { TurnRunner } from '../../src/sessions/sessions.ts';
 import { verifies } from '../requirements.ts';
 import { pagesOf, serveSessions } from '../sessions/serve-sessions.ts';

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
-import { formatSse } from '../../src/core/sse-frame.ts';
+import { formatSse } from '../../src/core/sse/frame.ts';
 import type { StreamDecoder, StreamEncoder } from '../../src/protocols/canonical-codec.ts';
 import type { CanonicalEvent } from '../../src/protocols/canonical-stream.ts';
 import { chatCodec } from '../../src/protocols/chat/codec/chat-codec.ts';

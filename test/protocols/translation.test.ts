@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.ts';
-import { formatSse } from '../../src/core/sse-frame.ts';
+import { formatSse } from '../../src/core/sse/frame.ts';
 import { UNKNOWN } from '../../src/protocols/capabilities/capabilities-of.ts';
 import type { AnswerContext } from '../../src/protocols/canonical-codec.ts';
 import type {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextInstant } from '../../src/core/cron.ts';
+import { nextInstant } from '../../src/core/time/cron.ts';
 import { GatewayError } from '../../src/core/errors.ts';
 import { isArchived } from '../../src/resources/store/define-resource.ts';
 import { deployment, pausedOf } from '../../src/resources/kinds/deployment.ts';

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { createKeyHasher, createSealer } from '../../src/core/seal.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';

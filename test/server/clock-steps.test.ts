@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { toDeadline } from '../../src/core/deadline.ts';
+import { toDeadline } from '../../src/core/time/deadline.ts';
 import { createSealer, createSigner } from '../../src/core/seal.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
 import type { JobHandler } from '../../src/jobs/jobs.ts';

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
-import type { Clock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
 import type { JobsOptions } from '../../src/jobs/create-jobs.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
 import type { Store } from '../../src/store/store.ts';
 import { readSpend } from '../../src/usage/read-spend.ts';

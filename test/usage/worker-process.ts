@@ -1,4 +1,4 @@
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
 import { createLedger } from '../../src/usage/ledger-store.ts';

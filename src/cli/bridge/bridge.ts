@@ -1,4 +1,4 @@
-import { parseJson } from '../../core/json-value.ts';
+import { parseJson } from '../../core/json/value.ts';
 import { addAbortSignal, Readable } from 'node:stream';
 import { fromErrorBody } from '../../client/error-body.ts';
 import { isRecord } from '../../client/guards.ts';

@@ -1,4 +1,4 @@
-import { cronFault, isTimeZone, upcomingInstants } from '../../core/cron.ts';
+import { cronFault, isTimeZone, upcomingInstants } from '../../core/time/cron.ts';
 import { usageError } from '../cli-error.ts';
 import type { CommandRun } from '../command.ts';
 import { readTime } from '../read-time.ts';

@@ -1,5 +1,5 @@
-import { parseKeepingRaw, stringifyWithRaw } from '../../core/json-raw.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { parseKeepingRaw, stringifyWithRaw } from '../../core/json/raw.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { RequestPeek } from '../protocol.ts';
 import { isForeignToken, TOKEN_MARK } from '../reasoning-token.ts';
 

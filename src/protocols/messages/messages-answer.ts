@@ -1,6 +1,6 @@
 import { inTurns } from '../../core/in-turns.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { Usage } from '../../core/usage.ts';
 import { answerDocument, holds, renamed, told } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';

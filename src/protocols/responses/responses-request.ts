@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import type { SpooledBody } from '../../core/spooled-body.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import { callFormsOf } from '../call-forms.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { parseCassette } from './cassette.ts';
 import type { Cassette, CassetteInput } from './cassette.ts';
 import { createJournal } from './journal.ts';

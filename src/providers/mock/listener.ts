@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { systemClock } from '../../core/clock.ts';
-import type { Clock } from '../../core/clock.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { toGatewayError } from '../../core/errors.ts';
 import type { MockEngine } from './engine.ts';
 import type { MockCall } from './journal.ts';

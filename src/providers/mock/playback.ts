@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../core/clock.ts';
+import type { Clock, Timer } from '../../core/time/clock.ts';
 import { UpstreamError } from '../../upstream/transport.ts';
 import type { UpstreamCall, UpstreamSink } from '../../upstream/transport.ts';
 import type { MockCall } from './journal.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../core/clock.ts';
+import type { Clock, Timer } from '../../core/time/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { EPOCH_PREFIX } from '../store/storage-keys.ts';
 import { readChanges } from './change-log.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseDuration } from '../../core/duration.ts';
+import { parseDuration } from '../../core/time/duration.ts';
 import { fromNanos, toNanos } from '../../core/money.ts';
 import { suggest } from '../../core/suggest.ts';
 

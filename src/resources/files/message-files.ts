@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 
 /** Of all messages that are taken together. */
 const MAX_FILES = 100;

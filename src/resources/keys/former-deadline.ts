@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { Stored } from '../store/define-resource.ts';
 import { key as keyDefinition } from '../kinds/key.ts';
 import type { Repository } from '../store/repository.ts';

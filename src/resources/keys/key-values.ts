@@ -1,4 +1,4 @@
-import { correctDeadline, isFromAhead, toDeadline } from '../../core/deadline.ts';
+import { correctDeadline, isFromAhead, toDeadline } from '../../core/time/deadline.ts';
 import type { State } from '../store/define-resource.ts';
 
 /** The values of one key: what is kept of them, never the values themselves. */

@@ -1,4 +1,4 @@
-import { parseJsonObject } from '../../core/json-value.ts';
+import { parseJsonObject } from '../../core/json/value.ts';
 
 /** What a provider answered to a message. */
 export interface ChatAnswer {

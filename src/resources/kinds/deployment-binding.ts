@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { agentParts, checkAgentParts } from './agent-fields.ts';
 import type { AgentParts, OperatorNames } from './agent-fields.ts';
 import { pinRuntime, runtimeOf } from './declared-runtime.ts';

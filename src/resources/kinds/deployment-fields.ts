@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { cronFault, isTimeZone } from '../../core/cron.ts';
-import type { CronSchedule } from '../../core/cron.ts';
+import { cronFault, isTimeZone } from '../../core/time/cron.ts';
+import type { CronSchedule } from '../../core/time/cron.ts';
 import { agentOverrides, description } from './agent-fields.ts';
 import { declaredRuntime } from './declared-runtime.ts';
 import { exactly, labels, meaningless, metadata, name, owner } from '../fields/fields.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { ownerRef, skillRefs } from './agent-fields.ts';
 import type { OperatorNames } from './agent-fields.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { toNanos } from '../../core/money.ts';
 import type { KeyHasher } from '../../core/seal.ts';
 import type { Principal, SpendLimits } from '../../usage/principal.ts';

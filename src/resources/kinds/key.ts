@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { parseDuration } from '../../core/duration.ts';
+import { parseDuration } from '../../core/time/duration.ts';
 import type { KeyHasher } from '../../core/seal.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Op } from '../../store/store.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../core/clock.ts';
-import { CLOCK_SLACK_MS } from '../../core/deadline.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { CLOCK_SLACK_MS } from '../../core/time/deadline.ts';
 import { credential } from './credential.ts';
 import type { State, Stored } from '../store/define-resource.ts';
 import { fingerprint } from '../fields/fingerprint.ts';

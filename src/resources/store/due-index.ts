@@ -1,5 +1,5 @@
-import { nextInstant } from '../../core/cron.ts';
-import type { CronSchedule } from '../../core/cron.ts';
+import { nextInstant } from '../../core/time/cron.ts';
+import type { CronSchedule } from '../../core/time/cron.ts';
 import type { Key, Op } from '../../store/store.ts';
 import type { State, Stored } from './define-resource.ts';
 

@@ -1,4 +1,4 @@
-import { approximateSize } from '../../core/approximate-size.ts';
+import { approximateSize } from '../../core/json/approximate-size.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { NamedCall } from '../../store/named-call.ts';
 import type { ResourceDefinition, Stored } from './define-resource.ts';

@@ -1,4 +1,4 @@
-import { approximateSize } from '../../core/approximate-size.ts';
+import { approximateSize } from '../../core/json/approximate-size.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Key, Op, Store, Version } from '../../store/store.ts';
 import { ChangeLog } from '../changes/change-log.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { SessionEvent } from '../../sessions/log/session-event.ts';
 
 /** How a turn came to rest. */

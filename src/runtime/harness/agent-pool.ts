@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock, Timer } from '../../core/clock.ts';
+import type { Clock, Timer } from '../../core/time/clock.ts';
 import type { ResolvedAgent } from '../../sessions/resolved-agent.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { Store } from '../../store/store.ts';

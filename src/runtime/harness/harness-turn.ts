@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { NewEvent } from '../../sessions/log/session-event.ts';
 import { withContent } from '../attached-files.ts';
 import type { AttachedFiles } from '../attached-files.ts';

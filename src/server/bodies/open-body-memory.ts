@@ -1,5 +1,5 @@
 import type { ServerConfig } from '../../config/schema/server-config.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { ByteBudget } from '../../core/memory/byte-budget.ts';
 import { createBodyGauges } from '../process/metrics.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { KeyDirectory } from '../../resources/kinds/key-directory.ts';
 import type { KeyFound, KeyLookup } from '../../surfaces/gate.ts';
 

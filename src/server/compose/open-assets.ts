@@ -1,5 +1,5 @@
 import { createSigner } from '../../core/seal.ts';
-import type { Spools } from '../../core/spool.ts';
+import type { Spools } from '../../core/memory/spool.ts';
 import type { CallDeps } from '../../inference/run-call.ts';
 import type { MediaResolver } from '../../inference/request-media.ts';
 import type { Store } from '../../store/store.ts';

@@ -7,7 +7,7 @@ import type { Log } from '../../core/log.ts';
 import type { ByteBudget } from '../../core/memory/byte-budget.ts';
 import { createSealer } from '../../core/seal.ts';
 import type { KeyHasher } from '../../core/seal.ts';
-import { createSpools } from '../../core/spool.ts';
+import { createSpools } from '../../core/memory/spool.ts';
 import { createJobs } from '../../jobs/create-jobs.ts';
 import { createHostLiveness } from '../../core/liveness.ts';
 import type { Liveness } from '../../core/liveness.ts';

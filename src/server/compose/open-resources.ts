@@ -1,6 +1,6 @@
 import { operatorNames } from '../../config/schema/operator-names.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import { createKeyHasher, createSealer } from '../../core/seal.ts';

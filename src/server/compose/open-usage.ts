@@ -1,5 +1,5 @@
 import type { ServerConfig } from '../../config/schema/server-config.ts';
-import type { Clock, Timer } from '../../core/clock.ts';
+import type { Clock, Timer } from '../../core/time/clock.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Store } from '../../store/store.ts';

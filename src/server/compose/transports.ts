@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { ProviderAccount } from '../../providers/account.ts';
 import { createMockEngine } from '../../providers/mock/engine.ts';

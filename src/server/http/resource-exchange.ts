@@ -1,8 +1,8 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { FormPart } from '../../core/form.ts';
 import type { ValueBound } from '../../core/json/json-document.ts';
-import type { Spools } from '../../core/spool.ts';
-import { gatherBody } from '../../core/spooled-body.ts';
+import type { Spools } from '../../core/memory/spool.ts';
+import { gatherBody } from '../../core/memory/spooled-body.ts';
 import type { ResourceRequest } from '../../resources/store/handlers.ts';
 import type { FormField, OrganizationApi } from '../../resources/store/organization-api.ts';
 import { readObject } from '../../resources/fields/parse-body.ts';

@@ -4,7 +4,7 @@ import type { Diagnostic, Place } from '../../config/source/diagnostic.ts';
 import { createPlaces } from '../../config/source/locate.ts';
 import { parseYaml } from '../../config/source/parse-yaml.ts';
 import { GatewayError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { Body } from '../../resources/fields/parse-body.ts';
 
 /** Words, signs and lines: some thousand lines, read in a fraction of a second. */

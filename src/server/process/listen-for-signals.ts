@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { SignalOutcome } from './first-start.ts';
 import { watchFiles } from './watch-files.ts';
 

@@ -6,7 +6,7 @@ import { loadConfig } from '../../config/read/load-config.ts';
 import type { GatewayConfig } from '../../config/read/load-config.ts';
 import { nodeConfigFiles } from '../../config/read/load.ts';
 import type { ReferenceSources } from '../../config/objects/references.ts';
-import { systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import { createLog } from '../../core/log.ts';
 import type { Log } from '../../core/log.ts';
 import { printable } from '../../core/printable.ts';

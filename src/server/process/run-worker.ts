@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { createRejectionCounter } from './metrics.ts';
 import { reportCrashes } from './report-crashes.ts';

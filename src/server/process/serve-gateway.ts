@@ -4,7 +4,7 @@ import type { ReferenceSources } from '../../config/objects/references.ts';
 import { resolveSecret } from '../../config/objects/references.ts';
 import type { SecretRef } from '../../config/objects/references.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
-import type { Clock, Timer } from '../../core/clock.ts';
+import type { Clock, Timer } from '../../core/time/clock.ts';
 import { createIdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import {

@@ -1,4 +1,4 @@
-import { systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { Gateway } from '../compose/open-gateway.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { fromNanos, toNanos } from '../../core/money.ts';
 import { organization } from '../../resources/kinds/organization.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { fromNanos } from '../../core/money.ts';
 import { key as keyDefinition } from '../../resources/kinds/key.ts';

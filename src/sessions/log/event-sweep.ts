@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { jobKey } from '../../jobs/job-rows.ts';
 import type { Sweep, SweepStep, Swept } from '../../jobs/sweep-job.ts';
 import { mayHaveMore } from '../../store/may-have-more.ts';

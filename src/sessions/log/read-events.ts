@@ -1,4 +1,4 @@
-import { approximateSize } from '../../core/approximate-size.ts';
+import { approximateSize } from '../../core/json/approximate-size.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { PlacedEvent } from './session-event.ts';
 import type { SessionLog } from './session-log.ts';

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 
 const SCHEME = 'asset://';
 /** What follows the scheme: nothing that a URL would read as port, path, query or escape. */

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../../core/errors.ts';
 import type { IdSource } from '../../core/ids.ts';
-import type { Spools } from '../../core/spool.ts';
+import type { Spools } from '../../core/memory/spool.ts';
 import { guardedFetch, UrlFetchError } from '../../upstream/guard/guarded-fetch.ts';
 import { UrlGuardError } from '../../upstream/guard/url-guard-error.ts';
 import type { UrlGuard } from '../../upstream/guard/url-guard.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../core/clock.ts';
-import { CLOCK_SLACK_MS } from '../../core/deadline.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { CLOCK_SLACK_MS } from '../../core/time/deadline.ts';
 import type { Signer } from '../../core/seal.ts';
 
 export const ASSETS_PATH = '/v1/assets';

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { mkdir } from 'node:fs/promises';
 import { createStorage } from 'unstorage';
-import type { Clock, Timer } from '../../core/clock.ts';
-import { gatherBody, sliceBody } from '../../core/spooled-body.ts';
-import type { SpooledBody } from '../../core/spooled-body.ts';
+import type { Clock, Timer } from '../../core/time/clock.ts';
+import { gatherBody, sliceBody } from '../../core/memory/spooled-body.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import { loadDriver } from '../../store/load-driver.ts';
 import type { StoreConfig } from '../../store/store-config.ts';
 

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import type { FormPart } from '../../core/form.ts';
-import { applyPatches } from '../../core/json-splice.ts';
-import type { JsonPatch } from '../../core/json-splice.ts';
+import { applyPatches } from '../../core/json/splice.ts';
+import type { JsonPatch } from '../../core/json/splice.ts';
 import type { MediaResolver, RequestMedia } from '../../inference/request-media.ts';
 import type { RequestPeek, WireProtocol } from '../../protocols/protocol.ts';
 import { ASSET_MARK, scanRequest } from '../../protocols/scan-request.ts';

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
-import { parseJsonPath, valueAt } from '../../core/json-path.ts';
-import { parseJsonObject } from '../../core/json-value.ts';
-import { fromBytes } from '../../core/spooled-body.ts';
+import { parseJsonPath, valueAt } from '../../core/json/path.ts';
+import { parseJsonObject } from '../../core/json/value.ts';
+import { fromBytes } from '../../core/memory/spooled-body.ts';
 import { askProvider } from '../../inference/ask-provider.ts';
 import type { CallDeps } from '../../inference/run-call.ts';
 import type { ProviderAccount } from '../../providers/account.ts';

@@ -1,4 +1,4 @@
-import type { SpooledBody } from '../../core/spooled-body.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import type { AssetHolder, AssetRecord } from './asset-records.ts';
 import type { AssetType } from './sniff-media.ts';
 

@@ -1,7 +1,7 @@
-import { locateJson } from '../../core/json-locate.ts';
-import type { JsonPlace } from '../../core/json-locate.ts';
-import type { JsonPatch } from '../../core/json-splice.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { locateJson } from '../../core/json/locate.ts';
+import type { JsonPlace } from '../../core/json/locate.ts';
+import type { JsonPatch } from '../../core/json/splice.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { WireProtocol } from '../../protocols/protocol.ts';
 import type { AssetReference } from './asset-reference.ts';
 

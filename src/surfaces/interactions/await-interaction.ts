@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';
 import type { Call } from '../../inference/types.ts';
 import { isRunning } from '../../protocols/interactions/interaction.ts';

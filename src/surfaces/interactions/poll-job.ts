@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { JobHandler } from '../../jobs/jobs.ts';
 import { isOver } from '../../protocols/interactions/interaction.ts';
 import type { InteractionEntry } from './interaction-records.ts';

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError, toGatewayError } from '../../core/errors.ts';
 import type { ActiveExchange, ActiveExchanges } from '../../inference/active-exchanges.ts';
 import { createRelay } from '../../inference/relay.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { GatewayError, toGatewayError } from '../../core/errors.ts';
-import type { Spools } from '../../core/spool.ts';
+import type { Spools } from '../../core/memory/spool.ts';
 import type { CallResult, PipeableBody } from '../../inference/types.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';
 import type { ApiMethod } from '../../routing/api.ts';

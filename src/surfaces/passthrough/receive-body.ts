@@ -1,8 +1,8 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { SPOOL_MEMORY_BYTES } from '../../core/spool.ts';
-import type { Spools } from '../../core/spool.ts';
-import type { SpooledBody } from '../../core/spooled-body.ts';
+import { SPOOL_MEMORY_BYTES } from '../../core/memory/spool.ts';
+import type { Spools } from '../../core/memory/spool.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import {
   bodyTooLarge,
   cutOff,

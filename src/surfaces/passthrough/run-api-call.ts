@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError, toGatewayError } from '../../core/errors.ts';
-import type { SpooledBody } from '../../core/spooled-body.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';
 import type { ClientConnection, PipeableBody, ResponseHeaders } from '../../inference/types.ts';
 import type { ApiMethod } from '../../routing/api.ts';

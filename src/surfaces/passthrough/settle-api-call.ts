@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { GatewayError } from '../../core/errors.ts';
-import { fromBytes } from '../../core/spooled-body.ts';
-import type { SpooledBody } from '../../core/spooled-body.ts';
+import { fromBytes } from '../../core/memory/spooled-body.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
 import { createContentRecorder } from '../../inference/content-recorder.ts';

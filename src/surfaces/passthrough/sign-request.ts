@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { SpooledBody } from '../../core/spooled-body.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 
 export interface SignatureKey {
   readonly id: string;

@@ -1,8 +1,8 @@
-import { parseJson } from '../../core/json-value.ts';
+import { parseJson } from '../../core/json/value.ts';
 import type { Buffer } from 'node:buffer';
-import { ByteGatherer } from '../../core/byte-gatherer.ts';
-import { valueAt } from '../../core/json-path.ts';
-import { createSseFramer } from '../../core/sse.ts';
+import { ByteGatherer } from '../../core/sse/byte-gatherer.ts';
+import { valueAt } from '../../core/json/path.ts';
+import { createSseFramer } from '../../core/sse/sse.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { Api } from '../../routing/catalog.ts';

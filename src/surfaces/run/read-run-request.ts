@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { scanRequest } from '../../protocols/scan-request.ts';
 import type { RequestSource } from '../../protocols/scan-request.ts';
 

@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import { scanJson } from '../../core/json/json-document.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
-import { spliceJson } from '../../core/json-splice.ts';
+import { spliceJson } from '../../core/json/splice.ts';
 import type { RequestAddress } from '../../protocols/protocol.ts';
 import type { Model, ModelType } from '../../routing/catalog.ts';
 import { chatSurface } from '../chat.ts';

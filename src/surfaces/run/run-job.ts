@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { toPublicMessage } from '../../core/redact.ts';
 import type { Sealer } from '../../core/seal.ts';

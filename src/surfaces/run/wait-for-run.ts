@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { isOver } from './run-record.ts';
 import type { RunRecord } from './run-record.ts';
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { JobHandler } from '../../jobs/jobs.ts';
 import { lookUpVideo } from './look-up-video.ts';
 import type { LookDeps } from './look-up-video.ts';

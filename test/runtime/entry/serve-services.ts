@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import { GatewayError } from '../../../src/core/errors.ts';
 import { createIdSource } from '../../../src/core/ids.ts';
 import { ActiveExchanges } from '../../../src/inference/active-exchanges.ts';

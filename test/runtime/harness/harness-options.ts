@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import { createIdSource } from '../../../src/core/ids.ts';
 import type { Log } from '../../../src/core/log.ts';
 import type { AttachedFile } from '../../../src/runtime/attached-files.ts';

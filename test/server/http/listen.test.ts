@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { H3 } from 'h3';
 import { FastResponse } from 'srvx';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import { createIdSource } from '../../../src/core/ids.ts';
 import { listen } from '../../../src/server/http/listen.ts';
 import { verifies } from '../../requirements.ts';

@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { H3 } from 'h3';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import { createIdSource } from '../../../src/core/ids.ts';
 import { listen } from '../../../src/server/http/listen.ts';
 import type { Listener } from '../../../src/server/http/listen.ts';

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, it, vi } from 'vitest';
 import { createIdSource } from '../../../src/core/ids.ts';
-import { createSpools } from '../../../src/core/spool.ts';
+import { createSpools } from '../../../src/core/memory/spool.ts';
 import { createHealth } from '../../../src/routing/health.ts';
 import { adminRoutes } from '../../../src/server/routes/admin-routes.ts';
 import type { Method } from '../../../src/server/http/routes.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import { createEventSweep } from '../../../src/sessions/log/event-sweep.ts';
 import { OVER, OVER_COMPLETE } from '../../../src/sessions/over-index.ts';
 import { eventsPage } from '../../../src/sessions/list-pages.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import type { EventDelta, PlacedEvent } from '../../../src/sessions/log/session-event.ts';
 import type { TurnLog, TurnRunner } from '../../../src/sessions/sessions.ts';
 import { createFrames } from '../../../src/sessions/log/stream-events.ts';

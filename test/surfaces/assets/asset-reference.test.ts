@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { locateJson } from '../../../src/core/json-locate.ts';
+import { locateJson } from '../../../src/core/json/locate.ts';
 import {
   findAssetReferences,
   fromAssetUrl,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/core/clock.ts';
-import { fromBytes } from '../../../src/core/spooled-body.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
+import { fromBytes } from '../../../src/core/memory/spooled-body.ts';
 import { openMediaMount } from '../../../src/surfaces/assets/media-mount.ts';
 import { findProgram, startRedis } from '../../store/support/database-server.ts';
 

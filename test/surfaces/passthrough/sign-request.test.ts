@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { fromBytes, joinBodies } from '../../../src/core/spooled-body.ts';
+import { fromBytes, joinBodies } from '../../../src/core/memory/spooled-body.ts';
 import { sign, signatureHeaders } from '../../../src/surfaces/passthrough/sign-request.ts';
 
 describe('a signature', () => {

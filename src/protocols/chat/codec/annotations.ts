@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import type { Citation, TokenLogprob } from '../../canonical.ts';
 import { defined } from '../../json-fields.ts';
 import type { Members } from '../../json-fields.ts';

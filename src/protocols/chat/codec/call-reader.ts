@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import type { AnswerEvent } from '../../canonical-stream.ts';
 import type { Members } from '../../json-fields.ts';
 import { JsonDepth } from './json-depth.ts';

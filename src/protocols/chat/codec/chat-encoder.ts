@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { formatSse } from '../../../core/sse-frame.ts';
+import { formatSse } from '../../../core/sse/frame.ts';
 import { NO_USAGE } from '../../../core/usage.ts';
 import type { Usage } from '../../../core/usage.ts';
 import type { AnswerContext, StreamEncoder } from '../../canonical-codec.ts';

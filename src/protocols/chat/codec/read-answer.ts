@@ -1,4 +1,4 @@
-import { isJsonObject, parseJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject, parseJsonObject } from '../../../core/json/value.ts';
 import type { CanonicalAnswer, Part, TextPart, ToolCallPart } from '../../canonical.ts';
 import { isUsableChoice } from '../chat-chunk.ts';
 import { usageOf } from '../chat-usage.ts';

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import type {
   AudioPart,
   CacheMark,

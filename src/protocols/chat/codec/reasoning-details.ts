@@ -1,4 +1,4 @@
-import { isJsonObject, parseJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject, parseJsonObject } from '../../../core/json/value.ts';
 import type { ReasoningPart, Signature } from '../../canonical.ts';
 import { fromSignatureText, toSignatureText } from '../../reasoning-token.ts';
 import type { Members } from '../../json-fields.ts';

@@ -1,5 +1,5 @@
-import { parseKeepingRaw, RawJson, stringifyWithRaw } from '../../../core/json-raw.ts';
-import { isJsonObject } from '../../../core/json-value.ts';
+import { parseKeepingRaw, RawJson, stringifyWithRaw } from '../../../core/json/raw.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import { membersOfText } from '../../../core/json/scan-text.ts';
 import type { ToolResultPart } from '../../canonical.ts';
 import { listOf } from '../fields.ts';

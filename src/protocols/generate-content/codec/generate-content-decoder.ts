@@ -1,4 +1,4 @@
-import type { SseFrame } from '../../../core/sse-frame.ts';
+import type { SseFrame } from '../../../core/sse/frame.ts';
 import type { StreamDecoder } from '../../canonical-codec.ts';
 import type { CanonicalEvent, PartOpening } from '../../canonical-stream.ts';
 import type { Part, ReasoningPart, Signature } from '../../canonical.ts';

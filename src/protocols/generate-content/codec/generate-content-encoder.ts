@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { stringifyWithRaw } from '../../../core/json-raw.ts';
+import { stringifyWithRaw } from '../../../core/json/raw.ts';
 import type { Usage } from '../../../core/usage.ts';
 import type { AnswerContext, StreamEncoder } from '../../canonical-codec.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import type { AudioPart, DocumentPart, ImagePart } from '../../canonical.ts';
 import { dataSource, toMediaType } from '../../media/data-source.ts';
 import { fieldOf, membersOf, textOf } from '../fields.ts';

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../../core/errors.ts';
-import { parseKeepingRaw } from '../../../core/json-raw.ts';
+import { parseKeepingRaw } from '../../../core/json/raw.ts';
 import type { CanonicalRequest } from '../../canonical.ts';
 import type { RequestPeek } from '../../protocol.ts';
 import { listOf, toCamel } from '../fields.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import type { CanonicalRequest, FunctionTool } from '../../canonical.ts';
 import { expectKind, refused } from '../check-fields.ts';
 import { fieldOf, membersOf, textOf, toList } from '../fields.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../../core/json-value.ts';
-import { parseKeepingRaw } from '../../../core/json-raw.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import { parseKeepingRaw } from '../../../core/json/raw.ts';
 import type { CanonicalRequest, Part, Turn } from '../../canonical.ts';
 import { storedFile } from '../../media/stored-file.ts';
 import { withoutOrphans } from '../../orphan-results.ts';

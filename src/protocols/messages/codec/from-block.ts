@@ -1,5 +1,5 @@
-import { RawJson } from '../../../core/json-raw.ts';
-import { isJsonObject } from '../../../core/json-value.ts';
+import { RawJson } from '../../../core/json/raw.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import type {
   CacheMark,
   DocumentPart,

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import type { CanonicalRequest, ReasoningRequest } from '../../canonical.ts';
 import type { Members } from './members.ts';
 

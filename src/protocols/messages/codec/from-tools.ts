@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import type { CanonicalRequest, Tool } from '../../canonical.ts';
 import { cacheOf } from './from-block.ts';
 import { readObject, readText } from './members.ts';

@@ -1,4 +1,4 @@
-import { parseKeepingRaw } from '../../../core/json-raw.ts';
+import { parseKeepingRaw } from '../../../core/json/raw.ts';
 import type { AnswerContext, Encoded } from '../../canonical-codec.ts';
 import type { CanonicalAnswer } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';

@@ -1,5 +1,5 @@
-import { RawJson } from '../../../core/json-raw.ts';
-import { isJsonObject, parseJsonObject } from '../../../core/json-value.ts';
+import { RawJson } from '../../../core/json/raw.ts';
+import { isJsonObject, parseJsonObject } from '../../../core/json/value.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
 import { fromCitation, fromCitations } from './citations.ts';
 import type { Members } from './members.ts';

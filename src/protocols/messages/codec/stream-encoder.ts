@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { stringifyWithRaw } from '../../../core/json-raw.ts';
-import { formatSse } from '../../../core/sse-frame.ts';
+import { stringifyWithRaw } from '../../../core/json/raw.ts';
+import { formatSse } from '../../../core/sse/frame.ts';
 import { NO_USAGE } from '../../../core/usage.ts';
 import type { Usage } from '../../../core/usage.ts';
 import type { AnswerContext, StreamEncoder } from '../../canonical-codec.ts';

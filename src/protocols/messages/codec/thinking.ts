@@ -1,4 +1,4 @@
-import { parseJsonObject } from '../../../core/json-value.ts';
+import { parseJsonObject } from '../../../core/json/value.ts';
 import type { ReasoningPart, Signature } from '../../canonical.ts';
 import { fromSignatureText, toSignatureText } from '../../reasoning-token.ts';
 import { readText } from './members.ts';

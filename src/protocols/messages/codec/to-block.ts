@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { RawJson } from '../../../core/json-raw.ts';
+import { RawJson } from '../../../core/json/raw.ts';
 import { membersOfText } from '../../../core/json/scan-text.ts';
 import type {
   CacheMark,

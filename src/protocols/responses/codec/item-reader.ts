@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
 import type { Part } from '../../canonical.ts';
 import { readCitation, readLogprobs } from './annotations.ts';

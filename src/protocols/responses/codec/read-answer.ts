@@ -1,4 +1,4 @@
-import { parseJsonObject } from '../../../core/json-value.ts';
+import { parseJsonObject } from '../../../core/json/value.ts';
 import type { CanonicalAnswer, Part } from '../../canonical.ts';
 import { isBlank } from '../responses-failure.ts';
 import { fromResponsesUsage } from '../responses-usage.ts';

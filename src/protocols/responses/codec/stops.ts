@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import type { Stop, StopKind } from '../../canonical.ts';
 import { stopWithCalls } from '../../stop-kind.ts';
 import { textOf } from './fields.ts';

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { formatSse } from '../../../core/sse-frame.ts';
+import { formatSse } from '../../../core/sse/frame.ts';
 import type { AnswerContext, Encoded, StreamEncoder } from '../../canonical-codec.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
 import type { CanonicalAnswer, ImagePart, Part } from '../../canonical.ts';

@@ -1,6 +1,6 @@
 import type { ValueBound } from '../../../core/json/json-document.ts';
 import { z } from 'zod';
-import type { Clock } from '../../../core/clock.ts';
+import type { Clock } from '../../../core/time/clock.ts';
 import type { ActiveExchanges } from '../../../inference/active-exchanges.ts';
 import type { CallResult } from '../../../inference/types.ts';
 import { parseInput } from '../../../sessions/log/parse-input.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../../core/clock.ts';
+import type { Clock, Timer } from '../../../core/time/clock.ts';
 import type { SessionEvent } from '../../../sessions/log/session-event.ts';
 import { toNotification } from '../json-rpc.ts';
 import type { SentMessage } from '../service-runs.ts';

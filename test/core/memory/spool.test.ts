@@ -4,12 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
-import { createIdSource } from '../../src/core/ids.ts';
-import { createSpools } from '../../src/core/spool.ts';
-import type { Spools } from '../../src/core/spool.ts';
-import { fromBytes, gatherBody, joinBodies, sliceBody } from '../../src/core/spooled-body.ts';
-import type { SpooledBody } from '../../src/core/spooled-body.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
+import { createIdSource } from '../../../src/core/ids.ts';
+import { createSpools } from '../../../src/core/memory/spool.ts';
+import type { Spools } from '../../../src/core/memory/spool.ts';
+import {
+  fromBytes,
+  gatherBody,
+  joinBodies,
+  sliceBody,
+} from '../../../src/core/memory/spooled-body.ts';
+import type { SpooledBody } from '../../../src/core/memory/spooled-body.ts';
 
 let parent: string;
 let directory: string;

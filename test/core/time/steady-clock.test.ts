@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { toDeadline } from '../../src/core/deadline.ts';
-import { createSteadyClock } from '../../src/core/steady-clock.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
+import { toDeadline } from '../../../src/core/time/deadline.ts';
+import { createSteadyClock } from '../../../src/core/time/steady-clock.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 
 const HOUR = 3_600_000;
 

@@ -7,10 +7,10 @@ import {
   latestInstant,
   nextInstant,
   upcomingInstants,
-} from '../../src/core/cron.ts';
-import { verifies } from '../requirements.ts';
-import { CHANGING_ZONES, expressions, FIXED_ZONES, instants } from './cron-arbitraries.ts';
-import { CHANGES, changesNear, firesByHand, valuesOf } from './cron-by-hand.ts';
+} from '../../../src/core/time/cron.ts';
+import { verifies } from '../../requirements.ts';
+import { CHANGING_ZONES, expressions, FIXED_ZONES, instants } from '../cron-arbitraries.ts';
+import { CHANGES, changesNear, firesByHand, valuesOf } from '../cron-by-hand.ts';
 
 const HOUR = 3_600_000;
 const firing = expressions.filter((expression) => cronFault(expression) === undefined);

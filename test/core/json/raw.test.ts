@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseKeepingRaw, RawJson, stringifyWithRaw } from '../../src/core/json-raw.ts';
-import { jsonText } from './json-text.ts';
+import { parseKeepingRaw, RawJson, stringifyWithRaw } from '../../../src/core/json/raw.ts';
+import { jsonText } from '../json-text.ts';
 
 const MARK = '\u{F0000}raw:';
 

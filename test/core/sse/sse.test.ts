@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SseBatch } from '../../src/core/sse-batch.ts';
-import { formatSse } from '../../src/core/sse-frame.ts';
-import { createSseFramer } from '../../src/core/sse.ts';
+import { SseBatch } from '../../../src/core/sse/batch.ts';
+import { formatSse } from '../../../src/core/sse/frame.ts';
+import { createSseFramer } from '../../../src/core/sse/sse.ts';
 
 interface Seen {
   raw: string;

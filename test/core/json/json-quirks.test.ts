@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
-import { quirkEdits } from '../../src/core/json-quirks.ts';
-import { scanJson } from '../../src/core/json/json-document.ts';
-import { spliceJson } from '../../src/core/json-splice.ts';
-import type { Quirks } from '../../src/core/quirks.ts';
+import { quirkEdits } from '../../../src/core/json/json-quirks.ts';
+import { scanJson } from '../../../src/core/json/json-document.ts';
+import { spliceJson } from '../../../src/core/json/splice.ts';
+import type { Quirks } from '../../../src/core/json/quirks.ts';
 
 function apply(text: string, quirks: Quirks): string {
   const body = Buffer.from(text);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ByteGatherer } from '../../src/core/byte-gatherer.ts';
+import { ByteGatherer } from '../../../src/core/sse/byte-gatherer.ts';
 
 function gather(chunks: readonly Buffer[]): ByteGatherer {
   const gatherer = new ByteGatherer();

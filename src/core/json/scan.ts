@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
-import { GatewayError } from './errors.ts';
-import type { JsonMember } from './json/json-member.ts';
-import { parseJson } from './json-value.ts';
-import { MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from './json/scanner.ts';
+import { GatewayError } from '../errors.ts';
+import type { JsonMember } from './json-member.ts';
+import { parseJson } from './value.ts';
+import { MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from './scanner.ts';
 
 const QUOTE = 34;
 const COMMA = 44;

@@ -1,6 +1,6 @@
-import { GatewayError } from './errors.ts';
-import type { JsonMember } from './json/json-member.ts';
-import type { JsonEdit } from './json-splice.ts';
+import { GatewayError } from '../errors.ts';
+import type { JsonMember } from './json-member.ts';
+import type { JsonEdit } from './splice.ts';
 import type { Quirks } from './quirks.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { SseFrame } from './sse-frame.ts';
+import type { SseFrame } from './frame.ts';
 
 /** Gathers frames to be sent on; neighbours in one buffer stay one slice of it and are not copied. */
 export class SseBatch {

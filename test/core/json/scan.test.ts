@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { GatewayError } from '../../src/core/errors.ts';
-import { scanJson } from '../../src/core/json/json-document.ts';
-import { MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../../src/core/json/scanner.ts';
-import { verifies } from '../requirements.ts';
-import { jsonObjectText, jsonText } from './json-text.ts';
+import { GatewayError } from '../../../src/core/errors.ts';
+import { scanJson } from '../../../src/core/json/json-document.ts';
+import { MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../../../src/core/json/scanner.ts';
+import { verifies } from '../../requirements.ts';
+import { jsonObjectText, jsonText } from '../json-text.ts';
 
 function refusal(
   body: string | Uint8Array,

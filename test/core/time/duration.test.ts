@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseDuration } from '../../src/core/duration.ts';
+import { parseDuration } from '../../../src/core/time/duration.ts';
 
 describe('parseDuration', () => {
   it.each([

@@ -1,4 +1,4 @@
-import { skipBlank, skipNested, skipString } from './json-scan.ts';
+import { skipBlank, skipNested, skipString } from './scan.ts';
 
 /** A JSON value as its text, for values that must not change by being parsed (`1.0`, integers beyond 2^53). */
 export class RawJson {

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { DATA_PREFIX, toBlankFrame, toDataFrame, toFrame, toNamedFrame } from './sse-frame.ts';
-import type { FrameBytes, SseFrame } from './sse-frame.ts';
+import { DATA_PREFIX, toBlankFrame, toDataFrame, toFrame, toNamedFrame } from './frame.ts';
+import type { FrameBytes, SseFrame } from './frame.ts';
 
 export interface SseFramerOptions {
   /** Longest frame in bytes. Default 16 MiB. */

@@ -1,6 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { correctDeadline, lengthOf, timeLeft, toDeadline } from '../../src/core/deadline.ts';
+import {
+  correctDeadline,
+  lengthOf,
+  timeLeft,
+  toDeadline,
+} from '../../../src/core/time/deadline.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;

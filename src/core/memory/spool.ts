@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer';
 import { mkdir, open, readdir, rm } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ByteGatherer } from './byte-gatherer.ts';
-import type { IdSource } from './ids.ts';
+import { ByteGatherer } from '../sse/byte-gatherer.ts';
+import type { IdSource } from '../ids.ts';
 import { fromBytes, joinBodies } from './spooled-body.ts';
 import type { SpooledBody } from './spooled-body.ts';
 

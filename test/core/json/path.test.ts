@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseJsonPath, valueAt } from '../../src/core/json-path.ts';
+import { parseJsonPath, valueAt } from '../../../src/core/json/path.ts';
 
 describe('a JSON path', () => {
   it.each([

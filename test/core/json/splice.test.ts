@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { scanJson } from '../../src/core/json/json-document.ts';
-import { spliceJson } from '../../src/core/json-splice.ts';
-import type { JsonEdit } from '../../src/core/json-splice.ts';
-import { verifies } from '../requirements.ts';
-import { jsonObjectText, jsonText } from './json-text.ts';
+import { scanJson } from '../../../src/core/json/json-document.ts';
+import { spliceJson } from '../../../src/core/json/splice.ts';
+import type { JsonEdit } from '../../../src/core/json/splice.ts';
+import { verifies } from '../../requirements.ts';
+import { jsonObjectText, jsonText } from '../json-text.ts';
 
 function splice(text: string, ...edits: JsonEdit[]): string {
   const body = Buffer.from(text);

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { skipBlank, skipNested, skipString } from './json-scan.ts';
+import { skipBlank, skipNested, skipString } from './scan.ts';
 
 /** Where a value stands in a document, and its name where it is a member; ends are exclusive. */
 export interface JsonPlace {

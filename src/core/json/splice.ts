@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
-import type { JsonMember } from './json/json-member.ts';
-import { fromBytes, joinBodies } from './spooled-body.ts';
-import type { SpooledBody } from './spooled-body.ts';
+import type { JsonMember } from './json-member.ts';
+import { fromBytes, joinBodies } from '../memory/spooled-body.ts';
+import type { SpooledBody } from '../memory/spooled-body.ts';
 
 /** A change to one top-level member; `json` is JSON text. */
 export type JsonEdit =
