@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Protocol } from '../../src/core/protocol-id.ts';
-import type { MockCall } from '../../src/providers/mock/journal.ts';
+import type { MockCall } from '../../src/providers/mock/tape/journal.ts';
 import { startMockServer } from '../../src/providers/mock/mock-server.ts';
 import type { MockServer } from '../../src/providers/mock/mock-server.ts';
 import type { ModelType } from '../../src/routing/catalog.ts';

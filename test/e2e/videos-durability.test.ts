@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { LLMock } from '@copilotkit/aimock';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startMockServer } from '../../src/providers/mock/mock-server.ts';
-import type { CassetteInput } from '../../src/providers/mock/cassette.ts';
+import type { CassetteInput } from '../../src/providers/mock/tape/cassette.ts';
 import { verifies } from '../requirements.ts';
 import { customProvider, openaiClient, orderedModel } from '../support/chat.ts';
 import { eventually, newDirectory, startGateway } from '../support/gateway.ts';

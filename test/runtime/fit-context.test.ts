@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { MockCall } from '../../src/providers/mock/journal.ts';
+import type { MockCall } from '../../src/providers/mock/tape/journal.ts';
 import { agentWithTools, fakeAgent } from './fake-agent.ts';
 import { FakeSession } from './fake-log.ts';
 import { fakeServers } from './fake-servers.ts';

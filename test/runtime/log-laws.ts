@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { MockCall } from '../../src/providers/mock/journal.ts';
+import type { MockCall } from '../../src/providers/mock/tape/journal.ts';
 import type { PlacedEvent } from '../../src/sessions/log/session-event.ts';
 
 const MOVES: Readonly<Record<string, readonly string[]>> = {

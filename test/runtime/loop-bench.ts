@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createIdSource } from '../../src/core/ids.ts';
 import type { InferenceDeps } from '../../src/inference/run-inference.ts';
 import { createMockEngine } from '../../src/providers/mock/engine.ts';
-import type { CassetteInput } from '../../src/providers/mock/cassette.ts';
+import type { CassetteInput } from '../../src/providers/mock/tape/cassette.ts';
 import { createMockTransport } from '../../src/providers/mock/transport.ts';
 import type { AttachedFile } from '../../src/runtime/attached-files.ts';
 import { createModelCaller } from '../../src/runtime/model-caller.ts';

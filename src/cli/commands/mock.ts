@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
-import { parseCassette } from '../../providers/mock/cassette.ts';
+import { parseCassette } from '../../providers/mock/tape/cassette.ts';
 import { startMockServer } from '../../providers/mock/mock-server.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandContext } from '../context.ts';

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
-import { cassetteSchema } from '../../providers/mock/cassette.ts';
+import { cassetteSchema } from '../../providers/mock/tape/cassette.ts';
 import { PROVIDERS } from '../../providers/registry.ts';
 import { type ProviderSettings, resolveAccount } from '../../providers/resolve-account.ts';
 import { type EntryContext, entryValue } from './check-entries.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PROTOCOLS } from '../../core/protocol-id.ts';
-import { parseCassette } from '../../providers/mock/cassette.ts';
+import { parseCassette } from '../../providers/mock/tape/cassette.ts';
 import { resolveAccount } from '../../providers/resolve-account.ts';
 import type { ProviderSettings } from '../../providers/resolve-account.ts';
 import { defineResource } from '../store/define-resource.ts';

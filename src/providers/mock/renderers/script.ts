@@ -1,10 +1,10 @@
-import type { CassetteReply } from './cassette.ts';
+import type { CassetteReply } from '../tape/cassette.ts';
 import { toStreamPieces, withPrivateFields } from './frames.ts';
 import type { StreamPieces } from './frames.ts';
-import { toMockError } from './mock-error.ts';
-import type { MockStep, PlainScript } from './mock-script.ts';
+import { toMockError } from '../mock-error.ts';
+import type { MockStep, PlainScript } from '../tape/mock-script.ts';
 import type { Renderer, Rendering } from './renderer.ts';
-import { splitBytes } from './split.ts';
+import { splitBytes } from '../split.ts';
 
 /** Bounds what a large body in tiny pieces can cost. */
 const MAX_PIECES = 65_536;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { GatewayError } from '../../core/errors.ts';
-import { PROTOCOLS } from '../../core/protocol-id.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { PROTOCOLS } from '../../../core/protocol-id.ts';
 
 const TEN_MINUTES = 600_000;
 const MAX_TEXT = 1_048_576;

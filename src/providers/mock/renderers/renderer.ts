@@ -1,8 +1,8 @@
-import type { CassetteReply } from './cassette.ts';
-import type { JsonObject } from './json.ts';
-import type { MockError } from './mock-error.ts';
-import type { MockRequest } from './mock-request.ts';
-import type { Reply } from './reply.ts';
+import type { CassetteReply } from '../tape/cassette.ts';
+import type { JsonObject } from '../json.ts';
+import type { MockError } from '../mock-error.ts';
+import type { MockRequest } from '../mock-request.ts';
+import type { Reply } from '../reply.ts';
 
 /** What a renderer draws. */
 export interface Rendering {

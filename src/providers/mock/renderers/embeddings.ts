@@ -1,5 +1,5 @@
-import { embed, toBase64Vector, toEmbeddingInputs } from './embedding.ts';
-import { toOpenAiError } from './mock-error.ts';
+import { embed, toBase64Vector, toEmbeddingInputs } from '../embedding.ts';
+import { toOpenAiError } from '../mock-error.ts';
 import type { Renderer } from './renderer.ts';
 
 const DEFAULT_DIMENSIONS = 256;

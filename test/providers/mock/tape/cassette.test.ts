@@ -3,8 +3,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { GatewayError } from '../../../src/core/errors.ts';
-import { cassetteSchema, parseCassette } from '../../../src/providers/mock/cassette.ts';
+import { GatewayError } from '../../../../src/core/errors.ts';
+import { cassetteSchema, parseCassette } from '../../../../src/providers/mock/tape/cassette.ts';
 
 function fault(value: unknown): GatewayError {
   try {
@@ -58,7 +58,7 @@ describe('cassette', () => {
   });
 
   it('accepts every example of the documentation', () => {
-    const page = readFileSync(new URL('../../../docs/mock.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../../../docs/mock.md', import.meta.url), 'utf8');
     const blocks = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, yaml = '']) =>
       parse(yaml),
     );
@@ -67,7 +67,7 @@ describe('cassette', () => {
   });
 
   it('is documented in full', () => {
-    const page = readFileSync(new URL('../../../docs/mock.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../../../../docs/mock.md', import.meta.url), 'utf8');
     const rule = cassetteSchema.shape.rules.unwrap().element.shape;
     const members = [...Object.keys(rule.match.unwrap().shape), ...Object.keys(rule.reply.shape)];
     expect(members.filter((name) => !new RegExp(`\`${name}\\b`).test(page))).toEqual([]);

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Transform } from 'node:stream';
 import { constants, createBrotliCompress, createGzip } from 'node:zlib';
-import type { Clock } from '../../core/time/clock.ts';
+import type { Clock } from '../../../core/time/clock.ts';
 import type { MockScript } from './mock-script.ts';
 
 /**

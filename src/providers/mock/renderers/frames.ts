@@ -1,7 +1,7 @@
-import type { CassetteReply } from './cassette.ts';
-import { isJsonObject } from './json.ts';
-import type { JsonObject } from './json.ts';
-import { toMockError } from './mock-error.ts';
+import type { CassetteReply } from '../tape/cassette.ts';
+import { isJsonObject } from '../json.ts';
+import type { JsonObject } from '../json.ts';
+import { toMockError } from '../mock-error.ts';
 import type { Frame, Renderer, Rendering } from './renderer.ts';
 
 const LINE_END = { lf: '\n', crlf: '\r\n', cr: '\r' } as const;

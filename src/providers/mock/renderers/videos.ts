@@ -1,6 +1,6 @@
-import type { JsonObject } from './json.ts';
-import { toOpenAiError } from './mock-error.ts';
-import type { MockError } from './mock-error.ts';
+import type { JsonObject } from '../json.ts';
+import { toOpenAiError } from '../mock-error.ts';
+import type { MockError } from '../mock-error.ts';
 import type { Renderer, Rendering } from './renderer.ts';
 
 export type VideoState = 'queued' | 'in_progress' | 'completed' | { failed: MockError };

@@ -1,7 +1,7 @@
-import type { JsonObject } from './json.ts';
-import { toOpenAiError } from './mock-error.ts';
+import type { JsonObject } from '../json.ts';
+import { toOpenAiError } from '../mock-error.ts';
 import type { Frame, Renderer, Rendering } from './renderer.ts';
-import type { Reply, ReplyToolCall, ReplyUsage } from './reply.ts';
+import type { Reply, ReplyToolCall, ReplyUsage } from '../reply.ts';
 
 /** Responses: the public object and the full event sequence with `sequence_number`. */
 export const responsesRenderer: Renderer = {

@@ -1,8 +1,8 @@
-import { isJsonObject } from './json.ts';
-import type { JsonObject } from './json.ts';
-import { toOpenAiError } from './mock-error.ts';
+import { isJsonObject } from '../json.ts';
+import type { JsonObject } from '../json.ts';
+import { toOpenAiError } from '../mock-error.ts';
 import type { Frame, Renderer, Rendering } from './renderer.ts';
-import type { Reply, ReplyUsage } from './reply.ts';
+import type { Reply, ReplyUsage } from '../reply.ts';
 
 /** Chat completions: one choice, `chat.completion` and `chat.completion.chunk`. */
 export const chatRenderer: Renderer = {

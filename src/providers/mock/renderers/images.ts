@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject } from './json.ts';
-import { toOpenAiError } from './mock-error.ts';
-import { encodePng } from './png.ts';
+import type { JsonObject } from '../json.ts';
+import { toOpenAiError } from '../mock-error.ts';
+import { encodePng } from '../png.ts';
 import type { Renderer, Rendering } from './renderer.ts';
 
 const TOKENS_PER_IMAGE = 256;

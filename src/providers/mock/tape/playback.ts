@@ -1,6 +1,6 @@
-import type { Clock, Timer } from '../../core/time/clock.ts';
-import { UpstreamError } from '../../upstream/transport.ts';
-import type { UpstreamCall, UpstreamSink } from '../../upstream/transport.ts';
+import type { Clock, Timer } from '../../../core/time/clock.ts';
+import { UpstreamError } from '../../../upstream/transport.ts';
+import type { UpstreamCall, UpstreamSink } from '../../../upstream/transport.ts';
 import type { MockCall } from './journal.ts';
 import type { MockScript } from './mock-script.ts';
 

@@ -1,8 +1,8 @@
-import { parseJsonObject } from './json.ts';
-import type { JsonObject } from './json.ts';
-import { toMessagesError } from './mock-error.ts';
+import { parseJsonObject } from '../json.ts';
+import type { JsonObject } from '../json.ts';
+import { toMessagesError } from '../mock-error.ts';
 import type { Frame, Renderer, Rendering } from './renderer.ts';
-import type { Reply, ReplyUsage } from './reply.ts';
+import type { Reply, ReplyUsage } from '../reply.ts';
 
 const STOP_REASONS: Readonly<Record<string, string>> = {
   stop: 'end_turn',
