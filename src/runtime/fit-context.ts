@@ -1,5 +1,5 @@
 import type { FunctionTool, Part } from '../protocols/canonical.ts';
-import { estimateTokens } from '../usage/pricing.ts';
+import { estimateTokens } from '../usage/spend/pricing.ts';
 import type { AnswerPart, Entry } from './conversation.ts';
 import type { TurnState } from './turn-state.ts';
 

@@ -1,6 +1,6 @@
 import type { Usage } from '../core/usage.ts';
 import type { Catalog } from '../routing/catalog.ts';
-import { costOf } from '../usage/pricing.ts';
+import { costOf } from '../usage/spend/pricing.ts';
 import type { Pricing } from '../usage/usage.ts';
 
 /** Nano-dollars at the dearest of the prices at which the model may be billed, its fallbacks included. */

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { RequestRecord } from '../../src/usage/request-record.ts';
+import type { RequestRecord } from '../../src/usage/requests/request-record.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import type { FakeClock } from '../support/fake-clock.ts';

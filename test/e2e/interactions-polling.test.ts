@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { StoreError } from '../../src/store/store.ts';
-import type { RequestRecord } from '../../src/usage/request-record.ts';
+import type { RequestRecord } from '../../src/usage/requests/request-record.ts';
 import { verifies } from '../requirements.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import type { Answer, CallOptions, TestGateway } from '../support/gateway.ts';

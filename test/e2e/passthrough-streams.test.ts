@@ -3,7 +3,7 @@ import { createServer, request as openRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RequestRecord } from '../../src/usage/request-record.ts';
+import type { RequestRecord } from '../../src/usage/requests/request-record.ts';
 import { verifies } from '../requirements.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { APIError } from 'openai';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { RequestRecord } from '../../src/usage/request-record.ts';
+import type { RequestRecord } from '../../src/usage/requests/request-record.ts';
 import { verifies } from '../requirements.ts';
 import {
   CHAT_PATH,

@@ -3,7 +3,7 @@ import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startMockServer } from '../../src/providers/mock/mock-server.ts';
 import type { MockServer } from '../../src/providers/mock/mock-server.ts';
-import type { RequestRecord } from '../../src/usage/request-record.ts';
+import type { RequestRecord } from '../../src/usage/requests/request-record.ts';
 import { verifies } from '../requirements.ts';
 import { openaiClient } from '../support/chat.ts';
 import { eventually, startGateway } from '../support/gateway.ts';

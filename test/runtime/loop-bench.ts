@@ -11,7 +11,7 @@ import type { TurnSkill } from '../../src/runtime/skill-server.ts';
 import type { ToolServers } from '../../src/runtime/tools/tool-server.ts';
 import type { PayingKey, Principal } from '../../src/usage/principal.ts';
 import type { Pricing } from '../../src/usage/usage.ts';
-import type { RequestStart } from '../../src/usage/ledger.ts';
+import type { RequestStart } from '../../src/usage/ledger/ledger.ts';
 import { fakeAccount, fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
 import { inferenceBench } from '../support/inference.ts';
 import { mock } from '../../src/providers/mock/mock.ts';

@@ -1,5 +1,5 @@
 import { migrateStore } from '../../store/raw/migrate-store.ts';
-import { LEASES } from '../../usage/ledger-keys.ts';
+import { LEASES } from '../../usage/ledger/ledger-keys.ts';
 import { usageError } from '../cli-error.ts';
 import type { CommandInput, CommandRun } from '../command.ts';
 import { toStorePlace, type StorePlace } from '../store-place.ts';

@@ -5,7 +5,7 @@ import type { Repository } from '../../resources/store/repository.ts';
 import { createRunSweep } from '../../scheduler/run-sweep.ts';
 import { createEventSweep } from '../../sessions/log/event-sweep.ts';
 import type { Store } from '../../store/store.ts';
-import { createRequestSweep } from '../../usage/request-sweep.ts';
+import { createRequestSweep } from '../../usage/requests/request-sweep.ts';
 import { createRemovalCounter } from '../process/metrics.ts';
 import type { GatewayOptions } from './open-gateway.ts';
 

@@ -3,14 +3,14 @@ import type { Clock, Timer } from '../../core/time/clock.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import type { Store } from '../../store/store.ts';
-import { createConcurrencyLimiter } from '../../usage/concurrency-limiter.ts';
-import { createLedger } from '../../usage/ledger-store.ts';
-import type { StoreLedger } from '../../usage/ledger-store.ts';
-import type { ConcurrencyLimiter, RateLimiter } from '../../usage/limiter.ts';
+import { createConcurrencyLimiter } from '../../usage/rates/concurrency-limiter.ts';
+import { createLedger } from '../../usage/ledger/ledger-store.ts';
+import type { StoreLedger } from '../../usage/ledger/ledger-store.ts';
+import type { ConcurrencyLimiter, RateLimiter } from '../../usage/rates/limiter.ts';
 import { createRateLimiter } from '../../usage/rates/rate-limiter.ts';
 import { startRecovery } from '../../usage/recovery/start-recovery.ts';
-import { createWorkerLease } from '../../usage/worker-lease.ts';
-import type { WorkerLease } from '../../usage/worker-lease.ts';
+import { createWorkerLease } from '../../usage/ledger/worker-lease.ts';
+import type { WorkerLease } from '../../usage/ledger/worker-lease.ts';
 import { tellFailure } from './report-store.ts';
 
 /** A stop waits so long for a store that is away. */

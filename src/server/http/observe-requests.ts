@@ -1,5 +1,5 @@
 import type { Log } from '../../core/log.ts';
-import type { Ledger, RequestOutcome, RequestStart } from '../../usage/ledger.ts';
+import type { Ledger, RequestOutcome, RequestStart } from '../../usage/ledger/ledger.ts';
 import type { PayingKey } from '../../usage/principal.ts';
 
 /** What observers are told of a record beside its end. */

@@ -34,7 +34,7 @@ import {
 import { contentTasksSurface, videosSurface } from '../../surfaces/videos/videos-surface.ts';
 import type { Transport } from '../../upstream/transport.ts';
 import type { Api } from '../../routing/catalog.ts';
-import type { Charges } from '../../usage/charges.ts';
+import type { Charges } from '../../usage/spend/charges.ts';
 import type { RouteSpec } from '../http/routes.ts';
 
 /** Every inference endpoint. */

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../core/errors.ts';
-import type { RequestQuery } from '../../usage/request-log.ts';
-import { USAGE_GROUPS } from '../../usage/usage-report.ts';
-import type { UsageQuery } from '../../usage/usage-report.ts';
+import type { RequestQuery } from '../../usage/requests/request-log.ts';
+import { USAGE_GROUPS } from '../../usage/requests/usage-report.ts';
+import type { UsageQuery } from '../../usage/requests/usage-report.ts';
 
 const MAX_ID = 256;
 const RESULTS = ['ok', 'error', 'aborted', 'interrupted', 'pending'] as const;

@@ -5,8 +5,8 @@ import { key as keyDefinition } from '../../resources/kinds/key.ts';
 import { organization as organizationDefinition } from '../../resources/kinds/organization.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 import type { Store } from '../../store/store.ts';
-import { lastUse } from '../../usage/last-use.ts';
-import { readSpend } from '../../usage/read-spend.ts';
+import { lastUse } from '../../usage/ledger/last-use.ts';
+import { readSpend } from '../../usage/spend/read-spend.ts';
 
 export interface SpendingDeps {
   readonly repository: Repository;

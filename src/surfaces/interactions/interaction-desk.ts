@@ -6,7 +6,7 @@ import type { JobHandler, Jobs } from '../../jobs/jobs.ts';
 import { isRunning } from '../../protocols/interactions/interaction.ts';
 import type { Catalog } from '../../routing/catalog.ts';
 import type { Store } from '../../store/store.ts';
-import type { Charges } from '../../usage/charges.ts';
+import type { Charges } from '../../usage/spend/charges.ts';
 import { createInteractionKeeper } from './interaction-keeper.ts';
 import { createInteractionRecords } from './interaction-records.ts';
 import type { InteractionEntry } from './interaction-records.ts';

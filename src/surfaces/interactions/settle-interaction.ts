@@ -5,9 +5,9 @@ import { isFruitless, isOver } from '../../protocols/interactions/interaction.ts
 import type { Interaction } from '../../protocols/interactions/interaction.ts';
 import { measureOutput } from '../../protocols/interactions/interactions-output.ts';
 import { toInteractionUsage } from '../../protocols/interactions/interactions-usage.ts';
-import type { Charges } from '../../usage/charges.ts';
-import type { RequestOutcome } from '../../usage/ledger.ts';
-import { costOf, estimateTokens } from '../../usage/pricing.ts';
+import type { Charges } from '../../usage/spend/charges.ts';
+import type { RequestOutcome } from '../../usage/ledger/ledger.ts';
+import { costOf, estimateTokens } from '../../usage/spend/pricing.ts';
 import type {
   InteractionEntry,
   InteractionRecord,

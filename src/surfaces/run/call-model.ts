@@ -6,7 +6,7 @@ import { runInference } from '../../inference/run-inference.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';
 import type { WorkKeeper } from '../../inference/work-keeper.ts';
 import type { Catalog } from '../../routing/catalog.ts';
-import type { Ledger, RequestOutcome } from '../../usage/ledger.ts';
+import type { Ledger, RequestOutcome } from '../../usage/ledger/ledger.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { toFamilyError } from '../family.ts';
 import type { ModelCall } from './run-call.ts';

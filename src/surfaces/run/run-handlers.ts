@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
-import type { Ledger } from '../../usage/ledger.ts';
+import type { Ledger } from '../../usage/ledger/ledger.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { ValueBound } from '../../core/json/json-document.ts';

@@ -1,5 +1,5 @@
 import type { PayingKey } from '../../usage/principal.ts';
-import type { UsageRecord } from '../../usage/request-record.ts';
+import type { UsageRecord } from '../../usage/requests/request-record.ts';
 
 /** The durable job that does the run of the same id. */
 export const RUN_JOB = 'run';

@@ -1,9 +1,9 @@
 import { GatewayError } from '../../core/errors.ts';
 import { fromNanos, toNanos } from '../../core/money.ts';
 import type { Store } from '../../store/store.ts';
-import { findCharge, isHeld } from '../../usage/find-charge.ts';
-import { getRequest } from '../../usage/request-log.ts';
-import type { RequestRecord, UsageRecord } from '../../usage/request-record.ts';
+import { findCharge, isHeld } from '../../usage/spend/find-charge.ts';
+import { getRequest } from '../../usage/requests/request-log.ts';
+import type { RequestRecord, UsageRecord } from '../../usage/requests/request-record.ts';
 import { readKey } from '../carriers.ts';
 import { admit } from '../gate.ts';
 import type { GateDeps } from '../gate.ts';

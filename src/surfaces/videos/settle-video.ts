@@ -1,7 +1,7 @@
 import { videoUsage } from '../../protocols/videos/video.ts';
-import type { Charges } from '../../usage/charges.ts';
-import type { RequestOutcome } from '../../usage/ledger.ts';
-import { costOf } from '../../usage/pricing.ts';
+import type { Charges } from '../../usage/spend/charges.ts';
+import type { RequestOutcome } from '../../usage/ledger/ledger.ts';
+import { costOf } from '../../usage/spend/pricing.ts';
 import type { VideoEntry, VideoRecord, VideoRecords } from './video-records.ts';
 
 export interface SettleDeps {

@@ -4,7 +4,7 @@ import type { WorkKeeper } from '../../inference/work-keeper.ts';
 import type { JobHandler, Jobs } from '../../jobs/jobs.ts';
 import type { Catalog } from '../../routing/catalog.ts';
 import type { Store } from '../../store/store.ts';
-import type { Charges } from '../../usage/charges.ts';
+import type { Charges } from '../../usage/spend/charges.ts';
 import { askOwner } from './ask-owner.ts';
 import { lookUpVideo } from './look-up-video.ts';
 import { createPollJob } from './poll-job.ts';

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { RequestRecord } from '../../../src/usage/request-record.ts';
+import type { RequestRecord } from '../../../src/usage/requests/request-record.ts';
 import { CHAT } from '../../fixtures/wire/chat.ts';
 import { GENERATE_CONTENT } from '../../fixtures/wire/generate-content.ts';
 import { MESSAGES } from '../../fixtures/wire/messages.ts';

@@ -4,7 +4,7 @@ import { listenForMetrics } from '../../../src/server/process/metrics-listener.t
 import type { MetricsListener } from '../../../src/server/process/metrics-listener.ts';
 import { createMetrics, metricsText, registerQueues } from '../../../src/server/process/metrics.ts';
 import { NO_USAGE } from '../../../src/core/usage.ts';
-import type { RequestOutcome, RequestStart } from '../../../src/usage/ledger.ts';
+import type { RequestOutcome, RequestStart } from '../../../src/usage/ledger/ledger.ts';
 import { fakeCatalog, fakeModel, fakeRoute } from '../../support/catalog.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { verifies } from '../../requirements.ts';

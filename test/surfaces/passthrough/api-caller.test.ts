@@ -7,7 +7,7 @@ import { createApiCaller } from '../../../src/surfaces/passthrough/api-caller.ts
 import type { ApiQuestion } from '../../../src/surfaces/passthrough/api-caller.ts';
 import { UpstreamError } from '../../../src/upstream/transport.ts';
 import type { Transport, UpstreamRequest, UpstreamSink } from '../../../src/upstream/transport.ts';
-import type { Ledger, RequestOutcome, RequestStart } from '../../../src/usage/ledger.ts';
+import type { Ledger, RequestOutcome, RequestStart } from '../../../src/usage/ledger/ledger.ts';
 import type { Principal } from '../../../src/usage/principal.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { makeApi } from './make-api.ts';

@@ -4,7 +4,7 @@ import { ActiveExchanges } from '../../../src/inference/active-exchanges.ts';
 import { planApiCall, runApiCall } from '../../../src/surfaces/passthrough/run-api-call.ts';
 import type { ApiCallResult } from '../../../src/surfaces/passthrough/run-api-call.ts';
 import type { UpstreamSink } from '../../../src/upstream/transport.ts';
-import type { Ledger, RequestOutcome, RequestStart } from '../../../src/usage/ledger.ts';
+import type { Ledger, RequestOutcome, RequestStart } from '../../../src/usage/ledger/ledger.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { principal } from '../../usage/usage-fixtures.ts';
 import { makeApi } from './make-api.ts';

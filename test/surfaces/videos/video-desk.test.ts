@@ -9,8 +9,8 @@ import { createVideoRecords, VIDEO_POLL } from '../../../src/surfaces/videos/vid
 import type { VideoRecord } from '../../../src/surfaces/videos/video-records.ts';
 import { UpstreamError } from '../../../src/upstream/transport.ts';
 import type { Transport, UpstreamRequest } from '../../../src/upstream/transport.ts';
-import { createCharges } from '../../../src/usage/create-charges.ts';
-import { readSpend } from '../../../src/usage/read-spend.ts';
+import { createCharges } from '../../../src/usage/spend/create-charges.ts';
+import { readSpend } from '../../../src/usage/spend/read-spend.ts';
 import { verifies } from '../../requirements.ts';
 import { fakeAccount, fakeCatalog, fakeModel, fakeRoute } from '../../support/catalog.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
