@@ -1,4 +1,4 @@
-import { isSecretName } from '../../runtime/secret-name.ts';
+import { isSecretName } from '../../runtime/process/secret-name.ts';
 import { oneLine } from '../../core/printable.ts';
 import { isHeaderName } from '../../runtime/tools/tool-credentials.ts';
 import { usageError } from '../cli-error.ts';

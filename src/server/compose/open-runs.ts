@@ -2,7 +2,7 @@ import { createSealer } from '../../core/seal.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import type { JobHandler } from '../../jobs/jobs.ts';
-import { createPayerGate } from '../../runtime/payer-gate.ts';
+import { createPayerGate } from '../../runtime/turn/payer-gate.ts';
 import type { Admitted } from '../../surfaces/gate.ts';
 import { createApiCaller } from '../../surfaces/passthrough/api-caller.ts';
 import { createRunDesk } from '../../surfaces/run/run-desk.ts';

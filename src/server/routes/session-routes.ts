@@ -6,7 +6,7 @@ import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import { createRelay } from '../../inference/relay.ts';
 import type { CallResult } from '../../inference/types.ts';
 import type { Catalog } from '../../routing/catalog.ts';
-import { hasListPrice } from '../../runtime/list-cost.ts';
+import { hasListPrice } from '../../runtime/tools/list-cost.ts';
 import { eventsPage, sessionsPage } from '../../sessions/list-pages.ts';
 import { valuesOf } from '../../sessions/page-query.ts';
 import type { ResolvedAgent } from '../../sessions/resolved-agent.ts';
