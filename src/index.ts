@@ -5,7 +5,7 @@
  */
 export { createClient } from './client/create-client.ts';
 export type { AdminKind, Client, ClientOptions } from './client/create-client.ts';
-export { ClientError } from './client/client-error.ts';
+export { ClientError } from './client/http/client-error.ts';
 export { formatDiagnostics } from './config/source/diagnostic.ts';
 export type { Diagnostic } from './config/source/diagnostic.ts';
 export { loadConfig } from './config/read/load-config.ts';

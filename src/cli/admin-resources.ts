@@ -1,5 +1,5 @@
 import type { AdminKind, Client } from '../client/create-client.ts';
-import { collect } from '../client/pages.ts';
+import { collect } from '../client/http/pages.ts';
 import type { Inventory } from '../config/actual/inventory.ts';
 import type { InventoryClient, ResourceClient } from '../config/actual/resource-client.ts';
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createClient } from '../client/create-client.ts';
 import type { ResourceView } from '../client/admin.ts';
-import { isRecord } from '../client/guards.ts';
+import { isRecord } from '../client/http/guards.ts';
 import { cronFault, isTimeZone, upcomingInstants } from '../core/time/cron.ts';
 import type { CommandContext } from './context.ts';
 import type { Finding } from './health-checks.ts';

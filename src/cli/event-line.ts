@@ -1,4 +1,4 @@
-import { isRecord } from '../client/guards.ts';
+import { isRecord } from '../client/http/guards.ts';
 import type { SessionEvent } from '../sessions/log/session-event.ts';
 import type { Flags } from './command.ts';
 import { oneLine, printable } from '../core/printable.ts';

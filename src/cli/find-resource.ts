@@ -1,7 +1,7 @@
 import type { ResourceView } from '../client/admin.ts';
-import { ClientError } from '../client/client-error.ts';
+import { ClientError } from '../client/http/client-error.ts';
 import type { AdminKind, Client } from '../client/create-client.ts';
-import { collect } from '../client/pages.ts';
+import { collect } from '../client/http/pages.ts';
 import { CliError } from './cli-error.ts';
 import { lookUp } from './not-found.ts';
 

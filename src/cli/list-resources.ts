@@ -1,7 +1,7 @@
 import type { AdminKind } from '../client/create-client.ts';
 import { oneLine } from '../core/printable.ts';
 import type { ListFilters, ResourceView } from '../client/admin.ts';
-import { collect } from '../client/pages.ts';
+import { collect } from '../client/http/pages.ts';
 import type { CommandContext } from './context.ts';
 import type { CommandResult } from './command.ts';
 import { renderTable, type Column } from './table.ts';

@@ -1,5 +1,5 @@
 import { parseJson } from '../core/json/value.ts';
-import { hasStrings } from '../client/guards.ts';
+import { hasStrings } from '../client/http/guards.ts';
 import type { Client } from '../client/create-client.ts';
 import { CliError } from './cli-error.ts';
 

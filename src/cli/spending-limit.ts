@@ -1,4 +1,4 @@
-import { isRecord } from '../client/guards.ts';
+import { isRecord } from '../client/http/guards.ts';
 
 /** `10.00 in all, 1.00 a day`; undefined without a limit. */
 export function spendingText(limit: unknown): string | undefined {

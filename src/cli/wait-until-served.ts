@@ -1,6 +1,6 @@
-import { ClientError } from '../client/client-error.ts';
+import { ClientError } from '../client/http/client-error.ts';
 import type { Client } from '../client/create-client.ts';
-import { sleep } from '../client/sleep.ts';
+import { sleep } from '../client/http/sleep.ts';
 import type { ApplyReport } from '../config/apply/apply.ts';
 import type { DesiredState } from '../config/objects/desired.ts';
 import type { CommandContext } from './context.ts';

@@ -4,7 +4,7 @@ import { createOutput } from '../../src/cli/output.ts';
 import { showEvents } from '../../src/cli/show-events.ts';
 import type { ShownEnd } from '../../src/cli/show-events.ts';
 import { createStyle } from '../../src/cli/style.ts';
-import { ClientError } from '../../src/client/client-error.ts';
+import { ClientError } from '../../src/client/http/client-error.ts';
 import { verifies } from '../requirements.ts';
 
 async function show(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ClientError } from '../../src/client/client-error.ts';
+import { ClientError } from '../../src/client/http/client-error.ts';
 import type { Client } from '../../src/client/create-client.ts';
 import { waitUntilServed, type WaitOptions } from '../../src/cli/wait-until-served.ts';
 

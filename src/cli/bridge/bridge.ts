@@ -1,7 +1,7 @@
 import { parseJson } from '../../core/json/value.ts';
 import { addAbortSignal, Readable } from 'node:stream';
-import { fromErrorBody } from '../../client/error-body.ts';
-import { isRecord } from '../../client/guards.ts';
+import { fromErrorBody } from '../../client/http/error-body.ts';
+import { isRecord } from '../../client/http/guards.ts';
 import { BridgeTraffic } from './bridge-traffic.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandResult } from '../command.ts';

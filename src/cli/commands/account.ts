@@ -1,5 +1,5 @@
 import type { BalanceView } from '../../client/account.ts';
-import { isRecord } from '../../client/guards.ts';
+import { isRecord } from '../../client/http/guards.ts';
 import type { CommandRun } from '../command.ts';
 import { renderFields, renderTable } from '../table.ts';
 import type { Column } from '../table.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../client/guards.ts';
+import { isRecord } from '../../client/http/guards.ts';
 import type { CommandRun } from '../command.ts';
 import { listResources } from '../list-resources.ts';
 

@@ -13,7 +13,7 @@ import { oneLine } from '../../core/printable.ts';
 import { resolveAllSecrets } from '../../config/read/secrets.ts';
 import type { Owner } from '../../config/actual/ownership.ts';
 import { StalePlanError } from '../../config/plan/stale-plan-error.ts';
-import { sleep } from '../../client/sleep.ts';
+import { sleep } from '../../client/http/sleep.ts';
 import { toResourceClient } from '../admin-resources.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../command.ts';

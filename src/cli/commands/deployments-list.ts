@@ -1,7 +1,7 @@
 import type { DeploymentView } from '../../client/deployments.ts';
 import { oneLine } from '../../core/printable.ts';
-import { isRecord } from '../../client/guards.ts';
-import { collect } from '../../client/pages.ts';
+import { isRecord } from '../../client/http/guards.ts';
+import { collect } from '../../client/http/pages.ts';
 import type { CommandRun } from '../command.ts';
 import { renderTable } from '../table.ts';
 import type { Column } from '../table.ts';

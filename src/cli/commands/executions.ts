@@ -1,5 +1,5 @@
 import type { ExecutionView } from '../../client/account.ts';
-import { collect } from '../../client/pages.ts';
+import { collect } from '../../client/http/pages.ts';
 import type { CommandRun } from '../command.ts';
 import { readRange } from '../read-time.ts';
 import { renderTable } from '../table.ts';

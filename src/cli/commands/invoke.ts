@@ -1,4 +1,4 @@
-import { isRecord } from '../../client/guards.ts';
+import { isRecord } from '../../client/http/guards.ts';
 import type { TurnEvent } from '../../client/services.ts';
 import { ShownText } from '../../runtime/entry/shown-text.ts';
 import { usageError } from '../cli-error.ts';

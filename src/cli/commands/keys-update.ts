@@ -1,4 +1,4 @@
-import { isRecord } from '../../client/guards.ts';
+import { isRecord } from '../../client/http/guards.ts';
 import type { ResourceView } from '../../client/admin.ts';
 import { oneLine } from '../../core/printable.ts';
 import { CliError, usageError } from '../cli-error.ts';

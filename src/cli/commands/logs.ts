@@ -1,6 +1,6 @@
 import type { Client } from '../../client/create-client.ts';
-import { isRecord } from '../../client/guards.ts';
-import { collect } from '../../client/pages.ts';
+import { isRecord } from '../../client/http/guards.ts';
+import { collect } from '../../client/http/pages.ts';
 import type { RequestRecord, RequestsQuery } from '../../client/requests.ts';
 import { usageError } from '../cli-error.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../command.ts';

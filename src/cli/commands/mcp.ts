@@ -1,4 +1,4 @@
-import { isRecord } from '../../client/guards.ts';
+import { isRecord } from '../../client/http/guards.ts';
 import { runBridge } from '../bridge/bridge.ts';
 import type { BridgedProtocol } from '../bridge/bridge.ts';
 import type { CommandRun } from '../command.ts';

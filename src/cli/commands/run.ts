@@ -1,4 +1,4 @@
-import { ClientError } from '../../client/client-error.ts';
+import { ClientError } from '../../client/http/client-error.ts';
 import { isRunOver } from '../../client/runs.ts';
 import type { RunView } from '../../client/runs.ts';
 import { usageError } from '../cli-error.ts';

@@ -1,6 +1,6 @@
 import { statusOf } from '../../client/deployment-runs.ts';
 import type { DeploymentRunView } from '../../client/deployment-runs.ts';
-import { collect } from '../../client/pages.ts';
+import { collect } from '../../client/http/pages.ts';
 import type { CommandRun } from '../command.ts';
 import { readRange } from '../read-time.ts';
 import { runFilters } from '../run-filters.ts';

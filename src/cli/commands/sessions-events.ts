@@ -1,4 +1,4 @@
-import { collect } from '../../client/pages.ts';
+import { collect } from '../../client/http/pages.ts';
 import type { CommandRun } from '../command.ts';
 import { eventLine, typesOf } from '../event-line.ts';
 import { lookUp } from '../not-found.ts';

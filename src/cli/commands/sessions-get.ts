@@ -1,4 +1,4 @@
-import { isRecord } from '../../client/guards.ts';
+import { isRecord } from '../../client/http/guards.ts';
 import type { CommandRun } from '../command.ts';
 import { sessionCost } from '../details/session-cost.ts';
 import { getResource } from '../get-resource.ts';

@@ -1,4 +1,4 @@
-import { collect } from '../../client/pages.ts';
+import { collect } from '../../client/http/pages.ts';
 import type { SessionView } from '../../client/sessions.ts';
 import type { CommandRun } from '../command.ts';
 import { sessionCost } from '../details/session-cost.ts';

@@ -1,4 +1,4 @@
-import { collect } from '../../client/pages.ts';
+import { collect } from '../../client/http/pages.ts';
 import type { CommandRun } from '../command.ts';
 import { findResource } from '../find-resource.ts';
 import { renderTable } from '../table.ts';

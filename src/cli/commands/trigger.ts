@@ -1,9 +1,9 @@
-import { ClientError } from '../../client/client-error.ts';
+import { ClientError } from '../../client/http/client-error.ts';
 import type { Client } from '../../client/create-client.ts';
 import { statusOf } from '../../client/deployment-runs.ts';
 import type { DeploymentRunView } from '../../client/deployment-runs.ts';
-import { collect } from '../../client/pages.ts';
-import type { TailEnd } from '../../client/rest-watch.ts';
+import { collect } from '../../client/http/pages.ts';
+import type { TailEnd } from '../../client/http/rest-watch.ts';
 import type { SessionEvent } from '../../sessions/log/session-event.ts';
 import type { CommandResult, CommandRun } from '../command.ts';
 import type { CommandContext } from '../context.ts';

@@ -1,4 +1,4 @@
-import { isRecord } from '../../client/guards.ts';
+import { isRecord } from '../../client/http/guards.ts';
 import type { AdminKind, Client } from '../../client/create-client.ts';
 import type { UsageRow } from '../../client/usage.ts';
 import type { CommandRun } from '../command.ts';

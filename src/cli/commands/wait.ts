@@ -1,7 +1,7 @@
 import type { Client } from '../../client/create-client.ts';
-import { withDeadline } from '../../client/deadline.ts';
-import { canGoOn } from '../../client/read-on.ts';
-import { sleep } from '../../client/sleep.ts';
+import { withDeadline } from '../../client/http/deadline.ts';
+import { canGoOn } from '../../client/http/read-on.ts';
+import { sleep } from '../../client/http/sleep.ts';
 import { oneLine } from '../../core/printable.ts';
 import type { CommandResult, CommandRun } from '../command.ts';
 import type { CommandContext } from '../context.ts';

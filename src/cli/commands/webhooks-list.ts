@@ -1,4 +1,4 @@
-import { collect } from '../../client/pages.ts';
+import { collect } from '../../client/http/pages.ts';
 import type { WebhookDelivery } from '../../client/webhooks.ts';
 import type { CommandRun } from '../command.ts';
 import { renderTable } from '../table.ts';

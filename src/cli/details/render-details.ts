@@ -1,4 +1,4 @@
-import { isRecord } from '../../client/guards.ts';
+import { isRecord } from '../../client/http/guards.ts';
 import { NAMESPACE_LABEL, OWNER_LABEL } from '../../config/actual/ownership.ts';
 import type { Style } from '../style.ts';
 import { renderFields } from '../table.ts';

@@ -1,4 +1,4 @@
-import { ClientError } from '../../client/client-error.ts';
+import { ClientError } from '../../client/http/client-error.ts';
 import type { AdminKind, Client } from '../../client/create-client.ts';
 import { statusOf } from '../../client/deployment-runs.ts';
 import { CliError, usageError } from '../cli-error.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ClientError } from '../../src/client/client-error.ts';
-import { DEFAULT_RETRY, parseRetryAfter, retryDelay } from '../../src/client/retry.ts';
-import { verifies } from '../requirements.ts';
+import { ClientError } from '../../../src/client/http/client-error.ts';
+import { DEFAULT_RETRY, parseRetryAfter, retryDelay } from '../../../src/client/http/retry.ts';
+import { verifies } from '../../requirements.ts';
 
 const context = { method: 'GET', policy: DEFAULT_RETRY, random: () => 0 };
 const failure = (status: number | undefined, more = {}) =>

@@ -1,4 +1,4 @@
-import type { SessionEvent } from '../sessions/log/session-event.ts';
+import type { SessionEvent } from '../../sessions/log/session-event.ts';
 import { isRecord } from './guards.ts';
 
 /** How a Session came to rest. */

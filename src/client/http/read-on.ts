@@ -1,4 +1,4 @@
-import type { Clock } from '../core/time/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { ClientError } from './client-error.ts';
 import { DEFAULT_RETRY, TRANSIENT } from './retry.ts';
 import { sleep } from './sleep.ts';

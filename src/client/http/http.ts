@@ -1,5 +1,5 @@
 import { createFetch } from 'ofetch';
-import type { Clock } from '../core/time/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { ClientError } from './client-error.ts';
 import { toConnectionError, type LostCall } from './connection-error.ts';
 import { fromErrorBody } from './error-body.ts';

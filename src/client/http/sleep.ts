@@ -1,4 +1,4 @@
-import type { Clock } from '../core/time/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { ClientError } from './client-error.ts';
 
 /** Waits `ms` milliseconds of the clock. @throws ClientError `aborted` with the signal */

@@ -1,5 +1,5 @@
-import { parseJson } from '../core/json/value.ts';
-import { ERRORS } from '../core/errors.ts';
+import { parseJson } from '../../core/json/value.ts';
+import { ERRORS } from '../../core/errors.ts';
 import { isRecord } from './guards.ts';
 
 export interface ErrorBody {
