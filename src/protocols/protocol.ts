@@ -7,7 +7,7 @@ import type { Quirks } from '../core/json/quirks.ts';
 import type { SpooledBody } from '../core/memory/spooled-body.ts';
 import type { Usage } from '../core/usage.ts';
 import type { AnswerSource } from './answer-document.ts';
-import type { CallForms } from './call-forms.ts';
+import type { CallForms } from './canonical/call-forms.ts';
 import type { Capabilities } from './capabilities/capabilities.ts';
 import type { RequestSource } from './scan-request.ts';
 

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../core/json/value.ts';
 import type { Usage } from '../../core/usage.ts';
 import { answerDocument, holds, renamed, told } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';
-import { someElement } from '../answer-elements.ts';
+import { someElement } from '../canonical/answer-elements.ts';
 import type { Members } from '../json-fields.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 import { toMessagesUsage } from './messages-usage.ts';

@@ -3,7 +3,7 @@ import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { Members } from '../json-fields.ts';
 import { membersOf } from '../json-fields.ts';
-import { countOf } from '../token-counts.ts';
+import { countOf } from '../canonical/token-counts.ts';
 
 const PROMPT_MEMBERS = [
   'input_tokens',

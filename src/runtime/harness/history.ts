@@ -1,4 +1,4 @@
-import type { Part } from '../../protocols/canonical.ts';
+import type { Part } from '../../protocols/canonical/canonical.ts';
 import type { AnswerPart, Entry } from '../turn/conversation.ts';
 import { readContent } from '../turn/conversation.ts';
 

@@ -1,5 +1,5 @@
 import { GatewayError, toGatewayError } from '../../core/errors.ts';
-import type { FunctionTool } from '../../protocols/canonical.ts';
+import type { FunctionTool } from '../../protocols/canonical/canonical.ts';
 import type { NewEvent } from '../../sessions/log/session-event.ts';
 import { collectTools } from '../tools/agent-tools.ts';
 import type { CallableTool } from '../tools/agent-tools.ts';

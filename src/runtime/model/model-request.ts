@@ -1,4 +1,9 @@
-import type { CanonicalRequest, FunctionTool, Part, Turn } from '../../protocols/canonical.ts';
+import type {
+  CanonicalRequest,
+  FunctionTool,
+  Part,
+  Turn,
+} from '../../protocols/canonical/canonical.ts';
 import type { AgentModel } from '../../sessions/resolved-agent.ts';
 import type { AttachedFiles } from '../turn/attached-files.ts';
 import { toTurns, withFiles } from '../turn/conversation.ts';

@@ -1,4 +1,4 @@
-import type { FunctionTool } from '../../protocols/canonical.ts';
+import type { FunctionTool } from '../../protocols/canonical/canonical.ts';
 import type { AgentTool, PermissionPolicy, ToolSettings } from '../../sessions/resolved-agent.ts';
 import type { ToolUse } from './tool-use.ts';
 import { CLIENT_TOOLS } from './client-toolset.ts';

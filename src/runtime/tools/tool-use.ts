@@ -1,4 +1,4 @@
-import type { ToolResultPart } from '../../protocols/canonical.ts';
+import type { ToolResultPart } from '../../protocols/canonical/canonical.ts';
 
 /** What came of a call. */
 export interface ToolResult {

@@ -1,5 +1,5 @@
-import type { Part, Stop } from '../../protocols/canonical.ts';
-import type { CanonicalEvent, PartOpening } from '../../protocols/canonical-stream.ts';
+import type { Part, Stop } from '../../protocols/canonical/canonical.ts';
+import type { CanonicalEvent, PartOpening } from '../../protocols/canonical/stream.ts';
 import type { StreamFailure } from '../../protocols/protocol.ts';
 import type { Usage } from '../../core/usage.ts';
 

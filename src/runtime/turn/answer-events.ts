@@ -1,5 +1,5 @@
 import { parseJsonObject } from '../../core/json/value.ts';
-import type { Part, ToolCallPart } from '../../protocols/canonical.ts';
+import type { Part, ToolCallPart } from '../../protocols/canonical/canonical.ts';
 import type { NewEvent } from '../../sessions/log/session-event.ts';
 import type { CallableTool } from '../tools/agent-tools.ts';
 import type { ShownAnswer } from './shown-answer.ts';

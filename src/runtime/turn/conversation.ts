@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json/value.ts';
-import type { Part, ToolResultPart, Turn } from '../../protocols/canonical.ts';
+import type { Part, ToolResultPart, Turn } from '../../protocols/canonical/canonical.ts';
 import { fromBlock } from '../../protocols/messages/codec/from-block.ts';
 import { fileOf } from '../../resources/files/message-files.ts';
 import type { SessionEvent } from '../../sessions/log/session-event.ts';

@@ -1,4 +1,4 @@
-import type { FunctionTool, Part } from '../../protocols/canonical.ts';
+import type { FunctionTool, Part } from '../../protocols/canonical/canonical.ts';
 import { estimateTokens } from '../../usage/spend/pricing.ts';
 import type { AnswerPart, Entry } from './conversation.ts';
 import type { TurnState } from './turn-state.ts';

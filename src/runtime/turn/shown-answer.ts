@@ -1,4 +1,4 @@
-import type { Part } from '../../protocols/canonical.ts';
+import type { Part } from '../../protocols/canonical/canonical.ts';
 import type { TurnLog } from '../../sessions/sessions.ts';
 import type { AnswerListener } from './answer-draft.ts';
 

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../core/json/value.ts';
-import type { Part } from '../../protocols/canonical.ts';
+import type { Part } from '../../protocols/canonical/canonical.ts';
 import type { InputType, PlacedEvent, SessionEvent } from '../../sessions/log/session-event.ts';
 import { readContent, readResultContent } from './conversation.ts';
 import type { AnswerPart, Entry } from './conversation.ts';

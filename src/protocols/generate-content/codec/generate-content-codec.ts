@@ -1,4 +1,4 @@
-import type { CanonicalCodec } from '../../canonical-codec.ts';
+import type { CanonicalCodec } from '../../canonical/codec.ts';
 import { readGenerateContentUsage } from '../generate-content-answer.ts';
 import { createGenerateContentDecoder } from './generate-content-decoder.ts';
 import { createGenerateContentEncoder } from './generate-content-encoder.ts';

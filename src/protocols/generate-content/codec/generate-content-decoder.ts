@@ -1,7 +1,7 @@
 import type { SseFrame } from '../../../core/sse/frame.ts';
-import type { StreamDecoder } from '../../canonical-codec.ts';
-import type { CanonicalEvent, PartOpening } from '../../canonical-stream.ts';
-import type { Part, ReasoningPart, Signature } from '../../canonical.ts';
+import type { StreamDecoder } from '../../canonical/codec.ts';
+import type { CanonicalEvent, PartOpening } from '../../canonical/stream.ts';
+import type { Part, ReasoningPart, Signature } from '../../canonical/canonical.ts';
 import { membersOf, textOf } from '../fields.ts';
 import type { Members } from '../fields.ts';
 import {

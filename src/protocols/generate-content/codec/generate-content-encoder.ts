@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 import { stringifyWithRaw } from '../../../core/json/raw.ts';
 import type { Usage } from '../../../core/usage.ts';
-import type { AnswerContext, StreamEncoder } from '../../canonical-codec.ts';
-import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
-import type { Citation, Signature, Stop } from '../../canonical.ts';
+import type { AnswerContext, StreamEncoder } from '../../canonical/codec.ts';
+import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
+import type { Citation, Signature, Stop } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import type { InBandError } from '../../protocol.ts';
 import { ElementWriter } from '../element-writer.ts';

@@ -1,4 +1,4 @@
-import type { Citation } from '../../canonical.ts';
+import type { Citation } from '../../canonical/canonical.ts';
 import { fieldOf, listOf, membersOf, textOf } from '../fields.ts';
 import type { Members } from '../fields.ts';
 import type { TextOffsets } from './text-offsets.ts';

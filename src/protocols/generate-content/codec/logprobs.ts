@@ -1,4 +1,4 @@
-import type { TokenLogprob } from '../../canonical.ts';
+import type { TokenLogprob } from '../../canonical/canonical.ts';
 import { listOf, textOf } from '../fields.ts';
 import type { Members } from '../fields.ts';
 

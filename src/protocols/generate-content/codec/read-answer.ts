@@ -1,6 +1,6 @@
 import { parseKeepingRaw } from '../../../core/json/raw.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
-import type { CanonicalAnswer, Part, Stop, TextPart } from '../../canonical.ts';
+import type { CanonicalAnswer, Part, Stop, TextPart } from '../../canonical/canonical.ts';
 import { membersOf, textOf } from '../fields.ts';
 import type { Members } from '../fields.ts';
 import {

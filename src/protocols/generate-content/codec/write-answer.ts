@@ -1,5 +1,5 @@
-import type { AnswerContext, Encoded } from '../../canonical-codec.ts';
-import type { CanonicalAnswer, Part, TokenLogprob } from '../../canonical.ts';
+import type { AnswerContext, Encoded } from '../../canonical/codec.ts';
+import type { CanonicalAnswer, Part, TokenLogprob } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { fromUsage } from '../generate-content-usage.ts';
 import { toGrounding, writeGrounding } from './grounding.ts';

@@ -10,7 +10,7 @@ import type {
   TextPart,
   ToolCallPart,
   ToolResultPart,
-} from '../../canonical.ts';
+} from '../../canonical/canonical.ts';
 import { dataSource } from '../../media/data-source.ts';
 import { fromCitations, isReferred } from './citations.ts';
 import { invalid, readList, readObject, readText } from './members.ts';

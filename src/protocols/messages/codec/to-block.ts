@@ -8,7 +8,7 @@ import type {
   Part,
   TextPart,
   ToolResultPart,
-} from '../../canonical.ts';
+} from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { toCitation } from './citations.ts';
 import type { Members } from './members.ts';

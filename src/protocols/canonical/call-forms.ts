@@ -1,5 +1,5 @@
-import type { JsonDocument } from '../core/json/json-document.ts';
-import { isJsonObject } from '../core/json/value.ts';
+import type { JsonDocument } from '../../core/json/json-document.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 
 /** How a client reads the calls of its tools. */
 export interface CallForms {

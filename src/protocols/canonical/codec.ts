@@ -1,13 +1,13 @@
 import type { Buffer } from 'node:buffer';
-import type { JsonDocument } from '../core/json/json-document.ts';
-import type { Protocol } from '../core/protocol-id.ts';
-import type { SseFrame } from '../core/sse/frame.ts';
-import type { Usage } from '../core/usage.ts';
-import type { Capabilities } from './capabilities/capabilities.ts';
+import type { JsonDocument } from '../../core/json/json-document.ts';
+import type { Protocol } from '../../core/protocol-id.ts';
+import type { SseFrame } from '../../core/sse/frame.ts';
+import type { Usage } from '../../core/usage.ts';
+import type { Capabilities } from '../capabilities/capabilities.ts';
 import type { CanonicalAnswer, CanonicalRequest, JsonToSend, Part } from './canonical.ts';
-import type { AnswerEvent, CanonicalEvent } from './canonical-stream.ts';
-import type { Feature, FeatureFields } from './features.ts';
-import type { InBandError, RequestPeek } from './protocol.ts';
+import type { AnswerEvent, CanonicalEvent } from './stream.ts';
+import type { Feature, FeatureFields } from '../features.ts';
+import type { InBandError, RequestPeek } from '../protocol.ts';
 
 /** A value and what it could not say of what it was made of. */
 export interface Encoded {

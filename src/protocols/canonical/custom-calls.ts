@@ -1,5 +1,5 @@
-import { customText } from './capabilities/fit-custom-tools.ts';
-import type { AnswerEvent } from './canonical-stream.ts';
+import { customText } from '../capabilities/fit-custom-tools.ts';
+import type { AnswerEvent } from './stream.ts';
 import type { Part, ToolCallPart } from './canonical.ts';
 
 /** Most characters of arguments that wait for their end. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Protocol } from '../core/protocol-id.ts';
+import type { Protocol } from '../../core/protocol-id.ts';
 import type { CanonicalRequest, Part, Signature } from './canonical.ts';
 
 /** Reasoning of these can be read by the account that made it and by no other of the same vendor. */

@@ -1,5 +1,5 @@
-import type { Protocol } from '../core/protocol-id.ts';
-import type { AnswerEvent } from './canonical-stream.ts';
+import type { Protocol } from '../../core/protocol-id.ts';
+import type { AnswerEvent } from './stream.ts';
 import type { Part } from './canonical.ts';
 
 /** Who is shown an answer. */

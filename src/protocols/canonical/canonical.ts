@@ -1,6 +1,6 @@
-import type { RawJson } from '../core/json/raw.ts';
-import type { Protocol } from '../core/protocol-id.ts';
-import type { Usage } from '../core/usage.ts';
+import type { RawJson } from '../../core/json/raw.ts';
+import type { Protocol } from '../../core/protocol-id.ts';
+import type { Usage } from '../../core/usage.ts';
 
 /**
  * The one form in which requests and answers cross from one protocol to another (design: inference,

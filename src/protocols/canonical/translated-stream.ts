@@ -1,16 +1,16 @@
 import type { Buffer } from 'node:buffer';
-import type { SseBatch } from '../core/sse/batch.ts';
-import type { SseFrame } from '../core/sse/frame.ts';
+import type { SseBatch } from '../../core/sse/batch.ts';
+import type { SseFrame } from '../../core/sse/frame.ts';
 import { bindSignature } from './bound-reasoning.ts';
-import type { StreamDecoder, StreamEncoder } from './canonical-codec.ts';
-import type { AnswerEvent, CanonicalEvent } from './canonical-stream.ts';
+import type { StreamDecoder, StreamEncoder } from './codec.ts';
+import type { AnswerEvent, CanonicalEvent } from './stream.ts';
 import { CustomCalls } from './custom-calls.ts';
-import { EventStream } from './event-stream.ts';
-import type { FeatureFields } from './features.ts';
-import { InSequence } from './in-sequence.ts';
+import { EventStream } from '../event-stream.ts';
+import type { FeatureFields } from '../features.ts';
+import { InSequence } from '../in-sequence.ts';
 import { OwnedSignatures } from './owned-signatures.ts';
 import type { Reader } from './owned-signatures.ts';
-import type { InBandError } from './protocol.ts';
+import type { InBandError } from '../protocol.ts';
 
 export interface TranslatedStreamOptions {
   decoder: StreamDecoder;

@@ -1,5 +1,5 @@
 import type { CanonicalRequest, Tool } from './canonical.ts';
-import type { Feature } from './features.ts';
+import type { Feature } from '../features.ts';
 
 /** True where the tool of that name takes free text. */
 export function isCustomTool(tools: readonly Tool[], name: string): boolean {

@@ -1,15 +1,15 @@
 import { Buffer } from 'node:buffer';
-import { atOnce, inTurns, LONG_BYTES } from '../core/in-turns.ts';
-import type { Steps } from '../core/in-turns.ts';
-import { quirkEdits } from '../core/json/json-quirks.ts';
-import { RawJson, stringifyWithRaw } from '../core/json/raw.ts';
-import { JsonDocument, scanJson } from '../core/json/json-document.ts';
-import { spliceJson } from '../core/json/splice.ts';
+import { atOnce, inTurns, LONG_BYTES } from '../../core/in-turns.ts';
+import type { Steps } from '../../core/in-turns.ts';
+import { quirkEdits } from '../../core/json/json-quirks.ts';
+import { RawJson, stringifyWithRaw } from '../../core/json/raw.ts';
+import { JsonDocument, scanJson } from '../../core/json/json-document.ts';
+import { spliceJson } from '../../core/json/splice.ts';
 import { bindPart, withoutOtherAccounts } from './bound-reasoning.ts';
-import type { AnswerContext, CanonicalCodec, Encoded } from './canonical-codec.ts';
+import type { AnswerContext, CanonicalCodec, Encoded } from './codec.ts';
 import type { Part } from './canonical.ts';
 import { asCustomCall } from './custom-calls.ts';
-import type { Feature } from './features.ts';
+import type { Feature } from '../features.ts';
 import { withOwnedSignatures } from './owned-signatures.ts';
 import { fieldsOf } from './pair-losses.ts';
 import type {
@@ -19,7 +19,7 @@ import type {
   RequestPeek,
   StreamOptions,
   Wire,
-} from './protocol.ts';
+} from '../protocol.ts';
 import { isTooDeep, TranslatedStream } from './translated-stream.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { CanonicalCodec } from './canonical-codec.ts';
-import type { Feature, FeatureFields } from './features.ts';
+import type { CanonicalCodec } from './codec.ts';
+import type { Feature, FeatureFields } from '../features.ts';
 
 /** Something that a client may say and that does not reach a provider of another protocol. */
 export interface PairLoss {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
-import { PROTOCOLS } from '../core/protocol-id.ts';
-import type { Protocol } from '../core/protocol-id.ts';
-import { isJson } from '../core/json/scan-text.ts';
+import { PROTOCOLS } from '../../core/protocol-id.ts';
+import type { Protocol } from '../../core/protocol-id.ts';
+import { isJson } from '../../core/json/scan-text.ts';
 import type { Signature } from './canonical.ts';
 
 /** Every token begins with the base64 of these bytes. */

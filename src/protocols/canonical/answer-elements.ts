@@ -1,9 +1,9 @@
 import type { Buffer } from 'node:buffer';
-import { elementsOf } from '../core/json/elements.ts';
-import type { JsonDocument } from '../core/json/json-document.ts';
-import { JsonScanner } from '../core/json/scanner.ts';
-import { ANSWER_SCAN, answerDocument, holds, toAnswerDocument, told } from './answer-document.ts';
-import type { Members } from './json-fields.ts';
+import { elementsOf } from '../../core/json/elements.ts';
+import type { JsonDocument } from '../../core/json/json-document.ts';
+import { JsonScanner } from '../../core/json/scanner.ts';
+import { ANSWER_SCAN, answerDocument, holds, toAnswerDocument, told } from '../answer-document.ts';
+import type { Members } from '../json-fields.ts';
 
 /** Bytes that are read before others get their turn. */
 const SLICE_BYTES = 256 * 1024;

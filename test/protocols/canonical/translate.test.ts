@@ -1,17 +1,17 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
-import { formatSse } from '../../src/core/sse/frame.ts';
-import type { StreamDecoder, StreamEncoder } from '../../src/protocols/canonical-codec.ts';
-import type { CanonicalEvent } from '../../src/protocols/canonical-stream.ts';
-import { chatCodec } from '../../src/protocols/chat/codec/chat-codec.ts';
-import { peekChat } from '../../src/protocols/chat/chat-request.ts';
-import type { Feature } from '../../src/protocols/features.ts';
-import { messagesCodec } from '../../src/protocols/messages/codec/messages-codec.ts';
-import { pairLosses } from '../../src/protocols/pair-losses.ts';
-import { translateBetween } from '../../src/protocols/translate.ts';
-import { TranslatedStream } from '../../src/protocols/translated-stream.ts';
-import { verifies } from '../requirements.ts';
-import { ANSWER, encodeOptions, atOnce } from '../support/protocols.ts';
+import { formatSse } from '../../../src/core/sse/frame.ts';
+import type { StreamDecoder, StreamEncoder } from '../../../src/protocols/canonical/codec.ts';
+import type { CanonicalEvent } from '../../../src/protocols/canonical/stream.ts';
+import { chatCodec } from '../../../src/protocols/chat/codec/chat-codec.ts';
+import { peekChat } from '../../../src/protocols/chat/chat-request.ts';
+import type { Feature } from '../../../src/protocols/features.ts';
+import { messagesCodec } from '../../../src/protocols/messages/codec/messages-codec.ts';
+import { pairLosses } from '../../../src/protocols/canonical/pair-losses.ts';
+import { translateBetween } from '../../../src/protocols/canonical/translate.ts';
+import { TranslatedStream } from '../../../src/protocols/canonical/translated-stream.ts';
+import { verifies } from '../../requirements.ts';
+import { ANSWER, encodeOptions, atOnce } from '../../support/protocols.ts';
 
 const wire = translateBetween(chatCodec, messagesCodec);
 

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../core/json/value.ts';
-import type { Members } from './json-fields.ts';
+import { isJsonObject } from '../../core/json/value.ts';
+import type { Members } from '../json-fields.ts';
 
 /** Members of a request that its protocol's codec reads; what it holds beside them is lost by name. */
 export interface ReadShape {

@@ -1,7 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PROTOCOLS } from '../../src/core/protocol-id.ts';
-import { fromSignatureText, toSignatureText } from '../../src/protocols/reasoning-token.ts';
+import { PROTOCOLS } from '../../../src/core/protocol-id.ts';
+import {
+  fromSignatureText,
+  toSignatureText,
+} from '../../../src/protocols/canonical/reasoning-token.ts';
 
 const protocol = fc.constantFrom(...PROTOCOLS);
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.base64String());
