@@ -1,10 +1,10 @@
 import type { Client } from '../client/create-client.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { usageError } from './cli-error.ts';
-import type { Connection } from './connection.ts';
-import type { ResolvedFlags } from './flags.ts';
+import type { Connection } from './connection/connection.ts';
+import type { ResolvedFlags } from './grammar/flags.ts';
 import type { CliIo } from './io.ts';
-import type { Output } from './output.ts';
+import type { Output } from './output/output.ts';
 
 export interface ConnectOptions {
   /** A file of the project; its directory is searched for `.gateway` too. */
@@ -63,9 +63,9 @@ export function createContext({
   format,
 }: ContextOptions): CommandContext {
   const connection = async ({ near, keyRequired = true, given = {} }: ConnectOptions = {}) => {
-    const { findConnection, isUnnamed } = await import('./connection.ts');
-    const { pickTarget, withGiven } = await import('./pick-target.ts');
-    const { readContexts } = await import('./contexts.ts');
+    const { findConnection, isUnnamed } = await import('./connection/connection.ts');
+    const { pickTarget, withGiven } = await import('./connection/pick-target.ts');
+    const { readContexts } = await import('./connection/contexts.ts');
     const sources = {
       ...pickTarget(withGiven(globals, given), await readContexts(io.env)),
       env: io.env,
@@ -108,7 +108,7 @@ export function createContext({
       if (!isTerminal(io)) {
         throw usageError(`${question} Nobody can be asked here`, 'add --yes to go on');
       }
-      const { ask } = await import('./ask.ts');
+      const { ask } = await import('./input/ask.ts');
       await ask(question, { input: process.stdin, output: process.stderr, signal });
     },
     readStdin: () => readAll(io.stdin),
@@ -120,7 +120,7 @@ function isTerminal({ stdin, stderr }: CliIo): boolean {
 }
 
 async function declaredGateway(io: CliIo, near: string | undefined) {
-  const { findDeclared } = await import('./declared-gateway.ts');
+  const { findDeclared } = await import('./connection/declared-gateway.ts');
   return findDeclared(io, near);
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderBars } from '../../src/cli/bar-chart.ts';
-import { createStyle } from '../../src/cli/style.ts';
+import { renderBars } from '../../src/cli/output/bar-chart.ts';
+import { createStyle } from '../../src/cli/output/style.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { runCli } from './run-cli.ts';

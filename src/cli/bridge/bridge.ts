@@ -6,8 +6,8 @@ import { BridgeTraffic } from './bridge-traffic.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandResult } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { linesOf } from '../json-lines.ts';
-import { lookUp } from '../not-found.ts';
+import { linesOf } from '../output/json-lines.ts';
+import { lookUp } from '../resources/not-found.ts';
 
 /** A protocol of JSON-RPC messages: over stdio one a line, towards the Service one a POST. */
 export interface BridgedProtocol {
