@@ -10,8 +10,8 @@ import { openStore } from '../../src/store/open-store.ts';
 import { verifies } from '../requirements.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { startMediaStudio } from '../support/media-studio.ts';
-import type { MediaStudio } from '../support/media-studio.ts';
+import { startMediaStudio } from '../support/stage/media-studio.ts';
+import type { MediaStudio } from '../support/stage/media-studio.ts';
 import { runCli } from './run-cli.ts';
 import type { CliRun } from './run-cli.ts';
 

@@ -71,7 +71,7 @@ describe('docs', () => {
   });
 
   it('names every series of the metrics', async () => {
-    const source = await readFile(join(DOCS, '../src/server/metrics.ts'), 'utf8');
+    const source = await readFile(join(DOCS, '../src/server/process/metrics.ts'), 'utf8');
     const page = await readFile(join(DOCS, 'operations.md'), 'utf8');
     const declared = [...source.matchAll(/name: '(gateway_\w+)'/g)].map(([, name]) => name);
     const told = [...page.matchAll(/^\| `(gateway_\w+)`/gm)].map(([, name]) => name);

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ResourceDefinition } from '../../src/resources/store/define-resource.ts';
 import { RESOURCES } from '../../src/resources/registry.ts';
-import type { Located } from '../e2e/openapi-checker.ts';
+import type { Located } from '../e2e/api/openapi-checker.ts';
 import { verifies } from '../requirements.ts';
 import { CANARIES, startApiWorld } from './support/api-world.ts';
 import type { ApiWorld } from './support/api-world.ts';

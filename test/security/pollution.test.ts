@@ -6,8 +6,8 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { askRaw } from '../support/raw-client.ts';
 import type { RawOptions } from '../support/raw-client.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
-import type { Upstream } from '../support/upstream.ts';
+import { sendJson, startUpstream } from '../support/stage/upstream.ts';
+import type { Upstream } from '../support/stage/upstream.ts';
 
 /** Names that reach what all objects share, or are mistaken for a member that there is. */
 const NAMES = [

@@ -7,7 +7,7 @@ import { RESPONSES } from '../../fixtures/wire/responses.ts';
 import type { Wire, WireFixtures } from '../../fixtures/wire/wire.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
-import { beginEvents, sendJson, startUpstream } from '../../support/upstream.ts';
+import { beginEvents, sendJson, startUpstream } from '../../support/stage/upstream.ts';
 import type { ClientRow, Target } from './client.ts';
 
 export const PROVIDERS = {

@@ -13,8 +13,8 @@ import { openMediaMount } from '../../../src/surfaces/assets/media-mount.ts';
 import type { Registrar } from '../../../src/surfaces/assets/registrar.ts';
 import { createUrlGuard } from '../../../src/upstream/guard/url-guard.ts';
 import { verifies } from '../../requirements.ts';
-import { PNG, startMediaStudio } from '../../support/media-studio.ts';
-import type { MediaStudio } from '../../support/media-studio.ts';
+import { PNG, startMediaStudio } from '../../support/stage/media-studio.ts';
+import type { MediaStudio } from '../../support/stage/media-studio.ts';
 
 let studio: MediaStudio;
 let directory: string;
