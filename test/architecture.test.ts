@@ -15,6 +15,8 @@ const ROWS = [
   ['usage', 'routing'],
   ['inference'],
   ['surfaces', 'resources'],
+  ['assets', 'apis'],
+  ['tasks'],
   ['sessions'],
   ['runtime', 'scheduler'],
   ['client'],

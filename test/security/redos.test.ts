@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { createInputChecker } from '../../src/surfaces/run/check-input.ts';
+import { createInputChecker } from '../../src/tasks/runs/check-input.ts';
 import { regexLiteralsOf } from '../support/regex-literals.ts';
 
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));

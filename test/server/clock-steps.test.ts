@@ -10,7 +10,7 @@ import { createSharedCooldowns } from '../../src/routing/shared-cooldowns.ts';
 import { acquireLease } from '../../src/store/journal/lease.ts';
 import { createBlobs } from '../../src/store/journal/blobs.ts';
 import { openMemoryStore } from '../../src/store/backends/memory.ts';
-import { createMediaLinks } from '../../src/surfaces/assets/media-links.ts';
+import { createMediaLinks } from '../../src/assets/media-links.ts';
 import { createConcurrencyLimiter } from '../../src/usage/rates/concurrency-limiter.ts';
 import { recoverOpen } from '../../src/usage/recovery/recover-open.ts';
 import { createWorkerLease } from '../../src/usage/ledger/worker-lease.ts';

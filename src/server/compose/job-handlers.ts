@@ -1,8 +1,8 @@
 import type { JobHandler } from '../../jobs/jobs.ts';
-import { createInteractionDesk } from '../../surfaces/interactions/interaction-desk.ts';
-import { POLL_JOB } from '../../surfaces/interactions/interaction-records.ts';
-import { createVideoDesk } from '../../surfaces/videos/video-desk.ts';
-import { VIDEO_POLL } from '../../surfaces/videos/video-records.ts';
+import { createInteractionDesk } from '../../tasks/interactions/interaction-desk.ts';
+import { POLL_JOB } from '../../tasks/interactions/interaction-records.ts';
+import { createVideoDesk } from '../../tasks/videos/video-desk.ts';
+import { VIDEO_POLL } from '../../tasks/videos/video-records.ts';
 import { openRetention } from './open-retention.ts';
 import type { RetentionOptions } from './open-retention.ts';
 import type { PublicDeps } from '../routes/public-routes.ts';

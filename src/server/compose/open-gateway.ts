@@ -17,7 +17,7 @@ import { TRIGGER_JOB } from '../../scheduler/run-ops.ts';
 import { TURN_JOB } from '../../sessions/turn-job.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
-import { RUN_JOB } from '../../surfaces/run/run-record.ts';
+import { RUN_JOB } from '../../tasks/runs/run-record.ts';
 import { WEBHOOK_JOB } from '../../webhooks/delivery.ts';
 import { accountRoutes } from '../routes/account-routes.ts';
 import { adminRoutes } from '../routes/admin-routes.ts';

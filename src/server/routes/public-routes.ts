@@ -13,25 +13,22 @@ import {
 import { imageEditsSurface, imagesSurface } from '../../surfaces/images.ts';
 import { createInferenceHandler } from '../../surfaces/inference-surface.ts';
 import type { InferenceSurface, SurfaceDeps } from '../../surfaces/inference-surface.ts';
-import { createInteractionDesk } from '../../surfaces/interactions/interaction-desk.ts';
-import type { InteractionDesk } from '../../surfaces/interactions/interaction-desk.ts';
-import { createInteractionGet } from '../../surfaces/interactions/interaction-get.ts';
-import { interactionsSurface } from '../../surfaces/interactions/interactions-surface.ts';
+import { createInteractionDesk } from '../../tasks/interactions/interaction-desk.ts';
+import type { InteractionDesk } from '../../tasks/interactions/interaction-desk.ts';
+import { createInteractionGet } from '../../tasks/interactions/interaction-get.ts';
+import { interactionsSurface } from '../../tasks/interactions/interactions-surface.ts';
 import { countTokensSurface, messagesSurface } from '../../surfaces/messages.ts';
 import { createSharedModels } from '../../surfaces/model-lists.ts';
-import {
-  createPassthroughHandler,
-  PASSTHROUGH_PATH,
-} from '../../surfaces/passthrough/passthrough-handlers.ts';
+import { createPassthroughHandler, PASSTHROUGH_PATH } from '../../apis/passthrough-handlers.ts';
 import { responsesSurface } from '../../surfaces/responses.ts';
-import { createVideoDesk } from '../../surfaces/videos/video-desk.ts';
-import type { VideoDesk } from '../../surfaces/videos/video-desk.ts';
+import { createVideoDesk } from '../../tasks/videos/video-desk.ts';
+import type { VideoDesk } from '../../tasks/videos/video-desk.ts';
 import {
   CONTENT_TASKS_PATH,
   createVideoHandlers,
   VIDEOS_PATH,
-} from '../../surfaces/videos/video-handlers.ts';
-import { contentTasksSurface, videosSurface } from '../../surfaces/videos/videos-surface.ts';
+} from '../../tasks/videos/video-handlers.ts';
+import { contentTasksSurface, videosSurface } from '../../tasks/videos/videos-surface.ts';
 import type { Transport } from '../../upstream/transport.ts';
 import type { Api } from '../../routing/catalog.ts';
 import type { Charges } from '../../usage/spend/charges.ts';

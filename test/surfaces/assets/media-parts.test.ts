@@ -8,10 +8,10 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/core/time/clock.ts';
 import { createSigner } from '../../../src/core/seal.ts';
 import { fromBytes } from '../../../src/core/memory/spooled-body.ts';
-import { readRange } from '../../../src/surfaces/assets/byte-range.ts';
-import { createMediaLinks } from '../../../src/surfaces/assets/media-links.ts';
-import { openMediaMount } from '../../../src/surfaces/assets/media-mount.ts';
-import { ASSET_TYPES, sniffMedia } from '../../../src/surfaces/assets/sniff-media.ts';
+import { readRange } from '../../../src/assets/byte-range.ts';
+import { createMediaLinks } from '../../../src/assets/media-links.ts';
+import { openMediaMount } from '../../../src/assets/media-mount.ts';
+import { ASSET_TYPES, sniffMedia } from '../../../src/assets/sniff-media.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 describe('readRange', () => {
