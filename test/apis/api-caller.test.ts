@@ -10,7 +10,7 @@ import type { Transport, UpstreamRequest, UpstreamSink } from '../../src/upstrea
 import type { Ledger, RequestOutcome, RequestStart } from '../../src/usage/ledger/ledger.ts';
 import type { Principal } from '../../src/usage/principal.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
-import { makeApi } from '../surfaces/passthrough/make-api.ts';
+import { makeApi } from './make-api.ts';
 
 type Play = (sink: UpstreamSink, request: UpstreamRequest) => void;
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { toApiHeaders } from '../../src/apis/request-headers.ts';
 import { createRequestHead } from '../../src/upstream/http1/request-head.ts';
 import { verifies } from '../requirements.ts';
-import { makeApi } from '../surfaces/passthrough/make-api.ts';
+import { makeApi } from './make-api.ts';
 
 const sent = (headers: Record<string, string>, api = makeApi()): Record<string, string> => {
   const flat = toApiHeaders(headers, api);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { refusalOf, toClientHead } from '../../src/apis/response-head.ts';
 import { verifies } from '../requirements.ts';
-import { makeApi } from '../surfaces/passthrough/make-api.ts';
+import { makeApi } from './make-api.ts';
 
 describe('the head of an answer', () => {
   it(

@@ -7,7 +7,7 @@ import type { UpstreamSink } from '../../src/upstream/transport.ts';
 import type { Ledger, RequestOutcome, RequestStart } from '../../src/usage/ledger/ledger.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { principal } from '../usage/usage-fixtures.ts';
-import { makeApi } from '../surfaces/passthrough/make-api.ts';
+import { makeApi } from './make-api.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toTarget, toUriText } from '../../src/apis/target.ts';
 import { verifies } from '../requirements.ts';
-import { makeApi } from '../surfaces/passthrough/make-api.ts';
+import { makeApi } from './make-api.ts';
 
 const BASES = [
   'https://api.example',

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/core/time/clock.ts';
-import { fromBytes } from '../../../src/core/memory/spooled-body.ts';
-import { openMediaMount } from '../../../src/assets/media-mount.ts';
-import { findProgram, startRedis } from '../../store/support/database-server.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
+import { fromBytes } from '../../src/core/memory/spooled-body.ts';
+import { openMediaMount } from '../../src/assets/media-mount.ts';
+import { findProgram, startRedis } from '../store/support/database-server.ts';
 
 const program = findProgram('redis-server');
 

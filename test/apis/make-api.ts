@@ -1,6 +1,6 @@
-import { resolveApi } from '../../../src/routing/api.ts';
-import type { ApiSettings } from '../../../src/routing/api.ts';
-import type { Api } from '../../../src/routing/catalog.ts';
+import { resolveApi } from '../../src/routing/api.ts';
+import type { ApiSettings } from '../../src/routing/api.ts';
+import type { Api } from '../../src/routing/catalog.ts';
 
 /** An API with a secret, as the catalog has it. */
 export function makeApi(settings: Partial<ApiSettings> = {}, rest: Partial<Api> = {}): Api {

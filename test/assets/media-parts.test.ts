@@ -5,14 +5,14 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/core/time/clock.ts';
-import { createSigner } from '../../../src/core/seal.ts';
-import { fromBytes } from '../../../src/core/memory/spooled-body.ts';
-import { readRange } from '../../../src/assets/byte-range.ts';
-import { createMediaLinks } from '../../../src/assets/media-links.ts';
-import { openMediaMount } from '../../../src/assets/media-mount.ts';
-import { ASSET_TYPES, sniffMedia } from '../../../src/assets/sniff-media.ts';
-import { createFakeClock } from '../../support/fake-clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
+import { createSigner } from '../../src/core/seal.ts';
+import { fromBytes } from '../../src/core/memory/spooled-body.ts';
+import { readRange } from '../../src/assets/byte-range.ts';
+import { createMediaLinks } from '../../src/assets/media-links.ts';
+import { openMediaMount } from '../../src/assets/media-mount.ts';
+import { ASSET_TYPES, sniffMedia } from '../../src/assets/sniff-media.ts';
+import { createFakeClock } from '../support/fake-clock.ts';
 
 describe('readRange', () => {
   it('never leaves the body', () => {
