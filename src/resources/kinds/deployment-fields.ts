@@ -80,7 +80,7 @@ const attached = <T extends z.ZodType>(item: T) =>
     .nullish()
     .transform((value) => value ?? []);
 
-/** What a Schedule is declared by (contract: Deployment / Schedule). */
+/** Fields of a Schedule (contract: Deployment / Schedule). */
 export const deploymentFields = z.object({
   name: name.describe('Shown to people.'),
   organization: owner,

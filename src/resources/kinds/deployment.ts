@@ -19,7 +19,7 @@ import type { Draft, Lookup, Settlement } from '../store/settlement.ts';
 /** The write-only field that holds the webhook's URL. */
 export const CHAT_WEBHOOK = 'notification_settings';
 
-/** Of all first messages as JSON; larger contents are files that they name. */
+/** Most bytes of all first messages as JSON; larger contents are files that they name. */
 const MAX_EVENT_BYTES = 512 * 1024;
 const UPCOMING = 5;
 
@@ -66,7 +66,7 @@ export const deployment: ResourceDefinition = defineResource({
 export interface DeploymentOptions {
   clock: Clock;
   operator: OperatorNames;
-  /** Where the operator takes messages beside the known providers. */
+  /** Webhooks of the operator that take messages beside the known providers'. */
   webhooks: readonly OwnWebhook[];
 }
 
@@ -138,7 +138,11 @@ async function settleDeployment(
   return { spec, state: { ...fresh, next_due_at: next } };
 }
 
-/** What was named before may have been deleted since. @throws GatewayError `not_found` */
+/**
+ * Checks the files that are newly named; one that was named before may have been deleted since.
+ *
+ * @throws GatewayError `not_found`
+ */
 async function findFiles({ spec, before }: Draft, { find }: Lookup): Promise<void> {
   const at = 'initial_events';
   const former = before && filesOf(before.spec[at] as unknown[], at);

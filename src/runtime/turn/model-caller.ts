@@ -82,9 +82,9 @@ export interface ModelCallerDeps {
   ids: IdSource;
 }
 
-/** What a model reads, where its declaration does not say it. */
+/** Context window in tokens where the model's declaration has none. */
 const DEFAULT_WINDOW = 128_000;
-/** Of what a model reads, its answer gets no more. */
+/** Largest share of the context window for the answer. */
 const ANSWER_SHARE = 0.25;
 /** The answer is held whole. */
 const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
