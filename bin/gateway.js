@@ -24,14 +24,14 @@ const io = {
 };
 
 async function start() {
-  const { main } = await import('../dist/cli/main.js');
+  const { main } = await import('../dist/lib/main.js');
   // Set, not forced, so that everything that was written arrives.
   process.exitCode = await main(io);
 }
 
 start().catch((error) => {
   const unbuilt =
-    error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes('dist/cli/main.js');
+    error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes('dist/lib/main.js');
   process.stderr.write(
     unbuilt ? 'gateway is not built: run `npm run build`\n' : `${error.stack}\n`,
   );

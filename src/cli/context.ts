@@ -60,19 +60,9 @@ export function createContext({
   signal,
   format,
 }: ContextOptions): CommandContext {
-  const connection = async ({ near, keyRequired = true, given = {} }: ConnectOptions = {}) => {
-    const { findConnection, isUnnamed } = await import('./connection.ts');
-    const { pickTarget, withGiven } = await import('./pick-target.ts');
-    const { readContexts } = await import('./contexts.ts');
-    const sources = {
-      ...pickTarget(withGiven(globals, given), await readContexts(io.env)),
-      env: io.env,
-      cwd: io.cwd,
-      near,
-      keyRequired,
-    };
-    const declared = isUnnamed(sources) ? await declaredGateway(io, near) : undefined;
-    const found = findConnection({ ...sources, declared });
+  const connection = async (options: ConnectOptions = {}) => {
+    const { locateGateway } = await import('./locate-gateway.ts');
+    const found = await locateGateway(io, globals, options);
     output.debug(`server ${found.server} (${found.serverOrigin}), key from ${found.keyOrigin}`);
     return found;
   };
@@ -112,11 +102,6 @@ export function createContext({
     },
     readStdin: () => readAll(io.stdin),
   };
-}
-
-async function declaredGateway(io: CliIo, near: string | undefined) {
-  const { findDeclared } = await import('./declared-gateway.ts');
-  return findDeclared(io, near);
 }
 
 /** Unlike the server's clock its timers keep the process alive: a pause must not end the command. */
