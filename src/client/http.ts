@@ -1,10 +1,10 @@
-import { createFetch } from 'ofetch';
 import type { Clock } from '../core/clock.ts';
 import { ClientError } from './client-error.ts';
 import { toConnectionError } from './connection-error.ts';
 import { fromErrorBody } from './error-body.ts';
 import { DEFAULT_RETRY, parseRetryAfter, retryDelay, type RetryPolicy } from './retry.ts';
 import type { Guard } from './guards.ts';
+import { sendWithNode, type Reply, type Sending } from './node-transport.ts';
 import { withDeadline } from './deadline.ts';
 import { sleep } from './sleep.ts';
 
@@ -13,6 +13,7 @@ export interface HttpOptions {
   baseUrl: string;
   /** Sent as `Authorization: Bearer …`; undefined sends none. */
   apiKey?: string | undefined;
+  /** Sends the calls in place of the HTTP client of Node.js. */
   fetch?: typeof globalThis.fetch | undefined;
   clock: Clock;
   /** Milliseconds until a call without an answer is given up; default 60,000. Streams: until the head. */
@@ -87,15 +88,14 @@ export function createHttp(options: HttpOptions): Http {
   };
 }
 
-interface Sending<T> {
+interface Attempt<T> {
   attempt: number;
-  read: (response: Response) => Promise<T>;
+  read: (reply: Reply) => Promise<T>;
 }
 
-type Send = <T>(call: HttpCall, sending: Sending<T>) => Promise<HttpAnswer<T>>;
+type Send = <T>(call: HttpCall, sending: Attempt<T>) => Promise<HttpAnswer<T>>;
 
 function createSender(options: HttpOptions): Send {
-  const request = createFetch({ fetch: options.fetch ?? globalThis.fetch });
   const headers = {
     accept: 'application/json, text/event-stream;q=0.9',
     'user-agent': options.userAgent ?? 'gateway-client',
@@ -110,24 +110,19 @@ function createSender(options: HttpOptions): Send {
     );
     let outcome = 'no answer';
     try {
-      const response = await request.raw(join(options.baseUrl, call.path, call.query), {
+      const response = await exchange(options, call, {
         method: call.method,
         headers: {
           ...headers,
           ...(call.body !== undefined && { 'content-type': 'application/json' }),
           ...call.headers,
         },
-        ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
-        ...(call.form && { body: call.form }),
-        retry: false,
-        redirect: 'manual',
-        ignoreResponseError: true,
-        // The body is left unread, so that each caller reads it in its own way.
-        responseType: 'stream',
+        body: call.body === undefined ? undefined : JSON.stringify(call.body),
         signal: deadline.signal,
       });
       outcome = String(response.status);
-      if (!response.ok) throw await toHttpError(response, options.clock.now(), attempt);
+      if (response.status < 200 || response.status > 299)
+        throw await toHttpError(response, options.clock.now(), attempt);
       const { status } = response;
       return { ...metaOf(response), status, body: await read(response) };
     } catch (thrown) {
@@ -148,18 +143,26 @@ function createSender(options: HttpOptions): Send {
   };
 }
 
-function metaOf(response: Response): { requestId: string | undefined; contentType: string } {
+/** Forms are what `fetch` alone can write, so those are sent by it. */
+async function exchange(
+  { fetch, baseUrl }: HttpOptions,
+  { path, query, form }: HttpCall,
+  sending: Sending,
+): Promise<Reply> {
+  const url = join(baseUrl, path, query);
+  if (fetch === undefined && form === undefined) return sendWithNode(url, sending);
+  const { body = form ?? null, ...init } = sending;
+  return (fetch ?? globalThis.fetch)(url, { ...init, body, redirect: 'manual' });
+}
+
+function metaOf(response: Reply): { requestId: string | undefined; contentType: string } {
   return {
     requestId: response.headers.get('x-request-id') ?? undefined,
     contentType: response.headers.get('content-type') ?? '',
   };
 }
 
-async function toHttpError(
-  response: Response,
-  now: number,
-  attempts: number,
-): Promise<ClientError> {
+async function toHttpError(response: Reply, now: number, attempts: number): Promise<ClientError> {
   return new ClientError({
     ...fromErrorBody(response.status, await response.text()),
     status: response.status,
