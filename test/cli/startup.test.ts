@@ -1,8 +1,16 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startFakeServer } from '../client/fake-server.ts';
 import { verifies } from '../requirements.ts';
 import { loadedBy } from './loaded-modules.ts';
+import { emptyDirectory } from './run-cli.ts';
 
+/** Names of the packages that files belong to. */
+const namesOf = (files: readonly string[]) =>
+  [
+    ...new Set(files.map((file) => /.*\/node_modules\/((@[^/]+\/)?[^/]+)/.exec(file)?.[1])),
+  ].toSorted();
 const roomsOf = (own: readonly string[]) => new Set(own.map((file) => file.split('/')[0]));
 
 it(
@@ -45,5 +53,48 @@ it(
     expect(roomsOf(local.own)).toContain('config');
     expect(roomsOf(local.own)).not.toContain('server');
     expect(roomsOf(local.own)).not.toContain('store');
+  },
+);
+
+it(
+  verifies('cli.startup', 'a list is a dozen files of ours and the parser, without fetch'),
+  async () => {
+    const page = { object: 'list', data: [], has_more: false, first_id: null, last_id: null };
+    const server = await startFakeServer(() => ({ body: { ...page, next_page: null } }));
+    onTestFinished(() => server.close());
+    // Words that name no class of fetch: the first use of one loads all of it, so here it fails.
+    const forbidden = ['fetch', 'Response', 'Request', 'Headers', 'FormData'].map(
+      (name) =>
+        `Object.defineProperty(globalThis,'${name}',{get(){throw new Error('${name} used')}});`,
+    );
+    const env = {
+      GATEWAY_SERVER: server.url,
+      GATEWAY_API_KEY: 'key',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(forbidden.join(''))}`,
+    };
+    for (const kind of ['keys', 'models']) {
+      const { files, own, packages } = await loadedBy([kind, 'list'], { env });
+      expect(namesOf(packages)).toEqual(['commander']);
+      for (const room of ['config', 'server', 'store', 'resources', 'providers'])
+        expect(roomsOf(own)).not.toContain(room);
+      expect(files.length).toBeLessThanOrEqual(14);
+    }
+  },
+);
+
+it(
+  verifies(
+    'cli.startup',
+    'validate loads what reads files and schemas, and nothing that calls or serves',
+  ),
+  async () => {
+    const cwd = await emptyDirectory();
+    await writeFile(join(cwd, 'gateway.yaml'), 'version: 1\n');
+    const { files, own, packages } = await loadedBy(['validate'], { cwd });
+    expect(namesOf(packages)).toEqual(['commander', 'croner', 'leven', 'yaml', 'zod']);
+    for (const room of ['server', 'store', 'inference', 'runtime'])
+      expect(roomsOf(own)).not.toContain(room);
+    expect(own).not.toContain('client/http.ts');
+    expect(files.length).toBeLessThanOrEqual(12);
   },
 );
