@@ -15,6 +15,7 @@ const ENTRIES = {
   index: 'src/index.ts',
   plugin: 'src/plugin.ts',
   main: 'src/cli/main.ts',
+  'print-version': 'src/cli/print-version.ts',
   'worker-channel': 'src/server/worker-channel.ts',
   'reaper-process': 'src/runtime/reaper/reaper-process.ts',
   'verify-process': 'src/store/raw/verify-process.ts',

@@ -1,31 +1,52 @@
+import { commandsFor } from './all-commands.ts';
+import { findCommand, type CommandSpec } from './command.ts';
 import type { CliIo } from './io.ts';
-import { packageVersion } from './package-version.ts';
-
-/** Spellings of the command `version` that need no table of commands to be known. */
-const VERSION = new Set(['--version', '-V', 'version']);
+import type { CommandLine } from './run-command.ts';
+import { createStyle, wantsColor } from './style.ts';
 
 /**
- * Runs one command line and gives its exit code (`gateway help exit-codes`). Never rejects. The version
- * alone is answered without loading anything else.
+ * Runs one command line and gives its exit code (`gateway help exit-codes`). Never rejects. Plain
+ * questions (help, version, completion) are answered without loading anything else.
  */
 export async function main(io: CliIo): Promise<number> {
-  guardStreams(io);
-  const [word = '', ...more] = io.argv;
-  if (
-    VERSION.has(word) &&
-    more.length === 0 &&
-    !io.env['GATEWAY_OUTPUT'] &&
-    !io.env['GATEWAY_JSON']
-  ) {
-    io.stdout.write(`${packageVersion()}\n`);
-    return 0;
+  const commands = await commandsFor(io);
+  const argv = expandShortcuts(io.argv, commands);
+  const text = await answerOf({ commands, argv }, io);
+  if (text === undefined) {
+    const { runCommand } = await import('./run-command.ts');
+    return runCommand(io, { commands, argv });
   }
-  const { runCommandLine } = await import('./run-command-line.ts');
-  return runCommandLine(io);
+  io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  return 0;
 }
 
-/** A reader that has seen enough (`| head -1`) is no failure. */
-function guardStreams(io: CliIo): void {
-  io.stdout.on('error', (error) => io.exit(error.code === 'EPIPE' ? 0 : 1));
-  io.stderr.on('error', () => {});
+/** `--help` anywhere, `--version` alone and no words at all are spellings of commands. */
+function expandShortcuts(
+  argv: readonly string[],
+  commands: readonly CommandSpec[],
+): readonly string[] {
+  if (argv.length === 0) return ['help'];
+  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) return ['version'];
+  const end = argv.indexOf('--');
+  const own = end === -1 ? argv : argv.slice(0, end);
+  if (!own.includes('--help') && !own.includes('-h')) return argv;
+  const words = own.filter((word) => !word.startsWith('-'));
+  const used = findCommand(commands, words)?.used ?? 0;
+  // Words that are no command stay as they are: the parser says what was meant.
+  return words.length > 0 && used === 0 ? argv : ['help', ...words.slice(0, used)];
+}
+
+/** Undefined: the words carry flags, or are wrong; the parser and the full output judge those. */
+async function answerOf({ commands, argv }: CommandLine, io: CliIo): Promise<string | undefined> {
+  const found = findCommand(commands, argv);
+  if (found?.command.light === undefined || io.env['GATEWAY_OUTPUT'] || io.env['GATEWAY_JSON']) {
+    return undefined;
+  }
+  const words = argv.slice(found.used);
+  if (!found.command.hidden && words.some((word) => word.startsWith('-'))) return undefined;
+  const { answer } = await found.command.light();
+  const text = answer(words, commands)?.text;
+  if (typeof text !== 'function') return text;
+  const { isTTY = false } = io.stdout;
+  return text(createStyle(wantsColor({ isTTY, env: io.env, off: false })));
 }

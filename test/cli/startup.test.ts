@@ -24,7 +24,7 @@ it(
       expect(others).toEqual([]);
       const commands = own.filter((file) => file.startsWith('cli/commands/'));
       expect(commands).toHaveLength(1);
-      expect(files.length).toBeLessThanOrEqual(7);
+      expect(files.length).toBeLessThanOrEqual(5);
     }
   },
 );
@@ -77,7 +77,7 @@ it(
       expect(namesOf(packages)).toEqual(['commander']);
       for (const room of ['config', 'server', 'store', 'resources', 'providers'])
         expect(roomsOf(own)).not.toContain(room);
-      expect(files.length).toBeLessThanOrEqual(14);
+      expect(files.length).toBeLessThanOrEqual(13);
     }
   },
 );
