@@ -9,7 +9,7 @@ import { emptyDirectory } from './run-cli.ts';
 /** Names of the packages that files belong to. */
 const namesOf = (files: readonly string[]) =>
   [
-    ...new Set(files.map((file) => /.*\/node_modules\/((@[^/]+\/)?[^/]+)/.exec(file)?.[1])),
+    ...new Set(files.map((file) => /.*\/node_modules\/((@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? '')),
   ].toSorted();
 const roomsOf = (own: readonly string[]) => new Set(own.map((file) => file.split('/')[0]));
 
