@@ -1,6 +1,7 @@
 import type { AdminKind, Client } from '../client/create-client.ts';
 import { collect } from '../client/pages.ts';
-import type { ResourceClient } from '../config/resource-client.ts';
+import type { Inventory } from '../config/inventory.ts';
+import type { InventoryClient, ResourceClient } from '../config/resource-client.ts';
 
 /** Where the admin API keeps a kind. */
 const PATHS = {
@@ -16,9 +17,33 @@ const PATHS = {
   deployment: 'deployments',
 } as const satisfies Record<Parameters<ResourceClient['list']>[0], AdminKind>;
 
+function toInventoryClient(client: Client): InventoryClient {
+  const inventories = client.admin('inventories');
+  return {
+    async list() {
+      try {
+        return (await collect(inventories.list())).map(toInventory);
+      } catch (thrown) {
+        if ((thrown as { status?: number }).status === 404) return undefined;
+        throw thrown;
+      }
+    },
+    async write(namespace, before, next) {
+      if (before === undefined) await inventories.create({ name: namespace, ...next });
+      else await inventories.update(before.id, { ...next, expected_version: before.version });
+    },
+  };
+}
+
+function toInventory(view: Readonly<Record<string, unknown>>): Inventory {
+  const { name, ...rest } = view;
+  return { ...rest, namespace: String(name) } as unknown as Inventory;
+}
+
 /** What plan and apply work on, over HTTP. Interrupting stops before the next call, not in the middle. */
 export function toResourceClient(client: Client): ResourceClient {
   return {
+    inventories: toInventoryClient(client),
     list: (kind) => collect(client.admin(PATHS[kind]).list()),
     create: (kind, body, name) => client.admin(PATHS[kind]).create(body, undefined, name),
     update: (kind, id, { body, expectedVersion }) =>

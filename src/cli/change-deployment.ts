@@ -2,7 +2,8 @@ import type { Client } from '../client/create-client.ts';
 import { oneLine } from '../core/printable.ts';
 import type { DeploymentView } from '../client/deployments.ts';
 import type { CommandRun } from './command.ts';
-import { skipMissing } from './skip-missing.ts';
+import { findDeployment } from './find-deployment.ts';
+import { lookUp, skipMissing, wordOf } from './not-found.ts';
 
 export interface DeploymentChange {
   /** What cannot be undone is asked first, `Delete`; absent: it can be undone. */
@@ -18,11 +19,12 @@ export function changeDeployment({ ask, done, act }: DeploymentChange): CommandR
     skipMissing(flags, async () => {
       const { signal } = context;
       const client = await context.connect();
-      const { id, name } = await client.deployments.find(args['deployment'] ?? '', signal);
-      const called = `deployment ${oneLine(name)} (${id})`;
+      const named = args['deployment'] ?? '';
+      const { id, name } = await findDeployment(client, named, signal);
+      const called = `${wordOf('deployments')} ${oneLine(name)} (${id})`;
       if (ask !== undefined)
         await context.confirm(`${ask} ${called} of ${client.baseUrl}? This cannot be undone.`);
-      const changed = await act(client, id, signal);
+      const changed = await lookUp({ kind: 'deployments', named }, () => act(client, id, signal));
       return { data: changed ?? { id }, text: `${called} is ${done}` };
     });
 }

@@ -3,7 +3,7 @@ import { oneLine } from '../core/printable.ts';
 import type { AdminKind } from '../client/create-client.ts';
 import type { CommandInput, CommandResult } from './command.ts';
 import { findResource } from './find-resource.ts';
-import { skipMissing } from './skip-missing.ts';
+import { lookUp, skipMissing, wordOf } from './not-found.ts';
 
 export interface ResourceChange {
   kind: AdminKind;
@@ -22,11 +22,12 @@ export function changeResource(
   return skipMissing(flags, async () => {
     const client = await context.connect();
     const admin = client.admin(kind);
-    const found = await findResource(admin, args['id'] ?? '', context.signal);
-    const called = `${kind.slice(0, -1)} ${oneLine(found.name)} (${found.id})`;
+    const sought = { kind, named: args['id'] ?? '' };
+    const found = await findResource(client, sought, context.signal);
+    const called = `${wordOf(kind)} ${oneLine(found.name)} (${found.id})`;
     if (ask !== undefined)
       await context.confirm(`${ask} ${called} of ${client.baseUrl}? This cannot be undone.`);
-    const changed = await act(admin, found, context.signal);
+    const changed = await lookUp(sought, () => act(admin, found, context.signal));
     return { data: changed ?? { id: found.id }, text: `${called} is ${done}` };
   });
 }

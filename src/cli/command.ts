@@ -104,6 +104,25 @@ export function schemaOf(command: CommandSpec): string {
   return `gateway.${command.name.replaceAll(' ', '.')}/v1`;
 }
 
+/** Groups that are shown by another of their names; schemas and variables keep the compatible one. */
+const SHOWN_AS: Readonly<Record<string, string>> = { deployments: 'schedules' };
+
+/** The words by which help, docs and completion call a command. */
+export function shownName(name: string): string {
+  const [group = '', ...rest] = name.split(' ');
+  return [SHOWN_AS[group] ?? group, ...rest].join(' ');
+}
+
+/** Every other way to write a command, with the aliases of its group. */
+export function otherNames(command: CommandSpec, group: CommandSpec | undefined): string[] {
+  const parent = parentOf(command.name);
+  const last = command.name.slice(parent.length).trim();
+  const own = (command.aliases ?? []).map((alias) => join(shownName(parent), alias));
+  const groups = group === undefined ? [] : [group.name, ...(group.aliases ?? [])];
+  const all = [command.name, ...own, ...groups.map((name) => join(name, last))];
+  return [...new Set(all)].filter((name) => name !== shownName(command.name));
+}
+
 /** The environment variable of a flag, `GATEWAY_KEYS_CREATE_SCOPE` unless the table names another. */
 export function flagEnv(flag: FlagSpec, command?: CommandSpec): string {
   const words = command === undefined ? flag.name : `${command.name}-${flag.name}`;

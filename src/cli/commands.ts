@@ -67,9 +67,10 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'help',
-    summary: 'Show help on a command, exit-codes, env or config',
+    summary: 'Show help on a command, flags, exit-codes, env or config',
     examples: [
       { command: 'gateway help keys create', note: 'One command' },
+      { command: 'gateway help flags', note: 'What every command takes' },
       { command: 'gateway help exit-codes', note: 'What an exit code says' },
       { command: 'gateway help env', note: 'Every environment variable' },
     ],
@@ -77,7 +78,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       {
         name: 'topic',
         variadic: true,
-        description: 'Words of a command, or exit-codes, env, config',
+        description: 'Words of a command, or flags, exit-codes, env, config',
       },
     ],
     light: () => import('./commands/help.ts'),

@@ -1,4 +1,5 @@
-import { findCommand, parentOf, type CommandSpec, type FlagSpec } from './command.ts';
+import { findCommand, parentOf, shownName } from './command.ts';
+import type { CommandSpec, FlagSpec } from './command.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
 
 /** What a word may be; `names` of one kind are known by the gateway or by the user's files alone. */
@@ -118,7 +119,7 @@ function kindOf(command: CommandSpec | undefined): NameKind | undefined {
 function subcommands(commands: readonly CommandSpec[], path: string): string[] {
   return commands
     .filter(({ name, hidden }) => !hidden && name !== path && parentOf(name) === path)
-    .map(({ name }) => name.slice(path.length).trim());
+    .map(({ name }) => (path === '' ? shownName(name) : name.slice(path.length).trim()));
 }
 
 interface Rest {

@@ -1,6 +1,6 @@
 import type { Client } from '../client/create-client.ts';
 import type { Clock } from '../core/clock.ts';
-import { CliError, usageError } from './cli-error.ts';
+import { usageError } from './cli-error.ts';
 import type { Connection } from './connection.ts';
 import type { ResolvedFlags } from './flags.ts';
 import type { CliIo } from './io.ts';
@@ -34,10 +34,12 @@ export interface CommandContext {
   /** A client of a server that is named by the command itself. */
   connectTo(target: Pick<Connection, 'server' | 'apiKey'>): Promise<Client>;
   /**
-   * Asks on a terminal; throws when the answer is no (`declined`, exit 1) and when nobody can be asked
-   * and --yes is missing (exit 64).
+   * Asks on a terminal; throws when the answer is no (`declined`, exit 1), for Ctrl-C (exit 130), and
+   * when nobody can be asked and --yes is missing (exit 64).
    */
   confirm(question: string): Promise<void>;
+  /** True when {@link confirm} asks a person: on a terminal and without --yes. */
+  readonly asks: boolean;
   /** All of stdin as text; at most 32 MiB. */
   readStdin(): Promise<string>;
 }
@@ -90,18 +92,21 @@ export function createContext({
     connection,
     connect: async (options) => connectTo(await connection(options)),
     connectTo,
+    asks: isTerminal(io) && !globals.on('yes'),
     async confirm(question) {
       if (globals.on('yes')) return;
-      if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) {
+      if (!isTerminal(io)) {
         throw usageError(`${question} Nobody can be asked here`, 'add --yes to go on');
       }
       const { ask } = await import('./ask.ts');
-      if (!(await ask(`${question} [y/N] `, signal))) {
-        throw new CliError({ code: 'declined', message: 'nothing was changed' });
-      }
+      await ask(question, { input: process.stdin, output: process.stderr, signal });
     },
     readStdin: () => readAll(io.stdin),
   };
+}
+
+function isTerminal({ stdin, stderr }: CliIo): boolean {
+  return stdin.isTTY === true && stderr.isTTY === true;
 }
 
 /** Unlike the server's clock its timers keep the process alive: a pause must not end the command. */

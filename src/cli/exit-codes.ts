@@ -7,7 +7,10 @@ export const EXIT = {
   auth: { code: 4, meaning: 'the API key is missing, refused or lacks a scope' },
   conflict: { code: 5, meaning: 'conflict, or the plan is stale' },
   partial: { code: 6, meaning: 'applied in part' },
-  run_failed: { code: 7, meaning: 'the awaited run or turn failed' },
+  run_failed: {
+    code: 7,
+    meaning: 'the awaited run or turn failed, or what is awaited can no longer be',
+  },
   unknown_outcome: { code: 8, meaning: 'out of time, or the outcome is unknown' },
   usage: { code: 64, meaning: 'the command line is wrong' },
   interrupted: { code: 130, meaning: 'interrupted (Ctrl-C)' },
@@ -32,7 +35,13 @@ const BY_CODE: Readonly<Record<string, ExitName>> = {
 };
 
 /** The exit of a call that failed with an HTTP status, or without one with the client's own code. */
-export function exitOf(failure: { status?: number | undefined; code: string }): ExitName {
+export function exitOf(failure: {
+  status?: number | undefined;
+  code: string;
+  /** True: nothing has changed, so the outcome is known. */
+  isRead?: boolean;
+}): ExitName {
   if (failure.status !== undefined) return BY_STATUS[failure.status] ?? 'failed';
+  if (failure.code === 'connection_lost' && failure.isRead === true) return 'failed';
   return BY_CODE[failure.code] ?? 'failed';
 }

@@ -15,6 +15,12 @@ const HINTS: Readonly<Record<string, string>> = {
   connection_lost: 'the call may have taken effect; look before you repeat it',
 };
 
+/** In place of {@link HINTS} where nothing can have taken effect. */
+const READ_HINTS: Readonly<Record<string, string>> = {
+  timeout: 'nothing was changed; run it again, or raise --timeout',
+  connection_lost: 'nothing was changed by this; run it again',
+};
+
 /** Anything that a command threw, as what the user is told and the code to exit with. */
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof CliError) {
@@ -22,10 +28,11 @@ export function toFailure(thrown: unknown): Failure {
     return { code, message, hint, status, exitCode };
   }
   if (thrown instanceof ClientError) {
-    const { code, message, status } = thrown;
+    const { code, message, status, isRead } = thrown;
+    const hint = (isRead ? READ_HINTS[code] : undefined) ?? HINTS[code];
     const request = thrown.requestId === undefined ? '' : ` (request ${thrown.requestId})`;
     const exitCode = EXIT[exitOf(thrown)].code;
-    return { code, message: message + request, hint: HINTS[code], status, exitCode };
+    return { code, message: message + request, hint, status, exitCode };
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return { code: codeOf(thrown), message, exitCode: EXIT.failed.code };

@@ -129,7 +129,7 @@ function toValue(spec: FlagSpec, found: Value, source: string): Value {
 }
 
 function toItem(spec: FlagSpec, text: string, source: string): string | number {
-  if (spec.choices !== undefined && !spec.choices.includes(text)) {
+  if (spec.choices?.some((choice) => isChoice(choice, text)) === false) {
     throw usageError(`${source} must be one of ${spec.choices.join(', ')}, not "${text}"`);
   }
   if (spec.type === 'string' || spec.type === 'boolean') return text;
@@ -139,6 +139,11 @@ function toItem(spec: FlagSpec, text: string, source: string): string | number {
     throw usageError(`${source} must be ${expectation(spec, min, max)}, not "${text}"`);
   }
   return number;
+}
+
+/** A choice `name=EXPR` stands for every text that begins with `name=`. */
+function isChoice(choice: string, text: string): boolean {
+  return choice === text || (choice.endsWith('=EXPR') && text.startsWith(choice.slice(0, -4)));
 }
 
 function expectation({ type }: FlagSpec, min: number, max: number): string {

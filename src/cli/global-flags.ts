@@ -29,7 +29,7 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
     value: 'FORMAT',
     choices: ['text', 'json'],
     default: 'text',
-    description: 'Format of the result',
+    description: 'Format of the result; list and get take yaml, name and jsonpath=EXPR, too',
   },
   { name: 'json', type: 'boolean', description: 'Short for --output json' },
   { name: 'no-color', type: 'boolean', description: 'No colour, also on a terminal' },

@@ -3,6 +3,7 @@ import { flagEnv, type CommandResult } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { EXIT } from './exit-codes.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
+import { globalFlagRows } from './help.ts';
 
 /** A page of `gateway help` that is about no single command; throws `usage` for an unknown one. */
 export function helpTopic(name: string): CommandResult {
@@ -39,6 +40,13 @@ const TOPICS: Readonly<Record<string, () => CommandResult>> = {
       text: `Flags win over the environment, it wins over files (gateway config view).\n\n${lines.join('\n')}`,
     };
   },
+  flags: () => ({
+    data: GLOBAL_FLAGS.map((flag) => ({ ...flag, variable: flagEnv(flag) })),
+    text: [
+      'Flags of every command, before or behind its name.',
+      ...globalFlagRows().map(([name, text]) => `${name}\n        ${text}`),
+    ].join('\n\n'),
+  }),
   config: () => ({ data: CONFIG.split('\n'), text: CONFIG }),
 };
 

@@ -1,12 +1,15 @@
+import { identityOf } from '../config/actual.ts';
 import { readActual } from '../config/apply.ts';
-import type { DesiredState } from '../config/desired.ts';
-import { kindOf } from '../config/kinds.ts';
+import { checkDangling, type TakenSlug, takenSlugs } from '../config/check-online.ts';
+import { formatDiagnostics } from '../config/diagnostic.ts';
 import type { GatewayConfig } from '../config/load-config.ts';
 import type { ResourceClient } from '../config/resource-client.ts';
-import { plan, type Plan, type PlanOptions } from '../config/plan.ts';
-import { CliError, usageError } from './cli-error.ts';
+import { ownershipOf } from '../config/ownership.ts';
+import { ownerFor, plan, type Plan, type PlanOptions } from '../config/plan.ts';
+import { CliError } from './cli-error.ts';
 import type { Flags } from './command.ts';
 import { EXIT } from './exit-codes.ts';
+import { secretOf } from './written-secret.ts';
 
 export interface PlanSources {
   config: GatewayConfig;
@@ -34,48 +37,83 @@ export function planChoice(flags: Flags): PlanChoice {
  * the files say could not become true.
  */
 export async function makePlan(
+  sources: PlanSources,
+  choice: PlanChoice,
+): Promise<{ options: PlanOptions; plan: Plan }> {
+  const made = await comparePlan(sources, choice);
+  refuse(made.plan);
+  refuseImpossible(made.options);
+  return made;
+}
+
+/** Reads the gateway and compares, whatever comes of it. */
+export async function comparePlan(
   { config, resources, server }: PlanSources,
   choice: PlanChoice,
 ): Promise<{ options: PlanOptions; plan: Plan }> {
+  const { desired } = config;
+  const actual = await readActual(resources, desired);
   const options: PlanOptions = {
-    desired: config.desired,
-    actual: await readActual(resources, config.desired),
+    desired,
+    actual,
+    inventories: (await resources.inventories?.list()) ?? [],
     mode: choice.prune ? 'prune' : 'apply',
     // The admin API sees every organization, so the plan is bound to none of them.
     target: { server, organization: '*' },
     adopt: choice.adopt,
-    writeSecrets: new Set(choice.writeSecrets.map((named) => secretOf(named, config.desired))),
+    writeSecrets: new Set(choice.writeSecrets.map((named) => secretOf(named, { desired, actual }))),
   };
-  const made = plan(options);
-  refuse(made);
-  return { options, plan: made };
+  return { options, plan: plan(options) };
 }
 
-/**
- * `kind/identity#field` of a declared secret; what belongs to an organization may be named without it.
- * Exit 64 for anything else, since a secret that is silently not written would be trusted.
- */
-function secretOf(named: string, { objects }: DesiredState): string {
-  const secrets = objects.flatMap(({ kind, identity, name, body }) =>
-    kindOf(kind)
-      .secrets.filter((field) => body[field] !== undefined)
-      .map((field) => ({
-        full: `${kind}/${identity}#${field}`,
-        short: `${kind}/${name}#${field}`,
-      })),
-  );
-  const found = secrets.filter(({ full, short }) => named === full || named === short);
-  if (found.length === 1) return found[0]!.full;
-  const known = secrets.map(({ full }) => full).join(', ');
-  throw usageError(
-    found.length > 1
-      ? `--write-secret ${named}: several organizations have one; name it in full`
-      : `--write-secret ${named}: no such secret is declared`,
-    known === '' ? 'the files declare no secret' : `there are ${known}`,
-  );
+/** Throws for names that nothing has, which no write could make true. */
+function refuseImpossible(options: PlanOptions): void {
+  const dangling = checkDangling(options);
+  if (dangling.length > 0) {
+    throw new CliError({
+      code: 'dangling_reference',
+      message: formatDiagnostics(dangling, 'text'),
+      hint: 'declare it, or make it first; nothing was changed',
+      exit: 'invalid_config',
+    });
+  }
 }
 
-function refuse({ ambiguous, conflicts, fixed }: Plan): void {
+/** Slugs of new objects that others hold, and the way out; an apply fails for the first. */
+export function slugConflicts(options: PlanOptions): CliError[] {
+  return takenSlugs(options).map((taken) => slugTaken(taken, options));
+}
+
+function slugTaken({ object, slug, holder }: TakenSlug, options: PlanOptions): CliError {
+  const { kind, name } = object;
+  const former = identityOf(kind, holder, options.actual);
+  const isOurs = ownershipOf(holder, ownerFor(options)) === 'own';
+  const isDeclared = options.desired.objects.some(
+    (one) => one.kind === kind && one.identity === former,
+  );
+  const from = String(holder['name']);
+  const entry = `moved: [{ kind: ${kind}, from: ${JSON.stringify(from)}, to: ${JSON.stringify(name)} }]`;
+  return new CliError({
+    code: 'name_taken',
+    message: `${kind} ${object.identity}: the slug ${slug} belongs to ${kind} ${former} (${holder.id})`,
+    hint:
+      isOurs && !isDeclared
+        ? `it is of this namespace and no longer declared; if it was renamed, add \`${entry}\``
+        : 'give one of the two another slug',
+    exit: 'conflict',
+  });
+}
+
+function refuse({ ambiguous, conflicts, fixed, lost }: Plan): void {
+  if (lost.length > 0) {
+    const names = lost.map(({ kind, identity, id }) => `${kind} ${identity} (${id})`);
+    throw new CliError({
+      code: 'no_such_id',
+      message: `pinned by an id that nothing has: ${names.join('; ')}`,
+      hint: 'take `id` away to make it anew, or give the id of the one that is meant',
+      exit: 'conflict',
+    });
+  }
   if (ambiguous.length > 0) {
     const names = ambiguous.map(
       ({ kind, identity, ids }) => `${kind} ${identity} (${ids.join(', ')})`,
@@ -83,7 +121,7 @@ function refuse({ ambiguous, conflicts, fixed }: Plan): void {
     throw new CliError({
       code: 'ambiguous_name',
       message: `several objects are what is declared: ${names.join('; ')}`,
-      hint: 'give them names of their own, or remove what is not wanted',
+      hint: 'write the `id:` of the one that is meant beside its name, or remove what is not wanted',
       exit: 'conflict',
     });
   }

@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatDiagnostics, type Diagnostic } from '../config/diagnostic.ts';
 import { loadConfig, type GatewayConfig, type LoadedConfig } from '../config/load-config.ts';
-import { CliError } from './cli-error.ts';
+import type { DesiredState } from '../config/desired.ts';
+import { select, SelectionError, type SelectionWords } from '../config/selection.ts';
+import { suggest } from '../core/suggest.ts';
+import { CliError, usageError } from './cli-error.ts';
 import { EXIT } from './exit-codes.ts';
 import type { CommandInput, CommandResult } from './command.ts';
 
@@ -29,6 +32,7 @@ export async function loadProject({
   const paths = configPaths(flags.list('file'), cwd);
   return loadConfig({
     paths,
+    recursive: flags.on('recursive'),
     overlays: flags.list('overlay'),
     cwd,
     env,
@@ -37,7 +41,10 @@ export async function loadProject({
   });
 }
 
-/** Runs `use` on a valid project and tells its warnings; an invalid one is the result (exit 3). */
+/**
+ * Runs `use` on a valid project and tells its warnings; an invalid one is the result (exit 3), and so
+ * is one that declares nothing, as a template that rendered to nothing.
+ */
 export async function withProject(
   input: CommandInput,
   use: (config: GatewayConfig) => Promise<CommandResult>,
@@ -47,7 +54,52 @@ export async function withProject(
   for (const text of formatDiagnostics(diagnostics, 'text').split('\n')) {
     if (text !== '') input.context.output.warn(text);
   }
-  return use(config);
+  return config.isEmpty ? invalidConfig(config.files.map(toNothing)) : use(config);
+}
+
+/**
+ * As {@link withProject}, with what --only, --exclude and --selector choose of it (exit 64 for a bad one).
+ * `mayBeGone`: --only may name what is to be pruned, and so is not declared any more.
+ */
+export function withSelected(
+  input: CommandInput,
+  use: (config: GatewayConfig) => Promise<CommandResult>,
+  { mayBeGone = false } = {},
+): Promise<CommandResult> {
+  const { flags } = input;
+  return withProject(input, (config) => {
+    const words = {
+      only: flags.list('only'),
+      exclude: flags.list('exclude'),
+      labels: flags.list('selector'),
+    };
+    const desired = chosen(config, words);
+    const [unused] = desired.selection?.unused ?? [];
+    if (unused === undefined || mayBeGone) return use({ ...config, desired });
+    const names = config.desired.objects.map(({ kind, identity }) => `${kind}/${identity}`);
+    throw usageError(`--only ${unused}: the files declare nothing like it`, suggest(unused, names));
+  });
+}
+
+function chosen({ desired }: GatewayConfig, words: SelectionWords): DesiredState {
+  try {
+    return select(desired, words);
+  } catch (thrown) {
+    if (thrown instanceof SelectionError) throw usageError(thrown.message);
+    throw thrown;
+  }
+}
+
+function toNothing(file: string): Diagnostic {
+  return {
+    file,
+    line: 1,
+    column: 1,
+    path: '',
+    severity: 'error',
+    message: 'nothing is declared here',
+    hint: 'write what there should be; `models: []` says that there should be no model',
+  };
 }
 
 /** Every problem at once, on stderr since the command has no result; exit 3. */

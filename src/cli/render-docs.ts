@@ -1,4 +1,4 @@
-import { flagEnv, parentOf, type CommandSpec } from './command.ts';
+import { flagEnv, otherNames, parentOf, shownName, type CommandSpec } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
 import { usageOf } from './help.ts';
@@ -23,6 +23,10 @@ stdout carries the result and nothing else; progress, warnings and questions go 
 \`{schema, ok, data, warnings, error}\`. Streams are NDJSON: a first line \`{"type":"version"}\`, one
 line per event, a last line \`{"type":"end","reason"}\`.
 
+Commands that list or get something also take \`-o yaml\`, \`-o name\` (\`key/ci\`, one a line) and
+\`-o jsonpath=EXPR\`, which is read as kubectl does: \`{.items[*].name}\` of a list, \`.name\` of one. A bad
+expression exits 64.
+
 Server and key come from flags, then the environment, then settings, then the context that
 \`gateway login\` or \`gateway config use-context\` chose, then the nearest \`.gateway\` directory of a
 gateway that runs there, then \`server.listen\` and \`server.data_dir\` of the project's file, then
@@ -32,15 +36,12 @@ project, \`config.yaml\` of the user and of the system; \`gateway config view --
 `;
 
 function renderCommand(command: CommandSpec, parent: CommandSpec | undefined): string {
-  const aliases = [
-    ...(command.aliases ?? []).map((alias) => `${parentOf(command.name)} ${alias}`.trim()),
-    ...(parent?.aliases ?? []).map((alias) => command.name.replace(parent?.name ?? '', alias)),
-  ];
+  const aliases = otherNames(command, parent);
   const also =
     aliases.length === 0 ? '' : ` Also: ${aliases.map((name) => `\`${name}\``).join(', ')}.`;
   const examples = command.examples.map(({ command: line, note }) => `# ${note}\n${line}`);
   return [
-    `## gateway ${command.name}`,
+    `## gateway ${shownName(command.name)}`,
     `${command.description ?? `${command.summary}.`}${also}`,
     ['```sh', usageOf(command), '', ...examples, '```'].join('\n'),
     flagTable(command),

@@ -31,20 +31,27 @@ export function renderPlanMarkdown(plan: Plan): string {
   if (total === 0) return `${title}\n\nNo changes (${none} objects are as declared).\n`;
   const left =
     plan.mode === 'apply' && plan.prunable.length > 0
-      ? `\n${plan.prunable.length} objects are no longer declared; \`--prune\` removes them.\n`
+      ? `\n${plan.prunable.length} objects are no longer declared; \`--prune\` removes them: ${names(plan.prunable)}.\n`
       : '';
   const lines = plan.actions.filter(({ action }) => action !== 'none').flatMap(linesOf);
   return `${title}\n\n${counts}\n${left}\n${fenced(lines)}\n`;
 }
 
-function linesOf({ kind, identity, action, reason, changes, forcedBy }: PlanAction): string[] {
+function names(objects: Plan['prunable']): string {
+  return objects.map(({ kind, identity }) => `\`${oneLine(`${kind} ${identity}`)}\``).join(', ');
+}
+
+function linesOf(planned: PlanAction): string[] {
+  const { kind, identity, action, reason, changes, forcedBy, steps, note } = planned;
   const why = action === 'create' ? '' : `  (${reason})`;
   const leaves = changes.map(({ path, old, new: next }) => {
     const forced = forcedBy?.some((field) => path.startsWith(field)) ? '  # forces a new id' : '';
     const before = action === 'create' ? '' : `${valueOf(old)} → `;
     return `    ${oneLine(`${path}: ${before}${valueOf(next)}${forced}`)}`;
   });
-  return [oneLine(`${SIGNS[action]} ${kind} ${identity}${why}`), ...leaves];
+  const around = steps ? ['    paused before and unpaused behind the update'] : [];
+  const told = note === undefined ? [] : [`    ${note}`];
+  return [oneLine(`${SIGNS[action]} ${kind} ${identity}${why}`), ...around, ...leaves, ...told];
 }
 
 /** The fence is longer than any that stands in a value. */

@@ -1,6 +1,7 @@
 import type { ApplyReport } from '../config/apply.ts';
 import type { Plan } from '../config/plan.ts';
-import type { PlanAction } from '../config/plan-action.ts';
+import type { PlanAction, PlannedChange } from '../config/plan-action.ts';
+import { CREATED } from '../config/plan-object.ts';
 import { oneLine } from '../core/printable.ts';
 import type { Style } from './style.ts';
 
@@ -22,10 +23,7 @@ export function renderPlan(plan: Plan, style: Style, { all }: { all: boolean }):
   const actions = plan.actions.filter(({ action }) => all || action !== 'none');
   const lines = actions.flatMap((action) => renderAction(action, style));
   const { create, update, replace, remove, none } = plan.summary;
-  const left =
-    plan.mode === 'apply' && plan.prunable.length > 0
-      ? [`${plan.prunable.length} no longer declared; --prune removes them`]
-      : [];
+  const left = plan.mode === 'apply' ? prunableLines(plan) : [];
   const replaced = replace > 0 ? [`${replace} to replace`] : [];
   const counts = [
     `${create} to create`,
@@ -34,25 +32,92 @@ export function renderPlan(plan: Plan, style: Style, { all }: { all: boolean }):
     `${remove} to remove`,
     `${none} the same`,
   ].join(', ');
-  return [...lines, ...left, plan.summary.total === 0 ? `no changes (${counts})` : counts].join(
-    '\n',
-  );
+  return [
+    ...lines,
+    ...left,
+    ...unknownLines(plan),
+    plan.summary.total === 0 ? `no changes (${counts})` : counts,
+  ].join('\n');
+}
+
+function prunableLines({ prunable }: Plan): string[] {
+  if (prunable.length === 0) return [];
+  const names = prunable.map(({ kind, identity }) => `    ${oneLine(`${kind} ${identity}`)}`);
+  return [`${prunable.length} no longer declared; --prune removes them:`, ...names];
+}
+
+function unknownLines({ unknown }: Plan): string[] {
+  if (unknown.length === 0) return [];
+  const names = unknown.map(({ kind, identity }) => `    ${oneLine(`${kind} ${identity}`)}`);
+  return ['not known what was declared before, so nothing of these is reset this time:', ...names];
 }
 
 function renderAction(
-  { kind, identity, action, reason, changes }: PlanAction,
+  { kind, identity, action, reason, changes, steps, note }: PlanAction,
   style: Style,
 ): string[] {
   const title = MARKS[action](style, oneLine(`${kind} ${identity}`));
-  const because = action === 'create' || action === 'none' ? '' : style.dim(`  (${reason})`);
-  const leaves = changes.map((change) => {
+  const isPlain = action === 'none' || (action === 'create' && reason === CREATED);
+  const because = isPlain ? '' : style.dim(`  (${reason})`);
+  const leaves = changes.flatMap((change) => {
+    if (isLong(change.old) && isLong(change.new)) return renderText(change, style);
     const before = action === 'create' ? '' : `${valueText(change.old)} → `;
-    return `    ${oneLine(change.path)}: ${before}${valueText(change.new)}`;
+    const note = change.reset ? style.dim('  (no longer declared)') : '';
+    return `    ${oneLine(change.path)}: ${before}${valueText(change.new)}${note}`;
   });
-  return [title + because, ...leaves];
+  const [before, after] = steps
+    ? ['    status: "active" → "paused" while it changes', '    status: "paused" → "active"']
+    : [];
+  const all = [before, ...leaves, after, note && style.dim(`    (${note})`)];
+  return [title + because, ...all.filter((line) => line !== undefined && line !== '')] as string[];
 }
 
-function valueText(value: unknown): string {
+/** Characters of a text that is told by what changed in it. */
+const MAX_PLAIN = 80;
+
+function isLong(value: unknown): value is string {
+  return typeof value === 'string' && (value.length > MAX_PLAIN || value.includes('\n'));
+}
+
+/** A long text by the lines that go and come, each cut to what differs. */
+function renderText({ path, old, new: next, reset }: PlannedChange, style: Style): string[] {
+  const [before, after] = [String(old).split('\n'), String(next).split('\n')];
+  const most = Math.min(before.length, after.length);
+  let ahead = 0;
+  while (ahead < most && before[ahead] === after[ahead]) ahead++;
+  let behind = 0;
+  while (behind < most - ahead && before.at(-1 - behind) === after.at(-1 - behind)) behind++;
+  const gone = before.slice(ahead, before.length - behind);
+  const come = after.slice(ahead, after.length - behind);
+  const start = sharedStart(gone, come);
+  const same = ahead + behind;
+  return [
+    `    ${oneLine(path)}:${reset ? style.dim('  (no longer declared)') : ''}`,
+    ...gone.map((line) => style.red(`      - ${excerpt(line, start)}`)),
+    ...come.map((line) => style.green(`      + ${excerpt(line, start)}`)),
+    ...(same > 0 ? [style.dim(`        ${same} more lines are the same`)] : []),
+  ];
+}
+
+/** Number of characters with which the one line that goes and the one that comes begin alike. */
+function sharedStart(
+  [gone = '', ...moreGone]: string[],
+  [come = '', ...moreCome]: string[],
+): number {
+  if (moreGone.length > 0 || moreCome.length > 0) return 0;
+  let length = 0;
+  while (length < Math.min(gone.length, come.length) && gone[length] === come[length]) length++;
+  return length;
+}
+
+function excerpt(line: string, from: number): string {
+  const start = Math.max(0, from - MAX_PLAIN / 4);
+  const cut = line.slice(start, start + 2 * MAX_PLAIN);
+  return oneLine(`${start > 0 ? '…' : ''}${cut}${start + cut.length < line.length ? '…' : ''}`);
+}
+
+/** A value on one line. */
+export function valueText(value: unknown): string {
   return value === undefined ? '(unset)' : oneLine(JSON.stringify(value));
 }
 

@@ -1,4 +1,5 @@
 import type { AdminKind, Client } from '../client/create-client.ts';
+import { lookUp } from './not-found.ts';
 
 /** The id behind an id or an exact name; nothing given, nothing asked. Throws `not_found`. */
 export async function toId(
@@ -6,7 +7,8 @@ export async function toId(
   { kind, given, signal }: { kind: AdminKind; given: string | undefined; signal: AbortSignal },
 ): Promise<string | undefined> {
   if (given === undefined) return undefined;
-  return (await client.admin(kind).get(given, signal)).id;
+  const find = () => client.admin(kind).get(given, signal);
+  return (await lookUp({ kind, named: given }, find)).id;
 }
 
 /** What people call the resources of a kind, by id. */

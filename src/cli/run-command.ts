@@ -1,11 +1,12 @@
 import { createContext } from './context.ts';
 import { schemaOf, type CommandSpec } from './command.ts';
+import { dataFormat, formatsOf } from './data-format.ts';
 import { toFailure } from './failure.ts';
 import { resolveFlags, type ResolvedFlags } from './flags.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
 import type { CliIo } from './io.ts';
 import { createOutput, type Output } from './output.ts';
-import { withListHint } from './list-hint.ts';
+import { withListHint } from './not-found.ts';
 import { parseArgv, type ParsedArgv } from './parse-argv.ts';
 import { readSettings } from './settings.ts';
 import { watchSignals } from './signals.ts';
@@ -28,7 +29,7 @@ export async function runCommand(io: CliIo, { commands, argv }: CommandLine): Pr
     output = outputFor(io, format === 'json' ? 'json' : 'text', globals);
     return await execute(call, { io, output, globals, format });
   } catch (thrown) {
-    const failure = withListHint(toFailure(thrown), commands);
+    const failure = withListHint(toFailure(thrown));
     if (thrown instanceof Error) output.debug(thrown.stack ?? thrown.message);
     await output.failure(failure, schema);
     return failure.exitCode;
@@ -47,6 +48,7 @@ async function execute(
   { io, output, globals, format }: Execution,
 ): Promise<number> {
   const { command } = call;
+  const inFormat = await dataFormat(format, command);
   const flags = resolveFlags({
     specs: command.flags ?? [],
     command,
@@ -59,7 +61,7 @@ async function execute(
   try {
     const { run } = await load(command);
     const result = await run({ args: call.args, rest: call.rest, flags, context });
-    if (!result.streamed) await output.result(result, schemaOf(command));
+    if (!result.streamed) await output.result(inFormat?.(result) ?? result, schemaOf(command));
     return signals?.exitCode() ?? result.exitCode ?? result.failure?.exitCode ?? 0;
   } catch (thrown) {
     const exitCode = signals?.exitCode();
@@ -81,9 +83,7 @@ async function load(command: CommandSpec) {
 
 async function globalsOf({ command, globals: given }: ParsedArgv, io: CliIo) {
   const specs = GLOBAL_FLAGS.map((flag) =>
-    flag.name === 'output'
-      ? { ...flag, choices: ['text', 'json', ...(command.formats ?? [])] }
-      : flag,
+    flag.name === 'output' ? { ...flag, choices: ['text', 'json', ...formatsOf(command)] } : flag,
   );
   const settings = await readSettings(io);
   const globals = resolveFlags({ specs, given, env: io.env, settings });

@@ -4,13 +4,21 @@ import {
   type PlanFile,
   PlanFileError,
   readPlanFile,
+  refuseEditedPlan,
   refuseForeignPlan,
 } from '../config/plan-file.ts';
 import type { DesiredState } from '../config/desired.ts';
 import { CliError } from './cli-error.ts';
 
-/** A file of `gateway plan --out`; throws `no_plan_file` when it cannot be read. */
-export async function readSavedPlan(path: string, cwd: string): Promise<PlanFile> {
+/**
+ * Reads a file of `gateway plan --out`. Throws `no_plan_file` when it cannot be read, `stale_plan` (exit 5)
+ * when it was edited or, given what is `present`, when it is of another server or of other files.
+ */
+export async function readSavedPlan(
+  path: string,
+  cwd: string,
+  present?: { server: string; desired: DesiredState },
+): Promise<PlanFile> {
   let text: string;
   try {
     text = await readFile(resolve(cwd, path), 'utf8');
@@ -19,20 +27,10 @@ export async function readSavedPlan(path: string, cwd: string): Promise<PlanFile
     throw new CliError({ code: 'no_plan_file', message, exit: 'usage', cause });
   }
   try {
-    return readPlanFile(text);
-  } catch (thrown) {
-    throw asConflict(thrown, path);
-  }
-}
-
-/** Throws `stale_plan` (exit 5) for a plan of another server or of other files. */
-export function refuseForeign(
-  saved: PlanFile,
-  path: string,
-  present: { server: string; desired: DesiredState },
-): void {
-  try {
-    refuseForeignPlan(saved, present);
+    const saved = readPlanFile(text);
+    if (present) refuseForeignPlan(saved, present);
+    refuseEditedPlan(saved);
+    return saved;
   } catch (thrown) {
     throw asConflict(thrown, path);
   }

@@ -1,4 +1,5 @@
 import { oneLine, printable } from '../core/printable.ts';
+import { toLine, toLines } from './details/nested-text.ts';
 import type { Style } from './style.ts';
 
 export interface Column<Row> {
@@ -58,7 +59,7 @@ export function renderLine<Row>(row: Row, columns: readonly Column<Row>[]): stri
   return columns.map(({ value }) => cell(value(row))).join('  ');
 }
 
-/** Fields of one object, a line each; nested ones as compact JSON. */
+/** Fields of one object, a line each; what is nested in further lines below its name. */
 export function renderFields(value: Readonly<Record<string, unknown>>, style: Style): string {
   const entries = Object.entries(value).filter(([, field]) => field !== undefined);
   const width = Math.max(0, ...entries.map(([name]) => name.length));
@@ -68,18 +69,12 @@ export function renderFields(value: Readonly<Record<string, unknown>>, style: St
 }
 
 function cell(value: unknown): string {
-  return oneLine(toText(value));
+  return oneLine(toLine(value));
 }
 
 /** Further lines of a text stand below its first one and cannot be taken for fields. */
 function indented(value: unknown, width: number): string {
-  return printable(toText(value)).replaceAll('\n', `\n${' '.repeat(width)}`);
-}
-
-function toText(value: unknown): string {
-  if (value === null || value === undefined || value === '') return '-';
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return printable(toLines(value)).replaceAll('\n', `\n${' '.repeat(width)}`);
 }
 
 const NO_BORDERS = Object.fromEntries(

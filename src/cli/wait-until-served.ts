@@ -19,6 +19,8 @@ export interface WaitOptions {
   readonly desired: DesiredState;
   readonly report: ApplyReport;
   readonly context: Pick<CommandContext, 'clock' | 'signal' | 'timeoutMs'>;
+  /** Told what is not served yet, at first and whenever less is left. */
+  readonly onWaiting?: ((missing: readonly string[]) => void) | undefined;
 }
 
 /**
@@ -31,12 +33,19 @@ export async function waitUntilServed(options: WaitOptions): Promise<string[]> {
   const { clock, signal, timeoutMs } = context;
   const end = clock.monotonic() + timeoutMs;
   let waiting = await awaited(options);
+  options.onWaiting?.(namesOf(waiting));
   while (waiting.length > 0) {
-    waiting = await notServed(client, waiting);
+    const left = await notServed(client, waiting);
+    if (left.length < waiting.length) options.onWaiting?.(namesOf(left));
+    waiting = left;
     if (waiting.length === 0 || signal.aborted || clock.monotonic() >= end) break;
     await sleep(clock, ROUND_MS, signal).catch(() => undefined);
   }
-  return waiting.map(({ kind, identity }) => `${kind} ${identity}`);
+  return namesOf(waiting);
+}
+
+function namesOf(applied: readonly Applied[]): string[] {
+  return applied.map(({ kind, identity }) => `${kind} ${identity}`);
 }
 
 async function awaited({ client, desired, report, context }: WaitOptions): Promise<Applied[]> {

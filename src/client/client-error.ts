@@ -14,6 +14,8 @@ export interface ClientErrorDetails {
   retryAfterMs?: number | undefined;
   /** The server's `x-should-retry: false`: the call must not be repeated unchanged. */
   final?: boolean | undefined;
+  /** True: nothing has changed, whatever became of the call. Default false. */
+  isRead?: boolean | undefined;
   cause?: unknown;
 }
 
@@ -27,6 +29,7 @@ export class ClientError extends Error {
   readonly attempts: number;
   readonly retryAfterMs: number | undefined;
   readonly final: boolean;
+  readonly isRead: boolean;
 
   constructor(details: ClientErrorDetails) {
     super(details.message, { cause: details.cause });
@@ -37,5 +40,6 @@ export class ClientError extends Error {
     this.attempts = details.attempts ?? 1;
     this.retryAfterMs = details.retryAfterMs;
     this.final = details.final ?? false;
+    this.isRead = details.isRead ?? false;
   }
 }

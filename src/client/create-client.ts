@@ -26,7 +26,8 @@ export type AdminKind =
   | 'agents'
   | 'credentials'
   | 'services'
-  | 'deployments';
+  | 'deployments'
+  | 'inventories';
 
 /** Typed access to one gateway; every failure is a `ClientError`. */
 export interface Client {

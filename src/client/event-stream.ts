@@ -45,6 +45,7 @@ async function read(reader: ReadableStreamDefaultReader<Uint8Array>) {
   try {
     return await reader.read();
   } catch (cause) {
+    if (cause instanceof ClientError) throw cause;
     if (cause instanceof Error && cause.name === 'AbortError') {
       throw new ClientError({ code: 'aborted', message: 'interrupted', cause });
     }

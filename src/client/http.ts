@@ -1,12 +1,13 @@
 import type { Clock } from '../core/clock.ts';
 import { ClientError } from './client-error.ts';
-import { toConnectionError } from './connection-error.ts';
+import { toConnectionError, type LostCall } from './connection-error.ts';
 import { fromErrorBody } from './error-body.ts';
 import { DEFAULT_RETRY, parseRetryAfter, retryDelay, type RetryPolicy } from './retry.ts';
 import type { Guard } from './guards.ts';
 import { sendWithNode, type Reply, type Sending } from './node-transport.ts';
 import { withDeadline } from './deadline.ts';
 import { sleep } from './sleep.ts';
+import { withErrors } from './with-errors.ts';
 
 export interface HttpOptions {
   /** Origin and optional path of the server, without `/v1`. */
@@ -84,8 +85,23 @@ export function createHttp(options: HttpOptions): Http {
       return { ...answer, body: parseJson(answer, guard) };
     },
     stream: (call) =>
-      send(call, { attempt: 1, read: async (response) => response.body ?? new Blob([]).stream() }),
+      send(call, {
+        attempt: 1,
+        read: async ({ body }) => {
+          const toError = (thrown: unknown) =>
+            toConnectionError(thrown, { ...lostCall(options, call), expired: false, attempts: 1 });
+          return body === null ? new Blob([]).stream() : withErrors(body, toError);
+        },
+      }),
   };
+}
+
+function lostCall(
+  { baseUrl }: HttpOptions,
+  { method, signal }: HttpCall,
+): Pick<LostCall, 'server' | 'aborted' | 'isRead'> {
+  const isRead = method === 'GET' || method === 'HEAD';
+  return { server: baseUrl, aborted: signal?.aborted ?? false, isRead };
 }
 
 interface Attempt<T> {
@@ -128,9 +144,8 @@ function createSender(options: HttpOptions): Send {
     } catch (thrown) {
       if (thrown instanceof ClientError) throw thrown;
       throw toConnectionError(thrown, {
-        server: options.baseUrl,
+        ...lostCall(options, call),
         expired: deadline.expired(),
-        aborted: call.signal?.aborted ?? false,
         attempts: attempt,
       });
     } finally {

@@ -42,6 +42,33 @@ export interface CatalogItem {
   [field: string]: unknown;
 }
 
+/** A model with what tables show of it; members beside those of {@link CatalogItem} may be absent. */
+export interface ModelRow {
+  id: string;
+  object: string;
+  created: number;
+  owned_by: string;
+  type?: string;
+  context_window?: number | null;
+  max_output_tokens?: number | null;
+  /** Decimal USD: classes of tokens per million, the rest per unit; null is unknown. */
+  pricing?: ModelPricing;
+  /** Those in which clients can call it. */
+  protocols?: string[];
+  routes?: ModelRowRoute[];
+  [field: string]: unknown;
+}
+
+/** Provider, upstream model and prices are shown to keys with the scope admin alone. */
+export interface ModelRowRoute {
+  protocols: string[];
+  provider?: string;
+  upstream_model?: string;
+  pricing?: ModelPricing;
+}
+
+export type ModelPricing = Readonly<Record<string, string | null>>;
+
 /** One route of a plan, as the gateway explains it. */
 export interface PlanLine {
   model: string;
@@ -69,6 +96,11 @@ export interface ModelsClient {
     query?: { type?: string; vendor?: string; q?: string },
     signal?: AbortSignal,
   ): Promise<CatalogItem[]>;
+  /** The same with prices, protocols and routes. */
+  table(
+    query?: { type?: string; vendor?: string; q?: string },
+    signal?: AbortSignal,
+  ): Promise<ModelRow[]>;
   get(id: string, signal?: AbortSignal): Promise<CatalogItem>;
   /** Where a request would go now, and why; `protocol` is the client's, by default `chat`. */
   explain(
@@ -86,6 +118,7 @@ function isPlan(value: unknown): value is Plan {
   );
 }
 
+const isRow = hasStrings<ModelRow>('id', 'object');
 const isItem = hasStrings<CatalogItem>('id', 'object');
 
 export function createModelsClient(http: Http): ModelsClient {
@@ -93,6 +126,15 @@ export function createModelsClient(http: Http): ModelsClient {
     async list(query, signal) {
       const call = { method: 'GET', path: '/v1/models', query, signal };
       return (await http.json(call, isPageOf(isItem))).body.data;
+    },
+    async table(query, signal) {
+      const call = {
+        method: 'GET',
+        path: '/v1/models',
+        query: { ...query, details: 'true' },
+        signal,
+      };
+      return (await http.json(call, isPageOf(isRow))).body.data;
     },
     async get(id, signal) {
       const path = `/v1/models/${encodeURIComponent(id)}`;

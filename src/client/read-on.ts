@@ -16,6 +16,8 @@ export interface ReadOnOptions<T> {
   /** The event behind which it begins. */
   readonly after: string | undefined;
   readonly signal: AbortSignal | undefined;
+  /** True when nothing that was asked for hangs on what is read. Default false. */
+  readonly isRead?: boolean;
   /** What comes behind an event; without one, from the start. */
   read(after: string | undefined): AsyncIterable<T>;
   /** Asked at the end of a reading that did not fail. */
@@ -36,7 +38,7 @@ const STEADY_MS = 10_000;
  */
 export async function* readOn<T extends object>(
   { clock, random }: Patience,
-  { id, after, signal, read, isDone }: ReadOnOptions<T>,
+  { id, after, signal, isRead = false, read, isDone }: ReadOnOptions<T>,
 ): AsyncGenerator<T, void, undefined> {
   let last = after;
   for (let losses = 0; ;) {
@@ -58,7 +60,7 @@ export async function* readOn<T extends object>(
     losses = wasGood ? 0 : losses + 1;
     if (losses >= MAX_LOSSES) {
       const message = `the stream of ${id} ended ${losses} times and brought nothing`;
-      throw new ClientError({ code: 'connection_lost', message, cause });
+      throw new ClientError({ code: 'connection_lost', message, isRead, cause });
     }
     await sleep(clock, pauseAfter(losses, random), signal);
   }

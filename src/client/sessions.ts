@@ -15,6 +15,9 @@ export interface SessionView {
   title: string | null;
   agent: { id: string; name: string; version: number };
   created_at: string;
+  /** Of its last event; absent from older gateways, as `turns` is. */
+  updated_at?: string;
+  stats?: { active_seconds: number; duration_seconds: number; turns?: number | null };
   [field: string]: unknown;
 }
 

@@ -53,7 +53,8 @@ export async function* tailSession(
   if (!follow) return { type: 'history', error: watch.end?.error };
   if (watch.end && isDone()) return watch.end;
   const read = (from: string | undefined) => connect(source, from);
-  for await (const event of readOn(source, { id, after, signal, read, isDone: () => false })) {
+  const options = { id, after, signal, isRead: true, read, isDone: () => false };
+  for await (const event of readOn(source, options)) {
     watch.take(event);
     if (isWanted(event)) yield event;
     if (watch.end && isDone()) return watch.end;
@@ -81,7 +82,14 @@ async function* begin(source: TailSource, request: TailRequest): AsyncGenerator<
     }
     isWhole = true;
   };
-  const whole = readOn(source, { id, after: undefined, signal, read, isDone: () => isWhole });
+  const whole = readOn(source, {
+    id,
+    after: undefined,
+    signal,
+    isRead: true,
+    read,
+    isDone: () => isWhole,
+  });
   for await (const event of whole) yield { event, isShown: true };
 }
 

@@ -1,4 +1,4 @@
-import { hasStrings, isPageOf } from './guards.ts';
+import { hasStrings, isPageOf, isRecord } from './guards.ts';
 import type { Http } from './http.ts';
 
 /** Counts of one group; the members that were grouped by stand beside these. Money in decimal USD. */
@@ -18,14 +18,39 @@ export interface UsageQuery {
   organization?: string | undefined;
 }
 
+/** What one key or organization has spent, in decimal USD, and when it was last used. */
+export interface SpendingView {
+  spent: { lifetime: string; month: string; day: string };
+  reserved: string;
+  /** Beginning of the last request, RFC 3339; null when its record is gone. */
+  last_used_at: string | null;
+  /** UTC day of the last request; null for none. */
+  last_used_on: string | null;
+}
+
 export interface UsageClient {
+  /** Of the key or the organization with this id. */
+  spending(
+    of: { key: string } | { organization: string },
+    signal?: AbortSignal,
+  ): Promise<SpendingView>;
   report(query: UsageQuery, signal?: AbortSignal): Promise<UsageRow[]>;
 }
 
 const isRow = hasStrings<UsageRow>('cost');
 
+function isSpending(value: unknown): value is SpendingView & Record<string, unknown> {
+  return isRecord(value) && isRecord(value['spent']);
+}
+
 export function createUsageClient(http: Http): UsageClient {
   return {
+    async spending(of, signal) {
+      const call = { method: 'GET', path: '/admin/v1/spending', query: { ...of }, signal };
+      const { spent, reserved, last_used_at, last_used_on } = (await http.json(call, isSpending))
+        .body;
+      return { spent, reserved, last_used_at, last_used_on };
+    },
     async report({ groupBy, ...rest }, signal) {
       const query = { group_by: groupBy.join(','), ...rest };
       const call = { method: 'GET', path: '/admin/v1/usage', query, signal };

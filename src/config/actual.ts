@@ -1,4 +1,4 @@
-import { ownedIdentity } from './desired.ts';
+import { type DesiredObject, ownedIdentity } from './desired.ts';
 import { kindOf, type KindName } from './kinds.ts';
 import { isRecord } from './record.ts';
 import { ObjectRef } from './references.ts';
@@ -7,6 +7,8 @@ import { ObjectRef } from './references.ts';
 export interface View extends Readonly<Record<string, unknown>> {
   readonly id: string;
   readonly version: number;
+  /** RFC 3339. */
+  readonly created_at?: string;
 }
 
 /** Every object of every kind that there is. */
@@ -29,6 +31,16 @@ function identitiesOf(kind: KindName, view: View, actual: ActualState): Set<stri
   const id = kindOf(kind).isOwned ? organizationOf(view, actual)?.id : undefined;
   if (id !== undefined) names.add(`${id}/${String(view['name'])}`);
   return names;
+}
+
+/** The objects that a declaration means: the one that it pins by id, else those of its name. */
+export function findDeclared(
+  { kind, identity, id }: Pick<DesiredObject, 'kind' | 'identity' | 'id'>,
+  actual: ActualState,
+  find: typeof findActual = findActual,
+): View[] {
+  if (id === undefined) return find(kind, identity, actual);
+  return actual[kind].filter((view) => view.id === id);
 }
 
 /**

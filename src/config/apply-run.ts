@@ -4,6 +4,7 @@ import type { DesiredObject } from './desired.ts';
 import { dependenciesOf, objectKey } from './object-refs.ts';
 import { ObjectWriter } from './object-writer.ts';
 import type { PlanAction } from './plan-action.ts';
+import { isIssued } from './plan-object.ts';
 import { staleness } from './stale.ts';
 import { StalePlanError } from './stale-plan-error.ts';
 import { type Made, yieldTwins } from './twins.ts';
@@ -35,6 +36,11 @@ export class ApplyRun {
     this.#declared = new Map(
       options.desired.objects.map((object) => [objectKey(object.kind, object.identity), object]),
     );
+  }
+
+  /** What there is by now, as far as this apply knows. */
+  get left(): ActualState {
+    return this.#writer.actual;
   }
 
   async execute(): Promise<ApplyReport> {
@@ -120,7 +126,8 @@ export class ApplyRun {
     const { kind } = planned;
     // Where it cannot be looked at, the conflict itself is what there is to tell.
     const views = await this.#options.client.list(kind).catch(() => undefined);
-    return views && staleness(planned, { ...this.#writer.actual, [kind]: views });
+    const actual = views && { ...this.#writer.actual, [kind]: views };
+    return actual && staleness(planned, { ...this.#options, actual });
   }
 
   async #noteMade(object: DesiredObject, view: View): Promise<void> {
@@ -146,9 +153,7 @@ export class ApplyRun {
   #noteIssued({ action }: PlanAction, object?: DesiredObject, view?: View): void {
     const value = view?.['value'];
     if (action !== 'create' || typeof value !== 'string' || !object) return;
-    if (object.body['value'] === undefined) {
-      this.#report.issued.push({ identity: object.identity, value });
-    }
+    if (isIssued(object)) this.#report.issued.push({ identity: object.identity, value });
   }
 
   #leaveOut(planned: PlanAction): void {

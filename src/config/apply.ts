@@ -1,8 +1,9 @@
 import { type ActualState, createFinder, type View } from './actual.ts';
 import { ApplyRun } from './apply-run.ts';
 import type { DesiredState } from './desired.ts';
+import { keepInventory } from './keep-inventory.ts';
 import { CONFIG_KINDS, type KindName } from './kinds.ts';
-import { objectRefs } from './object-refs.ts';
+import { kindsToRead } from './object-refs.ts';
 import type { Owner } from './ownership.ts';
 import type { Plan } from './plan.ts';
 import type { PlanAction } from './plan-action.ts';
@@ -30,6 +31,8 @@ export interface ApplyReport {
   readonly notRun: readonly ApplyOutcome[];
   /** Values of keys that the server made up; they cannot be had again. */
   readonly issued: readonly { readonly identity: string; readonly value: string }[];
+  /** Why the inventory of the namespace does not say so yet; the next apply writes it. */
+  readonly unrecorded?: string;
 }
 
 export interface ApplyOptions {
@@ -39,6 +42,8 @@ export interface ApplyOptions {
   client: ResourceClient;
   /** Resolved before the first write, by their written form (see `resolveAllSecrets`). */
   secrets: ReadonlyMap<SecretRef, string>;
+  /** What there is, where it was read just now and nothing is to be written. Default: it is read. */
+  actual?: ActualState | undefined;
   /** Names this apply among all others, so that a creation that is tried again makes one object. */
   runId?: string | undefined;
   /** How many objects are written at once. Default: 1. */
@@ -52,20 +57,17 @@ export interface ApplyOptions {
   signal?: AbortSignal;
 }
 
-/**
- * Reads the objects that a desired state may touch or refer to: the platform's own, and of what
- * organizations keep only the kinds that it is about.
- */
+/** Reads the objects that a desired state may touch or refer to. */
 export async function readActual(
   client: ResourceClient,
-  { managed, objects }: Pick<DesiredState, 'managed' | 'objects'>,
+  desired: Pick<DesiredState, 'managed' | 'objects'>,
 ): Promise<ActualState> {
-  const named = new Set(objects.flatMap(({ body }) => objectRefs(body).map((ref) => ref.kind)));
+  const read = kindsToRead(desired);
   const entries = await Promise.all(
-    CONFIG_KINDS.map(async ({ kind, definition }): Promise<[KindName, View[]]> => {
-      const isAbout = managed.has(kind) || named.has(kind) || definition.api === undefined;
-      return [kind, isAbout ? await client.list(kind) : []];
-    }),
+    CONFIG_KINDS.map(async ({ kind }): Promise<[KindName, View[]]> => [
+      kind,
+      read.has(kind) ? await client.list(kind) : [],
+    ]),
   );
   return Object.fromEntries(entries) as Record<KindName, View[]>;
 }
@@ -78,17 +80,43 @@ export async function readActual(
  * looking at the object before it is tried again or counts as failed.
  */
 export async function apply(options: ApplyOptions): Promise<ApplyReport> {
-  const { plan, client, desired } = options;
-  const actual = await readActual(client, desired);
-  refuseStale(plan, actual);
-  return new ApplyRun(options, actual).execute();
+  const { client, desired, owner } = options;
+  const actual = options.actual ?? (await refuseStale(options));
+  const run = new ApplyRun(options, actual);
+  const report = await run.execute();
+  const unrecorded = await keepInventory(client, desired.namespace, {
+    desired,
+    owner,
+    found: actual,
+    left: run.left,
+    report,
+    read: () => readActual(client, desired),
+    pause: options.pause,
+  }).then(
+    () => undefined,
+    (thrown: unknown) => (thrown instanceof Error ? thrown.message : 'unknown reason'),
+  );
+  return unrecorded === undefined ? report : { ...report, unrecorded };
 }
 
-function refuseStale(plan: Plan, actual: ActualState): void {
+/**
+ * Reads what there is and refuses a plan that was not made for it.
+ *
+ * @throws StalePlanError
+ */
+export async function refuseStale({
+  plan,
+  client,
+  desired,
+  owner,
+}: Pick<ApplyOptions, 'plan' | 'client' | 'desired' | 'owner'>): Promise<ActualState> {
+  const actual = await readActual(client, desired);
+  const state = { actual, owner, desired };
   const find = createFinder();
   const stale = plan.actions.flatMap((action) => {
-    const reason = staleness(action, actual, find);
+    const reason = staleness(action, state, find);
     return reason === undefined ? [] : [{ kind: action.kind, identity: action.identity, reason }];
   });
   if (stale.length > 0) throw new StalePlanError(stale);
+  return actual;
 }

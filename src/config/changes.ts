@@ -32,6 +32,8 @@ export interface Change {
   readonly new: unknown;
   /** The values are names and states, never the secret. */
   readonly secret?: true;
+  /** The files declared it before and no longer do: it goes to its default, or goes. */
+  readonly reset?: true;
 }
 
 export interface ChangesOptions {
@@ -57,7 +59,7 @@ export function changesOf(options: ChangesOptions): Change[] {
       changes.push(...secretChange(field, declared, options));
     } else if (view === undefined) {
       if (declared !== undefined)
-        changes.push({ path: field, field, old: null, new: shown(declared) });
+        changes.push(...leafChanges({ field, path: field, old: null, next: shown(declared) }));
     } else if (!(isOwned && field === 'organization')) {
       const shownNow = view[viewField(object.kind, field)];
       const wanted = known(declared, actual, object);
@@ -183,18 +185,47 @@ interface Sides {
 
 function leafChanges({ field, path, old, next }: Sides): Change[] {
   if (canonicalJson(old) === canonicalJson(next)) return [];
-  if (isRecord(old) && isRecord(next)) {
-    const names = [...new Set([...Object.keys(old), ...Object.keys(next)])].sort();
+  const isOpened = (one: unknown, other: unknown) =>
+    isRecord(one) && (isRecord(other) || (isNothing(other) && Object.keys(one).length > 0));
+  if (isOpened(old, next) || isOpened(next, old)) {
+    const [before, after] = [isRecord(old) ? old : {}, isRecord(next) ? next : {}];
+    const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
     return names.flatMap((name) =>
-      leafChanges({ field, path: `${path}.${name}`, old: old[name], next: next[name] }),
+      leafChanges({ field, path: `${path}.${name}`, old: before[name], next: after[name] }),
     );
   }
-  if (Array.isArray(old) && Array.isArray(next) && old.length === next.length) {
-    return old.flatMap((member, index) =>
-      leafChanges({ field, path: `${path}[${index}]`, old: member, next: next[index] }),
-    );
+  if (Array.isArray(old) && Array.isArray(next) && [...old, ...next].some(isRecord)) {
+    return memberChanges({ field, path }, old, next);
   }
   return [{ path, field, old: old ?? null, new: next ?? null }];
+}
+
+/** Changes of a list of objects: what is the same at both ends is left out, so that a gap moves nothing. */
+function memberChanges(
+  { field, path }: Pick<Sides, 'field' | 'path'>,
+  old: readonly unknown[],
+  next: readonly unknown[],
+): Change[] {
+  const isSame = (one: unknown, other: unknown) => canonicalJson(one) === canonicalJson(other);
+  const most = Math.min(old.length, next.length);
+  let ahead = 0;
+  while (ahead < most && isSame(old[ahead], next[ahead])) ahead++;
+  let behind = 0;
+  while (behind < most - ahead && isSame(old.at(-1 - behind), next.at(-1 - behind))) behind++;
+  const [before, after] = [old, next].map((list) => list.slice(ahead, list.length - behind));
+  const count = Math.max(before?.length ?? 0, after?.length ?? 0);
+  return Array.from({ length: count }, (_, index) =>
+    leafChanges({
+      field,
+      path: `${path}[${ahead + index}]`,
+      old: before?.[index],
+      next: after?.[index],
+    }),
+  ).flat();
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null;
 }
 
 function shown(value: unknown): unknown {

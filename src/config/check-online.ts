@@ -1,5 +1,5 @@
 import { suggest } from '../core/suggest.ts';
-import { type ActualState, findActual, organizationId } from './actual.ts';
+import { type ActualState, findActual, findDeclared, organizationId, type View } from './actual.ts';
 import { known } from './changes.ts';
 import type { DesiredObject, DesiredState } from './desired.ts';
 import type { Diagnostic } from './diagnostic.ts';
@@ -21,6 +21,7 @@ export interface OnlineState {
  */
 export function checkOnline(state: OnlineState): Diagnostic[] {
   const { desired, plan } = state;
+  const names = createNames(state);
   const place = (kind: KindName, identity: string) =>
     desired.objects.find((one) => one.kind === kind && one.identity === identity)!;
   return [
@@ -39,13 +40,38 @@ export function checkOnline(state: OnlineState): Diagnostic[] {
     ),
     ...desired.objects.flatMap((object) => [
       ...missingReferences(object, state),
-      ...missingNames(object, state),
+      ...missingNames(object, names),
       ...takenSlug(object, state),
     ]),
   ];
 }
 
-function missingReferences(object: DesiredObject, { desired, actual }: OnlineState): Diagnostic[] {
+/** References of declared objects to what neither the files nor the server have. Reads nothing. */
+export function checkDangling(state: Pick<OnlineState, 'desired' | 'actual'>): Diagnostic[] {
+  const names = createNames(state);
+  const kinds = new Set<KindName>(['provider', 'agent']);
+  return state.desired.objects.flatMap((object) => [
+    ...missingReferences(object, state),
+    ...missingNames(object, names, kinds),
+  ]);
+}
+
+/** An object that holds the slug that a new one wants. */
+export interface TakenSlug {
+  readonly object: DesiredObject;
+  readonly slug: string;
+  readonly holder: View;
+}
+
+/** Slugs that objects to be made cannot have, since another one holds them. */
+export function takenSlugs({ desired, actual }: Omit<OnlineState, 'plan'>): TakenSlug[] {
+  return desired.objects.flatMap((object) => slugHolder(object, { desired, actual }));
+}
+
+function missingReferences(
+  object: DesiredObject,
+  { desired, actual }: Omit<OnlineState, 'plan'>,
+): Diagnostic[] {
   return objectRefs(object.body)
     .filter(
       (ref) => !desired.objects.some(({ kind, name }) => kind === ref.kind && name === ref.name),
@@ -57,9 +83,14 @@ function missingReferences(object: DesiredObject, { desired, actual }: OnlineSta
 }
 
 /** Plain names and ids in fields that name another object. */
-function missingNames(object: DesiredObject, state: OnlineState): Diagnostic[] {
-  return namesIn(object).flatMap(({ path, kind, name }) => {
-    const names = namesOf(kind, object, state);
+function missingNames(
+  object: DesiredObject,
+  namesFor: NamesFor,
+  kinds?: ReadonlySet<KindName>,
+): Diagnostic[] {
+  const named = namesIn(object).filter(({ kind }) => kinds?.has(kind) ?? true);
+  return named.flatMap(({ path, kind, name }) => {
+    const names = namesFor(kind, object);
     if (names.has(name)) return [];
     return fault(object, {
       path,
@@ -98,13 +129,26 @@ function namesIn({ kind, body }: DesiredObject): NamedObject[] {
     : named;
 }
 
-/** Names and ids that there are, or will be. */
+/** Names and ids that an object may name: those that there are, or will be. */
+type NamesFor = (kind: KindName, object: DesiredObject) => ReadonlySet<string>;
+
+/** Lists the names of a kind once for each owner. */
+function createNames(state: Omit<OnlineState, 'plan'>): NamesFor {
+  const known = new Map<string, ReadonlySet<string>>();
+  return (kind, { body }) => {
+    const owner = organizationId(body['organization'], state.actual);
+    const key = `${kind} ${owner ?? ''}`;
+    const names = known.get(key) ?? namesOf(kind, owner, state);
+    known.set(key, names);
+    return names;
+  };
+}
+
 function namesOf(
   kind: KindName,
-  { body }: DesiredObject,
-  { desired, actual }: OnlineState,
+  owner: string | undefined,
+  { desired, actual }: Omit<OnlineState, 'plan'>,
 ): ReadonlySet<string> {
-  const owner = organizationId(body['organization'], actual);
   const there = actual[kind].filter(
     ({ organization }) => typeof organization !== 'string' || organization === owner,
   );
@@ -114,17 +158,27 @@ function namesOf(
   ]);
 }
 
-function takenSlug(object: DesiredObject, { actual }: OnlineState): Diagnostic[] {
+function takenSlug(object: DesiredObject, state: OnlineState): Diagnostic[] {
+  return slugHolder(object, state).map(({ slug, holder }) =>
+    fault(object, { path: 'slug', message: `${slug} is the slug of ${holder.id}` }),
+  );
+}
+
+function slugHolder(
+  object: DesiredObject,
+  { desired, actual }: Omit<OnlineState, 'plan'>,
+): TakenSlug[] {
   const { slug } = object.body;
   if (typeof slug !== 'string') return [];
-  const own = new Set(findActual(object.kind, object.identity, actual).map(({ id }) => id));
+  const { kind, identity } = object;
+  const former = desired.moved.find((one) => one.kind === kind && one.to === identity)?.from;
+  const moved = former === undefined ? [] : findActual(kind, former, actual);
+  const own = new Set([...findDeclared(object, actual), ...moved].map(({ id }) => id));
   const owner = organizationId(object.body['organization'], actual);
   const taken = actual[object.kind].find(
     (view) => view['slug'] === slug && view['organization'] === owner && !own.has(view.id),
   );
-  return taken
-    ? [fault(object, { path: 'slug', message: `${slug} is the slug of ${taken.id}` })]
-    : [];
+  return taken ? [{ object, slug, holder: taken }] : [];
 }
 
 function fault(

@@ -1,4 +1,4 @@
-import { type ActualState, createFinder } from './actual.ts';
+import { type ActualState, createFinder, findDeclared } from './actual.ts';
 import { secretOf } from './changes.ts';
 import { apply, type ApplyReport, readActual } from './apply.ts';
 import type { DesiredObject, DesiredState } from './desired.ts';
@@ -88,7 +88,7 @@ async function changedSecrets(
   const changed: ChangedSecret[] = [];
   for (const object of desired.objects) {
     const { kind, identity, body } = object;
-    const [view] = find(kind, identity, actual);
+    const [view] = findDeclared(object, actual, find);
     if (view === undefined) continue;
     for (const field of kindOf(kind).secrets) {
       const ref = secretOf(body[field]);

@@ -6,10 +6,12 @@ import type { Path } from './locate.ts';
 import { canonicalJson, isRecord } from './record.ts';
 import { ObjectRef } from './references.ts';
 
-/** What happens to the object when it disappears from the configuration. */
-interface Lifecycle {
-  protected?: boolean;
-  prune?: 'delete' | 'disable';
+/** How a plan treats the object, now and when it disappears from the configuration. */
+export interface Lifecycle {
+  readonly protected?: boolean;
+  readonly prune?: 'delete' | 'disable';
+  /** Paths of members that keep the value that the server has. */
+  readonly ignore_changes?: readonly string[];
 }
 
 /** One declared object: exactly the fields that were written, references unresolved. */
@@ -18,6 +20,8 @@ export interface DesiredObject {
   /** Unique within its kind; that of what belongs to an organization is `organization/name`. */
   readonly identity: string;
   readonly name: string;
+  /** The one object that is meant, whatever it is called. */
+  readonly id?: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly labels: Readonly<Record<string, string>>;
   readonly lifecycle: Lifecycle;
@@ -32,6 +36,17 @@ export interface DesiredState {
   readonly objects: readonly DesiredObject[];
   /** Objects that get another name and stay what they are. */
   readonly moved: readonly Move[];
+  /** Present where `objects` are only a part of what the files declare. */
+  readonly selection?: Selection;
+}
+
+/** What a command is limited to. */
+export interface Selection {
+  matches(object: Pick<DesiredObject, 'kind' | 'identity' | 'name' | 'labels'>): boolean;
+  /** Declared objects that are not selected. */
+  readonly leftOut: readonly DesiredObject[];
+  /** Patterns that no declared object matches. */
+  readonly unused: readonly string[];
 }
 
 /** Identities of one object before and after. */
@@ -72,13 +87,14 @@ function toMoves(declared: unknown): Move[] {
 }
 
 function toObject(kind: KindName, entry: Record<string, unknown>, place: Place): DesiredObject {
-  const { labels, lifecycle, ...declared } = entry;
+  const { labels, lifecycle, id, ...declared } = entry;
   const body = followAgent(kind, declared);
   const name = String(entry['name']).trim();
   const { isOwned } = kindOf(kind);
   return {
     kind,
     name,
+    ...(typeof id === 'string' && { id }),
     identity: isOwned ? ownedIdentity(entry['organization'], name) : name,
     body: isOwned ? { organization: DEFAULT_ORGANIZATION, ...body, name } : { ...body, name },
     labels: (labels ?? {}) as Record<string, string>,

@@ -49,7 +49,8 @@ export function formatDiagnostics(
 function toText(diagnostic: Diagnostic): string {
   const { file, line, column, severity, path, message, hint } = diagnostic;
   const subject = path === '' ? '' : `${path}: `;
-  const first = printable(`${file}:${line}:${column}: ${severity}: ${subject}${message}`);
+  const place = file === '' ? '' : `${file}:${line}:${column}: `;
+  const first = printable(`${place}${severity}: ${subject}${message}`);
   return hint === undefined ? first : `${first}\n  hint: ${printable(hint)}`;
 }
 

@@ -1,5 +1,6 @@
 import type { ActualState } from './actual.ts';
 import { kindOf, type KindName } from './kinds.ts';
+import { LIFECYCLE } from './lifecycle.ts';
 import type { PlanAction } from './plan-action.ts';
 import { ObjectRef } from './references.ts';
 
@@ -19,7 +20,8 @@ export function followAgent(kind: KindName, body: Body): Body {
 /** The actual state with the version that an action will make, for what is planned behind it. */
 export function withPlannedVersion(actual: ActualState, planned: PlanAction): ActualState {
   const { kind, id, action, changes } = planned;
-  const isNew = action === 'update' && changes.some(({ field }) => field !== 'labels');
+  const isNew =
+    action === 'update' && changes.some(({ field }) => field !== 'labels' && field !== LIFECYCLE);
   if (!isNew || kindOf(kind).definition.versioned !== true) return actual;
   const views = actual[kind].map((view) =>
     view.id === id ? { ...view, version: view.version + 1 } : view,

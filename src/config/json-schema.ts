@@ -28,7 +28,8 @@ export function configJsonSchema(): Record<string, unknown> {
     asSecret(settings, 'master_key');
     Object.assign(at(settings, ['previous_keys']) ?? {}, { items: SECRET });
   }
-  return { ...root, title: 'gateway.yaml' };
+  const patternProperties = { '^x-': { description: 'Anything, as a place for anchors.' } };
+  return { ...root, patternProperties, title: 'gateway.yaml' };
 }
 
 function withReferences(schema: unknown): unknown {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { suggest } from '../core/suggest.ts';
 import type { ResourceDefinition } from '../resources/define-resource.ts';
 import { agent } from '../resources/agent.ts';
 import { api } from '../resources/api.ts';
@@ -11,6 +12,7 @@ import { organization } from '../resources/organization.ts';
 import { provider } from '../resources/provider.ts';
 import { service } from '../resources/service.ts';
 import { skill } from '../resources/skill.ts';
+import { readMemberPath } from './member-path.ts';
 
 /** The kinds that a configuration declares, by the word used for one of them. */
 export type KindName =
@@ -39,6 +41,10 @@ export interface ConfigKind {
   readonly isOwned: boolean;
   /** How an object that is no longer wanted goes. */
   readonly removedBy: Removal;
+  /** True when what a removal takes (a key's value, a place in time, an address) never comes back. */
+  readonly isGoneForEver: boolean;
+  /** True when the server makes up a value that it shows once, where none is declared. */
+  readonly isIssued: boolean;
   /** What an update sends to switch it off; undefined when it cannot be. */
   readonly off: Readonly<Record<string, unknown>> | undefined;
   /** True for a field of the object that no update can change. */
@@ -57,19 +63,40 @@ export const DEFAULT_ORGANIZATION = 'default';
 const ENABLED = { enabled: false };
 const STATUS = { status: 'disabled' };
 
-const lifecycle = z
-  .object({
-    protected: z
-      .boolean()
-      .default(false)
-      .describe('True: never removed because it is not declared.'),
-    prune: z
-      .enum(['delete', 'disable'])
-      .default('delete')
-      .describe('What happens to it when it is pruned.'),
-  })
-  .optional()
-  .describe('What happens when the object is gone from the file.');
+/** How plans treat an object whose own members these are. */
+function lifecycleFor(members: readonly string[]): z.ZodType {
+  return z
+    .object({
+      protected: z
+        .boolean()
+        .default(false)
+        .describe('True: never removed because it is not declared.'),
+      prune: z
+        .enum(['delete', 'disable'])
+        .default('delete')
+        .describe('What happens to it when it is pruned.'),
+      ignore_changes: z
+        .array(
+          z.string().superRefine((path, context) => {
+            const [field] = readMemberPath(path) ?? [];
+            if (field !== undefined && members.includes(String(field))) return;
+            const hint = field === undefined ? undefined : suggest(String(field), [...members]);
+            const message =
+              field === undefined
+                ? 'expected a path such as routes[0].weight'
+                : `no field ${field}`;
+            context.addIssue({
+              code: 'custom',
+              message: hint === undefined ? message : `${message}; ${hint}`,
+            });
+          }),
+        )
+        .optional()
+        .describe('Paths that keep the value of the server once the object exists.'),
+    })
+    .optional()
+    .describe('How plans treat the object, also when it is gone from the file.');
+}
 
 const labels = z
   .record(z.string().min(1).max(128), z.string().max(512))
@@ -86,18 +113,25 @@ export const CONFIG_KINDS: readonly ConfigKind[] = [
   toConfigKind('provider', provider, { off: ENABLED }),
   toConfigKind('model', model, { off: ENABLED }),
   toConfigKind('api', api, { off: ENABLED }),
-  toConfigKind('key', key, { off: ENABLED, removedBy: 'revoke' }),
+  toConfigKind('key', key, {
+    off: ENABLED,
+    removedBy: 'revoke',
+    isGoneForEver: true,
+    isIssued: true,
+  }),
   toConfigKind('skill', skill),
   toConfigKind('agent', agent, { removedBy: 'archive' }),
   toConfigKind('credential', credential, { off: STATUS, removedBy: 'disable' }),
   toConfigKind('service', service, {
     off: STATUS,
     isFixed: isModeSwitch,
+    isGoneForEver: true,
     guards: { agent_version: 'expected_agent_version' },
   }),
   toConfigKind('deployment', deployment, {
     isFixed: isModeSwitch,
     removedBy: 'archive',
+    isGoneForEver: true,
     boundWhilePaused: ['agent_id', 'agent_version'],
   }),
 ];
@@ -122,11 +156,16 @@ function toConfigKind(
   {
     off,
     removedBy = 'delete',
+    isGoneForEver = false,
+    isIssued = false,
     guards = {},
     boundWhilePaused = [],
     isFixed = (field) => definition.immutable.includes(field),
   }: Partial<
-    Pick<ConfigKind, 'off' | 'removedBy' | 'guards' | 'boundWhilePaused' | 'isFixed'>
+    Pick<
+      ConfigKind,
+      'off' | 'removedBy' | 'isGoneForEver' | 'isIssued' | 'guards' | 'boundWhilePaused' | 'isFixed'
+    >
   > = {},
 ): ConfigKind {
   return {
@@ -137,12 +176,20 @@ function toConfigKind(
     entry: definition.fields.extend({
       // What declarations know an object by, also where the API has a default.
       ...(definition.fields.shape['name']?.safeParse(undefined).success && { name }),
+      id: z
+        .string()
+        .min(1)
+        .max(128)
+        .optional()
+        .describe('The one object that is meant, where several have this name.'),
       labels,
-      lifecycle,
+      lifecycle: lifecycleFor([...Object.keys(definition.fields.shape), 'labels']),
     }),
     secrets: definition.secrets,
     isOwned: definition.organizationScoped,
     removedBy,
+    isGoneForEver,
+    isIssued,
     off,
     isFixed,
     guards,

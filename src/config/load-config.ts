@@ -9,6 +9,7 @@ import { mergeDocuments } from './merge.ts';
 import { layOver } from './overlay.ts';
 import { operatorNames } from './operator-names.ts';
 import { parseYaml } from './parse-yaml.ts';
+import { isRecord } from './record.ts';
 import { resolveDocument } from './resolve.ts';
 import { checkSections } from './schema.ts';
 import { resolveServerConfig, type ServerConfig, type SettingOrigin } from './server-config.ts';
@@ -17,6 +18,8 @@ export interface LoadConfigOptions {
   /** Files, directories, `-` (see `readSources`). */
   paths: readonly string[];
   stdin?: string;
+  /** True: directories below directories, too. Default false. */
+  recursive?: boolean;
   /** Files and directories that are laid over what `paths` say, in this order (see `layOver`). */
   overlays?: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
@@ -34,6 +37,8 @@ export interface GatewayConfig {
   /** Where each server setting came from; what is absent is a default. */
   readonly origins: ReadonlyMap<string, SettingOrigin>;
   readonly desired: DesiredState;
+  /** True when the files hold nothing but `version` and `namespace`. */
+  readonly isEmpty: boolean;
   /** Every file of configuration that was read, as given. */
   readonly files: readonly string[];
   /** Absolute paths of the files that they refer to: `${file:…}`, `${secret:file:…}`. */
@@ -46,6 +51,9 @@ export interface LoadedConfig {
   /** In the order of files and lines. */
   readonly diagnostics: readonly Diagnostic[];
 }
+
+/** Sections that declare nothing by themselves. */
+const EMPTY_SECTIONS: ReadonlySet<string> = new Set(['version', 'namespace']);
 
 /**
  * Loads, resolves and validates the configuration without network: every problem at once, each with
@@ -63,6 +71,10 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   const all = [read, ...overlays];
   const diagnostics = all.flatMap((one) => one.diagnostics);
   const { tree, diagnostics: merging } = mergeDocuments(read.values, places);
+  const [first] = all.flatMap(({ sources }) => sources);
+  if (read.values.length === 0 && first !== undefined) {
+    places.markContainer(tree, { file: first.file, line: 1, column: 1 });
+  }
   for (const value of overlays.flatMap((one) => one.values)) {
     diagnostics.push(...layOver(tree, value, places));
   }
@@ -74,12 +86,11 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     unknownFields,
   });
   const sections = checkSections(tree, { places, unknownFields });
+  const judged = [...server.diagnostics, ...sections.diagnostics, ...checkReferences(tree, places)];
   diagnostics.push(
     ...merging,
-    ...server.diagnostics,
-    ...sections.diagnostics,
+    ...withoutPlaces(judged, new Set(all.flatMap(({ unresolved }) => unresolved.map(placeOf)))),
     ...checkSecrets(tree, places),
-    ...checkReferences(tree, places),
     ...(server.config
       ? checkPrograms(tree, { places, operator: operatorNames(server.config) })
       : []),
@@ -93,6 +104,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
       server: server.config,
       origins: server.origins,
       desired: toDesired(sections.tree, (path) => places.find(tree, path)),
+      isEmpty: Object.keys(tree).every((name) => EMPTY_SECTIONS.has(name)),
       files: all.flatMap(({ sources }) => sources.map(({ file }) => file)),
       included: [...new Set(all.flatMap((one) => one.included))],
     },
@@ -103,8 +115,10 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
 interface ReadDocuments {
   readonly sources: readonly ConfigSource[];
   /** One for each YAML document, references replaced. */
-  readonly values: readonly unknown[];
+  readonly values: readonly Readonly<Record<string, unknown>>[];
   readonly included: readonly string[];
+  /** References that stand for nothing; they are among the diagnostics. */
+  readonly unresolved: readonly Diagnostic[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -115,19 +129,32 @@ async function readDocuments(
   const { files, places, env } = options;
   const read = await readSources({ ...options, paths });
   const diagnostics = [...read.diagnostics];
-  const values: unknown[] = [];
+  const unresolved: Diagnostic[] = [];
+  const values: Record<string, unknown>[] = [];
   const included: string[] = [];
   for (const source of read.sources) {
     const parsed = parseYaml(source, places);
     diagnostics.push(...parsed.diagnostics);
     for (const document of parsed.documents) {
+      if (!isRecord(document.value)) {
+        const message = 'expected a mapping with version, server, providers, models and so on';
+        diagnostics.push({ ...document.place, path: '', severity: 'error', message });
+        continue;
+      }
+      dropExtensions(document.value);
       const resolved = await resolveDocument(document, { places, sources: { env, files } });
       diagnostics.push(...resolved.diagnostics);
+      unresolved.push(...resolved.diagnostics);
       included.push(...resolved.included);
-      values.push(resolved.value);
+      values.push(document.value);
     }
   }
-  return { sources: read.sources, values, included, diagnostics };
+  return { sources: read.sources, values, included, unresolved, diagnostics };
+}
+
+/** Sections `x-…` are the author's own, a place for anchors: nothing in them is judged. */
+function dropExtensions(document: Record<string, unknown>): void {
+  for (const name of Object.keys(document)) if (name.startsWith('x-')) delete document[name];
 }
 
 /** Relative paths start at the file that has the `server` section, else at the first file. */
@@ -136,11 +163,23 @@ function baseDirectory(sources: readonly ConfigSource[], place: Place, cwd: stri
   return source?.directory ?? cwd;
 }
 
+/** Leaves out what is wrong with a value only because its reference could not be resolved. */
+function withoutPlaces(
+  diagnostics: readonly Diagnostic[],
+  places: ReadonlySet<string>,
+): Diagnostic[] {
+  return diagnostics.filter((diagnostic) => !places.has(placeOf(diagnostic)));
+}
+
+function placeOf({ file, line, column }: Place): string {
+  return `${file}:${line}:${column}`;
+}
+
 /** One place and one message is one problem, whichever checks saw it. */
 function withoutRepeats(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const seen = new Set<string>();
   return diagnostics.filter(({ file, line, column, message }) => {
-    const key = `${file}:${line}:${column}:${message}`;
+    const key = `${placeOf({ file, line, column })}:${message}`;
     return !seen.has(key) && seen.add(key);
   });
 }

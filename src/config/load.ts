@@ -1,5 +1,5 @@
 import { open, readdir, realpath, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { Diagnostic } from './diagnostic.ts';
 
 /** The part of a file system that the configuration reads; injected, so that loading is pure. */
@@ -21,8 +21,10 @@ export interface ConfigSource {
 }
 
 export interface ReadOptions {
-  /** Files, directories (their `*.yaml`, `*.yml` and `*.json`, not deeper) and `-`. */
+  /** Files, directories (their `*.yaml`, `*.yml` and `*.json`) and `-`. */
   paths: readonly string[];
+  /** True: directories below directories, too. Default false. */
+  recursive?: boolean;
   /** What `-` stands for. */
   stdin?: string;
   cwd: string;
@@ -31,6 +33,10 @@ export interface ReadOptions {
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 const MAX_FILES = 1000;
+/** Folders below each other; a link that leads back ends here. */
+const MAX_FOLDER_DEPTH = 32;
+/** Files of any kind that are looked at below one directory. */
+const MAX_WALKED = 20_000;
 
 export const nodeConfigFiles: ConfigFiles = {
   async read(path, maxBytes) {
@@ -69,7 +75,9 @@ export async function readSources(
   const found = new Map<string, string>();
   for (const path of options.paths.filter((path) => path !== '-')) {
     try {
-      for (const file of await expand(path, options)) found.set(resolve(cwd, file), file);
+      const expanded = await expand(path, options);
+      if (expanded.length === 0) throw new Error('the directory holds no *.yaml, *.yml or *.json');
+      for (const file of expanded) found.set(resolve(cwd, file), file);
     } catch (error) {
       fail(path, `cannot be read: ${reason(error)}`);
     }
@@ -91,12 +99,31 @@ export async function readSources(
   return { sources, diagnostics };
 }
 
-async function expand(path: string, { cwd, files }: ReadOptions): Promise<string[]> {
-  const names = await files.list(resolve(cwd, path));
-  if (names === undefined) return [path];
-  const chosen = names.filter((name) => /^[^.].*\.(ya?ml|json)$/i.test(name));
-  if (chosen.length === 0) throw new Error('the directory holds no *.yaml, *.yml or *.json');
-  return chosen.map((name) => join(path, name));
+async function expand(path: string, { cwd, files, recursive }: ReadOptions): Promise<string[]> {
+  if (recursive !== true) {
+    const names = await files.list(resolve(cwd, path));
+    return names === undefined ? [path] : names.filter(isConfig).map((name) => join(path, name));
+  }
+  const found: string[] = [];
+  const waiting = [{ path, depth: 0 }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { depth } = next;
+    const names = await files.list(resolve(cwd, next.path));
+    if (names === undefined && (depth === 0 || isConfig(basename(next.path))))
+      found.push(next.path);
+    if (names === undefined) continue;
+    if (depth > MAX_FOLDER_DEPTH) throw new Error(`more than ${MAX_FOLDER_DEPTH} folders deep`);
+    for (const name of names) {
+      if (!name.startsWith('.')) waiting.push({ path: join(next.path, name), depth: depth + 1 });
+    }
+    if (found.length + waiting.length > MAX_WALKED)
+      throw new Error(`more than ${MAX_WALKED} files`);
+  }
+  return found;
+}
+
+function isConfig(name: string): boolean {
+  return /^[^.].*\.(ya?ml|json)$/i.test(name);
 }
 
 /** The words of the system without the path, which the diagnostic names already. */

@@ -1,7 +1,6 @@
 import type { Diagnostic } from './diagnostic.ts';
 import { COLLECTIONS } from './kinds.ts';
 import { formatPath, type Places } from './locate.ts';
-import { isRecord } from './record.ts';
 
 export interface MergedTree {
   readonly tree: Record<string, unknown>;
@@ -13,7 +12,10 @@ export interface MergedTree {
  * one document only (`version` and `namespace` may be repeated with the same value). A collection
  * that is null is refused: `[]` says that none is wanted, an absent one is unmanaged.
  */
-export function mergeDocuments(values: readonly unknown[], places: Places): MergedTree {
+export function mergeDocuments(
+  values: readonly Readonly<Record<string, unknown>>[],
+  places: Places,
+): MergedTree {
   const tree: Record<string, unknown> = {};
   const diagnostics: Diagnostic[] = [];
   const report = (root: unknown, name: string, problem: { message: string; hint?: string }) =>
@@ -29,12 +31,6 @@ export function mergeDocuments(values: readonly unknown[], places: Places): Merg
       value: places.find(root, [name]),
     });
   for (const value of values) {
-    if (!isRecord(value)) {
-      const place = places.find(value, []);
-      const message = 'expected a mapping with version, server, providers, models and so on';
-      diagnostics.push({ ...place, path: '', severity: 'error', message });
-      continue;
-    }
     if (Object.keys(tree).length === 0) places.markContainer(tree, places.find(value, []));
     for (const [name, section] of Object.entries(value)) {
       const present = tree[name];

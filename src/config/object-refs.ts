@@ -1,4 +1,4 @@
-import { type DesiredObject, fallbacksOf, ownedIdentity } from './desired.ts';
+import { type DesiredObject, type DesiredState, fallbacksOf, ownedIdentity } from './desired.ts';
 import { CONFIG_KINDS, kindOf, type KindName } from './kinds.ts';
 import { isRecord } from './record.ts';
 import { ObjectRef } from './references.ts';
@@ -8,6 +8,18 @@ export function objectRefs(value: unknown): ObjectRef[] {
   if (value instanceof ObjectRef) return [value];
   if (Array.isArray(value)) return value.flatMap((member) => objectRefs(member));
   return isRecord(value) ? Object.values(value).flatMap((member) => objectRefs(member)) : [];
+}
+
+/** Kinds that a desired state may touch or refer to: the platform's own, and of others what it is about. */
+export function kindsToRead({
+  managed,
+  objects,
+}: Pick<DesiredState, 'managed' | 'objects'>): ReadonlySet<KindName> {
+  const named = new Set(objects.flatMap(({ body }) => objectRefs(body).map((ref) => ref.kind)));
+  const read = CONFIG_KINDS.filter(
+    ({ kind, definition }) => managed.has(kind) || named.has(kind) || definition.api === undefined,
+  );
+  return new Set(read.map(({ kind }) => kind));
 }
 
 export function objectKey(kind: KindName, identity: string): string {

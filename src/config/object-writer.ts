@@ -4,6 +4,8 @@ import type { ApplyOptions } from './apply.ts';
 import { changesOf, known } from './changes.ts';
 import type { DesiredObject } from './desired.ts';
 import { CONFIG_KINDS, kindOf, type KindName } from './kinds.ts';
+import { withIgnored } from './ignored.ts';
+import { withoutLifecycle } from './lifecycle.ts';
 import { labelsOf, PRUNED_LABEL } from './ownership.ts';
 import { ownedLabels } from './plan.ts';
 import type { PlanAction } from './plan-action.ts';
@@ -39,7 +41,10 @@ export class ObjectWriter {
   }
 
   /** Makes the object what is declared; rejects when the server did not keep all of it. */
-  async write(planned: PlanAction, object: DesiredObject): Promise<View> {
+  async write(planned: PlanAction, declared: DesiredObject): Promise<View> {
+    const before = this.#actual[declared.kind].find(({ id }) => id === planned.id);
+    const isKept = planned.action === 'update' && before !== undefined;
+    const object = isKept ? withIgnored(declared, before) : declared;
     const view = await this.#writeAs(planned, object);
     this.#remember(object.kind, view);
     if (this.#options.client.isOwn !== true) this.#refuseDropped(object, view);
@@ -140,18 +145,25 @@ export class ObjectWriter {
     const view = this.#actual[planned.kind].find(({ id }) => id === planned.id);
     const changed = Object.entries(object.body).filter(([field]) => fields.has(field));
     const unowned = planned.ownership === 'none';
-    // What is switched on again is a default that no file says.
+    // What is switched on again, or reset, is a default that no file says.
     const { off = {} } = kindOf(object.kind);
-    const again = planned.changes.filter(({ field }) => field in off && !(field in object.body));
+    const standard = planned.changes
+      .filter(({ field }) => field !== 'labels' && !(field in object.body))
+      .filter(({ field, reset }) => reset === true || field in off)
+      .map((change) => [change.field, change.new] as const);
+    const fieldsNow = [...standard, ...changed];
     const patch = {
-      ...Object.fromEntries(again.map((change) => [change.field, change.new])),
-      ...asPatch(object.kind, this.#resolvedFields(changed, object), view),
+      ...asPatch(object.kind, this.#resolvedFields(fieldsNow, object), view),
       ...guardsOf(object.kind, fields, view),
     };
     if (unowned && !fields.has('labels')) return patch;
     const own = unowned ? object.labels : ownedLabels(object, owner, this.#actual);
-    const { [PRUNED_LABEL]: _pruned, ...present } = view ? labelsOf(view) : {};
-    return { ...patch, labels: { ...present, ...own } };
+    const { [PRUNED_LABEL]: _pruned, ...present } = view ? withoutLifecycle(labelsOf(view)) : {};
+    const gone = new Set(planned.changes.map(({ path, reset }) => (reset ? path : '')));
+    const kept = Object.entries(present).filter(
+      ([name]) => !gone.has(`labels[${JSON.stringify(name)}]`),
+    );
+    return { ...patch, labels: { ...Object.fromEntries(kept), ...own } };
   }
 
   #resolvedFields(entries: readonly (readonly [string, unknown])[], object: DesiredObject): Body {

@@ -16,7 +16,7 @@ type KeyOf = (entry: Readonly<Tree>) => string | undefined;
  * removes a field. Fields of free form (`memory_config`, `mock` and so on) are replaced whole, since null
  * is a value there. Places follow, so that a problem shows where it was written.
  */
-export function layOver(tree: Tree, overlay: unknown, places: Places): Diagnostic[] {
+export function layOver(tree: Tree, overlay: Readonly<Tree>, places: Places): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const report = (path: Path, problem: Pick<Diagnostic, 'message' | 'hint'>) =>
     diagnostics.push({
@@ -25,10 +25,6 @@ export function layOver(tree: Tree, overlay: unknown, places: Places): Diagnosti
       severity: 'error',
       ...problem,
     });
-  if (!isRecord(overlay)) {
-    report([], { message: 'expected a mapping with models, services and so on' });
-    return diagnostics;
-  }
   for (const [name, section] of Object.entries(overlay)) {
     if (section === null) {
       report([name], { message: `${name} has no value`, hint: 'remove the key' });

@@ -16,6 +16,8 @@ export const PRUNED_LABEL = 'gateway/pruned';
 export interface Owner {
   readonly label: typeof NAMESPACE_LABEL | typeof OWNER_LABEL;
   readonly value: string;
+  /** Namespaces by the ids of the objects that their inventories name; they decide before labels do. */
+  readonly known?: ReadonlyMap<string, string>;
 }
 
 export type Ownership = 'own' | 'other' | 'none';
@@ -30,16 +32,18 @@ export function labelsOf(view: Readonly<Record<string, unknown>>): Record<string
   );
 }
 
-/** An object of the API carries no owner; of the two labels the one it has decides. */
+/** An object of the API carries no owner; else its inventory decides, then the label that it has. */
 export function ownershipOf(view: Readonly<Record<string, unknown>>, owner: Owner): Ownership {
+  const known = owner.known?.get(String(view['id']));
+  if (known !== undefined) return known === owner.value ? 'own' : 'other';
   const labels = labelsOf(view);
   if (labels[owner.label] === owner.value) return 'own';
   return OWNER_LABEL in labels || NAMESPACE_LABEL in labels ? 'other' : 'none';
 }
 
 /** Who owns an object, in words. */
-export function ownerName(view: Readonly<Record<string, unknown>>): string {
+export function ownerName(view: Readonly<Record<string, unknown>>, known?: Owner['known']): string {
   const labels = labelsOf(view);
-  const namespace = labels[NAMESPACE_LABEL];
+  const namespace = known?.get(String(view['id'])) ?? labels[NAMESPACE_LABEL];
   return labels[OWNER_LABEL] ?? (namespace === undefined ? 'the API' : `namespace ${namespace}`);
 }

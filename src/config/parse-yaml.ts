@@ -18,6 +18,8 @@ const BACKSLASH = 92;
 export interface ParsedDocument {
   readonly source: ConfigSource;
   readonly value: unknown;
+  /** Start of its content. */
+  readonly place: Place;
 }
 
 /**
@@ -66,7 +68,8 @@ export function parseYaml(
     // Without the sign of an alias there is none.
     const targets = source.text.includes('*') ? aliasTargets(document) : NO_TARGETS;
     const converter = new Converter({ targets, places, at, report, budget });
-    documents.push({ source, value: converter.convert(document.contents) });
+    const place = at(startOf(document.contents));
+    documents.push({ source, place, value: converter.convert(document.contents) });
   }
   return { documents, diagnostics };
 }

@@ -32,6 +32,12 @@ export interface PlanAction {
   readonly changes: readonly PlannedChange[];
   readonly reason: string;
   readonly ownership: Ownership;
+  /** Present where the object is paused around the update. */
+  readonly steps?: readonly ['pause', 'update', 'unpause'];
+  /** Says what happens beyond the changes. */
+  readonly note?: string;
+  /** Digests of the members that the object had, by name, so that a refusal can name what changed. */
+  readonly basis?: Readonly<Record<string, string>>;
   /** Fields that no update can change, so that the object gets a new id. */
   readonly forcedBy?: readonly string[];
 }

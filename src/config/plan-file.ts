@@ -10,13 +10,26 @@ export interface PlanFile {
   /** Digest of the declarations that it was made of. */
   readonly configuration: string;
   readonly plan: Plan;
+  /** Digest of every action, in their order, and of what the plan says beside them. */
+  readonly digests: PlanDigests;
 }
 
+interface PlanDigests {
+  readonly actions: readonly { readonly of: string; readonly digest: string }[];
+  readonly rest: string;
+}
+
+/** Number of edited actions that a message names. */
+const MAX_NAMED = 5;
 const PLAN_FILE_SCHEMA = 'gateway.plan-file/v1';
 
 const planFile = z.looseObject({
   schema: z.literal(PLAN_FILE_SCHEMA),
   configuration: z.string(),
+  digests: z.object({
+    actions: z.array(z.object({ of: z.string(), digest: z.string() })),
+    rest: z.string(),
+  }),
   plan: z.looseObject({
     format: z.literal(1),
     namespace: z.string(),
@@ -49,7 +62,12 @@ export class PlanFileError extends Error {
 }
 
 export function toPlanFile(plan: Plan, desired: DesiredState): PlanFile {
-  return { schema: PLAN_FILE_SCHEMA, configuration: digestOfState(desired), plan };
+  return {
+    schema: PLAN_FILE_SCHEMA,
+    configuration: digestOfState(desired),
+    digests: digestsOf(plan),
+    plan,
+  };
 }
 
 /** @throws PlanFileError for a text that is no plan of this version */
@@ -87,6 +105,47 @@ export function refuseForeignPlan(
   }
   if (configuration === digestOfState(desired)) return;
   throw new PlanFileError('the files changed since the plan was made', hint);
+}
+
+/**
+ * Refuses a plan that is not what `gateway plan --out` wrote.
+ *
+ * @throws PlanFileError that names what was edited
+ */
+export function refuseEditedPlan({ plan, digests }: PlanFile): void {
+  const present = digestsOf(plan);
+  if (canonicalJson(present) === canonicalJson(digests)) return;
+  const count = Math.max(present.actions.length, digests.actions.length);
+  const edited = Array.from({ length: count }, (_, index) => {
+    const [now, written] = [present.actions[index], digests.actions[index]];
+    if (now?.of === written?.of && now?.digest === written?.digest) return [];
+    return now?.of === written?.of
+      ? [`${now?.of} says something else`]
+      : [`action ${index + 1} is ${now?.of ?? 'missing'} instead of ${written?.of ?? 'nothing'}`];
+  }).flat();
+  const rest = present.rest === digests.rest ? [] : ['what stands beside the actions'];
+  const all = [...edited, ...rest];
+  const shown = all.length > MAX_NAMED ? [...all.slice(0, MAX_NAMED), '…'] : all;
+  throw new PlanFileError(
+    `the plan was edited after it was made: ${shown.join('; ')}`,
+    'make a new plan with `gateway plan --out`',
+  );
+}
+
+function digestsOf({ actions, ...rest }: Plan): PlanDigests {
+  return {
+    actions: actions.map((action) => ({
+      of: `${action.action} ${action.kind} ${action.identity}`,
+      digest: sha256(action),
+    })),
+    rest: sha256(rest),
+  };
+}
+
+function sha256(value: unknown): string {
+  // Members that are undefined are not written.
+  const written = JSON.parse(JSON.stringify(value)) as unknown;
+  return createHash('sha256').update(canonicalJson(written)).digest('base64url').slice(0, 22);
 }
 
 /** Names everything that was declared, secrets by their references. */

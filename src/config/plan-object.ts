@@ -3,16 +3,21 @@ import { fieldDigest, readAppliedFields } from './applied-fields.ts';
 import { type Change, changesOf, known, viewField } from './changes.ts';
 import { digestOf, type DesiredObject } from './desired.ts';
 import { kindOf } from './kinds.ts';
+import { withIgnored } from './ignored.ts';
+import type { InventoryEntry } from './inventory.ts';
+import { LIFECYCLE, lifecycleChanges } from './lifecycle.ts';
 import {
   APPLIED_FIELDS_LABEL,
   LAST_APPLIED_LABEL,
   labelsOf,
+  NAMESPACE_LABEL,
   type Owner,
   ownershipOf,
   PRUNED_LABEL,
 } from './ownership.ts';
 import type { Origin, PlanAction, PlannedChange } from './plan-action.ts';
-import { isLeftPaused } from './rebind.ts';
+import { isLeftPaused, mustPause } from './rebind.ts';
+import { resetChanges } from './reset.ts';
 
 export interface ObjectPlanning {
   readonly actual: ActualState;
@@ -23,10 +28,17 @@ export interface ObjectPlanning {
   readonly adopt: boolean;
   /** Whether a field that no update can change makes a new object. */
   readonly mayReplace: boolean;
+  /** What the inventory of the namespace says of the object. */
+  readonly entry?: InventoryEntry | undefined;
 }
 
+const AROUND = ['pause', 'update', 'unpause'] as const;
+
+/** Reason of a creation that needs none. */
+export const CREATED = 'declared and does not exist';
+
 /** The making of an object that does not exist. */
-export function planCreation(object: DesiredObject): PlanAction {
+export function planCreation(object: DesiredObject, { wasDeleted = false } = {}): PlanAction {
   return {
     kind: object.kind,
     identity: object.identity,
@@ -34,25 +46,41 @@ export function planCreation(object: DesiredObject): PlanAction {
     id: null,
     version: null,
     changes: changesOf({ object, view: undefined, secrets: 'all' }),
-    reason: 'declared and does not exist',
+    ...(isIssued(object) && { note: 'its value is made at apply and shown once' }),
+    reason: wasDeleted ? 'deleted on the server' : CREATED,
     ownership: 'own',
   };
 }
 
+/** True for a key whose value the server makes up. */
+export function isIssued({ kind, body }: DesiredObject): boolean {
+  return kindOf(kind).isIssued && body['value'] === undefined;
+}
+
 /** What makes an existing object what is declared. `formerly`: the name that it has so far. */
 export function planComparison(
-  object: DesiredObject,
+  declared: DesiredObject,
   view: View,
   { formerly, ...options }: ObjectPlanning & { formerly?: string | undefined },
 ): PlanAction {
-  const { kind, identity } = object;
+  const { kind, identity } = declared;
   const { actual, owner, writeSecrets: secrets } = options;
+  const object = withIgnored(declared, view);
   const ownership = ownershipOf(view, owner);
-  const found = changesOf({ object, view, actual, secrets });
+  const isOurs = ownership === 'own' || (ownership === 'none' && options.adopt);
+  const found = [
+    ...changesOf({ object, view, actual, secrets }),
+    ...(isOurs ? lifecycleChanges(object.lifecycle, labelsOf(view)) : []),
+    ...(ownership === 'own' ? lostLabel(view, owner) : []),
+    // What is read at start shows no plan first.
+    ...(ownership === 'own' && owner.label === NAMESPACE_LABEL
+      ? resetChanges(declared, view, options.entry)
+      : []),
+  ];
   const changes: PlannedChange[] = found.map((change) =>
-    withOrigin(change, { object, view, actual }),
+    withOrigin(change, { object: declared, view, actual }),
   );
-  const adopted = ownership === 'none' && options.adopt;
+  const adopted = isOurs && ownership === 'none';
   if (adopted) {
     const path = `labels[${JSON.stringify(owner.label)}]`;
     changes.push({ path, field: 'labels', old: null, new: owner.value });
@@ -78,6 +106,7 @@ export function planComparison(
       forcedBy,
     }),
     ownership: adopted ? 'own' : ownership,
+    ...(mustPause(kind, new Set(changes.map(({ field }) => field)), view) && { steps: AROUND }),
     ...(forcedBy.length > 0 && { forcedBy }),
   };
 }
@@ -106,6 +135,15 @@ interface Sides {
   readonly actual: ActualState;
 }
 
+/** The label that says whose the object is, where somebody took it away. */
+function lostLabel(view: View, { label, value }: Owner): Change[] {
+  const old = labelsOf(view)[label];
+  if (old === value) return [];
+  return [
+    { path: `labels[${JSON.stringify(label)}]`, field: 'labels', old: old ?? null, new: value },
+  ];
+}
+
 function withOrigin(change: Change, sides: Sides): PlannedChange {
   const origin = originOf(change.field, sides);
   return origin === undefined ? change : { ...change, origin };
@@ -113,6 +151,7 @@ function withOrigin(change: Change, sides: Sides): PlannedChange {
 
 function originOf(field: string, { object, view, actual }: Sides): Origin | undefined {
   const labels = labelsOf(view);
+  if (field !== 'labels' && field !== LIFECYCLE && !(field in object.body)) return 'configuration';
   const applied = readAppliedFields(labels[APPLIED_FIELDS_LABEL]).get(field);
   if (applied === undefined) {
     const whole = labels[LAST_APPLIED_LABEL];
@@ -143,6 +182,9 @@ function reasonFor(
   },
 ): string {
   if (changes.length === 0) return 'as declared';
+  const isRewrite = ({ secret, old, new: next }: PlannedChange) =>
+    secret === true && old === 'configured' && next !== null;
+  if (changes.every(isRewrite)) return 'its secret is written again, as asked for';
   if (forcedBy.length > 0) return `${forcedBy.join(', ')} cannot be changed: it gets a new id`;
   if (formerly !== undefined) return `renamed from ${formerly}`;
   if (adopted) return 'adopted';

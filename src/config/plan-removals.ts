@@ -1,9 +1,10 @@
-import { type ActualState, createFinder, identityOf, type View } from './actual.ts';
+import { type ActualState, createFinder, findDeclared, identityOf, type View } from './actual.ts';
 import type { Change } from './changes.ts';
 import { byFallbacks, type DesiredState } from './desired.ts';
 import { CONFIG_KINDS, kindOf, type KindName } from './kinds.ts';
 import { labelsOf, type Owner, ownershipOf, PROTECTED_LABEL, PRUNE_LABEL } from './ownership.ts';
 import type { PlanAction, PlanMode } from './plan-action.ts';
+import { maySelect } from './selection.ts';
 
 const MAX_UNCONFIRMED_REMOVALS = 10;
 
@@ -31,9 +32,7 @@ export function planRemovals({
   removable,
 }: RemovalsOptions): PlanAction[] {
   const find = createFinder();
-  const declared = new Set(
-    desired.objects.flatMap(({ kind, identity }) => find(kind, identity, actual)),
-  );
+  const declared = new Set(desired.objects.flatMap((object) => findDeclared(object, actual, find)));
   return CONFIG_KINDS.filter(({ kind }) => desired.managed.has(kind))
     .filter(({ kind }) => mode !== 'converge' || CONVERGED.has(kind))
     .flatMap(({ kind }) => {
@@ -43,6 +42,7 @@ export function planRemovals({
         )
         .filter((view) => labelsOf(view)[PROTECTED_LABEL] !== 'true')
         .filter((view) => removable?.has(view) ?? true)
+        .filter((view) => maySelect(desired.selection, kind, { view, actual }))
         .map((view) => ({ name: identityOf(kind, view, actual), body: view, view }));
       return byFallbacks(gone).map(({ view, name }) => removal(kind, view, name));
     })
@@ -74,14 +74,35 @@ function removal(kind: KindName, view: View, identity: string): PlanAction | und
   };
 }
 
-/** The number that the user must repeat before so many removals, or null. */
+/** What must be confirmed before removals: their number, or nothing. */
+export interface Confirmation {
+  /** Number to repeat in any case: all that the owner has of a kind, or many. */
+  readonly confirmPrune: number | null;
+  /** Removals for ever that no lifecycle allows; where nobody can be asked, the number is repeated. */
+  readonly irreversible: readonly { readonly kind: KindName; readonly identity: string }[];
+}
+
 export function confirmationFor(
   removals: readonly PlanAction[],
-  actual: ActualState,
-): number | null {
-  const emptied = CONFIG_KINDS.some(({ kind }) => {
+  { actual, owner }: Pick<RemovalsOptions, 'actual' | 'owner'>,
+): Confirmation {
+  const isEmptied = CONFIG_KINDS.some(({ kind }) => {
     const count = removals.filter((action) => action.kind === kind).length;
-    return count > 0 && count === actual[kind].length;
+    return count > 0 && count === actual[kind].filter((view) => isOwned(view, owner)).length;
   });
-  return emptied || removals.length > MAX_UNCONFIRMED_REMOVALS ? removals.length : null;
+  const isMany = removals.length > MAX_UNCONFIRMED_REMOVALS;
+  const views = new Map(
+    CONFIG_KINDS.flatMap(({ kind }) => actual[kind].map((one) => [one.id, one])),
+  );
+  return {
+    confirmPrune: isEmptied || isMany ? removals.length : null,
+    irreversible: removals
+      .filter(({ kind, action }) => kindOf(kind).isGoneForEver && action !== 'disable')
+      .filter(({ id }) => labelsOf(views.get(id ?? '') ?? {})[PRUNE_LABEL] !== 'delete')
+      .map(({ kind, identity }) => ({ kind, identity })),
+  };
+}
+
+function isOwned(view: View, owner: Owner): boolean {
+  return ownershipOf(view, owner) === 'own' && (view['revoked_at'] ?? null) === null;
 }

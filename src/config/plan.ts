@@ -1,8 +1,22 @@
-import { type ActualState, createFinder, type findActual, type View } from './actual.ts';
+import {
+  type ActualState,
+  createFinder,
+  type findActual,
+  findDeclared,
+  type View,
+} from './actual.ts';
 import { toAppliedFields } from './applied-fields.ts';
+import { basisOf } from './basis.ts';
 import { type DesiredObject, type DesiredState, digestOf } from './desired.ts';
 import { withPlannedVersion } from './follow-agent.ts';
+import {
+  declaredBefore,
+  type Inventory,
+  type InventoryEntry,
+  withInventories,
+} from './inventory.ts';
 import { kindOf, type KindName } from './kinds.ts';
+import { lifecycleLabels } from './lifecycle.ts';
 import {
   APPLIED_FIELDS_LABEL,
   LAST_APPLIED_LABEL,
@@ -12,15 +26,13 @@ import {
   ownerName,
   type Ownership,
   ownershipOf,
-  PROTECTED_LABEL,
-  PRUNE_LABEL,
 } from './ownership.ts';
 import type { ActionName, PlanAction, PlanMode } from './plan-action.ts';
 import { planComparison, planCreation } from './plan-object.ts';
-import { confirmationFor, planRemovals } from './plan-removals.ts';
+import { type Confirmation, confirmationFor, planRemovals } from './plan-removals.ts';
 
 /** What an apply would do. Plain JSON without any secret value. */
-export interface Plan {
+export interface Plan extends Confirmation {
   readonly format: 1;
   readonly namespace: string;
   readonly mode: PlanMode;
@@ -34,10 +46,12 @@ export interface Plan {
   readonly fixed: readonly { kind: KindName; identity: string; id: string; fields: string[] }[];
   /** Several objects of one declared identity, or of both names of one that moved. */
   readonly ambiguous: readonly { kind: KindName; identity: string; ids: string[] }[];
+  /** Objects that are pinned by an id that nothing has. */
+  readonly lost: readonly { kind: KindName; identity: string; id: string }[];
+  /** Own objects of which it is not known what was declared before; nothing of them is reset. */
+  readonly unknown: readonly { kind: KindName; identity: string }[];
   /** What `--prune` would remove. */
   readonly prunable: readonly { kind: KindName; identity: string; id: string }[];
-  /** The number that the user must repeat before these removals, or null. */
-  readonly confirmPrune: number | null;
   readonly summary: {
     readonly create: number;
     readonly update: number;
@@ -60,18 +74,23 @@ export interface PlanOptions {
   adopt?: boolean;
   /** The only objects that may be removed. Default: all that are not declared. */
   removable?: ReadonlySet<View>;
+  /** Inventories of all namespaces. Default: none are kept. */
+  inventories?: readonly Inventory[];
   /** `file:<name>` in mode `converge`. Default: the namespace. */
   fileOwner?: string;
 }
+
+const UNCONFIRMED: Confirmation = { confirmPrune: null, irreversible: [] };
 
 /** Compares the declared with the actual state. Pure; reads nothing and changes nothing. */
 export function plan(options: PlanOptions): Plan {
   const { desired, actual, mode } = options;
   const owner = ownerFor(options);
   const find = createFinder();
+  const inventory = inventoryOf(options);
   let planned = actual;
   const outcomes = desired.objects.map((object) => {
-    const outcome = planObject(object, { ...options, actual: planned, owner, find });
+    const outcome = planObject(object, { ...options, actual: planned, owner, find, inventory });
     if (outcome.action) planned = withPlannedVersion(planned, outcome.action);
     return outcome;
   });
@@ -86,19 +105,43 @@ export function plan(options: PlanOptions): Plan {
     namespace: desired.namespace,
     mode,
     target: options.target ?? null,
-    actions,
+    actions: actions.map((action) => withBasis(action, actual)),
     conflicts: outcomes.flatMap(({ conflict }) => conflict ?? []),
     ambiguous: outcomes.flatMap(({ ambiguous }) => ambiguous ?? []),
     fixed: outcomes.flatMap(({ fixed }) => fixed ?? []),
+    lost: outcomes.flatMap(({ lost }) => lost ?? []),
+    unknown: outcomes.flatMap(({ unknown }) => unknown ?? []),
     prunable,
-    confirmPrune: mode === 'prune' ? confirmationFor(removals, actual) : null,
+    ...(mode === 'prune' ? confirmationFor(removals, { actual, owner }) : UNCONFIRMED),
     summary: summaryOf(actions),
   };
+}
+
+function withBasis(action: PlanAction, actual: ActualState): PlanAction {
+  if (action.id === null || action.action === 'none') return action;
+  const view = actual[action.kind].find(({ id }) => id === action.id);
+  return view ? { ...action, basis: basisOf(view) } : action;
 }
 
 interface ObjectOptions extends PlanOptions {
   owner: Owner;
   find: typeof findActual;
+  inventory: KnownObjects;
+}
+
+/** Entries of the namespace's inventory by the id, and by the name, of their object. */
+interface KnownObjects {
+  readonly byId: ReadonlyMap<string, InventoryEntry>;
+  readonly byName: ReadonlyMap<string, InventoryEntry>;
+}
+
+function inventoryOf({ desired, mode, inventories = [] }: PlanOptions): KnownObjects {
+  const own = inventories.find(({ namespace }) => namespace === desired.namespace);
+  const objects = mode === 'converge' ? [] : (own?.objects ?? []);
+  return {
+    byId: new Map(objects.map((entry) => [entry.id, entry])),
+    byName: new Map(objects.map((entry) => [`${entry.kind} ${entry.identity}`, entry])),
+  };
 }
 
 /** What comes of one declared object: an action, or why there can be none. */
@@ -109,18 +152,27 @@ interface ObjectOutcome {
   conflict?: Plan['conflicts'][number];
   ambiguous?: Plan['ambiguous'][number];
   fixed?: Plan['fixed'][number];
+  unknown?: Plan['unknown'][number];
+  lost?: Plan['lost'][number];
 }
 
 function planObject(object: DesiredObject, options: ObjectOptions): ObjectOutcome {
   const { kind, identity } = object;
   const { desired, actual, mode, owner, find } = options;
-  const found = find(kind, identity, actual);
+  const found = findDeclared(object, actual, find);
   const formerly = desired.moved.find((one) => one.kind === kind && one.to === identity)?.from;
   const former = formerly === undefined ? [] : find(kind, formerly, actual);
   const all = [...found, ...former];
   if (all.length > 1) return { ambiguous: { kind, identity, ids: all.map(({ id }) => id) } };
   const [view] = all;
-  if (view === undefined) return { action: planCreation(object) };
+  const { byId, byName } = options.inventory;
+  if (view === undefined && object.id !== undefined) {
+    return { lost: { kind, identity, id: object.id } };
+  }
+  if (view === undefined) {
+    return { action: planCreation(object, { wasDeleted: byName.has(`${kind} ${identity}`) }) };
+  }
+  const entry = byId.get(view.id);
   // A key that is revoked never comes back; what is read at start leaves it so.
   if (mode !== 'converge' && (view['revoked_at'] ?? null) !== null) {
     return { fixed: { kind, identity, id: view.id, fields: ['revoked_at'] } };
@@ -131,16 +183,24 @@ function planObject(object: DesiredObject, options: ObjectOptions): ObjectOutcom
     writeSecrets: options.writeSecrets ?? new Set(),
     adopt: options.adopt === true,
     mayReplace: mode !== 'converge',
+    entry,
     formerly: former.length > 0 ? formerly : undefined,
   });
-  const rest = former.length > 0 ? { former: view } : {};
   const ownership = ownershipOf(view, owner);
+  const isKnown = ownership !== 'own' || declaredBefore(view, entry) !== undefined;
+  const rest = {
+    ...(former.length > 0 && { former: view }),
+    ...(!isKnown && { unknown: { kind, identity } }),
+  };
   const isClaimed = action.action !== 'none' || (options.adopt === true && ownership === 'other');
   if (isClaimed && !mayWrite(kind, ownership, mode)) {
-    return { ...rest, conflict: { kind, identity, id: view.id, owner: ownerName(view) } };
+    return {
+      ...rest,
+      conflict: { kind, identity, id: view.id, owner: ownerName(view, owner.known) },
+    };
   }
   if (action.action === 'none') {
-    const reason = `as declared; managed by ${ownerName(view)}`;
+    const reason = `as declared; managed by ${ownerName(view, owner.known)}`;
     return { ...rest, action: ownership === 'other' ? { ...action, reason } : action };
   }
   const { removedBy } = kindOf(kind);
@@ -158,10 +218,11 @@ export function ownerFor({
   desired,
   mode,
   fileOwner,
-}: Pick<PlanOptions, 'desired' | 'mode' | 'fileOwner'>): Owner {
+  inventories = [],
+}: Pick<PlanOptions, 'desired' | 'mode' | 'fileOwner' | 'inventories'>): Owner {
   return mode === 'converge'
     ? { label: OWNER_LABEL, value: fileOwner ?? `file:${desired.namespace}` }
-    : { label: NAMESPACE_LABEL, value: desired.namespace };
+    : withInventories({ label: NAMESPACE_LABEL, value: desired.namespace }, inventories);
 }
 
 /** The labels of an object that this owner has just written. */
@@ -170,15 +231,13 @@ export function ownedLabels(
   owner: Owner,
   actual: ActualState,
 ): Record<string, string> {
-  const { lifecycle } = object;
   const fields = toAppliedFields(object, actual);
   return {
     ...object.labels,
     [owner.label]: owner.value,
     [LAST_APPLIED_LABEL]: digestOf(object),
     ...(fields !== undefined && { [APPLIED_FIELDS_LABEL]: fields }),
-    ...(lifecycle.protected === true && { [PROTECTED_LABEL]: 'true' }),
-    ...(lifecycle.prune !== undefined && { [PRUNE_LABEL]: lifecycle.prune }),
+    ...lifecycleLabels(object.lifecycle),
   };
 }
 

@@ -39,6 +39,23 @@ export function requireObject(value: unknown, param: string): Members {
   return object;
 }
 
+/**
+ * The first of two members that say the same; the other one is lost where it says something else.
+ *
+ * @param lose takes the name of the one that is lost
+ */
+export function firstOf(
+  value: Members,
+  [name, other]: readonly [string, string],
+  lose: (name: string) => void,
+): string {
+  const first = value[name] ?? undefined;
+  const second = value[other] ?? undefined;
+  if (first === undefined) return other;
+  if (second !== undefined && JSON.stringify(first) !== JSON.stringify(second)) lose(other);
+  return name;
+}
+
 /** An object whose members are all texts. */
 export function readTexts(value: unknown, param: string): Record<string, string> | undefined {
   const object = readObject(value, param);

@@ -55,6 +55,10 @@ export interface ActionOutcome {
   state?: State;
   /** Write-only fields to replace. */
   secrets?: Readonly<Record<string, string>>;
+  /** Further writes of the same commit. */
+  ops?: Op[];
+  /** Members of the answer alone; shown once. */
+  reveal?: Record<string, unknown>;
 }
 
 export interface CreationInput {

@@ -130,16 +130,10 @@ async function create({ definition, repository, request }: Context): Promise<Res
   const body = await ownBody(definition, request);
   // A platform caller may name any organization; its own is the default.
   const isForOther = request.platform && typeof body['organization'] === 'string';
-  const toReply = ({ stored, reveal }: Created): ResourceReply => {
-    const view = { ...present(definition, stored, request), ...reveal };
-    // What is shown once must not stay in a cache.
-    const isSecret = Object.keys(reveal).length > 0;
-    return {
-      status: 201,
-      ...(isSecret && { headers: { 'cache-control': 'no-store' } }),
-      body: wrap(definition, request, view),
-    };
-  };
+  const toReply = (made: Created): ResourceReply => ({
+    ...answerRevealing({ definition, request }, made),
+    status: 201,
+  });
   const { named } = request;
   const created = await repository.create(definition, body, {
     organization: isForOther ? null : request.organization,
@@ -207,11 +201,27 @@ async function below(
   }
   if (request.method !== 'POST') throw refuseMethod(['POST']);
   const body = await request.body({ optional: true });
-  return answer(context, await repository.act(target, name, body));
+  return answerRevealing(context, await repository.act(target, name, body));
 }
 
-function answer({ definition, request }: Context, stored: Stored): ResourceReply {
+type Shown = Pick<Context, 'definition' | 'request'>;
+
+function answer({ definition, request }: Shown, stored: Stored): ResourceReply {
   return { status: 200, body: wrap(definition, request, present(definition, stored, request)) };
+}
+
+function answerRevealing(
+  { definition, request }: Shown,
+  { stored, reveal }: Created,
+): ResourceReply {
+  const view = { ...present(definition, stored, request), ...reveal };
+  // What is shown once must not stay in a cache.
+  const isSecret = Object.keys(reveal).length > 0;
+  return {
+    status: 200,
+    ...(isSecret && { headers: { 'cache-control': 'no-store' } }),
+    body: wrap(definition, request, view),
+  };
 }
 
 function wrap(definition: ResourceDefinition, request: ResourceRequest, view: object): object {

@@ -7,6 +7,9 @@ import type { Changes } from './changes/change-log.ts';
 import type { Spec, Stored } from './define-resource.ts';
 import { key as keyDefinition } from './key.ts';
 import { organization as organizationDefinition } from './organization.ts';
+import { createFormerDeadline } from './keys/former-deadline.ts';
+import { hashesOf, readValues } from './keys/key-values.ts';
+import type { KeyValues } from './keys/key-values.ts';
 import type { Repository } from './repository.ts';
 
 /** Finds the principal of a presented key in memory; the data plane never waits for the store. */
@@ -40,6 +43,7 @@ interface Known {
   readonly key: Stored;
   readonly organization: Stored | undefined;
   readonly revoked: boolean;
+  readonly values: KeyValues;
   /** Milliseconds since epoch. */
   readonly expiresAt: number;
   readonly principal: Principal;
@@ -51,35 +55,59 @@ export interface KeyDirectoryDeps {
   clock: Clock;
 }
 
-/** Presented keys whose listing is remembered, so that most requests cost no HMAC. */
+/** A presented value, found. */
+interface Presented {
+  readonly listed: Listed;
+  readonly hash: string;
+}
+
+/** Presented values whose listing is remembered, so that most requests cost no HMAC. */
 const MAX_REMEMBERED = 10_000;
 
 export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDeps): KeyDirectory {
   const list = new KeyList();
-  const remembered = new Map<string, Listed>();
+  const remembered = new Map<string, Presented>();
+  const deadline = createFormerDeadline({
+    repository,
+    clock,
+    onCorrected(kept) {
+      // A newer state that was read meanwhile stays.
+      if (list.byId(kept.id)?.stored?.version === kept.version) list.put(kept.id, kept);
+    },
+  });
 
-  const find = (presented: string): Listed | undefined => {
+  const find = (presented: string): Presented | undefined => {
     for (const hash of hasher.hashes(presented)) {
-      const found = list.byHash(hash);
-      if (!found) continue;
+      const listed = list.byHash(hash);
+      if (!listed) continue;
       // Only keys that exist: nobody can fill this with guesses.
       if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+      const found = { listed, hash };
       remembered.set(presented, found);
       return found;
     }
     return undefined;
   };
 
-  const stateOf = (found: Listed | undefined): KeyState => {
-    const known = found && know(found);
+  const stateOf = (known: Known | undefined): KeyState => {
     if (!known) return 'unknown';
     if (known.revoked) return 'revoked';
     return known.expiresAt <= clock.now() ? 'expired' : known.principal;
   };
 
   return {
-    lookup: (presented) => stateOf(remembered.get(presented) ?? find(presented)),
-    find: (id) => stateOf(list.byId(id)),
+    lookup(presented) {
+      const found = remembered.get(presented) ?? find(presented);
+      const known = found && know(found.listed);
+      if (!known || found.hash === known.values.hash) return stateOf(known);
+      const { former } = known.values;
+      const isFormer = former?.hash === found.hash && !deadline.hasPassed(known.key, former);
+      return isFormer ? stateOf(known) : 'revoked';
+    },
+    find(id) {
+      const listed = list.byId(id);
+      return stateOf(listed && know(listed));
+    },
     async update(changes) {
       const organizations = await readChanged(repository, organizationDefinition.kind, changes);
       const keys = await readChanged(repository, keyDefinition.kind, changes);
@@ -124,10 +152,11 @@ class KeyList {
     }
     if (!stored) {
       this.#byId.delete(id);
-      this.#byHash.delete(hashOf(listed.stored));
+      for (const hash of hashes(listed.stored)) this.#byHash.delete(hash);
     }
     // Whoever remembers it must see the change.
     listed.stored = stored;
+    for (const hash of hashes(stored)) this.#byHash.set(hash, listed);
   }
 
   clear(): void {
@@ -138,12 +167,12 @@ class KeyList {
     const owner = this.ownerOf(stored.organization ?? '');
     const listed: Listed = { stored, owner, known: undefined };
     this.#byId.set(stored.id, listed);
-    this.#byHash.set(hashOf(stored), listed);
+    for (const hash of hashes(stored)) this.#byHash.set(hash, listed);
   }
 }
 
-function hashOf(stored: Stored | undefined): string {
-  return String(stored?.state['hash']);
+function hashes(stored: Stored | undefined): string[] {
+  return stored ? hashesOf(readValues(stored.state)) : [];
 }
 
 function know(listed: Listed): Known | undefined {
@@ -161,6 +190,7 @@ function toKnown(key: Stored, organization: Stored | undefined): Known {
     key,
     organization,
     revoked: state['revoked_at'] !== null,
+    values: readValues(state),
     expiresAt: expires === null ? Infinity : Date.parse(expires),
     principal: {
       keyId: key.id,

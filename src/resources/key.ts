@@ -1,12 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { parseDuration } from '../core/duration.ts';
 import type { KeyHasher } from '../core/seal.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { Op } from '../store/store.ts';
 import { defineResource } from './define-resource.ts';
-import type { Creation, ResourceDefinition, State, Stored } from './define-resource.ts';
-import { instant, labels, name, owner, spendingLimit } from './fields.ts';
+import type {
+  ActionInput,
+  ActionOutcome,
+  Creation,
+  ResourceDefinition,
+  State,
+  Stored,
+} from './define-resource.ts';
+import { duration, instant, labels, meaningless, name, owner, spendingLimit } from './fields.ts';
+import { isOverlapping, readValues, rotated } from './keys/key-values.ts';
+import { parseFields } from './parse-body.ts';
 import { keyHashKey } from './storage-keys.ts';
+
+const DAY_MS = 86_400_000;
+const DEFAULT_OVERLAP_MS = DAY_MS;
+const MAX_OVERLAP_MS = 90 * DAY_MS;
 
 export const SCOPES = [
   'inference',
@@ -69,11 +83,17 @@ export const key: ResourceDefinition = defineResource({
   refs: ({ organization }) => [
     { kind: 'organization', target: String(organization), path: 'organization' },
   ],
-  view: ({ state }) => ({
-    enabled: state['revoked_at'] === null,
-    hint: state['hint'],
-    revoked_at: state['revoked_at'],
-  }),
+  view: ({ state }) => {
+    const { hint, rotated_at, former } = readValues(state);
+    return {
+      enabled: state['revoked_at'] === null,
+      hint,
+      revoked_at: state['revoked_at'],
+      rotated_at,
+      former_hint: former?.hint ?? null,
+      former_until: former && new Date(Math.ceil(former.until)).toISOString(),
+    };
+  },
   transition: (stored, { enabled }, now) => {
     if (enabled !== undefined && typeof enabled !== 'boolean') {
       const message = 'enabled: expected true or false';
@@ -107,7 +127,18 @@ export function keyHint(value: string): string {
   return value.length < 24 ? `${value.slice(0, 3)}…` : `${value.slice(0, 6)}…${value.slice(-4)}`;
 }
 
-/** Stores a keyed hash in place of the key; its value is in the create answer and nowhere else. */
+/** What a rotation may say. */
+const rotationBody = z.object({
+  overlap: duration
+    .transform((text, context) => {
+      const ms = parseDuration(text);
+      return ms <= MAX_OVERLAP_MS ? ms : meaningless(context, 'expected at most 90d');
+    })
+    .default(DEFAULT_OVERLAP_MS),
+  end: z.enum(['former', 'current']).optional(),
+});
+
+/** Stores keyed hashes in place of values; a value is in the answer that makes it and nowhere else. */
 export function defineKey(hasher: KeyHasher): ResourceDefinition {
   const create: ResourceDefinition['create'] = ({ id, secrets }): Creation => {
     const value = secrets['value'] ?? newKeyValue();
@@ -122,5 +153,44 @@ export function defineKey(hasher: KeyHasher): ResourceDefinition {
       reveal: { value },
     };
   };
-  return { ...key, create };
+  const rotate = ({ stored, now, body }: ActionInput): ActionOutcome => {
+    const { overlap: overlapMs, end } = parseFields(rotationBody, body) as z.infer<
+      typeof rotationBody
+    >;
+    const at = Date.parse(now);
+    const values = readValues(stored.state);
+    refuseRotation(stored, { now: at, mayEnd: end !== undefined || overlapMs === 0 });
+    const value = newKeyValue();
+    const [hash] = hasher.hashes(value);
+    if (hash === undefined) throw new GatewayError('internal_error');
+    const next = rotated(values, { hash, hint: keyHint(value), now: at, overlapMs, end });
+    return {
+      state: { ...next },
+      ops: [{ type: 'put', key: keyHashKey(hash), value: stored.id, ifAbsent: true }],
+      reveal: { value },
+    };
+  };
+  return { ...key, create, actions: { ...key.actions, rotate } };
+}
+
+/** Throws `conflict` for a key that is over, and for a rotation that would cut off a value unsaid. */
+function refuseRotation(stored: Stored, { now, mayEnd }: { now: number; mayEnd: boolean }): void {
+  const { state, spec } = stored;
+  const refuse = (message: string, type: string) =>
+    new GatewayError('conflict', { message, type, retry: false });
+  if (state['revoked_at'] !== null) {
+    throw refuse('a revoked key is never used again; create a new one', 'key_revoked');
+  }
+  const expires = spec['expires_at'];
+  if (typeof expires === 'string' && Date.parse(expires) <= now) {
+    throw refuse(`the key has expired at ${expires}; change expires_at first`, 'key_expired');
+  }
+  const values = readValues(state);
+  if (mayEnd || !values.former || !isOverlapping(values, now)) return;
+  const { hint, until } = values.former;
+  const ends = new Date(Math.ceil(until)).toISOString();
+  throw refuse(
+    `the former value ${hint} of this key works until ${ends}, and a key has at most two values; say with end which of them ends now: former (${hint}) or current (${values.hint})`,
+    'rotation_under_way',
+  );
 }

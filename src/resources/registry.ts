@@ -8,6 +8,7 @@ import { credential } from './credential.ts';
 import type { ResourceDefinition } from './define-resource.ts';
 import { defineDeployment, deployment } from './deployment.ts';
 import { file } from './file.ts';
+import { inventory } from './inventory.ts';
 import { defineKey, key } from './key.ts';
 import { model } from './model.ts';
 import { organization } from './organization.ts';
@@ -28,6 +29,7 @@ export const RESOURCES: readonly ResourceDefinition[] = [
   credential,
   service,
   deployment,
+  inventory,
 ];
 
 export interface BindOptions {

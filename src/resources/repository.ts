@@ -29,9 +29,10 @@ export interface RepositoryDeps {
   definitions: readonly ResourceDefinition[];
 }
 
+/** A resource that was made or acted on. */
 export interface Created {
   stored: Stored;
-  /** Members of the create answer alone. */
+  /** Members of this answer alone. */
   reveal: Record<string, unknown>;
 }
 
@@ -166,16 +167,19 @@ export class Repository {
     );
   }
 
-  act(target: Target, action: string, body: Body = {}): Promise<Stored> {
+  async act(target: Target, action: string, body: Body = {}): Promise<Created> {
     const { definition } = target;
-    return this.rewrite(target, async (stored) => {
-      const outcome = definition.actions?.[action]?.({ stored, now: this.now(), body });
+    let reveal: Created['reveal'] = {};
+    const stored = await this.rewrite(target, async (before) => {
+      const outcome = definition.actions?.[action]?.({ stored: before, now: this.now(), body });
+      reveal = outcome?.reveal ?? {};
       if (!outcome) return undefined;
-      const state = { ...stored.state, ...outcome.state };
-      const next: Stored = { ...stored, state, sealed: { ...stored.sealed } };
+      const state = { ...before.state, ...outcome.state };
+      const next: Stored = { ...before, state, sealed: { ...before.sealed } };
       this.secrets.put(definition, next, outcome.secrets ?? {});
-      return { next };
+      return { next, ops: outcome.ops ?? [] };
     });
+    return { stored, reveal };
   }
 
   /** Keeps what the gateway itself learns: no new version, no news for those who watch. */

@@ -1,7 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
 import { createResourceHandler } from '../resources/handlers.ts';
-import type { Repository } from '../resources/repository.ts';
-import type { Store } from '../store/store.ts';
 import { readKey } from '../surfaces/carriers.ts';
 import { admit } from '../surfaces/gate.ts';
 import type { GateDeps } from '../surfaces/gate.ts';
@@ -9,6 +7,8 @@ import type { Handler, HttpExchange } from '../surfaces/http-exchange.ts';
 import type { Principal } from '../usage/principal.ts';
 import { getRequest, listRequests } from '../usage/request-log.ts';
 import { usageReport } from '../usage/usage-report.ts';
+import { reportSpending } from './spending-report.ts';
+import type { SpendingDeps } from './spending-report.ts';
 import { reportPlan } from './plan-report.ts';
 import type { PlanReportDeps } from './plan-report.ts';
 import { toRequestQuery, toUsageQuery } from './report-queries.ts';
@@ -16,9 +16,7 @@ import { segmentsBelow, toResourceRequest } from './resource-exchange.ts';
 import type { ResourceBodies } from './resource-exchange.ts';
 import type { Method, RouteSpec } from './routes.ts';
 
-export interface AdminDeps extends GateDeps, PlanReportDeps, ResourceBodies {
-  repository: Repository;
-  store: Store;
+export interface AdminDeps extends GateDeps, PlanReportDeps, ResourceBodies, SpendingDeps {
   /** Makes this process serve every change that was committed before, or rejects. */
   catchUp(): Promise<void>;
 }
@@ -56,6 +54,7 @@ export function adminRoutes(deps: AdminDeps): RouteSpec[] {
       next_page: null,
     })),
     report('/admin/v1/routing', deps, async ({ search }) => reportPlan(search, deps)),
+    report('/admin/v1/spending', deps, ({ search }) => reportSpending(search, deps)),
     report('/admin/v1/requests', deps, ({ search }) =>
       listRequests({ store }, toRequestQuery(search)),
     ),

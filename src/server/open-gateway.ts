@@ -147,7 +147,7 @@ async function compose(
     ...organizationRoutes(shared),
     ...accountRoutes({ ...shared, clock }),
     ownKeyRoute(shared),
-    ...adminRoutes({ ...shared, health: deps.health, protocols: CLIENT_PROTOCOLS }),
+    ...adminRoutes({ ...shared, clock, health: deps.health, protocols: CLIENT_PROTOCOLS }),
   ];
   const serve = [jobs, schedules, runs, agents, assets];
   const stand = [resources, usage, inference, store];

@@ -108,7 +108,7 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   'POST /v1/interactions': interact,
   'GET /v1beta/interactions/{id}': interaction,
   'GET /v1/interactions/{id}': interaction,
-  'GET /v1/models': read('List models', 'ModelList', ['q', 'vendor', 'type', 'order']),
+  'GET /v1/models': read('List models', 'ModelList', ['q', 'vendor', 'type', 'order', 'details']),
   'GET /v1/models/{id}': read('Read a model', 'ModelItem'),
   'GET /v1beta/models': read('List models', 'GoogleModelList', ['pageSize', 'pageToken']),
   'GET /v1beta/models/{id}': read('Read a model', 'GoogleModel'),

@@ -43,12 +43,12 @@ export function createResourceClient(repository: Repository): ResourceClient {
     async archive(kind, id) {
       const definition = definitionOf(kind);
       const target = { ...EVERYWHERE, definition, idOrName: id };
-      return view(definition, await repository.act(target, 'archive'));
+      return view(definition, (await repository.act(target, 'archive')).stored);
     },
     async act(kind, id, action) {
       const definition = definitionOf(kind);
       const target = { ...EVERYWHERE, definition, idOrName: id };
-      return view(definition, await repository.act(target, action));
+      return view(definition, (await repository.act(target, action)).stored);
     },
   };
 }

@@ -59,6 +59,7 @@ function move(
     ...row,
     status: to,
     queued: begins ? Math.max(0, row.queued - 1) : row.queued,
+    ...(begins && row.turns !== undefined && { turns: row.turns + 1 }),
     isPaused: to === 'idle' && awaited.length > 0,
     awaiting: to === 'idle' ? awaited : [],
     activeMs: to === 'running' ? row.activeMs : row.activeMs + at - since,

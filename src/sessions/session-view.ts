@@ -1,3 +1,4 @@
+import { fromNanos } from '../core/money.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 import { toMonetaryAmount } from './session-budget.ts';
 import type { Session } from './session.ts';
@@ -22,8 +23,14 @@ export function toSessionView(session: Session, now: number): Record<string, unk
     stats: {
       active_seconds,
       duration_seconds: Math.max(0, until - Date.parse(createdAt)) / 1_000,
+      turns: session.turns ?? null,
     },
-    usage: { ...usage, active_seconds, list_cost: toMonetaryAmount(session.cost) },
+    usage: {
+      ...usage,
+      active_seconds,
+      list_cost: toMonetaryAmount(session.cost),
+      cost: fromNanos(session.cost),
+    },
     budget: session.budget,
     deployment_id: session.deploymentId,
     endpoint_id: session.endpointId,

@@ -47,6 +47,8 @@ export interface Session {
   readonly activeMs: number;
   /** Milliseconds since epoch; null or absent unless `running`. */
   readonly runningSince?: number | null;
+  /** Number of turns that began; absent for a Session from before they were counted. */
+  readonly turns?: number | undefined;
   /** Number of the last event; the first is 1. */
   readonly head: number;
   /** Number of the last input event that a turn has seen. */

@@ -83,6 +83,7 @@ function toRow(input: NewSession, id: string, now: number): SessionRow {
     },
     cost: 0,
     activeMs: 0,
+    turns: 0,
     runningSince: null,
     head: 0,
     handled: 0,

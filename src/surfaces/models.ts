@@ -37,7 +37,10 @@ const ORDERS: ReadonlyMap<string, Order> = new Map<string, Order>([
   ['oldest', (a, b) => a.created - b.created || byId(a, b)],
 ]);
 
-/** `GET /v1/models` (contract: Model catalog): `q`, `vendor`, `type` (default `llm`, empty = all), `order`. */
+/**
+ * `GET /v1/models` (contract: Model catalog): `q`, `vendor`, `type` (default `llm`, empty = all), `order`;
+ * `details=true` adds what tables of models show.
+ */
 export function createModelsList(deps: ModelsDeps): Handler {
   return async (exchange) => {
     const principal = await admitReader(exchange, deps);
@@ -50,7 +53,7 @@ export function createModelsList(deps: ModelsDeps): Handler {
     const data = [...deps.catalog().models.values()]
       .filter((model) => isVisible(model, principal) && matches(model, query))
       .sort(order)
-      .map(toItem);
+      .map(query.get('details') === 'true' ? (model) => toRow(model, principal, deps) : toItem);
     return { status: 200, body: { object: 'list', data, has_more: false } };
   };
 }
@@ -113,6 +116,28 @@ function toItem(model: Model): object {
   return { id: model.id, object: 'model', created: model.created, owned_by: model.vendor };
 }
 
+/** Providers and what their routes cost are shown to administrators alone. */
+function toRow(model: Model, principal: Principal, { protocols }: ModelsDeps): object {
+  const isAdmin = principal.scopes?.has('admin') === true;
+  return {
+    ...toItem(model),
+    display_name: model.displayName,
+    type: model.type,
+    context_window: model.contextWindow ?? null,
+    max_output_tokens: model.maxOutputTokens ?? null,
+    pricing: toPublicPricing(model.pricing),
+    protocols: Object.keys(servedProtocols(model, protocols)),
+    routes: model.routes.map((route) => ({
+      protocols: [...route.protocols],
+      ...(isAdmin && {
+        provider: route.provider.name,
+        upstream_model: route.upstreamModel,
+        pricing: toPublicPricing(route.pricing),
+      }),
+    })),
+  };
+}
+
 function toDetail(model: Model): object {
   return {
     ...toItem(model),
@@ -120,6 +145,7 @@ function toDetail(model: Model): object {
     description: model.description,
     type: model.type,
     capabilities: model.capabilities,
+    context_window: model.contextWindow ?? null,
     max_output_tokens: model.maxOutputTokens ?? null,
     schema: model.schema ?? { type: 'object' },
     pricing: toPublicPricing(model.pricing),

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { findCommand, flagEnv, parentOf } from '../../src/cli/command.ts';
+import { findCommand, flagEnv, parentOf, shownName } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { GLOBAL_FLAGS } from '../../src/cli/global-flags.ts';
-import { flagRow, usageOf } from '../../src/cli/help.ts';
+import { COMMAND_GROUPS, flagRow, usageOf } from '../../src/cli/help.ts';
 import { renderDocs } from '../../src/cli/render-docs.ts';
 import { verifies } from '../requirements.ts';
 import { runCli } from './run-cli.ts';
@@ -78,6 +78,40 @@ describe('command table', () => {
           expect(harmless, `${name} --${flag.name}`).toContain(flag.name);
       }
     }
+  });
+
+  it('groups all of its commands by what people want to do, each in one place', async () => {
+    const top = COMMANDS.filter(({ name, hidden }) => !hidden && !name.includes(' '));
+    const grouped = COMMAND_GROUPS.flatMap(([, names]) => names);
+    expect(grouped.toSorted()).toEqual(top.map(({ name }) => name).toSorted());
+    const { stdout } = await runCli(['--help']);
+    const titles = [...stdout.matchAll(/^([A-Z][a-z ]+):$/gm)].map(([, title]) => title);
+    expect(titles).toEqual([...COMMAND_GROUPS.map(([title]) => title), 'Examples']);
+    for (const { name, summary } of top)
+      expect(stdout).toMatch(new RegExp(`^  ${shownName(name)} +${summary}$`, 'm'));
+  });
+
+  it('has the global flags on a page of their own, and names them on every other', async () => {
+    const { stdout } = await runCli(['help', 'flags']);
+    const page = (await runCli(['keys', 'create', '--help'])).stdout;
+    for (const flag of GLOBAL_FLAGS) {
+      expect(stdout).toContain(flag.description);
+      expect(stdout).toContain(flagEnv(flag));
+      expect(page).toContain(`--${flag.name}`);
+      expect(page).not.toContain(flag.description);
+    }
+  });
+
+  it('shows Schedules by that name, and takes the compatible one as well', async () => {
+    const { stdout } = await runCli(['--help']);
+    expect(stdout).toMatch(/^  schedules /m);
+    expect(stdout).not.toContain('deployments');
+    const pages = ['schedules', 'deployments'].map(
+      async (group) => (await runCli([group, 'pause', '--help'])).stdout,
+    );
+    const [page, same] = await Promise.all(pages);
+    expect(page).toMatch(/^Usage: gateway schedules pause .*\n[^]*Also: deployments pause$/m);
+    expect(same).toBe(page);
   });
 
   it('has commands that can be loaded', async () => {

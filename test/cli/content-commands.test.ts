@@ -112,7 +112,10 @@ describe('gateway credentials', () => {
   it('says what is not there', async () => {
     const argv = ['--scope-name', 'x', '--secret-key', 'a', '--value-stdin'];
     const none = await run(['credentials', 'create', '--agent', 'none', ...argv], { stdin: 'v' });
-    expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/agent not found/)]);
+    expect([none.code, none.stderr]).toEqual([
+      1,
+      expect.stringContaining('there is no Agent "none"'),
+    ]);
     const rotated = await run(['credentials', 'rotate', 'sec_none', '--value-stdin'], {
       stdin: 'v',
     });

@@ -43,7 +43,14 @@ describe('completion', () => {
 
   it('offers commands, subcommands, flags and choices', async () => {
     expect(await complete('ke')).toEqual(['keys']);
-    expect(await complete('keys', '')).toEqual(['create', 'list', 'get', 'revoke']);
+    expect(await complete('keys', '')).toEqual([
+      'create',
+      'list',
+      'get',
+      'update',
+      'rotate',
+      'revoke',
+    ]);
     expect(await complete('keys', 'create', '--sc')).toEqual(['--scope']);
     expect(await complete('init', '--template', '')).toEqual([...TEMPLATES]);
     expect(await complete('-o', 'j')).toEqual(['json']);
@@ -70,7 +77,7 @@ describe('help', () => {
   });
 
   it('has pages on exit codes, environment and configuration', async () => {
-    for (const topic of ['exit-codes', 'env', 'config']) {
+    for (const topic of ['exit-codes', 'flags', 'env', 'config']) {
       expect((await runCli(['help', topic])).code).toBe(0);
       expect((await runCli(['help', topic, '--json'])).json().ok).toBe(true);
     }

@@ -72,6 +72,8 @@ models explain acme/one
 keys create new
 keys list
 keys get new
+keys update new --rpm-cap 7 --label team=core
+keys rotate new --overlap 1h
 keys revoke new
 providers list
 providers get acme
@@ -138,6 +140,9 @@ runs list
 runs get RUN
 run acme/one --input {"messages":[{"role":"user","content":"hi"}]} --wait
 run acme/none --input {}
+wait RUN
+wait RUN --for status=failed
+wait service/service --for exists
 tasks get TASK
 webhooks list
 webhooks redeliver DELIVERY
@@ -167,6 +172,7 @@ help
 help keys create
 help exit-codes
 help env
+help flags
 help config
 keys get nobody
 sessions get nobody --ignore-not-found

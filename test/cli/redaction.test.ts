@@ -152,7 +152,7 @@ it(
     expect(data).toMatchObject({ name: 'plain-word', system: 'plain-word' });
     const credential = (await run('credentials get plain-word -o json', words)).json().data;
     expect(credential).toMatchObject({ name: 'plain-word', value_configured: true });
-    const { name: _, ...rest } = credential;
+    const { name: _, agent_name: _agent, ...rest } = credential;
     expect(JSON.stringify(rest)).not.toContain('plain-word');
   },
 );

@@ -143,10 +143,12 @@ describe('keys', () => {
 describe('models', () => {
   it(verifies('cli.models', 'list and get show the catalog in text and JSON'), async () => {
     const shown = await run(list(MODEL), ['models', 'list', '--vendor', 'acme', '--type', 'llm']);
-    expect(shown.stdout).toMatch(/^MODEL +VENDOR +SINCE\nacme\/fast +acme +2026-09-2\d\n$/);
+    // Of a gateway that does not tell more.
+    expect(shown.stdout).toMatch(/^MODEL +TYPE .*\nacme\/fast +- +- +- +- +-\n$/);
     expect(Object.fromEntries(shown.calls[0]?.query ?? [])).toEqual({
       vendor: 'acme',
       type: 'llm',
+      details: 'true',
     });
     expect((await run(list(MODEL), ['models', 'list', '-q'])).stdout).toBe('acme/fast\n');
     expect((await run(list(MODEL), ['models', 'list', '-o', 'json'])).json().data).toEqual([MODEL]);
@@ -201,7 +203,7 @@ describe('models', () => {
 
   it('list asks for every type unless one is named', async () => {
     const { calls } = await run(list(), ['models', 'list']);
-    expect(calls[0]?.url).toBe('/v1/models?type=');
+    expect(calls[0]?.url).toBe('/v1/models?type=&details=true');
   });
 
   it('get of a missing one fails, unless that is fine', async () => {
@@ -363,8 +365,8 @@ describe('records', () => {
   it.each([
     [['keys', 'revoke', 'nobody', '--yes'], 'api_key', 'gateway keys list'],
     [['invoke', 'nobody', 'hi'], '', 'gateway services list'],
-    [['trigger', 'depl_1'], 'deployment', 'gateway deployments list'],
-    [['runs', 'list', '--deployment', 'nobody'], '', 'gateway deployments list'],
+    [['trigger', 'depl_1'], 'deployment', 'gateway schedules list'],
+    [['runs', 'list', '--deployment', 'nobody'], '', 'gateway schedules list'],
     [['keys', 'create', 'k', '--organization', 'o'], 'organization', 'gateway organizations list'],
   ])('%j that names nothing tells what shows what there is', async (argv, kind, list) => {
     const lost = await run(({ path }) => {

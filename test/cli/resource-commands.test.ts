@@ -52,7 +52,11 @@ describe('resource commands', () => {
     expect(list.stdout).toMatch(row);
     expect((await run(kind, 'list', '-q')).stdout).toBe(`${name}\n`);
     const one = await run(kind, 'get', name, '-o', 'json');
-    expect(one.json().data).toEqual(await shown(kind));
+    // The names of what it refers to stand beside the ids.
+    const { organization_name, agent_name, ...data } = one.json().data;
+    expect(data).toEqual(await shown(kind));
+    expect(organization_name).toBe('default');
+    expect(typeof agent_name).toBe(data.agent_id ? 'string' : 'undefined');
     expect((await run(kind, 'get', 'none')).code).toBe(1);
     expect((await run(kind, 'get', 'none', '--ignore-not-found')).code).toBe(0);
     expect(list.stdout + one.stdout).not.toContain(SECRET);

@@ -17,7 +17,11 @@ const SESSION = {
   title: null,
   agent: { id: 'agent_1', name: 'helper', version: 1 },
   endpoint_id: null,
+  stats: { active_seconds: 1, duration_seconds: 2, turns: 2 },
+  usage: { input_tokens: 3, list_cost: { amount: '12', currency: 'USD' }, cost: '0.125' },
+  budget: { type: 'limit', max_list_cost: { amount: '2500', currency: 'USD' } },
   created_at: AT,
+  updated_at: AT,
   archived_at: null,
 };
 
@@ -74,7 +78,7 @@ describe('gateway sessions', () => {
     const words = 'list --status idle --status running --agent agent_1 --archived -n 5';
     const { stdout, calls } = await run(session([]), words.split(' '));
     expect(stdout).toMatch(
-      /^CREATED .* ID\n2026-11-21T10:00:00.000Z +idle +helper +- +- +sess_1\n$/,
+      /^TITLE .* ID\n- +idle +helper +2 +0.125 of 25.00 +2026-11-21T10:00:00.000Z +sess_1\n$/,
     );
     expect([...(calls[0]?.query ?? [])]).toEqual([
       ['limit', '5'],

@@ -123,7 +123,7 @@ describe('names from elsewhere', () => {
 
   it(verifies('output.names.no-bidi-or-breaks', 'are harmless in errors and answers'), async () => {
     const refused = await run(['models', 'get', 'x'], {
-      status: 404,
+      status: 409,
       body: { error: `no ${NASTY}` },
     });
     expect(refused.stderr).not.toMatch(UNPRINTABLE);

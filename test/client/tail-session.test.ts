@@ -158,7 +158,8 @@ describe('tailSession', () => {
         },
         REQUEST,
       );
-      await expect(collect(events)).rejects.toMatchObject({ code: 'connection_lost' });
+      const lost = { code: 'connection_lost', isRead: true };
+      await expect(collect(events)).rejects.toMatchObject(lost);
       expect(opened).toBe(8);
       expect(clock.pauses).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 10_000]);
     },

@@ -1,5 +1,7 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { type DiagnosticFormat, formatDiagnostics } from '../../src/config/diagnostic.ts';
+import { configJsonSchema } from '../../src/config/json-schema.ts';
 import { loadConfig, type LoadConfigOptions } from '../../src/config/load-config.ts';
 import { verifies } from '../requirements.ts';
 import { memoryFiles } from './memory-files.ts';
@@ -318,6 +320,51 @@ describe('loadConfig', () => {
       'g.yaml:4:26: error: models[0].enabled: expected boolean, received string',
       'g.yaml:4:58: error: models[0].max_output_tokens: expected number, received string',
     ]);
+  });
+
+  it('tells a reference that cannot be resolved once, whatever its place takes', async () => {
+    const text = withModel(
+      'enabled: "${env:ON}", type: "${env:TYPE}", max_output_tokens: "${file:n.txt}", ' +
+        'routes: [{provider: "${env:PROVIDER}"}]',
+    );
+    const { diagnostics } = await load(`${text}server: {listen: {port: "\${env:PORT}"}}\n`);
+    expect(diagnostics.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+      'models[0].enabled: the environment variable ON is not set',
+      'models[0].type: the environment variable TYPE is not set',
+      'models[0].max_output_tokens: the file n.txt cannot be read',
+      'models[0].routes[0].provider: the environment variable PROVIDER is not set',
+      'server.listen.port: the environment variable PORT is not set',
+    ]);
+  });
+
+  it(verifies('config.x-sections', 'ignores sections x-…, which can hold anchors'), async () => {
+    const text = [
+      'x-none:',
+      'x-route: &route {provider: p, weight: 2}',
+      'x-free: [1, {name: "${env:ABSENT}", apiKey: sk-x}]',
+      'version: 1',
+      'providers: [{name: p, type: mock}]',
+      'models:',
+      '  - {name: a/b, routes: [*route]}',
+      '  - {name: a/c, routes: [{<<: *route, weight: 3}]}',
+    ].join('\n');
+    const { config, diagnostics } = await load(
+      { 'a.yaml': text, 'b.yaml': 'x-route: {other: 1}\n' },
+      { overlays: [] },
+    );
+    expect(diagnostics).toEqual([]);
+    expect(config?.desired.objects.slice(-2).map(({ body }) => body['routes'])).toEqual([
+      [{ provider: 'p', weight: 2 }],
+      [{ provider: 'p', weight: 3 }],
+    ]);
+    const schema = new Ajv2020({ strict: false, validateFormats: false }).compile(
+      configJsonSchema(),
+    );
+    expect(schema({ version: 1, 'x-any': { a: 1 } })).toBe(true);
+    expect(schema({ version: 1, any: { a: 1 } })).toBe(false);
+    const near = await load('version: 1\nx_any: 1\nx: {}\n');
+    expect(near.diagnostics.map(({ path }) => path)).toEqual(['x_any', 'x']);
+    expect((await load('x-only: 1\nversion: 1\n')).config?.isEmpty).toBe(true);
   });
 
   it('leaves a reference into an absent collection to the server', async () => {

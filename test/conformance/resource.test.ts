@@ -69,6 +69,15 @@ const SAMPLES: Record<string, Sample> = {
     body: (name) => ({ name, organization: 'home', protocols: ['rest'] }),
     field: { name: 'status', initial: 'active', next: 'disabled', wrongType: 'paused' },
   },
+  inventory: {
+    body: (name) => ({ name }),
+    field: {
+      name: 'managed',
+      initial: {},
+      next: { model: '2026-01-01T00:00:00.000Z' },
+      wrongType: 'model',
+    },
+  },
   deployment: {
     prepare: makeAgent,
     body: (name) => ({

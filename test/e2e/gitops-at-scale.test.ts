@@ -53,7 +53,8 @@ describe('many objects', () => {
       });
       expect((await cli('apply', '--yes', '-q')).code).toBe(0);
       const creations = proxy.writes();
-      expect(creations).toHaveLength(253);
+      // One for each object and one for the inventory.
+      expect(creations).toHaveLength(254);
       expect(creations.every(({ method }) => method === 'POST')).toBe(true);
       proxy.seen.length = 0;
       const second = await cli('apply', '--yes', '-o', 'json');
@@ -97,17 +98,18 @@ describe('many objects', () => {
     });
     expect(proxy.seen.every(({ method }) => method === 'GET')).toBe(true);
     // The rest are lists of kinds that are empty.
-    expect(proxy.seen.length).toBeLessThanOrEqual(13 + 3);
+    expect(proxy.seen.length).toBeLessThanOrEqual(13 + 4);
     proxy.seen.length = 0;
     expect((await cli('apply', '--yes', '-q')).code).toBe(0);
-    expect(proxy.writes()).toHaveLength(600);
-    expect(proxy.seen.length - 600).toBeLessThanOrEqual(2 * (13 + 3) + 1);
+    // One for each object and one for the inventory.
+    expect(proxy.writes()).toHaveLength(601);
+    expect(proxy.seen.length - 601).toBeLessThanOrEqual(2 * (13 + 4) + 1);
   }, 600_000);
 });
 
 describe('two who apply at once', () => {
   /** Both have read and planned before either of them writes. */
-  async function race(): Promise<{ codes: number[]; told: string }> {
+  async function race(...flags: string[]): Promise<{ codes: number[]; told: string }> {
     let arrived = 0;
     let resolve: () => void = () => undefined;
     const promise = new Promise<void>((done) => (resolve = done));
@@ -116,7 +118,8 @@ describe('two who apply at once', () => {
       if (++arrived === 2) resolve();
       return { before: promise };
     };
-    const runs = await Promise.all([cli('apply', '--yes'), cli('apply', '--yes')]);
+    const one = () => cli('apply', '--yes', ...flags);
+    const runs = await Promise.all([one(), one()]);
     const loser = runs.find(({ code }) => code !== 0);
     return {
       codes: runs.map(({ code }) => code).toSorted((a, b) => a - b),
@@ -163,6 +166,25 @@ describe('two who apply at once', () => {
     },
   );
 
+  it(
+    verifies(
+      'cli.apply.lock-timeout',
+      'both come to their end where there is time to wait, and else one writes nothing',
+    ),
+    async () => {
+      await declare({ providers: [echo], models: times(2, model) });
+      const inTime = await race('--lock-timeout', '60s');
+      expect(inTime.codes).toEqual([0, 0]);
+      proxy.fate = () => undefined;
+      const planned = await cli('plan', '-o', 'json');
+      expect(planned.json().data.summary).toMatchObject({ total: 0 });
+      const edited = times(2, (index) => ({ ...model(index), description: 'changed' }));
+      await declare({ providers: [echo], models: edited });
+      const late = await race('--lock-timeout', '1ms');
+      expect(late.codes).toEqual([0, 5]);
+    },
+  );
+
   it('of a change: the other version is told', async () => {
     await declare({ providers: [echo], models: times(3, model) });
     expect((await cli('apply', '--yes')).code).toBe(0);
@@ -170,7 +192,9 @@ describe('two who apply at once', () => {
     await declare({ providers: [echo], models: edited });
     const { codes, told } = await race();
     expect(codes).toEqual([0, 5]);
-    expect(told).toMatch(/the plan is stale: model team\/m0 \(version 2 instead of 1\)/);
+    expect(told).toMatch(
+      /the plan is stale: model team\/m0 \(description changed since: version 2 instead of 1\)/,
+    );
     expect((await cli('plan', '--exit-code')).code).toBe(0);
   });
 });

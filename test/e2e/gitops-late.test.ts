@@ -86,6 +86,7 @@ describe('a creation that takes effect long after it was given up', () => {
     expect(Object.fromEntries(came)).toEqual({
       '/admin/v1/providers': 409,
       '/admin/v1/models': 409,
+      '/admin/v1/inventories': 409,
       ...Object.fromEntries(KINDS.map((kind) => [`/admin/v1/${kind}`, 201])),
     });
     for (const kind of KINDS) {

@@ -196,8 +196,9 @@ async function applied(tree: Tree): Promise<void> {
   );
   const planned = await cli('plan', '--prune', '-o', 'json');
   expect(planned.code, planned.stdout).toBe(0);
-  const confirm = planned.json().data.confirmPrune;
-  const count = confirm === null ? [] : ['--confirm-prune', String(confirm)];
+  const { confirmPrune, irreversible, summary } = planned.json().data;
+  const isAsked = confirmPrune !== null || irreversible.length > 0;
+  const count = isAsked ? ['--confirm-prune', String(summary.remove)] : [];
   const done = await cli('apply', '--prune', '--yes', '--allow-replace', '-o', 'json', ...count);
   const { data, error } = done.json();
   const { failed, blocked, notRun } = data ?? {};

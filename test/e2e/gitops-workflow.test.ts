@@ -177,6 +177,47 @@ describe('the workflow of the template gitops', { timeout: 600_000 }, () => {
     },
   );
 
+  it(
+    verifies(
+      'templates.gitops.drift',
+      'fails for what was deleted by hand, and removes what a commit confirms by number',
+    ),
+    async () => {
+      await runForAll('apply');
+      const [model] = await models('staging');
+      await gateways.staging.admin('DELETE', `/admin/v1/models/${model?.id}`);
+      const drifted = await runJob('drift', 'staging');
+      expect([drifted.exitCode, drifted.said]).toEqual([
+        2,
+        expect.stringContaining('deleted on the server'),
+      ]);
+      const keys = join(repository, 'config/keys.yaml');
+      await writeFile(keys, 'keys: [{ name: one }, { name: two }]\n');
+      await runForAll('apply');
+      expect((await runJob('drift', 'staging')).exitCode).toBe(0);
+      const git = (...words: string[]) =>
+        execa('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...words], {
+          cwd: repository,
+        });
+      await git('init', '-q');
+      await writeFile(keys, 'keys: [{ name: two }]\n');
+      const commit = async (message: string) => {
+        await git('add', '-A');
+        await git('commit', '-q', '--allow-empty', '-m', message);
+      };
+      await commit('Remove a key');
+      const refused = await runJob('apply', 'staging');
+      expect([refused.exitCode, refused.said]).toEqual([
+        64,
+        expect.stringContaining('--confirm-prune 1'),
+      ]);
+      await commit('Remove a key\n\nConfirm-Prune: 1');
+      const done = await runForAll('apply');
+      expect(done['production']?.said).toContain('1 applied, 0 failed');
+      await rm(keys);
+    },
+  );
+
   it('stops a pull request that is wrong, at the line of the overlay', async () => {
     const overlay = join(repository, 'overlays/production.yaml');
     const text = await readFile(overlay, 'utf8');

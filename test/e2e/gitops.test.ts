@@ -191,7 +191,7 @@ describe('a saved plan', () => {
         expect.stringContaining('https://elsewhere.example'),
       ]);
       await gateway.admin('PATCH', `/admin/v1/models/${before.id}`, { description: 'by hand' });
-      await refuse('team.yaml', 'model team/echo', 'version');
+      await refuse('team.yaml', 'model team/echo', 'description changed since', 'version');
       expect((await named('models', 'team/echo')).routes[0].weight).toBe(2);
       expect((await cli('apply', '-f', 'team.yaml', '--plan', 'none.json')).code).toBe(64);
     },
@@ -213,7 +213,7 @@ describe('--write-secret', () => {
       'credential/x#value',
     );
     expect([wrong.code, wrong.stderr]).toEqual([
-      64,
+      3,
       expect.stringContaining('credential/default/docs token#value'),
     ]);
   });

@@ -1,113 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Protocol } from '../../src/core/protocol-id.ts';
-import { runInference } from '../../src/inference/run-inference.ts';
 import { CODECS } from '../../src/protocols/registry.ts';
-import type { Route } from '../../src/routing/catalog.ts';
-import { CLIENT_PROTOCOLS } from '../../src/server/public-routes.ts';
 import { NO_ANSWER_BODIES, NO_ANSWER_STREAMS } from '../fixtures/wire/odd-streams.ts';
-import { CHAT } from '../fixtures/wire/chat.ts';
-import { GENERATE_CONTENT } from '../fixtures/wire/generate-content.ts';
-import { MESSAGES } from '../fixtures/wire/messages.ts';
-import { RESPONSES } from '../fixtures/wire/responses.ts';
+import { WIRES } from '../fixtures/wire/recorded.ts';
+import type { Recorded } from '../fixtures/wire/recorded.ts';
 import { verifies } from '../requirements.ts';
-import { fakeAccount, fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
-import { inferenceBench } from '../support/inference.ts';
-import { principal } from '../usage/usage-fixtures.ts';
+import { ask, PRICING } from './asking.ts';
+import type { Asked } from './asking.ts';
 
-const WIRES = {
-  chat: CHAT,
-  messages: MESSAGES,
-  responses: RESPONSES,
-  'generate-content': GENERATE_CONTENT,
-} as const;
-type Family = keyof typeof WIRES;
-
-const turn = () => new Promise((resolve) => setImmediate(resolve));
-const PRICING = { input: 100, output: 200 };
-
-const PATH = { path: '/ask' };
-const PROTOCOLS = {
-  chat: PATH,
-  messages: PATH,
-  responses: PATH,
-  'generate-content': PATH,
-  embeddings: PATH,
-  images: PATH,
-};
-
-const route = (name: string, priority: number, protocol: Protocol): Route =>
-  fakeRoute(name, {
-    priority,
-    pricing: PRICING,
-    protocols: new Set([protocol]),
-    mapping: 'translated',
-    provider: fakeAccount(name, { protocols: PROTOCOLS }),
-  });
-
-const USER = { role: 'user', content: 'hi' };
-const REQUESTS: Record<string, object> = {
-  chat: { messages: [USER] },
-  messages: { messages: [USER], max_tokens: 10 },
-  responses: { input: 'hi' },
-  'generate-content': { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] },
-  embeddings: { input: ['a', 'b'] },
-  images: { prompt: 'a fox' },
-};
-
-interface Asked {
-  client: Protocol;
-  provider: Protocol;
-  stream?: boolean;
-  routes?: readonly string[];
-}
-
-function ask({ client, provider, stream = false, routes = ['a', 'b'] }: Asked) {
-  const bench = inferenceBench();
-  const protocol = CLIENT_PROTOCOLS.find(({ id }) => id === client);
-  if (!protocol) throw new Error(`no client speaks ${client}`);
-  const all = routes.map((name, index) => route(name, index, provider));
-  const answer = runInference(
-    {
-      id: 'req_1',
-      at: bench.clock.now(),
-      startedAt: bench.clock.monotonic(),
-      surface: client,
-      protocol,
-      headers: {},
-      address:
-        client === 'generate-content'
-          ? {
-              model: 'acme/one',
-              operation: stream ? 'streamGenerateContent' : 'generateContent',
-              query: stream ? 'alt=sse' : '',
-            }
-          : {},
-      principal: principal(),
-      catalog: fakeCatalog(fakeModel('acme/one', all)),
-      body: Buffer.from(
-        JSON.stringify({
-          ...(client !== 'generate-content' && { model: 'acme/one', stream }),
-          ...REQUESTS[client],
-        }),
-      ),
-      client: { gone: false, onGone: () => () => undefined },
-      repeatable: client !== 'images',
-    },
-    bench.deps,
-  );
-  answer.catch(() => undefined);
-  const give = async (body: unknown): Promise<void> => {
-    const { sink } = bench.sent.at(-1) ?? {};
-    const isStream = typeof body === 'string';
-    sink?.onHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' });
-    sink?.onData(Buffer.from(isStream ? body : JSON.stringify(body)));
-    sink?.onEnd();
-    for (let round = 0; round < 5; round++) await turn();
-  };
-  return { ...bench, answer, give };
-}
-
-const FAMILIES = CODECS.map(({ id }) => id as Family);
+const FAMILIES = CODECS.map(({ id }) => id as Recorded);
 const DISCARDED = {
   usage: expect.objectContaining({ input: 5, output: 3 }) as unknown,
   cost: 5 * PRICING.input + 3 * PRICING.output,
@@ -151,7 +51,7 @@ describe('a 200 without an answer', () => {
     async (none) => {
       for (const client of FAMILIES) {
         const asked = { client, provider: 'chat' } as const;
-        await expectNext(asked, none, JSON.parse(CHAT.said('hello').whole));
+        await expectNext(asked, none, JSON.parse(WIRES.chat.said('hello').whole));
         await expectFailure(asked, none);
       }
     },
@@ -173,7 +73,7 @@ describe('a 200 without an answer', () => {
     async (none) => {
       for (const client of FAMILIES) {
         const asked = { client, provider: 'generate-content' } as const;
-        await expectNext(asked, none, JSON.parse(GENERATE_CONTENT.said('hello').whole));
+        await expectNext(asked, none, JSON.parse(WIRES['generate-content'].said('hello').whole));
         await expectFailure(asked, none);
       }
     },

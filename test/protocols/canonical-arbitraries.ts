@@ -102,7 +102,9 @@ function roundArbitrary(shape: CanonicalShape): fc.Arbitrary<readonly Turn[]> {
 function userArbitrary({ features }: CanonicalShape): fc.Arbitrary<Turn> {
   const parts: fc.Arbitrary<Part>[] = [textArbitrary.map((text) => ({ type: 'text', text }))];
   if ('images' in features) parts.push(imageArbitrary(features));
-  if ('documents' in features) parts.push(fc.constant(DOCUMENT));
+  if ('documents' in features) {
+    parts.push(fc.constant('document_names' in features ? NAMED_DOCUMENT : DOCUMENT));
+  }
   if ('audio' in features)
     parts.push(fc.constant({ type: 'audio', mediaType: 'audio/wav', data: PNG }));
   return fc
@@ -113,8 +115,8 @@ function userArbitrary({ features }: CanonicalShape): fc.Arbitrary<Turn> {
 const DOCUMENT: Part = {
   type: 'document',
   source: { type: 'data', mediaType: 'application/pdf', data: PNG },
-  name: 'paper.pdf',
 };
+const NAMED_DOCUMENT: Part = { ...DOCUMENT, name: 'paper.pdf' };
 
 function imageArbitrary(features: FeatureFields): fc.Arbitrary<ImagePart> {
   const mediaType = fc.constantFrom('image/png', 'image/jpeg', 'image/webp');
@@ -227,7 +229,7 @@ function samplingArbitrary(features: FeatureFields): fc.Arbitrary<Partial<Canoni
 function restArbitrary(features: FeatureFields): fc.Arbitrary<Partial<CanonicalRequest>> {
   const schema = {
     type: 'schema' as const,
-    name: 'answer',
+    ...('schema_name' in features && { name: 'answer' }),
     schema: { type: 'object', properties: { n: { type: 'number' } }, additionalProperties: false },
   };
   const outputs = [
@@ -346,6 +348,7 @@ export const FEATURE_SAMPLES: Readonly<
   audio: saying({ type: 'audio', mediaType: 'audio/wav', data: PNG }),
   cache_control: saying({ type: 'text', text: 'cached', cache: { ttl: '5m' } }),
   documents: saying(DOCUMENT),
+  document_names: saying(NAMED_DOCUMENT),
   document_urls: saying({
     type: 'document',
     source: { type: 'url', url: 'https://example.com/a.pdf' },
@@ -363,7 +366,12 @@ export const FEATURE_SAMPLES: Readonly<
   metadata: asking({ metadata: { team: 'search' } }),
   parallel_tool_calls: asking({ parallelToolCalls: false }),
   presence_penalty: asking({ presencePenalty: 0.5 }),
-  schema_output: asking({ output: { type: 'schema', name: 'n', schema: { type: 'object' } } }),
+  reasoning_shown: asking({ reasoning: { effort: 'low', show: true } }),
+  schema_description: asking({
+    output: { type: 'schema', description: 'd', schema: { type: 'object' } },
+  }),
+  schema_name: asking({ output: { type: 'schema', name: 'n', schema: { type: 'object' } } }),
+  schema_output: asking({ output: { type: 'schema', schema: { type: 'object' } } }),
   seed: asking({ seed: 7 }),
   service_tier: asking({ serviceTier: 'auto' }),
   stop_sequences: asking({ stop: ['END'] }),

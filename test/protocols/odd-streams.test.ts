@@ -3,72 +3,22 @@ import { describe, expect, it } from 'vitest';
 import type { CanonicalAnswer } from '../../src/protocols/canonical.ts';
 import type { CanonicalCodec } from '../../src/protocols/canonical-codec.ts';
 import type { Protocol } from '../../src/core/protocol-id.ts';
-import { CODECS, wireTo } from '../../src/protocols/registry.ts';
-import type { StreamReader } from '../../src/protocols/protocol.ts';
-import { CLIENT_PROTOCOLS } from '../../src/server/public-routes.ts';
+import { CODECS } from '../../src/protocols/registry.ts';
 import * as odd from '../fixtures/wire/odd-streams.ts';
 import { fromSignatureText, TOKEN_MARK } from '../../src/protocols/reasoning-token.ts';
 import { verifies } from '../requirements.ts';
-import { ANSWER, fakePeek } from '../support/protocols.ts';
 import { collectAnswer, framesOf } from './codec-laws.ts';
+import { replayChunks } from './replaying.ts';
+import type { Replayed } from './replaying.ts';
 
-const ESTIMATE = {
-  input: 21,
-  cacheRead: 0,
-  cacheWrite5m: 0,
-  cacheWrite1h: 0,
-  output: 2,
-  reasoning: 0,
-  images: 0,
-  seconds: 0,
-};
-
-interface Asked {
-  keepUsage?: boolean;
-}
-
-interface Replayed extends Asked {
-  client: Protocol;
-  provider: Protocol;
-}
-
-function open(client: Protocol, provider: Protocol, asked: Asked = {}): StreamReader {
-  const protocol = CLIENT_PROTOCOLS.find(({ id }) => id === client);
-  const reader =
-    protocol &&
-    wireTo(protocol, provider).createStream?.({
-      ...ANSWER,
-      peek: fakePeek(asked),
-      estimateUsage: () => ESTIMATE,
-    });
-  if (!reader) throw new Error(`${client} has no streams`);
-  return reader;
-}
-
-function run(reader: StreamReader, chunks: readonly Buffer[]) {
-  const parts = chunks.map((chunk) => reader.push(chunk));
-  parts.push(reader.end());
-  const { contentSeen, ended, failure, usage, outputChars } = reader;
-  const output = Buffer.concat(parts.filter((part) => part !== undefined)).toString();
-  return { output, contentSeen, ended, failure, usage, outputChars };
-}
-
-/**
- * What a client gets of a provider's stream, which is the same wherever the bytes are cut: byte by byte,
- * and in two at every offset for clients of chat and of the provider's own protocol.
- */
-function replay({ client, provider, ...asked }: Replayed, stream: string) {
+/** What a client gets of a provider's stream, which is the same when its bytes come in small pieces. */
+function replay(replayed: Replayed, stream: string) {
   const bytes = Buffer.from(stream);
-  const whole = run(open(client, provider, asked), [bytes]);
+  const whole = replayChunks(replayed, [bytes]);
   for (const size of [1, 2, 7]) {
     const pieces: Buffer[] = [];
     for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size));
-    expect(run(open(client, provider, asked), pieces)).toEqual(whole);
-  }
-  const offsets = client === provider || client === 'chat' ? bytes.length : 0;
-  for (let at = 0; at <= offsets; at++) {
-    const halves = [bytes.subarray(0, at), bytes.subarray(at)];
-    expect(run(open(client, provider, asked), halves)).toEqual(whole);
+    expect(replayChunks(replayed, pieces)).toEqual(whole);
   }
   return whole;
 }

@@ -161,6 +161,14 @@ describe.each(PAIRS)('%s', (_name, client, provider) => {
   const streamFor = (peek: RequestPeek): StreamReader =>
     wire.createStream?.({ ...ANSWER_OPTIONS, peek }) as StreamReader;
 
+  // What some protocols require is there although nobody asked for it.
+  const given = new Set(
+    [client, provider].flatMap(({ codec }) => [
+      codec.features.schema_name,
+      codec.features.document_names,
+    ]),
+  );
+
   it(verifies('routing.translation.pairs', 'brings a request there and back unchanged'), () => {
     const shape = { features: both(client, provider) };
     fc.assert(
@@ -169,7 +177,7 @@ describe.each(PAIRS)('%s', (_name, client, provider) => {
         const there = wire.encode(ask(client, request), encodeOptions(losses)) as Buffer;
         const peek = provider.peek(there, request.stream);
         const again = back.encode(peek, encodeOptions(losses)) as Buffer;
-        expect(losses).toEqual([]);
+        expect(losses.filter((name) => !given.has(name))).toEqual([]);
         const decoded = client.codec.decodeRequest(client.peek(again, request.stream));
         expect(alike(decoded)).toEqual(alike(request));
       }),
@@ -192,7 +200,8 @@ describe.each(PAIRS)('%s', (_name, client, provider) => {
         const losses: string[] = [];
         wire.encode(ask(client, sample(PLAIN_REQUEST)), encodeOptions(losses));
         const field = lost.get(feature);
-        expect(losses, feature).toEqual(field === undefined ? [] : [field]);
+        const told = losses.filter((name) => name === field || !given.has(name));
+        expect(told, feature).toEqual(field === undefined ? [] : [field]);
       }
     },
   );

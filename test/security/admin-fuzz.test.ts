@@ -71,6 +71,11 @@ const BODIES: Readonly<Record<string, (name: string) => Record<string, unknown>>
     agent_id: named.agent,
     protocols: ['rest'],
   }),
+  inventory: (name) => ({
+    name,
+    objects: [{ kind: 'model', identity: 'acme/text', id: 'model_1', fields: 'name routes' }],
+    managed: { model: '2026-01-01T00:00:00.000Z' },
+  }),
   deployment: (name) => ({
     name,
     organization,
@@ -140,6 +145,7 @@ const report = (path: string, query: string): AdminOperation => ({
 const REPORTS: readonly AdminOperation[] = [
   report('/admin/v1/usage', 'group_by from to organization'),
   report('/admin/v1/routing', 'model protocol stream organization key'),
+  report('/admin/v1/spending', 'key organization'),
   report('/admin/v1/requests', 'organization key model status from to limit page'),
   report('/admin/v1/requests/{id}', 'x'),
   ...['/healthz', '/readyz', '/openapi.json'].map((path) => report(path, 'x')),

@@ -30,6 +30,7 @@ function setUp(catchUp: () => Promise<void>) {
   const routes = adminRoutes({
     repository,
     store,
+    clock,
     catchUp,
     lookup: () => ADMIN,
     rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },

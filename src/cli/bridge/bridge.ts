@@ -7,6 +7,7 @@ import { CliError } from '../cli-error.ts';
 import type { CommandResult } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { linesOf } from '../json-lines.ts';
+import { lookUp } from '../not-found.ts';
 
 /** A protocol of JSON-RPC messages: over stdio one a line, towards the Service one a POST. */
 export interface BridgedProtocol {
@@ -78,7 +79,9 @@ async function openBridge(
 ): Promise<Bridge> {
   const client = await context.connect();
   const { server, apiKey } = await context.connection();
-  const id = await client.services.find(service, context.signal);
+  const id = await lookUp({ kind: 'services', named: service, isOwn: true }, () =>
+    client.services.find(service, context.signal),
+  );
   const url = `${server}/v1/endpoints/${encodeURIComponent(id)}/${protocol.name}`;
   const fetch = context.io.fetch ?? globalThis.fetch;
   context.output.debug(`${protocol.name} at ${url}`);

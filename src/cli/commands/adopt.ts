@@ -1,8 +1,16 @@
-import { findActual, type View } from '../../config/actual.ts';
+import { findDeclared, type View } from '../../config/actual.ts';
 import { oneLine } from '../../core/printable.ts';
 import { readActual } from '../../config/apply.ts';
 import type { DesiredObject, DesiredState } from '../../config/desired.ts';
-import { labelsOf, NAMESPACE_LABEL, ownerName, ownershipOf } from '../../config/ownership.ts';
+import { keepInventory } from '../../config/keep-inventory.ts';
+import {
+  labelsOf,
+  NAMESPACE_LABEL,
+  type Owner,
+  ownerName,
+  ownershipOf,
+} from '../../config/ownership.ts';
+import { ownerFor } from '../../config/plan.ts';
 import { toResourceClient } from '../admin-resources.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import type { CommandRun } from '../command.ts';
@@ -14,6 +22,8 @@ interface Candidate {
   view: View;
 }
 
+const NONE = { applied: [], failed: [], blocked: [], notRun: [] };
+
 export const run: CommandRun = (input) =>
   withProject(input, async ({ desired }) => {
     const { rest, context } = input;
@@ -22,11 +32,15 @@ export const run: CommandRun = (input) =>
     const actual = await readActual(resources, desired);
     const wanted = rest.length === 0 ? desired.objects : rest.map((name) => pick(name, desired));
     const found = wanted.flatMap((object): Candidate[] =>
-      findActual(object.kind, object.identity, actual).map((view) => ({ object, view })),
+      findDeclared(object, actual).map((view) => ({ object, view })),
     );
     const { namespace } = desired;
-    const owner = { label: NAMESPACE_LABEL, value: namespace } as const;
-    refuseOwned(found.filter(({ view }) => ownershipOf(view, owner) === 'other'));
+    const inventories = (await resources.inventories?.list()) ?? [];
+    const owner = ownerFor({ desired, mode: 'apply', inventories });
+    refuseOwned(
+      found.filter(({ view }) => ownershipOf(view, owner) === 'other'),
+      owner,
+    );
     const free = found.filter(({ view }) => ownershipOf(view, owner) === 'none');
     if (free.length > 0) {
       const names = free.map(({ object }) => oneLine(`${object.kind} ${object.identity}`));
@@ -36,6 +50,18 @@ export const run: CommandRun = (input) =>
     for (const { object, view } of free) {
       const body = { labels: { ...labelsOf(view), [NAMESPACE_LABEL]: namespace } };
       await resources.update(object.kind, view.id, { body, expectedVersion: view.version });
+    }
+    if (free.length > 0) {
+      const read = () => readActual(resources, desired);
+      const left = await read();
+      await keepInventory(resources, namespace, {
+        desired,
+        owner,
+        found: actual,
+        left,
+        read,
+        report: NONE,
+      });
     }
     const adopted = free.map(({ object: { kind, identity }, view: { id } }) => ({
       kind,
@@ -61,10 +87,10 @@ function pick(name: string, { objects }: DesiredState): DesiredObject {
   throw usageError(`${name} is not declared`, 'name it as KIND/NAME, like model/acme/fast');
 }
 
-function refuseOwned(owned: readonly Candidate[]): void {
+function refuseOwned(owned: readonly Candidate[], { known }: Owner): void {
   if (owned.length === 0) return;
   const names = owned.map(
-    ({ object: { kind, identity }, view }) => `${kind} ${identity} (of ${ownerName(view)})`,
+    ({ object: { kind, identity }, view }) => `${kind} ${identity} (of ${ownerName(view, known)})`,
   );
   throw new CliError({
     code: 'owned_elsewhere',

@@ -1,25 +1,54 @@
 import { randomUUID } from 'node:crypto';
-import { apply, type ApplyOptions, type ApplyReport } from '../../config/apply.ts';
+import type { ActualState } from '../../config/actual.ts';
+import { apply, type ApplyOptions, type ApplyReport, refuseStale } from '../../config/apply.ts';
 import type { GatewayConfig } from '../../config/load-config.ts';
 import { nodeConfigFiles } from '../../config/load.ts';
 import { ownerFor, type Plan } from '../../config/plan.ts';
+import { oneLine } from '../../core/printable.ts';
 import { resolveAllSecrets } from '../../config/secrets.ts';
+import type { Owner } from '../../config/ownership.ts';
 import { StalePlanError } from '../../config/stale-plan-error.ts';
+import { sleep } from '../../client/sleep.ts';
 import { toResourceClient } from '../admin-resources.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
 import { toFailure } from '../failure.ts';
-import { makePlan, planChoice, type PlanSources } from '../make-plan.ts';
-import { invalidConfig, projectFile, withProject } from '../project.ts';
+import { makePlan, planChoice, type PlanSources, slugConflicts } from '../make-plan.ts';
+import { invalidConfig, projectFile, withSelected } from '../project.ts';
 import { renderOutcome, renderPlan, renderReport } from '../render-plan.ts';
-import { readSavedPlan, refuseForeign } from '../saved-plan.ts';
+import { readSavedPlan } from '../saved-plan.ts';
 import { createStyle, type Style } from '../style.ts';
 import { type WaitOptions, waitUntilServed } from '../wait-until-served.ts';
 
 export const run: CommandRun = (input) =>
-  withProject(input, (config) => applyProject(input, config));
+  withSelected(input, (config) => applyInTurn(input, config), {
+    mayBeGone: input.flags.on('prune'),
+  });
+
+/** Waits between two tries of an apply that was not alone. */
+const TURN_MS = 500;
+
+/**
+ * Applies; where somebody else was faster and --lock-timeout leaves time for it, plans again and applies
+ * the rest. The one who gives way has written nothing.
+ */
+async function applyInTurn(input: CommandInput, config: GatewayConfig): Promise<CommandResult> {
+  const { clock, output, signal } = input.context;
+  const deadline = clock.monotonic() + (input.flags.number('lock-timeout') ?? 0);
+  for (;;) {
+    try {
+      return await applyProject(input, config);
+    } catch (thrown) {
+      const isBehind = thrown instanceof CliError && thrown.cause instanceof StalePlanError;
+      const isSaved = input.flags.text('plan') !== undefined;
+      if (!isBehind || isSaved || clock.monotonic() + TURN_MS > deadline) throw thrown;
+      output.note(`${thrown.message}; planning again`);
+      await sleep(clock, TURN_MS, signal);
+    }
+  }
+}
 
 async function applyProject(input: CommandInput, config: GatewayConfig): Promise<CommandResult> {
   const { flags, context } = input;
@@ -29,21 +58,27 @@ async function applyProject(input: CommandInput, config: GatewayConfig): Promise
 
   const client = await context.connect({ near: projectFile(input) });
   const resources = toResourceClient(client);
-  const { plan, isSaved } = await planOf(input, { config, resources, server: client.baseUrl });
-  if (flags.on('dry-run') || plan.summary.total === 0) {
-    return { data: plan, text: (style) => renderPlan(plan, style, { all: false }) };
-  }
-  requirePruneCount(plan, flags.number('confirm-prune'));
+  const sources = { config, resources, server: client.baseUrl };
+  const isSaved = flags.text('plan') !== undefined;
+  const { plan, owner, actual } = await planOf(input, sources).catch(rethrowStale(isSaved));
+  const shown = { data: plan, text: (style: Style) => renderPlan(plan, style, { all: false }) };
+  if (flags.on('dry-run')) return shown;
+  requirePruneCount(plan, { given: flags.number('confirm-prune'), asks: context.asks });
   requireReplace(plan, flags.on('allow-replace'));
-  context.output.note(`target: ${client.baseUrl} (all organizations)`);
-  context.output.note(renderPlan(plan, createStyle(false), { all: false }));
+  const isEmpty = plan.summary.total === 0;
+  if (!isEmpty) {
+    context.output.note(`target: ${client.baseUrl} (all organizations)`);
+    context.output.note(renderPlan(plan, createStyle(false), { all: false }));
+  }
   // Who saved the plan has seen it.
-  if (!isSaved) await context.confirm(`Apply ${plan.summary.total} changes to ${client.baseUrl}?`);
+  if (!isSaved && !isEmpty)
+    await context.confirm(`Apply ${plan.summary.total} changes to ${client.baseUrl}?`);
   try {
     const report = await apply({
       plan,
       desired: config.desired,
-      owner: ownerFor({ desired: config.desired, mode: plan.mode }),
+      owner,
+      actual: isEmpty ? actual : undefined,
       client: resources,
       secrets: resolved.secrets,
       runId: randomUUID(),
@@ -51,10 +86,17 @@ async function applyProject(input: CommandInput, config: GatewayConfig): Promise
       signal: context.signal,
       onOutcome: progress(context, plan.summary.total),
     });
-    const result = reportResult(report, context);
-    if (!flags.on('wait') || result.failure) return result;
-    return await waited(result, { client, desired: config.desired, report, context });
+    const result = isEmpty ? withRecord(shown, report) : reportResult(report, context);
+    if (!flags.on('wait') || isEmpty || result.failure) return result;
+    const onWaiting = waitProgress(context);
+    return await waited(result, { client, desired: config.desired, report, context, onWaiting });
   } catch (thrown) {
+    return rethrowStale(isSaved)(thrown);
+  }
+}
+
+function rethrowStale(isSaved: boolean): (thrown: unknown) => never {
+  return (thrown) => {
     if (!(thrown instanceof StalePlanError)) throw thrown;
     throw new CliError({
       code: 'stale_plan',
@@ -65,18 +107,20 @@ async function applyProject(input: CommandInput, config: GatewayConfig): Promise
       exit: 'conflict',
       cause: thrown,
     });
-  }
+  };
 }
 
 /** The saved plan that --plan names, else a new one. */
 async function planOf(
   { flags, context }: CommandInput,
   sources: PlanSources,
-): Promise<{ plan: Plan; isSaved: boolean }> {
+): Promise<{ plan: Plan; owner: Owner; actual?: ActualState }> {
   const path = flags.text('plan');
   if (path === undefined) {
-    const { plan } = await makePlan(sources, planChoice(flags));
-    return { plan, isSaved: false };
+    const { plan, options } = await makePlan(sources, planChoice(flags));
+    const [conflict] = slugConflicts(options);
+    if (conflict) throw conflict;
+    return { plan, owner: ownerFor(options), actual: options.actual };
   }
   if (['prune', 'adopt'].some((name) => flags.on(name)) || flags.list('write-secret').length > 0) {
     throw usageError(
@@ -84,9 +128,14 @@ async function planOf(
       'give --prune, --adopt and --write-secret to `gateway plan --out`',
     );
   }
-  const saved = await readSavedPlan(path, context.io.cwd);
-  refuseForeign(saved, path, { server: sources.server, desired: sources.config.desired });
-  return { plan: saved.plan, isSaved: true };
+  const present = { server: sources.server, desired: sources.config.desired };
+  const saved = await readSavedPlan(path, context.io.cwd, present);
+  const { desired } = sources.config;
+  const inventories = (await sources.resources.inventories?.list()) ?? [];
+  const owner = ownerFor({ desired, mode: saved.plan.mode, inventories });
+  // Before anything is shown that is no longer so.
+  await refuseStale({ plan: saved.plan, desired, owner, client: sources.resources });
+  return { plan: saved.plan, owner };
 }
 
 /** A line on stderr for each object that is done, where somebody watches. */
@@ -95,6 +144,17 @@ function progress({ io, output }: CommandContext, total: number): ApplyOptions['
   let count = 0;
   return (outcome, what) =>
     output.note(`[${++count}/${total}] ${renderOutcome(outcome, what, createStyle(false))}`);
+}
+
+/** A line on stderr for what is not served yet, where somebody watches. */
+function waitProgress({ io, output }: CommandContext): WaitOptions['onWaiting'] {
+  if (io.stderr.isTTY !== true) return undefined;
+  return (missing) =>
+    output.note(
+      missing.length === 0
+        ? 'everything is served'
+        : oneLine(`waiting until ${missing.length} are served: ${missing.join(', ')}`),
+    );
 }
 
 /** What was applied is told whatever comes of the wait. */
@@ -111,12 +171,26 @@ async function waited(result: CommandResult, options: WaitOptions): Promise<Comm
   }
 }
 
-/** Removing much needs the number that was seen, so that a wrong file does no harm. */
-function requirePruneCount({ confirmPrune }: Plan, given: number | undefined): void {
-  if (confirmPrune === null || confirmPrune === given) return;
+/**
+ * Requires the number that was seen, so that a wrong file does no harm: for many removals always, for
+ * those that nothing brings back where nobody can be asked.
+ */
+function requirePruneCount(
+  { confirmPrune, irreversible, summary }: Plan,
+  { given, asks }: { given: number | undefined; asks: boolean },
+): void {
+  const mustCount = confirmPrune !== null || (irreversible.length > 0 && !asks);
+  const isWrong = given !== undefined && summary.remove > 0 && given !== summary.remove;
+  if (!isWrong && (!mustCount || given === summary.remove)) return;
+  const names = irreversible.map(({ kind, identity }) => oneLine(`${kind} ${identity}`));
+  const shown = names.length > 5 ? [...names.slice(0, 5), `${names.length - 5} more`] : names;
   throw usageError(
-    `${confirmPrune} objects would be removed`,
-    `look at \`gateway plan --prune\`, then add --confirm-prune ${confirmPrune}`,
+    isWrong
+      ? `--confirm-prune ${given}: ${summary.remove} objects would be removed`
+      : names.length > 0
+        ? `${summary.remove} objects would be removed, ${names.length} of them for ever: ${shown.join(', ')}`
+        : `${summary.remove} objects would be removed`,
+    `look at \`gateway plan --prune\`, then add --confirm-prune ${summary.remove}`,
   );
 }
 
@@ -144,13 +218,27 @@ function issuedLines({ issued }: ApplyReport, { io, format, output }: CommandCon
   return [];
 }
 
+/** Everything is applied, yet a later plan would not know of it: the command must run again. */
+function withRecord(result: CommandResult, { unrecorded }: ApplyReport): CommandResult {
+  if (unrecorded === undefined) return result;
+  return {
+    ...result,
+    failure: {
+      code: 'not_recorded',
+      message: `applied, but the inventory of the namespace could not be written: ${unrecorded}`,
+      hint: 'run the same command again; until then a deletion by hand is not noticed',
+      exitCode: EXIT.partial.code,
+    },
+  };
+}
+
 function reportResult(report: ApplyReport, context: CommandContext): CommandResult {
   const issued = issuedLines(report, context);
   const text = (style: Style) => [renderReport(report, style), ...issued].join('\n');
   const result: CommandResult = { data: report, text };
   const { applied, failed, blocked, notRun } = report;
   const missing = failed.length + blocked.length + notRun.length;
-  if (missing === 0) return result;
+  if (missing === 0) return withRecord(result, report);
   const exit = applied.length > 0 ? EXIT.partial : EXIT.failed;
   return {
     ...result,

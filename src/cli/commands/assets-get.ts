@@ -1,5 +1,9 @@
 import type { CommandRun } from '../command.ts';
 import { getResource } from '../get-resource.ts';
 
-export const run: CommandRun = (input) =>
-  getResource(input, (client, signal) => client.assets.get(input.args['asset'] ?? '', signal));
+export const run: CommandRun = (input) => {
+  const named = input.args['asset'] ?? '';
+  return getResource(input, { kind: 'assets', named }, (client, signal) =>
+    client.assets.get(named, signal),
+  );
+};

@@ -13,7 +13,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   const value = await readSecretValue(flags, context);
   const client = await context.connect();
   const { signal } = context;
-  const found = await findResource(client.admin('agents'), agent ?? '', signal);
+  const found = await findResource(client, { kind: 'agents', named: agent ?? '' }, signal);
   const body = {
     name: args['name'],
     organization: found['organization'],

@@ -6,7 +6,11 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   const value = await readSecretValue(flags, context);
   const client = await context.connect();
   const admin = client.admin('credentials');
-  const { id, name } = await findResource(admin, args['id'] ?? '', context.signal);
+  const { id, name } = await findResource(
+    client,
+    { kind: 'credentials', named: args['id'] ?? '' },
+    context.signal,
+  );
   const rotated = await admin.below(id).post('rotate', { json: { value } }, context.signal);
   return {
     data: rotated,

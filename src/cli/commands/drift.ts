@@ -1,34 +1,26 @@
-import type { Plan } from '../../config/plan.ts';
-import type { PlannedChange } from '../../config/plan-action.ts';
+import { type Drift, type DriftedObject, driftOf } from '../../config/drift.ts';
+import { ownerFor } from '../../config/plan.ts';
+import { oneLine } from '../../core/printable.ts';
 import { toResourceClient } from '../admin-resources.ts';
 import type { CommandRun } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { makePlan } from '../make-plan.ts';
-import { oneLine } from '../../core/printable.ts';
-import { projectFile, withProject } from '../project.ts';
+import { comparePlan } from '../make-plan.ts';
+import { projectFile, withSelected } from '../project.ts';
+import { valueText } from '../render-plan.ts';
 import type { Style } from '../style.ts';
-
-/** An object that somebody changed on the server since the last apply. */
-interface DriftedObject {
-  kind: string;
-  identity: string;
-  id: string | null;
-  changes: readonly PlannedChange[];
-}
-
-interface Drift {
-  drifted: DriftedObject[];
-  /** Changes of the files that wait for an apply. */
-  pending: number;
-}
 
 export const run: CommandRun = (input) => {
   const { flags, context } = input;
-  return withProject(input, async (config) => {
+  return withSelected(input, async (config) => {
     const client = await context.connect({ near: projectFile(input) });
     const sources = { config, resources: toResourceClient(client), server: client.baseUrl };
-    const { plan } = await makePlan(sources, { prune: false, adopt: false, writeSecrets: [] });
-    const data = driftOf(plan);
+    const { plan, options } = await comparePlan(sources, {
+      prune: false,
+      adopt: false,
+      writeSecrets: [],
+    });
+    const { desired, actual, inventories = [] } = options;
+    const data = driftOf({ plan, desired, actual, owner: ownerFor(options), inventories });
     const isDrifted = data.drifted.length > 0 && flags.on('exit-code');
     return {
       data,
@@ -38,36 +30,31 @@ export const run: CommandRun = (input) => {
   });
 };
 
-function driftOf({ actions }: Plan): Drift {
-  const changed = actions.filter(({ action }) => action === 'update' || action === 'replace');
-  const drifted = changed
-    .map(({ kind, identity, id, changes }) => ({
-      kind,
-      identity,
-      id,
-      changes: changes.filter(({ origin }) => origin === 'server' || origin === 'both'),
-    }))
-    .filter(({ changes }) => changes.length > 0);
-  const created = actions.filter(({ action }) => action === 'create').length;
-  const edited = changed.flatMap(({ changes }) =>
-    changes.filter(({ origin }) => origin !== 'server'),
-  );
-  return { drifted, pending: created + edited.length };
+function render({ drifted, pending }: Drift, style: Style): string {
+  const lines = drifted.flatMap((object) => renderObject(object, style));
+  const count = (what: DriftedObject['what']) =>
+    drifted.filter((object) => object.what === what).length;
+  const counts =
+    `${count('changed')} changed, ${count('deleted')} deleted, ` +
+    `${count('added')} added on the server since the last apply`;
+  const rest = pending > 0 ? [`${pending} changes of the files wait; see \`gateway plan\``] : [];
+  return [...lines, drifted.length === 0 ? 'no drift' : counts, ...rest].join('\n');
 }
 
-function render({ drifted, pending }: Drift, style: Style): string {
-  const lines = drifted.flatMap(({ kind, identity, changes }) => [
-    style.yellow(oneLine(`~ ${kind} ${identity}`)),
+function renderObject(object: DriftedObject, style: Style): string[] {
+  const { kind, identity, id, what, changes } = object;
+  const title = oneLine(`${kind} ${identity}`);
+  if (what === 'deleted') {
+    return [style.red(`- ${title}  (deleted on the server, was ${id}; an apply makes it anew)`)];
+  }
+  if (what === 'added') {
+    return [style.green(`+ ${title}  (made by hand as ${id}; declare and adopt it, or delete it)`)];
+  }
+  return [
+    style.yellow(`~ ${title}  (changed on the server)`),
     ...changes.map(({ path, old, new: declared, origin }) => {
       const note = origin === 'both' ? style.dim('  (the file changed it too)') : '';
-      return `    ${oneLine(path)}: ${shown(declared)} declared, ${shown(old)} on the server${note}`;
+      return `    ${oneLine(path)}: ${valueText(declared)} declared, ${valueText(old)} on the server${note}`;
     }),
-  ]);
-  const count = `${drifted.length} changed on the server since the last apply`;
-  const rest = pending > 0 ? [`${pending} changes of the files wait; see \`gateway plan\``] : [];
-  return [...lines, drifted.length === 0 ? 'no drift' : count, ...rest].join('\n');
-}
-
-function shown(value: unknown): string {
-  return value === undefined ? '(unset)' : oneLine(JSON.stringify(value));
+  ];
 }

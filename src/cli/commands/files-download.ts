@@ -9,10 +9,11 @@ import { findResource } from '../find-resource.ts';
 
 export const run: CommandRun = async ({ args, flags, context }) => {
   const { signal } = context;
-  const admin = (await context.connect()).admin('files');
-  const { id, name } = await findResource(admin, args['id'] ?? '', signal);
+  const client = await context.connect();
+  const sought = { kind: 'files', named: args['id'] ?? '' } as const;
+  const { id, name } = await findResource(client, sought, signal);
   const path = resolve(context.io.cwd, flags.text('out') ?? plainName(name));
-  const body = await admin.below(id).bytes('content', signal);
+  const body = await client.admin('files').below(id).bytes('content', signal);
   await write(body, path, { isForced: flags.on('force'), signal });
   return { data: { id, path }, text: `${oneLine(name)} (${id}) is in ${path}` };
 };

@@ -3,6 +3,7 @@ import type { TurnEvent } from '../../client/services.ts';
 import { ShownText } from '../../runtime/entry/shown-text.ts';
 import { usageError } from '../cli-error.ts';
 import type { CommandRun } from '../command.ts';
+import { lookUp } from '../not-found.ts';
 import { readPrompt } from '../read-prompt.ts';
 import { showEvents } from '../show-events.ts';
 
@@ -14,7 +15,10 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   const message = given ?? args['input'];
   const input = await readPrompt(message, context, 'gateway invoke <service> "…"');
   const client = await context.connect();
-  const service = await client.services.find(args['service'] ?? '', signal);
+  const named = args['service'] ?? '';
+  const service = await lookUp({ kind: 'services', named, isOwn: true }, () =>
+    client.services.find(named, signal),
+  );
   const sessionId = flags.text('session');
   const sent = await client.services.run({ service, input, sessionId, signal });
   if (!flags.on('follow')) return { data: sent, text: sent.session_id };

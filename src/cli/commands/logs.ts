@@ -4,6 +4,7 @@ import { collect } from '../../client/pages.ts';
 import type { RequestRecord, RequestsQuery } from '../../client/requests.ts';
 import { usageError } from '../cli-error.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
+import { lookUp } from '../not-found.ts';
 import { readRange } from '../read-time.ts';
 import { toId } from '../resource-ids.ts';
 import { showEvents } from '../show-events.ts';
@@ -99,7 +100,9 @@ async function* ended(
 
 async function showRequest({ context }: CommandInput, id: string): Promise<CommandResult> {
   const client = await context.connect();
-  const record = await client.requests.get(id, context.signal);
+  const record = await lookUp({ kind: 'requests', named: id }, () =>
+    client.requests.get(id, context.signal),
+  );
   const shown = { ...record, attempts: attemptsText(record['attempts']) };
   return { data: record, text: (style) => renderFields(shown, style) };
 }

@@ -1,13 +1,14 @@
 import type { ModelCapabilities, PlanLine } from '../../client/models.ts';
 import type { CommandRun } from '../command.ts';
+import { lookUp } from '../not-found.ts';
 import { renderTable } from '../table.ts';
 import type { Column } from '../table.ts';
 
 export const run: CommandRun = async ({ args, flags, context }) => {
   const client = await context.connect();
-  const plan = await client.models.explain(
-    { model: args['name'] ?? '', protocol: flags.text('protocol') },
-    context.signal,
+  const query = { model: args['name'] ?? '', protocol: flags.text('protocol') };
+  const plan = await lookUp({ kind: 'models', named: query.model }, () =>
+    client.models.explain(query, context.signal),
   );
   return {
     data: plan,

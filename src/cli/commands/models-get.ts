@@ -6,7 +6,9 @@ import type { Column } from '../table.ts';
 
 export const run: CommandRun = async (input) => {
   const name = input.args['name'] ?? '';
-  const found = await getResource(input, (client, signal) => client.models.get(name, signal));
+  const found = await getResource(input, { kind: 'models', named: name }, (client, signal) =>
+    client.models.get(name, signal),
+  );
   const model = found.data as CatalogItem | null;
   if (!model?.protocols) return found;
   const { protocols, ...fields } = model;

@@ -1,9 +1,10 @@
 import type { CommandRun } from '../command.ts';
+import { changesExit } from '../make-plan.ts';
 import { renderPlan } from '../render-plan.ts';
 import { renderPlanMarkdown } from '../render-plan-markdown.ts';
 import { readSavedPlan } from '../saved-plan.ts';
 
-export const run: CommandRun = async ({ args, context }) => {
+export const run: CommandRun = async ({ args, flags, context }) => {
   const { plan } = await readSavedPlan(args['file'] ?? '', context.io.cwd);
   return {
     data: plan,
@@ -11,5 +12,6 @@ export const run: CommandRun = async ({ args, context }) => {
       context.format === 'markdown'
         ? renderPlanMarkdown(plan)
         : renderPlan(plan, style, { all: true }),
+    exitCode: changesExit(plan, flags),
   };
 };

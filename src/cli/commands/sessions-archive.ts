@@ -1,10 +1,16 @@
 import type { CommandRun } from '../command.ts';
+import { lookUp, skipMissing } from '../not-found.ts';
 
-export const run: CommandRun = async ({ args, context }) => {
-  const client = await context.connect();
-  const { id, archived_at } = await client.sessions.get(args['id'] ?? '', context.signal);
-  if (archived_at === null)
-    await context.confirm(`Archive session ${id} of ${client.baseUrl}? This cannot be undone.`);
-  const archived = await client.sessions.archive(id, context.signal);
-  return { data: archived, text: `session ${id} is archived` };
-};
+export const run: CommandRun = ({ args, flags, context }) =>
+  skipMissing(flags, async () => {
+    const client = await context.connect();
+    const { signal } = context;
+    const id = args['id'] ?? '';
+    return lookUp({ kind: 'sessions', named: id }, async () => {
+      const { archived_at } = await client.sessions.get(id, signal);
+      if (archived_at === null)
+        await context.confirm(`Archive Session ${id} of ${client.baseUrl}? This cannot be undone.`);
+      const archived = await client.sessions.archive(id, signal);
+      return { data: archived, text: `Session ${id} is archived` };
+    });
+  });

@@ -1,5 +1,22 @@
+import { isRecord } from '../../client/guards.ts';
 import type { CommandRun } from '../command.ts';
+import { sessionCost } from '../details/session-cost.ts';
 import { getResource } from '../get-resource.ts';
 
-export const run: CommandRun = (input) =>
-  getResource(input, (client, signal) => client.sessions.get(input.args['id'] ?? '', signal));
+export const run: CommandRun = (input) => {
+  const named = input.args['id'] ?? '';
+  return getResource(input, { kind: 'sessions', named, toRows }, (client, signal) =>
+    client.sessions.get(named, signal),
+  );
+};
+
+function toRows({ agent, usage, budget, ...rest }: Readonly<Record<string, unknown>>) {
+  const { list_cost: _whole, cost: _exact, ...tokens } = isRecord(usage) ? usage : {};
+  return {
+    ...rest,
+    agent,
+    ...(isRecord(agent) && { model: isRecord(agent['model']) ? agent['model']['id'] : null }),
+    cost: sessionCost({ usage, budget }),
+    usage: tokens,
+  };
+}

@@ -1,15 +1,17 @@
 import { collect } from '../../client/pages.ts';
 import type { SessionView } from '../../client/sessions.ts';
 import type { CommandRun } from '../command.ts';
+import { sessionCost } from '../details/session-cost.ts';
 import { renderTable } from '../table.ts';
 import type { Column } from '../table.ts';
 
 const COLUMNS: readonly Column<SessionView>[] = [
-  { title: 'CREATED', value: ({ created_at }) => created_at },
+  { title: 'TITLE', value: ({ title }) => title },
   { title: 'STATUS', value: ({ status }) => status },
   { title: 'AGENT', value: ({ agent }) => agent.name },
-  { title: 'TITLE', value: ({ title }) => title },
-  { title: 'SERVICE', value: ({ endpoint_id }) => endpoint_id },
+  { title: 'TURNS', value: ({ stats }) => stats?.turns },
+  { title: 'COST USD', value: sessionCost },
+  { title: 'LAST ACTIVITY', value: ({ updated_at }) => updated_at },
   { title: 'ID', value: ({ id }) => id },
 ];
 

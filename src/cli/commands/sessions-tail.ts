@@ -2,7 +2,7 @@ import type { CommandRun } from '../command.ts';
 import { usageError } from '../cli-error.ts';
 import { eventLine, typesOf } from '../event-line.ts';
 import { showEvents } from '../show-events.ts';
-import { skipMissing } from '../skip-missing.ts';
+import { lookUp, skipMissing } from '../not-found.ts';
 
 export const run: CommandRun = ({ args, flags, context }) =>
   skipMissing(flags, async () => {
@@ -11,7 +11,8 @@ export const run: CommandRun = ({ args, flags, context }) =>
     const untilRest = flags.on('until-done');
     if (untilRest && !follow) throw usageError('--no-follow and --until-done exclude each other');
     const client = await context.connect();
-    const { id } = await client.sessions.get(args['id'] ?? '', signal);
+    const id = args['id'] ?? '';
+    await lookUp({ kind: 'sessions', named: id }, () => client.sessions.get(id, signal));
     const options = {
       follow,
       untilRest,

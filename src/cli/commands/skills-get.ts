@@ -5,25 +5,27 @@ import { findResource } from '../find-resource.ts';
 import { getResource } from '../get-resource.ts';
 import { readBytes } from '../read-bytes.ts';
 import { writeSkillFolder } from '../skill-folder.ts';
-import { skipMissing } from '../skip-missing.ts';
+import { skipMissing } from '../not-found.ts';
 
 export const run: CommandRun = (input) => {
   const { flags, args } = input;
   if (flags.text('out') !== undefined) return unpack(input, flags.text('out') ?? '');
   if (flags.text('at') !== undefined) throw usageError('--at goes with --out');
-  return getResource(input, (client, signal) =>
-    findResource(client.admin('skills'), args['id'] ?? '', signal),
-  );
+  const sought = { kind: 'skills', named: args['id'] ?? '' } as const;
+  return getResource(input, sought, (client, signal) => findResource(client, sought, signal));
 };
 
 function unpack({ args, flags, context }: CommandInput, out: string): Promise<CommandResult> {
   return skipMissing(flags, async () => {
     const { signal } = context;
-    const admin = (await context.connect()).admin('skills');
-    const found = await findResource(admin, args['id'] ?? '', signal);
+    const client = await context.connect();
+    const sought = { kind: 'skills', named: args['id'] ?? '' } as const;
+    const found = await findResource(client, sought, signal);
     const version = flags.text('at') ?? String(found['latest_version_id']);
     const path = `versions/${encodeURIComponent(version)}/content`;
-    const archive = await readBytes(await admin.below(found.id).bytes(path, signal));
+    const archive = await readBytes(
+      await client.admin('skills').below(found.id).bytes(path, signal),
+    );
     const folder = resolve(context.io.cwd, out);
     const files = await writeSkillFolder(archive, folder);
     return {

@@ -7,7 +7,11 @@ export const run: CommandRun = async ({ args, context }) => {
   const form = await toSkillForm(resolve(context.io.cwd, args['folder'] ?? ''));
   const client = await context.connect();
   const admin = client.admin('skills');
-  const { id, name } = await findResource(admin, args['id'] ?? '', context.signal);
+  const { id, name } = await findResource(
+    client,
+    { kind: 'skills', named: args['id'] ?? '' },
+    context.signal,
+  );
   const version = await admin.below(id).post('versions', { form }, context.signal);
   return { data: version, text: `skill ${name} (${id}) has the version ${version.id}` };
 };

@@ -6,7 +6,11 @@ import { renderTable } from '../table.ts';
 export const run: CommandRun = async ({ args, context }) => {
   const client = await context.connect();
   const admin = client.admin('skills');
-  const { id } = await findResource(admin, args['id'] ?? '', context.signal);
+  const { id } = await findResource(
+    client,
+    { kind: 'skills', named: args['id'] ?? '' },
+    context.signal,
+  );
   const versions = await collect(admin.below(id).list('versions', context.signal));
   return {
     data: versions,

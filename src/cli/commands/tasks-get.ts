@@ -1,5 +1,9 @@
 import type { CommandRun } from '../command.ts';
 import { getResource } from '../get-resource.ts';
 
-export const run: CommandRun = (input) =>
-  getResource(input, (client, signal) => client.tasks.get(input.args['task'] ?? '', signal));
+export const run: CommandRun = (input) => {
+  const named = input.args['task'] ?? '';
+  return getResource(input, { kind: 'tasks', named }, (client, signal) =>
+    client.tasks.get(named, signal),
+  );
+};

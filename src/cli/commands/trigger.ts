@@ -9,6 +9,7 @@ import type { CommandResult, CommandRun } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { eventLine } from '../event-line.ts';
 import { EXIT } from '../exit-codes.ts';
+import { findDeployment } from '../find-deployment.ts';
 import { toFailure } from '../failure.ts';
 import type { Failure } from '../output.ts';
 import { outcomeOf, runLine } from '../run-line.ts';
@@ -21,7 +22,7 @@ const RECENT = 20;
 export const run: CommandRun = async ({ args, flags, context }) => {
   const { signal, clock, timeoutMs } = context;
   const client = await context.connect();
-  const { id } = await client.deployments.find(args['deployment'] ?? '', signal);
+  const { id } = await findDeployment(client, args['deployment'] ?? '', signal);
   const before = await recentRuns(client, id, signal);
   const end = clock.monotonic() + timeoutMs;
   let made: DeploymentRunView;

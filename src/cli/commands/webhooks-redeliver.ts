@@ -1,7 +1,11 @@
 import type { CommandRun } from '../command.ts';
+import { lookUp } from '../not-found.ts';
 
 export const run: CommandRun = async ({ args, context }) => {
   const client = await context.connect();
-  const delivery = await client.webhooks.redeliver(args['delivery'] ?? '', context.signal);
+  const named = args['delivery'] ?? '';
+  const delivery = await lookUp({ kind: 'webhooks', named }, () =>
+    client.webhooks.redeliver(named, context.signal),
+  );
   return { data: delivery, text: `webhook ${delivery.id} is sent again to ${delivery.url}` };
 };

@@ -48,8 +48,11 @@ export const PLAN = record({
   ),
   conflicts: list(record(named)),
   ambiguous: list(record(named)),
+  lost: list(record({ ...named, id: text })),
+  unknown: list(record(named)),
   prunable: list(record({ ...named, id: text })),
   confirmPrune: orNull(number),
+  irreversible: list(record(named)),
   summary: record({ create: count, update: count, remove: count, none: count, total: count }),
 });
 
@@ -63,7 +66,7 @@ export const REPORT = record({
 });
 
 export const DRIFT = record({
-  drifted: list(record({ ...named, id: orNull(text), changes: list(CHANGE) })),
+  drifted: list(record({ ...named, id: orNull(text), what: text, changes: list(CHANGE) })),
   pending: count,
 });
 export const ADOPTED = record({

@@ -40,6 +40,12 @@ const DELIVERY = record({
 /** The `data` of the commands on runs, tasks and webhooks. */
 export const RUN_SHAPES: Readonly<Record<string, Shape>> = {
   run: RUN,
+  wait: record({
+    target: text,
+    condition: text,
+    outcome: words('holds', 'impossible', 'timeout'),
+    status: orNull(text),
+  }),
   'tasks get': TASK,
   'webhooks secret rotate': record({
     type: { const: 'webhook_secret' },

@@ -35,10 +35,12 @@ import {
   SESSION,
   SKILL,
   SKILL_VERSION,
+  SPENDING,
   USAGE,
 } from './views.ts';
 
 const REMOVED = record({ id: text });
+const GONE = list(record({ kind: text, identity: text }));
 const JSON_SCHEMA = record({}, { $schema: text });
 /** Their results come in lines, so a document is what tells of a failure. */
 const NONE: Shape = { type: 'null' };
@@ -69,7 +71,7 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   'plan show': PLAN,
   diff: oneOf(PLAN, INVALID),
   apply: oneOf(REPORT, PLAN, INVALID),
-  delete: oneOf(REPORT, PLAN, INVALID),
+  delete: oneOf({ allOf: [oneOf(REPORT, PLAN), record({ gone: GONE })] }, INVALID),
   drift: oneOf(DRIFT, INVALID),
   dump: DUMPED,
   adopt: oneOf(ADOPTED, INVALID),
@@ -80,11 +82,13 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   ...group('models', MODEL, ['list']),
   'models get': MODEL_DETAILS,
   'models explain': MODEL_ORDER,
-  ...group('keys', KEY, ['list', 'get', 'revoke']),
-  'keys create': { allOf: [KEY, record({ value: text })] },
+  ...group('keys', KEY, ['list', 'update', 'revoke']),
+  'keys get': { allOf: [KEY, SPENDING, record({ organization_name: text })] },
+  ...group('keys', { allOf: [KEY, record({ value: text })] }, ['create', 'rotate']),
   ...group('providers', PROVIDER, ['list', 'get']),
   ...group('apis', API, ['list', 'get']),
-  ...group('organizations', ORGANIZATION, ['list', 'get']),
+  'organizations list': list(ORGANIZATION),
+  'organizations get': { allOf: [ORGANIZATION, SPENDING] },
   usage: list(USAGE),
   account: record({
     currency: text,

@@ -38,6 +38,13 @@ export const API = view('api', {
   enabled: flag,
   api_key_configured: flag,
 });
+/** What `keys get` and `organizations get` say beside the resource. */
+export const SPENDING = record({
+  spent: record({ lifetime: text, month: text, day: text }),
+  reserved: text,
+  last_used_at: orNull(text),
+  last_used_on: orNull(text),
+});
 export const KEY = view('api_key', {
   organization: text,
   scopes: orNull(texts),
@@ -45,6 +52,9 @@ export const KEY = view('api_key', {
   hint: text,
   expires_at: orNull(text),
   revoked_at: orNull(text),
+  rotated_at: orNull(text),
+  former_hint: orNull(text),
+  former_until: orNull(text),
 });
 export const AGENT = view('agent', {
   organization: text,
@@ -81,13 +91,27 @@ export const ASSET = record({
 export const ASSET_DETAILS = {
   allOf: [ASSET, record({ external_id: text, status: text, download_url: text })],
 };
-export const MODEL = record({ id: text, object: { const: 'model' }, owned_by: text });
+const PRICING = record({ currency: text });
+export const MODEL = record(
+  { id: text, object: { const: 'model' }, owned_by: text },
+  {
+    type: text,
+    context_window: orNull(count),
+    max_output_tokens: orNull(count),
+    pricing: PRICING,
+    protocols: texts,
+    routes: list(
+      record({ protocols: texts }, { provider: text, upstream_model: text, pricing: PRICING }),
+    ),
+  },
+);
 export const MODEL_DETAILS = record({
   id: text,
   type: text,
   capabilities: texts,
   schema: anything,
-  pricing: record({ currency: text }),
+  context_window: orNull(count),
+  pricing: PRICING,
 });
 export const MODEL_ORDER = record({
   model: text,
@@ -102,7 +126,10 @@ export const SESSION = record({
   status: text,
   title: orNull(text),
   agent: record({ id: text, name: text, version: count }),
+  stats: record({ active_seconds: number, duration_seconds: number, turns: orNull(count) }),
+  usage: record({ input_tokens: count, output_tokens: count, cost: text }),
   created_at: text,
+  updated_at: text,
 });
 export const EVENT = record({ id: text, type: text, processed_at: text });
 export const DEPLOYMENT = record({ id: text, name: text, status: text, created_at: text });

@@ -10,6 +10,13 @@ const FILE: FlagSpec = {
   description: 'File, directory, or - for stdin (default: gateway.yaml)',
 };
 
+const RECURSIVE: FlagSpec = {
+  name: 'recursive',
+  short: 'R',
+  type: 'boolean',
+  description: 'Read directories below directories, too',
+};
+
 const OVERLAY: FlagSpec = {
   name: 'overlay',
   type: 'string',
@@ -44,6 +51,31 @@ const CHOICE: readonly FlagSpec[] = [
   },
 ];
 
+const SELECT: readonly FlagSpec[] = [
+  {
+    name: 'only',
+    type: 'string',
+    value: 'KIND/NAME',
+    repeatable: true,
+    description: 'Only these objects; * stands for any text, KIND alone for all of a kind',
+  },
+  {
+    name: 'exclude',
+    type: 'string',
+    value: 'KIND/NAME',
+    repeatable: true,
+    description: 'All but these objects',
+  },
+  {
+    name: 'selector',
+    short: 'l',
+    type: 'string',
+    value: 'LABEL=VALUE',
+    repeatable: true,
+    description: 'Only objects with this label; given again: with each of them',
+  },
+];
+
 const EXIT_CODE: FlagSpec = {
   name: 'exit-code',
   type: 'boolean',
@@ -64,6 +96,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     ],
     flags: [
       FILE,
+      RECURSIVE,
       OVERLAY,
       UNKNOWN_FIELDS,
       {
@@ -88,8 +121,10 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     ],
     flags: [
       FILE,
+      RECURSIVE,
       OVERLAY,
       UNKNOWN_FIELDS,
+      ...SELECT,
       ...CHOICE,
       {
         name: 'out',
@@ -107,6 +142,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     summary: 'Show a saved plan',
     examples: [{ command: 'gateway plan show plan.json', note: 'What it would change' }],
     args: [{ name: 'file', required: true, description: 'File that `gateway plan --out` wrote' }],
+    flags: [EXIT_CODE],
     formats: ['markdown'],
     load: () => import('../commands/plan-show.ts'),
   },
@@ -118,7 +154,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     examples: [
       { command: 'gateway diff --exit-code', note: 'For a pipeline: 0 the same, 2 changes' },
     ],
-    flags: [FILE, OVERLAY, UNKNOWN_FIELDS, ...CHOICE, EXIT_CODE],
+    flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS, ...SELECT, ...CHOICE, EXIT_CODE],
     formats: ['markdown'],
     load: () => import('../commands/diff.ts'),
   },
@@ -130,18 +166,22 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     examples: [
       { command: 'gateway apply', note: 'Show the changes, ask, apply' },
       { command: 'gateway apply -f config/ --yes', note: 'In a pipeline' },
+      { command: 'gateway apply --only model/acme/*', note: 'Some objects alone' },
       { command: 'gateway apply --plan plan.json', note: 'Exactly what was reviewed, or nothing' },
     ],
     flags: [
       FILE,
+      RECURSIVE,
       OVERLAY,
       UNKNOWN_FIELDS,
+      ...SELECT,
       ...CHOICE,
       {
         name: 'confirm-prune',
         type: 'integer',
         value: 'N',
-        description: 'How many objects --prune removes, when it is all of a kind or more than 10',
+        description:
+          'How many objects go: asked for when it is all of a kind, more than 10, or a key, Schedule or Service',
       },
       {
         name: 'plan',
@@ -164,6 +204,13 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         description: 'How many objects are written at once',
       },
       {
+        name: 'lock-timeout',
+        type: 'duration',
+        value: 'DURATION',
+        description:
+          'How long to wait and plan again when somebody else applies at the same time (default 0)',
+      },
+      {
         name: 'wait',
         type: 'boolean',
         description:
@@ -177,16 +224,23 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     name: 'delete',
     summary: 'Remove what the files declare',
     description:
-      'Removes the declared objects that the namespace of the files manages, dependents first: Agents and Schedules are archived, keys revoked, credentials disabled, everything else is deleted. Protected objects stay.',
+      'Removes the declared objects that the namespace of the files manages, dependents first: Agents and Schedules are archived, keys revoked, credentials disabled, everything else is deleted. Refused as a whole (exit 5) when the files or the gateway protect one of them; what is gone already is said to be, and is no failure.',
     examples: [
       { command: 'gateway delete -f preview.yaml --yes', note: 'Tear down an environment' },
       { command: 'gateway delete -f preview.yaml --dry-run', note: 'See what would go' },
     ],
     flags: [
       FILE,
+      RECURSIVE,
       OVERLAY,
       UNKNOWN_FIELDS,
+      ...SELECT,
       { name: 'dry-run', type: 'boolean', description: 'Show what would go and stop' },
+      {
+        name: 'ignore-not-found',
+        type: 'boolean',
+        description: 'Accepted for scripts; what is gone already is never a failure here',
+      },
     ],
     load: () => import('../commands/delete.ts'),
   },
@@ -194,7 +248,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     name: 'drift',
     summary: 'Show what was changed on the gateway since the last apply',
     description:
-      'Lists the declared fields that somebody changed on the gateway, apart from changes of the files that wait for an apply. Reads only.',
+      'Lists declared objects that somebody changed or deleted on the gateway, and what was made by hand in a collection that the files manage, apart from changes of the files that wait for an apply. Reads only.',
     examples: [
       { command: 'gateway drift', note: 'Who changed what behind the files' },
       {
@@ -202,7 +256,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         note: 'Exit 2 when there is drift, for a nightly job',
       },
     ],
-    flags: [FILE, OVERLAY, UNKNOWN_FIELDS, EXIT_CODE],
+    flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS, ...SELECT, EXIT_CODE],
     load: () => import('../commands/drift.ts'),
   },
   {
@@ -252,7 +306,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway adopt model/acme/fast', note: 'One object' },
     ],
     args: [{ name: 'object', variadic: true, description: 'KIND/NAME; default: all declared' }],
-    flags: [FILE, OVERLAY, UNKNOWN_FIELDS],
+    flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS],
     load: () => import('../commands/adopt.ts'),
   },
   {

@@ -99,6 +99,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     summary: 'Keep a Credential from being used',
     examples: [{ command: 'gateway credentials disable sec_01', note: 'Until it is enabled' }],
     args: [ID],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/credentials-disable.ts'),
   },
   {
@@ -106,6 +107,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     summary: 'Let a Credential be used again',
     examples: [{ command: 'gateway credentials enable sec_01', note: 'After a disable' }],
     args: [ID],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/credentials-enable.ts'),
   },
   {

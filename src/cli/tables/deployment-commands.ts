@@ -37,15 +37,15 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'deployments',
     aliases: ['schedules'],
-    summary: 'Look at Schedules, pause and end them',
-    examples: [{ command: 'gateway deployments list', note: 'The newest first' }],
+    summary: 'List, pause, unpause and archive Schedules',
+    examples: [{ command: 'gateway schedules list', note: 'The newest first' }],
   },
   {
     name: 'deployments list',
     aliases: ['ls'],
     summary: 'List Schedules',
     description: 'Newest first, of the organization of the key.',
-    examples: [{ command: 'gateway deployments list --status paused', note: 'Those that rest' }],
+    examples: [{ command: 'gateway schedules list --status paused', note: 'Those that rest' }],
     flags: [
       {
         name: 'status',
@@ -63,7 +63,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     name: 'deployments get',
     summary: 'Show one Schedule',
     examples: [
-      { command: 'gateway deployments get report', note: 'Also when it fires the next times' },
+      { command: 'gateway schedules get report', note: 'Also when it fires the next times' },
     ],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
@@ -73,25 +73,25 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     name: 'deployments pause',
     summary: 'Keep a Schedule from firing',
     description: 'It can still be triggered by hand.',
-    examples: [{ command: 'gateway deployments pause report', note: 'Until it is unpaused' }],
+    examples: [{ command: 'gateway schedules pause report', note: 'Until it is unpaused' }],
     args: [DEPLOYMENT],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/deployments-pause.ts'),
   },
   {
     name: 'deployments unpause',
     summary: 'Let a Schedule fire again',
     description: 'From now on: what it missed is not made up for.',
-    examples: [{ command: 'gateway deployments unpause report', note: 'After a pause' }],
+    examples: [{ command: 'gateway schedules unpause report', note: 'After a pause' }],
     args: [DEPLOYMENT],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/deployments-unpause.ts'),
   },
   {
     name: 'deployments archive',
     summary: 'Archive a Schedule',
     description: 'It stays readable and never fires again. This cannot be undone.',
-    examples: [
-      { command: 'gateway deployments archive report --yes', note: 'Without being asked' },
-    ],
+    examples: [{ command: 'gateway schedules archive report --yes', note: 'Without being asked' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/deployments-archive.ts'),
@@ -101,7 +101,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     aliases: ['rm'],
     summary: 'Delete a Schedule',
     description: 'Its runs and their Sessions stay. This cannot be undone.',
-    examples: [{ command: 'gateway deployments delete report --yes', note: 'Without being asked' }],
+    examples: [{ command: 'gateway schedules delete report --yes', note: 'Without being asked' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/deployments-delete.ts'),
@@ -110,17 +110,17 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     name: 'deployments test-notification',
     summary: 'Send a test message to the chat of a Schedule',
     description: 'Succeeds only when the chat provider says that it took the message.',
-    examples: [{ command: 'gateway deployments test-notification report', note: 'To its webhook' }],
+    examples: [{ command: 'gateway schedules test-notification report', note: 'To its webhook' }],
     args: [DEPLOYMENT],
     load: () => import('../commands/deployments-test-notification.ts'),
   },
   {
     name: 'deployments next',
     summary: 'Show when a cron expression fires next',
-    description: 'Asks no server. `deployments get` shows the same for a Schedule that there is.',
+    description: 'Asks no server. `schedules get` shows the same for a Schedule that there is.',
     examples: [
       {
-        command: "gateway deployments next '0 7 * * 1-5' --timezone Europe/Berlin",
+        command: "gateway schedules next '0 7 * * 1-5' --timezone Europe/Berlin",
         note: 'Weekdays at seven, in Berlin',
       },
     ],
@@ -170,7 +170,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'runs',
-    summary: 'Look at runs of Schedules',
+    summary: 'List and watch the runs of Schedules',
     examples: [{ command: 'gateway runs list', note: 'The newest first' }],
   },
   {

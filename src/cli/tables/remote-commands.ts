@@ -1,68 +1,6 @@
-import type { CommandSpec, FlagSpec } from '../command.ts';
+import type { CommandSpec } from '../command.ts';
+import { KEY_COMMANDS } from './key-commands.ts';
 import { ID, IGNORE_NOT_FOUND, LIMIT, ORGANIZATION, RANGE } from './shared-words.ts';
-
-const KEYS_CREATE_FLAGS: readonly FlagSpec[] = [
-  {
-    name: 'name',
-    type: 'string',
-    value: 'NAME',
-    description: 'Name of the key, when not given as argument',
-  },
-  ORGANIZATION,
-  {
-    name: 'scope',
-    type: 'string',
-    value: 'SCOPE',
-    repeatable: true,
-    description: 'Allow only this; none given: everything but admin',
-  },
-  {
-    name: 'rpm-cap',
-    type: 'integer',
-    value: 'N',
-    min: 1,
-    description: 'Requests in any 60 seconds',
-  },
-  { name: 'concurrency-cap', type: 'integer', value: 'N', min: 1, description: 'Requests at once' },
-  {
-    name: 'spending-limit',
-    type: 'string',
-    value: 'USD',
-    description: 'Most that the key may spend in all',
-  },
-  {
-    name: 'spending-limit-day',
-    type: 'string',
-    value: 'USD',
-    description: 'The same per day (UTC)',
-  },
-  {
-    name: 'spending-limit-month',
-    type: 'string',
-    value: 'USD',
-    description: 'The same per month (UTC)',
-  },
-  {
-    name: 'expires-at',
-    type: 'string',
-    value: 'TIME',
-    description: 'When it stops working, RFC 3339',
-  },
-  {
-    name: 'expires-in',
-    type: 'duration',
-    value: 'DURATION',
-    min: 1,
-    description: 'The same from now, 12h or 30d',
-  },
-  {
-    name: 'allowed-model',
-    type: 'string',
-    value: 'PATTERN',
-    repeatable: true,
-    description: 'Model that it may use, * matches anything; none given: all',
-  },
-];
 
 /** Commands that call a gateway. */
 export const REMOTE_COMMANDS: readonly CommandSpec[] = [
@@ -100,13 +38,13 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'models',
-    summary: 'Look at the model catalog',
+    summary: 'List models, see their prices and where requests go',
     examples: [{ command: 'gateway models list', note: 'What the key may use' }],
   },
   {
     name: 'models list',
     aliases: ['ls'],
-    summary: 'List the models that the key may use',
+    summary: 'List the models that the key may use, with prices and routes',
     examples: [
       { command: 'gateway models list', note: 'Every model' },
       { command: 'gateway models list -q --vendor acme', note: 'Only the names of one vendor' },
@@ -162,54 +100,10 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     ],
     load: () => import('../commands/models-explain.ts'),
   },
-  {
-    name: 'keys',
-    summary: 'Manage API keys',
-    examples: [{ command: 'gateway keys create my-app', note: 'A new key' }],
-  },
-  {
-    name: 'keys create',
-    summary: 'Create an API key and print its value once',
-    description:
-      'The value is printed on stdout now and never again; only a hint of it stays visible.',
-    examples: [
-      { command: 'gateway keys create my-app', note: 'A key for everything but admin' },
-      {
-        command: 'gateway keys create ci --scope inference --spending-limit-day 5 --expires-in 30d',
-        note: 'A key with limits',
-      },
-    ],
-    args: [{ name: 'name', description: 'Name of the key' }],
-    flags: KEYS_CREATE_FLAGS,
-    load: () => import('../commands/keys-create.ts'),
-  },
-  {
-    name: 'keys list',
-    aliases: ['ls'],
-    summary: 'List API keys',
-    examples: [{ command: 'gateway keys list', note: 'Every key, without its value' }],
-    flags: [ORGANIZATION],
-    load: () => import('../commands/keys-list.ts'),
-  },
-  {
-    name: 'keys get',
-    summary: 'Show one API key',
-    examples: [{ command: 'gateway keys get my-app', note: 'Limits and state' }],
-    args: [ID],
-    flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/keys-get.ts'),
-  },
-  {
-    name: 'keys revoke',
-    summary: 'Revoke an API key for ever',
-    description: 'The key stops working within a second. This cannot be undone.',
-    examples: [{ command: 'gateway keys revoke my-app --yes', note: 'Without being asked' }],
-    args: [ID],
-    load: () => import('../commands/keys-revoke.ts'),
-  },
+  ...KEY_COMMANDS,
   {
     name: 'providers',
-    summary: 'Look at providers',
+    summary: 'See the providers that requests are routed to',
     examples: [{ command: 'gateway providers list', note: 'All of them' }],
   },
   {
@@ -231,7 +125,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'apis',
-    summary: 'Look at upstream APIs that clients call by path',
+    summary: 'See upstream APIs that clients call by path',
     examples: [{ command: 'gateway apis list', note: 'All of them' }],
   },
   {
@@ -252,7 +146,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'organizations',
     aliases: ['orgs'],
-    summary: 'Look at organizations',
+    summary: 'See organizations, their limits and what they spent',
     examples: [{ command: 'gateway organizations list', note: 'All of them' }],
   },
   {
@@ -302,7 +196,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'logs',
-    summary: 'Show request records',
+    summary: 'Show request logs: status, tokens, cost, attempts',
     description:
       'Newest first; with an id, everything that is known of one request. With --follow each as it ends, oldest first; then -o json is NDJSON of records.',
     examples: [

@@ -5,7 +5,7 @@ import { ID, IGNORE_NOT_FOUND, ORGANIZATION } from './shared-words.ts';
 export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'agents',
-    summary: 'Look at Agents and archive them',
+    summary: 'List, show and archive Agents',
     examples: [{ command: 'gateway agents list', note: 'All of them' }],
   },
   {
@@ -36,7 +36,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'services',
     aliases: ['endpoints'],
-    summary: 'Look at Services, turn them on and off',
+    summary: 'List Services, turn them on and off',
     examples: [{ command: 'gateway services list', note: 'All of them' }],
   },
   {
@@ -60,6 +60,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     summary: 'Refuse all calls to a Service',
     examples: [{ command: 'gateway services disable Helper', note: 'Until it is enabled again' }],
     args: [ID],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/services-disable.ts'),
   },
   {
@@ -67,6 +68,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     summary: 'Take calls to a Service again',
     examples: [{ command: 'gateway services enable Helper', note: 'After a disable' }],
     args: [ID],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/services-enable.ts'),
   },
   {

@@ -1,5 +1,5 @@
 import type { CommandSpec } from '../command.ts';
-import { LIMIT } from './shared-words.ts';
+import { IGNORE_NOT_FOUND, LIMIT } from './shared-words.ts';
 
 /** Commands on runs of models and APIs, their webhooks, and what they cost. */
 export const RUN_COMMANDS: readonly CommandSpec[] = [
@@ -40,6 +40,28 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
     load: () => import('../commands/run.ts'),
   },
   {
+    name: 'wait',
+    summary: 'Wait until a run, a Session or another object is as it should be',
+    description:
+      'Exits 0 when the condition holds, 7 when it can no longer hold, 8 when --timeout passed. Conditions: completed (of a run), exists, deleted, and status=STATUS, which also knows active, disabled, paused, archived and revoked. What is not there exits 1, unless it is to be made or deleted.',
+    examples: [
+      { command: 'gateway wait drun_01 --timeout 10m', note: 'A run of a Schedule' },
+      { command: 'gateway wait sess_01 --for status=idle', note: 'The end of a turn' },
+      { command: 'gateway wait service/helper --for exists', note: 'What another job makes' },
+    ],
+    args: [{ name: 'target', required: true, description: 'Id of a run or Session, or KIND/NAME' }],
+    flags: [
+      {
+        name: 'for',
+        type: 'string',
+        value: 'CONDITION',
+        default: 'completed',
+        description: 'completed, exists, deleted or status=STATUS',
+      },
+    ],
+    load: () => import('../commands/wait.ts'),
+  },
+  {
     name: 'tasks',
     summary: 'Look at what calls came to, and what they cost',
     examples: [{ command: 'gateway tasks get run_01', note: 'A run' }],
@@ -49,6 +71,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
     summary: 'Show status, settlement and cost of a run, a video task or a call',
     examples: [{ command: 'gateway tasks get req_01', note: 'A call, by its request id' }],
     args: [{ name: 'task', required: true, description: 'Id of the run, video or request' }],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/tasks-get.ts'),
   },
   {

@@ -13,7 +13,7 @@ const TYPE: FlagSpec = {
 
 const TAIL: Omit<CommandSpec, 'name' | 'summary' | 'examples'> = {
   description:
-    'Every event once and in order, also when the connection is lost in between: it is made again behind the last event that came, and given up with exit 8 after half a minute without one. Ends when the Session is terminated or deleted. With -o json it is NDJSON of events. A turn that fails exits 7 with --until-done.',
+    'Every event once and in order, also when the connection is lost in between: it is made again behind the last event that came, and given up with exit 1 after half a minute without one. Ends when the Session is terminated or deleted. With -o json it is NDJSON of events. A turn that fails exits 7 with --until-done.',
   args: [ID],
   flags: [
     {
@@ -39,7 +39,7 @@ const TAIL: Omit<CommandSpec, 'name' | 'summary' | 'examples'> = {
 export const SESSION_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'sessions',
-    summary: 'Look at Sessions and end them',
+    summary: 'List Sessions, read their events, end them',
     examples: [{ command: 'gateway sessions list', note: 'The newest first' }],
   },
   {
@@ -109,6 +109,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     description: 'It stays readable and takes no more input. This cannot be undone.',
     examples: [{ command: 'gateway sessions archive sess_01 --yes', note: 'Without being asked' }],
     args: [ID],
+    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/sessions-archive.ts'),
   },
   {

@@ -37,9 +37,12 @@ export function planReasoning(
   takes: Capabilities,
 ): ReasoningPlan {
   if (!reasoning) return { state: 'unsaid', lost: false };
-  if (takes.thinking === 'none') return { state: 'unsaid', lost: isOn(reasoning) };
+  if (takes.thinking === 'none') return { state: 'unsaid', lost: isWanted(reasoning) };
   const { show } = reasoning;
-  if (isOff(reasoning)) return { ...planOff(takes), show };
+  if (isOff(reasoning)) {
+    const off = planOff(takes);
+    return { ...off, show, lost: off.lost || saysHowMuch(reasoning) };
+  }
   if (!isOn(reasoning)) return { state: 'unsaid', show, lost: false };
   const isForced =
     tools.length > 0 && (toolChoice === 'required' || typeof toolChoice === 'object');
@@ -57,6 +60,16 @@ export function isReasoning({ state }: ReasoningPlan, takes: Capabilities): bool
 
 function isOff({ effort, budgetTokens, enabled }: ReasoningRequest): boolean {
   return enabled === false || effort === 'none' || budgetTokens === 0;
+}
+
+/** True where anything of it is asked for. */
+function isWanted(asked: ReasoningRequest): boolean {
+  return isOn(asked) || asked.show === true || saysHowMuch(asked);
+}
+
+/** True where an amount is asked for, whatever else is. */
+function saysHowMuch({ effort = 'none', budgetTokens = 0 }: ReasoningRequest): boolean {
+  return effort !== 'none' || budgetTokens > 0;
 }
 
 /** Wanting to see none of it is no wish for it. */
@@ -87,8 +100,14 @@ function planOn(asked: ReasoningRequest, takes: Capabilities): ReasoningPlan {
     isOpen: asked.enabled === true || asked.effort === DEFAULT,
   };
   const { effort, budget } = IN_FORM[takes.thinking](wish, takes);
-  const isUnsaid = wish.effort !== undefined && effort === undefined && budget === undefined;
-  return { state: 'on', effort, budget, lost: isOdd || isUnsaid };
+  return { state: 'on', effort, budget, lost: isOdd || isLess(wish, { effort, budget }) };
+}
+
+/** True where one of two measures stands for both, or none is left. */
+function isLess(wish: Wish, { effort, budget }: Amount): boolean {
+  const isUnsaid = effort === undefined || budget === undefined;
+  if (wish.effort !== undefined && wish.budget !== undefined) return isUnsaid;
+  return wish.effort !== undefined && effort === undefined && budget === undefined;
 }
 
 type Amount = Pick<ReasoningPlan, 'effort' | 'budget'>;

@@ -200,6 +200,7 @@ const LOST: Readonly<Record<ProviderId, Readonly<Partial<Record<ProviderId, read
       ],
       'generate-content': [
         'cache_control',
+        'file.filename',
         'image_url.detail',
         'metadata',
         'parallel_tool_calls',
@@ -210,7 +211,12 @@ const LOST: Readonly<Record<ProviderId, Readonly<Partial<Record<ProviderId, read
       ],
     },
     responses: {
-      chat: ['function_call_output.output', 'input_file.file_url', 'metadata'],
+      chat: [
+        'function_call_output.output',
+        'input_file.file_url',
+        'input_file.filename',
+        'metadata',
+      ],
       messages: [
         'input_image.detail',
         'metadata',
@@ -220,6 +226,7 @@ const LOST: Readonly<Record<ProviderId, Readonly<Partial<Record<ProviderId, read
         'top_logprobs',
       ],
       'generate-content': [
+        'input_file.filename',
         'input_image.detail',
         'metadata',
         'parallel_tool_calls',

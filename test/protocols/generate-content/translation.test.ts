@@ -154,7 +154,7 @@ describe('a request of a client', () => {
     expect([...request.unmapped].sort()).toEqual([
       'contents[0].parts[0].videoMetadata',
       'contents[0].parts[1].executableCode',
-      'generationConfig.speechConfig',
+      'generation_config.speechConfig',
       'labels',
       'safetySettings',
       'toolConfig.functionCallingConfig.allowedFunctionNames',

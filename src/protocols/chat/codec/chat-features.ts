@@ -7,6 +7,7 @@ export const CHAT_FEATURES: FeatureFields = {
   choices: 'n',
   citations: 'annotations',
   documents: 'file',
+  document_names: 'file.filename',
   frequency_penalty: 'frequency_penalty',
   image_detail: 'image_url.detail',
   image_urls: 'image_url',
@@ -21,6 +22,8 @@ export const CHAT_FEATURES: FeatureFields = {
   reasoning_signatures: 'reasoning_details',
   reasoning_text: 'reasoning_content',
   refusals: 'refusal',
+  schema_description: 'response_format.json_schema.description',
+  schema_name: 'response_format.json_schema.name',
   schema_output: 'response_format',
   seed: 'seed',
   service_tier: 'service_tier',
@@ -36,12 +39,13 @@ export const CHAT_FEATURES: FeatureFields = {
 };
 
 /**
- * What clients may ask of it although no provider is asked so: `cache_control` and `top_k` are spoken by
- * aggregators alone, and `metadata` is refused where nothing is stored.
+ * What clients may ask of it although no provider is asked so: `cache_control`, `top_k` and
+ * `reasoning` are spoken by aggregators alone, and `metadata` is refused where nothing is stored.
  */
 export const CHAT_ALSO_READS: FeatureFields = {
   cache_control: 'cache_control',
   tool_cache_control: 'tools.cache_control',
   metadata: 'metadata',
+  reasoning_shown: 'reasoning.exclude',
   top_k: 'top_k',
 };

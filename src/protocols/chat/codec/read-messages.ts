@@ -9,6 +9,7 @@ import {
   requireText,
 } from '../../json-fields.ts';
 import type { Members } from '../../json-fields.ts';
+import { readCitations } from './annotations.ts';
 import { readContent, readTexts } from './read-content.ts';
 import { OF_CONTENT, readReasoning } from './reasoning-details.ts';
 import type { ReadReasoning } from './reasoning-details.ts';
@@ -97,14 +98,25 @@ class MessageReader {
 
   #assistant(message: Members, param: string): Part[] {
     const place = { param: `${param}.content`, unmapped: this.#unmapped };
-    const said = readContent(message['content'], place).filter(
+    const content = readContent(message['content'], place).filter(
       (part) => part.type !== 'text' || part.text !== '',
     );
+    const said = this.#cite(content, message, param);
     const refusal = readText(message['refusal'], `${param}.refusal`);
     if (refusal) said.push({ type: 'refusal', text: refusal });
     if (message['audio'] !== undefined && message['audio'] !== null)
       this.#unmapped.push(`${param}.audio`);
     return placeReasoning(readReasoning(message, true), said, this.#calls(message, param));
+  }
+
+  /** Places of sources are in the whole content, so they are kept where that is one text. */
+  #cite(content: Part[], message: Members, param: string): Part[] {
+    const listed = readList(message['annotations'], `${param}.annotations`) ?? [];
+    const citations = readCitations(message);
+    const [text, ...others] = content;
+    const isOne = text?.type === 'text' && others.length === 0;
+    if (listed.length > (isOne ? citations.length : 0)) this.#unmapped.push(`${param}.annotations`);
+    return isOne && citations.length > 0 ? [{ ...text, citations }] : content;
   }
 
   #calls(message: Members, param: string): ToolCallPart[] {

@@ -10,6 +10,7 @@ import type {
 import type { RequestPeek } from '../../protocol.ts';
 import {
   defined,
+  firstOf,
   invalid,
   readFlag,
   readList,
@@ -22,7 +23,9 @@ import {
 } from '../../json-fields.ts';
 import type { Members } from '../../json-fields.ts';
 import { cacheOf } from './read-content.ts';
+import { unreadMembers } from '../../unread-members.ts';
 import { readMessages } from './read-messages.ts';
+import { CHAT_REQUEST } from './request-shape.ts';
 
 /**
  * A chat request in the canonical form (contract: Chat completions).
@@ -34,6 +37,8 @@ export function readChatRequest({ json, stream, calls }: RequestPeek): Canonical
   const unmapped = unmappedFields(value);
   const number = (name: string): number | undefined => readNumber(value[name], name);
   const text = (name: string): string | undefined => readText(value[name], name);
+  const either = (...names: [string, string]): string =>
+    firstOf(value, names, (name) => unmapped.push(name));
   const functions = readList(value['functions'], 'functions') ?? [];
   const tools = readList(value['tools'], 'tools') ?? [];
   return {
@@ -48,7 +53,7 @@ export function readChatRequest({ json, stream, calls }: RequestPeek): Canonical
       parallelToolCalls: calls?.isLegacy
         ? false
         : readFlag(value['parallel_tool_calls'], 'parallel_tool_calls'),
-      maxOutputTokens: number('max_completion_tokens') ?? number('max_tokens'),
+      maxOutputTokens: number(either('max_completion_tokens', 'max_tokens')),
       temperature: number('temperature'),
       topP: number('top_p'),
       topK: number('top_k'),
@@ -59,8 +64,8 @@ export function readChatRequest({ json, stream, calls }: RequestPeek): Canonical
       reasoning: readReasoningRequest(value),
       output: readOutput(value['response_format']),
       verbosity: text('verbosity'),
-      logprobs: readLogprobs(value),
-      user: text('user') ?? text('safety_identifier'),
+      logprobs: readLogprobs(value, unmapped),
+      user: text(either('user', 'safety_identifier')),
       metadata: readTexts(value['metadata'], 'metadata'),
       serviceTier: text('service_tier'),
     }),
@@ -68,38 +73,6 @@ export function readChatRequest({ json, stream, calls }: RequestPeek): Canonical
     unmapped,
   };
 }
-
-/** What is read above, or means nothing to another protocol. */
-const KNOWN: ReadonlySet<string> = new Set([
-  'model',
-  'stream',
-  'stream_options',
-  'messages',
-  'functions',
-  'function_call',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'max_completion_tokens',
-  'max_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'stop',
-  'seed',
-  'presence_penalty',
-  'frequency_penalty',
-  'reasoning_effort',
-  'reasoning',
-  'response_format',
-  'verbosity',
-  'logprobs',
-  'top_logprobs',
-  'user',
-  'safety_identifier',
-  'metadata',
-  'service_tier',
-]);
 
 /** Values that ask for what is done anyway. */
 const USUAL: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -109,11 +82,9 @@ const USUAL: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 function unmappedFields(value: Members): string[] {
-  return Object.keys(value).filter((name) => {
-    const one = value[name];
-    if (KNOWN.has(name) || one === undefined || one === null) return false;
-    return !(Object.hasOwn(USUAL, name) && USUAL[name]?.(one));
-  });
+  return unreadMembers(value, CHAT_REQUEST).filter(
+    (name) => !(Object.hasOwn(USUAL, name) && USUAL[name]?.(value[name])),
+  );
 }
 
 function readTool(value: unknown, param: string): Tool {
@@ -163,7 +134,8 @@ function readFunction(value: unknown, param: string): FunctionTool {
 }
 
 function readToolChoice(value: Members, unmapped: string[]): CanonicalRequest['toolChoice'] {
-  const choice = value['tool_choice'] ?? value['function_call'];
+  const choice =
+    value[firstOf(value, ['tool_choice', 'function_call'], (name) => unmapped.push(name))];
   if (choice === undefined || choice === null) return undefined;
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice;
   if (choice === 'any') return 'required';
@@ -217,8 +189,10 @@ function readOutput(value: unknown): { type: 'json' } | OutputSchema | undefined
   };
 }
 
-function readLogprobs(value: Members): number | undefined {
+function readLogprobs(value: Members, unmapped: string[]): number | undefined {
   const wanted = readFlag(value['logprobs'], 'logprobs');
   const top = readNumber(value['top_logprobs'], 'top_logprobs');
-  return wanted === true ? (top ?? 0) : undefined;
+  if (wanted === true) return top ?? 0;
+  if (top !== undefined) unmapped.push('top_logprobs');
+  return undefined;
 }

@@ -129,7 +129,11 @@ function writeAudio({ mediaType, data }: AudioPart): Message {
   return { type: 'input_audio', input_audio: { data, format } };
 }
 
-function writeText({ text, cache }: TextPart, losses: Losses): { type: 'text'; text: string } {
+function writeText(
+  { text, cache, citations }: TextPart,
+  losses: Losses,
+): { type: 'text'; text: string } {
+  if (citations) losses.add('citations');
   if (cache) losses.add('cache_control');
   return { type: 'text', text };
 }
@@ -141,7 +145,10 @@ function writeImage({ source, detail, cache }: ImagePart, losses: Losses): Messa
 
 function writeDocument({ source, name, cache }: DocumentPart, losses: Losses): Message | undefined {
   if (cache) losses.add('cache_control');
-  if (source.type === 'text') return { type: 'text', text: source.text };
+  if (source.type === 'text') {
+    if (name !== undefined) losses.add('document_names');
+    return { type: 'text', text: source.text };
+  }
   if (source.type === 'url') return undefined;
   const filename = name ?? fileName(source.mediaType);
   return { type: 'file', file: { filename, file_data: toUrl(source) } };
@@ -180,6 +187,7 @@ function writeResultText(result: ToolResultPart, losses: Losses): string {
 /** Declares what a part that cannot be said would have been. */
 function lose(part: Part, losses: Losses): void {
   const feature = LOST[part.type];
+  if (part.type === 'document' && part.name !== undefined) losses.add('document_names');
   if (part.type === 'document' && part.source.type === 'url') losses.add('document_urls');
   else if (feature) losses.add(feature);
 }

@@ -1,7 +1,7 @@
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
-import { hasCacheMark, isCustomTool } from '../../canonical-tools.ts';
+import { hasCacheMark, isCustomTool, loseChoice } from '../../canonical-tools.ts';
 import type { CanonicalRequest, Tool } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { defined } from '../../json-fields.ts';
@@ -15,6 +15,7 @@ export function writeChatRequest(asked: CanonicalRequest, target: RequestTarget)
   const losses = new Set<Feature>();
   const request = fitRequest(asked, { protocol: 'chat', target }, losses);
   for (const [field, feature] of UNSAID) if (request[field] !== undefined) losses.add(feature);
+  if (request.reasoning.show !== undefined) losses.add('reasoning_shown');
   const { stream, logprobs } = request;
   const value = {
     model: target.model,
@@ -50,7 +51,10 @@ const UNSAID = [
 function writeTools(request: FittingRequest, losses: Set<Feature>): object {
   const { toolChoice, parallelToolCalls } = request;
   if (hasCacheMark(request.tools)) losses.add('tool_cache_control');
-  if (request.tools.length === 0) return {};
+  if (request.tools.length === 0) {
+    loseChoice(request, losses);
+    return {};
+  }
   const tools = request.tools.map(writeTool);
   const choice =
     typeof toolChoice === 'object' ? writeChoice(toolChoice, request.tools) : toolChoice;

@@ -15,6 +15,7 @@ export const GENERATE_CONTENT_FEATURES: FeatureFields = {
   max_tokens: 'generationConfig.maxOutputTokens',
   presence_penalty: 'generationConfig.presencePenalty',
   reasoning: 'generationConfig.thinkingConfig',
+  reasoning_shown: 'generationConfig.thinkingConfig.includeThoughts',
   reasoning_signatures: 'thoughtSignature',
   reasoning_text: 'thought',
   schema_output: 'generationConfig.responseJsonSchema',

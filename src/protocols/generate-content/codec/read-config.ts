@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../core/errors.ts';
 import type { CanonicalRequest, ReasoningRequest } from '../../canonical.ts';
 import { refused } from '../check-fields.ts';
-import { fieldOf, membersOf, textOf, toCamel } from '../fields.ts';
+import { fieldOf, membersOf, textOf } from '../fields.ts';
 import type { Members } from '../fields.ts';
 import { toJsonSchema } from './to-json-schema.ts';
 
@@ -17,19 +17,6 @@ const NUMBERS = {
   frequencyPenalty: 'frequencyPenalty',
 } as const satisfies Record<string, keyof CanonicalRequest>;
 
-const KNOWN = new Set([
-  ...Object.keys(NUMBERS),
-  'candidateCount',
-  'stopSequences',
-  'responseMimeType',
-  'responseSchema',
-  'responseJsonSchema',
-  'responseModalities',
-  'responseLogprobs',
-  'logprobs',
-  'thinkingConfig',
-]);
-
 /**
  * What `generationConfig` asks for.
  *
@@ -38,10 +25,8 @@ const KNOWN = new Set([
  */
 export function readConfig(body: Members, unmapped: Set<string>): Partial<CanonicalRequest> {
   const config = membersOf(body, PATH);
-  for (const name of Object.keys(config))
-    if (!KNOWN.has(toCamel(name))) unmapped.add(`${PATH}.${name}`);
   const stop = readTexts(config, 'stopSequences');
-  const logprobs = readLogprobsAsked(config);
+  const logprobs = readLogprobsAsked(config, unmapped);
   const output = readOutput(config, unmapped);
   const reasoning = readThinking(membersOf(config, 'thinkingConfig'));
   return {
@@ -77,17 +62,22 @@ export function readTexts(object: Members, name: string, path = PATH): string[] 
   throw refused(`${path}.${name}`, 'must be a list of strings');
 }
 
-function readLogprobsAsked(config: Members): number | undefined {
+function readLogprobsAsked(config: Members, unmapped: Set<string>): number | undefined {
   const count = readNumber(config, 'logprobs', PATH);
-  return fieldOf(config, 'responseLogprobs') === true ? (count ?? 0) : undefined;
+  if (fieldOf(config, 'responseLogprobs') === true) return count ?? 0;
+  if (count !== undefined) unmapped.add(`${PATH}.logprobs`);
+  return undefined;
 }
 
 function readOutput(config: Members, unmapped: Set<string>): CanonicalRequest['output'] {
   const type = textOf(config, 'responseMimeType');
   const own = fieldOf(config, 'responseSchema') ?? undefined;
   const schema = fieldOf(config, 'responseJsonSchema') ?? toJsonSchema(own);
-  if (type === 'text/x.enum') unmapped.add(`${PATH}.responseMimeType`);
-  else if (schema !== undefined) return { type: 'schema', schema };
+  if (type === 'text/x.enum') {
+    unmapped.add(`${PATH}.responseMimeType`);
+    if (schema !== undefined)
+      unmapped.add(`${PATH}.${own ? 'responseSchema' : 'responseJsonSchema'}`);
+  } else if (schema !== undefined) return { type: 'schema', schema };
   else if (type === 'application/json') return { type: 'json' };
   return undefined;
 }

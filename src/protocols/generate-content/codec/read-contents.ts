@@ -3,22 +3,11 @@ import { isJsonObject } from '../../../core/json-value.ts';
 import type { Part, Turn } from '../../canonical.ts';
 import { withoutOrphans } from '../../orphan-results.ts';
 import { expectKind, refused } from '../check-fields.ts';
-import { fieldOf, listOf, membersOf, textOf, toCamel } from '../fields.ts';
+import { fieldOf, listOf, membersOf, textOf } from '../fields.ts';
 import type { Members } from '../fields.ts';
 import { CallIds } from './call-ids.ts';
 import { joinParts } from './join-parts.ts';
 import { readPart } from './read-part.ts';
-
-/** What a translation keeps of a part; anything else is named as dropped. */
-const KNOWN = new Set([
-  'text',
-  'thought',
-  'thoughtSignature',
-  'functionCall',
-  'functionResponse',
-  'inlineData',
-  'fileData',
-]);
 
 const FOREIGN = { tool_result: 'functionResponse', tool_call: 'functionCall' } as const;
 
@@ -35,7 +24,7 @@ export function readContents(contents: readonly Members[], unmapped: Set<string>
   const turns: GrowingTurn[] = [];
   contents.forEach((content, index) => {
     const path = `contents[${index}]`;
-    const parts = readParts(content, { path, ids, unmapped, results });
+    const parts = readParts(content, { path, ids, results });
     const last = turns.at(-1);
     const isOfModel = isModel(content, path);
     const foreign = isOfModel ? 'tool_result' : 'tool_call';
@@ -61,7 +50,7 @@ export function readSystem(body: Members, unmapped: Set<string>): Turn[] {
   const system = membersOf(body, 'systemInstruction');
   expectKind(system['parts'], 'list', 'systemInstruction.parts');
   const ids = new CallIds(new Set());
-  const all = readParts(system, { path: 'systemInstruction', ids, unmapped });
+  const all = readParts(system, { path: 'systemInstruction', ids });
   const parts = all.filter(({ type }) => type === 'text');
   if (parts.length < all.length) unmapped.add('systemInstruction.parts');
   return parts.length > 0 ? [{ role: 'system', parts }] : [];
@@ -70,16 +59,13 @@ export function readSystem(body: Members, unmapped: Set<string>): Turn[] {
 interface Reading {
   path: string;
   ids: CallIds;
-  unmapped: Set<string>;
   /** Takes where each response of a function stands. */
   results?: Map<Part, string>;
 }
 
-function readParts(content: Members, { path, ids, unmapped, results }: Reading): Part[] {
+function readParts(content: Members, { path, ids, results }: Reading): Part[] {
   return listOf(content, 'parts').flatMap((part, index) => {
     checkPart(part, `${path}.parts[${index}]`);
-    for (const name of Object.keys(part))
-      if (!KNOWN.has(toCamel(name))) unmapped.add(`${path}.parts[${index}].${name}`);
     const read = readPart(part, ids).filter(({ type }) => type !== 'opaque');
     for (const one of read)
       if (one.type === 'tool_result') results?.set(one, `${path}.parts[${index}].functionResponse`);

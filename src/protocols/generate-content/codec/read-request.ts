@@ -5,31 +5,22 @@ import type { CanonicalRequest } from '../../canonical.ts';
 import type { RequestPeek } from '../../protocol.ts';
 import { listOf, toCamel } from '../fields.ts';
 import type { Members } from '../fields.ts';
+import { unreadMembers } from '../../unread-members.ts';
 import { readConfig } from './read-config.ts';
 import { readContents, readSystem } from './read-contents.ts';
 import { RAW_MEMBERS } from './read-part.ts';
+import { GENERATE_CONTENT_REQUEST } from './request-shape.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
-
-const KNOWN = new Set([
-  'contents',
-  'systemInstruction',
-  'generationConfig',
-  'tools',
-  'toolConfig',
-  // Of the request's address, in the body of older clients.
-  'model',
-]);
 
 /** Throws `invalid_request` with the path of a member of a wrong type. */
 export function readGenerateContentRequest({ body, json, stream }: RequestPeek): CanonicalRequest {
   const { value } = json;
-  const unmapped = new Set<string>();
-  for (const name of Object.keys(value)) if (!KNOWN.has(toCamel(name))) unmapped.add(name);
+  const unmapped = new Set(unreadMembers(value, GENERATE_CONTENT_REQUEST, toCamel));
   const turns = [
     ...readSystem(value, unmapped),
     ...readContents(listOf(parseRaw(body), 'contents'), unmapped),
   ];
-  const tools = readTools(value, unmapped);
+  const tools = readTools(value);
   const toolChoice = readToolChoice(value, unmapped);
   return {
     turns,

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../core/json-value.ts';
 
-/** Of Google's own schemas alone, or only a hint for it. */
+/** Of Google's own schemas alone: JSON Schema says them otherwise. */
 const OWN = new Set(['nullable', 'propertyOrdering', 'property_ordering', 'example']);
 /** Proto JSON spells 64 bit numbers as strings. */
 const COUNTS = new Set([
@@ -20,10 +20,26 @@ export function toJsonSchema(schema: unknown): unknown {
     .filter(([name]) => !OWN.has(name))
     .map(([name, value]) => [name, toKeyword(name, value)] as const);
   const result: Record<string, unknown> = Object.fromEntries(entries);
+  if (schema['example'] !== undefined) result['examples'] ??= [schema['example']];
+  if (isJsonObject(result['properties']))
+    result['properties'] = inOrder(result['properties'], schema);
   if (schema['nullable'] === true && typeof result['type'] === 'string')
     result['type'] = [result['type'], 'null'];
   if (result['format'] === 'enum') delete result['format'];
   return result;
+}
+
+/** Properties in the order that is wished for, as models write them in the order of a schema. */
+function inOrder(
+  properties: Record<string, unknown>,
+  { propertyOrdering, property_ordering }: Record<string, unknown>,
+): Record<string, unknown> {
+  const order = propertyOrdering ?? property_ordering;
+  const wished = Array.isArray(order)
+    ? order.filter((name) => Object.hasOwn(properties, name))
+    : [];
+  const first = Object.fromEntries(wished.map((name) => [name, properties[name]]));
+  return { ...first, ...properties };
 }
 
 function toKeyword(name: string, value: unknown): unknown {

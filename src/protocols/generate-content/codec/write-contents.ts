@@ -27,6 +27,7 @@ export function writeConversation(
   let afterResults = false;
   for (const { role, name, parts } of turns) {
     if (name !== undefined) losses.add('participant_names');
+    if (parts.some((part) => part.type === 'text' && part.citations)) losses.add('citations');
     const written = writeParts(parts, writing);
     if (written.length === 0) continue;
     const last = contents.at(-1);

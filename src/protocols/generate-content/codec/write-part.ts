@@ -70,6 +70,7 @@ export function writePart(part: Part, writing: PartWriting): WrittenPart | undef
       if (part.detail !== undefined) losses.add('image_detail');
       return writeSource(part);
     case 'document':
+      if (part.name !== undefined) losses.add('document_names');
       return writeSource(part);
     case 'audio':
       return { inlineData: { mimeType: part.mediaType, data: part.data } };

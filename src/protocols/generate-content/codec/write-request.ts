@@ -1,5 +1,6 @@
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
+import { loseSchemaNotes } from '../../canonical-output.ts';
 import { hasCacheMark } from '../../canonical-tools.ts';
 import type { CanonicalRequest, Tool } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
@@ -17,6 +18,7 @@ export function writeGenerateContentRequest(
   const tools = writeTools(request.tools, losses);
   const generationConfig = writeConfig(request);
   if (request.parallelToolCalls === false) losses.add('parallel_tool_calls');
+  loseSchemaNotes(request.output, losses);
   if (request.verbosity !== undefined) losses.add('verbosity');
   if (request.user !== undefined) losses.add('user');
   if (request.metadata !== undefined) losses.add('metadata');

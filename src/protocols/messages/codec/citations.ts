@@ -34,6 +34,16 @@ export function toCitation({ url, title, start, end, quote }: Citation): Members
   };
 }
 
+/** True where a source refers to what its provider alone can read. */
+export function isReferred(list: unknown): boolean {
+  return (
+    Array.isArray(list) &&
+    list.filter(isJsonObject).some(({ encrypted_index: index }) => {
+      return typeof index === 'string' && index !== '' && !OFFSETS.test(index);
+    })
+  );
+}
+
 function readOffsets(index: unknown): Pick<Citation, 'start' | 'end'> {
   const [, start, end] = (typeof index === 'string' && OFFSETS.exec(index)) || [];
   return { ...(start && { start: Number(start) }), ...(end && { end: Number(end) }) };

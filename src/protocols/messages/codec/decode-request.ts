@@ -8,13 +8,15 @@ import { fromContent } from './from-block.ts';
 import type { Place } from './from-block.ts';
 import { fromSettings } from './from-settings.ts';
 import { fromTools } from './from-tools.ts';
+import { unreadMembers } from '../../unread-members.ts';
 import { readList, readObject } from './members.ts';
+import { MESSAGES_REQUEST } from './request-shape.ts';
 
 /** Reads a request that `peekMessages` let through (contract: Messages protocol). */
 export function decodeMessagesRequest(peek: RequestPeek): CanonicalRequest {
   const { json, stream } = peek;
   const { value } = json;
-  const unmapped = new Set<string>();
+  const unmapped = new Set(unreadMembers(value, MESSAGES_REQUEST));
   const place = (path: string): Place => ({ path, writer: 'client', unmapped });
   const results = new Map<Part, string>();
   const said = readList(messagesOf(peek), 'messages').flatMap((message, index) =>

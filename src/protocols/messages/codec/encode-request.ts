@@ -3,6 +3,7 @@ import { isJsonObject } from '../../../core/json-value.ts';
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
+import { loseChoice } from '../../canonical-tools.ts';
 import type { CanonicalRequest, FunctionTool, Tool, Turn } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import type { Members } from './members.ts';
@@ -20,6 +21,7 @@ export function encodeMessagesRequest(asked: CanonicalRequest, target: RequestTa
   const limited = { ...asked, maxOutputTokens: asked.maxOutputTokens ?? target.defaultMaxTokens };
   const request = fitRequest(limited, { protocol: 'messages', target }, losses);
   const tools = request.tools.map(toTool);
+  if (tools.length === 0) loseChoice(request, losses);
   const system = toSystem(request.turns, losses);
   const messages = toMessages(request.turns, losses);
   if (messages.length === 0) throw nothingLeft();

@@ -12,7 +12,7 @@ import type {
   ToolResultPart,
 } from '../../canonical.ts';
 import { dataSource } from '../../media/data-source.ts';
-import { fromCitations } from './citations.ts';
+import { fromCitations, isReferred } from './citations.ts';
 import { invalid, readList, readObject, readText } from './members.ts';
 import type { Members } from './members.ts';
 import { fromRedacted, fromThinking } from './thinking.ts';
@@ -72,7 +72,8 @@ function fromText(block: Members, { path, writer, unmapped }: Place): TextPart {
   const text = readText(block, 'text', path);
   const listed = Array.isArray(block['citations']) ? block['citations'].length : 0;
   const citations = fromCitations(block['citations']);
-  if (writer === 'client' && citations.length < listed) unmapped.add(`${path}.citations`);
+  if (writer === 'client' && (citations.length < listed || isReferred(block['citations'])))
+    unmapped.add(`${path}.citations`);
   return { type: 'text', text, ...(citations.length > 0 && { citations }), ...cacheOf(block) };
 }
 

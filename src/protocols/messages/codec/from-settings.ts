@@ -7,29 +7,8 @@ type Settings = Omit<
   'turns' | 'tools' | 'toolChoice' | 'parallelToolCalls' | 'stream' | 'unmapped'
 >;
 
-/** Members that are read here or elsewhere. */
-const KNOWN: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'system',
-  'tools',
-  'tool_choice',
-  'stream',
-  'max_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'stop_sequences',
-  'metadata',
-  'service_tier',
-  'thinking',
-  'output_config',
-]);
-
-/** How the answer is to be made; names members without a place in the canonical form. */
+/** How the answer is to be made. */
 export function fromSettings(body: Members, unmapped: Set<string>): Settings {
-  for (const [name, value] of Object.entries(body))
-    if (!KNOWN.has(name) && value !== null) unmapped.add(name);
   const { max_tokens, temperature, top_p, top_k, stop_sequences: stop } = body;
   const reasoning = {
     ...fromThinkingConfig(body['thinking']),
@@ -43,7 +22,7 @@ export function fromSettings(body: Members, unmapped: Set<string>): Settings {
     ...(Array.isArray(stop) && stop.length > 0 && { stop: stop as string[] }),
     ...(Object.keys(reasoning).length > 0 && { reasoning }),
     ...fromOutputFormat(body['output_config'], unmapped),
-    ...fromMetadata(body['metadata'], unmapped),
+    ...fromMetadata(body['metadata']),
     ...fromServiceTier(body['service_tier']),
   };
 }
@@ -66,9 +45,7 @@ function fromEffort(config: unknown): ReasoningRequest {
 
 function fromOutputFormat(config: unknown, unmapped: Set<string>): Pick<Settings, 'output'> {
   if (!isJsonObject(config)) return {};
-  const { effort: _effort, format, ...rest } = config;
-  for (const [name, value] of Object.entries(rest))
-    if (value !== null) unmapped.add(`output_config.${name}`);
+  const { format } = config;
   if (!isJsonObject(format)) return {};
   const { type, schema } = format;
   if (type === 'json_schema' && isJsonObject(schema)) return { output: { type: 'schema', schema } };
@@ -76,10 +53,9 @@ function fromOutputFormat(config: unknown, unmapped: Set<string>): Pick<Settings
   return {};
 }
 
-function fromMetadata(metadata: unknown, unmapped: Set<string>): Pick<Settings, 'user'> {
+function fromMetadata(metadata: unknown): Pick<Settings, 'user'> {
   if (!isJsonObject(metadata)) return {};
-  const { user_id: user, ...rest } = metadata;
-  for (const name of Object.keys(rest)) unmapped.add(`metadata.${name}`);
+  const { user_id: user } = metadata;
   return typeof user === 'string' ? { user } : {};
 }
 

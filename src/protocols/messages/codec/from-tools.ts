@@ -6,27 +6,16 @@ import type { Members } from './members.ts';
 
 type ToolFields = Pick<CanonicalRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'>;
 
-const TOOL_MEMBERS: ReadonlySet<string> = new Set([
-  'type',
-  'name',
-  'description',
-  'input_schema',
-  'strict',
-  'cache_control',
-]);
-
 /** The tools and how they are to be used; tools that the provider runs itself are carried as they are. */
 export function fromTools({ tools, tool_choice }: Members, unmapped: Set<string>): ToolFields {
   const list = Array.isArray(tools) ? (tools as readonly unknown[]) : [];
   return {
-    tools: list.map((tool, index) =>
-      fromTool(readObject(tool, `tools[${index}]`), index, unmapped),
-    ),
+    tools: list.map((tool, index) => fromTool(readObject(tool, `tools[${index}]`), index)),
     ...fromToolChoice(tool_choice, unmapped),
   };
 }
 
-function fromTool(tool: Members, index: number, unmapped: Set<string>): Tool {
+function fromTool(tool: Members, index: number): Tool {
   const { type = 'custom', description, input_schema: parameters, strict } = tool;
   if (type !== null && type !== 'custom')
     return {
@@ -35,9 +24,6 @@ function fromTool(tool: Members, index: number, unmapped: Set<string>): Tool {
       value: tool,
       path: `tools[${index}].${readText(tool, 'type', `tools[${index}]`)}`,
     };
-  for (const [name, value] of Object.entries(tool)) {
-    if (!TOOL_MEMBERS.has(name) && value !== null) unmapped.add(`tools[${index}].${name}`);
-  }
   return {
     type: 'function',
     name: readText(tool, 'name', `tools[${index}]`),

@@ -1,4 +1,5 @@
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
+import { loseSchemaNotes } from '../../canonical-output.ts';
 import type { Feature } from '../../features.ts';
 import type { Members } from './members.ts';
 
@@ -29,6 +30,9 @@ function noteLosses(request: FittingRequest, losses: Set<Feature>): void {
   if (verbosity !== undefined) losses.add('verbosity');
   if (metadata !== undefined && Object.keys(metadata).length > 0) losses.add('metadata');
   if (request.output?.type === 'json') losses.add('json_output');
+  loseSchemaNotes(request.output, losses);
+  const { state, show } = request.reasoning;
+  if (state === 'off' && show === true) losses.add('reasoning_shown');
 }
 
 function toThinkingConfig({ reasoning }: FittingRequest): Members {

@@ -25,9 +25,12 @@ export function readContent(content: unknown, { param, unmapped }: ContentPlace)
     const at = `${param}[${index}]`;
     const part = requireObject(one, at);
     const type = requireText(part['type'], `${at}.type`);
-    if (part['prompt_cache_breakpoint']) unmapped.add(`${at}.prompt_cache_breakpoint`);
     const read = READERS.get(type);
-    if (read) return [read(part, at)];
+    if (read) {
+      const one = read(part, at);
+      if (isLess(one, part)) unmapped.add(`${at}.annotations`);
+      return [one];
+    }
     unmapped.add(`${at}.${type}`);
     return [];
   });
@@ -49,6 +52,12 @@ function readTextPart(part: Members, at: string): TextPart {
 function readOutputText(part: Members, at: string): TextPart {
   const citations = readCitations(part['annotations']);
   return { ...readTextPart(part, at), ...(citations.length > 0 && { citations }) };
+}
+
+/** True where the text has sources that are not on the web. */
+function isLess(one: Part, { annotations }: Members): boolean {
+  const kept = one.type === 'text' ? (one.citations ?? []) : [];
+  return Array.isArray(annotations) && annotations.length > kept.length;
 }
 
 function readRefusal(part: Members, at: string): Part {

@@ -4,7 +4,7 @@ import { invalid, requireObject, requireText } from '../../json-fields.ts';
 import { unsupported } from './fields.ts';
 import type { Members } from '../../json-fields.ts';
 import { readContent } from './read-content.ts';
-import { readReasoningItem } from './reasoning-item.ts';
+import { hasSecondText, readReasoningItem } from './reasoning-item.ts';
 import { tellItem } from './server-items.ts';
 
 interface GrowingTurn {
@@ -54,7 +54,10 @@ function readItem(item: Members, place: ItemPlace): void {
   if (type === 'message') readMessage(item, place);
   else if (CALLS.has(type)) append(turns, 'assistant', readCall(item, param));
   else if (RESULTS.has(type)) addResult(readResult(item, place), place);
-  else if (type === 'reasoning') append(turns, 'assistant', readReasoningItem(item, 'client'));
+  else if (type === 'reasoning') {
+    if (hasSecondText(item)) place.unmapped.add(`${param}.content`);
+    append(turns, 'assistant', readReasoningItem(item, 'client'));
+  }
   // The tools of a server are listed for its provider alone.
   else if (type === 'mcp_list_tools') place.unmapped.add(`${param}.${type}`);
   else addTold(tellItem(item, place), place);

@@ -9,6 +9,7 @@ import type {
 import type { RequestPeek } from '../../protocol.ts';
 import {
   defined,
+  firstOf,
   invalid,
   readFlag,
   readList,
@@ -45,7 +46,7 @@ export function readResponsesRequest({ json, stream }: RequestPeek): CanonicalRe
   return {
     turns: [...readInstructions(value['instructions']), ...readInput(value['input'], unmapped)],
     tools: (readList(value['tools'], 'tools') ?? []).map((tool, index) =>
-      readTool(tool, { param: `tools[${index}]`, unmapped }),
+      readTool(tool, `tools[${index}]`),
     ),
     ...defined({
       toolChoice: readToolChoice(value['tool_choice'], unmapped),
@@ -57,7 +58,7 @@ export function readResponsesRequest({ json, stream }: RequestPeek): CanonicalRe
       output: readOutput(config['format']),
       verbosity: readText(config['verbosity'], 'text.verbosity'),
       logprobs: readLogprobs(value),
-      user: text('safety_identifier') ?? text('user'),
+      user: text(firstOf(value, ['safety_identifier', 'user'], (name) => unmapped.add(name))),
       metadata: readTexts(value['metadata'], 'metadata'),
       serviceTier: text('service_tier'),
     }),
@@ -71,25 +72,13 @@ function readInstructions(instructions: unknown): Turn[] {
   return text === undefined ? [] : [{ role: 'system', parts: [{ type: 'text', text }] }];
 }
 
-const TOOL_MEMBERS: ReadonlySet<string> = new Set([
-  'type',
-  'name',
-  'description',
-  'parameters',
-  'strict',
-]);
-
-function readTool(value: unknown, at: { param: string; unmapped: Set<string> }): Tool {
-  const { param, unmapped } = at;
+function readTool(value: unknown, param: string): Tool {
   const tool = requireObject(value, param);
   const { type } = tool;
   if (type === 'custom') return readCustom(tool, param);
   if (type !== 'function') {
     const path = `${param}.${requireText(type, `${param}.type`)}`;
     return { type: 'opaque', origin: 'responses', value: tool, path };
-  }
-  for (const [name, one] of Object.entries(tool)) {
-    if (!TOOL_MEMBERS.has(name) && one !== null) unmapped.add(`${param}.${name}`);
   }
   return {
     type: 'function',

@@ -36,6 +36,11 @@ export function reasoningText({ summary, content }: Members): string {
   return texts(summary) || texts(content);
 }
 
+/** True where a summary stands for reasoning that is there itself. */
+export function hasSecondText({ summary, content }: Members): boolean {
+  return reasoningText({ summary }) !== '' && reasoningText({ content }) !== '';
+}
+
 export function readSignature(item: Members, writer: Writer): Signature | undefined {
   const { id, encrypted_content: content } = item;
   if (typeof content !== 'string' || content === '') return undefined;

@@ -1,25 +1,6 @@
-import { isJsonObject } from '../../../core/json-value.ts';
 import type { Members } from '../../json-fields.ts';
-
-/** What has a canonical form, or means nothing to another protocol. */
-const KNOWN: ReadonlySet<string> = new Set([
-  'model',
-  'stream',
-  'stream_options',
-  'input',
-  'instructions',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'max_output_tokens',
-  'temperature',
-  'top_p',
-  'top_logprobs',
-  'metadata',
-  'user',
-  'safety_identifier',
-  'service_tier',
-]);
+import { unreadMembers } from '../../unread-members.ts';
+import { RESPONSES_REQUEST } from './request-shape.ts';
 
 /** Values that ask for what is done anyway. */
 const USUAL: Readonly<Record<string, unknown>> = {
@@ -35,22 +16,10 @@ const INCLUDED: readonly unknown[] = [
 
 /** Members of a request without a place in the canonical form. */
 export function unmappedFields(value: Members): string[] {
-  return Object.entries(value).flatMap(([name, one]) => {
-    if (KNOWN.has(name) || one === null || USUAL[name] === one) return [];
-    if (name === 'reasoning') return rest(name, one, ['effort', 'summary', 'generate_summary']);
-    if (name === 'text') return rest(name, one, ['format', 'verbosity']);
-    const isKnown = name === 'include' && Array.isArray(one) && one.every(isIncluded);
-    return isKnown ? [] : [name];
-  });
-}
-
-function isIncluded(value: unknown): boolean {
-  return INCLUDED.includes(value);
-}
-
-function rest(name: string, value: unknown, known: readonly string[]): string[] {
-  if (!isJsonObject(value)) return [];
-  return Object.keys(value)
-    .filter((member) => !known.includes(member) && value[member] !== null)
-    .map((member) => `${name}.${member}`);
+  const unread = unreadMembers(value, RESPONSES_REQUEST).filter(
+    (name) => !Object.hasOwn(USUAL, name) || USUAL[name] !== value[name],
+  );
+  const { include } = value;
+  const isKnown = !Array.isArray(include) || include.every((one) => INCLUDED.includes(one));
+  return isKnown ? unread : [...unread, 'include'];
 }

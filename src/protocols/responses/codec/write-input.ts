@@ -67,6 +67,7 @@ function writeSaid(part: Extract<Part, { type: 'text' | 'refusal' }>, losses: Lo
   if (part.type === 'refusal') return { type: 'refusal', refusal: part.text };
   const { text, citations = [], cache } = part;
   if (cache) losses.add('cache_control');
+  if (citations.some(({ quote }) => quote !== undefined)) losses.add('citations');
   const annotations = citations.map((citation) => writeCitation(citation, text.length));
   return { type: 'output_text', text, annotations };
 }
@@ -127,7 +128,8 @@ function writePart(part: Part, losses: Losses): Item | undefined {
   return part.type === 'document' ? writeDocument(part, losses) : ownValue(part);
 }
 
-function writeText({ text, cache }: TextPart, losses: Losses): Item {
+function writeText({ text, cache, citations }: TextPart, losses: Losses): Item {
+  if (citations) losses.add('citations');
   if (cache) losses.add('cache_control');
   return { type: 'input_text', text };
 }
@@ -139,7 +141,10 @@ function writeImage({ source, detail = 'auto', cache }: ImagePart, losses: Losse
 
 function writeDocument({ source, name, cache }: DocumentPart, losses: Losses): Item {
   if (cache) losses.add('cache_control');
-  if (source.type === 'text') return { type: 'input_text', text: source.text };
+  if (source.type === 'text') {
+    if (name !== undefined) losses.add('document_names');
+    return { type: 'input_text', text: source.text };
+  }
   return source.type === 'url'
     ? { type: 'input_file', ...defined({ filename: name }), file_url: source.url }
     : {

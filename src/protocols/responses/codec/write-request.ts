@@ -1,7 +1,7 @@
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
-import { hasCacheMark, isCustomTool } from '../../canonical-tools.ts';
+import { hasCacheMark, isCustomTool, loseChoice } from '../../canonical-tools.ts';
 import type { CanonicalRequest, Tool, Turn } from '../../canonical.ts';
 import type { Feature } from '../../features.ts';
 import { defined } from '../../json-fields.ts';
@@ -54,7 +54,10 @@ const UNSAID = [
 function writeTools(request: FittingRequest, losses: Set<Feature>): object {
   const { toolChoice, parallelToolCalls } = request;
   if (hasCacheMark(request.tools)) losses.add('tool_cache_control');
-  if (request.tools.length === 0) return {};
+  if (request.tools.length === 0) {
+    loseChoice(request, losses);
+    return {};
+  }
   const tools = request.tools.map(writeTool);
   const choice =
     typeof toolChoice === 'object' ? writeChoice(toolChoice, request.tools) : toolChoice;

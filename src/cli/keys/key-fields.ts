@@ -1,0 +1,55 @@
+import { usageError } from '../cli-error.ts';
+import type { Flags } from '../command.ts';
+
+const WINDOWS = {
+  lifetime: 'spending-limit',
+  day: 'spending-limit-day',
+  month: 'spending-limit-month',
+} as const;
+
+/** Fields of a key that the flags of `keys create` and `keys update` give; absent flags give none. */
+export function readKeyFields(flags: Flags, now: number): Record<string, unknown> {
+  const spending = readSpending(flags);
+  const given = {
+    scopes: listOrNothing(flags.list('scope')),
+    rpm_cap: flags.number('rpm-cap'),
+    concurrency_cap: flags.number('concurrency-cap'),
+    spending_limit: Object.keys(spending).length === 0 ? undefined : spending,
+    expires_at: readExpiry(flags, now),
+    allowed_models: listOrNothing(flags.list('allowed-model')),
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+/** Windows of a spending limit by their flags: `spending-limit-day` is `day`. */
+export function windowOf(flag: string): string | undefined {
+  return Object.entries(WINDOWS).find(([, name]) => name === flag)?.[0];
+}
+
+function listOrNothing(items: readonly string[]): readonly string[] | undefined {
+  return items.length === 0 ? undefined : items;
+}
+
+function readSpending(flags: Flags): Record<string, string> {
+  const limits: Record<string, string> = {};
+  for (const [window, flag] of Object.entries(WINDOWS)) {
+    const text = flags.text(flag);
+    if (text === undefined) continue;
+    if (!/^\d{1,12}(\.\d{1,9})?$/.test(text))
+      throw usageError(`--${flag} must be an amount such as 5 or 2.50`);
+    limits[window] = text;
+  }
+  return limits;
+}
+
+function readExpiry(flags: Flags, now: number): string | undefined {
+  const at = flags.text('expires-at');
+  const after = flags.number('expires-in');
+  if (at !== undefined && after !== undefined) {
+    throw usageError('--expires-at and --expires-in exclude each other');
+  }
+  if (after !== undefined) return new Date(now + after).toISOString();
+  if (at === undefined) return undefined;
+  if (Number.isNaN(Date.parse(at))) throw usageError(`--expires-at must be a time, not "${at}"`);
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,204 @@
+import type { CommandSpec, FlagSpec } from '../command.ts';
+import { ID, IGNORE_NOT_FOUND, ORGANIZATION } from './shared-words.ts';
+
+const NAME: FlagSpec = {
+  name: 'name',
+  type: 'string',
+  value: 'NAME',
+  description: 'Name of the key, when not given as argument',
+};
+
+/** Flags that say what a key may do. */
+const LIMITS: readonly FlagSpec[] = [
+  {
+    name: 'scope',
+    type: 'string',
+    value: 'SCOPE',
+    repeatable: true,
+    description: 'Allow only this; none given: everything but admin',
+  },
+  {
+    name: 'rpm-cap',
+    type: 'integer',
+    value: 'N',
+    min: 1,
+    description: 'Requests in any 60 seconds',
+  },
+  { name: 'concurrency-cap', type: 'integer', value: 'N', min: 1, description: 'Requests at once' },
+  {
+    name: 'spending-limit',
+    type: 'string',
+    value: 'USD',
+    description: 'Most that the key may spend in all',
+  },
+  {
+    name: 'spending-limit-day',
+    type: 'string',
+    value: 'USD',
+    description: 'The same per day (UTC)',
+  },
+  {
+    name: 'spending-limit-month',
+    type: 'string',
+    value: 'USD',
+    description: 'The same per month (UTC)',
+  },
+  {
+    name: 'expires-at',
+    type: 'string',
+    value: 'TIME',
+    description: 'When it stops working, RFC 3339',
+  },
+  {
+    name: 'expires-in',
+    type: 'duration',
+    value: 'DURATION',
+    min: 1,
+    description: 'The same from now, 12h or 30d',
+  },
+  {
+    name: 'allowed-model',
+    type: 'string',
+    value: 'PATTERN',
+    repeatable: true,
+    description: 'Model that it may use, * matches anything; none given: all',
+  },
+];
+
+/** What a key can be without. */
+const CLEARABLE = [
+  'scopes',
+  'rpm-cap',
+  'concurrency-cap',
+  'spending-limit',
+  'spending-limit-day',
+  'spending-limit-month',
+  'expiry',
+  'allowed-models',
+] as const;
+
+/** Commands on API keys; they need a key with the scope admin. */
+export const KEY_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'keys',
+    summary: 'Create, limit, rotate and revoke API keys',
+    examples: [{ command: 'gateway keys create my-app', note: 'A new key' }],
+  },
+  {
+    name: 'keys create',
+    summary: 'Create an API key and print its value once',
+    description:
+      'The value is printed on stdout now and never again; only a hint of it stays visible.',
+    examples: [
+      { command: 'gateway keys create my-app', note: 'A key for everything but admin' },
+      {
+        command: 'gateway keys create ci --scope inference --spending-limit-day 5 --expires-in 30d',
+        note: 'A key with limits',
+      },
+    ],
+    args: [{ name: 'name', description: 'Name of the key' }],
+    flags: [NAME, ORGANIZATION, ...LIMITS],
+    load: () => import('../commands/keys-create.ts'),
+  },
+  {
+    name: 'keys list',
+    aliases: ['ls'],
+    summary: 'List API keys',
+    examples: [{ command: 'gateway keys list', note: 'Every key, without its value' }],
+    flags: [ORGANIZATION],
+    load: () => import('../commands/keys-list.ts'),
+  },
+  {
+    name: 'keys get',
+    summary: 'Show one API key',
+    examples: [{ command: 'gateway keys get my-app', note: 'Limits and state' }],
+    args: [ID],
+    flags: [IGNORE_NOT_FOUND],
+    load: () => import('../commands/keys-get.ts'),
+  },
+  {
+    name: 'keys update',
+    summary: 'Change the name, limits, expiry and labels of an API key',
+    description:
+      'What no flag names stays as it is. A key that a namespace of gateway.yaml owns is changed with --force alone, and its next apply may change it back. A revoked key is refused (exit 5).',
+    examples: [
+      {
+        command: 'gateway keys update ci --spending-limit-day 10 --rpm-cap 60',
+        note: 'New limits',
+      },
+      { command: 'gateway keys update ci --clear expiry --clear scopes', note: 'Without them' },
+      {
+        command: 'gateway keys update ci --name build --label team=core --label old-',
+        note: 'Another name, one label more, one less',
+      },
+    ],
+    args: [ID],
+    flags: [
+      { ...NAME, description: 'New name' },
+      ...LIMITS,
+      {
+        name: 'label',
+        type: 'string',
+        value: 'KEY=VALUE',
+        repeatable: true,
+        description: 'Label to set; KEY- removes it',
+      },
+      {
+        name: 'clear',
+        type: 'string',
+        value: 'FIELD',
+        choices: CLEARABLE,
+        repeatable: true,
+        description: 'What it has no longer',
+      },
+      {
+        name: 'force',
+        type: 'boolean',
+        description: 'Change a key that a namespace owns, too',
+      },
+    ],
+    load: () => import('../commands/keys-update.ts'),
+  },
+  {
+    name: 'keys rotate',
+    summary: 'Give an API key a new value and print it once',
+    description:
+      'Both values are one key: limits, spent, labels and usage are counted together. The former value works until --overlap has passed, then answers `API key has been revoked`. A key has at most two values: while a rotation is under way the next one needs --end, or --overlap 0, which ends every former value at once.',
+    examples: [
+      { command: 'gateway keys rotate ci > ci.key', note: 'The former value works for a day' },
+      { command: 'gateway keys rotate ci --overlap 0', note: 'It has leaked: end it now' },
+      {
+        command: 'gateway keys rotate ci --end current',
+        note: 'Again, because nobody got the new value',
+      },
+    ],
+    args: [ID],
+    flags: [
+      {
+        name: 'overlap',
+        type: 'duration',
+        value: 'DURATION',
+        default: '24h',
+        max: 90 * 86_400_000,
+        description: 'How long the former value goes on working, 90d at most',
+      },
+      {
+        name: 'end',
+        type: 'string',
+        value: 'VALUE',
+        choices: ['former', 'current'],
+        description: 'Which of two working values ends now',
+      },
+    ],
+    load: () => import('../commands/keys-rotate.ts'),
+  },
+  {
+    name: 'keys revoke',
+    summary: 'Revoke an API key for ever',
+    description: 'The key stops working within a second. This cannot be undone.',
+    examples: [{ command: 'gateway keys revoke my-app --yes', note: 'Without being asked' }],
+    args: [ID],
+    flags: [IGNORE_NOT_FOUND],
+    load: () => import('../commands/keys-revoke.ts'),
+  },
+];

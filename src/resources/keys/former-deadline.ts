@@ -1,0 +1,46 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Stored } from '../define-resource.ts';
+import { key as keyDefinition } from '../key.ts';
+import type { Repository } from '../repository.ts';
+import { correctFormer, readValues } from './key-values.ts';
+import type { FormerValue } from './key-values.ts';
+
+export interface FormerDeadlineDeps {
+  readonly repository: Pick<Repository, 'note'>;
+  readonly clock: Clock;
+  /** Told of the key as it is kept with its corrected deadline. */
+  readonly onCorrected: (kept: Stored) => void;
+}
+
+/**
+ * Judges whether the former value of a key still works. A deadline that was written by a clock ahead is
+ * corrected, and kept so: it would stay ahead as long as the clock was.
+ */
+export function createFormerDeadline({ repository, clock, onCorrected }: FormerDeadlineDeps) {
+  /** Keys that are being corrected. */
+  const correcting = new Set<string>();
+
+  const keep = async ({ id }: Stored, seen: FormerValue): Promise<void> => {
+    if (correcting.has(id)) return;
+    correcting.add(id);
+    const target = { definition: keyDefinition, idOrName: id, organization: null };
+    const correct = async ({ state }: Stored) => {
+      const { former } = readValues(state);
+      if (former?.hash !== seen.hash || former.until !== seen.until) return undefined;
+      return { state: { former: correctFormer(former, clock.now()) } };
+    };
+    // After a failure the next use of the value tries again.
+    const kept = await repository.note(target, correct).catch(() => undefined);
+    correcting.delete(id);
+    if (kept) onCorrected(kept);
+  };
+
+  return {
+    hasPassed(key: Stored, former: FormerValue): boolean {
+      const now = clock.now();
+      const corrected = correctFormer(former, now);
+      if (corrected !== former) void keep(key, former);
+      return corrected.until <= now;
+    },
+  };
+}
