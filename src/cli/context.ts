@@ -71,11 +71,12 @@ export function createContext({
   const timeoutMs = globals.number('timeout') ?? TIMEOUT_MS;
   const connectTo: CommandContext['connectTo'] = async ({ server, apiKey }) => {
     const { createClient } = await import('../client/create-client.ts');
+    const { sendWithNode } = await import('../client/node-transport.ts');
     return createClient({
       baseUrl: server,
       apiKey,
       clock: processClock,
-      fetch: io.fetch,
+      ...(io.fetch ? { fetch: io.fetch } : { transport: sendWithNode }),
       timeoutMs,
       userAgent: 'gateway-cli',
       trace: (line) => output.debug(line),

@@ -4,9 +4,9 @@ import { toConnectionError, type LostCall } from './connection-error.ts';
 import { fromErrorBody } from './error-body.ts';
 import { DEFAULT_RETRY, parseRetryAfter, retryDelay, type RetryPolicy } from './retry.ts';
 import type { Guard } from './guards.ts';
-import { sendWithNode, type Reply, type Sending } from './node-transport.ts';
 import { withDeadline } from './deadline.ts';
 import { sleep } from './sleep.ts';
+import type { Reply, Sending, Transport } from './transport.ts';
 import { withErrors } from './with-errors.ts';
 
 export interface HttpOptions {
@@ -14,8 +14,10 @@ export interface HttpOptions {
   baseUrl: string;
   /** Sent as `Authorization: Bearer …`; undefined sends none. */
   apiKey?: string | undefined;
-  /** Sends the calls in place of the HTTP client of Node.js. */
+  /** Default that of Node.js. */
   fetch?: typeof globalThis.fetch | undefined;
+  /** Sends every call but those with a form in place of `fetch`. */
+  transport?: Transport | undefined;
   clock: Clock;
   /** Milliseconds until a call without an answer is given up; default 60,000. Streams: until the head. */
   timeoutMs?: number | undefined;
@@ -158,16 +160,15 @@ function createSender(options: HttpOptions): Send {
   };
 }
 
-/** Forms are what `fetch` alone can write, so those are sent by it. */
 async function exchange(
-  { fetch, baseUrl }: HttpOptions,
+  { fetch, transport, baseUrl }: HttpOptions,
   { path, query, form }: HttpCall,
   sending: Sending,
 ): Promise<Reply> {
   const url = join(baseUrl, path, query);
-  if (fetch === undefined && form === undefined) return sendWithNode(url, sending);
-  const { body = form ?? null, ...init } = sending;
-  return (fetch ?? globalThis.fetch)(url, { ...init, body, redirect: 'manual' });
+  if (transport !== undefined && form === undefined) return transport(url, sending);
+  const { sendWithFetch } = await import('./fetch-transport.ts');
+  return sendWithFetch(url, { ...sending, form }, fetch ?? globalThis.fetch);
 }
 
 function metaOf(response: Reply): { requestId: string | undefined; contentType: string } {

@@ -1,27 +1,13 @@
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { Readable } from 'node:stream';
-
-/** Head of an answer, and its body that is yet to be read in one of two ways; a `Response` is one. */
-export interface Reply {
-  readonly status: number;
-  readonly headers: { get(name: string): string | null };
-  readonly body: ReadableStream<Uint8Array> | null;
-  text(): Promise<string>;
-}
-
-export interface Sending {
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
-  readonly signal: AbortSignal;
-}
+import type { Reply, Sending } from './transport.ts';
 
 /** Silence on an open connection after which it counts as lost, as `fetch` has it. */
 const MAX_SILENCE_MS = 300_000;
 
 /**
  * Sends one call with the HTTP client of Node.js, which loads in a fraction of the time of `fetch`.
- * Follows no redirect. Rejects with the error of the socket, or when `signal` is aborted.
+ * Writes no form, and follows no redirect.
  */
 export async function sendWithNode(url: string, sending: Sending): Promise<Reply> {
   const { protocol } = new URL(url);
