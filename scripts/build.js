@@ -1,44 +1,58 @@
 // Builds src/ into dist/: lib/ holds what runs, in few files, so that a command starts fast; types/ holds
-// the declarations, one for each source. With --if-stale only when a source is newer than the last build.
+// the declarations that the public entries reach. With --if-stale only when a source is newer than the last build.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stamp = join(root, 'dist', '.built');
 
-/** Files of lib/ that somebody reaches by path. */
+/** Files of lib/ that are reached by path, and their sources: a room of src/, and a name in it at any depth. */
 const ENTRIES = {
-  index: 'src/index.ts',
-  plugin: 'src/plugin.ts',
-  main: 'src/cli/main.ts',
-  'print-version': 'src/cli/print-version.ts',
-  'worker-channel': 'src/server/worker-channel.ts',
-  'reaper-process': 'src/runtime/reaper/reaper-process.ts',
-  'verify-process': 'src/store/raw/verify-process.ts',
+  index: 'index',
+  plugin: 'plugin',
+  main: 'cli/main',
+  'print-version': 'cli/print-version',
+  'worker-channel': 'server/worker-channel',
+  'reaper-process': 'runtime/reaper-process',
+  'verify-process': 'store/verify-process',
 };
 
 /**
  * Files of lib/ beside those that the bundler finds: sources that are loaded together, with what they
- * import. A source that several name goes to the first.
+ * import. A source that several reach goes to the first.
  */
-const GROUPS = [
-  ['commands', /src\/cli\/(all-commands|command|global-flags|style)\.ts$/],
-  [
-    'core',
-    /src\/(cli\/cli-error|client\/client-error|core\/(duration|errors|json-value|printable))\.ts$/,
+const GROUPS = {
+  version: ['cli/package-version'],
+  commands: ['cli/all-commands', 'cli/command', 'cli/global-flags', 'cli/style'],
+  core: [
+    'cli/cli-error',
+    'client/client-error',
+    'core/duration',
+    'core/errors',
+    'core/json-value',
+    'core/printable',
   ],
-  [
-    'command-line',
-    /src\/cli\/(context|failure|flags|list-resources|output|parse-argv|settings|signals)\.ts$/,
+  'command-line': [
+    'cli/context',
+    'cli/failure',
+    'cli/flags',
+    'cli/list-resources',
+    'cli/output',
+    'cli/parse-argv',
+    'cli/settings',
+    'cli/signals',
   ],
-  ['connection', /src\/cli\/(connection|contexts|pick-target)\.ts$/],
-  ['client', /src\/client\/create-client\.ts$/],
-  ['config', /src\/config\/load-config\.ts$/],
-];
+  connection: ['cli/connection', 'cli/contexts', 'cli/locate-gateway', 'cli/pick-target'],
+  client: ['client/create-client', 'client/node-transport'],
+  config: ['config/load-config'],
+};
+
+/** Another declaration, as one names it. */
+const IMPORTED = /(?:from|import\()\s*['"](\.[^'"]+)['"]/g;
 
 function newest(path) {
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -65,7 +79,32 @@ async function declare() {
     stdio: ['ignore', 2, 2],
   });
   const [status] = await once(child, 'exit');
+  if (status === 0) leaveReached(join(root, 'dist', 'types'));
   return status === 0;
+}
+
+/** Removes the declarations that nobody gets at who imports the package. */
+function leaveReached(types) {
+  const reached = new Set(['index', 'plugin'].map((name) => join(types, `${name}.d.ts`)));
+  for (const path of reached)
+    for (const [, imported] of readFileSync(path, 'utf8').matchAll(IMPORTED))
+      reached.add(join(dirname(path), imported.replace(/\.[jt]s$/, '.d.ts')));
+  for (const entry of readdirSync(types, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !reached.has(path)) rmSync(path);
+  }
+}
+
+/** Path of the one source of a room that has a name, so that sources may move within their room. */
+function sourceOf(name) {
+  const [room, file = room] = name.split('/');
+  const folder = join('src', file === room ? '' : room);
+  const found = readdirSync(join(root, folder), { recursive: file !== room })
+    .filter((path) => basename(path) === `${file}.ts`)
+    .map((path) => join(folder, path));
+  if (found.length !== 1)
+    throw new Error(`the build looks for one ${file}.ts in ${folder} and found ${found.length}`);
+  return found[0];
 }
 
 /** One build of all entries: what two of them use is one file, loaded once. Packages stay outside. */
@@ -73,7 +112,9 @@ async function bundle() {
   const { rolldown } = await import('rolldown');
   const build = await rolldown({
     cwd: root,
-    input: ENTRIES,
+    input: Object.fromEntries(
+      Object.entries(ENTRIES).map(([name, source]) => [name, sourceOf(source)]),
+    ),
     platform: 'node',
     external: (id) => !/^[./]/.test(id),
     onLog(level, { code, message }) {
@@ -91,11 +132,10 @@ async function bundle() {
     sourcemapExcludeSources: true,
     comments: false,
     codeSplitting: {
-      groups: GROUPS.map(([name, test], index) => ({
-        name,
-        test,
-        priority: GROUPS.length - index,
-      })),
+      groups: Object.entries(GROUPS).map(([name, sources], index, all) => {
+        const paths = new Set(sources.map((source) => join(root, sourceOf(source))));
+        return { name, test: (id) => paths.has(id), priority: all.length - index };
+      }),
     },
   });
   await build.close();
