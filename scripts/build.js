@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -33,7 +33,7 @@ const GROUPS = {
     'client/client-error',
     'core/duration',
     'core/errors',
-    'core/json-value',
+    'core/json/value',
     'core/printable',
   ],
   'command-line': [
@@ -95,15 +95,19 @@ function leaveReached(types) {
   }
 }
 
-/** Path of the one source of a room that has a name, so that sources may move within their room. */
+/** Path of the one source in a room that ends with a name, so that sources may move within their room. */
 function sourceOf(name) {
-  const [room, file = room] = name.split('/');
-  const folder = join('src', file === room ? '' : room);
-  const found = readdirSync(join(root, folder), { recursive: file !== room })
-    .filter((path) => basename(path) === `${file}.ts`)
-    .map((path) => join(folder, path));
+  const [room, ...end] = name.split('/');
+  const found =
+    end.length === 0
+      ? [join('src', `${room}.ts`)]
+      : readdirSync(join(root, 'src', room), { recursive: true })
+          .map((path) => join('src', room, path))
+          .filter((path) => path.endsWith(join('/', `${end.join('/')}.ts`)));
   if (found.length !== 1)
-    throw new Error(`the build looks for one ${file}.ts in ${folder} and found ${found.length}`);
+    throw new Error(
+      `the build looks for one ${end.join('/')}.ts in src/${room}, not ${found.length}`,
+    );
   return found[0];
 }
 

@@ -3,13 +3,13 @@
 import { register } from 'tsx/esm/api';
 
 register();
-const { nodeConfigFiles } = await import('../src/config/load.ts');
-const { loadConfig } = await import('../src/config/load-config.ts');
-const { systemClock } = await import('../src/core/clock.ts');
+const { nodeConfigFiles } = await import('../src/config/read/load.ts');
+const { loadConfig } = await import('../src/config/read/load-config.ts');
+const { systemClock } = await import('../src/core/time/clock.ts');
 const { createLog } = await import('../src/core/log.ts');
-const { convergeConfig } = await import('../src/server/converge-config.ts');
-const { firstStart, writeRuntime } = await import('../src/server/first-start.ts');
-const { openConfigured, serveGateway } = await import('../src/server/serve-gateway.ts');
+const { convergeConfig } = await import('../src/server/process/converge-config.ts');
+const { firstStart, writeRuntime } = await import('../src/server/process/first-start.ts');
+const { openConfigured, serveGateway } = await import('../src/server/process/serve-gateway.ts');
 
 const SPEED = 20;
 const startedAt = Date.now();

@@ -5,13 +5,13 @@
  */
 export { createClient } from './client/create-client.ts';
 export type { AdminKind, Client, ClientOptions } from './client/create-client.ts';
-export { ClientError } from './client/client-error.ts';
-export { formatDiagnostics } from './config/diagnostic.ts';
-export type { Diagnostic } from './config/diagnostic.ts';
-export { loadConfig } from './config/load-config.ts';
-export type { GatewayConfig, LoadConfigOptions, LoadedConfig } from './config/load-config.ts';
-export { systemClock } from './core/clock.ts';
-export type { Clock } from './core/clock.ts';
+export { ClientError } from './client/http/client-error.ts';
+export { formatDiagnostics } from './config/source/diagnostic.ts';
+export type { Diagnostic } from './config/source/diagnostic.ts';
+export { loadConfig } from './config/read/load-config.ts';
+export type { GatewayConfig, LoadConfigOptions, LoadedConfig } from './config/read/load-config.ts';
+export { systemClock } from './core/time/clock.ts';
+export type { Clock } from './core/time/clock.ts';
 export { defineProvider } from './providers/define-provider.ts';
 export type { ProviderDefinition } from './providers/define-provider.ts';
 export { startMockServer } from './providers/mock/mock-server.ts';

@@ -4,5 +4,5 @@ export { GatewayCommand } from './cli/plugins/gateway-command.ts';
 export type { GatewayContext } from './cli/plugins/gateway-command.ts';
 export type { CliErrorOptions } from './cli/cli-error.ts';
 export type { ExitName } from './cli/exit-codes.ts';
-export { ClientError } from './client/client-error.ts';
+export { ClientError } from './client/http/client-error.ts';
 export type { Client } from './client/create-client.ts';

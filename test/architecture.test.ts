@@ -15,6 +15,8 @@ const ROWS = [
   ['usage', 'routing'],
   ['inference'],
   ['surfaces', 'resources'],
+  ['assets', 'apis'],
+  ['tasks'],
   ['sessions'],
   ['runtime', 'scheduler'],
   ['client'],
@@ -27,9 +29,9 @@ const ROWS = [
 const ALSO_ALLOWED = new Set(['routing -> usage']);
 
 /** Folders whose children stand for themselves: none may import another. */
-const INDEPENDENT = ['protocols/', 'store/backends/', 'resources/kinds/'];
+const INDEPENDENT = ['protocols/', 'store/backends/'];
 /** Folders of `protocols/` that are no protocol. */
-const SHARED_BY_PROTOCOLS: ReadonlySet<string> = new Set(['capabilities', 'media']);
+const SHARED_BY_PROTOCOLS: ReadonlySet<string> = new Set(['canonical', 'capabilities', 'media']);
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
@@ -53,6 +55,9 @@ const imports: Import[] = files.flatMap((file) => {
   });
   return [...fixed.map(toImport(true)), ...dynamic.map(toImport(false))];
 });
+
+/** Recorded wire data, which is no code. */
+const isData = (folder: string): boolean => /\/(?:fixtures|__snapshots__)(?:\/|$)/.test(folder);
 
 const roomOf = (file: string): string => file.split('/')[0] as string;
 const rowOf = (room: string): number => ROWS.findIndex((row) => row.includes(room));
@@ -88,6 +93,22 @@ describe('the house', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('keeps kinds apart: none imports another', () => {
+    const loaded = imports.filter(({ atLoad }) => atLoad);
+    const kinds = loaded.filter(({ from }) => from === 'resources/registry.ts').map(({ to }) => to);
+    expect(kinds.length).toBeGreaterThan(10);
+    expect(loaded.filter(({ from, to }) => kinds.includes(from) && kinds.includes(to))).toEqual([]);
+  });
+
+  it.each(['src', 'test'])('keeps folders of %s small: at most 25 files', (top) => {
+    const root = fileURLToPath(new URL(`../${top}/`, import.meta.url));
+    const counts = new Map<string, number>();
+    for (const entry of readdirSync(root, { recursive: true, withFileTypes: true }))
+      if (entry.isFile()) counts.set(entry.parentPath, (counts.get(entry.parentPath) ?? 0) + 1);
+    const walls = [...counts].filter(([folder, count]) => count > 25 && !isData(folder));
+    expect(walls.map(([folder, count]) => `${relative(root, folder)}: ${count}`)).toEqual([]);
+  });
+
   it('has no cycles among what is loaded at once', () => {
     const graph = new Map<string, string[]>();
     for (const { from, to, atLoad } of imports)
@@ -112,7 +133,7 @@ describe('the house', () => {
     const eager = files
       .filter((file) => roomOf(file) === 'cli')
       .filter((file) =>
-        /^import (?!type)[^;]*from '\.\.\/(?:\.\.\/)?server\//m.test(
+        /^import (?!type)[^;]*from '(?:\.\.\/)+server\//m.test(
           readFileSync(join(src, file), 'utf8'),
         ),
       );

@@ -1,6 +1,6 @@
 import type { CommandContext } from './context.ts';
-import type { Failure } from './output.ts';
-import type { Style } from './style.ts';
+import type { Failure } from './output/output.ts';
+import type { Style } from './output/style.ts';
 
 export interface FlagSpec {
   /** Long name without dashes; a name that starts with `no-` is a switch that turns something off. */

@@ -35,8 +35,8 @@ export const COMMANDS: readonly CommandSpec[] = [
     name: 'version',
     summary: 'Print the version',
     examples: [{ command: 'gateway version -o json', note: 'With Node.js and platform' }],
-    light: () => import('./commands/version.ts'),
-    load: () => import('./commands/version.ts'),
+    light: () => import('./commands/local/version.ts'),
+    load: () => import('./commands/local/version.ts'),
   },
   {
     name: 'completion',
@@ -47,8 +47,8 @@ export const COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway completion fish | source', note: 'fish, in ~/.config/fish/config.fish' },
     ],
     args: [{ name: 'shell', required: true, description: 'bash, zsh, fish or powershell' }],
-    light: () => import('./commands/completion.ts'),
-    load: () => import('./commands/completion.ts'),
+    light: () => import('./commands/local/completion.ts'),
+    load: () => import('./commands/local/completion.ts'),
   },
   {
     name: 'complete-words',
@@ -62,8 +62,8 @@ export const COMMANDS: readonly CommandSpec[] = [
       },
     ],
     hidden: true,
-    light: () => import('./commands/complete-words.ts'),
-    load: () => import('./commands/complete-words.ts'),
+    light: () => import('./commands/local/complete-words.ts'),
+    load: () => import('./commands/local/complete-words.ts'),
   },
   {
     name: 'help',
@@ -81,7 +81,7 @@ export const COMMANDS: readonly CommandSpec[] = [
         description: 'Words of a command, or flags, exit-codes, env, config',
       },
     ],
-    light: () => import('./commands/help.ts'),
-    load: () => import('./commands/help.ts'),
+    light: () => import('./commands/local/help.ts'),
+    load: () => import('./commands/local/help.ts'),
   },
 ];

@@ -1,10 +1,10 @@
 import type { Client } from '../client/create-client.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { usageError } from './cli-error.ts';
-import type { Connection } from './connection.ts';
-import type { ResolvedFlags } from './flags.ts';
+import type { Connection } from './connection/connection.ts';
+import type { ResolvedFlags } from './grammar/flags.ts';
 import type { CliIo } from './io.ts';
-import type { Output } from './output.ts';
+import type { Output } from './output/output.ts';
 
 export interface ConnectOptions {
   /** A file of the project; its directory is searched for `.gateway` too. */
@@ -63,7 +63,7 @@ export function createContext({
   format,
 }: ContextOptions): CommandContext {
   const connection = async (options: ConnectOptions = {}) => {
-    const { locateGateway } = await import('./locate-gateway.ts');
+    const { locateGateway } = await import('./connection/locate-gateway.ts');
     const found = await locateGateway(io, globals, options);
     output.debug(`server ${found.server} (${found.serverOrigin}), key from ${found.keyOrigin}`);
     return found;
@@ -71,7 +71,7 @@ export function createContext({
   const timeoutMs = globals.number('timeout') ?? TIMEOUT_MS;
   const connectTo: CommandContext['connectTo'] = async ({ server, apiKey }) => {
     const { createClient } = await import('../client/create-client.ts');
-    const { sendWithNode } = await import('../client/node-transport.ts');
+    const { sendWithNode } = await import('../client/http/node-transport.ts');
     return createClient({
       baseUrl: server,
       apiKey,
@@ -99,7 +99,7 @@ export function createContext({
       if (!isTerminal(io)) {
         throw usageError(`${question} Nobody can be asked here`, 'add --yes to go on');
       }
-      const { ask } = await import('./ask.ts');
+      const { ask } = await import('./input/ask.ts');
       await ask(question, { input: process.stdin, output: process.stderr, signal });
     },
     readStdin: () => readAll(io.stdin),

@@ -1,7 +1,7 @@
-import { ClientError } from '../client/client-error.ts';
+import { ClientError } from '../client/http/client-error.ts';
 import { CliError } from './cli-error.ts';
 import { EXIT, exitOf } from './exit-codes.ts';
-import type { Failure } from './output.ts';
+import type { Failure } from './output/output.ts';
 
 const HINTS: Readonly<Record<string, string>> = {
   unreachable:

@@ -1,4 +1,4 @@
-import type { Sink } from './output.ts';
+import type { Sink } from './output/output.ts';
 
 export interface Signals {
   on(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;

@@ -2,7 +2,7 @@ import { commandsFor } from './all-commands.ts';
 import { findCommand, type CommandSpec } from './command.ts';
 import type { CliIo } from './io.ts';
 import type { CommandLine } from './run-command.ts';
-import { createStyle, wantsColor } from './style.ts';
+import { createStyle, wantsColor } from './output/style.ts';
 
 /**
  * Runs one command line and gives its exit code (`gateway help exit-codes`). Never rejects. Plain

@@ -1,16 +1,16 @@
 import { createContext } from './context.ts';
 import { schemaOf, type CommandSpec } from './command.ts';
-import { dataFormat, formatsOf } from './data-format.ts';
+import { dataFormat, formatsOf } from './output/data-format.ts';
 import { toFailure } from './failure.ts';
-import { resolveFlags, type ResolvedFlags } from './flags.ts';
-import { GLOBAL_FLAGS } from './global-flags.ts';
+import { resolveFlags, type ResolvedFlags } from './grammar/flags.ts';
+import { GLOBAL_FLAGS } from './grammar/global-flags.ts';
 import type { CliIo } from './io.ts';
-import { createOutput, type Output } from './output.ts';
-import { withListHint } from './not-found.ts';
-import { parseArgv, type ParsedArgv } from './parse-argv.ts';
-import { readSettings } from './settings.ts';
+import { createOutput, type Output } from './output/output.ts';
+import { withListHint } from './resources/not-found.ts';
+import { parseArgv, type ParsedArgv } from './grammar/parse-argv.ts';
+import { readSettings } from './grammar/settings.ts';
 import { watchSignals } from './signals.ts';
-import { createStyle, wantsColor } from './style.ts';
+import { createStyle, wantsColor } from './output/style.ts';
 
 export interface CommandLine {
   commands: readonly CommandSpec[];

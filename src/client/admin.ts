@@ -1,7 +1,7 @@
-import { deleteOnce } from './delete-once.ts';
-import type { Http, HttpCall } from './http.ts';
-import { hasStrings, isPageOf } from './guards.ts';
-import { eachItem } from './pages.ts';
+import { deleteOnce } from './http/delete-once.ts';
+import type { Http, HttpCall } from './http/http.ts';
+import { hasStrings, isPageOf } from './http/guards.ts';
+import { eachItem } from './http/pages.ts';
 
 /** A resource as the server shows it; the fields of a kind stand beside these. */
 export interface ResourceView {

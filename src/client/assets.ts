@@ -1,5 +1,5 @@
-import { hasStrings } from './guards.ts';
-import type { Http } from './http.ts';
+import { hasStrings } from './http/guards.ts';
+import type { Http } from './http/http.ts';
 
 /** A permanent reference to media, as the gateway shows it when it is made. */
 export interface AssetView {

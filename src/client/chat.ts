@@ -1,8 +1,8 @@
-import { ClientError } from './client-error.ts';
-import { fromErrorBody } from './error-body.ts';
-import { eventData } from './event-stream.ts';
-import { isRecord } from './guards.ts';
-import type { Http } from './http.ts';
+import { ClientError } from './http/client-error.ts';
+import { fromErrorBody } from './http/error-body.ts';
+import { eventData } from './http/event-stream.ts';
+import { isRecord } from './http/guards.ts';
+import type { Http } from './http/http.ts';
 
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant';

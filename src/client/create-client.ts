@@ -4,7 +4,7 @@ import { createAssetsClient, type AssetsClient } from './assets.ts';
 import { createChatClient, type ChatClient } from './chat.ts';
 import { createDeploymentRunsClient, type DeploymentRunsClient } from './deployment-runs.ts';
 import { createDeploymentsClient, type DeploymentsClient } from './deployments.ts';
-import { createHttp, type HttpAnswer, type HttpCall, type HttpOptions } from './http.ts';
+import { createHttp, type HttpAnswer, type HttpCall, type HttpOptions } from './http/http.ts';
 import { createModelsClient, type ModelsClient } from './models.ts';
 import { createRequestsClient, type RequestsClient } from './requests.ts';
 import { createRunsClient, createTasksClient, type RunsClient, type TasksClient } from './runs.ts';

@@ -1,14 +1,14 @@
 import type { ListFilters } from './admin.ts';
-import { ClientError } from './client-error.ts';
-import { hasStrings, isPageOf, isRecord } from './guards.ts';
-import type { Guard } from './guards.ts';
-import type { Http } from './http.ts';
-import { eachItem } from './pages.ts';
-import { canGoOn } from './read-on.ts';
-import type { Patience } from './read-on.ts';
-import { sleep } from './sleep.ts';
-import { watchList } from './watch-list.ts';
-import type { WatchOptions } from './watch-list.ts';
+import { ClientError } from './http/client-error.ts';
+import { hasStrings, isPageOf, isRecord } from './http/guards.ts';
+import type { Guard } from './http/guards.ts';
+import type { Http } from './http/http.ts';
+import { eachItem } from './http/pages.ts';
+import { canGoOn } from './http/read-on.ts';
+import type { Patience } from './http/read-on.ts';
+import { sleep } from './http/sleep.ts';
+import { watchList } from './http/watch-list.ts';
+import type { WatchOptions } from './http/watch-list.ts';
 
 /** A run of a Schedule as the server shows it; pending while Session and error are null. */
 export interface DeploymentRunView {

@@ -1,11 +1,11 @@
 import type { ListFilters } from './admin.ts';
-import { ClientError } from './client-error.ts';
+import { ClientError } from './http/client-error.ts';
 import { isRun } from './deployment-runs.ts';
 import type { DeploymentRunView } from './deployment-runs.ts';
-import { hasStrings, isPageOf, isRecord } from './guards.ts';
-import { deleteOnce } from './delete-once.ts';
-import type { Http } from './http.ts';
-import { eachItem } from './pages.ts';
+import { hasStrings, isPageOf, isRecord } from './http/guards.ts';
+import { deleteOnce } from './http/delete-once.ts';
+import type { Http } from './http/http.ts';
+import { eachItem } from './http/pages.ts';
 
 /** A Schedule as the server shows it. */
 export interface DeploymentView {

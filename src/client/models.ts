@@ -1,5 +1,5 @@
-import { hasStrings, isPageOf } from './guards.ts';
-import type { Http } from './http.ts';
+import { hasStrings, isPageOf } from './http/guards.ts';
+import type { Http } from './http/http.ts';
 
 /** One way in which a model answers clients of a protocol. */
 export interface ServedWay {

@@ -1,9 +1,9 @@
-import type { Http } from './http.ts';
-import { hasStrings, isPageOf } from './guards.ts';
-import { eachItem } from './pages.ts';
-import type { Patience } from './read-on.ts';
-import { watchList } from './watch-list.ts';
-import type { WatchOptions } from './watch-list.ts';
+import type { Http } from './http/http.ts';
+import { hasStrings, isPageOf } from './http/guards.ts';
+import { eachItem } from './http/pages.ts';
+import type { Patience } from './http/read-on.ts';
+import { watchList } from './http/watch-list.ts';
+import type { WatchOptions } from './http/watch-list.ts';
 
 /** The record that one inference request leaves; newer servers may add fields. */
 export interface RequestRecord {

@@ -1,9 +1,9 @@
-import { ClientError } from './client-error.ts';
-import { hasStrings } from './guards.ts';
-import type { Http } from './http.ts';
-import { canGoOn } from './read-on.ts';
-import type { Patience } from './read-on.ts';
-import { sleep } from './sleep.ts';
+import { ClientError } from './http/client-error.ts';
+import { hasStrings } from './http/guards.ts';
+import type { Http } from './http/http.ts';
+import { canGoOn } from './http/read-on.ts';
+import type { Patience } from './http/read-on.ts';
+import { sleep } from './http/sleep.ts';
 
 /** A run of a model or API; the last three states are final. */
 export interface RunView {

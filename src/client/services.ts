@@ -1,14 +1,14 @@
 import { TURNING, TurnWatch } from '../runtime/entry/turn-watch.ts';
 import type { TurnEnd } from '../runtime/entry/turn-watch.ts';
-import type { SessionEvent } from '../sessions/session-event.ts';
-import { ClientError } from './client-error.ts';
-import { eventData } from './event-stream.ts';
-import { hasStrings, isPageOf, isRecord } from './guards.ts';
-import type { Http } from './http.ts';
-import { eachItem } from './pages.ts';
-import { readEvent } from './read-event.ts';
-import { readOn } from './read-on.ts';
-import type { Patience } from './read-on.ts';
+import type { SessionEvent } from '../sessions/log/session-event.ts';
+import { ClientError } from './http/client-error.ts';
+import { eventData } from './http/event-stream.ts';
+import { hasStrings, isPageOf, isRecord } from './http/guards.ts';
+import type { Http } from './http/http.ts';
+import { eachItem } from './http/pages.ts';
+import { readEvent } from './http/read-event.ts';
+import { readOn } from './http/read-on.ts';
+import type { Patience } from './http/read-on.ts';
 
 export interface RunInput {
   /** Id of the Service. */

@@ -1,11 +1,11 @@
-import type { SessionEvent } from '../sessions/session-event.ts';
+import type { SessionEvent } from '../sessions/log/session-event.ts';
 import type { ListFilters } from './admin.ts';
-import { hasStrings, isPageOf } from './guards.ts';
-import { deleteOnce } from './delete-once.ts';
-import type { Http } from './http.ts';
-import { eachItem } from './pages.ts';
-import type { Patience } from './read-on.ts';
-import type { TailEnd } from './rest-watch.ts';
+import { hasStrings, isPageOf } from './http/guards.ts';
+import { deleteOnce } from './http/delete-once.ts';
+import type { Http } from './http/http.ts';
+import { eachItem } from './http/pages.ts';
+import type { Patience } from './http/read-on.ts';
+import type { TailEnd } from './http/rest-watch.ts';
 import { tailSession } from './tail-session.ts';
 
 /** A Session as the server shows it. */

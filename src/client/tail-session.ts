@@ -1,11 +1,11 @@
-import type { SessionEvent } from '../sessions/session-event.ts';
-import { eventData } from './event-stream.ts';
-import { hasStrings } from './guards.ts';
-import { readEvent } from './read-event.ts';
-import { readOn } from './read-on.ts';
-import type { Patience } from './read-on.ts';
-import { RESTING, RestWatch } from './rest-watch.ts';
-import type { TailEnd } from './rest-watch.ts';
+import type { SessionEvent } from '../sessions/log/session-event.ts';
+import { eventData } from './http/event-stream.ts';
+import { hasStrings } from './http/guards.ts';
+import { readEvent } from './http/read-event.ts';
+import { readOn } from './http/read-on.ts';
+import type { Patience } from './http/read-on.ts';
+import { RESTING, RestWatch } from './http/rest-watch.ts';
+import type { TailEnd } from './http/rest-watch.ts';
 
 export interface TailSource extends Patience {
   /** All events that there are, oldest first unless `order` says `desc`. */

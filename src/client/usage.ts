@@ -1,5 +1,5 @@
-import { hasStrings, isPageOf, isRecord } from './guards.ts';
-import type { Http } from './http.ts';
+import { hasStrings, isPageOf, isRecord } from './http/guards.ts';
+import type { Http } from './http/http.ts';
 
 /** Counts of one group; the members that were grouped by stand beside these. Money in decimal USD. */
 export interface UsageRow {

@@ -1,6 +1,6 @@
-import { hasStrings, isPageOf } from './guards.ts';
-import type { Http } from './http.ts';
-import { eachItem } from './pages.ts';
+import { hasStrings, isPageOf } from './http/guards.ts';
+import type { Http } from './http/http.ts';
+import { eachItem } from './http/pages.ts';
 
 /** What signs the webhooks of the organization; shown this once. */
 export interface WebhookSecret {

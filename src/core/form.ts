@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from './errors.ts';
-import type { Quirks } from './quirks.ts';
-import { fromBytes, joinBodies } from './spooled-body.ts';
-import type { SpooledBody } from './spooled-body.ts';
+import type { Quirks } from './json/quirks.ts';
+import { fromBytes, joinBodies } from './memory/spooled-body.ts';
+import type { SpooledBody } from './memory/spooled-body.ts';
 
 /** A part of a form whose content is text. */
 export interface FormField {

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { UpstreamError } from '../upstream/transport.ts';
 import type {
   Transport,

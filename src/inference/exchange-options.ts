@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { Answer, StreamReader, Wire } from '../protocols/protocol.ts';
 import type { HealthReport } from '../routing/health.ts';
 import type { Candidate } from '../routing/plan.ts';

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { Clock, Timer } from '../core/clock.ts';
+import type { Clock, Timer } from '../core/time/clock.ts';
 import type { PipeableBody } from './types.ts';
 
 /** What may wait for a client that has not taken its response yet. */

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { RequestAddress, WireProtocol } from '../protocols/protocol.ts';
 import type { RequestSource } from '../protocols/scan-request.ts';
@@ -10,8 +10,8 @@ import { matchesModel } from '../routing/model-patterns.ts';
 import { planCandidates } from '../routing/plan.ts';
 import type { Plan } from '../routing/plan.ts';
 import { clientHeaders } from '../upstream/response-headers.ts';
-import type { AttemptRecord, Ledger } from '../usage/ledger.ts';
-import { boundOf } from '../usage/pricing.ts';
+import type { AttemptRecord, Ledger } from '../usage/ledger/ledger.ts';
+import { boundOf } from '../usage/spend/pricing.ts';
 import type { Principal } from '../usage/principal.ts';
 import { createContentRecorder } from './content-recorder.ts';
 import type { ContentRecorder } from './content-recorder.ts';

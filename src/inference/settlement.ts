@@ -1,9 +1,9 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { GatewayError } from '../core/errors.ts';
 import { addUsage, NO_USAGE } from '../core/usage.ts';
 import type { Usage } from '../core/usage.ts';
-import type { AttemptRecord, Estimate, RequestOutcome } from '../usage/ledger.ts';
-import { costOf, estimateTokens } from '../usage/pricing.ts';
+import type { AttemptRecord, Estimate, RequestOutcome } from '../usage/ledger/ledger.ts';
+import { costOf, estimateTokens } from '../usage/spend/pricing.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { Call, CallRecord } from './types.ts';
 

@@ -7,7 +7,7 @@ import type { RequestPeek, WireProtocol } from '../protocols/protocol.ts';
 import type { Candidate, SkippedRoute } from '../routing/plan.ts';
 import type { Model } from '../routing/catalog.ts';
 import type { FaultKind } from '../routing/health.ts';
-import type { LedgerEntry, RequestOutcome } from '../usage/ledger.ts';
+import type { LedgerEntry, RequestOutcome } from '../usage/ledger/ledger.ts';
 import type { Principal } from '../usage/principal.ts';
 import type { RequestMedia } from './request-media.ts';
 import type { WorkKeeper } from './work-keeper.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../core/clock.ts';
+import type { Clock, Timer } from '../core/time/clock.ts';
 import type { MinThroughput, Timeouts } from '../routing/catalog.ts';
 
 export type Lapse = 'timeout_first_content' | 'timeout_idle' | 'timeout_total' | 'min_throughput';

@@ -1,4 +1,4 @@
-import { correctDeadline, isFromAhead } from '../core/deadline.ts';
+import { correctDeadline, isFromAhead } from '../core/time/deadline.ts';
 import type { Key, Store } from '../store/store.ts';
 import { dueFrom, duePrefix, fromDueEntry, jobKey, toChangeOps } from './job-rows.ts';
 import type { DueJob, JobRow } from './job-rows.ts';

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../core/clock.ts';
-import { toDeadline } from '../core/deadline.ts';
+import type { Clock, Timer } from '../core/time/clock.ts';
+import { toDeadline } from '../core/time/deadline.ts';
 import type { Store } from '../store/store.ts';
 import { jobKey, toAddOps, toChangeOps, toNewRow, toWakeOps } from './job-rows.ts';
 import type { JobRow } from './job-rows.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts';
-import type { SteadyClock } from '../core/steady-clock.ts';
+import type { Clock } from '../core/time/clock.ts';
+import type { SteadyClock } from '../core/time/steady-clock.ts';
 import type { Key, Store } from '../store/store.ts';
 import { correctDue, isDueAhead } from './correct-due.ts';
 import { duePrefix, fromDueEntry, fromHeldKey, heldPrefix } from './job-rows.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock, Timer } from '../core/clock.ts';
-import { toDeadline } from '../core/deadline.ts';
+import type { Clock, Timer } from '../core/time/clock.ts';
+import { toDeadline } from '../core/time/deadline.ts';
 import type { Op, Store } from '../store/store.ts';
 import { jobKey, toChangeOps } from './job-rows.ts';
 import type { JobRow, StoredJob } from './job-rows.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../core/clock.ts';
-import { toDeadline } from '../core/deadline.ts';
-import { createSteadyClock, type SteadyClock } from '../core/steady-clock.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { toDeadline } from '../core/time/deadline.ts';
+import { createSteadyClock, type SteadyClock } from '../core/time/steady-clock.ts';
 import type { Op, Store, Version } from '../store/store.ts';
 import { JobHold, LEASE_MS } from './job-hold.ts';
 import { DueJobs } from './due-jobs.ts';

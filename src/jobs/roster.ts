@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../core/clock.ts';
+import type { Clock, Timer } from '../core/time/clock.ts';
 import type { Key, Store } from '../store/store.ts';
 import { toChangeOps } from './job-rows.ts';
 import type { JobRow } from './job-rows.ts';

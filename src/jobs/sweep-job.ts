@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts';
-import { isJsonObject } from '../core/json-value.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { isJsonObject } from '../core/json/value.ts';
 import type { Value } from '../store/store.ts';
 import type { Job, JobHandler } from './jobs.ts';
 

@@ -1,8 +1,8 @@
 import type { Buffer } from 'node:buffer';
 import { JsonDocument } from '../core/json/json-document.ts';
 import { JsonScanner } from '../core/json/scanner.ts';
-import type { JsonPatch } from '../core/json-splice.ts';
-import { applyPatches } from '../core/json-splice.ts';
+import type { JsonPatch } from '../core/json/splice.ts';
+import { applyPatches } from '../core/json/splice.ts';
 
 /** A provider's answer: its bytes, or what a scan made of them. */
 export type AnswerSource = Buffer | JsonDocument;

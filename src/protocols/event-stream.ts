@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
-import { SseBatch } from '../core/sse-batch.ts';
-import type { SseFrame } from '../core/sse-frame.ts';
-import { createSseFramer } from '../core/sse.ts';
+import { SseBatch } from '../core/sse/batch.ts';
+import type { SseFrame } from '../core/sse/frame.ts';
+import { createSseFramer } from '../core/sse/sse.ts';
 import type { Usage } from '../core/usage.ts';
 import type { StreamFailure, StreamReader } from './protocol.ts';
 

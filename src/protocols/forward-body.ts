@@ -1,9 +1,9 @@
 import type { Buffer } from 'node:buffer';
-import { quirkEdits } from '../core/json-quirks.ts';
+import { quirkEdits } from '../core/json/json-quirks.ts';
 import type { JsonMember } from '../core/json/json-member.ts';
-import { applyPatches, findPatches, patchInPieces } from '../core/json-splice.ts';
-import type { JsonEdit } from '../core/json-splice.ts';
-import type { SpooledBody } from '../core/spooled-body.ts';
+import { applyPatches, findPatches, patchInPieces } from '../core/json/splice.ts';
+import type { JsonEdit } from '../core/json/splice.ts';
+import type { SpooledBody } from '../core/memory/spooled-body.ts';
 import type { EncodeOptions, RequestPeek } from './protocol.ts';
 
 /** From here on a copy of the client's bytes weighs more than sending them in pieces. */

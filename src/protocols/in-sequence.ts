@@ -1,4 +1,4 @@
-import type { AnswerEvent, PartEvent } from './canonical-stream.ts';
+import type { AnswerEvent, PartEvent } from './canonical/stream.ts';
 
 /** Characters of what waits, with a charge for every event. */
 const MAX_HELD = 8 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
-import { findMembers } from '../core/json-scan.ts';
-import { applyPatches } from '../core/json-splice.ts';
-import type { JsonPatch } from '../core/json-splice.ts';
+import { findMembers } from '../core/json/scan.ts';
+import { applyPatches } from '../core/json/splice.ts';
+import type { JsonPatch } from '../core/json/splice.ts';
 
 /** The logical name in a body. Throws `invalid_request` with `param: model`. */
 export function readModelName(model: unknown): string {

@@ -3,11 +3,11 @@ import type { Form } from '../core/form.ts';
 import type { JsonDocument } from '../core/json/json-document.ts';
 import type { JsonMember } from '../core/json/json-member.ts';
 import type { Protocol } from '../core/protocol-id.ts';
-import type { Quirks } from '../core/quirks.ts';
-import type { SpooledBody } from '../core/spooled-body.ts';
+import type { Quirks } from '../core/json/quirks.ts';
+import type { SpooledBody } from '../core/memory/spooled-body.ts';
 import type { Usage } from '../core/usage.ts';
 import type { AnswerSource } from './answer-document.ts';
-import type { CallForms } from './call-forms.ts';
+import type { CallForms } from './canonical/call-forms.ts';
 import type { Capabilities } from './capabilities/capabilities.ts';
 import type { RequestSource } from './scan-request.ts';
 

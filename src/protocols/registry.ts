@@ -1,12 +1,12 @@
 import type { Protocol } from '../core/protocol-id.ts';
-import type { CanonicalCodec } from './canonical-codec.ts';
+import type { CanonicalCodec } from './canonical/codec.ts';
 import { chatCodec } from './chat/codec/chat-codec.ts';
 import { generateContentCodec } from './generate-content/codec/generate-content-codec.ts';
 import { messagesCodec } from './messages/codec/messages-codec.ts';
-import { pairLosses } from './pair-losses.ts';
+import { pairLosses } from './canonical/pair-losses.ts';
 import type { Wire, WireProtocol } from './protocol.ts';
 import { responsesCodec } from './responses/codec/responses-codec.ts';
-import { translateBetween } from './translate.ts';
+import { translateBetween } from './canonical/translate.ts';
 
 /** The protocols that can be translated into one another. */
 export const CODECS: readonly CanonicalCodec[] = [

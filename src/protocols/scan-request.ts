@@ -2,8 +2,8 @@ import type { Buffer } from 'node:buffer';
 import { scanJson } from '../core/json/json-document.ts';
 import type { JsonDocument } from '../core/json/json-document.ts';
 import { Marks } from '../core/json/marks.ts';
-import { CUSTOM_MARK } from './call-forms.ts';
-import { TOKEN_MARK } from './reasoning-token.ts';
+import { CUSTOM_MARK } from './canonical/call-forms.ts';
+import { TOKEN_MARK } from './canonical/reasoning-token.ts';
 
 /** Beginning of a reference to an asset. */
 export const ASSET_MARK = 'asset:';

@@ -1,5 +1,5 @@
 import type { Protocol } from '../core/protocol-id.ts';
-import type { Quirks } from '../core/quirks.ts';
+import type { Quirks } from '../core/json/quirks.ts';
 import type { AssetEndpoints, ProviderAuth, ProviderDefinition } from './define-provider.ts';
 
 /** What requests of one protocol have in common; made once per account. */

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import type { Protocol } from '../core/protocol-id.ts';
-import type { SpooledBody } from '../core/spooled-body.ts';
+import type { SpooledBody } from '../core/memory/spooled-body.ts';
 import type { UpstreamRequest } from '../upstream/transport.ts';
 import type { PreparedEndpoint, ProviderAccount } from './account.ts';
 import { MESSAGES_HEADERS, messagesHeaders } from './messages-headers.ts';

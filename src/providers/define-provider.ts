@@ -1,5 +1,5 @@
 import type { Protocol } from '../core/protocol-id.ts';
-import type { Quirks } from '../core/quirks.ts';
+import type { Quirks } from '../core/json/quirks.ts';
 import type { FailureClass } from '../upstream/classify.ts';
 
 /** How the provider wants its credential. */

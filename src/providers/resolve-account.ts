@@ -1,9 +1,9 @@
 import leven from 'leven';
 import { GatewayError } from '../core/errors.ts';
-import { parseJsonPath } from '../core/json-path.ts';
+import { parseJsonPath } from '../core/json/path.ts';
 import { PROTOCOLS } from '../core/protocol-id.ts';
 import type { Protocol } from '../core/protocol-id.ts';
-import type { Quirks } from '../core/quirks.ts';
+import type { Quirks } from '../core/json/quirks.ts';
 import type { ProviderAccount } from './account.ts';
 import type {
   AssetEndpoints,

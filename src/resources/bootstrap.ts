@@ -1,6 +1,6 @@
 import { GatewayError } from '../core/errors.ts';
-import { newKeyValue, SCOPES } from './key.ts';
-import type { Repository } from './repository.ts';
+import { newKeyValue, SCOPES } from './kinds/key.ts';
+import type { Repository } from './store/repository.ts';
 
 export interface FirstStart {
   organization: string;

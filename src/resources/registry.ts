@@ -1,20 +1,20 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { KeyHasher } from '../core/seal.ts';
-import { agent, defineAgent } from './agent.ts';
-import type { OperatorNames } from './agent-fields.ts';
-import { api } from './api.ts';
-import type { OwnWebhook } from './chat-webhooks.ts';
-import { credential } from './credential.ts';
-import type { ResourceDefinition } from './define-resource.ts';
-import { defineDeployment, deployment } from './deployment.ts';
-import { file } from './file.ts';
-import { inventory } from './inventory.ts';
-import { defineKey, key } from './key.ts';
-import { model } from './model.ts';
-import { organization } from './organization.ts';
-import { provider } from './provider.ts';
-import { defineService, service } from './service.ts';
-import { skill } from './skill.ts';
+import { agent, defineAgent } from './kinds/agent.ts';
+import type { OperatorNames } from './kinds/agent-fields.ts';
+import { api } from './kinds/api.ts';
+import type { OwnWebhook } from './kinds/chat-webhooks.ts';
+import { credential } from './kinds/credential.ts';
+import type { ResourceDefinition } from './store/define-resource.ts';
+import { defineDeployment, deployment } from './kinds/deployment.ts';
+import { file } from './kinds/file.ts';
+import { inventory } from './kinds/inventory.ts';
+import { defineKey, key } from './kinds/key.ts';
+import { model } from './kinds/model.ts';
+import { organization } from './kinds/organization.ts';
+import { provider } from './kinds/provider.ts';
+import { defineService, service } from './kinds/service.ts';
+import { skill } from './kinds/skill.ts';
 
 /** Every kind, in the order in which references can be resolved. */
 export const RESOURCES: readonly ResourceDefinition[] = [

@@ -1,5 +1,5 @@
-import { parseJsonPath } from '../core/json-path.ts';
-import type { JsonPath } from '../core/json-path.ts';
+import { parseJsonPath } from '../core/json/path.ts';
+import type { JsonPath } from '../core/json/path.ts';
 import { GatewayError } from '../core/errors.ts';
 import { parsePathPattern } from './api-paths.ts';
 import type { PathPattern } from './api-paths.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts';
-import { isFromAhead, timeLeft, toDeadline } from '../core/deadline.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { isFromAhead, timeLeft, toDeadline } from '../core/time/deadline.ts';
 import type { Route } from './catalog.ts';
 
 /** Why a candidate was left, as far as its health is concerned. */

@@ -1,5 +1,5 @@
-import { parseDuration } from '../core/duration.ts';
-import type { Duration } from '../core/duration.ts';
+import { parseDuration } from '../core/time/duration.ts';
+import type { Duration } from '../core/time/duration.ts';
 import { perMillionToNanos, toNanos } from '../core/money.ts';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Capabilities } from '../protocols/capabilities/capabilities.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts';
-import { isFromAhead, timeLeft } from '../core/deadline.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { isFromAhead, timeLeft } from '../core/time/deadline.ts';
 import type { Entry, Key, Op, Store } from '../store/store.ts';
 import { isForgiven } from './health.ts';
 import type { Cooldown, Health, HealthOptions } from './health.ts';

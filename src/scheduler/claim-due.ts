@@ -1,13 +1,13 @@
-import type { Clock } from '../core/clock.ts';
-import { latestInstant, upcomingInstants } from '../core/cron.ts';
-import type { CronSchedule } from '../core/cron.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { latestInstant, upcomingInstants } from '../core/time/cron.ts';
+import type { CronSchedule } from '../core/time/cron.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import type { Stored } from '../resources/define-resource.ts';
-import { deployment } from '../resources/deployment.ts';
-import { scheduleOf } from '../resources/deployment-fields.ts';
+import type { Stored } from '../resources/store/define-resource.ts';
+import { deployment } from '../resources/kinds/deployment.ts';
+import { scheduleOf } from '../resources/kinds/deployment-fields.ts';
 import {
   claimedOf,
   dueKey,
@@ -15,8 +15,8 @@ import {
   firstDue,
   isClaimed,
   withClaim,
-} from '../resources/due-index.ts';
-import type { Note, Repository } from '../resources/repository.ts';
+} from '../resources/store/due-index.ts';
+import type { Note, Repository } from '../resources/store/repository.ts';
 import type { Store } from '../store/store.ts';
 import { beginOps } from './run-ops.ts';
 import { slotKey } from './run-row.ts';

@@ -1,11 +1,11 @@
-import type { Clock } from '../core/clock.ts';
-import { nextInstant } from '../core/cron.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { nextInstant } from '../core/time/cron.ts';
 import type { Log } from '../core/log.ts';
-import type { Stored } from '../resources/define-resource.ts';
-import { deployment } from '../resources/deployment.ts';
-import { scheduleOf } from '../resources/deployment-fields.ts';
-import { claimedOf, DUE_PREFIX, dueKey, dueOps, firstDue } from '../resources/due-index.ts';
-import type { Note, Repository } from '../resources/repository.ts';
+import type { Stored } from '../resources/store/define-resource.ts';
+import { deployment } from '../resources/kinds/deployment.ts';
+import { scheduleOf } from '../resources/kinds/deployment-fields.ts';
+import { claimedOf, DUE_PREFIX, dueKey, dueOps, firstDue } from '../resources/store/due-index.ts';
+import type { Note, Repository } from '../resources/store/repository.ts';
 import type { Store } from '../store/store.ts';
 
 const PAGE = 64;

@@ -1,5 +1,5 @@
 import type { Job, Jobs } from '../jobs/jobs.ts';
-import { pendingRunKey } from '../resources/due-index.ts';
+import { pendingRunKey } from '../resources/store/due-index.ts';
 import type { Op, Version } from '../store/store.ts';
 import { runIndexOps, runKey } from './run-row.ts';
 import type { RunRow } from './run-row.ts';

@@ -1,8 +1,8 @@
 import { idTime } from '../core/ids.ts';
 import { jobKey } from '../jobs/job-rows.ts';
 import type { Sweep } from '../jobs/sweep-job.ts';
-import { deployment } from '../resources/deployment.ts';
-import type { Repository } from '../resources/repository.ts';
+import { deployment } from '../resources/kinds/deployment.ts';
+import type { Repository } from '../resources/store/repository.ts';
 import type { Entry, Op, Store } from '../store/store.ts';
 import { NOTIFY_JOB } from './notify/notifier.ts';
 import { runIndexKeys, runIndexPrefix, runKey, RUNS, slotKey, statusOf } from './run-row.ts';

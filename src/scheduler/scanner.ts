@@ -1,7 +1,7 @@
-import type { Clock, Timer } from '../core/clock.ts';
-import { createSteadyClock, type SteadyClock } from '../core/steady-clock.ts';
+import type { Clock, Timer } from '../core/time/clock.ts';
+import { createSteadyClock, type SteadyClock } from '../core/time/steady-clock.ts';
 import { LookLoop } from '../jobs/look-loop.ts';
-import { DUE_PREFIX } from '../resources/due-index.ts';
+import { DUE_PREFIX } from '../resources/store/due-index.ts';
 import type { Entry, Store } from '../store/store.ts';
 import { StoreError } from '../store/store.ts';
 import type { Due } from './claim-due.ts';

@@ -1,8 +1,8 @@
-import type { Clock } from '../core/clock.ts';
-import { CLOCK_SLACK_MS } from '../core/deadline.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { CLOCK_SLACK_MS } from '../core/time/deadline.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { JobHandler, Jobs } from '../jobs/jobs.ts';
-import type { TimeoutPolicy } from '../resources/deployment-fields.ts';
+import type { TimeoutPolicy } from '../resources/kinds/deployment-fields.ts';
 import type { Session } from '../sessions/session.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Op } from '../store/store.ts';

@@ -1,10 +1,10 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
 import type { Jobs } from '../jobs/jobs.ts';
-import { isArchived } from '../resources/define-resource.ts';
-import { deployment } from '../resources/deployment.ts';
-import type { Repository } from '../resources/repository.ts';
+import { isArchived } from '../resources/store/define-resource.ts';
+import { deployment } from '../resources/kinds/deployment.ts';
+import type { Repository } from '../resources/store/repository.ts';
 import type { Store } from '../store/store.ts';
 import { boundAgent } from './claim-due.ts';
 import { beginOps } from './run-ops.ts';

@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
-import type { SessionLog } from './session-log.ts';
+import type { SessionLog } from './log/session-log.ts';
 import type { SessionRow } from './session-row.ts';
 
 /** Calls that the error names; of more, it tells how many. */

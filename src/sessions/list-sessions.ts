@@ -1,4 +1,4 @@
-import type { SessionLog } from './session-log.ts';
+import type { SessionLog } from './log/session-log.ts';
 import { indexPrefix } from './session-row.ts';
 import type { SessionIndex, SessionRow } from './session-row.ts';
 import type { Session } from './session.ts';

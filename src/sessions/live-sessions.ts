@@ -1,4 +1,4 @@
-import type { EventDelta, PlacedEvent } from './session-event.ts';
+import type { EventDelta, PlacedEvent } from './log/session-event.ts';
 
 /** Somebody in this process who follows a Session. */
 export interface LiveFollower {

@@ -1,6 +1,6 @@
 import { GatewayError } from '../core/errors.ts';
-import { filesOf } from '../resources/message-files.ts';
-import { toInput } from './send-events.ts';
+import { filesOf } from '../resources/files/message-files.ts';
+import { toInput } from './log/send-events.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Whether the organization has this upload. */

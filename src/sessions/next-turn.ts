@@ -1,6 +1,6 @@
-import { placeEvents } from './place-events.ts';
-import type { IdentifiedEvent } from './place-events.ts';
-import type { RowChange, SessionLog } from './session-log.ts';
+import { placeEvents } from './log/place-events.ts';
+import type { IdentifiedEvent } from './log/place-events.ts';
+import type { RowChange, SessionLog } from './log/session-log.ts';
 import type { SessionRow } from './session-row.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { NewEvent, SessionEvent } from './session-event.ts';
-import type { SessionLog } from './session-log.ts';
+import type { NewEvent, SessionEvent } from './log/session-event.ts';
+import type { SessionLog } from './log/session-log.ts';
 import { awaitedBy } from './status-moves.ts';
 
 /** What a call is answered with that nobody will answer any more. */

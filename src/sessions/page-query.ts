@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.ts';
-import { instant } from '../resources/fields.ts';
-import { fingerprint } from '../resources/fingerprint.ts';
-import { parseInput } from './parse-input.ts';
+import { instant } from '../resources/fields/fields.ts';
+import { fingerprint } from '../resources/fields/fingerprint.ts';
+import { parseInput } from './log/parse-input.ts';
 
 const DEFAULT_LIMIT = 20;
 

@@ -1,8 +1,8 @@
 import type { Job, JobHandler } from '../jobs/jobs.ts';
 import type { Op } from '../store/store.ts';
-import type { SendDeps, Whose } from './send-events.ts';
-import { noSession } from './session-log.ts';
-import type { SessionLog } from './session-log.ts';
+import type { SendDeps, Whose } from './log/send-events.ts';
+import { noSession } from './log/session-log.ts';
+import type { SessionLog } from './log/session-log.ts';
 import { agentKey, eventIdPrefix, eventPrefix, indexKeys } from './session-row.ts';
 
 /** The durable job that clears away the events of a deleted Session. */

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { GatewayError } from '../core/errors.ts';
-import { agent } from '../resources/agent.ts';
-import { agentParts, checkAgentParts } from '../resources/agent-fields.ts';
-import type { AgentParts, OperatorNames } from '../resources/agent-fields.ts';
-import { isArchived } from '../resources/define-resource.ts';
-import type { Stored } from '../resources/define-resource.ts';
-import { parseFields } from '../resources/parse-body.ts';
-import { pinSkills } from '../resources/pin-skills.ts';
-import type { Repository } from '../resources/repository.ts';
+import { agent } from '../resources/kinds/agent.ts';
+import { agentParts, checkAgentParts } from '../resources/kinds/agent-fields.ts';
+import type { AgentParts, OperatorNames } from '../resources/kinds/agent-fields.ts';
+import { isArchived } from '../resources/store/define-resource.ts';
+import type { Stored } from '../resources/store/define-resource.ts';
+import { parseFields } from '../resources/fields/parse-body.ts';
+import { pinSkills } from '../resources/skills/pin-skills.ts';
+import type { Repository } from '../resources/store/repository.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 
 /** What is to be run: an Agent, by default as it is now, or the runtime of a declarative Service. */

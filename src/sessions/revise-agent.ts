@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { agentParts, checkAgentParts } from '../resources/agent-fields.ts';
-import type { AgentParts, OperatorNames } from '../resources/agent-fields.ts';
-import { parseInput } from './parse-input.ts';
+import { agentParts, checkAgentParts } from '../resources/kinds/agent-fields.ts';
+import type { AgentParts, OperatorNames } from '../resources/kinds/agent-fields.ts';
+import { parseInput } from './log/parse-input.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 
 const lists = z.object({ tools: agentParts.tools, mcp_servers: agentParts.mcp_servers });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { GatewayError } from '../core/errors.ts';
-import { metadata } from '../resources/fields.ts';
-import { parseInput } from './parse-input.ts';
+import { metadata } from '../resources/fields/fields.ts';
+import { parseInput } from './log/parse-input.ts';
 import { budget } from './session-budget.ts';
 import type { NewSession, SessionChanges } from './sessions.ts';
 

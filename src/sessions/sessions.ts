@@ -3,7 +3,7 @@ import type { PayingKey } from '../usage/principal.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 import type { SessionBudget } from './session-budget.ts';
 import type { EntryPoint, Session, SessionStatus } from './session.ts';
-import type { EventDelta, NewEvent, PlacedEvent, SessionEvent } from './session-event.ts';
+import type { EventDelta, NewEvent, PlacedEvent, SessionEvent } from './log/session-event.ts';
 
 export interface NewSession {
   readonly organization: string;

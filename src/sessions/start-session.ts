@@ -1,10 +1,10 @@
 import { GatewayError } from '../core/errors.ts';
 import type { Op } from '../store/store.ts';
-import { parseInputEvents } from './input-events.ts';
-import { placeEvents } from './place-events.ts';
-import { callsForTurn, statusAfter, turnJob } from './send-events.ts';
-import type { SendDeps } from './send-events.ts';
-import { appendOps } from './session-log.ts';
+import { parseInputEvents } from './log/input-events.ts';
+import { placeEvents } from './log/place-events.ts';
+import { callsForTurn, statusAfter, turnJob } from './log/send-events.ts';
+import type { SendDeps } from './log/send-events.ts';
+import { appendOps } from './log/session-log.ts';
 import { agentKey, indexKeys, sessionKey } from './session-row.ts';
 import type { SessionRow } from './session-row.ts';
 import type { MadeSession, NewSession } from './sessions.ts';

@@ -1,4 +1,4 @@
-import type { NewEvent } from './session-event.ts';
+import type { NewEvent } from './log/session-event.ts';
 import type { SessionStatus } from './session.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { Whose } from './send-events.ts';
-import type { NewEvent } from './session-event.ts';
-import { noSession } from './session-log.ts';
-import type { SessionLog } from './session-log.ts';
+import type { Whose } from './log/send-events.ts';
+import type { NewEvent } from './log/session-event.ts';
+import { noSession } from './log/session-log.ts';
+import type { SessionLog } from './log/session-log.ts';
 import type { Termination } from './sessions.ts';
 
 /** See `Sessions.terminate`. Whoever runs its turn finds that it is no longer theirs. */

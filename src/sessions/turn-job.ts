@@ -2,12 +2,12 @@ import type { JobHandler, JobResult, JobRun } from '../jobs/jobs.ts';
 import type { Entry } from '../store/store.ts';
 import { withNextTurn } from './next-turn.ts';
 import { openEnds } from './open-ends.ts';
-import type { NewEvent, PlacedEvent } from './session-event.ts';
+import type { NewEvent, PlacedEvent } from './log/session-event.ts';
 import { sessionKey } from './session-row.ts';
 import type { SessionRow } from './session-row.ts';
-import type { SessionLog } from './session-log.ts';
+import type { SessionLog } from './log/session-log.ts';
 import type { TurnRunner } from './sessions.ts';
-import { FencedTurnLog } from './turn-log.ts';
+import { FencedTurnLog } from './log/turn-log.ts';
 
 /** The durable job that runs the turns of the Session of the same id. */
 export const TURN_JOB = 'session-turn';

@@ -1,4 +1,4 @@
-import { approximateSize } from '../core/approximate-size.ts';
+import { approximateSize } from '../core/json/approximate-size.ts';
 import type { ListOptions } from './store.ts';
 
 /** Most bytes that one character of a text takes in a store: an escaped control character. */

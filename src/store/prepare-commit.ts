@@ -1,4 +1,4 @@
-import { toDeadline } from '../core/deadline.ts';
+import { toDeadline } from '../core/time/deadline.ts';
 import { encodeKey } from './key-codec.ts';
 import { StoreError, type Key, type Op, type Version } from './store.ts';
 import { toEnvelope } from './value-codec.ts';

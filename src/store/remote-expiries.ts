@@ -1,4 +1,4 @@
-import { correctDeadline } from '../core/deadline.ts';
+import { correctDeadline } from '../core/time/deadline.ts';
 
 export interface ExpiringPage {
   /** Milliseconds since epoch. */

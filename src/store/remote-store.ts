@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts';
-import { createSteadyClock, type SteadyClock } from '../core/steady-clock.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { createSteadyClock, type SteadyClock } from '../core/time/steady-clock.ts';
 import { decodeKey, encodeKey } from './key-codec.ts';
 import { type ListPlan, toListPlan } from './list-options.ts';
 import { expiryOf, prepareCommit, type PreparedOp, toId } from './prepare-commit.ts';

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../core/clock.ts';
-import type { SteadyClock } from '../core/steady-clock.ts';
+import type { Clock, Timer } from '../core/time/clock.ts';
+import type { SteadyClock } from '../core/time/steady-clock.ts';
 
 const STEP = 256;
 const IDLE_MS = 1_000;

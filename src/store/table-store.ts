@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts';
-import type { SteadyClock } from '../core/steady-clock.ts';
+import type { Clock } from '../core/time/clock.ts';
+import type { SteadyClock } from '../core/time/steady-clock.ts';
 import { addToCounter } from './counter.ts';
 import { encodeKey } from './key-codec.ts';
 import { expiryOf, prepareCommit, toId, type PreparedOp } from './prepare-commit.ts';

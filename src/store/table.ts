@@ -1,4 +1,4 @@
-import { correctDeadline } from '../core/deadline.ts';
+import { correctDeadline } from '../core/time/deadline.ts';
 import { decodeKey } from './key-codec.ts';
 import { toListPlan } from './list-options.ts';
 import { createOrderedMap } from './ordered-map.ts';

@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream';
 import type { BusboyInstance } from '@fastify/busboy';
 import { GatewayError } from '../core/errors.ts';
 import type { FormField, FormFile, FormPart } from '../core/form.ts';
-import type { Spool } from '../core/spool.ts';
-import { sliceBody } from '../core/spooled-body.ts';
+import type { Spool } from '../core/memory/spool.ts';
+import { sliceBody } from '../core/memory/spooled-body.ts';
 import { malformed, MAX_FORM_TEXT_BYTES, openBusboy } from './open-busboy.ts';
 
 /** Encodings that leave the bytes as they are; no other is in use (RFC 7578, 4.7). */

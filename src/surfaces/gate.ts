@@ -1,6 +1,6 @@
 import { GatewayError } from '../core/errors.ts';
 import type { ErrorCode } from '../core/errors.ts';
-import type { Caller, ConcurrencyLimiter, RateLimiter } from '../usage/limiter.ts';
+import type { Caller, ConcurrencyLimiter, RateLimiter } from '../usage/rates/limiter.ts';
 import type { Principal } from '../usage/principal.ts';
 
 /** What the scope list of a restricted key can name (decisions: Scope values). */

@@ -1,6 +1,6 @@
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { Protocol } from '../core/protocol-id.ts';
-import type { Spools } from '../core/spool.ts';
+import type { Spools } from '../core/memory/spool.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';
 import { runInference } from '../inference/run-inference.ts';
 import type { CallResult } from '../inference/types.ts';

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { ByteGatherer } from '../core/byte-gatherer.ts';
+import { ByteGatherer } from '../core/sse/byte-gatherer.ts';
 import { GatewayError } from '../core/errors.ts';
 import {
   bodyTooLarge,

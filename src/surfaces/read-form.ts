@@ -1,8 +1,8 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Form } from '../core/form.ts';
-import { SPOOL_MEMORY_BYTES } from '../core/spool.ts';
-import type { Spools } from '../core/spool.ts';
+import { SPOOL_MEMORY_BYTES } from '../core/memory/spool.ts';
+import type { Spools } from '../core/memory/spool.ts';
 import {
   bodyTooLarge,
   cutOff,

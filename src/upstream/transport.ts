@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import type { SpooledBody } from '../core/spooled-body.ts';
+import type { SpooledBody } from '../core/memory/spooled-body.ts';
 
 /** Response headers as received, names in lower case. */
 export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;

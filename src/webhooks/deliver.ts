@@ -1,5 +1,5 @@
-import { isJsonObject } from '../core/json-value.ts';
-import type { Clock } from '../core/clock.ts';
+import { isJsonObject } from '../core/json/value.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Sealer } from '../core/seal.ts';
 import type { JobHandler, JobResult } from '../jobs/jobs.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../core/time/clock.ts';
 import { guardedFetch, UrlFetchError } from '../upstream/guard/guarded-fetch.ts';
 import { UrlGuardError } from '../upstream/guard/url-guard-error.ts';
 import type { UrlGuard } from '../upstream/guard/url-guard.ts';

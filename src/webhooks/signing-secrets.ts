@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts';
-import { correctDeadline, toDeadline } from '../core/deadline.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { correctDeadline, toDeadline } from '../core/time/deadline.ts';
 import type { Sealer } from '../core/seal.ts';
 import { StoreError } from '../store/store.ts';
 import type { Entry, Key, Store } from '../store/store.ts';

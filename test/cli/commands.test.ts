@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { findCommand, flagEnv, parentOf, shownName } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { GLOBAL_FLAGS } from '../../src/cli/global-flags.ts';
-import { COMMAND_GROUPS, flagRow, usageOf } from '../../src/cli/help.ts';
-import { renderDocs } from '../../src/cli/render-docs.ts';
+import { GLOBAL_FLAGS } from '../../src/cli/grammar/global-flags.ts';
+import { COMMAND_GROUPS, flagRow, usageOf } from '../../src/cli/grammar/help.ts';
+import { renderDocs } from '../../src/cli/grammar/render-docs.ts';
 import { verifies } from '../requirements.ts';
 import { runCli } from './run-cli.ts';
 

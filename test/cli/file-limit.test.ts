@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { checkFileLimit } from '../../src/cli/health-checks.ts';
+import { checkFileLimit } from '../../src/cli/local/health-checks.ts';
 import { verifies } from '../requirements.ts';
 import { BINARY, newDirectory, writeConfig } from '../support/gateway.ts';
 

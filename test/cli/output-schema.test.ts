@@ -5,13 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
 import { schemaOf } from '../../src/cli/command.ts';
 import { DATA_SHAPES } from '../../src/cli/shapes/shapes.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { verifies } from '../requirements.ts';
 import { eventually, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { startMediaStudio } from '../support/media-studio.ts';
-import type { MediaStudio } from '../support/media-studio.ts';
+import { startMediaStudio } from '../support/stage/media-studio.ts';
+import type { MediaStudio } from '../support/stage/media-studio.ts';
 import { runCli } from './run-cli.ts';
 import type { CliRun } from './run-cli.ts';
 

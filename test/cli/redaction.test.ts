@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { CONFIG_KINDS } from '../../src/config/kinds.ts';
+import { CONFIG_KINDS } from '../../src/config/objects/kinds.ts';
 import { verifies } from '../requirements.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';

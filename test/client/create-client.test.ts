@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
-import { collect } from '../../src/client/pages.ts';
+import { collect } from '../../src/client/http/pages.ts';
 import { verifies } from '../requirements.ts';
 import { startFakeServer, type FakeServer, type Handler } from './fake-server.ts';
 import { instantClock } from './instant-clock.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { ClientError } from '../../src/client/client-error.ts';
+import { ClientError } from '../../src/client/http/client-error.ts';
 import { createClient } from '../../src/client/create-client.ts';
 import type { Client } from '../../src/client/create-client.ts';
 import type { DeploymentRunView, RunWatchOptions } from '../../src/client/deployment-runs.ts';

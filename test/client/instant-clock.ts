@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 
 /** Time that passes only while somebody waits: every pause is over at once, and is written down. */
 export function instantClock(): Clock & { pauses: number[] } {

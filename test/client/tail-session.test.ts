@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ClientError } from '../../src/client/client-error.ts';
-import { collect } from '../../src/client/pages.ts';
+import { ClientError } from '../../src/client/http/client-error.ts';
+import { collect } from '../../src/client/http/pages.ts';
 import { tailSession } from '../../src/client/tail-session.ts';
 import type { TailRequest, TailSource } from '../../src/client/tail-session.ts';
-import type { SessionEvent } from '../../src/sessions/session-event.ts';
+import type { SessionEvent } from '../../src/sessions/log/session-event.ts';
 import { verifies } from '../requirements.ts';
 import { instantClock } from './instant-clock.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { converge } from '../../src/config/converge.ts';
-import { formatDiagnostics } from '../../src/config/diagnostic.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { converge } from '../../src/config/apply/converge.ts';
+import { formatDiagnostics } from '../../src/config/source/diagnostic.ts';
+import { loadConfig } from '../../src/config/read/load-config.ts';
 import { bootstrap } from '../../src/resources/bootstrap.ts';
-import { createResourceClient } from '../../src/server/resource-client.ts';
+import { createResourceClient } from '../../src/server/compose/resource-client.ts';
 import { verifies } from '../requirements.ts';
 import { makeResources } from '../resources/make-resources.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { apply, readActual } from '../../src/config/apply.ts';
-import { formatDiagnostics } from '../../src/config/diagnostic.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
-import { ownerFor, plan, type PlanOptions } from '../../src/config/plan.ts';
+import { apply, readActual } from '../../src/config/apply/apply.ts';
+import { formatDiagnostics } from '../../src/config/source/diagnostic.ts';
+import { loadConfig } from '../../src/config/read/load-config.ts';
+import { ownerFor, plan, type PlanOptions } from '../../src/config/plan/plan.ts';
 import { verifies } from '../requirements.ts';
 import { FakeServer } from './fake-server.ts';
 import { memoryFiles } from './memory-files.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { apply, readActual } from '../../src/config/apply.ts';
-import { converge, type StoredSecret } from '../../src/config/converge.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
-import { ownerFor, plan, type PlanOptions } from '../../src/config/plan.ts';
-import { resolveAllSecrets } from '../../src/config/secrets.ts';
+import { apply, readActual } from '../../src/config/apply/apply.ts';
+import { converge, type StoredSecret } from '../../src/config/apply/converge.ts';
+import { loadConfig } from '../../src/config/read/load-config.ts';
+import { ownerFor, plan, type PlanOptions } from '../../src/config/plan/plan.ts';
+import { resolveAllSecrets } from '../../src/config/read/secrets.ts';
 import { bootstrap } from '../../src/resources/bootstrap.ts';
-import { createResourceClient } from '../../src/server/resource-client.ts';
+import { createResourceClient } from '../../src/server/compose/resource-client.ts';
 import { makeResources } from '../resources/make-resources.ts';
 import { memoryFiles } from './memory-files.ts';
 

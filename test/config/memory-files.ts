@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import type { ConfigFiles } from '../../src/config/load.ts';
+import type { ConfigFiles } from '../../src/config/read/load.ts';
 
 /** A file system of absolute paths and texts; a link is written `-> target`. */
 export function memoryFiles(entries: Readonly<Record<string, string>>): ConfigFiles {

@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { type DiagnosticFormat, formatDiagnostics } from '../../src/config/diagnostic.ts';
-import { configJsonSchema } from '../../src/config/json-schema.ts';
-import { loadConfig, type LoadConfigOptions } from '../../src/config/load-config.ts';
+import { type DiagnosticFormat, formatDiagnostics } from '../../src/config/source/diagnostic.ts';
+import { configJsonSchema } from '../../src/config/schema/json-schema.ts';
+import { loadConfig, type LoadConfigOptions } from '../../src/config/read/load-config.ts';
 import { verifies } from '../requirements.ts';
 import { memoryFiles } from './memory-files.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formContentType, readGuardedField, writeForm } from '../../src/core/form.ts';
 import type { Form, FormEdits } from '../../src/core/form.ts';
-import { fromBytes, gatherBody } from '../../src/core/spooled-body.ts';
+import { fromBytes, gatherBody } from '../../src/core/memory/spooled-body.ts';
 import { formText, readParts, toForm } from '../support/form-text.ts';
 import type { WrittenPart } from '../support/form-text.ts';
 

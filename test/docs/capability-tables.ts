@@ -3,7 +3,7 @@ import { UNKNOWN } from '../../src/protocols/capabilities/capabilities-of.ts';
 import type { Rule } from '../../src/protocols/capabilities/capabilities.ts';
 import { budgetOfEffort, EFFORTS } from '../../src/protocols/capabilities/efforts.ts';
 import { RULES } from '../../src/protocols/capabilities/rules.ts';
-import { model } from '../../src/resources/model.ts';
+import { model } from '../../src/resources/kinds/model.ts';
 import { table } from './table.ts';
 
 const code = (text: string): string => `\`${text}\``;

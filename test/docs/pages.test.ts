@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
-import { formatDiagnostics } from '../../src/config/diagnostic.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { formatDiagnostics } from '../../src/config/source/diagnostic.ts';
+import { loadConfig } from '../../src/config/read/load-config.ts';
 import { STANDARD_ENDPOINTS } from '../../src/providers/standard-endpoints.ts';
 import { markedBlocks } from './code-blocks.ts';
 import {
@@ -71,7 +71,7 @@ describe('docs', () => {
   });
 
   it('names every series of the metrics', async () => {
-    const source = await readFile(join(DOCS, '../src/server/metrics.ts'), 'utf8');
+    const source = await readFile(join(DOCS, '../src/server/process/metrics.ts'), 'utf8');
     const page = await readFile(join(DOCS, 'operations.md'), 'utf8');
     const declared = [...source.matchAll(/name: '(gateway_\w+)'/g)].map(([, name]) => name);
     const told = [...page.matchAll(/^\| `(gateway_\w+)`/gm)].map(([, name]) => name);

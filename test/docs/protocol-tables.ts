@@ -2,7 +2,7 @@ import { GatewayError } from '../../src/core/errors.ts';
 import type { ErrorCode, GatewayErrorOptions } from '../../src/core/errors.ts';
 import type { RequestPeek, WireProtocol } from '../../src/protocols/protocol.ts';
 import { CODECS, lossesBetween } from '../../src/protocols/registry.ts';
-import { CLIENT_PROTOCOLS, SURFACES } from '../../src/server/public-routes.ts';
+import { CLIENT_PROTOCOLS, SURFACES } from '../../src/server/routes/public-routes.ts';
 import type { Carrier } from '../../src/surfaces/carriers.ts';
 import { errorBody } from '../../src/surfaces/envelopes.ts';
 import type { Envelope } from '../../src/surfaces/envelopes.ts';

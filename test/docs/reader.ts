@@ -14,8 +14,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { expect } from 'vitest';
-import { formatDiagnostics } from '../../src/config/diagnostic.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { formatDiagnostics } from '../../src/config/source/diagnostic.ts';
+import { loadConfig } from '../../src/config/read/load-config.ts';
 import { BINARY, startGateway, type TestGateway } from '../support/gateway.ts';
 import { type CodeBlock, sessionSteps, toPattern } from './code-blocks.ts';
 

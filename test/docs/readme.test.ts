@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/exit-codes.ts';
 import { RESOURCES } from '../../src/resources/registry.ts';
-import { SURFACES } from '../../src/server/public-routes.ts';
+import { SURFACES } from '../../src/server/routes/public-routes.ts';
 import { verifies } from '../requirements.ts';
 import { ask } from '../support/gateway.ts';
 import { markedBlocks, toPattern } from './code-blocks.ts';

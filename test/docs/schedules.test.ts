@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { providerOf } from '../../src/resources/chat-webhooks.ts';
+import { providerOf } from '../../src/resources/kinds/chat-webhooks.ts';
 import { markedBlocks } from './code-blocks.ts';
 import { canFollow, openReader, type Reader, ROOT } from './reader.ts';
 

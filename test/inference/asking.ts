@@ -1,7 +1,7 @@
 import { runInference } from '../../src/inference/run-inference.ts';
 import type { Protocol } from '../../src/core/protocol-id.ts';
 import type { Route } from '../../src/routing/catalog.ts';
-import { CLIENT_PROTOCOLS } from '../../src/server/public-routes.ts';
+import { CLIENT_PROTOCOLS } from '../../src/server/routes/public-routes.ts';
 import { fakeAccount, fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
 import { inferenceBench } from '../support/inference.ts';
 import { principal } from '../usage/usage-fixtures.ts';

@@ -4,7 +4,7 @@ import { runInference } from '../../src/inference/run-inference.ts';
 import type { InferenceRequest } from '../../src/inference/run-inference.ts';
 import type { CallResult } from '../../src/inference/types.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
-import type { Estimate } from '../../src/usage/ledger.ts';
+import type { Estimate } from '../../src/usage/ledger/ledger.ts';
 import { fakeAccount, fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
 import { chatBody, chunk, COMPLETION } from '../support/chat.ts';
 import { inferenceBench } from '../support/inference.ts';

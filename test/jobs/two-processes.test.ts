@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
 import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';

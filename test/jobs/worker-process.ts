@@ -1,5 +1,5 @@
-import { systemClock } from '../../src/core/clock.ts';
-import type { Clock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
 import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
 

@@ -14,7 +14,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
   Turn,
-} from '../../src/protocols/canonical.ts';
+} from '../../src/protocols/canonical/canonical.ts';
 import type { Feature, FeatureFields } from '../../src/protocols/features.ts';
 
 /** What a protocol can hold, so that what is made for it survives the way there and back. */

@@ -2,19 +2,19 @@ import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.ts';
-import { RawJson, stringifyWithRaw } from '../../src/core/json-raw.ts';
+import { RawJson, stringifyWithRaw } from '../../src/core/json/raw.ts';
 import { scanJson } from '../../src/core/json/json-document.ts';
-import type { SseFrame } from '../../src/core/sse-frame.ts';
-import { createSseFramer } from '../../src/core/sse.ts';
+import type { SseFrame } from '../../src/core/sse/frame.ts';
+import { createSseFramer } from '../../src/core/sse/sse.ts';
 import { UNKNOWN } from '../../src/protocols/capabilities/capabilities-of.ts';
-import type { AnswerContext, CanonicalCodec } from '../../src/protocols/canonical-codec.ts';
-import type { AnswerEvent, CanonicalEvent } from '../../src/protocols/canonical-stream.ts';
+import type { AnswerContext, CanonicalCodec } from '../../src/protocols/canonical/codec.ts';
+import type { AnswerEvent, CanonicalEvent } from '../../src/protocols/canonical/stream.ts';
 import type {
   CanonicalAnswer,
   CanonicalRequest,
   JsonToSend,
   Part,
-} from '../../src/protocols/canonical.ts';
+} from '../../src/protocols/canonical/canonical.ts';
 import type { Feature } from '../../src/protocols/features.ts';
 import { InSequence } from '../../src/protocols/in-sequence.ts';
 import type { RequestPeek } from '../../src/protocols/protocol.ts';

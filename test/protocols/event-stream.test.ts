@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import type { StreamReader, WireProtocol } from '../../src/protocols/protocol.ts';
 import { wireTo } from '../../src/protocols/registry.ts';
-import { CLIENT_PROTOCOLS } from '../../src/server/public-routes.ts';
+import { CLIENT_PROTOCOLS } from '../../src/server/routes/public-routes.ts';
 import { verifies } from '../requirements.ts';
 import { ANSWER, fakePeek } from '../support/protocols.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../src/protocols/generate-content/generate-content-request.ts';
 import { encodeMessages, peekMessages } from '../../src/protocols/messages/messages-request.ts';
 import type { RequestPeek, Wire } from '../../src/protocols/protocol.ts';
-import { toSignatureText } from '../../src/protocols/reasoning-token.ts';
+import { toSignatureText } from '../../src/protocols/canonical/reasoning-token.ts';
 import { verifies } from '../requirements.ts';
 
 const TOKEN = toSignatureText({ origin: 'responses', value: '{"id":"rs_1"}' }, 'messages');

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { expect, it } from 'vitest';
 import { scanJson } from '../../src/core/json/json-document.ts';
-import { fromBytes } from '../../src/core/spooled-body.ts';
+import { fromBytes } from '../../src/core/memory/spooled-body.ts';
 import { forwardBody } from '../../src/protocols/forward-body.ts';
 
 const OPTIONS = { model: 'other', quirks: { drop: ['user'], default: { top_k: 5 } } };

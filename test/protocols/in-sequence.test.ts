@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { AnswerEvent } from '../../src/protocols/canonical-stream.ts';
+import type { AnswerEvent } from '../../src/protocols/canonical/stream.ts';
 import { InSequence } from '../../src/protocols/in-sequence.ts';
 import { collectAnswer, expectGrammar } from './codec-laws.ts';
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
-import type { SseFrame } from '../../src/core/sse-frame.ts';
-import { formatSse } from '../../src/core/sse-frame.ts';
+import type { SseFrame } from '../../src/core/sse/frame.ts';
+import { formatSse } from '../../src/core/sse/frame.ts';
 
 const JUNK: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(null, true, 0, -1, 1e308, '', 'x', [], {}, [null], [[]], { type: 'x' }, [{}]),

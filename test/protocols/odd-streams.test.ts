@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
-import type { CanonicalAnswer } from '../../src/protocols/canonical.ts';
-import type { CanonicalCodec } from '../../src/protocols/canonical-codec.ts';
+import type { CanonicalAnswer } from '../../src/protocols/canonical/canonical.ts';
+import type { CanonicalCodec } from '../../src/protocols/canonical/codec.ts';
 import type { Protocol } from '../../src/core/protocol-id.ts';
 import { CODECS } from '../../src/protocols/registry.ts';
 import * as odd from '../fixtures/wire/odd-streams.ts';
-import { fromSignatureText, TOKEN_MARK } from '../../src/protocols/reasoning-token.ts';
+import { fromSignatureText, TOKEN_MARK } from '../../src/protocols/canonical/reasoning-token.ts';
 import { verifies } from '../requirements.ts';
 import { collectAnswer, framesOf } from './codec-laws.ts';
 import { replayChunks } from './replaying.ts';

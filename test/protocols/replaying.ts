@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { Protocol } from '../../src/core/protocol-id.ts';
 import type { StreamReader } from '../../src/protocols/protocol.ts';
 import { wireTo } from '../../src/protocols/registry.ts';
-import { CLIENT_PROTOCOLS } from '../../src/server/public-routes.ts';
+import { CLIENT_PROTOCOLS } from '../../src/server/routes/public-routes.ts';
 import { ANSWER, fakePeek } from '../support/protocols.ts';
 
 export interface Replayed {

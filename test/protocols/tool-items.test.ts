@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { wireTo } from '../../src/protocols/registry.ts';
 import { atOnce } from '../support/protocols.ts';
 import { verifies } from '../requirements.ts';
-import { formatSse } from '../../src/core/sse-frame.ts';
+import { formatSse } from '../../src/core/sse/frame.ts';
 import { peekOf, rowOf, translate } from './translating.ts';
 import type { Spoken } from './translating.ts';
 

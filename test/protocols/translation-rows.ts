@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { Protocol } from '../../src/core/protocol-id.ts';
-import type { CanonicalCodec } from '../../src/protocols/canonical-codec.ts';
-import type { ReasoningPart } from '../../src/protocols/canonical.ts';
+import type { CanonicalCodec } from '../../src/protocols/canonical/codec.ts';
+import type { ReasoningPart } from '../../src/protocols/canonical/canonical.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
 import { generateContent } from '../../src/protocols/generate-content/generate-content.ts';
 import { messages } from '../../src/protocols/messages/messages.ts';

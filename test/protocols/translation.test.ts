@@ -2,19 +2,19 @@ import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.ts';
-import { formatSse } from '../../src/core/sse-frame.ts';
+import { formatSse } from '../../src/core/sse/frame.ts';
 import { UNKNOWN } from '../../src/protocols/capabilities/capabilities-of.ts';
-import type { AnswerContext } from '../../src/protocols/canonical-codec.ts';
+import type { AnswerContext } from '../../src/protocols/canonical/codec.ts';
 import type {
   CanonicalAnswer,
   CanonicalRequest,
   Part,
   ToolCallPart,
-} from '../../src/protocols/canonical.ts';
+} from '../../src/protocols/canonical/canonical.ts';
 import type { Feature, FeatureFields } from '../../src/protocols/features.ts';
-import { pairLosses } from '../../src/protocols/pair-losses.ts';
+import { pairLosses } from '../../src/protocols/canonical/pair-losses.ts';
 import type { RequestPeek, StreamReader } from '../../src/protocols/protocol.ts';
-import { translateBetween } from '../../src/protocols/translate.ts';
+import { translateBetween } from '../../src/protocols/canonical/translate.ts';
 import { verifies } from '../requirements.ts';
 import {
   answerArbitrary,

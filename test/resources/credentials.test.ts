@@ -3,7 +3,7 @@ import {
   reportCredential,
   selectCredential,
   selectCredentials,
-} from '../../src/resources/select-credential.ts';
+} from '../../src/resources/kinds/select-credential.ts';
 import { verifies } from '../requirements.ts';
 import { dump, makeResources } from './make-resources.ts';
 import type { Resources } from './make-resources.ts';

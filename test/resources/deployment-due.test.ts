@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nextInstant } from '../../src/core/cron.ts';
+import { nextInstant } from '../../src/core/time/cron.ts';
 import { GatewayError } from '../../src/core/errors.ts';
-import { isArchived } from '../../src/resources/define-resource.ts';
-import { deployment, pausedOf } from '../../src/resources/deployment.ts';
-import { scheduleOf } from '../../src/resources/deployment-fields.ts';
-import { DUE_PREFIX, dueOps, firstDue } from '../../src/resources/due-index.ts';
+import { isArchived } from '../../src/resources/store/define-resource.ts';
+import { deployment, pausedOf } from '../../src/resources/kinds/deployment.ts';
+import { scheduleOf } from '../../src/resources/kinds/deployment-fields.ts';
+import { DUE_PREFIX, dueOps, firstDue } from '../../src/resources/store/due-index.ts';
 import { verifies } from '../requirements.ts';
 import { makeResources } from './make-resources.ts';
 import type { Resources } from './make-resources.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { deployment } from '../../src/resources/deployment.ts';
-import { DUE_PREFIX, pendingRunKey } from '../../src/resources/due-index.ts';
+import { deployment } from '../../src/resources/kinds/deployment.ts';
+import { DUE_PREFIX, pendingRunKey } from '../../src/resources/store/due-index.ts';
 import { verifies } from '../requirements.ts';
 import { makeResources } from './make-resources.ts';
 import type { Resources } from './make-resources.ts';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { createKeyDirectory } from '../../src/resources/key-directory.ts';
-import type { KeyDirectory } from '../../src/resources/key-directory.ts';
+import { createKeyDirectory } from '../../src/resources/kinds/key-directory.ts';
+import type { KeyDirectory } from '../../src/resources/kinds/key-directory.ts';
 import { createChangeFeed } from '../../src/resources/changes/change-feed.ts';
 import type { CommitResult, Store } from '../../src/store/store.ts';
 import { verifies } from '../requirements.ts';

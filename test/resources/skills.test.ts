@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { loadSkills, readInstructions } from '../../src/resources/load-skills.ts';
-import { fromSkillForm } from '../../src/resources/skill-files.ts';
+import { loadSkills, readInstructions } from '../../src/resources/skills/load-skills.ts';
+import { fromSkillForm } from '../../src/resources/skills/skill-files.ts';
 import { verifies } from '../requirements.ts';
 import { dump, makeResources } from './make-resources.ts';
 import type { Resources } from './make-resources.ts';

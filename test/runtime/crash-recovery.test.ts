@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { NewEvent } from '../../src/sessions/session-event.ts';
+import type { NewEvent } from '../../src/sessions/log/session-event.ts';
 import { verifies } from '../requirements.ts';
 import { agentWithTools } from './fake-agent.ts';
 import { FakeSession } from './fake-log.ts';

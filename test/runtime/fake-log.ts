@@ -1,6 +1,6 @@
 import { EMPTY_USAGE, fakeAgent } from './fake-agent.ts';
 import type { ResolvedAgent } from '../../src/sessions/resolved-agent.ts';
-import type { EventDelta, NewEvent, PlacedEvent } from '../../src/sessions/session-event.ts';
+import type { EventDelta, NewEvent, PlacedEvent } from '../../src/sessions/log/session-event.ts';
 import type { Session } from '../../src/sessions/session.ts';
 import type { TurnChange, TurnLog } from '../../src/sessions/sessions.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { MockCall } from '../../src/providers/mock/journal.ts';
-import type { PlacedEvent } from '../../src/sessions/session-event.ts';
+import type { MockCall } from '../../src/providers/mock/tape/journal.ts';
+import type { PlacedEvent } from '../../src/sessions/log/session-event.ts';
 
 const MOVES: Readonly<Record<string, readonly string[]>> = {
   idle: ['running', 'idle'],

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { EventDelta, PlacedEvent } from '../../src/sessions/session-event.ts';
+import type { EventDelta, PlacedEvent } from '../../src/sessions/log/session-event.ts';
 import {
   createRig,
   follow,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { upcomingInstants } from '../../src/core/cron.ts';
-import { deployment } from '../../src/resources/deployment.ts';
+import { upcomingInstants } from '../../src/core/time/cron.ts';
+import { deployment } from '../../src/resources/kinds/deployment.ts';
 import { statusOf } from '../../src/scheduler/run-row.ts';
 import { verifies } from '../requirements.ts';
 import { createProcess, createRig, quiet } from './support.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { dueKey } from '../../src/resources/due-index.ts';
+import { dueKey } from '../../src/resources/store/due-index.ts';
 import type { Due } from '../../src/scheduler/claim-due.ts';
 import { Scanner } from '../../src/scheduler/scanner.ts';
 import type { ScannerOptions } from '../../src/scheduler/scanner.ts';

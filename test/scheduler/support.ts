@@ -1,13 +1,13 @@
 import { onTestFinished } from 'vitest';
-import type { Clock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { createKeyHasher, createSealer } from '../../src/core/seal.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
-import type { Stored } from '../../src/resources/define-resource.ts';
-import { deployment } from '../../src/resources/deployment.ts';
-import { DUE_PREFIX } from '../../src/resources/due-index.ts';
+import type { Stored } from '../../src/resources/store/define-resource.ts';
+import { deployment } from '../../src/resources/kinds/deployment.ts';
+import { DUE_PREFIX } from '../../src/resources/store/due-index.ts';
 import { bindResources } from '../../src/resources/registry.ts';
-import { Repository } from '../../src/resources/repository.ts';
+import { Repository } from '../../src/resources/store/repository.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import type { SchedulerOptions } from '../../src/scheduler/create-scheduler.ts';
 import { TRIGGER_JOB } from '../../src/scheduler/run-ops.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { GatewayError } from '../../src/core/errors.ts';
 import type { ErrorCode } from '../../src/core/errors.ts';
-import { DUE_PREFIX } from '../../src/resources/due-index.ts';
+import { DUE_PREFIX } from '../../src/resources/store/due-index.ts';
 import { toRunError } from '../../src/scheduler/run-error.ts';
 import { statusOf, toRunView } from '../../src/scheduler/run-row.ts';
 import type { RunRow } from '../../src/scheduler/run-row.ts';

@@ -6,8 +6,8 @@ import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { askRaw } from '../support/raw-client.ts';
 import type { RawAnswer } from '../support/raw-client.ts';
-import { startWireUpstream } from '../support/wire-upstream.ts';
-import type { WireUpstream } from '../support/wire-upstream.ts';
+import { startWireUpstream } from '../support/stage/wire-upstream.ts';
+import type { WireUpstream } from '../support/stage/wire-upstream.ts';
 import { verifies } from '../requirements.ts';
 
 const MB = 1024 * 1024;

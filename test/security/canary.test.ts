@@ -7,8 +7,8 @@ import { runCli } from '../cli/run-cli.ts';
 import { eventually, newDirectory, runGateway, startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { bytesBelow, expectNowhere } from '../support/find-secrets.ts';
-import { startUpstream } from '../support/upstream.ts';
-import type { Upstream } from '../support/upstream.ts';
+import { startUpstream } from '../support/stage/upstream.ts';
+import type { Upstream } from '../support/stage/upstream.ts';
 import { verifies } from '../requirements.ts';
 
 /** One for each kind of secret; nothing else in the world has these letters. */

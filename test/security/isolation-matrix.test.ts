@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../src/resources/registry.ts';
-import { operationsOf } from '../e2e/openapi-checker.ts';
+import { operationsOf } from '../e2e/api/openapi-checker.ts';
 import { verifies } from '../requirements.ts';
 import { eventually } from '../support/gateway.ts';
 import type { Answer } from '../support/gateway.ts';

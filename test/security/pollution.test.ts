@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { FAMILY_ROWS, titleOf } from '../e2e/fuzz/families.ts';
-import { createPlaces } from '../../src/config/locate.ts';
-import { parseYaml } from '../../src/config/parse-yaml.ts';
+import { createPlaces } from '../../src/config/source/locate.ts';
+import { parseYaml } from '../../src/config/source/parse-yaml.ts';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { askRaw } from '../support/raw-client.ts';
 import type { RawOptions } from '../support/raw-client.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
-import type { Upstream } from '../support/upstream.ts';
+import { sendJson, startUpstream } from '../support/stage/upstream.ts';
+import type { Upstream } from '../support/stage/upstream.ts';
 
 /** Names that reach what all objects share, or are mistaken for a member that there is. */
 const NAMES = [

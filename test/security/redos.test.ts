@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { createInputChecker } from '../../src/surfaces/run/check-input.ts';
+import { createInputChecker } from '../../src/tasks/runs/check-input.ts';
 import { regexLiteralsOf } from '../support/regex-literals.ts';
 
 const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
@@ -12,7 +12,7 @@ const TOO_LONG_MS = 150;
 
 /** Expressions that take more than linear time, and why no text is long enough for it to matter. */
 const BOUNDED: Readonly<Record<string, string>> = {
-  'surfaces/assets/asset-reference.ts /([A-Z]?[a-z]+|[A-Z]+)(?:\\[\\d*\\]|\\d*)$/':
+  'assets/asset-reference.ts /([A-Z]?[a-z]+|[A-Z]+)(?:\\[\\d*\\]|\\d*)$/':
     'sees the last 64 characters of a name',
 };
 

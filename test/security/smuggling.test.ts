@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startGateway } from '../support/gateway.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { speak } from '../support/raw-socket.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
-import type { Upstream } from '../support/upstream.ts';
+import { sendJson, startUpstream } from '../support/stage/upstream.ts';
+import type { Upstream } from '../support/stage/upstream.ts';
 import { verifies } from '../requirements.ts';
 
 const CHAT = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'first' }] });

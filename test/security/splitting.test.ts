@@ -7,8 +7,8 @@ import type { TestGateway } from '../support/gateway.ts';
 import { askRaw } from '../support/raw-client.ts';
 import type { RawAnswer } from '../support/raw-client.ts';
 import { speak } from '../support/raw-socket.ts';
-import { startWireUpstream } from '../support/wire-upstream.ts';
-import type { WireRequest, WireUpstream } from '../support/wire-upstream.ts';
+import { startWireUpstream } from '../support/stage/wire-upstream.ts';
+import type { WireRequest, WireUpstream } from '../support/stage/wire-upstream.ts';
 import { verifies } from '../requirements.ts';
 
 const OWN_KEY = 'own-key-of-the-operator';

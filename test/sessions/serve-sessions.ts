@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { GatewayError } from '../../src/core/errors.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { ActiveExchanges } from '../../src/inference/active-exchanges.ts';
-import { listen } from '../../src/server/listen.ts';
-import { createApp } from '../../src/server/routes.ts';
-import { sessionRoutes } from '../../src/server/session-routes.ts';
+import { listen } from '../../src/server/http/listen.ts';
+import { createApp } from '../../src/server/http/routes.ts';
+import { sessionRoutes } from '../../src/server/routes/session-routes.ts';
 import type { ResolvedAgent } from '../../src/sessions/resolved-agent.ts';
 import type { AgentReference } from '../../src/sessions/session-bodies.ts';
 import { ask } from '../support/gateway.ts';

@@ -1,12 +1,12 @@
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
-import type { Clock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
 import type { JobsOptions } from '../../src/jobs/create-jobs.ts';
 import { createSessions } from '../../src/sessions/create-sessions.ts';
 import type { ResolvedAgent } from '../../src/sessions/resolved-agent.ts';
-import type { EventDelta, PlacedEvent } from '../../src/sessions/session-event.ts';
+import type { EventDelta, PlacedEvent } from '../../src/sessions/log/session-event.ts';
 import type {
   FollowOptions,
   NewSession,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.ts';
-import type { NewEvent } from '../../src/sessions/session-event.ts';
+import type { NewEvent } from '../../src/sessions/log/session-event.ts';
 import type { TurnLog, TurnRunner } from '../../src/sessions/sessions.ts';
 import { openMemoryStore } from '../../src/store/backends/memory.ts';
 import { CUT_OFF, NOT_BEGUN } from '../../src/sessions/open-ends.ts';

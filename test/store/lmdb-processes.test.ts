@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { expectWhole, temporaryDirectory } from '../conformance/store-kill.ts';
 import { until } from '../conformance/store.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { openRedisStore } from '../../src/store/backends/redis.ts';
 import { eventually } from '../support/gateway.ts';
 import { findProgram, startRedis } from './support/database-server.ts';

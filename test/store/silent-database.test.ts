@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { openPostgresStore } from '../../src/store/backends/postgres.ts';
 import { openRedisStore } from '../../src/store/backends/redis.ts';
 import { openCutProxy } from '../chaos/cut-proxy.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Clock } from '../../src/core/clock.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/core/time/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { ByteBudget } from '../../src/core/memory/byte-budget.ts';
 import { BodyIntake } from '../../src/surfaces/bodies/body-intake.ts';
 import type { BodySource } from '../../src/surfaces/read-body.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../src/core/clock.ts';
+import type { Clock, Timer } from '../../src/core/time/clock.ts';
 
 export interface FakeClock extends Clock {
   /** Moves time on and runs the timers that fall due, in order. */

@@ -1,4 +1,4 @@
-import { fromBytes } from '../../src/core/spooled-body.ts';
+import { fromBytes } from '../../src/core/memory/spooled-body.ts';
 import type { Form } from '../../src/core/form.ts';
 
 export interface WrittenPart {

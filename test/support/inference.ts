@@ -1,4 +1,4 @@
-import type { Estimate, RequestOutcome, RequestStart } from '../../src/usage/ledger.ts';
+import type { Estimate, RequestOutcome, RequestStart } from '../../src/usage/ledger/ledger.ts';
 import { ActiveExchanges } from '../../src/inference/active-exchanges.ts';
 import type { InferenceDeps } from '../../src/inference/run-inference.ts';
 import { createHealth } from '../../src/routing/health.ts';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { askRaw } from './raw-client.ts';
 import type { RawAnswer } from './raw-client.ts';
-import { sendJson, startUpstream } from './upstream.ts';
-import type { SeenRequest, Upstream } from './upstream.ts';
+import { sendJson, startUpstream } from './stage/upstream.ts';
+import type { SeenRequest, Upstream } from './stage/upstream.ts';
 import type { TestGateway } from './gateway.ts';
 
 export const INTERACTIONS_PATH = '/v1beta/interactions';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { serveExchange } from '../../src/surfaces/http-exchange.ts';
 import type { Handler, HttpExchange } from '../../src/surfaces/http-exchange.ts';

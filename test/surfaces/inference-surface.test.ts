@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { createIdSource } from '../../src/core/ids.ts';
-import { createSpools } from '../../src/core/spool.ts';
+import { createSpools } from '../../src/core/memory/spool.ts';
 import { chatSurface } from '../../src/surfaces/chat.ts';
 import type { HttpExchange } from '../../src/surfaces/http-exchange.ts';
 import { createInferenceHandler } from '../../src/surfaces/inference-surface.ts';

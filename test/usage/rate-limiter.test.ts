@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openMemoryStore } from '../../src/store/backends/memory.ts';
-import type { Caller, RateLimiter } from '../../src/usage/limiter.ts';
+import type { Caller, RateLimiter } from '../../src/usage/rates/limiter.ts';
 import { createRateLimiter } from '../../src/usage/rates/rate-limiter.ts';
 import { divided } from '../../src/usage/rates/rate-shares.ts';
 import { verifies } from '../requirements.ts';

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
 import type { Store } from '../../src/store/store.ts';
-import { readSpend } from '../../src/usage/read-spend.ts';
+import { readSpend } from '../../src/usage/spend/read-spend.ts';
 import { recoverOpen } from '../../src/usage/recovery/recover-open.ts';
-import { listRequests } from '../../src/usage/request-log.ts';
+import { listRequests } from '../../src/usage/requests/request-log.ts';
 import { verifies } from '../requirements.ts';
 import type { Report, Task } from './worker-process.ts';
 

@@ -2,7 +2,7 @@ import { createIdSource } from '../../src/core/ids.ts';
 import { NO_USAGE } from '../../src/core/usage.ts';
 import { StoreError } from '../../src/store/store.ts';
 import type { CommitResult, Op, Store } from '../../src/store/store.ts';
-import type { LedgerEntry, RequestOutcome, RequestStart } from '../../src/usage/ledger.ts';
+import type { LedgerEntry, RequestOutcome, RequestStart } from '../../src/usage/ledger/ledger.ts';
 import type { Principal } from '../../src/usage/principal.ts';
 import type { FakeClock } from '../support/fake-clock.ts';
 

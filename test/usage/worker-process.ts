@@ -1,9 +1,9 @@
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/core/time/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
-import { createLedger } from '../../src/usage/ledger-store.ts';
+import { createLedger } from '../../src/usage/ledger/ledger-store.ts';
 import { createRateLimiter } from '../../src/usage/rates/rate-limiter.ts';
-import { createWorkerLease } from '../../src/usage/worker-lease.ts';
+import { createWorkerLease } from '../../src/usage/ledger/worker-lease.ts';
 import { all, fateOf, outcome, principal } from './usage-fixtures.ts';
 
 /**

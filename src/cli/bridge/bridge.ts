@@ -1,13 +1,13 @@
-import { parseJson } from '../../core/json-value.ts';
+import { parseJson } from '../../core/json/value.ts';
 import { addAbortSignal, Readable } from 'node:stream';
-import { fromErrorBody } from '../../client/error-body.ts';
-import { isRecord } from '../../client/guards.ts';
+import { fromErrorBody } from '../../client/http/error-body.ts';
+import { isRecord } from '../../client/http/guards.ts';
 import { BridgeTraffic } from './bridge-traffic.ts';
 import { CliError } from '../cli-error.ts';
 import type { CommandResult } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { linesOf } from '../json-lines.ts';
-import { lookUp } from '../not-found.ts';
+import { linesOf } from '../output/json-lines.ts';
+import { lookUp } from '../resources/not-found.ts';
 
 /** A protocol of JSON-RPC messages: over stdio one a line, towards the Service one a POST. */
 export interface BridgedProtocol {

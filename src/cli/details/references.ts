@@ -1,5 +1,5 @@
-import { ClientError } from '../../client/client-error.ts';
-import { isRecord } from '../../client/guards.ts';
+import { ClientError } from '../../client/http/client-error.ts';
+import { isRecord } from '../../client/http/guards.ts';
 import type { AdminKind, Client } from '../../client/create-client.ts';
 
 type View = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
-import { isRecord } from '../../client/guards.ts';
-import { NAMESPACE_LABEL, OWNER_LABEL } from '../../config/ownership.ts';
-import type { Style } from '../style.ts';
-import { renderFields } from '../table.ts';
+import { isRecord } from '../../client/http/guards.ts';
+import { NAMESPACE_LABEL, OWNER_LABEL } from '../../config/actual/ownership.ts';
+import type { Style } from '../output/style.ts';
+import { renderFields } from '../output/table.ts';
 import { toLine } from './nested-text.ts';
 import { isReference, nameMember } from './references.ts';
 

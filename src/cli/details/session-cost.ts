@@ -1,4 +1,4 @@
-import { isRecord } from '../../client/guards.ts';
+import { isRecord } from '../../client/http/guards.ts';
 import { toLine } from './nested-text.ts';
 
 /** `0.12 of 25.00`: what a Session has cost by list prices in USD, and its budget where it has one. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../../client/guards.ts';
+import { isRecord } from '../../client/http/guards.ts';
 import type { Part, Step, Test } from './parse-jsonpath.ts';
 
 /** Texts of a template filled from a value; members that are not there give nothing. */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../cli-error.ts';
 import { COMMANDS } from '../commands.ts';
-import { unwritable } from '../config-home.ts';
+import { unwritable } from '../connection/config-home.ts';
 import type { CommandContext } from '../context.ts';
 import { readPlugins, RECORD, toRecord, type InstalledPlugin } from './installed-plugin.ts';
 import { linkGateway } from './link-gateway.ts';

@@ -1,4 +1,4 @@
-import { ClientError } from '../../client/client-error.ts';
+import { ClientError } from '../../client/http/client-error.ts';
 import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitName } from '../exit-codes.ts';
 

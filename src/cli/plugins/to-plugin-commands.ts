@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ArgSpec, ExampleSpec, FlagSpec } from '../command.ts';
-import { GLOBAL_FLAGS } from '../global-flags.ts';
+import { GLOBAL_FLAGS } from '../grammar/global-flags.ts';
 import type { PluginCommand } from './installed-plugin.ts';
 
 const text = z.string().max(4_000);

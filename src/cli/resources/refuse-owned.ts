@@ -1,5 +1,5 @@
 import type { ResourceView } from '../../client/admin.ts';
-import { labelsOf, NAMESPACE_LABEL, OWNER_LABEL } from '../../config/ownership.ts';
+import { labelsOf, NAMESPACE_LABEL, OWNER_LABEL } from '../../config/actual/ownership.ts';
 import { oneLine } from '../../core/printable.ts';
 import { CliError } from '../cli-error.ts';
 

@@ -11,7 +11,7 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway account', note: 'What is left, and what was spent' },
       { command: 'gateway account --quiet', note: 'The balance alone' },
     ],
-    load: () => import('../commands/account.ts'),
+    load: () => import('../commands/account/account.ts'),
   },
   {
     name: 'executions',
@@ -32,6 +32,6 @@ export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
       },
       ...RANGE,
     ],
-    load: () => import('../commands/executions.ts'),
+    load: () => import('../commands/services/executions.ts'),
   },
 ];

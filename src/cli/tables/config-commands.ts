@@ -107,7 +107,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       },
     ],
     formats: ['github'],
-    load: () => import('../commands/validate.ts'),
+    load: () => import('../commands/config/validate.ts'),
   },
   {
     name: 'plan',
@@ -135,7 +135,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       EXIT_CODE,
     ],
     formats: ['markdown'],
-    load: () => import('../commands/plan.ts'),
+    load: () => import('../commands/config/plan.ts'),
   },
   {
     name: 'plan show',
@@ -144,7 +144,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     args: [{ name: 'file', required: true, description: 'File that `gateway plan --out` wrote' }],
     flags: [EXIT_CODE],
     formats: ['markdown'],
-    load: () => import('../commands/plan-show.ts'),
+    load: () => import('../commands/config/plan-show.ts'),
   },
   {
     name: 'diff',
@@ -156,7 +156,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     ],
     flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS, ...SELECT, ...CHOICE, EXIT_CODE],
     formats: ['markdown'],
-    load: () => import('../commands/diff.ts'),
+    load: () => import('../commands/config/diff.ts'),
   },
   {
     name: 'apply',
@@ -218,7 +218,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       },
       { name: 'dry-run', type: 'boolean', description: 'Show the changes and stop' },
     ],
-    load: () => import('../commands/apply.ts'),
+    load: () => import('../commands/config/apply.ts'),
   },
   {
     name: 'delete',
@@ -242,7 +242,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         description: 'Accepted for scripts; what is gone already is never a failure here',
       },
     ],
-    load: () => import('../commands/delete.ts'),
+    load: () => import('../commands/config/delete.ts'),
   },
   {
     name: 'drift',
@@ -257,7 +257,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       },
     ],
     flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS, ...SELECT, EXIT_CODE],
-    load: () => import('../commands/drift.ts'),
+    load: () => import('../commands/config/drift.ts'),
   },
   {
     name: 'dump',
@@ -294,7 +294,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       { name: 'skip-defaults', type: 'boolean', description: 'Leave out what is at its default' },
       { name: 'force', type: 'boolean', description: 'Overwrite existing files' },
     ],
-    load: () => import('../commands/dump.ts'),
+    load: () => import('../commands/config/dump.ts'),
   },
   {
     name: 'adopt',
@@ -307,7 +307,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     ],
     args: [{ name: 'object', variadic: true, description: 'KIND/NAME; default: all declared' }],
     flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS],
-    load: () => import('../commands/adopt.ts'),
+    load: () => import('../commands/config/adopt.ts'),
   },
   {
     name: 'schema',
@@ -315,7 +315,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     examples: [
       { command: 'gateway schema > gateway.schema.json', note: 'For editors and other tools' },
     ],
-    load: () => import('../commands/schema.ts'),
+    load: () => import('../commands/config/schema.ts'),
   },
   {
     name: 'schema output',
@@ -328,7 +328,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway schema output', note: 'All of them' },
     ],
     args: [{ name: 'command', variadic: true, description: 'Words of a command, or stream' }],
-    load: () => import('../commands/schema-output.ts'),
+    load: () => import('../commands/config/schema-output.ts'),
   },
   {
     name: 'explain',
@@ -339,6 +339,6 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway explain server.listen', note: 'A setting of the server' },
     ],
     args: [{ name: 'path', required: true, description: 'KIND, KIND.field or server.setting' }],
-    load: () => import('../commands/explain.ts'),
+    load: () => import('../commands/config/explain.ts'),
   },
 ];

@@ -17,7 +17,7 @@ export const CONNECTION_COMMANDS: readonly CommandSpec[] = [
       },
     ],
     args: [{ name: 'url', description: 'Address of the gateway (default: that of the context)' }],
-    load: () => import('../commands/login.ts'),
+    load: () => import('../commands/connection/login.ts'),
   },
   {
     name: 'logout',
@@ -27,13 +27,13 @@ export const CONNECTION_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway logout', note: 'Of the current context' },
       { command: 'gateway logout --context prod', note: 'Of another' },
     ],
-    load: () => import('../commands/logout.ts'),
+    load: () => import('../commands/connection/logout.ts'),
   },
   {
     name: 'whoami',
     summary: 'Show server, organization and key in use',
     examples: [{ command: 'gateway whoami', note: 'Before a change' }],
-    load: () => import('../commands/whoami.ts'),
+    load: () => import('../commands/connection/whoami.ts'),
   },
   {
     name: 'config',
@@ -44,7 +44,7 @@ export const CONNECTION_COMMANDS: readonly CommandSpec[] = [
     name: 'config get-contexts',
     summary: 'List the contexts that logins stored',
     examples: [{ command: 'gateway config get-contexts', note: 'The current one has a star' }],
-    load: () => import('../commands/config-get-contexts.ts'),
+    load: () => import('../commands/connection/config-get-contexts.ts'),
   },
   {
     name: 'config use-context',
@@ -57,20 +57,20 @@ export const CONNECTION_COMMANDS: readonly CommandSpec[] = [
       },
     ],
     args: [NAME],
-    load: () => import('../commands/config-use-context.ts'),
+    load: () => import('../commands/connection/config-use-context.ts'),
   },
   {
     name: 'config current-context',
     summary: 'Print the name of the context in use',
     examples: [{ command: 'gateway config current-context', note: 'local without a login' }],
-    load: () => import('../commands/config-current-context.ts'),
+    load: () => import('../commands/connection/config-current-context.ts'),
   },
   {
     name: 'config delete-context',
     summary: 'Remove a context and its key',
     examples: [{ command: 'gateway config delete-context old', note: 'Server and key' }],
     args: [NAME],
-    load: () => import('../commands/config-delete-context.ts'),
+    load: () => import('../commands/connection/config-delete-context.ts'),
   },
   {
     name: 'config view',
@@ -84,7 +84,7 @@ export const CONNECTION_COMMANDS: readonly CommandSpec[] = [
     flags: [
       { name: 'show-origin', type: 'boolean', description: 'Tell where each value comes from' },
     ],
-    load: () => import('../commands/config-view.ts'),
+    load: () => import('../commands/connection/config-view.ts'),
   },
   {
     name: 'selftest',
@@ -109,6 +109,6 @@ export const CONNECTION_COMMANDS: readonly CommandSpec[] = [
         description: 'Model to ask (default: one called echo, else the first language model)',
       },
     ],
-    load: () => import('../commands/selftest.ts'),
+    load: () => import('../commands/local/selftest.ts'),
   },
 ];

@@ -20,7 +20,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     summary: 'List Credentials',
     examples: [{ command: 'gateway credentials list', note: 'Hints, never a value' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/credentials-list.ts'),
+    load: () => import('../commands/agents/credentials-list.ts'),
   },
   {
     name: 'credentials get',
@@ -28,7 +28,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway credentials get sec_01', note: 'State and failures, no value' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/credentials-get.ts'),
+    load: () => import('../commands/agents/credentials-get.ts'),
   },
   {
     name: 'credentials create',
@@ -78,7 +78,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
       { name: 'weight', type: 'integer', min: 1, description: 'Share of the turns in its group' },
       ...VALUE_FLAGS,
     ],
-    load: () => import('../commands/credentials-create.ts'),
+    load: () => import('../commands/agents/credentials-create.ts'),
   },
   {
     name: 'credentials rotate',
@@ -92,7 +92,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     ],
     args: [ID],
     flags: VALUE_FLAGS,
-    load: () => import('../commands/credentials-rotate.ts'),
+    load: () => import('../commands/agents/credentials-rotate.ts'),
   },
   {
     name: 'credentials disable',
@@ -100,7 +100,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway credentials disable sec_01', note: 'Until it is enabled' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/credentials-disable.ts'),
+    load: () => import('../commands/agents/credentials-disable.ts'),
   },
   {
     name: 'credentials enable',
@@ -108,7 +108,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway credentials enable sec_01', note: 'After a disable' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/credentials-enable.ts'),
+    load: () => import('../commands/agents/credentials-enable.ts'),
   },
   {
     name: 'skills',
@@ -121,7 +121,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     summary: 'List Skills',
     examples: [{ command: 'gateway skills list -q', note: 'Only their names' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/skills-list.ts'),
+    load: () => import('../commands/agents/skills-list.ts'),
   },
   {
     name: 'skills get',
@@ -136,7 +136,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
       { name: 'out', type: 'string', value: 'DIR', description: 'Unpack it into a new folder' },
       { name: 'at', type: 'string', value: 'VERSION', description: 'Default: the latest one' },
     ],
-    load: () => import('../commands/skills-get.ts'),
+    load: () => import('../commands/agents/skills-get.ts'),
   },
   {
     name: 'skills create',
@@ -147,7 +147,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
       ORGANIZATION,
       { name: 'display-name', type: 'string', value: 'TEXT', description: 'Shown to people' },
     ],
-    load: () => import('../commands/skills-create.ts'),
+    load: () => import('../commands/agents/skills-create.ts'),
   },
   {
     name: 'skills update',
@@ -155,14 +155,14 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     description: 'Agents keep the version that they have until they are given the new one.',
     examples: [{ command: 'gateway skills update review ./review', note: 'The next version' }],
     args: [ID, FOLDER],
-    load: () => import('../commands/skills-update.ts'),
+    load: () => import('../commands/agents/skills-update.ts'),
   },
   {
     name: 'skills versions',
     summary: 'List the versions of a Skill',
     examples: [{ command: 'gateway skills versions review', note: 'Newest first' }],
     args: [ID],
-    load: () => import('../commands/skills-versions.ts'),
+    load: () => import('../commands/agents/skills-versions.ts'),
   },
   {
     name: 'skills delete',
@@ -172,7 +172,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway skills delete review --yes', note: 'Without being asked' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/skills-delete.ts'),
+    load: () => import('../commands/agents/skills-delete.ts'),
   },
   {
     name: 'files',
@@ -185,7 +185,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     summary: 'List files',
     examples: [{ command: 'gateway files list', note: 'Newest last' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/files-list.ts'),
+    load: () => import('../commands/sessions/files-list.ts'),
   },
   {
     name: 'files get',
@@ -193,7 +193,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway files get file_01', note: 'Name, media type and size' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/files-get.ts'),
+    load: () => import('../commands/sessions/files-get.ts'),
   },
   {
     name: 'files upload',
@@ -212,7 +212,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
         description: 'Media type; default: by its extension',
       },
     ],
-    load: () => import('../commands/files-upload.ts'),
+    load: () => import('../commands/sessions/files-upload.ts'),
   },
   {
     name: 'files download',
@@ -226,7 +226,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
       { name: 'out', type: 'string', value: 'FILE', description: 'Default: its own name' },
       { name: 'force', type: 'boolean', description: 'Replace a file that is there' },
     ],
-    load: () => import('../commands/files-download.ts'),
+    load: () => import('../commands/sessions/files-download.ts'),
   },
   {
     name: 'files delete',
@@ -236,7 +236,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway files delete file_01 --yes', note: 'Without being asked' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/files-delete.ts'),
+    load: () => import('../commands/sessions/files-delete.ts'),
   },
   {
     name: 'assets',
@@ -266,7 +266,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
       },
       { name: 'name', type: 'string', value: 'NAME', description: 'What people call it' },
     ],
-    load: () => import('../commands/assets-create.ts'),
+    load: () => import('../commands/models/assets-create.ts'),
   },
   {
     name: 'assets get',
@@ -276,6 +276,6 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
       { name: 'asset', required: true, description: 'Reference, or what stands behind asset://' },
     ],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/assets-get.ts'),
+    load: () => import('../commands/models/assets-get.ts'),
   },
 ];

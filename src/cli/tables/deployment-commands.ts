@@ -57,7 +57,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
       { name: 'agent', type: 'string', value: 'ID', description: 'Only of this Agent' },
       { name: 'archived', type: 'boolean', description: 'Archived ones, too' },
     ],
-    load: () => import('../commands/deployments-list.ts'),
+    load: () => import('../commands/schedules/deployments-list.ts'),
   },
   {
     name: 'deployments get',
@@ -67,7 +67,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     ],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/deployments-get.ts'),
+    load: () => import('../commands/schedules/deployments-get.ts'),
   },
   {
     name: 'deployments pause',
@@ -76,7 +76,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway schedules pause report', note: 'Until it is unpaused' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/deployments-pause.ts'),
+    load: () => import('../commands/schedules/deployments-pause.ts'),
   },
   {
     name: 'deployments unpause',
@@ -85,7 +85,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway schedules unpause report', note: 'After a pause' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/deployments-unpause.ts'),
+    load: () => import('../commands/schedules/deployments-unpause.ts'),
   },
   {
     name: 'deployments archive',
@@ -94,7 +94,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway schedules archive report --yes', note: 'Without being asked' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/deployments-archive.ts'),
+    load: () => import('../commands/schedules/deployments-archive.ts'),
   },
   {
     name: 'deployments delete',
@@ -104,7 +104,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway schedules delete report --yes', note: 'Without being asked' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/deployments-delete.ts'),
+    load: () => import('../commands/schedules/deployments-delete.ts'),
   },
   {
     name: 'deployments test-notification',
@@ -112,7 +112,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     description: 'Succeeds only when the chat provider says that it took the message.',
     examples: [{ command: 'gateway schedules test-notification report', note: 'To its webhook' }],
     args: [DEPLOYMENT],
-    load: () => import('../commands/deployments-test-notification.ts'),
+    load: () => import('../commands/schedules/deployments-test-notification.ts'),
   },
   {
     name: 'deployments next',
@@ -150,7 +150,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
         description: 'Behind this time instead of now, 2026-11-21 or 2026-11-21T10:00:00Z',
       },
     ],
-    load: () => import('../commands/deployments-next.ts'),
+    load: () => import('../commands/schedules/deployments-next.ts'),
   },
   {
     name: 'trigger',
@@ -166,7 +166,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
       { name: 'wait', type: 'boolean', description: 'Wait until the run is decided' },
       { name: 'tail', short: 'f', type: 'boolean', description: 'Wait, and follow its Session' },
     ],
-    load: () => import('../commands/trigger.ts'),
+    load: () => import('../commands/schedules/trigger.ts'),
   },
   {
     name: 'runs',
@@ -183,7 +183,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway runs list --status failed', note: 'Those that came to nothing' },
     ],
     flags: [LIMIT, ...RUN_FILTERS, ...RANGE],
-    load: () => import('../commands/runs-list.ts'),
+    load: () => import('../commands/schedules/runs-list.ts'),
   },
   {
     name: 'runs get',
@@ -191,7 +191,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway runs get drun_01', note: 'Trigger, Session or error' }],
     args: [RUN],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/runs-get.ts'),
+    load: () => import('../commands/schedules/runs-get.ts'),
   },
   {
     name: 'runs watch',
@@ -215,6 +215,6 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
         description: 'Time between two looks',
       },
     ],
-    load: () => import('../commands/runs-watch.ts'),
+    load: () => import('../commands/schedules/runs-watch.ts'),
   },
 ];

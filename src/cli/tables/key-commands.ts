@@ -98,7 +98,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     ],
     args: [{ name: 'name', description: 'Name of the key' }],
     flags: [NAME, ORGANIZATION, ...LIMITS],
-    load: () => import('../commands/keys-create.ts'),
+    load: () => import('../commands/account/keys-create.ts'),
   },
   {
     name: 'keys list',
@@ -106,7 +106,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     summary: 'List API keys',
     examples: [{ command: 'gateway keys list', note: 'Every key, without its value' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/keys-list.ts'),
+    load: () => import('../commands/account/keys-list.ts'),
   },
   {
     name: 'keys get',
@@ -114,7 +114,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway keys get my-app', note: 'Limits and state' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/keys-get.ts'),
+    load: () => import('../commands/account/keys-get.ts'),
   },
   {
     name: 'keys update',
@@ -157,7 +157,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
         description: 'Change a key that a namespace owns, too',
       },
     ],
-    load: () => import('../commands/keys-update.ts'),
+    load: () => import('../commands/account/keys-update.ts'),
   },
   {
     name: 'keys rotate',
@@ -190,7 +190,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
         description: 'Which of two working values ends now',
       },
     ],
-    load: () => import('../commands/keys-rotate.ts'),
+    load: () => import('../commands/account/keys-rotate.ts'),
   },
   {
     name: 'keys revoke',
@@ -199,6 +199,6 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway keys revoke my-app --yes', note: 'Without being asked' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/keys-revoke.ts'),
+    load: () => import('../commands/account/keys-revoke.ts'),
   },
 ];

@@ -42,7 +42,7 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
       },
       { name: 'force', type: 'boolean', description: 'Overwrite existing files' },
     ],
-    load: () => import('../commands/init.ts'),
+    load: () => import('../commands/local/init.ts'),
   },
   {
     name: 'start',
@@ -91,7 +91,7 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
       { name: 'check', type: 'boolean', description: 'Only check the files; opens no port' },
     ],
     ownsSignals: true,
-    load: () => import('../commands/start.ts'),
+    load: () => import('../commands/local/start.ts'),
   },
   {
     name: 'mock',
@@ -127,7 +127,7 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
       },
     ],
     ownsSignals: true,
-    load: () => import('../commands/mock.ts'),
+    load: () => import('../commands/local/mock.ts'),
   },
   {
     name: 'doctor',
@@ -136,6 +136,6 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
       'Checks Node.js, the configuration, key files, the store directory, the port, the running gateway and the reachability of providers. Exits 1 when something is wrong.',
     examples: [{ command: 'gateway doctor', note: 'When something does not work' }],
     flags: [CONFIG, { name: 'offline', type: 'boolean', description: 'Do not contact providers' }],
-    load: () => import('../commands/doctor.ts'),
+    load: () => import('../commands/local/doctor.ts'),
   },
 ];

@@ -26,14 +26,14 @@ export const PLUGIN_COMMANDS: readonly CommandSpec[] = [
         description: 'Name of a package with or without @version, a tarball, or a directory',
       },
     ],
-    load: () => import('../commands/plugins-install.ts'),
+    load: () => import('../commands/plugins/plugins-install.ts'),
   },
   {
     name: 'plugins list',
     aliases: ['ls'],
     summary: 'List the plugins',
     examples: [{ command: 'gateway plugins list -o json', note: 'With their digests' }],
-    load: () => import('../commands/plugins-list.ts'),
+    load: () => import('../commands/plugins/plugins-list.ts'),
   },
   {
     name: 'plugins remove',
@@ -43,7 +43,7 @@ export const PLUGIN_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway plugins remove gateway-plugin-report', note: 'With its commands' },
     ],
     args: [{ name: 'name', required: true, description: 'Name of the plugin' }],
-    load: () => import('../commands/plugins-remove.ts'),
+    load: () => import('../commands/plugins/plugins-remove.ts'),
   },
   {
     name: 'plugins manifest',
@@ -52,6 +52,6 @@ export const PLUGIN_COMMANDS: readonly CommandSpec[] = [
       'For authors, before `npm pack`: loads the commands of the package in a directory and writes down their names, arguments and flags, which `plugins install` and help read in place of the code.',
     examples: [{ command: 'gateway plugins manifest', note: 'Of the plugin in this directory' }],
     args: [{ name: 'dir', description: 'Directory of the plugin (default: this one)' }],
-    load: () => import('../commands/plugins-manifest.ts'),
+    load: () => import('../commands/plugins/plugins-manifest.ts'),
   },
 ];

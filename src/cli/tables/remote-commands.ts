@@ -34,7 +34,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
       },
       { name: 'no-stream', type: 'boolean', description: 'Wait for the whole answer' },
     ],
-    load: () => import('../commands/chat.ts'),
+    load: () => import('../commands/models/chat.ts'),
   },
   {
     name: 'models',
@@ -64,7 +64,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
         description: 'Only names that contain this',
       },
     ],
-    load: () => import('../commands/models-list.ts'),
+    load: () => import('../commands/models/models-list.ts'),
   },
   {
     name: 'models get',
@@ -74,7 +74,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     ],
     args: [{ name: 'name', required: true, description: 'Name of the model' }],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/models-get.ts'),
+    load: () => import('../commands/models/models-get.ts'),
   },
   {
     name: 'models explain',
@@ -98,7 +98,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
           'What the client speaks: chat (default), responses, messages, generate-content …',
       },
     ],
-    load: () => import('../commands/models-explain.ts'),
+    load: () => import('../commands/models/models-explain.ts'),
   },
   ...KEY_COMMANDS,
   {
@@ -111,7 +111,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     aliases: ['ls'],
     summary: 'List providers',
     examples: [{ command: 'gateway providers list -o json', note: 'As JSON' }],
-    load: () => import('../commands/providers-list.ts'),
+    load: () => import('../commands/models/providers-list.ts'),
   },
   {
     name: 'providers get',
@@ -121,7 +121,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     ],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/providers-get.ts'),
+    load: () => import('../commands/models/providers-get.ts'),
   },
   {
     name: 'apis',
@@ -133,7 +133,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     aliases: ['ls'],
     summary: 'List upstream APIs',
     examples: [{ command: 'gateway apis list -o json', note: 'As JSON' }],
-    load: () => import('../commands/apis-list.ts'),
+    load: () => import('../commands/models/apis-list.ts'),
   },
   {
     name: 'apis get',
@@ -141,7 +141,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway apis get weather', note: 'What clients may call, no secret' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/apis-get.ts'),
+    load: () => import('../commands/models/apis-get.ts'),
   },
   {
     name: 'organizations',
@@ -154,7 +154,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     aliases: ['ls'],
     summary: 'List organizations',
     examples: [{ command: 'gateway organizations list -o json', note: 'As JSON' }],
-    load: () => import('../commands/organizations-list.ts'),
+    load: () => import('../commands/account/organizations-list.ts'),
   },
   {
     name: 'organizations get',
@@ -162,7 +162,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway organizations get default', note: 'State and spending limit' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/organizations-get.ts'),
+    load: () => import('../commands/account/organizations-get.ts'),
   },
   {
     name: 'usage',
@@ -192,7 +192,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
       ...RANGE,
       ORGANIZATION,
     ],
-    load: () => import('../commands/usage.ts'),
+    load: () => import('../commands/account/usage.ts'),
   },
   {
     name: 'logs',
@@ -224,7 +224,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
       ...RANGE,
       ORGANIZATION,
     ],
-    load: () => import('../commands/logs.ts'),
+    load: () => import('../commands/account/logs.ts'),
   },
   {
     name: 'api',
@@ -247,6 +247,6 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
         description: 'Body: JSON, @FILE, or - for stdin',
       },
     ],
-    load: () => import('../commands/api.ts'),
+    load: () => import('../commands/models/api.ts'),
   },
 ];

@@ -14,7 +14,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     summary: 'List Agents',
     examples: [{ command: 'gateway agents list --organization default', note: 'Of one of them' }],
     flags: [ORGANIZATION, { name: 'archived', type: 'boolean', description: 'Archived ones, too' }],
-    load: () => import('../commands/agents-list.ts'),
+    load: () => import('../commands/agents/agents-list.ts'),
   },
   {
     name: 'agents get',
@@ -22,7 +22,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway agents get helper', note: 'Model, tools and Skills' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents-get.ts'),
+    load: () => import('../commands/agents/agents-get.ts'),
   },
   {
     name: 'agents archive',
@@ -31,7 +31,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway agents archive helper --yes', note: 'Without being asked' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents-archive.ts'),
+    load: () => import('../commands/agents/agents-archive.ts'),
   },
   {
     name: 'services',
@@ -45,7 +45,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     summary: 'List Services',
     examples: [{ command: 'gateway services list -o json', note: 'As JSON' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/services-list.ts'),
+    load: () => import('../commands/services/services-list.ts'),
   },
   {
     name: 'services get',
@@ -53,7 +53,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway services get Helper', note: 'Protocols, paths and Agent' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/services-get.ts'),
+    load: () => import('../commands/services/services-get.ts'),
   },
   {
     name: 'services disable',
@@ -61,7 +61,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway services disable Helper', note: 'Until it is enabled again' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/services-disable.ts'),
+    load: () => import('../commands/services/services-disable.ts'),
   },
   {
     name: 'services enable',
@@ -69,7 +69,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway services enable Helper', note: 'After a disable' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/services-enable.ts'),
+    load: () => import('../commands/services/services-enable.ts'),
   },
   {
     name: 'services delete',
@@ -79,6 +79,6 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway services delete Helper --yes', note: 'Without being asked' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/services-delete.ts'),
+    load: () => import('../commands/services/services-delete.ts'),
   },
 ];

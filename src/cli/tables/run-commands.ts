@@ -37,7 +37,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
         description: 'Called when the run is over',
       },
     ],
-    load: () => import('../commands/run.ts'),
+    load: () => import('../commands/models/run.ts'),
   },
   {
     name: 'wait',
@@ -59,7 +59,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
         description: 'completed, exists, deleted or status=STATUS',
       },
     ],
-    load: () => import('../commands/wait.ts'),
+    load: () => import('../commands/config/wait.ts'),
   },
   {
     name: 'tasks',
@@ -72,7 +72,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway tasks get req_01', note: 'A call, by its request id' }],
     args: [{ name: 'task', required: true, description: 'Id of the run, video or request' }],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/tasks-get.ts'),
+    load: () => import('../commands/models/tasks-get.ts'),
   },
   {
     name: 'webhooks',
@@ -95,7 +95,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
         note: 'Into a file, and nowhere else',
       },
     ],
-    load: () => import('../commands/webhooks-secret-rotate.ts'),
+    load: () => import('../commands/account/webhooks-secret-rotate.ts'),
   },
   {
     name: 'webhooks list',
@@ -103,13 +103,13 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
     summary: 'List webhooks and how their delivery stands',
     examples: [{ command: 'gateway webhooks list -o json', note: 'With every attempt' }],
     flags: [LIMIT],
-    load: () => import('../commands/webhooks-list.ts'),
+    load: () => import('../commands/account/webhooks-list.ts'),
   },
   {
     name: 'webhooks redeliver',
     summary: 'Send a webhook again',
     examples: [{ command: 'gateway webhooks redeliver msg_01', note: 'With the same id' }],
     args: [{ name: 'delivery', required: true, description: 'Id of the webhook' }],
-    load: () => import('../commands/webhooks-redeliver.ts'),
+    load: () => import('../commands/account/webhooks-redeliver.ts'),
   },
 ];

@@ -37,7 +37,7 @@ export const SERVICE_COMMANDS: readonly CommandSpec[] = [
         description: 'Print the answer while it arrives',
       },
     ],
-    load: () => import('../commands/invoke.ts'),
+    load: () => import('../commands/services/invoke.ts'),
   },
   {
     name: 'acp',
@@ -45,7 +45,7 @@ export const SERVICE_COMMANDS: readonly CommandSpec[] = [
     description: 'For editors that start agents as a process. Ends when stdin does.',
     examples: [{ command: 'gateway acp helper', note: 'As the command of an agent in an editor' }],
     args: [SERVICE],
-    load: () => import('../commands/acp.ts'),
+    load: () => import('../commands/services/acp.ts'),
   },
   {
     name: 'mcp',
@@ -53,6 +53,6 @@ export const SERVICE_COMMANDS: readonly CommandSpec[] = [
     description: 'For MCP clients that start servers as a process. Ends when stdin does.',
     examples: [{ command: 'gateway mcp helper', note: 'As the command of a server in a client' }],
     args: [SERVICE],
-    load: () => import('../commands/mcp.ts'),
+    load: () => import('../commands/services/mcp.ts'),
   },
 ];

@@ -32,7 +32,7 @@ const TAIL: Omit<CommandSpec, 'name' | 'summary' | 'examples'> = {
     },
     IGNORE_NOT_FOUND,
   ],
-  load: () => import('../commands/sessions-tail.ts'),
+  load: () => import('../commands/sessions/sessions-tail.ts'),
 };
 
 /** Commands on the Sessions of the key's organization. */
@@ -65,7 +65,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
       { name: 'service', type: 'string', value: 'ID', description: 'Only of this Service' },
       { name: 'archived', type: 'boolean', description: 'Archived ones, too' },
     ],
-    load: () => import('../commands/sessions-list.ts'),
+    load: () => import('../commands/sessions/sessions-list.ts'),
   },
   {
     name: 'sessions get',
@@ -73,7 +73,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway sessions get sess_01', note: 'Status, Agent and usage' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/sessions-get.ts'),
+    load: () => import('../commands/sessions/sessions-get.ts'),
   },
   {
     name: 'sessions events',
@@ -88,7 +88,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     ],
     args: [ID],
     flags: [TYPE],
-    load: () => import('../commands/sessions-events.ts'),
+    load: () => import('../commands/sessions/sessions-events.ts'),
   },
   {
     name: 'sessions tail',
@@ -110,7 +110,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway sessions archive sess_01 --yes', note: 'Without being asked' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/sessions-archive.ts'),
+    load: () => import('../commands/sessions/sessions-archive.ts'),
   },
   {
     name: 'sessions delete',
@@ -120,7 +120,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway sessions delete sess_01 --yes', note: 'Without being asked' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/sessions-delete.ts'),
+    load: () => import('../commands/sessions/sessions-delete.ts'),
   },
   {
     name: 'tail',

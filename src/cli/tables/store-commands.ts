@@ -27,7 +27,7 @@ export const STORE_COMMANDS: readonly CommandSpec[] = [
       },
     ],
     flags: [CONFIG],
-    load: () => import('../commands/store-backup.ts'),
+    load: () => import('../commands/store/store-backup.ts'),
   },
   {
     name: 'store restore',
@@ -53,7 +53,7 @@ export const STORE_COMMANDS: readonly CommandSpec[] = [
       },
       { name: 'replace', type: 'boolean', description: 'Move a store that is there aside' },
     ],
-    load: () => import('../commands/store-restore.ts'),
+    load: () => import('../commands/store/store-restore.ts'),
   },
   {
     name: 'store verify',
@@ -73,7 +73,7 @@ export const STORE_COMMANDS: readonly CommandSpec[] = [
       },
     ],
     flags: [CONFIG],
-    load: () => import('../commands/store-verify.ts'),
+    load: () => import('../commands/store/store-verify.ts'),
   },
   {
     name: 'store migrate',
@@ -100,6 +100,6 @@ export const STORE_COMMANDS: readonly CommandSpec[] = [
       { name: 'from', type: 'string', value: 'STORE', description: 'The store to copy' },
       { name: 'to', type: 'string', value: 'STORE', description: 'An empty one' },
     ],
-    load: () => import('../commands/store-migrate.ts'),
+    load: () => import('../commands/store/store-migrate.ts'),
   },
 ];

@@ -1,9 +1,9 @@
-import { ClientError } from '../../client/client-error.ts';
+import { ClientError } from '../../client/http/client-error.ts';
 import type { AdminKind, Client } from '../../client/create-client.ts';
 import { statusOf } from '../../client/deployment-runs.ts';
 import { CliError, usageError } from '../cli-error.ts';
-import { findResource } from '../find-resource.ts';
-import type { Sought } from '../not-found.ts';
+import { findResource } from '../resources/find-resource.ts';
+import type { Sought } from '../resources/not-found.ts';
 
 /** An object as it stands at one moment. */
 export interface Standing {

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../clock.ts';
+import type { Clock, Timer } from '../time/clock.ts';
 
 /** Part of the whole beyond which one holder gets no room for a further thing. */
 const LARGEST_SHARE = 7 / 8;

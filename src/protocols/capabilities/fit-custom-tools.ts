@@ -1,4 +1,4 @@
-import type { CanonicalRequest, FunctionTool, Part, Turn } from '../canonical.ts';
+import type { CanonicalRequest, FunctionTool, Part, Turn } from '../canonical/canonical.ts';
 import type { Feature } from '../features.ts';
 
 /** Argument that holds the free text of a custom tool's call where it is called as a function. */

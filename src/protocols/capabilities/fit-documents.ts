@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
-import type { DocumentPart, Part, Turn } from '../canonical.ts';
+import type { DocumentPart, Part, Turn } from '../canonical/canonical.ts';
 import { isPdf, readTextFile } from '../media/file-text.ts';
 
 type Types = readonly string[] | null;

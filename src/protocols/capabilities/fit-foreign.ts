@@ -1,5 +1,5 @@
 import type { Protocol } from '../../core/protocol-id.ts';
-import type { CanonicalRequest, OpaquePart, Part, Tool, Turn } from '../canonical.ts';
+import type { CanonicalRequest, OpaquePart, Part, Tool, Turn } from '../canonical/canonical.ts';
 
 type Fitted = Pick<CanonicalRequest, 'turns' | 'tools'>;
 

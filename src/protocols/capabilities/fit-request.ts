@@ -1,5 +1,5 @@
-import type { RequestTarget } from '../canonical-codec.ts';
-import type { CanonicalRequest } from '../canonical.ts';
+import type { RequestTarget } from '../canonical/codec.ts';
+import type { CanonicalRequest } from '../canonical/canonical.ts';
 import type { Protocol } from '../../core/protocol-id.ts';
 import type { Feature } from '../features.ts';
 import { capabilitiesOf } from './capabilities-of.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Part, Turn } from '../canonical.ts';
+import type { Part, Turn } from '../canonical/canonical.ts';
 
 const PREFIX = 'call_';
 

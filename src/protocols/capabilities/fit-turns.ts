@@ -1,4 +1,4 @@
-import type { Part, Turn } from '../canonical.ts';
+import type { Part, Turn } from '../canonical/canonical.ts';
 import type { Capabilities } from './capabilities.ts';
 
 /** Stands for the words of a user who said nothing: several providers refuse an empty text. */

@@ -1,4 +1,4 @@
-import type { CanonicalRequest, ReasoningRequest } from '../canonical.ts';
+import type { CanonicalRequest, ReasoningRequest } from '../canonical/canonical.ts';
 import type { Capabilities } from './capabilities.ts';
 import { budgetOfEffort, effortOfBudget, isEffort, nearestEffort } from './efforts.ts';
 import type { Effort } from './efforts.ts';

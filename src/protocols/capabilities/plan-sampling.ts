@@ -1,4 +1,4 @@
-import type { CanonicalRequest } from '../canonical.ts';
+import type { CanonicalRequest } from '../canonical/canonical.ts';
 import type { Feature } from '../features.ts';
 import type { Capabilities } from './capabilities.ts';
 

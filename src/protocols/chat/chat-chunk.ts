@@ -1,5 +1,5 @@
-import { skipBlank } from '../../core/json-scan.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { skipBlank } from '../../core/json/scan.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { StreamFailure } from '../protocol.ts';
 
 type Members = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { skipBlank, skipString } from '../../core/json-scan.ts';
+import { skipBlank, skipString } from '../../core/json/scan.ts';
 
 const QUOTE = 34;
 /** What is not generated text in a message. */

@@ -1,11 +1,11 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import { scanJson } from '../../core/json/json-document.ts';
-import { spliceJson } from '../../core/json-splice.ts';
-import type { JsonEdit } from '../../core/json-splice.ts';
-import { isJsonObject } from '../../core/json-value.ts';
-import type { SpooledBody } from '../../core/spooled-body.ts';
-import { callFormsOf } from '../call-forms.ts';
+import { spliceJson } from '../../core/json/splice.ts';
+import type { JsonEdit } from '../../core/json/splice.ts';
+import { isJsonObject } from '../../core/json/value.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
+import { callFormsOf } from '../canonical/call-forms.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';

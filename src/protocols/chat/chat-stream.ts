@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
-import { applyPatches } from '../../core/json-splice.ts';
-import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
-import type { SseBatch } from '../../core/sse-batch.ts';
-import { formatSse } from '../../core/sse-frame.ts';
-import type { SseFrame } from '../../core/sse-frame.ts';
+import { applyPatches } from '../../core/json/splice.ts';
+import { isJsonObject, parseJsonObject } from '../../core/json/value.ts';
+import type { SseBatch } from '../../core/sse/batch.ts';
+import { formatSse } from '../../core/sse/frame.ts';
+import type { SseFrame } from '../../core/sse/frame.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import { EventStream } from '../event-stream.ts';
 import { modelPatches, rewriteModelName } from '../model-member.ts';

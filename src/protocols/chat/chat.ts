@@ -1,4 +1,4 @@
-import { formatSse } from '../../core/sse-frame.ts';
+import { formatSse } from '../../core/sse/frame.ts';
 import type { StreamCodec, WireProtocol } from '../protocol.ts';
 import { readChatAnswer, readChatUsage } from './chat-answer.ts';
 import { encodeChat, peekChat } from './chat-request.ts';

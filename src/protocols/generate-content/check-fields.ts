@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { fieldOf, toList, toSnake } from './fields.ts';
 import type { Members } from './fields.ts';
 

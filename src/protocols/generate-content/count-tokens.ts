@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { answerDocument, told } from '../answer-document.ts';
 import type { WireProtocol } from '../protocol.ts';
 import { checkFields, expectKind } from './check-fields.ts';

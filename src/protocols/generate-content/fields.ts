@@ -1,5 +1,5 @@
 import type { JsonDocument } from '../../core/json/json-document.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@ import type { JsonDocument } from '../../core/json/json-document.ts';
 import type { Usage } from '../../core/usage.ts';
 import { answerDocument, holds, renamed, told } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';
-import { someElement } from '../answer-elements.ts';
+import { someElement } from '../canonical/answer-elements.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 import { blockReasonOf, isUsableCandidate, measureAnswer } from './generate-content-chunk.ts';
 import { toGenerateContentUsage } from './generate-content-usage.ts';

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { StreamFailure } from '../protocol.ts';
 import { listOf, membersOf } from './fields.ts';
 import type { Members } from './fields.ts';

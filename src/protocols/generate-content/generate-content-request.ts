@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
-import { quirkEdits } from '../../core/json-quirks.ts';
-import type { JsonEdit } from '../../core/json-splice.ts';
-import type { SpooledBody } from '../../core/spooled-body.ts';
+import { quirkEdits } from '../../core/json/json-quirks.ts';
+import type { JsonEdit } from '../../core/json/splice.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import { editBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestAddress, RequestPeek } from '../protocol.ts';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
-import { parseJsonObject } from '../../core/json-value.ts';
-import type { SseBatch } from '../../core/sse-batch.ts';
-import type { SseFrame } from '../../core/sse-frame.ts';
+import { parseJsonObject } from '../../core/json/value.ts';
+import type { SseBatch } from '../../core/sse/batch.ts';
+import type { SseFrame } from '../../core/sse/frame.ts';
 import { EventStream } from '../event-stream.ts';
 import type { InBandError, StreamOptions, StreamReader } from '../protocol.ts';
 import { ElementWriter } from './element-writer.ts';

@@ -1,5 +1,5 @@
-import { RawJson } from '../../core/json-raw.ts';
-import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
+import { RawJson } from '../../core/json/raw.ts';
+import { isJsonObject, parseJsonObject } from '../../core/json/value.ts';
 import { fieldOf, listOf, textOf } from './fields.ts';
 import type { Members } from './fields.ts';
 

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
 import { readGuardedField, formContentType, writeForm } from '../../core/form.ts';
 import type { Form } from '../../core/form.ts';
-import type { SpooledBody } from '../../core/spooled-body.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestAddress, RequestPeek } from '../protocol.ts';
 import { scanRequest } from '../scan-request.ts';

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { Buffer } from 'node:buffer';
 import { scanJson } from '../../core/json/json-document.ts';
-import { spliceJson } from '../../core/json-splice.ts';
-import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
+import { spliceJson } from '../../core/json/splice.ts';
+import { isJsonObject, parseJsonObject } from '../../core/json/value.ts';
 import { isWorkId } from '../work-id.ts';
 
 type Members = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 
 /** What is no generated text in a step or delta. */
 const NOT_TEXT: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { readModelName } from '../model-member.ts';
 import type { RequestPeek } from '../protocol.ts';
 import { scanRequest } from '../scan-request.ts';

@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { scanJson } from '../../core/json/json-document.ts';
-import { spliceJson } from '../../core/json-splice.ts';
-import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
-import type { SseBatch } from '../../core/sse-batch.ts';
-import { formatSse } from '../../core/sse-frame.ts';
-import type { SseFrame } from '../../core/sse-frame.ts';
+import { spliceJson } from '../../core/json/splice.ts';
+import { isJsonObject, parseJsonObject } from '../../core/json/value.ts';
+import type { SseBatch } from '../../core/sse/batch.ts';
+import { formatSse } from '../../core/sse/frame.ts';
+import type { SseFrame } from '../../core/sse/frame.ts';
 import { EventStream } from '../event-stream.ts';
 import { rewriteModelName } from '../model-member.ts';
 import type { ProviderWork, StreamOptions, StreamReader } from '../protocol.ts';

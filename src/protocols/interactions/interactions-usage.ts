@@ -1,7 +1,7 @@
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
-import { countOf, isCount } from '../token-counts.ts';
+import { countOf, isCount } from '../canonical/token-counts.ts';
 
 /**
  * Maps a usage object of Interactions. Cached tokens are among the input tokens, those of tools beside

@@ -1,5 +1,5 @@
 import { googleStatus } from '../../core/google-status.ts';
-import { formatSse } from '../../core/sse-frame.ts';
+import { formatSse } from '../../core/sse/frame.ts';
 import { told } from '../answer-document.ts';
 import { forwardBody } from '../forward-body.ts';
 import type { StreamCodec, WireProtocol } from '../protocol.ts';

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { Interaction } from './interaction.ts';
 
 /** What is kept of one Interaction for the time when its provider has forgotten it. */

@@ -1,4 +1,4 @@
-import type { MediaSource } from '../canonical.ts';
+import type { MediaSource } from '../canonical/canonical.ts';
 
 /** Names of media types that are in use, by the ones that are registered (IANA, Media Types). */
 const ALIASES: ReadonlyMap<string, string> = new Map([

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { MediaSource } from '../canonical.ts';
+import type { MediaSource } from '../canonical/canonical.ts';
 
 type Data = Extract<MediaSource, { type: 'data' }>;
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 
 type Check = readonly [holds: (value: unknown) => boolean, expected: string];
 

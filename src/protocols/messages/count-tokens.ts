@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import { isJsonObject } from '../../core/json-value.ts';
-import type { SpooledBody } from '../../core/spooled-body.ts';
+import { isJsonObject } from '../../core/json/value.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import { answerDocument, told } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';
 import type { Answer, EncodeOptions, RequestPeek, WireProtocol } from '../protocol.ts';

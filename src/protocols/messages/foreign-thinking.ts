@@ -1,7 +1,7 @@
-import { parseKeepingRaw, stringifyWithRaw } from '../../core/json-raw.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { parseKeepingRaw, stringifyWithRaw } from '../../core/json/raw.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { RequestPeek } from '../protocol.ts';
-import { isForeignToken, TOKEN_MARK } from '../reasoning-token.ts';
+import { isForeignToken, TOKEN_MARK } from '../canonical/reasoning-token.ts';
 import type { Members } from './codec/members.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { inTurns } from '../../core/in-turns.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { Usage } from '../../core/usage.ts';
 import { answerDocument, holds, renamed, told } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';
-import { someElement } from '../answer-elements.ts';
+import { someElement } from '../canonical/answer-elements.ts';
 import type { Members } from '../json-fields.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 import { toMessagesUsage } from './messages-usage.ts';

@@ -1,8 +1,8 @@
 import type { Buffer } from 'node:buffer';
-import { skipString } from '../../core/json-scan.ts';
+import { skipString } from '../../core/json/scan.ts';
 import { scanJson } from '../../core/json/json-document.ts';
-import { spliceJson } from '../../core/json-splice.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { spliceJson } from '../../core/json/splice.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { rewriteModelName } from '../model-member.ts';
 
 type Event = Readonly<Record<string, unknown>>;

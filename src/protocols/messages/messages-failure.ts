@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { StreamFailure } from '../protocol.ts';
 
 /** The HTTP status that each type of error has outside of streams. */

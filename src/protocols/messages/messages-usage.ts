@@ -1,9 +1,9 @@
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
 import type { Members } from '../json-fields.ts';
 import { membersOf } from '../json-fields.ts';
-import { countOf } from '../token-counts.ts';
+import { countOf } from '../canonical/token-counts.ts';
 
 const PROMPT_MEMBERS = [
   'input_tokens',

@@ -1,4 +1,4 @@
-import { formatSse } from '../../core/sse-frame.ts';
+import { formatSse } from '../../core/sse/frame.ts';
 import type { InBandError, StreamCodec, WireProtocol } from '../protocol.ts';
 import { readMessagesAnswer, readMessagesUsage } from './messages-answer.ts';
 import { encodeMessages, peekMessages } from './messages-request.ts';

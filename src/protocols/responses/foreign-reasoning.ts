@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { RequestPeek } from '../protocol.ts';
-import { fromSignatureText, TOKEN_MARK } from '../reasoning-token.ts';
+import { fromSignatureText, TOKEN_MARK } from '../canonical/reasoning-token.ts';
 import { readElements } from './public/json-walk.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { isPublicAnnotation, isPublicItem, isPublicPart } from './public/item-shapes.ts';
 import type { Slots } from './public/keep-public.ts';
 

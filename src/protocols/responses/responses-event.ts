@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
-import { isJsonObject } from '../../core/json-value.ts';
-import { formatSse } from '../../core/sse-frame.ts';
+import { isJsonObject } from '../../core/json/value.ts';
+import { formatSse } from '../../core/sse/frame.ts';
 import type { InBandError } from '../protocol.ts';
 import { isBlank } from './responses-failure.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { StreamFailure } from '../protocol.ts';
 
 /** What the provider is to blame for, by its code; another candidate may do better. */

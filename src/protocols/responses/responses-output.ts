@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 
 /** Members of items and of their parts that hold what was generated. */
 const GENERATED = ['text', 'refusal', 'arguments', 'input', 'code'] as const;

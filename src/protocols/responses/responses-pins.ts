@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { JsonDocument } from '../../core/json/json-document.ts';
-import { isJsonObject } from '../../core/json-value.ts';
-import { fromSignatureText } from '../reasoning-token.ts';
+import { isJsonObject } from '../../core/json/value.ts';
+import { fromSignatureText } from '../canonical/reasoning-token.ts';
 import { ENCRYPTED_MARK } from '../scan-request.ts';
 
 type Members = Readonly<Record<string, unknown>>;

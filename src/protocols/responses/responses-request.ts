@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import type { SpooledBody } from '../../core/spooled-body.ts';
-import { callFormsOf } from '../call-forms.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
+import { callFormsOf } from '../canonical/call-forms.ts';
 import { forwardBody } from '../forward-body.ts';
 import { readModelName } from '../model-member.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';

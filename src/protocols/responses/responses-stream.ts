@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
-import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
-import { formatSse } from '../../core/sse-frame.ts';
-import type { SseBatch } from '../../core/sse-batch.ts';
-import type { SseFrame } from '../../core/sse-frame.ts';
+import { isJsonObject, parseJsonObject } from '../../core/json/value.ts';
+import { formatSse } from '../../core/sse/frame.ts';
+import type { SseBatch } from '../../core/sse/batch.ts';
+import type { SseFrame } from '../../core/sse/frame.ts';
 import { EventStream } from '../event-stream.ts';
 import type { InBandError, StreamOptions, StreamReader } from '../protocol.ts';
 import { OutputPlaces } from './output-places.ts';

@@ -1,8 +1,8 @@
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
 import { membersOf } from '../json-fields.ts';
-import { countOf, isCount } from '../token-counts.ts';
+import { countOf, isCount } from '../canonical/token-counts.ts';
 
 /**
  * Maps a Responses usage object. Missing, negative and non-numeric counts are 0; undefined when the

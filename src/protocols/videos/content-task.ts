@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { GatewayError } from '../../core/errors.ts';
-import { isJsonObject } from '../../core/json-value.ts';
-import type { SpooledBody } from '../../core/spooled-body.ts';
+import { isJsonObject } from '../../core/json/value.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import { forwardBody } from '../forward-body.ts';
 import type { EncodeOptions, RequestPeek } from '../protocol.ts';
 import { scanRequest } from '../scan-request.ts';

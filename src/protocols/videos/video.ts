@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Buffer } from 'node:buffer';
-import { isJsonObject, parseJsonObject } from '../../core/json-value.ts';
+import { isJsonObject, parseJsonObject } from '../../core/json/value.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
 import { isWorkId } from '../work-id.ts';

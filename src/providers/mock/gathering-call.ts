@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer';
-import { gatherBody } from '../../core/spooled-body.ts';
-import type { SpooledBody } from '../../core/spooled-body.ts';
+import { gatherBody } from '../../core/memory/spooled-body.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import { UpstreamError } from '../../upstream/transport.ts';
 import type { UpstreamCall, UpstreamErrorKind, UpstreamSink } from '../../upstream/transport.ts';
 import { MAX_MOCK_BODY } from './mock-request.ts';

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { systemClock } from '../../core/clock.ts';
-import type { Clock } from '../../core/clock.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { toGatewayError } from '../../core/errors.ts';
 import type { MockEngine } from './engine.ts';
-import type { MockCall } from './journal.ts';
+import type { MockCall } from './tape/journal.ts';
 import { MAX_MOCK_BODY } from './mock-request.ts';
-import { playScript } from './play-script.ts';
+import { playScript } from './tape/play-script.ts';
 
 const SECRET_HEADERS = new Set([
   'authorization',

@@ -1,4 +1,4 @@
-import type { CassetteMatch, CassetteReply, CassetteRule } from './cassette.ts';
+import type { CassetteMatch, CassetteReply, CassetteRule } from './tape/cassette.ts';
 import type { MockRequest } from './mock-request.ts';
 
 export interface Matcher {

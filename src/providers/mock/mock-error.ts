@@ -1,5 +1,5 @@
 import { googleStatus as nameOf } from '../../core/google-status.ts';
-import type { CassetteError } from './cassette.ts';
+import type { CassetteError } from './tape/cassette.ts';
 import type { JsonObject } from './json.ts';
 
 /** An error with everything that some protocol wants to know. */

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { systemClock } from '../../core/clock.ts';
-import type { Clock } from '../../core/clock.ts';
-import type { CassetteInput } from './cassette.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import type { CassetteInput } from './tape/cassette.ts';
 import { createMockEngine } from './engine.ts';
 import type { MockEngine } from './engine.ts';
 import { createMockListener } from './listener.ts';

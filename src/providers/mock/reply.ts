@@ -1,4 +1,4 @@
-import type { CassetteReply } from './cassette.ts';
+import type { CassetteReply } from './tape/cassette.ts';
 import type { Turn } from './conversation.ts';
 import type { MockRequest } from './mock-request.ts';
 import { countTokens } from './tokens.ts';

@@ -4,9 +4,9 @@ import {
   interactionId,
   toFinishedInteraction,
   toRunningInteraction,
-} from './render-interactions.ts';
-import { toVideo, videoId } from './render-videos.ts';
-import type { Rendering } from './renderer.ts';
+} from './renderers/interactions.ts';
+import { toVideo, videoId } from './renderers/videos.ts';
+import type { Rendering } from './renderers/renderer.ts';
 
 /** Work that outlives its request: videos, and stored or background interactions. */
 export interface Tasks {

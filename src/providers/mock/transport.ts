@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type {
   Transport,
   UpstreamCall,
@@ -9,7 +9,7 @@ import type {
 import type { MockEngine } from './engine.ts';
 import { GatheringCall } from './gathering-call.ts';
 import type { MockHttpRequest } from './mock-request.ts';
-import { Playback } from './playback.ts';
+import { Playback } from './tape/playback.ts';
 
 /**
  * Plays the engine's scripts in process, with the call order of HTTP: the sink is never called from

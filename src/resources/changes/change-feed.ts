@@ -1,6 +1,6 @@
-import type { Clock, Timer } from '../../core/clock.ts';
+import type { Clock, Timer } from '../../core/time/clock.ts';
 import type { Store } from '../../store/store.ts';
-import { EPOCH_PREFIX } from '../storage-keys.ts';
+import { EPOCH_PREFIX } from '../store/storage-keys.ts';
 import { readChanges } from './change-log.ts';
 import type { Changes, LogPosition } from './change-log.ts';
 

@@ -7,7 +7,7 @@ import {
   changePrefix,
   EPOCH_KEY,
   resourcePrefix,
-} from '../storage-keys.ts';
+} from '../store/storage-keys.ts';
 
 /** A resource that was made, changed or removed. */
 export interface ChangedRow {

@@ -1,5 +1,5 @@
-import type { Stored } from '../define-resource.ts';
-import type { Repository } from '../repository.ts';
+import type { Stored } from '../store/define-resource.ts';
+import type { Repository } from '../store/repository.ts';
 import type { Changes } from './change-log.ts';
 
 /** Resources of one kind by id, as they are now; undefined for one that is gone. */

@@ -1,6 +1,6 @@
-import { isArchived } from '../define-resource.ts';
-import type { ResourceDefinition, Stored } from '../define-resource.ts';
-import type { Repository } from '../repository.ts';
+import { isArchived } from '../store/define-resource.ts';
+import type { ResourceDefinition, Stored } from '../store/define-resource.ts';
+import type { Repository } from '../store/repository.ts';
 import { readChanged } from './changed-resources.ts';
 import { readChanges } from './change-log.ts';
 import type { LogPosition } from './change-log.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../../core/clock.ts';
-import type { Stored } from '../define-resource.ts';
-import { key as keyDefinition } from '../key.ts';
-import type { Repository } from '../repository.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import type { Stored } from '../store/define-resource.ts';
+import { key as keyDefinition } from '../kinds/key.ts';
+import type { Repository } from '../store/repository.ts';
 import { correctFormer, readValues } from './key-values.ts';
 import type { FormerValue } from './key-values.ts';
 

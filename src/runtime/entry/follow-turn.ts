@@ -1,4 +1,4 @@
-import type { EventDelta, PlacedEvent, SessionEvent } from '../../sessions/session-event.ts';
+import type { EventDelta, PlacedEvent, SessionEvent } from '../../sessions/log/session-event.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
 import { TURNING, TurnWatch } from './turn-watch.ts';
 import type { TurnEnd } from './turn-watch.ts';

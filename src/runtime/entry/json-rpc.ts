@@ -1,7 +1,7 @@
 import { toGatewayError } from '../../core/errors.ts';
 import { parseInSlices } from '../../core/json/json-document.ts';
 import type { ValueBound } from '../../core/json/json-document.ts';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 
 export type RpcId = string | number;
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { createRelay } from '../../inference/relay.ts';
 import type { CallResult } from '../../inference/types.ts';
 import type { CallerWatch } from './caller-watch.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GatewayError } from '../../core/errors.ts';
-import { parseInput } from '../../sessions/parse-input.ts';
+import { parseInput } from '../../sessions/log/parse-input.ts';
 import type { ServiceMessage } from './service-runs.ts';
 
 export const messageText = z.string().min(1);

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
-import type { SessionEvent } from '../../sessions/session-event.ts';
+import type { SessionEvent } from '../../sessions/log/session-event.ts';
 import type { Sessions } from '../../sessions/sessions.ts';
 import type { Op } from '../../store/store.ts';
 import type { PayingKey } from '../../usage/principal.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../core/json-value.ts';
-import type { SessionEvent } from '../../sessions/session-event.ts';
+import { isJsonObject } from '../../core/json/value.ts';
+import type { SessionEvent } from '../../sessions/log/session-event.ts';
 
 /** How a turn came to rest. */
 export interface TurnEnd {

@@ -6,7 +6,7 @@ import type {
   McpServer,
   Stream,
 } from '@agentclientprotocol/sdk';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { toPublicMessage } from '../../core/redact.ts';
 import { toAcpPrompt } from './acp-content.ts';
 import { AcpTurn } from './acp-turn.ts';

@@ -1,5 +1,5 @@
 import type { ContentBlock, PromptCapabilities } from '@agentclientprotocol/sdk';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import type { ToolOutcome } from '../tools/tool-server.ts';
 import { fromMcpResult } from '../tools/tool-content.ts';
 import type { HarnessPrompt } from './harness-agent.ts';

@@ -1,5 +1,5 @@
 import type { PermissionOption, RequestPermissionResponse } from '@agentclientprotocol/sdk';
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { fromAcpResult, fromAcpText } from './acp-content.ts';
 import type { ToolPolicy } from './tool-policy.ts';
 import type { HarnessCall, TurnRecorder } from './turn-recorder.ts';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock, Timer } from '../../core/clock.ts';
+import type { Clock, Timer } from '../../core/time/clock.ts';
 import type { ResolvedAgent } from '../../sessions/resolved-agent.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { Store } from '../../store/store.ts';
-import type { Entry } from '../conversation.ts';
+import type { Entry } from '../turn/conversation.ts';
 import type { SessionDirectories } from './session-directories.ts';
 import { hasEnded, watchSessionEnd } from './session-end.ts';
 import type { StartedAgent } from './start-agent.ts';

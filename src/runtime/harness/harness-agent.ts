@@ -1,5 +1,5 @@
 import type { Session } from '../../sessions/session.ts';
-import type { SessionEvent } from '../../sessions/session-event.ts';
+import type { SessionEvent } from '../../sessions/log/session-event.ts';
 import type { HistoryItem } from './history.ts';
 import type { HarnessMcpServer } from './mcp-servers.ts';
 import type { Scrubber } from './scrubber.ts';

@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../sessions/session-event.ts';
+import type { NewEvent } from '../../sessions/log/session-event.ts';
 
 const MESSAGES = {
   unavailable: 'the harness of this agent is not available here',

@@ -1,6 +1,6 @@
-import type { Part } from '../../protocols/canonical.ts';
-import type { AnswerPart, Entry } from '../conversation.ts';
-import { readContent } from '../conversation.ts';
+import type { Part } from '../../protocols/canonical/canonical.ts';
+import type { AnswerPart, Entry } from '../turn/conversation.ts';
+import { readContent } from '../turn/conversation.ts';
 
 /** Something that was said before, as text. */
 export interface HistoryItem {

@@ -1,4 +1,4 @@
-import { parseJsonObject } from '../../core/json-value.ts';
+import { parseJsonObject } from '../../core/json/value.ts';
 import { HarnessError } from './harness-error.ts';
 import type { HarnessProcess } from './harness-process.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { toPublicMessage } from '../../core/redact.ts';
 import { fromMcpResult } from '../tools/tool-content.ts';
 import type { ToolOutcome } from '../tools/tool-server.ts';

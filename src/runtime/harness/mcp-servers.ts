@@ -1,8 +1,8 @@
 import type { Session } from '../../sessions/session.ts';
 import type { AgentMcpServer } from '../../sessions/resolved-agent.ts';
 import type { McpTransportDeps } from '../tools/mcp-transport.ts';
-import { programSecrets } from '../program-secrets.ts';
-import { isSecretName } from '../secret-name.ts';
+import { programSecrets } from '../tools/program-secrets.ts';
+import { isSecretName } from '../process/secret-name.ts';
 import { toHeaders } from '../tools/tool-credentials.ts';
 import type { ToolCredentials } from '../tools/tool-credentials.ts';
 

@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../sessions/session-event.ts';
+import type { NewEvent } from '../../sessions/log/session-event.ts';
 import type { TurnLog } from '../../sessions/sessions.ts';
 import type { Scrubber } from './scrubber.ts';
 

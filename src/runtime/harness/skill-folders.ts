@@ -1,8 +1,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { SkillTitle } from '../instructions.ts';
-import { tellSkills } from '../instructions.ts';
-import type { TurnSkill } from '../skill-server.ts';
+import type { SkillTitle } from '../turn/instructions.ts';
+import { tellSkills } from '../turn/instructions.ts';
+import type { TurnSkill } from '../model/skill-server.ts';
 
 /** A Skill that lies on the disk. */
 export interface SkillFolder extends SkillTitle {

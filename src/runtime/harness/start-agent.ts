@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import { toPublicMessage } from '../../core/redact.ts';
@@ -14,8 +14,8 @@ import type { HarnessProgram } from './harness-program.ts';
 import { JsonlAgent } from './jsonl-agent.ts';
 import { findHarnessServers } from './mcp-servers.ts';
 import type { HarnessServersDeps } from './mcp-servers.ts';
-import type { TurnContent } from '../turn-content.ts';
-import { programSecrets } from '../program-secrets.ts';
+import type { TurnContent } from '../turn/turn-content.ts';
+import { programSecrets } from '../tools/program-secrets.ts';
 import { toProcessEnvironment } from '../process/process-environment.ts';
 import { Scrubber } from './scrubber.ts';
 import type { SessionDirectories } from './session-directories.ts';

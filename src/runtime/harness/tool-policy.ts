@@ -1,5 +1,5 @@
 import type { AgentTool } from '../../sessions/resolved-agent.ts';
-import type { ToolUse } from '../tool-use.ts';
+import type { ToolUse } from '../tools/tool-use.ts';
 
 export type Permission = ToolUse['permission'];
 

@@ -1,8 +1,8 @@
-import type { NewEvent } from '../../sessions/session-event.ts';
+import type { NewEvent } from '../../sessions/log/session-event.ts';
 import { toFailedOutcome } from '../tools/tool-content.ts';
 import type { ToolOutcome } from '../tools/tool-server.ts';
-import { idle } from '../turn-events.ts';
-import type { TurnJournal } from '../turn-journal.ts';
+import { idle } from '../turn/turn-events.ts';
+import type { TurnJournal } from '../turn/turn-journal.ts';
 import { HarnessError } from './harness-error.ts';
 import { OpenText } from './open-text.ts';
 import type { TextType } from './open-text.ts';

@@ -1,6 +1,6 @@
 import { execa } from 'execa';
 import type { Readable, Writable } from 'node:stream';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { Reaper } from '../reaper/create-reaper.ts';
 import { endGroups } from '../reaper/end-groups.ts';
 import { MARKER_VARIABLE } from '../reaper/marked-group.ts';

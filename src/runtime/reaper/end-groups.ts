@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { findMembers, signalGroup, signalMembers } from './marked-group.ts';
 import type { MarkedGroup } from './marked-group.ts';
 

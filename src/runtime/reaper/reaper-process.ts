@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
-import { systemClock } from '../../core/clock.ts';
-import { parseJsonObject } from '../../core/json-value.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import { parseJsonObject } from '../../core/json/value.ts';
 import { endGroups } from './end-groups.ts';
 import type { MarkedGroup } from './marked-group.ts';
 

@@ -4,7 +4,7 @@ import { isJSONRPCRequest } from '@modelcontextprotocol/sdk/types.js';
 import type { RequestId } from '@modelcontextprotocol/sdk/types.js';
 import { fetch } from 'undici';
 import type { RequestInit } from 'undici';
-import { parseJsonObject } from '../../core/json-value.ts';
+import { parseJsonObject } from '../../core/json/value.ts';
 import type { UrlGuard } from '../../upstream/guard/url-guard.ts';
 import { ToolServerError } from './tool-server.ts';
 

@@ -1,4 +1,4 @@
-import type { FunctionTool } from '../../protocols/canonical.ts';
+import type { FunctionTool } from '../../protocols/canonical/canonical.ts';
 
 /** A tool of `agent_toolset_20260401`: described here, run by the client on its own machine. */
 export interface ClientTool extends FunctionTool {

@@ -1,6 +1,6 @@
 import type { AgentMcpServer } from '../../sessions/resolved-agent.ts';
 import type { Session } from '../../sessions/session.ts';
-import { programSecrets } from '../program-secrets.ts';
+import { programSecrets } from './program-secrets.ts';
 import { createMcpToolServer } from './mcp-tool-server.ts';
 import type { ToolDeadlines } from './mcp-tool-server.ts';
 import { createMcpTransport } from './mcp-transport.ts';

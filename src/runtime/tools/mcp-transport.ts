@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
 import { toPublicMessage } from '../../core/redact.ts';
@@ -8,8 +8,8 @@ import { toProcessEnvironment } from '../process/process-environment.ts';
 import { startProcess } from '../process/start-process.ts';
 import type { ProcessFault } from '../process/start-process.ts';
 import type { Reaper } from '../reaper/create-reaper.ts';
-import { programSecrets } from '../program-secrets.ts';
-import type { DeclaredProgram } from '../program-secrets.ts';
+import { programSecrets } from './program-secrets.ts';
+import type { DeclaredProgram } from './program-secrets.ts';
 import { HttpTransport } from './http-transport.ts';
 import { StdioTransport } from './stdio-transport.ts';
 import { toHeaders } from './tool-credentials.ts';

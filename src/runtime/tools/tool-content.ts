@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../core/json-value.ts';
+import { isJsonObject } from '../../core/json/value.ts';
 import { redactSecrets } from '../../core/redact.ts';
 import type { ToolOutcome } from './tool-server.ts';
 

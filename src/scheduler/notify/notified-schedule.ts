@@ -1,5 +1,5 @@
-import { CHAT_WEBHOOK } from '../../resources/deployment.ts';
-import type { Repository } from '../../resources/repository.ts';
+import { CHAT_WEBHOOK } from '../../resources/kinds/deployment.ts';
+import type { Repository } from '../../resources/store/repository.ts';
 import type { NotifierDeps } from './notifier.ts';
 
 /** Reads Schedules with their webhooks, which are plain only here. */

@@ -1,5 +1,5 @@
-import { providerOf } from '../../resources/chat-webhooks.ts';
-import type { OwnWebhook } from '../../resources/chat-webhooks.ts';
+import { providerOf } from '../../resources/kinds/chat-webhooks.ts';
+import type { OwnWebhook } from '../../resources/kinds/chat-webhooks.ts';
 import { guardedFetch, UrlFetchError } from '../../upstream/guard/guarded-fetch.ts';
 import { UrlGuardError } from '../../upstream/guard/url-guard-error.ts';
 import { createUrlGuard } from '../../upstream/guard/url-guard.ts';

@@ -1,8 +1,8 @@
-import type { ServerConfig } from '../../config/server-config.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { ByteBudget } from '../../core/memory/byte-budget.ts';
-import { createBodyGauges } from '../metrics.ts';
+import { createBodyGauges } from '../process/metrics.ts';
 
 /** Part of the heap limit that bodies may take where nothing is set. */
 const HEAP_SHARE = 1 / 4;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Sealer } from '../../core/seal.ts';
 import { isStoreTrouble } from '../../store/is-store-trouble.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { Sealer } from '../../core/seal.ts';
 import type { Store, Version } from '../../store/store.ts';
 import { readAnswer } from './kept-answers.ts';

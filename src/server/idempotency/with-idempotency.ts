@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError, toGatewayError } from '../../core/errors.ts';
 import type { CallResult } from '../../inference/types.ts';
 import { readKey } from '../../surfaces/carriers.ts';
@@ -12,7 +12,7 @@ import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.
 import { readBody } from '../../surfaces/read-body.ts';
 import type { Principal } from '../../usage/principal.ts';
 import type { CallAnswer, NamedCall } from '../../store/named-call.ts';
-import type { RouteSpec } from '../routes.ts';
+import type { RouteSpec } from '../http/routes.ts';
 import { takenOver } from './owned-call.ts';
 import type { OwnedCall } from './owned-call.ts';
 import type { Claim, IdempotencyRecords } from './records.ts';

@@ -1,5 +1,5 @@
 import type { Liveness, ProcessPlace } from '../../core/liveness.ts';
-import type { WorkerLease } from '../../usage/worker-lease.ts';
+import type { WorkerLease } from '../../usage/ledger/worker-lease.ts';
 
 /** The process that makes a call. */
 export interface CallWorker {

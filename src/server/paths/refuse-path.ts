@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { GatewayError } from '../../core/errors.ts';
 import type { Envelope } from '../../surfaces/envelopes.ts';
-import type { RouteSpec } from '../routes.ts';
+import type { RouteSpec } from '../http/routes.ts';
 import { createPathFinder } from './find-meant-path.ts';
 import type { MeantPath } from './find-meant-path.ts';
 

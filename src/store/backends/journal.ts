@@ -1,6 +1,6 @@
 import type { Driver } from 'unstorage';
-import type { Clock } from '../../core/clock.ts';
-import { createSteadyClock } from '../../core/steady-clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { createSteadyClock } from '../../core/time/steady-clock.ts';
 import { blobName, type Blobs } from '../journal/blobs.ts';
 import type { Lease } from '../journal/lease.ts';
 import { openJournal } from '../journal/open-journal.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../core/clock.ts';
-import { createSteadyClock } from '../../core/steady-clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { createSteadyClock } from '../../core/time/steady-clock.ts';
 import { decodeKey, encodeKey } from '../key-codec.ts';
 import { toListPlan } from '../list-options.ts';
 import { openChangeFeed } from '../lmdb/change-feed.ts';

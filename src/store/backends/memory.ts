@@ -1,5 +1,5 @@
-import type { Clock } from '../../core/clock.ts';
-import { createSteadyClock } from '../../core/steady-clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { createSteadyClock } from '../../core/time/steady-clock.ts';
 import type { Store } from '../store.ts';
 import { createTableStore } from '../table-store.ts';
 import { createTable } from '../table.ts';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { openChanges } from '../postgres/changes.ts';
 import { PATIENCE, openPool, settingsOf, toPostgresPlace } from '../postgres/connection.ts';
 import { createExpiries } from '../postgres/expiries.ts';

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { ListPlan } from '../list-options.ts';
 import type { PreparedOp } from '../prepare-commit.ts';
 import { readChangedKeys } from '../redis/changed-keys.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { damaged } from '../damage.ts';
 import { openRawLmdb } from '../lmdb/raw-lmdb.ts';
 import { StoreError } from '../store.ts';

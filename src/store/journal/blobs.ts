@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Driver } from 'unstorage';
-import { systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import { newerFormat } from '../store-meta.ts';
 import { StoreError } from '../store.ts';
 import { FORMAT } from './migrations.ts';

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import type { Clock, Timer } from '../../core/clock.ts';
-import { isFromAhead, toDeadline } from '../../core/deadline.ts';
+import type { Clock, Timer } from '../../core/time/clock.ts';
+import { isFromAhead, toDeadline } from '../../core/time/deadline.ts';
 import { createHostLiveness, type ProcessPlace } from '../../core/liveness.ts';
 import { StoreError } from '../store.ts';
 import { blobName, type BlobName, type Blobs } from './blobs.ts';

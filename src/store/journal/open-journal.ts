@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Driver } from 'unstorage';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { createTable, type Table } from '../table.ts';
 import { createBlobs, type Blobs } from './blobs.ts';
 import { bringForward } from './bring-forward.ts';

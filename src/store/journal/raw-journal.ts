@@ -1,5 +1,5 @@
 import type { Driver } from 'unstorage';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { toId } from '../prepare-commit.ts';
 import type { RawRow, RawStore, RawTarget } from '../raw/raw-store.ts';
 import { takeStep } from '../raw/take-step.ts';

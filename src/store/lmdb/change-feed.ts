@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../core/clock.ts';
+import type { Clock, Timer } from '../../core/time/clock.ts';
 import { openDoorbell } from '../doorbell.ts';
 import { keyHead } from '../key-codec.ts';
 import { toId } from '../prepare-commit.ts';

@@ -1,4 +1,4 @@
-import type { SteadyClock } from '../../core/steady-clock.ts';
+import type { SteadyClock } from '../../core/time/steady-clock.ts';
 import type { PreparedOp } from '../prepare-commit.ts';
 import type { CommitResult } from '../store.ts';
 import type { LmdbEnvironment } from './environment.ts';

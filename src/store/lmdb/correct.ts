@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../../core/clock.ts';
-import { correctDeadline } from '../../core/deadline.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { correctDeadline } from '../../core/time/deadline.ts';
 import { putRow, type Settle, type UnitContext } from './commit-unit.ts';
 import type { WriteUnit } from './group-writer.ts';
 import { fromExpiryKey, toExpiryKey } from './rows.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { StoreError } from '../store.ts';
 
 const MIB = 1024 * 1024;

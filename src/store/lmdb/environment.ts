@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { open, type Database, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb';
-import { systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import { damaged } from '../damage.ts';
 import { newerFormat } from '../store-meta.ts';
 import { StoreError } from '../store.ts';

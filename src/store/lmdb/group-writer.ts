@@ -1,4 +1,4 @@
-import { systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import { StoreError } from '../store.ts';
 import type { DiskRoom } from './disk-room.ts';
 import type { LmdbEnvironment } from './environment.ts';

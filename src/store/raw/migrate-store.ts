@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
-import type { Clock } from '../../core/clock.ts';
-import { isFromAhead } from '../../core/deadline.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { isFromAhead } from '../../core/time/deadline.ts';
 import { damaged } from '../damage.ts';
 import { decodeKey, toKeyRange } from '../key-codec.ts';
 import { openStore } from '../open-store.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { StoreConfig } from '../store-config.ts';
 import { StoreError } from '../store.ts';
 import type { RawStore, RawTarget } from './raw-store.ts';

@@ -1,4 +1,4 @@
-import { systemClock } from '../../core/clock.ts';
+import { systemClock } from '../../core/time/clock.ts';
 import { damaged } from '../damage.ts';
 import { StoreError } from '../store.ts';
 import { openRaw } from './open-raw.ts';

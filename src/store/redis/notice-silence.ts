@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { Clock, Timer } from '../../core/clock.ts';
+import type { Clock, Timer } from '../../core/time/clock.ts';
 
 const ASK_MS = 10_000;
 const ANSWER_MS = 5_000;

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
-import type { Clock, Timer } from '../../core/clock.ts';
-import type { SpooledBody } from '../../core/spooled-body.ts';
+import type { Clock, Timer } from '../../core/time/clock.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import { connectSocket } from './connect-socket.ts';
 import type { Origin } from './connect-socket.ts';
 import type { Exchange, ExchangeConnection } from './exchange.ts';

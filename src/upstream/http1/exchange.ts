@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer';
-import type { SpooledBody } from '../../core/spooled-body.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import { DecodedBody } from '../decoded-body.ts';
 import { judgeCoding } from '../decoder.ts';
 import { UpstreamError } from '../transport.ts';

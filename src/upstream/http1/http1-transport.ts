@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { createSecureContext } from 'node:tls';
 import type { SecureContext } from 'node:tls';
-import { systemClock } from '../../core/clock.ts';
-import type { Clock } from '../../core/clock.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { Transport, UpstreamCall, UpstreamError, UpstreamSink } from '../transport.ts';
 import { Exchange } from './exchange.ts';
 import { OriginPools } from './origin-pools.ts';

@@ -1,4 +1,4 @@
-import type { Timer } from '../../core/clock.ts';
+import type { Timer } from '../../core/time/clock.ts';
 import { toOrigin } from './connect-socket.ts';
 import { OriginPool } from './origin-pool.ts';
 import type { OriginPoolSettings } from './origin-pool.ts';

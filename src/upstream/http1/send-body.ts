@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { SpooledBody } from '../../core/spooled-body.ts';
+import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 
 /**
  * Writes a body as fast as the socket takes it. Resolves when all of it is written or the socket was

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { FairQueue } from '../../core/fair-queue.ts';
 import type { Log } from '../../core/log.ts';
 import type { Transport } from '../transport.ts';

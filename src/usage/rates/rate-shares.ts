@@ -1,4 +1,4 @@
-import type { Caller } from '../limiter.ts';
+import type { Caller } from './limiter.ts';
 
 /** Divides a cap among callers. */
 export interface RateShares {

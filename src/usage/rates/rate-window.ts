@@ -1,7 +1,7 @@
 import { GatewayError } from '../../core/errors.ts';
 import { StoreError } from '../../store/store.ts';
 import type { Entry, Key, Op, Store } from '../../store/store.ts';
-import type { Caller } from '../limiter.ts';
+import type { Caller } from './limiter.ts';
 import { addCounts, countOne, hasRoom, noRequests, subtractCounts } from './rate-shares.ts';
 import type { RateCounts, RateShares } from './rate-shares.ts';
 import type { Moment } from './step-watch.ts';

@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../core/clock.ts';
+import type { Clock, Timer } from '../../core/time/clock.ts';
 
 /** A difference between wall clock and elapsed time up to here is drift, beyond it a step. */
 const STEP_MS = 1_000;

@@ -1,16 +1,16 @@
 import { StoreError } from '../../store/store.ts';
 import type { Entry, Op, Store } from '../../store/store.ts';
-import { addToTotals } from '../add-to-totals.ts';
-import { commitSpend } from '../commit-spend.ts';
-import type { SpendChange } from '../commit-spend.ts';
-import type { FlightMember } from '../flights.ts';
-import { chargeKey, handedKey, holdKey, openKey, requestKey } from '../ledger-keys.ts';
-import type { Scope } from '../ledger-keys.ts';
-import type { OpenRow } from '../ledger-plan.ts';
-import type { Estimate } from '../ledger.ts';
-import { toInterruptedRow } from '../request-row.ts';
-import type { EndRow } from '../request-row.ts';
-import { windowsOf } from '../spend.ts';
+import { addToTotals } from '../ledger/add-to-totals.ts';
+import { commitSpend } from '../ledger/commit-spend.ts';
+import type { SpendChange } from '../ledger/commit-spend.ts';
+import type { FlightMember } from '../ledger/flights.ts';
+import { chargeKey, handedKey, holdKey, openKey, requestKey } from '../ledger/ledger-keys.ts';
+import type { Scope } from '../ledger/ledger-keys.ts';
+import type { OpenRow } from '../ledger/ledger-plan.ts';
+import type { Estimate } from '../ledger/ledger.ts';
+import { toInterruptedRow } from '../requests/request-row.ts';
+import type { EndRow } from '../requests/request-row.ts';
+import { windowsOf } from '../spend/spend.ts';
 
 /** Conflicts in a row; each means that another process closed some of the calls. */
 const MAX_ATTEMPTS = 50;

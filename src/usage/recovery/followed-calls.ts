@@ -1,7 +1,7 @@
 import type { Op } from '../../store/store.ts';
-import { sentKey } from '../ledger-keys.ts';
-import type { LedgerCall } from '../ledger-call.ts';
-import type { Estimate } from '../ledger.ts';
+import { sentKey } from '../ledger/ledger-keys.ts';
+import type { LedgerCall } from '../ledger/ledger-call.ts';
+import type { Estimate } from '../ledger/ledger.ts';
 
 /** Calls per row. */
 const PER_ROW = 500;

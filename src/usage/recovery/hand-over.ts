@@ -1,5 +1,5 @@
 import type { Op } from '../../store/store.ts';
-import { handedKey } from '../ledger-keys.ts';
+import { handedKey } from '../ledger/ledger-keys.ts';
 
 /** Longer than any task is kept. */
 const TTL_MS = 90 * 24 * 3_600_000;

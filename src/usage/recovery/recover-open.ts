@@ -1,16 +1,16 @@
 import type { Entry, Op, Store } from '../../store/store.ts';
 import { closeCalls } from './close-calls.ts';
 import type { Closed, DeadWorker } from './close-calls.ts';
-import { commitSpend } from '../commit-spend.ts';
-import type { FenceRow } from '../fence.ts';
-import type { FlightRow } from '../flights.ts';
+import { commitSpend } from '../ledger/commit-spend.ts';
+import type { FenceRow } from '../ledger/fence.ts';
+import type { FlightRow } from '../ledger/flights.ts';
 import type { SentRow } from './followed-calls.ts';
-import { fenceKey, FLIGHT, ROSTER, SENT, UNFOLDED } from '../ledger-keys.ts';
-import type { Estimate } from '../ledger.ts';
-import { readRows } from '../read-rows.ts';
-import { toUnfoldedRow } from '../spend-counters.ts';
-import { windowsOfDay } from '../spend.ts';
-import { aliveWorkers } from '../worker-lease.ts';
+import { fenceKey, FLIGHT, ROSTER, SENT, UNFOLDED } from '../ledger/ledger-keys.ts';
+import type { Estimate } from '../ledger/ledger.ts';
+import { readRows } from '../ledger/read-rows.ts';
+import { toUnfoldedRow } from '../spend/spend-counters.ts';
+import { windowsOfDay } from '../spend/spend.ts';
+import { aliveWorkers } from '../ledger/worker-lease.ts';
 
 const MAX_WORKERS = 10_000;
 const MAX_ATTEMPTS = 50;

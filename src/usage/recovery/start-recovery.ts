@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../core/clock.ts';
+import type { Clock, Timer } from '../../core/time/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { recoverOpen } from './recover-open.ts';
 import type { Closed } from './close-calls.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SessionEvent } from '../../../src/sessions/session-event.ts';
+import type { SessionEvent } from '../../../src/sessions/log/session-event.ts';
 import type { SessionNote } from '../journal.ts';
 import type { Tail } from '../load/tails.ts';
 import { within } from '../quiesce.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isJson, membersOfText } from '../../../src/core/json/scan-text.ts';
-import { parseJson, parseJsonObject } from '../../../src/core/json-value.ts';
+import { parseJson, parseJsonObject } from '../../../src/core/json/value.ts';
 import { jsonObjectText, jsonText } from '../json-text.ts';
 
 const text = fc.oneof(

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask } from '../../../src/cli/ask.ts';
+import { ask } from '../../../src/cli/input/ask.ts';
 import { verifies } from '../../requirements.ts';
 import { adminEnv } from '../../support/binary.ts';
 import { BINARY, startGateway } from '../../support/gateway.ts';

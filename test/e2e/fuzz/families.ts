@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import { isJsonObject, parseJsonObject } from '../../../src/core/json-value.ts';
+import { isJsonObject, parseJsonObject } from '../../../src/core/json/value.ts';
 import type { Protocol } from '../../../src/core/protocol-id.ts';
 import { framesOf } from '../../protocols/codec-laws.ts';
 import type { TestGateway } from '../../support/gateway.ts';

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
-import type { CanonicalAnswer } from '../../../src/protocols/canonical.ts';
+import type { CanonicalAnswer } from '../../../src/protocols/canonical/canonical.ts';
 import type { StreamReader } from '../../../src/protocols/protocol.ts';
-import { translateBetween } from '../../../src/protocols/translate.ts';
+import { translateBetween } from '../../../src/protocols/canonical/translate.ts';
 import { peekBody, toEvents } from '../../protocols/codec-laws.ts';
 import { PAIRS } from '../../protocols/translation-rows.ts';
 import { verifies } from '../../requirements.ts';

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import type { Protocol } from '../../../src/core/protocol-id.ts';
 import { createMockEngine } from '../../../src/providers/mock/engine.ts';
 import type { SurfaceRow } from '../../conformance/surface.ts';

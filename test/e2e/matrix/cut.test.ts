@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SAID, sse } from '../../fixtures/wire/wire.ts';
 import { verifies } from '../../requirements.ts';
 import { payloads } from '../../support/chat.ts';
-import { beginEvents } from '../../support/upstream.ts';
+import { beginEvents } from '../../support/stage/upstream.ts';
 import { CLIENTS } from './clients.ts';
 import { openStage, PAIR_TITLE, pairsOf, PROVIDERS } from './stage.ts';
 import type { ProviderId, Stage } from './stage.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WatchedFrame } from '../../fixtures/wire/wire.ts';
 import { verifies } from '../../requirements.ts';
 import { eventually } from '../../support/gateway.ts';
-import { beginEvents } from '../../support/upstream.ts';
+import { beginEvents } from '../../support/stage/upstream.ts';
 import type { ClientRow } from './client.ts';
 import { CLIENTS } from './clients.ts';
 import { openStage, PAIR_TITLE, pairsOf, PROVIDERS } from './stage.ts';

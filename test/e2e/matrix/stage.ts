@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { RequestRecord } from '../../../src/usage/request-record.ts';
+import type { RequestRecord } from '../../../src/usage/requests/request-record.ts';
 import { CHAT } from '../../fixtures/wire/chat.ts';
 import { GENERATE_CONTENT } from '../../fixtures/wire/generate-content.ts';
 import { MESSAGES } from '../../fixtures/wire/messages.ts';
@@ -7,7 +7,7 @@ import { RESPONSES } from '../../fixtures/wire/responses.ts';
 import type { Wire, WireFixtures } from '../../fixtures/wire/wire.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
-import { beginEvents, sendJson, startUpstream } from '../../support/upstream.ts';
+import { beginEvents, sendJson, startUpstream } from '../../support/stage/upstream.ts';
 import type { ClientRow, Target } from './client.ts';
 
 export const PROVIDERS = {

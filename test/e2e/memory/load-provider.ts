@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chunk, COMPLETION } from '../../support/chat.ts';
-import { sendJson } from '../../support/upstream.ts';
+import { sendJson } from '../../support/stage/upstream.ts';
 
 export interface LoadProvider {
   readonly url: string;

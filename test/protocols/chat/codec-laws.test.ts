@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { ReasoningPart } from '../../../src/protocols/canonical.ts';
+import type { ReasoningPart } from '../../../src/protocols/canonical/canonical.ts';
 import { chatCodec } from '../../../src/protocols/chat/codec/chat-codec.ts';
 import { peekChat } from '../../../src/protocols/chat/chat-request.ts';
 import { textArbitrary } from '../canonical-arbitraries.ts';

@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/core/errors.ts';
-import type { CanonicalRequest, Part } from '../../../src/protocols/canonical.ts';
+import type { CanonicalRequest, Part } from '../../../src/protocols/canonical/canonical.ts';
 import { peekChat } from '../../../src/protocols/chat/chat-request.ts';
 import { chatCodec } from '../../../src/protocols/chat/codec/chat-codec.ts';
-import { toSignatureText } from '../../../src/protocols/reasoning-token.ts';
+import { toSignatureText } from '../../../src/protocols/canonical/reasoning-token.ts';
 
 const USER = { role: 'user', content: 'hello' };
 

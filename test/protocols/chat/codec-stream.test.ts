@@ -2,8 +2,12 @@ import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NO_USAGE } from '../../../src/core/usage.ts';
-import type { AnswerEvent, CanonicalEvent } from '../../../src/protocols/canonical-stream.ts';
-import type { CanonicalAnswer, Part, StopKind } from '../../../src/protocols/canonical.ts';
+import type { AnswerEvent, CanonicalEvent } from '../../../src/protocols/canonical/stream.ts';
+import type {
+  CanonicalAnswer,
+  Part,
+  StopKind,
+} from '../../../src/protocols/canonical/canonical.ts';
 import { chatCodec } from '../../../src/protocols/chat/codec/chat-codec.ts';
 import { verifies } from '../../requirements.ts';
 import { collectAnswer, framesOf, peekBody, toEvents } from '../codec-laws.ts';

@@ -4,7 +4,7 @@ import type {
   MediaSource,
   Part,
   ReasoningPart,
-} from '../../../src/protocols/canonical.ts';
+} from '../../../src/protocols/canonical/canonical.ts';
 import { generateContentCodec } from '../../../src/protocols/generate-content/codec/generate-content-codec.ts';
 import { readGenerateContentRequest } from '../../../src/protocols/generate-content/codec/read-request.ts';
 import { peekGenerateContent } from '../../../src/protocols/generate-content/generate-content-request.ts';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSseFramer } from '../../../src/core/sse.ts';
+import { createSseFramer } from '../../../src/core/sse/sse.ts';
 import { generateContent } from '../../../src/protocols/generate-content/generate-content.ts';
 import { createGenerateContentStream } from '../../../src/protocols/generate-content/generate-content-stream.ts';
 import type { StreamReader } from '../../../src/protocols/protocol.ts';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { generateContent } from '../../../src/protocols/generate-content/generate-content.ts';
-import { toSignatureText } from '../../../src/protocols/reasoning-token.ts';
+import { toSignatureText } from '../../../src/protocols/canonical/reasoning-token.ts';
 import { verifies } from '../../requirements.ts';
 import { encodeOptions } from '../../support/protocols.ts';
 import { translate } from '../translating.ts';

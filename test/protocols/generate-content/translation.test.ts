@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import type { GatewayError } from '../../../src/core/errors.ts';
-import type { CanonicalRequest } from '../../../src/protocols/canonical.ts';
+import type { CanonicalRequest } from '../../../src/protocols/canonical/canonical.ts';
 import { generateContentCodec as codec } from '../../../src/protocols/generate-content/codec/generate-content-codec.ts';
 import { peekGenerateContent } from '../../../src/protocols/generate-content/generate-content-request.ts';
 import { framesOf, toText } from '../codec-laws.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { scanJson } from '../../../src/core/json/json-document.ts';
-import type { AnswerEvent, CanonicalEvent } from '../../../src/protocols/canonical-stream.ts';
-import type { CanonicalAnswer, Part } from '../../../src/protocols/canonical.ts';
+import type { AnswerEvent, CanonicalEvent } from '../../../src/protocols/canonical/stream.ts';
+import type { CanonicalAnswer, Part } from '../../../src/protocols/canonical/canonical.ts';
 import { messagesCodec } from '../../../src/protocols/messages/codec/messages-codec.ts';
 import { verifies } from '../../requirements.ts';
 import {

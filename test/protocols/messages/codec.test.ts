@@ -3,7 +3,7 @@ import type {
   CanonicalAnswer,
   CanonicalRequest,
   ReasoningPart,
-} from '../../../src/protocols/canonical.ts';
+} from '../../../src/protocols/canonical/canonical.ts';
 import { messagesCodec } from '../../../src/protocols/messages/codec/messages-codec.ts';
 import { peekMessages } from '../../../src/protocols/messages/messages-request.ts';
 import { textArbitrary } from '../canonical-arbitraries.ts';

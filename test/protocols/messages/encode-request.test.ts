@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CanonicalRequest, Part, Turn } from '../../../src/protocols/canonical.ts';
+import type { CanonicalRequest, Part, Turn } from '../../../src/protocols/canonical/canonical.ts';
 import { messagesCodec } from '../../../src/protocols/messages/codec/messages-codec.ts';
 import { verifies } from '../../requirements.ts';
 import { toText } from '../codec-laws.ts';

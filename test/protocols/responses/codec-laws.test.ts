@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { ReasoningPart } from '../../../src/protocols/canonical.ts';
+import type { ReasoningPart } from '../../../src/protocols/canonical/canonical.ts';
 import { responsesCodec } from '../../../src/protocols/responses/codec/responses-codec.ts';
 import { peekResponses } from '../../../src/protocols/responses/responses-request.ts';
 import { textArbitrary } from '../canonical-arbitraries.ts';

@@ -2,9 +2,13 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/core/errors.ts';
 import { scanJson } from '../../../src/core/json/json-document.ts';
-import type { AnswerEvent } from '../../../src/protocols/canonical-stream.ts';
-import type { CanonicalAnswer, CanonicalRequest, Part } from '../../../src/protocols/canonical.ts';
-import { toSignatureText } from '../../../src/protocols/reasoning-token.ts';
+import type { AnswerEvent } from '../../../src/protocols/canonical/stream.ts';
+import type {
+  CanonicalAnswer,
+  CanonicalRequest,
+  Part,
+} from '../../../src/protocols/canonical/canonical.ts';
+import { toSignatureText } from '../../../src/protocols/canonical/reasoning-token.ts';
 import { responsesCodec } from '../../../src/protocols/responses/codec/responses-codec.ts';
 import { peekResponses } from '../../../src/protocols/responses/responses-request.ts';
 import { fakePeek } from '../../support/protocols.ts';

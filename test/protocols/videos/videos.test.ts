@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/core/errors.ts';
-import { gatherBody } from '../../../src/core/spooled-body.ts';
+import { gatherBody } from '../../../src/core/memory/spooled-body.ts';
 import { readVideo, videoUsage } from '../../../src/protocols/videos/video.ts';
 import { contentTasks, videos } from '../../../src/protocols/videos/videos.ts';
 import { formText, toForm } from '../../support/form-text.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { CassetteInput } from '../../../src/providers/mock/cassette.ts';
+import type { CassetteInput } from '../../../src/providers/mock/tape/cassette.ts';
 import { createMockEngine } from '../../../src/providers/mock/engine.ts';
 import type { MockEngine } from '../../../src/providers/mock/engine.ts';
-import type { MockScript } from '../../../src/providers/mock/mock-script.ts';
+import type { MockScript } from '../../../src/providers/mock/tape/mock-script.ts';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from './fake-clock.ts';
 

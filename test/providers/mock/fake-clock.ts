@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/core/clock.ts';
+import type { Clock } from '../../../src/core/time/clock.ts';
 
 export interface FakeClock extends Clock {
   /** Moves time on and fires, in order, what falls due. */

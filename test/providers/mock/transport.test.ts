@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { fromBytes } from '../../../src/core/spooled-body.ts';
-import type { SpooledBody } from '../../../src/core/spooled-body.ts';
-import type { CassetteInput } from '../../../src/providers/mock/cassette.ts';
+import { fromBytes } from '../../../src/core/memory/spooled-body.ts';
+import type { SpooledBody } from '../../../src/core/memory/spooled-body.ts';
+import type { CassetteInput } from '../../../src/providers/mock/tape/cassette.ts';
 import { createMockEngine } from '../../../src/providers/mock/engine.ts';
 import { createMockTransport } from '../../../src/providers/mock/transport.ts';
 import type { Transport, UpstreamCall, UpstreamSink } from '../../../src/upstream/transport.ts';

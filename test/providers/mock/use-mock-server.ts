@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { CassetteInput } from '../../../src/providers/mock/cassette.ts';
+import type { CassetteInput } from '../../../src/providers/mock/tape/cassette.ts';
 import { startMockServer } from '../../../src/providers/mock/mock-server.ts';
 import type { MockServer } from '../../../src/providers/mock/mock-server.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SessionEvent } from '../../../src/sessions/session-event.ts';
+import type { SessionEvent } from '../../../src/sessions/log/session-event.ts';
 import { historyOf, idle, ORG } from '../../sessions/support.ts';
 import { ask as request, eventually } from '../../support/gateway.ts';
 import { scripted } from './scripted-runner.ts';

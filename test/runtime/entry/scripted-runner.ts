@@ -1,4 +1,4 @@
-import type { NewEvent, PlacedEvent } from '../../../src/sessions/session-event.ts';
+import type { NewEvent, PlacedEvent } from '../../../src/sessions/log/session-event.ts';
 import type { TurnLog, TurnRunner } from '../../../src/sessions/sessions.ts';
 import { idle } from '../../sessions/support.ts';
 

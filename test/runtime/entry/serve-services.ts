@@ -1,12 +1,12 @@
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import { GatewayError } from '../../../src/core/errors.ts';
 import { createIdSource } from '../../../src/core/ids.ts';
 import { ActiveExchanges } from '../../../src/inference/active-exchanges.ts';
-import { createHostGuard } from '../../../src/server/host-guard.ts';
-import { listen } from '../../../src/server/listen.ts';
-import { createApp } from '../../../src/server/routes.ts';
-import { serviceRoutes } from '../../../src/server/service-routes.ts';
+import { createHostGuard } from '../../../src/server/http/host-guard.ts';
+import { listen } from '../../../src/server/http/listen.ts';
+import { createApp } from '../../../src/server/http/routes.ts';
+import { serviceRoutes } from '../../../src/server/routes/service-routes.ts';
 import type { Service } from '../../../src/runtime/entry/service-desk.ts';
 import { ask } from '../../support/gateway.ts';
 import type { CallOptions } from '../../support/gateway.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TurnWatch } from '../../../src/runtime/entry/turn-watch.ts';
 import type { TurnEnd } from '../../../src/runtime/entry/turn-watch.ts';
-import type { SessionEvent } from '../../../src/sessions/session-event.ts';
+import type { SessionEvent } from '../../../src/sessions/log/session-event.ts';
 import { idle } from '../../sessions/support.ts';
 
 const at = (event: { type: string; id?: string }): SessionEvent =>

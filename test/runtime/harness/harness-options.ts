@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import { createIdSource } from '../../../src/core/ids.ts';
 import type { Log } from '../../../src/core/log.ts';
-import type { AttachedFile } from '../../../src/runtime/attached-files.ts';
+import type { AttachedFile } from '../../../src/runtime/turn/attached-files.ts';
 import type { HarnessProgram } from '../../../src/runtime/harness/harness-program.ts';
-import type { TurnSkill } from '../../../src/runtime/skill-server.ts';
+import type { TurnSkill } from '../../../src/runtime/model/skill-server.ts';
 
 const PROGRAMS = fileURLToPath(new URL('./programs/', import.meta.url));
 const TIMEOUTS = { start: 20_000, turn: 20_000, stop: 1_000 };

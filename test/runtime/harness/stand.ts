@@ -10,7 +10,7 @@ import { createReaper } from '../../../src/runtime/reaper/create-reaper.ts';
 import { findByEnvironment, readProcessTable } from '../../../src/runtime/reaper/process-table.ts';
 import { createSessions } from '../../../src/sessions/create-sessions.ts';
 import type { ResolvedAgent } from '../../../src/sessions/resolved-agent.ts';
-import type { SessionEvent } from '../../../src/sessions/session-event.ts';
+import type { SessionEvent } from '../../../src/sessions/log/session-event.ts';
 import type { Session } from '../../../src/sessions/session.ts';
 import { openMemoryStore } from '../../../src/store/backends/memory.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import { createReaper } from '../../../src/runtime/reaper/create-reaper.ts';
 import type { Reaper } from '../../../src/runtime/reaper/create-reaper.ts';
 import { endGroups } from '../../../src/runtime/reaper/end-groups.ts';

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import { createIdSource } from '../../../src/core/ids.ts';
 import { createReaper } from '../../../src/runtime/reaper/create-reaper.ts';
 import { quietLog as log } from '../harness/harness-options.ts';

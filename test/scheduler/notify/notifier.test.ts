@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../../src/core/log.ts';
 import { createJobs } from '../../../src/jobs/create-jobs.ts';
 import type { JobResult } from '../../../src/jobs/jobs.ts';
-import type { OwnWebhook } from '../../../src/resources/chat-webhooks.ts';
+import type { OwnWebhook } from '../../../src/resources/kinds/chat-webhooks.ts';
 import { createNotifier, NOTIFY_JOB } from '../../../src/scheduler/notify/notifier.ts';
 import type { NotifiedSchedule } from '../../../src/scheduler/notify/notifier.ts';
 import { createMessageSender } from '../../../src/scheduler/notify/send-message.ts';

@@ -1,11 +1,11 @@
 import { startMockServer } from '../../../src/providers/mock/mock-server.ts';
 import { FAMILY_ROWS } from '../../e2e/fuzz/families.ts';
-import type { Document } from '../../e2e/openapi-checker.ts';
+import type { Document } from '../../e2e/api/openapi-checker.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
 import type { Answer, TestGateway } from '../../support/gateway.ts';
-import { PNG } from '../../support/media-studio.ts';
-import { sendJson, startUpstream } from '../../support/upstream.ts';
-import type { Upstream } from '../../support/upstream.ts';
+import { PNG } from '../../support/stage/media-studio.ts';
+import { sendJson, startUpstream } from '../../support/stage/upstream.ts';
+import type { Upstream } from '../../support/stage/upstream.ts';
 import { isEndless } from './is-endless.ts';
 
 /** What no answer may hold: the credentials that the gateway keeps. */

@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
 import * as fc from 'fast-check';
 import { hostileJson, mutatedBytes } from '../../e2e/fuzz/hostile-bytes.ts';
-import type { Document, Located } from '../../e2e/openapi-checker.ts';
+import type { Document, Located } from '../../e2e/api/openapi-checker.ts';
 import { mutatedJson } from '../../protocols/mutations.ts';
 import { formText } from '../../support/form-text.ts';
-import { PNG } from '../../support/media-studio.ts';
+import { PNG } from '../../support/stage/media-studio.ts';
 import {
   BOUNDARY,
   FORM_TYPE,

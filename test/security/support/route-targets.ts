@@ -1,5 +1,5 @@
-import { operationsOf } from '../../e2e/openapi-checker.ts';
-import type { Document } from '../../e2e/openapi-checker.ts';
+import { operationsOf } from '../../e2e/api/openapi-checker.ts';
+import type { Document } from '../../e2e/api/openapi-checker.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
 export interface Target {

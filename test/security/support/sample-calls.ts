@@ -1,6 +1,6 @@
-import type { Document } from '../../e2e/openapi-checker.ts';
-import { operationsOf } from '../../e2e/openapi-checker.ts';
-import { PNG } from '../../support/media-studio.ts';
+import type { Document } from '../../e2e/api/openapi-checker.ts';
+import { operationsOf } from '../../e2e/api/openapi-checker.ts';
+import { PNG } from '../../support/stage/media-studio.ts';
 import type { Call } from './api-world.ts';
 import { CANARIES } from './api-world.ts';
 import { INITIALIZE, MCP_HEADERS, SHARED_NAME, SKILL } from './belongings.ts';

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Document } from '../../e2e/openapi-checker.ts';
+import type { Document } from '../../e2e/api/openapi-checker.ts';
 import type { Named } from './sample-calls.ts';
 
 type Schema = Readonly<Record<string, any>>;

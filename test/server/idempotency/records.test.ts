@@ -12,7 +12,7 @@ import { createCallWorkers } from '../../../src/server/idempotency/workers.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { Op, Store } from '../../../src/store/store.ts';
 import { StoreError } from '../../../src/store/store.ts';
-import { createWorkerLease } from '../../../src/usage/worker-lease.ts';
+import { createWorkerLease } from '../../../src/usage/ledger/worker-lease.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
 import { verifies } from '../../requirements.ts';

@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../../src/core/clock.ts';
+import { systemClock, type Clock } from '../../../src/core/time/clock.ts';
 import { backUp } from '../../../src/store/backup/back-up.ts';
 import { restore } from '../../../src/store/backup/restore.ts';
 import { migrateStore } from '../../../src/store/raw/migrate-store.ts';

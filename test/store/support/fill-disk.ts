@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock } from '../../../src/core/time/clock.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { StoreError } from '../../../src/store/store.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fromBytes } from '../../../src/core/spooled-body.ts';
-import type { SpooledBody } from '../../../src/core/spooled-body.ts';
+import { fromBytes } from '../../../src/core/memory/spooled-body.ts';
+import type { SpooledBody } from '../../../src/core/memory/spooled-body.ts';
 import { createHttp1Transport } from '../../../src/upstream/http1/http1-transport.ts';
 import type { Transport } from '../../../src/upstream/transport.ts';
 import { eventually } from '../../support/gateway.ts';

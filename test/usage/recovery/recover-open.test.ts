@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { openMemoryStore } from '../../../src/store/backends/memory.ts';
-import { createLedger } from '../../../src/usage/ledger-store.ts';
-import { readSpend } from '../../../src/usage/read-spend.ts';
+import { createLedger } from '../../../src/usage/ledger/ledger-store.ts';
+import { readSpend } from '../../../src/usage/spend/read-spend.ts';
 import { recoverOpen } from '../../../src/usage/recovery/recover-open.ts';
-import { getRequest, listRequests } from '../../../src/usage/request-log.ts';
+import { getRequest, listRequests } from '../../../src/usage/requests/request-log.ts';
 import { startRecovery } from '../../../src/usage/recovery/start-recovery.ts';
-import { createWorkerLease } from '../../../src/usage/worker-lease.ts';
+import { createWorkerLease } from '../../../src/usage/ledger/worker-lease.ts';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import {

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../../core/json-value.ts';
-import type { Citation, TokenLogprob } from '../../canonical.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import type { Citation, TokenLogprob } from '../../canonical/canonical.ts';
 import { defined } from '../../json-fields.ts';
 import type { Members } from '../../json-fields.ts';
 

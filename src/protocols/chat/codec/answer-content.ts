@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 
 /** The texts of a message or delta; some servers give lists of parts, reasoning among them. */
 export function readAnswerContent(content: unknown): { text: string; reasoning: string } {

@@ -1,4 +1,4 @@
-import type { CanonicalCodec } from '../../canonical-codec.ts';
+import type { CanonicalCodec } from '../../canonical/codec.ts';
 import { readChatUsage } from '../chat-answer.ts';
 import { createChatDecoder } from './chat-decoder.ts';
 import { createChatEncoder } from './chat-encoder.ts';

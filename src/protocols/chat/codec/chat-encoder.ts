@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
-import { formatSse } from '../../../core/sse-frame.ts';
+import { formatSse } from '../../../core/sse/frame.ts';
 import { NO_USAGE } from '../../../core/usage.ts';
 import type { Usage } from '../../../core/usage.ts';
-import type { AnswerContext, StreamEncoder } from '../../canonical-codec.ts';
-import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
-import type { Citation, Signature } from '../../canonical.ts';
+import type { AnswerContext, StreamEncoder } from '../../canonical/codec.ts';
+import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
+import type { Citation, Signature } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { writeCitation, writeLogprobs } from './annotations.ts';
 import { writeFinishReason } from './finish-reason.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../../core/json-value.ts';
-import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
 import { readCitations, readLogprobs, withinText } from './annotations.ts';
 import { readAnswerContent } from './answer-content.ts';
 import { CallReader } from './call-reader.ts';

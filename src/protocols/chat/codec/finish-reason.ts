@@ -1,5 +1,5 @@
-import type { Stop, StopKind } from '../../canonical.ts';
-import { stopWithCalls } from '../../stop-kind.ts';
+import type { Stop, StopKind } from '../../canonical/canonical.ts';
+import { stopWithCalls } from '../../canonical/stop-kind.ts';
 
 const KINDS: Readonly<Record<string, StopKind>> = {
   stop: 'end',

@@ -1,5 +1,5 @@
-import { isJsonObject, parseJsonObject } from '../../../core/json-value.ts';
-import type { CanonicalAnswer, Part, TextPart, ToolCallPart } from '../../canonical.ts';
+import { isJsonObject, parseJsonObject } from '../../../core/json/value.ts';
+import type { CanonicalAnswer, Part, TextPart, ToolCallPart } from '../../canonical/canonical.ts';
 import { isUsableChoice } from '../chat-chunk.ts';
 import { usageOf } from '../chat-usage.ts';
 import { readCitations, readLogprobs } from './annotations.ts';

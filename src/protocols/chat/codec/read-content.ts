@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import type {
   AudioPart,
   CacheMark,
@@ -8,7 +8,7 @@ import type {
   MediaSource,
   Part,
   TextPart,
-} from '../../canonical.ts';
+} from '../../canonical/canonical.ts';
 import { dataSource, toStandardBase64 } from '../../media/data-source.ts';
 import { mediaTypeOfName } from '../../media/file-name.ts';
 import { storedFile } from '../../media/stored-file.ts';

@@ -1,5 +1,5 @@
-import type { Part, ToolCallPart, Turn } from '../../canonical.ts';
-import { withoutOrphans } from '../../orphan-results.ts';
+import type { Part, ToolCallPart, Turn } from '../../canonical/canonical.ts';
+import { withoutOrphans } from '../../canonical/orphan-results.ts';
 import {
   defined,
   invalid,

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import type {
   CanonicalRequest,
   FunctionTool,
@@ -6,7 +6,7 @@ import type {
   OutputSchema,
   ReasoningRequest,
   Tool,
-} from '../../canonical.ts';
+} from '../../canonical/canonical.ts';
 import type { RequestPeek } from '../../protocol.ts';
 import {
   defined,
@@ -23,7 +23,7 @@ import {
 } from '../../json-fields.ts';
 import type { Members } from '../../json-fields.ts';
 import { cacheOf } from './read-content.ts';
-import { unreadMembers } from '../../unread-members.ts';
+import { unreadMembers } from '../../canonical/unread-members.ts';
 import { readMessages } from './read-messages.ts';
 import { CHAT_REQUEST } from './request-shape.ts';
 

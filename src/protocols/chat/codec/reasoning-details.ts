@@ -1,6 +1,6 @@
-import { isJsonObject, parseJsonObject } from '../../../core/json-value.ts';
-import type { ReasoningPart, Signature } from '../../canonical.ts';
-import { fromSignatureText, toSignatureText } from '../../reasoning-token.ts';
+import { isJsonObject, parseJsonObject } from '../../../core/json/value.ts';
+import type { ReasoningPart, Signature } from '../../canonical/canonical.ts';
+import { fromSignatureText, toSignatureText } from '../../canonical/reasoning-token.ts';
 import type { Members } from '../../json-fields.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { kinds, list, object } from '../../unread-members.ts';
+import { kinds, list, object } from '../../canonical/unread-members.ts';
 
 const CACHED = { cache_control: object('type ttl') };
 

@@ -1,11 +1,11 @@
-import type { AnswerContext, Encoded } from '../../canonical-codec.ts';
+import type { AnswerContext, Encoded } from '../../canonical/codec.ts';
 import type {
   CanonicalAnswer,
   Part,
   ReasoningPart,
   TextPart,
   ToolCallPart,
-} from '../../canonical.ts';
+} from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { writeCitation, writeLogprobs } from './annotations.ts';
 import { writeFinishReason } from './finish-reason.ts';

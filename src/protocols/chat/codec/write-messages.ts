@@ -9,7 +9,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
   Turn,
-} from '../../canonical.ts';
+} from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { fileName } from '../../media/file-name.ts';
 import { defined } from '../../json-fields.ts';

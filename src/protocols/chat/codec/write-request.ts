@@ -1,8 +1,8 @@
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
-import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
-import { hasCacheMark, isCustomTool, loseChoice } from '../../canonical-tools.ts';
-import type { CanonicalRequest, Tool } from '../../canonical.ts';
+import type { Encoded, RequestTarget } from '../../canonical/codec.ts';
+import { hasCacheMark, isCustomTool, loseChoice } from '../../canonical/tools.ts';
+import type { CanonicalRequest, Tool } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { defined } from '../../json-fields.ts';
 import { writeMessages } from './write-messages.ts';

@@ -1,7 +1,7 @@
-import { parseKeepingRaw, RawJson, stringifyWithRaw } from '../../../core/json-raw.ts';
-import { isJsonObject } from '../../../core/json-value.ts';
+import { parseKeepingRaw, RawJson, stringifyWithRaw } from '../../../core/json/raw.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import { membersOfText } from '../../../core/json/scan-text.ts';
-import type { ToolResultPart } from '../../canonical.ts';
+import type { ToolResultPart } from '../../canonical/canonical.ts';
 import { listOf } from '../fields.ts';
 import type { Members } from '../fields.ts';
 import { readMedia } from './read-media.ts';

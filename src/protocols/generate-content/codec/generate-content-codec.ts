@@ -1,12 +1,12 @@
-import type { CanonicalCodec } from '../../canonical-codec.ts';
+import type { CanonicalCodec } from '../../canonical/codec.ts';
 import { readGenerateContentUsage } from '../generate-content-answer.ts';
 import { createGenerateContentDecoder } from './generate-content-decoder.ts';
 import { createGenerateContentEncoder } from './generate-content-encoder.ts';
 import { GENERATE_CONTENT_FEATURES } from './generate-content-features.ts';
-import { readGenerateContentAnswer } from './read-answer.ts';
+import { readGenerateContentAnswer } from './answer/read-answer.ts';
 import { readGenerateContentRequest } from './read-request.ts';
 import { refuseUntranslatable } from './refuse-untranslatable.ts';
-import { writeGenerateContentAnswer } from './write-answer.ts';
+import { writeGenerateContentAnswer } from './answer/write-answer.ts';
 import { writeGenerateContentRequest } from './write-request.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { SseFrame } from '../../../core/sse-frame.ts';
-import type { StreamDecoder } from '../../canonical-codec.ts';
-import type { CanonicalEvent, PartOpening } from '../../canonical-stream.ts';
-import type { Part, ReasoningPart, Signature } from '../../canonical.ts';
+import type { SseFrame } from '../../../core/sse/frame.ts';
+import type { StreamDecoder } from '../../canonical/codec.ts';
+import type { CanonicalEvent, PartOpening } from '../../canonical/stream.ts';
+import type { Part, ReasoningPart, Signature } from '../../canonical/canonical.ts';
 import { membersOf, textOf } from '../fields.ts';
 import type { Members } from '../fields.ts';
 import {
@@ -13,14 +13,14 @@ import {
 } from '../generate-content-chunk.ts';
 import { toGenerateContentUsage } from '../generate-content-usage.ts';
 import { CallPieces } from '../partial-args.ts';
-import { readGrounding, toCitation } from './grounding.ts';
-import type { Grounding } from './grounding.ts';
-import { readLogprobs } from './logprobs.ts';
-import { idsOf, parseAnswer, readBlock } from './read-answer.ts';
+import { readGrounding, toCitation } from './answer/grounding.ts';
+import type { Grounding } from './answer/grounding.ts';
+import { readLogprobs } from './answer/logprobs.ts';
+import { idsOf, parseAnswer, readBlock } from './answer/read-answer.ts';
 import { readPart } from './read-part.ts';
 import type { PartIds } from './read-part.ts';
-import { readFinishReason } from './stop-reason.ts';
-import { TextOffsets } from './text-offsets.ts';
+import { readFinishReason } from './answer/stop-reason.ts';
+import { TextOffsets } from './answer/text-offsets.ts';
 
 export function createGenerateContentDecoder(): StreamDecoder {
   return new GenerateContentDecoder();

@@ -1,18 +1,18 @@
 import { Buffer } from 'node:buffer';
-import { stringifyWithRaw } from '../../../core/json-raw.ts';
+import { stringifyWithRaw } from '../../../core/json/raw.ts';
 import type { Usage } from '../../../core/usage.ts';
-import type { AnswerContext, StreamEncoder } from '../../canonical-codec.ts';
-import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
-import type { Citation, Signature, Stop } from '../../canonical.ts';
+import type { AnswerContext, StreamEncoder } from '../../canonical/codec.ts';
+import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
+import type { Citation, Signature, Stop } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import type { InBandError } from '../../protocol.ts';
 import { ElementWriter } from '../element-writer.ts';
 import { fromUsage } from '../generate-content-usage.ts';
-import { toGrounding, writeGrounding } from './grounding.ts';
-import type { Grounding } from './grounding.ts';
-import { writeLogprobs } from './logprobs.ts';
-import { writeFinishReason } from './stop-reason.ts';
-import { TextOffsets } from './text-offsets.ts';
+import { toGrounding, writeGrounding } from './answer/grounding.ts';
+import type { Grounding } from './answer/grounding.ts';
+import { writeLogprobs } from './answer/logprobs.ts';
+import { writeFinishReason } from './answer/stop-reason.ts';
+import { TextOffsets } from './answer/text-offsets.ts';
 import { toClientSignature, writeCall } from './write-part.ts';
 import type { WrittenPart } from './write-part.ts';
 

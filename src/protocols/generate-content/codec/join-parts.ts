@@ -1,4 +1,4 @@
-import type { Part, ReasoningPart, TextPart } from '../../canonical.ts';
+import type { Part, ReasoningPart, TextPart } from '../../canonical/canonical.ts';
 
 /**
  * The same parts with neighbours joined that are pieces of one: texts, and thoughts up to the one that

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../core/errors.ts';
-import type { CanonicalRequest, ReasoningRequest } from '../../canonical.ts';
+import type { CanonicalRequest, ReasoningRequest } from '../../canonical/canonical.ts';
 import { refused } from '../check-fields.ts';
 import { fieldOf, membersOf, textOf } from '../fields.ts';
 import type { Members } from '../fields.ts';

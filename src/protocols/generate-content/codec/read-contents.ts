@@ -1,7 +1,7 @@
-import { RawJson } from '../../../core/json-raw.ts';
-import { isJsonObject } from '../../../core/json-value.ts';
-import type { Part, Turn } from '../../canonical.ts';
-import { withoutOrphans } from '../../orphan-results.ts';
+import { RawJson } from '../../../core/json/raw.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import type { Part, Turn } from '../../canonical/canonical.ts';
+import { withoutOrphans } from '../../canonical/orphan-results.ts';
 import { expectKind, refused } from '../check-fields.ts';
 import { fieldOf, listOf, membersOf, textOf } from '../fields.ts';
 import type { Members } from '../fields.ts';

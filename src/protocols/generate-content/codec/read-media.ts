@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../../core/json-value.ts';
-import type { AudioPart, DocumentPart, ImagePart } from '../../canonical.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import type { AudioPart, DocumentPart, ImagePart } from '../../canonical/canonical.ts';
 import { dataSource, toMediaType } from '../../media/data-source.ts';
 import { fieldOf, membersOf, textOf } from '../fields.ts';
 import type { Members } from '../fields.ts';

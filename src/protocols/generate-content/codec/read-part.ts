@@ -1,7 +1,7 @@
-import { RawJson } from '../../../core/json-raw.ts';
-import { isJsonObject } from '../../../core/json-value.ts';
-import type { Part, Signature } from '../../canonical.ts';
-import { fromSignatureText } from '../../reasoning-token.ts';
+import { RawJson } from '../../../core/json/raw.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import type { Part, Signature } from '../../canonical/canonical.ts';
+import { fromSignatureText } from '../../canonical/reasoning-token.ts';
 import { fieldOf, textOf } from '../fields.ts';
 import type { Members } from '../fields.ts';
 import { readFunctionResponse } from './function-response.ts';

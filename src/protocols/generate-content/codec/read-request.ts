@@ -1,11 +1,11 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../../core/errors.ts';
-import { parseKeepingRaw } from '../../../core/json-raw.ts';
-import type { CanonicalRequest } from '../../canonical.ts';
+import { parseKeepingRaw } from '../../../core/json/raw.ts';
+import type { CanonicalRequest } from '../../canonical/canonical.ts';
 import type { RequestPeek } from '../../protocol.ts';
 import { listOf, toCamel } from '../fields.ts';
 import type { Members } from '../fields.ts';
-import { unreadMembers } from '../../unread-members.ts';
+import { unreadMembers } from '../../canonical/unread-members.ts';
 import { readConfig } from './read-config.ts';
 import { readContents, readSystem } from './read-contents.ts';
 import { RAW_MEMBERS } from './read-part.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../../core/json-value.ts';
-import type { CanonicalRequest, FunctionTool } from '../../canonical.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import type { CanonicalRequest, FunctionTool } from '../../canonical/canonical.ts';
 import { expectKind, refused } from '../check-fields.ts';
 import { fieldOf, membersOf, textOf, toList } from '../fields.ts';
 import type { Members } from '../fields.ts';

@@ -1,4 +1,4 @@
-import { list, object } from '../../unread-members.ts';
+import { list, object } from '../../canonical/unread-members.ts';
 
 const MEDIA = {
   inlineData: object('mimeType data'),

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 
 /** Of Google's own schemas alone: JSON Schema says them otherwise. */
 const OWN = new Set(['nullable', 'propertyOrdering', 'property_ordering', 'example']);

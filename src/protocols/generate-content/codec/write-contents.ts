@@ -1,4 +1,4 @@
-import type { Turn } from '../../canonical.ts';
+import type { Turn } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { writeParts } from './write-part.ts';
 import type { PartWriting, WrittenPart } from './write-part.ts';

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { RawJson } from '../../../core/json-raw.ts';
+import { RawJson } from '../../../core/json/raw.ts';
 import { membersOfText } from '../../../core/json/scan-text.ts';
 import type {
   DocumentPart,
@@ -8,9 +8,9 @@ import type {
   Part,
   Signature,
   ToolResultPart,
-} from '../../canonical.ts';
+} from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
-import { toSignatureText } from '../../reasoning-token.ts';
+import { toSignatureText } from '../../canonical/reasoning-token.ts';
 import { writeResponse } from './function-response.ts';
 
 export type WrittenPart = Record<string, unknown>;

@@ -1,8 +1,8 @@
 import { fitRequest } from '../../capabilities/fit-request.ts';
-import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
-import { loseSchemaNotes } from '../../canonical-output.ts';
-import { hasCacheMark } from '../../canonical-tools.ts';
-import type { CanonicalRequest, Tool } from '../../canonical.ts';
+import type { Encoded, RequestTarget } from '../../canonical/codec.ts';
+import { loseSchemaNotes } from '../../canonical/output.ts';
+import { hasCacheMark } from '../../canonical/tools.ts';
+import type { CanonicalRequest, Tool } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { writeConfig } from './write-config.ts';
 import { writeConversation } from './write-contents.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../../core/json-value.ts';
-import type { Citation } from '../../canonical.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import type { Citation } from '../../canonical/canonical.ts';
 import type { Members } from './members.ts';
 
 const OFFSETS = /^offsets:(\d{0,15})-(\d{0,15})$/;

@@ -1,14 +1,14 @@
-import { isJsonObject } from '../../../core/json-value.ts';
-import { parseKeepingRaw } from '../../../core/json-raw.ts';
-import type { CanonicalRequest, Part, Turn } from '../../canonical.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import { parseKeepingRaw } from '../../../core/json/raw.ts';
+import type { CanonicalRequest, Part, Turn } from '../../canonical/canonical.ts';
 import { storedFile } from '../../media/stored-file.ts';
-import { withoutOrphans } from '../../orphan-results.ts';
+import { withoutOrphans } from '../../canonical/orphan-results.ts';
 import type { RequestPeek } from '../../protocol.ts';
 import { fromContent } from './from-block.ts';
 import type { Place } from './from-block.ts';
 import { fromSettings } from './from-settings.ts';
 import { fromTools } from './from-tools.ts';
-import { unreadMembers } from '../../unread-members.ts';
+import { unreadMembers } from '../../canonical/unread-members.ts';
 import { readList, readObject } from './members.ts';
 import { MESSAGES_REQUEST } from './request-shape.ts';
 

@@ -1,10 +1,10 @@
 import { GatewayError } from '../../../core/errors.ts';
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
-import type { Encoded, RequestTarget } from '../../canonical-codec.ts';
-import { loseChoice } from '../../canonical-tools.ts';
-import type { CanonicalRequest, FunctionTool, Tool, Turn } from '../../canonical.ts';
+import type { Encoded, RequestTarget } from '../../canonical/codec.ts';
+import { loseChoice } from '../../canonical/tools.ts';
+import type { CanonicalRequest, FunctionTool, Tool, Turn } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import type { Members } from './members.ts';
 import { cacheControl, toRequestBlock } from './to-block.ts';

@@ -1,5 +1,5 @@
-import { RawJson } from '../../../core/json-raw.ts';
-import { isJsonObject } from '../../../core/json-value.ts';
+import { RawJson } from '../../../core/json/raw.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import type {
   CacheMark,
   DocumentPart,
@@ -10,7 +10,7 @@ import type {
   TextPart,
   ToolCallPart,
   ToolResultPart,
-} from '../../canonical.ts';
+} from '../../canonical/canonical.ts';
 import { dataSource } from '../../media/data-source.ts';
 import { fromCitations, isReferred } from './citations.ts';
 import { invalid, readList, readObject, readText } from './members.ts';

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../../core/json-value.ts';
-import type { CanonicalRequest, ReasoningRequest } from '../../canonical.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import type { CanonicalRequest, ReasoningRequest } from '../../canonical/canonical.ts';
 import type { Members } from './members.ts';
 
 type Settings = Omit<

@@ -1,5 +1,5 @@
-import { isJsonObject } from '../../../core/json-value.ts';
-import type { CanonicalRequest, Tool } from '../../canonical.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import type { CanonicalRequest, Tool } from '../../canonical/canonical.ts';
 import { cacheOf } from './from-block.ts';
 import { readObject, readText } from './members.ts';
 import type { Members } from './members.ts';

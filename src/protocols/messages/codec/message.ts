@@ -1,6 +1,6 @@
-import { parseKeepingRaw } from '../../../core/json-raw.ts';
-import type { AnswerContext, Encoded } from '../../canonical-codec.ts';
-import type { CanonicalAnswer } from '../../canonical.ts';
+import { parseKeepingRaw } from '../../../core/json/raw.ts';
+import type { AnswerContext, Encoded } from '../../canonical/codec.ts';
+import type { CanonicalAnswer } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { toMessage } from '../messages-answer.ts';
 import { toMessagesUsage } from '../messages-usage.ts';

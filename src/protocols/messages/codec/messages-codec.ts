@@ -1,4 +1,4 @@
-import type { CanonicalCodec } from '../../canonical-codec.ts';
+import type { CanonicalCodec } from '../../canonical/codec.ts';
 import { readMessagesUsage } from '../messages-answer.ts';
 import { decodeMessagesRequest } from './decode-request.ts';
 import { encodeMessagesRequest } from './encode-request.ts';

@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../../core/json-value.ts';
-import type { Part, Stop, StopKind } from '../../canonical.ts';
-import { stopWithCalls } from '../../stop-kind.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import type { Part, Stop, StopKind } from '../../canonical/canonical.ts';
+import { stopWithCalls } from '../../canonical/stop-kind.ts';
 import type { Members } from './members.ts';
 
 const REASONS = {

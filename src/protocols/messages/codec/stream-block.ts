@@ -1,6 +1,6 @@
-import { RawJson } from '../../../core/json-raw.ts';
-import { isJsonObject, parseJsonObject } from '../../../core/json-value.ts';
-import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
+import { RawJson } from '../../../core/json/raw.ts';
+import { isJsonObject, parseJsonObject } from '../../../core/json/value.ts';
+import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
 import { fromCitation, fromCitations } from './citations.ts';
 import type { Members } from './members.ts';
 import { fromRedacted, fromThinking } from './thinking.ts';

@@ -1,8 +1,8 @@
-import { parseKeepingRaw } from '../../../core/json-raw.ts';
-import { isJsonObject } from '../../../core/json-value.ts';
-import type { SseFrame } from '../../../core/sse-frame.ts';
-import type { StreamDecoder } from '../../canonical-codec.ts';
-import type { AnswerEvent, CanonicalEvent } from '../../canonical-stream.ts';
+import { parseKeepingRaw } from '../../../core/json/raw.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import type { SseFrame } from '../../../core/sse/frame.ts';
+import type { StreamDecoder } from '../../canonical/codec.ts';
+import type { AnswerEvent, CanonicalEvent } from '../../canonical/stream.ts';
 import type { StreamFailure } from '../../protocol.ts';
 import { isSameMessage, isStopped } from '../messages-event.ts';
 import { toMessagesFailure } from '../messages-failure.ts';

@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
-import { stringifyWithRaw } from '../../../core/json-raw.ts';
-import { formatSse } from '../../../core/sse-frame.ts';
+import { stringifyWithRaw } from '../../../core/json/raw.ts';
+import { formatSse } from '../../../core/sse/frame.ts';
 import { NO_USAGE } from '../../../core/usage.ts';
 import type { Usage } from '../../../core/usage.ts';
-import type { AnswerContext, StreamEncoder } from '../../canonical-codec.ts';
-import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
-import type { Citation, Signature, Stop } from '../../canonical.ts';
+import type { AnswerContext, StreamEncoder } from '../../canonical/codec.ts';
+import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
+import type { Citation, Signature, Stop } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { toCitation } from './citations.ts';
 import type { Members } from './members.ts';

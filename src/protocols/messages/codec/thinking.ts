@@ -1,6 +1,6 @@
-import { parseJsonObject } from '../../../core/json-value.ts';
-import type { ReasoningPart, Signature } from '../../canonical.ts';
-import { fromSignatureText, toSignatureText } from '../../reasoning-token.ts';
+import { parseJsonObject } from '../../../core/json/value.ts';
+import type { ReasoningPart, Signature } from '../../canonical/canonical.ts';
+import { fromSignatureText, toSignatureText } from '../../canonical/reasoning-token.ts';
 import { readText } from './members.ts';
 import type { Members } from './members.ts';
 

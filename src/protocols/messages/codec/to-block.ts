@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { RawJson } from '../../../core/json-raw.ts';
+import { RawJson } from '../../../core/json/raw.ts';
 import { membersOfText } from '../../../core/json/scan-text.ts';
 import type {
   CacheMark,
@@ -8,7 +8,7 @@ import type {
   Part,
   TextPart,
   ToolResultPart,
-} from '../../canonical.ts';
+} from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { toCitation } from './citations.ts';
 import type { Members } from './members.ts';

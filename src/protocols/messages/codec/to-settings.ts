@@ -1,5 +1,5 @@
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
-import { loseSchemaNotes } from '../../canonical-output.ts';
+import { loseSchemaNotes } from '../../canonical/output.ts';
 import type { Feature } from '../../features.ts';
 import type { Members } from './members.ts';
 

@@ -1,4 +1,4 @@
-import type { Citation, TokenLogprob } from '../../canonical.ts';
+import type { Citation, TokenLogprob } from '../../canonical/canonical.ts';
 import { objectsOf } from './fields.ts';
 import type { Members } from '../../json-fields.ts';
 

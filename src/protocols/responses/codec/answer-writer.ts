@@ -1,8 +1,8 @@
 import { GatewayError } from '../../../core/errors.ts';
 import type { Usage } from '../../../core/usage.ts';
-import type { AnswerContext } from '../../canonical-codec.ts';
-import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
-import type { Citation, Stop } from '../../canonical.ts';
+import type { AnswerContext } from '../../canonical/codec.ts';
+import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
+import type { Citation, Stop } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { CallItem, CustomCallItem, MessageItem, ReasoningItem } from './output-item.ts';
 import type { ItemPlace, OutputItem } from './output-item.ts';

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../core/errors.ts';
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import type { Members } from '../../json-fields.ts';
 
 /** What only a provider of Responses can serve. */

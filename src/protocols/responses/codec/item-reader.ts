@@ -1,6 +1,6 @@
-import { isJsonObject } from '../../../core/json-value.ts';
-import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
-import type { Part } from '../../canonical.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
+import type { Part } from '../../canonical/canonical.ts';
 import { readCitation, readLogprobs } from './annotations.ts';
 import { objectsOf, textOf } from './fields.ts';
 import type { Members } from '../../json-fields.ts';

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { MediaSource } from '../../canonical.ts';
+import type { MediaSource } from '../../canonical/canonical.ts';
 import { dataSource } from '../../media/data-source.ts';
 import { invalid } from '../../json-fields.ts';
 

@@ -1,4 +1,4 @@
-import type { Citation, Signature, TokenLogprob } from '../../canonical.ts';
+import type { Citation, Signature, TokenLogprob } from '../../canonical/canonical.ts';
 import { writeCitation, writeLogprobs } from './annotations.ts';
 import { signedMembers, toSummary } from './reasoning-item.ts';
 

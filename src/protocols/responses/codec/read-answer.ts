@@ -1,5 +1,5 @@
-import { parseJsonObject } from '../../../core/json-value.ts';
-import type { CanonicalAnswer, Part } from '../../canonical.ts';
+import { parseJsonObject } from '../../../core/json/value.ts';
+import type { CanonicalAnswer, Part } from '../../canonical/canonical.ts';
 import { isBlank } from '../responses-failure.ts';
 import { fromResponsesUsage } from '../responses-usage.ts';
 import { readCitations, readLogprobs } from './annotations.ts';

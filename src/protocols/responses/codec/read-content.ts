@@ -1,4 +1,4 @@
-import type { DocumentPart, ImagePart, Part, TextPart } from '../../canonical.ts';
+import type { DocumentPart, ImagePart, Part, TextPart } from '../../canonical/canonical.ts';
 import { readCitations } from './annotations.ts';
 import { dataSource } from '../../media/data-source.ts';
 import { mediaTypeOfName } from '../../media/file-name.ts';

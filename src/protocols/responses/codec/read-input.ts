@@ -1,5 +1,5 @@
-import type { Part, Turn } from '../../canonical.ts';
-import { withoutOrphans } from '../../orphan-results.ts';
+import type { Part, Turn } from '../../canonical/canonical.ts';
+import { withoutOrphans } from '../../canonical/orphan-results.ts';
 import { invalid, requireObject, requireText } from '../../json-fields.ts';
 import { unsupported } from './fields.ts';
 import type { Members } from '../../json-fields.ts';

@@ -5,7 +5,7 @@ import type {
   ReasoningRequest,
   Tool,
   Turn,
-} from '../../canonical.ts';
+} from '../../canonical/canonical.ts';
 import type { RequestPeek } from '../../protocol.ts';
 import {
   defined,

@@ -1,4 +1,4 @@
-import { kinds, list, object } from '../../unread-members.ts';
+import { kinds, list, object } from '../../canonical/unread-members.ts';
 
 const TEXT = object('type text');
 const CITATION = object('type url title start_index end_index');

@@ -1,5 +1,5 @@
 import type { Usage } from '../../../core/usage.ts';
-import type { AnswerContext } from '../../canonical-codec.ts';
+import type { AnswerContext } from '../../canonical/codec.ts';
 import { toResponsesUsage } from '../responses-usage.ts';
 
 export interface ResponseState {

@@ -1,4 +1,4 @@
-import type { CanonicalCodec } from '../../canonical-codec.ts';
+import type { CanonicalCodec } from '../../canonical/codec.ts';
 import { readResponsesUsage } from '../responses-answer.ts';
 import { readResponsesAnswer } from './read-answer.ts';
 import { readResponsesRequest } from './read-request.ts';

@@ -1,6 +1,6 @@
-import type { ImagePart, TextPart, Turn } from '../../canonical.ts';
+import type { ImagePart, TextPart, Turn } from '../../canonical/canonical.ts';
 import type { Members } from '../../json-fields.ts';
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import { storedFile } from '../../media/stored-file.ts';
 import { readContent } from './read-content.ts';
 import type { ContentPlace } from './read-content.ts';

@@ -1,7 +1,7 @@
-import { isJsonObject, parseJsonObject } from '../../../core/json-value.ts';
-import type { SseFrame } from '../../../core/sse-frame.ts';
-import type { StreamDecoder } from '../../canonical-codec.ts';
-import type { CanonicalEvent } from '../../canonical-stream.ts';
+import { isJsonObject, parseJsonObject } from '../../../core/json/value.ts';
+import type { SseFrame } from '../../../core/sse/frame.ts';
+import type { StreamDecoder } from '../../canonical/codec.ts';
+import type { CanonicalEvent } from '../../canonical/stream.ts';
 import type { StreamFailure } from '../../protocol.ts';
 import { isBlank, toResponsesFailure } from '../responses-failure.ts';
 import { fromResponsesUsage } from '../responses-usage.ts';

@@ -1,5 +1,5 @@
 import type { Members } from '../../json-fields.ts';
-import { unreadMembers } from '../../unread-members.ts';
+import { unreadMembers } from '../../canonical/unread-members.ts';
 import { RESPONSES_REQUEST } from './request-shape.ts';
 
 /** Values that ask for what is done anyway. */

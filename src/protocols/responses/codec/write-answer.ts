@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
-import { formatSse } from '../../../core/sse-frame.ts';
-import type { AnswerContext, Encoded, StreamEncoder } from '../../canonical-codec.ts';
-import type { AnswerEvent, PartOpening } from '../../canonical-stream.ts';
-import type { CanonicalAnswer, ImagePart, Part } from '../../canonical.ts';
+import { formatSse } from '../../../core/sse/frame.ts';
+import type { AnswerContext, Encoded, StreamEncoder } from '../../canonical/codec.ts';
+import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
+import type { CanonicalAnswer, ImagePart, Part } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import type { InBandError } from '../../protocol.ts';
 import { toErrorEvent } from '../responses-event.ts';

@@ -6,7 +6,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
   Turn,
-} from '../../canonical.ts';
+} from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { writeCitation } from './annotations.ts';
 import { fileName } from '../../media/file-name.ts';

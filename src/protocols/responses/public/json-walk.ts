@@ -1,4 +1,4 @@
-import { skipBlank, skipNested, skipString } from '../../../core/json-scan.ts';
+import { skipBlank, skipNested, skipString } from '../../../core/json/scan.ts';
 
 /** Where an element of an array stands in its text; `end` is exclusive. */
 export interface JsonElement {

@@ -1,4 +1,4 @@
-import { skipBlank } from '../../../core/json-scan.ts';
+import { skipBlank } from '../../../core/json/scan.ts';
 import { readElements, readMembers } from './json-walk.ts';
 import type { Shape } from './shape.ts';
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import { toPublicMessage } from '../../../core/redact.ts';
 import { toLatin1 } from '../to-latin1.ts';
 import type { Slots } from './keep-public.ts';

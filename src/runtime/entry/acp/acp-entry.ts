@@ -1,9 +1,9 @@
 import type { ValueBound } from '../../../core/json/json-document.ts';
 import { z } from 'zod';
-import type { Clock } from '../../../core/clock.ts';
+import type { Clock } from '../../../core/time/clock.ts';
 import type { ActiveExchanges } from '../../../inference/active-exchanges.ts';
 import type { CallResult } from '../../../inference/types.ts';
-import { parseInput } from '../../../sessions/parse-input.ts';
+import { parseInput } from '../../../sessions/log/parse-input.ts';
 import type { Reply } from '../../../surfaces/http-exchange.ts';
 import { watchCaller } from '../caller-watch.ts';
 import type { PostedCall } from '../entry-call.ts';

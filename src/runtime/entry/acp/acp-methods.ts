@@ -1,7 +1,7 @@
 import type { InitializeResponse } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
 import { GatewayError } from '../../../core/errors.ts';
-import { parseInput } from '../../../sessions/parse-input.ts';
+import { parseInput } from '../../../sessions/log/parse-input.ts';
 import type { Sessions } from '../../../sessions/sessions.ts';
 import type { PostedCall } from '../entry-call.ts';
 import { methodNotFound, RPC, RpcError } from '../json-rpc.ts';

@@ -1,9 +1,9 @@
 import type { RequestPermissionRequest, ToolCallUpdate } from '@agentclientprotocol/sdk';
-import type { SessionEvent } from '../../../sessions/session-event.ts';
+import type { SessionEvent } from '../../../sessions/log/session-event.ts';
 import type { Sessions } from '../../../sessions/sessions.ts';
 import { awaitedBy } from '../../../sessions/status-moves.ts';
 import { GatewayError } from '../../../core/errors.ts';
-import { isJsonObject } from '../../../core/json-value.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
 import { toRequest } from '../json-rpc.ts';
 import type { RpcResponse } from '../json-rpc.ts';
 

@@ -1,6 +1,6 @@
 import type { ContentBlock, SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
-import { isJsonObject } from '../../../core/json-value.ts';
-import type { EventDelta, PlacedEvent, SessionEvent } from '../../../sessions/session-event.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import type { EventDelta, PlacedEvent, SessionEvent } from '../../../sessions/log/session-event.ts';
 import { isPlaced } from '../follow-turn.ts';
 import { ShownText } from '../shown-text.ts';
 

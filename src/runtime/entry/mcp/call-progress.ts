@@ -1,5 +1,5 @@
-import type { Clock, Timer } from '../../../core/clock.ts';
-import type { SessionEvent } from '../../../sessions/session-event.ts';
+import type { Clock, Timer } from '../../../core/time/clock.ts';
+import type { SessionEvent } from '../../../sessions/log/session-event.ts';
 import { toNotification } from '../json-rpc.ts';
 import type { SentMessage } from '../service-runs.ts';
 import { toEventId } from './event-id.ts';

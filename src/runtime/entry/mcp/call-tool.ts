@@ -1,9 +1,9 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { approximateSize } from '../../../core/approximate-size.ts';
-import type { Clock } from '../../../core/clock.ts';
+import { approximateSize } from '../../../core/json/approximate-size.ts';
+import type { Clock } from '../../../core/time/clock.ts';
 import { GatewayError } from '../../../core/errors.ts';
-import { parseInput } from '../../../sessions/parse-input.ts';
-import type { EventDelta, PlacedEvent } from '../../../sessions/session-event.ts';
+import { parseInput } from '../../../sessions/log/parse-input.ts';
+import type { EventDelta, PlacedEvent } from '../../../sessions/log/session-event.ts';
 import type { Sessions } from '../../../sessions/sessions.ts';
 import type { PayingKey } from '../../../usage/principal.ts';
 import { followTurn, isPlaced } from '../follow-turn.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseJson } from '../../../core/json-value.ts';
+import { parseJson } from '../../../core/json/value.ts';
 import { isId } from '../json-rpc.ts';
 import type { RpcId } from '../json-rpc.ts';
 

@@ -1,7 +1,7 @@
 import type { CallToolResult, InitializeResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { GatewayError } from '../../../core/errors.ts';
-import { parseInput } from '../../../sessions/parse-input.ts';
+import { parseInput } from '../../../sessions/log/parse-input.ts';
 import { methodNotFound, RPC, RpcError } from '../json-rpc.ts';
 import type { RpcRequest } from '../json-rpc.ts';
 import { serverInfo } from '../server-info.ts';

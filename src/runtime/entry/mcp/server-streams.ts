@@ -1,4 +1,4 @@
-import type { Timer } from '../../../core/clock.ts';
+import type { Timer } from '../../../core/time/clock.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { CallResult } from '../../../inference/types.ts';
 import type { Reply } from '../../../surfaces/http-exchange.ts';

@@ -1,0 +1,139 @@
+import type { ServerResponse } from 'node:http';
+import { GatewayError, toGatewayError } from '../core/errors.ts';
+import type { Spools } from '../core/memory/spool.ts';
+import type { CallResult, PipeableBody } from '../inference/types.ts';
+import type { InferenceDeps } from '../inference/run-inference.ts';
+import type { ApiMethod } from '../routing/api.ts';
+import { toFamilyError } from '../surfaces/family.ts';
+import type { Family } from '../surfaces/family.ts';
+import type { GateDeps } from '../surfaces/gate.ts';
+import { onceClosed, watchClient } from '../surfaces/http-exchange.ts';
+import type { Handler, HttpExchange, Reply } from '../surfaces/http-exchange.ts';
+import { admitFunded } from '../surfaces/inference-surface.ts';
+import type { Principal } from '../usage/principal.ts';
+import { receiveBody } from './receive-body.ts';
+import { planApiCall, runApiCall } from './run-api-call.ts';
+import type { ApiDeps } from './run-api-call.ts';
+import { toUriText } from './target.ts';
+import type { TargetAddress } from './target.ts';
+
+export const PASSTHROUGH_PATH = '/v1/api';
+
+/** Contract: Authentication 2, Errors. */
+const FAMILY: Family = {
+  carriers: ['bearer'],
+  envelope: 'flat',
+  keySpent: 402,
+  unknownModel: 404,
+  noRoute: 404,
+  unreadable: 502,
+};
+
+export interface PassthroughDeps extends ApiDeps, GateDeps {
+  inference: InferenceDeps;
+  /** Bytes of a request body. */
+  maxBodyBytes: number;
+  spools: Spools;
+}
+
+/**
+ * `GET` and `POST /v1/api/{vendor}/{upstream_path}` (contract: Capability runner and passthrough): the
+ * same method, query and body at the API, its status, content type and body in return.
+ */
+export function createPassthroughHandler(deps: PassthroughDeps): Handler {
+  return async (exchange) => {
+    const { principal, leave } = await admitFunded(FAMILY, exchange, deps);
+    onceClosed(exchange.response, leave);
+    try {
+      return await pass(exchange, principal, deps);
+    } catch (thrown) {
+      throw toFamilyError(FAMILY, toGatewayError(thrown));
+    }
+  };
+}
+
+async function pass(
+  exchange: HttpExchange,
+  principal: Principal,
+  deps: PassthroughDeps,
+): Promise<Reply | CallResult> {
+  const { id, at, startedAt, request, response } = exchange;
+  const { vendor, address } = read(exchange);
+  const planned = planApiCall(
+    { vendor, method: request.method as ApiMethod, address },
+    principal,
+    deps.catalog(),
+  );
+  const client = watchClient(response);
+  const { auth } = planned.api;
+  const { body, dispose } = await receiveBody(exchange, {
+    limit: deps.maxBodyBytes,
+    holder: principal.keyId,
+    spools: deps.spools,
+    whole: auth.type === 'signature',
+  });
+  const letGo = (): void => {
+    exchange.intake.release();
+    void dispose().catch((thrown: unknown) => deps.inference.onBug(thrown, id));
+  };
+  try {
+    const {
+      status,
+      headers,
+      body: answer,
+      settled,
+    } = await runApiCall(
+      {
+        ...planned,
+        id,
+        at,
+        startedAt,
+        surface: 'api',
+        principal,
+        headers: request.headers,
+        body,
+        client,
+        raw: true,
+        // A tidy end would pass for the whole.
+        onBroken: () => response.destroy(),
+      },
+      deps,
+    );
+    settled.then(letGo, (thrown: unknown) => deps.inference.onBug(thrown, id));
+    if (!answer) return { status, headers };
+    return { type: 'stream', status, headers, body: headFirst(answer, response) };
+  } catch (error) {
+    letGo();
+    throw error;
+  }
+}
+
+/** Sends the head when it is known: a body may take its time, and Node.js waits for its first byte. */
+function headFirst(body: PipeableBody, response: ServerResponse): PipeableBody {
+  return {
+    pipe(target) {
+      body.pipe(target);
+      if (!response.writableEnded) response.flushHeaders();
+    },
+    destroy: () => body.destroy(),
+  };
+}
+
+/** The name of the API, and what follows it as it was sent. Throws `not_found`. */
+function read({ path, search }: HttpExchange): { vendor: string; address: TargetAddress } {
+  const match = /^\/v1\/api\/([^/]+)(\/.*)?$/s.exec(path);
+  if (!match) throw new GatewayError('not_found', { message: 'no such path' });
+  const [, vendor = '', rest = ''] = match;
+  return {
+    vendor: decode(vendor),
+    address: { path: toUriText(rest, 'latin1'), search: toUriText(search, 'latin1') },
+  };
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new GatewayError('not_found', { message: 'no such path' });
+  }
+}

@@ -1,0 +1,68 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { pipeline, Readable } from 'node:stream';
+import { toAttachment } from '../core/attachment.ts';
+import type { CallResult, PipeableBody, ResponseHeaders } from '../inference/types.ts';
+import type { Reply } from '../surfaces/http-exchange.ts';
+import { readRange } from './byte-range.ts';
+import type { ByteRange } from './byte-range.ts';
+import type { AssetRecord } from './asset-records.ts';
+import type { Media } from './registrar.ts';
+
+export interface MediaQuestion {
+  readonly asset: AssetRecord;
+  readonly media: Media;
+  readonly headers: IncomingHttpHeaders;
+  readonly method: string | undefined;
+  /** For how long the link still holds, in seconds. */
+  readonly secondsLeft: number;
+}
+
+/**
+ * Media as a download, whole or in a range: nothing that a browser could take for a page of the
+ * gateway. What breaks off behind the head breaks the connection.
+ */
+export function answerMedia(question: MediaQuestion): Reply | CallResult {
+  const { media, headers, method } = question;
+  const { length: size } = media.content;
+  const common = headersOf(question);
+  const { etag } = common;
+  if (etag !== undefined && headers['if-none-match'] === etag)
+    return { status: 304, headers: common };
+  // A range of what has changed would be glued to other bytes.
+  const isSame = headers['if-range'] === undefined || headers['if-range'] === etag;
+  const range = isSame ? readRange(headers.range, size) : undefined;
+  if (range === 'unsatisfiable')
+    return { status: 416, headers: { ...common, 'content-range': `bytes */${size}` } };
+  const { start, end }: ByteRange = range ?? { start: 0, end: size };
+  const status = range ? 206 : 200;
+  const told: ResponseHeaders = {
+    ...common,
+    'content-type': media.mediaType,
+    'content-length': String(end - start),
+    ...(range && { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
+  };
+  if (method === 'HEAD') return { status, headers: told };
+  return { type: 'stream', status, headers: told, body: toBody(media, { start, end }) };
+}
+
+function headersOf({ asset, secondsLeft }: MediaQuestion): ResponseHeaders {
+  const { holder, name, externalId } = asset;
+  return {
+    'accept-ranges': 'bytes',
+    'cache-control': `private, max-age=${secondsLeft}`,
+    'content-disposition': toAttachment(name ?? externalId),
+    'content-security-policy': "default-src 'none'; sandbox",
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    ...(holder.by === 'gateway' && { etag: `"${holder.digest}"` }),
+  };
+}
+
+function toBody({ content }: Media, { start, end }: ByteRange): PipeableBody {
+  const source = Readable.from(content.open(start, end));
+  return {
+    // It has destroyed both by the time it tells of a failure.
+    pipe: (response) => void pipeline(source, response, () => undefined),
+    destroy: () => void source.destroy(),
+  };
+}

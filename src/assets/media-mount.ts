@@ -1,0 +1,90 @@
+import { Buffer } from 'node:buffer';
+import { mkdir } from 'node:fs/promises';
+import { createStorage } from 'unstorage';
+import type { Clock, Timer } from '../core/time/clock.ts';
+import { gatherBody, sliceBody } from '../core/memory/spooled-body.ts';
+import type { SpooledBody } from '../core/memory/spooled-body.ts';
+import { loadDriver } from '../store/load-driver.ts';
+import type { StoreConfig } from '../store/store-config.ts';
+
+/** In pieces, so that a range of a long film does not bring the whole of it into memory. */
+const PIECE_BYTES = 4 * 1024 * 1024;
+/** They would let everybody on the machine read what they write. */
+const FILE_DRIVERS: ReadonlySet<string> = new Set(['fs', 'fs-lite', 'fsLite']);
+/** For one piece; drivers know no bound of their own. */
+const TIMEOUT_MS = 60_000;
+
+/** Where media lies: any unstorage driver. What was written is never changed. */
+export interface MediaMount {
+  /** Resolves when all of it is there. A write that failed leaves nothing that counts. */
+  write(id: string, content: SpooledBody): Promise<void>;
+  /** Nothing is read before the body is opened; that rejects where the media is gone or damaged. */
+  read(id: string, size: number): SpooledBody;
+  /** @param size bytes, as they were written */
+  remove(id: string, size: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Rejects with `StoreError` when there is no such driver or its package is missing. */
+export async function openMediaMount(config: StoreConfig, clock: Clock): Promise<MediaMount> {
+  const bounded = async <T>(work: Promise<T>): Promise<T> => {
+    let timer: Timer | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const error = new Error('the media store does not answer');
+      timer = clock.setTimeout(() => reject(error), TIMEOUT_MS);
+    });
+    return Promise.race([work, late]).finally(() => timer?.cancel());
+  };
+  const storage = createStorage({ driver: await loadDriver(config) });
+  const readPiece = async (id: string, index: number, size: number): Promise<Buffer> => {
+    const raw = await bounded(storage.getItemRaw(keyOf(id, index))).catch((cause: unknown) => {
+      throw new Error(`media ${id} cannot be read`, { cause });
+    });
+    const piece = toBuffer(raw);
+    const expected = Math.min(PIECE_BYTES, size - index * PIECE_BYTES);
+    if (piece?.length !== expected) throw new Error(`media ${id} is not whole`);
+    return piece;
+  };
+  return {
+    async write(id, content) {
+      if (config.path !== undefined && FILE_DRIVERS.has(config.driver))
+        await mkdir(config.path, { recursive: true, mode: 0o700 });
+      for (const index of piecesOf(content.length)) {
+        const start = index * PIECE_BYTES;
+        const end = Math.min(start + PIECE_BYTES, content.length);
+        const piece = await gatherBody(sliceBody(content, start, end), PIECE_BYTES);
+        await bounded(storage.setItemRaw(keyOf(id, index), piece));
+      }
+    },
+    read: (id, size) => ({
+      length: size,
+      async *open(start = 0, end = size) {
+        for (let at = start; at < end;) {
+          const index = Math.floor(at / PIECE_BYTES);
+          const from = index * PIECE_BYTES;
+          const piece = await readPiece(id, index, size);
+          yield piece.subarray(at - from, end - from);
+          at = from + piece.length;
+        }
+      },
+    }),
+    async remove(id, size) {
+      for (const index of piecesOf(size)) await bounded(storage.removeItem(keyOf(id, index)));
+    },
+    close: () => storage.dispose(),
+  };
+}
+
+function piecesOf(size: number): number[] {
+  return Array.from({ length: Math.ceil(size / PIECE_BYTES) }, (_, index) => index);
+}
+
+const keyOf = (id: string, index: number): string => `media:${id}:${index}`;
+
+/** As drivers give bytes. */
+function toBuffer(raw: unknown): Buffer | undefined {
+  if (Buffer.isBuffer(raw)) return raw;
+  if (raw instanceof ArrayBuffer) return Buffer.from(raw);
+  if (!ArrayBuffer.isView(raw)) return undefined;
+  return Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
+}

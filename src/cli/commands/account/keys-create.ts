@@ -1,0 +1,20 @@
+import { usageError } from '../../cli-error.ts';
+import { oneLine } from '../../../core/printable.ts';
+import type { CommandRun } from '../../command.ts';
+import { readKeyFields } from '../../keys/key-fields.ts';
+
+/** The value goes to stdout alone, so that `KEY=$(gateway keys create app)` works. */
+export const run: CommandRun = async ({ args, flags, context }) => {
+  const name = args['name'] ?? flags.text('name');
+  if (name === undefined) throw usageError('the key needs a name', 'gateway keys create <name>');
+  const organization = flags.text('organization');
+  const body = {
+    name,
+    ...(organization !== undefined && { organization }),
+    ...readKeyFields(flags, context.clock.now()),
+  };
+  const client = await context.connect();
+  const key = await client.admin('keys').create(body, context.signal);
+  context.output.note(`key ${oneLine(key.name)} (${key.id}) created; its value is shown only now`);
+  return { data: key, text: String(key['value']) };
+};

@@ -1,0 +1,21 @@
+import { oneLine } from '../../../core/printable.ts';
+import type { CommandRun } from '../../command.ts';
+
+/** The new value goes to stdout alone, so that `KEY=$(gateway keys rotate app)` works. */
+export const run: CommandRun = async ({ args, flags, context }) => {
+  const client = await context.connect();
+  const keys = client.admin('keys');
+  const { id } = await keys.get(args['id'] ?? '', context.signal);
+  const end = flags.text('end');
+  const body = { overlap: `${flags.number('overlap')}ms`, ...(end !== undefined && { end }) };
+  const key = await keys.below(id).post('rotate', { json: body }, context.signal);
+  const until = key['former_until'];
+  const former =
+    typeof until === 'string'
+      ? `the former value ${String(key['former_hint'])} works until ${until}`
+      : 'no former value works any more';
+  context.output.note(
+    `key ${oneLine(String(key['name']))} (${id}) rotated; ${former}; the new value is shown only now`,
+  );
+  return { data: key, text: String(key['value']) };
+};

@@ -1,0 +1,124 @@
+import type { Client } from '../../../client/create-client.ts';
+import { isRecord } from '../../../client/http/guards.ts';
+import { collect } from '../../../client/http/pages.ts';
+import type { RequestRecord, RequestsQuery } from '../../../client/requests.ts';
+import { usageError } from '../../cli-error.ts';
+import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
+import { lookUp } from '../../resources/not-found.ts';
+import { readRange } from '../../input/read-time.ts';
+import { toId } from '../../resources/resource-ids.ts';
+import { showEvents } from '../../output/show-events.ts';
+import { renderFields, renderLine, renderTable, type Column } from '../../output/table.ts';
+
+const FOLLOW_MS = 1_000;
+
+export const run: CommandRun = async (input) => {
+  const id = input.args['request'];
+  const follows = input.flags.on('follow');
+  if (id !== undefined && follows) throw usageError('--follow goes without the id of a request');
+  if (id !== undefined) return showRequest(input, id);
+  return follows ? followRequests(input) : listRequests(input);
+};
+
+const COLUMNS: readonly Column<RequestRecord>[] = [
+  { title: 'TIME', value: ({ created_at }) => created_at },
+  { title: 'KEY', value: ({ key }) => (isRecord(key) ? key['name'] : key) },
+  { title: 'MODEL', value: ({ model }) => model },
+  { title: 'API', value: ({ surface }) => surface },
+  { title: 'STATUS', value: ({ status }) => status },
+  { title: 'RESULT', value: ({ result }) => result },
+  { title: 'MS', value: ({ total_ms }) => total_ms },
+  { title: 'COST USD', value: ({ cost }) => cost },
+  { title: 'REQUEST', value: ({ id }) => id },
+];
+
+async function listRequests({ flags, context }: CommandInput): Promise<CommandResult> {
+  const { signal, clock } = context;
+  const limit = flags.number('limit') ?? 20;
+  const range = readRange(flags, clock.now());
+  const client = await context.connect();
+  const query = {
+    ...(await filters(client, flags, signal)),
+    ...range,
+    status: flags.text('status'),
+    limit: Math.min(limit, 100),
+  };
+  const rows = await collect(client.requests.list(query, signal), limit);
+  return {
+    data: rows,
+    text: (style) =>
+      context.output.quiet
+        ? rows.map(({ id }) => id).join('\n')
+        : renderTable(rows, COLUMNS, { style, empty: 'no requests' }),
+  };
+}
+
+async function filters(
+  client: Client,
+  flags: CommandInput['flags'],
+  signal: AbortSignal,
+): Promise<RequestsQuery> {
+  const idOf = (kind: 'keys' | 'organizations', given: string | undefined) =>
+    toId(client, { kind, given, signal });
+  return {
+    key: await idOf('keys', flags.text('key')),
+    model: flags.text('model'),
+    organization: await idOf('organizations', flags.text('organization')),
+  };
+}
+
+async function followRequests({ flags, context }: CommandInput): Promise<CommandResult> {
+  const { output, signal, clock } = context;
+  const { from, to } = readRange(flags, clock.now());
+  if (to !== undefined) throw usageError('--follow goes without --to');
+  const client = await context.connect();
+  const records = client.requests.watch(await filters(client, flags, signal), {
+    from,
+    intervalMs: FOLLOW_MS,
+    onTrouble: (error) => output.note(`${error.message}; asking again`),
+    signal,
+  });
+  return showEvents(ended(records, flags.text('status')), {
+    output,
+    textOf: (record) => `${renderLine(record, COLUMNS)}\n`,
+    isAwaited: false,
+  });
+}
+
+/** Requests that are over, and so have their status. */
+async function* ended(
+  records: AsyncGenerator<RequestRecord, never, undefined>,
+  wanted: string | undefined,
+): AsyncGenerator<RequestRecord, never, undefined> {
+  for (;;) {
+    const { value } = await records.next();
+    const { result, status } = value;
+    const isWanted = wanted === undefined || [result, String(status)].includes(wanted);
+    if (result !== 'pending' && isWanted) yield value;
+  }
+}
+
+async function showRequest({ context }: CommandInput, id: string): Promise<CommandResult> {
+  const client = await context.connect();
+  const record = await lookUp({ kind: 'requests', named: id }, () =>
+    client.requests.get(id, context.signal),
+  );
+  const shown = { ...record, attempts: attemptsText(record['attempts']) };
+  return { data: record, text: (style) => renderFields(shown, style) };
+}
+
+/**
+ * `backup: status_503 in 3 ms, main: ok in 210 ms`: in which order who was asked, what came of it, and
+ * what it cost where that was no answer.
+ */
+function attemptsText(attempts: unknown): unknown {
+  if (!Array.isArray(attempts) || !attempts.every(isRecord)) return attempts;
+  return attempts
+    .map(
+      ({ provider, outcome, ms, cost }) =>
+        `${String(provider)}: ${String(outcome)} in ${String(ms)} ms${
+          typeof cost === 'string' ? ` for ${cost}` : ''
+        }`,
+    )
+    .join(', ');
+}

@@ -1,0 +1,28 @@
+import { collect } from '../../../client/http/pages.ts';
+import type { WebhookDelivery } from '../../../client/webhooks.ts';
+import type { CommandRun } from '../../command.ts';
+import { renderTable } from '../../output/table.ts';
+import type { Column } from '../../output/table.ts';
+
+const COLUMNS: readonly Column<WebhookDelivery>[] = [
+  { title: 'CREATED', value: ({ created_at }) => created_at },
+  { title: 'STATUS', value: ({ status }) => status },
+  { title: 'EVENT', value: ({ event }) => event },
+  { title: 'ATTEMPTS', value: ({ attempts }) => attempts.length },
+  { title: 'LAST', value: ({ attempts }) => attempts.at(-1)?.outcome },
+  { title: 'URL', value: ({ url }) => url },
+  { title: 'ID', value: ({ id }) => id },
+];
+
+export const run: CommandRun = async ({ flags, context }) => {
+  const limit = flags.number('limit') ?? 20;
+  const client = await context.connect();
+  const rows = await collect(client.webhooks.deliveries(context.signal), limit);
+  return {
+    data: rows,
+    text: (style) =>
+      context.output.quiet
+        ? rows.map(({ id }) => id).join('\n')
+        : renderTable(rows, COLUMNS, { style, empty: 'no webhooks' }),
+  };
+};

@@ -1,0 +1,22 @@
+import { resolve } from 'node:path';
+import { oneLine } from '../../../core/printable.ts';
+import type { CommandRun } from '../../command.ts';
+import { toSkillForm } from '../../input/skill-folder.ts';
+
+export const run: CommandRun = async ({ args, flags, context }) => {
+  const form = await toSkillForm(resolve(context.io.cwd, args['folder'] ?? ''));
+  for (const [field, flag] of [
+    ['display_name', 'display-name'],
+    ['organization', 'organization'],
+  ] as const) {
+    const value = flags.text(flag);
+    if (value !== undefined) form.append(field, value);
+  }
+  const client = await context.connect();
+  const made = await client.admin('skills').upload(form, context.signal);
+  const version = String(made['latest_version_id']);
+  return {
+    data: made,
+    text: `skill ${oneLine(made.name)} (${made.id}) created, version ${version}`,
+  };
+};

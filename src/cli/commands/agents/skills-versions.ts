@@ -1,0 +1,31 @@
+import { collect } from '../../../client/http/pages.ts';
+import type { CommandRun } from '../../command.ts';
+import { findResource } from '../../resources/find-resource.ts';
+import { renderTable } from '../../output/table.ts';
+
+export const run: CommandRun = async ({ args, context }) => {
+  const client = await context.connect();
+  const admin = client.admin('skills');
+  const { id } = await findResource(
+    client,
+    { kind: 'skills', named: args['id'] ?? '' },
+    context.signal,
+  );
+  const versions = await collect(admin.below(id).list('versions', context.signal));
+  return {
+    data: versions,
+    text: (style) =>
+      context.output.quiet
+        ? versions.map((version) => version.id).join('\n')
+        : renderTable(
+            versions,
+            [
+              { title: 'VERSION', value: (version) => version.id },
+              { title: 'NAME', value: ({ name }) => name },
+              { title: 'DESCRIPTION', value: ({ description }) => description },
+              { title: 'CREATED', value: ({ created_at: at }) => at },
+            ],
+            { style, empty: 'no versions' },
+          ),
+  };
+};

@@ -1,9 +1,0 @@
-import type { CommandRun } from '../command.ts';
-import { getResource } from '../get-resource.ts';
-
-export const run: CommandRun = (input) => {
-  const named = input.args['asset'] ?? '';
-  return getResource(input, { kind: 'assets', named }, (client, signal) =>
-    client.assets.get(named, signal),
-  );
-};

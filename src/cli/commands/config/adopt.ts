@@ -1,0 +1,101 @@
+import { findDeclared, type View } from '../../../config/actual/actual.ts';
+import { oneLine } from '../../../core/printable.ts';
+import { readActual } from '../../../config/apply/apply.ts';
+import type { DesiredObject, DesiredState } from '../../../config/objects/desired.ts';
+import { keepInventory } from '../../../config/apply/keep-inventory.ts';
+import {
+  labelsOf,
+  NAMESPACE_LABEL,
+  type Owner,
+  ownerName,
+  ownershipOf,
+} from '../../../config/actual/ownership.ts';
+import { ownerFor } from '../../../config/plan/plan.ts';
+import { toResourceClient } from '../../resources/admin-resources.ts';
+import { CliError, usageError } from '../../cli-error.ts';
+import type { CommandRun } from '../../command.ts';
+import { projectFile, withProject } from '../../project/project.ts';
+
+/** A declared object and what there is of it. */
+interface Candidate {
+  object: DesiredObject;
+  view: View;
+}
+
+const NONE = { applied: [], failed: [], blocked: [], notRun: [] };
+
+export const run: CommandRun = (input) =>
+  withProject(input, async ({ desired }) => {
+    const { rest, context } = input;
+    const client = await context.connect({ near: projectFile(input) });
+    const resources = toResourceClient(client);
+    const actual = await readActual(resources, desired);
+    const wanted = rest.length === 0 ? desired.objects : rest.map((name) => pick(name, desired));
+    const found = wanted.flatMap((object): Candidate[] =>
+      findDeclared(object, actual).map((view) => ({ object, view })),
+    );
+    const { namespace } = desired;
+    const inventories = (await resources.inventories?.list()) ?? [];
+    const owner = ownerFor({ desired, mode: 'apply', inventories });
+    refuseOwned(
+      found.filter(({ view }) => ownershipOf(view, owner) === 'other'),
+      owner,
+    );
+    const free = found.filter(({ view }) => ownershipOf(view, owner) === 'none');
+    if (free.length > 0) {
+      const names = free.map(({ object }) => oneLine(`${object.kind} ${object.identity}`));
+      context.output.note(`target: ${client.baseUrl}\n${names.join('\n')}`);
+      await context.confirm(`Take ${free.length} objects into namespace ${namespace}?`);
+    }
+    for (const { object, view } of free) {
+      const body = { labels: { ...labelsOf(view), [NAMESPACE_LABEL]: namespace } };
+      await resources.update(object.kind, view.id, { body, expectedVersion: view.version });
+    }
+    if (free.length > 0) {
+      const read = () => readActual(resources, desired);
+      const left = await read();
+      await keepInventory(resources, namespace, {
+        desired,
+        owner,
+        found: actual,
+        left,
+        read,
+        report: NONE,
+      });
+    }
+    const adopted = free.map(({ object: { kind, identity }, view: { id } }) => ({
+      kind,
+      identity,
+      id,
+    }));
+    return {
+      data: { namespace, adopted, missing: wanted.length - found.length },
+      text: [
+        ...adopted.map(({ kind, identity }) => oneLine(`adopted ${kind} ${identity}`)),
+        `${adopted.length} adopted, ${found.length - free.length} were of the namespace already`,
+      ].join('\n'),
+    };
+  });
+
+function pick(name: string, { objects }: DesiredState): DesiredObject {
+  const [kind = '', ...rest] = name.split('/');
+  const identity = rest.join('/');
+  const found = objects.find(
+    (object) => object.kind === kind && [object.identity, object.name].includes(identity),
+  );
+  if (found !== undefined) return found;
+  throw usageError(`${name} is not declared`, 'name it as KIND/NAME, like model/acme/fast');
+}
+
+function refuseOwned(owned: readonly Candidate[], { known }: Owner): void {
+  if (owned.length === 0) return;
+  const names = owned.map(
+    ({ object: { kind, identity }, view }) => `${kind} ${identity} (of ${ownerName(view, known)})`,
+  );
+  throw new CliError({
+    code: 'owned_elsewhere',
+    message: `managed elsewhere: ${names.join('; ')}`,
+    hint: 'remove them there first; nothing was adopted',
+    exit: 'conflict',
+  });
+}

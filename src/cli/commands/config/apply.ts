@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto';
+import type { ActualState } from '../../../config/actual/actual.ts';
+import {
+  apply,
+  type ApplyOptions,
+  type ApplyReport,
+  refuseStale,
+} from '../../../config/apply/apply.ts';
+import type { GatewayConfig } from '../../../config/read/load-config.ts';
+import { nodeConfigFiles } from '../../../config/read/load.ts';
+import { ownerFor, type Plan } from '../../../config/plan/plan.ts';
+import { oneLine } from '../../../core/printable.ts';
+import { resolveAllSecrets } from '../../../config/read/secrets.ts';
+import type { Owner } from '../../../config/actual/ownership.ts';
+import { StalePlanError } from '../../../config/plan/stale-plan-error.ts';
+import { sleep } from '../../../client/http/sleep.ts';
+import { toResourceClient } from '../../resources/admin-resources.ts';
+import { CliError, usageError } from '../../cli-error.ts';
+import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
+import type { CommandContext } from '../../context.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { toFailure } from '../../failure.ts';
+import { makePlan, planChoice, type PlanSources, slugConflicts } from '../../project/make-plan.ts';
+import { invalidConfig, projectFile, withSelected } from '../../project/project.ts';
+import { renderOutcome, renderPlan, renderReport } from '../../output/render-plan.ts';
+import { readSavedPlan } from '../../project/saved-plan.ts';
+import { createStyle, type Style } from '../../output/style.ts';
+import { type WaitOptions, waitUntilServed } from '../../local/wait-until-served.ts';
+
+export const run: CommandRun = (input) =>
+  withSelected(input, (config) => applyInTurn(input, config), {
+    mayBeGone: input.flags.on('prune'),
+  });
+
+/** Waits between two tries of an apply that was not alone. */
+const TURN_MS = 500;
+
+/**
+ * Applies; where somebody else was faster and --lock-timeout leaves time for it, plans again and applies
+ * the rest. The one who gives way has written nothing.
+ */
+async function applyInTurn(input: CommandInput, config: GatewayConfig): Promise<CommandResult> {
+  const { clock, output, signal } = input.context;
+  const deadline = clock.monotonic() + (input.flags.number('lock-timeout') ?? 0);
+  for (;;) {
+    try {
+      return await applyProject(input, config);
+    } catch (thrown) {
+      const isBehind = thrown instanceof CliError && thrown.cause instanceof StalePlanError;
+      const isSaved = input.flags.text('plan') !== undefined;
+      if (!isBehind || isSaved || clock.monotonic() + TURN_MS > deadline) throw thrown;
+      output.note(`${thrown.message}; planning again`);
+      await sleep(clock, TURN_MS, signal);
+    }
+  }
+}
+
+async function applyProject(input: CommandInput, config: GatewayConfig): Promise<CommandResult> {
+  const { flags, context } = input;
+  const { env } = context.io;
+  const resolved = await resolveAllSecrets(config.desired, { env, files: nodeConfigFiles });
+  if (resolved.diagnostics.length > 0) return invalidConfig(resolved.diagnostics);
+
+  const client = await context.connect({ near: projectFile(input) });
+  const resources = toResourceClient(client);
+  const sources = { config, resources, server: client.baseUrl };
+  const isSaved = flags.text('plan') !== undefined;
+  const { plan, owner, actual } = await planOf(input, sources).catch(rethrowStale(isSaved));
+  const shown = { data: plan, text: (style: Style) => renderPlan(plan, style, { all: false }) };
+  if (flags.on('dry-run')) return shown;
+  requirePruneCount(plan, { given: flags.number('confirm-prune'), asks: context.asks });
+  requireReplace(plan, flags.on('allow-replace'));
+  const isEmpty = plan.summary.total === 0;
+  if (!isEmpty) {
+    context.output.note(`target: ${client.baseUrl} (all organizations)`);
+    context.output.note(renderPlan(plan, createStyle(false), { all: false }));
+  }
+  // Who saved the plan has seen it.
+  if (!isSaved && !isEmpty)
+    await context.confirm(`Apply ${plan.summary.total} changes to ${client.baseUrl}?`);
+  try {
+    const report = await apply({
+      plan,
+      desired: config.desired,
+      owner,
+      actual: isEmpty ? actual : undefined,
+      client: resources,
+      secrets: resolved.secrets,
+      runId: randomUUID(),
+      parallelism: flags.number('parallelism') ?? 1,
+      signal: context.signal,
+      onOutcome: progress(context, plan.summary.total),
+    });
+    const result = isEmpty ? withRecord(shown, report) : reportResult(report, context);
+    if (!flags.on('wait') || isEmpty || result.failure) return result;
+    const onWaiting = waitProgress(context);
+    return await waited(result, { client, desired: config.desired, report, context, onWaiting });
+  } catch (thrown) {
+    return rethrowStale(isSaved)(thrown);
+  }
+}
+
+function rethrowStale(isSaved: boolean): (thrown: unknown) => never {
+  return (thrown) => {
+    if (!(thrown instanceof StalePlanError)) throw thrown;
+    throw new CliError({
+      code: 'stale_plan',
+      message: thrown.message,
+      hint: isSaved
+        ? 'somebody changed it since; make a new plan with `gateway plan --out`'
+        : 'somebody changed it meanwhile; run the command again',
+      exit: 'conflict',
+      cause: thrown,
+    });
+  };
+}
+
+/** The saved plan that --plan names, else a new one. */
+async function planOf(
+  { flags, context }: CommandInput,
+  sources: PlanSources,
+): Promise<{ plan: Plan; owner: Owner; actual?: ActualState }> {
+  const path = flags.text('plan');
+  if (path === undefined) {
+    const { plan, options } = await makePlan(sources, planChoice(flags));
+    const [conflict] = slugConflicts(options);
+    if (conflict) throw conflict;
+    return { plan, owner: ownerFor(options), actual: options.actual };
+  }
+  if (['prune', 'adopt'].some((name) => flags.on(name)) || flags.list('write-secret').length > 0) {
+    throw usageError(
+      'a saved plan has decided what is changed',
+      'give --prune, --adopt and --write-secret to `gateway plan --out`',
+    );
+  }
+  const present = { server: sources.server, desired: sources.config.desired };
+  const saved = await readSavedPlan(path, context.io.cwd, present);
+  const { desired } = sources.config;
+  const inventories = (await sources.resources.inventories?.list()) ?? [];
+  const owner = ownerFor({ desired, mode: saved.plan.mode, inventories });
+  // Before anything is shown that is no longer so.
+  await refuseStale({ plan: saved.plan, desired, owner, client: sources.resources });
+  return { plan: saved.plan, owner };
+}
+
+/** A line on stderr for each object that is done, where somebody watches. */
+function progress({ io, output }: CommandContext, total: number): ApplyOptions['onOutcome'] {
+  if (io.stderr.isTTY !== true) return undefined;
+  let count = 0;
+  return (outcome, what) =>
+    output.note(`[${++count}/${total}] ${renderOutcome(outcome, what, createStyle(false))}`);
+}
+
+/** A line on stderr for what is not served yet, where somebody watches. */
+function waitProgress({ io, output }: CommandContext): WaitOptions['onWaiting'] {
+  if (io.stderr.isTTY !== true) return undefined;
+  return (missing) =>
+    output.note(
+      missing.length === 0
+        ? 'everything is served'
+        : oneLine(`waiting until ${missing.length} are served: ${missing.join(', ')}`),
+    );
+}
+
+/** What was applied is told whatever comes of the wait. */
+async function waited(result: CommandResult, options: WaitOptions): Promise<CommandResult> {
+  try {
+    const missing = await waitUntilServed(options);
+    if (missing.length === 0) return result;
+    const message = `applied, but not served in time: ${missing.join(', ')}`;
+    const hint = 'look again with `gateway models list`, or raise --timeout';
+    const exitCode = EXIT.unknown_outcome.code;
+    return { ...result, failure: { code: 'not_served', message, hint, exitCode } };
+  } catch (thrown) {
+    return { ...result, failure: toFailure(thrown) };
+  }
+}
+
+/**
+ * Requires the number that was seen, so that a wrong file does no harm: for many removals always, for
+ * those that nothing brings back where nobody can be asked.
+ */
+function requirePruneCount(
+  { confirmPrune, irreversible, summary }: Plan,
+  { given, asks }: { given: number | undefined; asks: boolean },
+): void {
+  const mustCount = confirmPrune !== null || (irreversible.length > 0 && !asks);
+  const isWrong = given !== undefined && summary.remove > 0 && given !== summary.remove;
+  if (!isWrong && (!mustCount || given === summary.remove)) return;
+  const names = irreversible.map(({ kind, identity }) => oneLine(`${kind} ${identity}`));
+  const shown = names.length > 5 ? [...names.slice(0, 5), `${names.length - 5} more`] : names;
+  throw usageError(
+    isWrong
+      ? `--confirm-prune ${given}: ${summary.remove} objects would be removed`
+      : names.length > 0
+        ? `${summary.remove} objects would be removed, ${names.length} of them for ever: ${shown.join(', ')}`
+        : `${summary.remove} objects would be removed`,
+    `look at \`gateway plan --prune\`, then add --confirm-prune ${summary.remove}`,
+  );
+}
+
+/** A new object has another id: whoever knows the old one has to be told. */
+function requireReplace({ actions }: Plan, isAllowed: boolean): void {
+  const replaced = actions.filter(({ action }) => action === 'replace');
+  if (isAllowed || replaced.length === 0) return;
+  const names = replaced.map(
+    ({ kind, identity, forcedBy = [] }) => `${kind} ${identity} (${forcedBy.join(', ')})`,
+  );
+  throw usageError(
+    `would be deleted and made anew, with another id: ${names.join('; ')}`,
+    'add --allow-replace when nothing needs the old id',
+  );
+}
+
+/** New values of keys, where a person reads them; the log of a pipeline is no place for them. */
+function issuedLines({ issued }: ApplyReport, { io, format, output }: CommandContext): string[] {
+  if (format !== 'text' || issued.length === 0) return [];
+  if (io.stdout.isTTY === true) {
+    return issued.map(({ identity, value }) => `key ${identity}, shown once: ${value}`);
+  }
+  const names = issued.map(({ identity }) => identity).join(', ');
+  output.warn(`new keys whose values only -o json or a terminal shows, once: ${names}`);
+  return [];
+}
+
+/** Everything is applied, yet a later plan would not know of it: the command must run again. */
+function withRecord(result: CommandResult, { unrecorded }: ApplyReport): CommandResult {
+  if (unrecorded === undefined) return result;
+  return {
+    ...result,
+    failure: {
+      code: 'not_recorded',
+      message: `applied, but the inventory of the namespace could not be written: ${unrecorded}`,
+      hint: 'run the same command again; until then a deletion by hand is not noticed',
+      exitCode: EXIT.partial.code,
+    },
+  };
+}
+
+function reportResult(report: ApplyReport, context: CommandContext): CommandResult {
+  const issued = issuedLines(report, context);
+  const text = (style: Style) => [renderReport(report, style), ...issued].join('\n');
+  const result: CommandResult = { data: report, text };
+  const { applied, failed, blocked, notRun } = report;
+  const missing = failed.length + blocked.length + notRun.length;
+  if (missing === 0) return withRecord(result, report);
+  const exit = applied.length > 0 ? EXIT.partial : EXIT.failed;
+  return {
+    ...result,
+    failure: {
+      code: applied.length > 0 ? 'partly_applied' : 'not_applied',
+      message: `${missing} of ${missing + applied.length} changes were not applied`,
+      hint: 'once the cause is gone, the same command completes the rest',
+      exitCode: exit.code,
+    },
+  };
+}

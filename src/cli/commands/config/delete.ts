@@ -1,0 +1,90 @@
+import { type ActualState, findDeclared } from '../../../config/actual/actual.ts';
+import { apply, readActual } from '../../../config/apply/apply.ts';
+import type { DesiredObject } from '../../../config/objects/desired.ts';
+import {
+  labelsOf,
+  type Owner,
+  ownershipOf,
+  PROTECTED_LABEL,
+} from '../../../config/actual/ownership.ts';
+import { ownerFor, plan } from '../../../config/plan/plan.ts';
+import { oneLine } from '../../../core/printable.ts';
+import { toResourceClient } from '../../resources/admin-resources.ts';
+import { CliError } from '../../cli-error.ts';
+import { alreadyGone, withGone } from '../../resources/already-gone.ts';
+import type { CommandRun } from '../../command.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { projectFile, withSelected } from '../../project/project.ts';
+import { renderPlan, renderReport } from '../../output/render-plan.ts';
+import { createStyle } from '../../output/style.ts';
+
+/** Removes what the files declare and their namespace owns, as `apply --prune` would for empty files. */
+export const run: CommandRun = (input) =>
+  withSelected(input, async ({ desired: declared }) => {
+    const { flags, context } = input;
+    const client = await context.connect({ near: projectFile(input) });
+    const resources = toResourceClient(client);
+    const desired = { ...declared, objects: [], moved: [] };
+    const actual = await readActual(resources, declared);
+    const gone = alreadyGone(declared, actual);
+    const removable = new Set(declared.objects.flatMap((object) => findDeclared(object, actual)));
+    const inventories = (await resources.inventories?.list()) ?? [];
+    const owner = ownerFor({ desired, mode: 'prune', inventories });
+    refuseProtected(declared.objects, { actual, owner });
+    const target = { server: client.baseUrl, organization: '*' };
+    const planned = plan({ desired, actual, mode: 'prune', target, removable, inventories });
+    const reason = 'declared in the files to delete';
+    const actions = planned.actions.map((action) => ({ ...action, reason }));
+    const made = { ...planned, actions };
+    if (made.summary.total === 0 || flags.on('dry-run')) {
+      return {
+        data: { ...made, gone },
+        text: (style) => withGone(gone, renderPlan(made, style, { all: false })),
+      };
+    }
+    context.output.note(`target: ${client.baseUrl} (all organizations)`);
+    context.output.note(renderPlan(made, createStyle(false), { all: false }));
+    await context.confirm(`Remove ${made.summary.total} objects from ${client.baseUrl}?`);
+    const report = await apply({
+      plan: made,
+      desired,
+      owner,
+      client: resources,
+      secrets: new Map(),
+      signal: context.signal,
+    });
+    const missing = report.failed.length + report.notRun.length;
+    return {
+      data: { ...report, gone },
+      text: (style) => withGone(gone, renderReport(report, style)),
+      ...(missing > 0 && {
+        failure: {
+          code: 'partly_removed',
+          message: `${missing} of ${made.summary.total} objects were not removed`,
+          exitCode: report.applied.length > 0 ? EXIT.partial.code : EXIT.failed.code,
+        },
+      }),
+    };
+  });
+
+/** Nothing goes as long as the files or the gateway protect an object that would. */
+function refuseProtected(
+  objects: readonly DesiredObject[],
+  { actual, owner }: { actual: ActualState; owner: Owner },
+): void {
+  const kept = objects.filter((object) =>
+    findDeclared(object, actual).some(
+      (view) =>
+        ownershipOf(view, owner) === 'own' &&
+        (object.lifecycle.protected === true || labelsOf(view)[PROTECTED_LABEL] === 'true'),
+    ),
+  );
+  if (kept.length === 0) return;
+  const names = kept.map(({ kind, identity }) => oneLine(`${kind} ${identity}`));
+  throw new CliError({
+    code: 'protected',
+    message: `protected, so nothing was removed: ${names.join(', ')}`,
+    hint: 'leave them out with --exclude, or take `lifecycle: {protected: true}` away and apply first',
+    exit: 'conflict',
+  });
+}

@@ -1,0 +1,60 @@
+import { type Drift, type DriftedObject, driftOf } from '../../../config/plan/drift.ts';
+import { ownerFor } from '../../../config/plan/plan.ts';
+import { oneLine } from '../../../core/printable.ts';
+import { toResourceClient } from '../../resources/admin-resources.ts';
+import type { CommandRun } from '../../command.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { comparePlan } from '../../project/make-plan.ts';
+import { projectFile, withSelected } from '../../project/project.ts';
+import { valueText } from '../../output/render-plan.ts';
+import type { Style } from '../../output/style.ts';
+
+export const run: CommandRun = (input) => {
+  const { flags, context } = input;
+  return withSelected(input, async (config) => {
+    const client = await context.connect({ near: projectFile(input) });
+    const sources = { config, resources: toResourceClient(client), server: client.baseUrl };
+    const { plan, options } = await comparePlan(sources, {
+      prune: false,
+      adopt: false,
+      writeSecrets: [],
+    });
+    const { desired, actual, inventories = [] } = options;
+    const data = driftOf({ plan, desired, actual, owner: ownerFor(options), inventories });
+    const isDrifted = data.drifted.length > 0 && flags.on('exit-code');
+    return {
+      data,
+      text: (style) => render(data, style),
+      exitCode: isDrifted ? EXIT.changes.code : EXIT.ok.code,
+    };
+  });
+};
+
+function render({ drifted, pending }: Drift, style: Style): string {
+  const lines = drifted.flatMap((object) => renderObject(object, style));
+  const count = (what: DriftedObject['what']) =>
+    drifted.filter((object) => object.what === what).length;
+  const counts =
+    `${count('changed')} changed, ${count('deleted')} deleted, ` +
+    `${count('added')} added on the server since the last apply`;
+  const rest = pending > 0 ? [`${pending} changes of the files wait; see \`gateway plan\``] : [];
+  return [...lines, drifted.length === 0 ? 'no drift' : counts, ...rest].join('\n');
+}
+
+function renderObject(object: DriftedObject, style: Style): string[] {
+  const { kind, identity, id, what, changes } = object;
+  const title = oneLine(`${kind} ${identity}`);
+  if (what === 'deleted') {
+    return [style.red(`- ${title}  (deleted on the server, was ${id}; an apply makes it anew)`)];
+  }
+  if (what === 'added') {
+    return [style.green(`+ ${title}  (made by hand as ${id}; declare and adopt it, or delete it)`)];
+  }
+  return [
+    style.yellow(`~ ${title}  (changed on the server)`),
+    ...changes.map(({ path, old, new: declared, origin }) => {
+      const note = origin === 'both' ? style.dim('  (the file changed it too)') : '';
+      return `    ${oneLine(path)}: ${valueText(declared)} declared, ${valueText(old)} on the server${note}`;
+    }),
+  ];
+}

@@ -1,0 +1,17 @@
+import type { CommandRun } from '../../command.ts';
+import { changesExit } from '../../project/make-plan.ts';
+import { renderPlan } from '../../output/render-plan.ts';
+import { renderPlanMarkdown } from '../../output/render-plan-markdown.ts';
+import { readSavedPlan } from '../../project/saved-plan.ts';
+
+export const run: CommandRun = async ({ args, flags, context }) => {
+  const { plan } = await readSavedPlan(args['file'] ?? '', context.io.cwd);
+  return {
+    data: plan,
+    text: (style) =>
+      context.format === 'markdown'
+        ? renderPlanMarkdown(plan)
+        : renderPlan(plan, style, { all: true }),
+    exitCode: changesExit(plan, flags),
+  };
+};

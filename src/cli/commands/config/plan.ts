@@ -1,0 +1,5 @@
+import type { CommandRun } from '../../command.ts';
+import { compare } from '../../grammar/compare.ts';
+
+export const run: CommandRun = (input) =>
+  compare(input, { all: true, out: input.flags.text('out') });

@@ -1,0 +1,30 @@
+import { formatDiagnostics, hasErrors } from '../../../config/source/diagnostic.ts';
+import type { CommandRun } from '../../command.ts';
+import { invalidConfig, loadProject } from '../../project/project.ts';
+
+/** Here the diagnostics are the result, so they go to stdout. */
+export const run: CommandRun = async (input) => {
+  const loaded = await loadProject(input);
+  const { config } = loaded;
+  const diagnostics = [...loaded.diagnostics];
+  if (input.flags.on('online') && config !== undefined) {
+    const { validateOnline } = await import('../../project/validate-online.ts');
+    diagnostics.push(...(await validateOnline(input, config)));
+  }
+  const github = input.context.format === 'github';
+  const text = formatDiagnostics(diagnostics, github ? 'github' : 'text');
+  if (config !== undefined && !hasErrors(diagnostics)) {
+    const files = config.files.join(', ');
+    const verdict = github ? '' : `${files}: valid`;
+    return {
+      data: { files: config.files, diagnostics },
+      text: [text, verdict].filter(Boolean).join('\n'),
+    };
+  }
+  const invalid = invalidConfig(diagnostics);
+  return {
+    ...invalid,
+    text,
+    failure: invalid.failure && { ...invalid.failure, details: undefined },
+  };
+};

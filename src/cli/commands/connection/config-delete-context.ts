@@ -1,0 +1,13 @@
+import type { CommandRun } from '../../command.ts';
+import { findContext, readContexts, writeContexts } from '../../connection/contexts.ts';
+
+export const run: CommandRun = async ({ args, context }) => {
+  const { env } = context.io;
+  const contexts = await readContexts(env);
+  const { name } = findContext(contexts, args['name'] ?? '');
+  await writeContexts(env, {
+    current: contexts.current === name ? null : contexts.current,
+    list: contexts.list.filter((one) => one.name !== name),
+  });
+  return { data: { context: name, removed: true }, text: `deleted ${name}` };
+};

@@ -1,0 +1,16 @@
+import type { CommandRun } from '../../command.ts';
+import { findContext, LOCAL, readContexts, writeContexts } from '../../connection/contexts.ts';
+
+export const run: CommandRun = async ({ args, context }) => {
+  const { io, globals, output } = context;
+  const name = args['name'] ?? '';
+  const contexts = await readContexts(io.env);
+  const current = name === LOCAL ? null : findContext(contexts, name).name;
+  await writeContexts(io.env, { ...contexts, current });
+  const [byContext, byServer] = [globals.origin('context'), globals.origin('server')];
+  if (byContext !== undefined && globals.text('context') !== name)
+    output.warn(`${byContext.text} names the context ${globals.text('context')}, which wins`);
+  else if (byServer !== undefined && byServer.layer !== 'system')
+    output.warn(`${byServer.text} names a server, which wins`);
+  return { data: { context: name }, text: `commands use ${name} now` };
+};

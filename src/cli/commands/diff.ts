@@ -1,4 +1,0 @@
-import type { CommandRun } from '../command.ts';
-import { compare } from '../compare.ts';
-
-export const run: CommandRun = (input) => compare(input, { all: false });

@@ -1,0 +1,63 @@
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { findVendorKeys, renderInit, TEMPLATES } from '../../../config/read/init-template.ts';
+import { PROVIDERS } from '../../../providers/registry.ts';
+import { CliError, usageError } from '../../cli-error.ts';
+import type { CommandInput, CommandRun } from '../../command.ts';
+
+/** Generated from the schema of this version, so there is nothing of the user's in it. */
+const GENERATED = '.gateway/schema.json';
+
+export const run: CommandRun = async (input) => {
+  const { args, flags, context } = input;
+  const { env, cwd } = context.io;
+  const template = templateOf(input);
+  const foundEnvKeys = template === 'env' ? findVendorKeys(env, [...PROVIDERS.values()]) : [];
+  if (template === 'env' && foundEnvKeys.length === 0) {
+    context.output.warn('no API key of a known vendor is in the environment');
+  }
+  const directory = resolve(cwd, args['dir'] ?? '.');
+  const files = await renderInit({ template, foundEnvKeys });
+  if (!flags.on('force')) await refuseExisting(directory, Object.keys(files));
+  for (const [path, text] of Object.entries(files)) {
+    const target = join(directory, path);
+    await mkdir(dirname(target), { recursive: true });
+    // Exclusive, in case the file appeared since the check.
+    await writeFile(target, text, { flag: flags.on('force') || path === GENERATED ? 'w' : 'wx' });
+  }
+  const written = Object.keys(files).sort();
+  const place = relative(cwd, directory) || '.';
+  const next = template === 'plugin' ? 'npm test' : 'gateway start';
+  context.output.note(`next: ${place === '.' ? next : `cd ${place} && ${next}`}`);
+  return {
+    data: {
+      directory,
+      template,
+      files: written,
+      vendors: foundEnvKeys.map(({ provider }) => provider),
+    },
+    text: written.map((path) => `wrote ${join(place, path)}`).join('\n'),
+  };
+};
+
+function templateOf({ flags }: CommandInput): (typeof TEMPLATES)[number] {
+  const name = flags.text('template');
+  const template = TEMPLATES.find((known) => known === name);
+  if (template === undefined) throw usageError(`there is no template "${name}"`);
+  return template;
+}
+
+async function refuseExisting(directory: string, paths: readonly string[]): Promise<void> {
+  const existing: string[] = [];
+  for (const path of paths) {
+    if (path === GENERATED) continue;
+    const found = await stat(join(directory, path)).catch(() => undefined);
+    if (found !== undefined) existing.push(path);
+  }
+  if (existing.length === 0) return;
+  throw new CliError({
+    code: 'file_exists',
+    message: `${existing.join(', ')} ${existing.length === 1 ? 'exists' : 'exist'} in ${directory}`,
+    hint: 'choose another directory, or --force to overwrite',
+  });
+}

@@ -1,0 +1,25 @@
+import type { CommandRun } from '../../command.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { configPaths } from '../../project/project.ts';
+
+/** Ends when the gateway does; everything in between is the server's. */
+export const run: CommandRun = async ({ flags, context }) => {
+  const check = flags.on('check');
+  const paths = configPaths(flags.list('config'), context.io.cwd);
+  const { runStart } = await import('../../../server/process/run-start.ts');
+  const exitCode = await runStart({
+    configPaths: paths,
+    host: flags.text('host'),
+    port: flags.number('port'),
+    workers: flags.number('workers'),
+    watch: flags.on('watch'),
+    check,
+    env: context.io.env,
+    cwd: context.io.cwd,
+  });
+  // What a server has to say is its log. A check has one outcome, and a document may be asked for.
+  if (!check || context.format !== 'json') return { streamed: true, data: null, exitCode };
+  if (exitCode === EXIT.ok.code) return { data: { valid: true } };
+  const message = 'the configuration is invalid';
+  return { data: { valid: false }, failure: { code: 'invalid_config', message, exitCode } };
+};

@@ -1,0 +1,55 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { CliError, usageError } from '../../cli-error.ts';
+import type { CommandInput, CommandRun } from '../../command.ts';
+
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+export const run: CommandRun = async (input) => {
+  const { args, context } = input;
+  const method = (args['method'] ?? '').toUpperCase();
+  if (!METHODS.has(method)) throw usageError(`"${args['method']}" is not an HTTP method`);
+  const path = args['path'] ?? '';
+  if (!path.startsWith('/'))
+    throw usageError('the path must begin with /', `gateway api ${method} /${path}`);
+  const body = await bodyOf(input);
+  const client = await context.connect({ keyRequired: false });
+  const answer = await client.raw({ method, path, body, signal: context.signal });
+  return { data: parse(answer.body), text: answer.body, verbatim: true };
+};
+
+async function bodyOf({ flags, context }: CommandInput): Promise<unknown> {
+  const given = flags.text('data');
+  if (given === undefined) return undefined;
+  let text = given;
+  if (given === '-') text = await context.readStdin();
+  else if (given.startsWith('@')) text = await readBody(resolve(context.io.cwd, given.slice(1)));
+  try {
+    const body: unknown = JSON.parse(text);
+    return body;
+  } catch (cause) {
+    throw new CliError({
+      code: 'usage',
+      message: '--data is not valid JSON',
+      exit: 'usage',
+      cause,
+    });
+  }
+}
+
+async function readBody(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new CliError({ code: 'usage', message: `cannot read ${path}`, exit: 'usage', cause });
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return text;
+  }
+}

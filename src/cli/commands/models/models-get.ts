@@ -1,0 +1,33 @@
+import type { CatalogItem, ServedWay } from '../../../client/models.ts';
+import type { CommandRun } from '../../command.ts';
+import { getResource } from '../../resources/get-resource.ts';
+import { renderFields, renderTable } from '../../output/table.ts';
+import type { Column } from '../../output/table.ts';
+
+export const run: CommandRun = async (input) => {
+  const name = input.args['name'] ?? '';
+  const found = await getResource(input, { kind: 'models', named: name }, (client, signal) =>
+    client.models.get(name, signal),
+  );
+  const model = found.data as CatalogItem | null;
+  if (!model?.protocols) return found;
+  const { protocols, ...fields } = model;
+  const ways = Object.entries(protocols).flatMap(([client, served = []]) =>
+    served.map((way) => ({ client, ...way })),
+  );
+  return {
+    data: model,
+    text: async (style) => {
+      const table = await renderTable(ways, COLUMNS, { style, empty: 'no route serves it' });
+      return `${renderFields(fields, style)}\n\n${table}`;
+    },
+  };
+};
+
+type Way = ServedWay & { client: string };
+
+const COLUMNS: readonly Column<Way>[] = [
+  { title: 'CLIENT SPEAKS', value: ({ client }) => client },
+  { title: 'PROVIDER SPEAKS', value: (way) => way.provider_protocol },
+  { title: 'LOST', value: ({ loses }) => loses.join(', ') },
+];

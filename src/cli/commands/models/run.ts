@@ -1,0 +1,59 @@
+import { ClientError } from '../../../client/http/client-error.ts';
+import { isRunOver } from '../../../client/runs.ts';
+import type { RunView } from '../../../client/runs.ts';
+import { usageError } from '../../cli-error.ts';
+import type { CommandResult, CommandRun } from '../../command.ts';
+import { EXIT } from '../../exit-codes.ts';
+import { toFailure } from '../../failure.ts';
+import type { Failure } from '../../output/output.ts';
+import { readJsonValue } from '../../input/read-json-value.ts';
+import { renderFields } from '../../output/table.ts';
+
+/** The server answers before the client gives up. */
+const MARGIN_MS = 5_000;
+
+export const run: CommandRun = async ({ args, flags, context }) => {
+  const { clock, signal, timeoutMs } = context;
+  const given = flags.text('input');
+  if (given === undefined)
+    throw usageError('--input is missing', 'gateway run MODEL --input \'{"prompt": "a fox"}\'');
+  if (flags.on('async') && flags.on('wait'))
+    throw usageError('--async and --wait exclude each other');
+  const input = await readJsonValue(given, 'input', context);
+  const isAsync = flags.on('async');
+  const client = await context.connect();
+  const end = clock.monotonic() + timeoutMs;
+  const request = {
+    model: args['model'] ?? '',
+    input,
+    async: isAsync,
+    webhook_url: flags.text('webhook-url'),
+  };
+  const waitMs = isAsync ? 0 : timeoutMs - MARGIN_MS;
+  const made = await client.runs.create(request, { waitMs, signal });
+  if (!flags.on('wait') || isRunOver(made)) return shown(made);
+  try {
+    const left = Math.max(0, end - clock.monotonic());
+    return shown(await client.runs.ended(made, { timeoutMs: left, signal }));
+  } catch (thrown) {
+    if (!(thrown instanceof ClientError) || thrown.code !== 'timeout') throw thrown;
+    const hint = `the run goes on: gateway api GET /v1/run/${made.id}`;
+    return { ...shown(made), failure: { ...toFailure(thrown), hint } };
+  }
+};
+
+/** What it made, for people; of a run that goes on where it can be looked for. */
+function shown(made: RunView): CommandResult {
+  const failure = made.error === null ? undefined : failureOf(made, made.error);
+  const { output, ...fields } = made;
+  return {
+    data: made,
+    text: (style) =>
+      made.output === null ? renderFields(fields, style) : JSON.stringify(output, undefined, 2),
+    ...(failure && { failure }),
+  };
+}
+
+function failureOf({ id }: RunView, { code, message }: { code: string; message: string }): Failure {
+  return { code, message: `run ${id} failed: ${message}`, exitCode: EXIT.run_failed.code };
+}

@@ -1,0 +1,42 @@
+import type { DeploymentView } from '../../../client/deployments.ts';
+import { oneLine } from '../../../core/printable.ts';
+import { isRecord } from '../../../client/http/guards.ts';
+import { collect } from '../../../client/http/pages.ts';
+import type { CommandRun } from '../../command.ts';
+import { renderTable } from '../../output/table.ts';
+import type { Column } from '../../output/table.ts';
+
+const COLUMNS: readonly Column<DeploymentView>[] = [
+  { title: 'NAME', value: ({ name }) => name },
+  { title: 'STATUS', value: ({ status }) => status },
+  { title: 'SCHEDULE', value: ({ schedule }) => whenOf(schedule) },
+  { title: 'NEXT', value: ({ schedule }) => nextOf(schedule) },
+  { title: 'ID', value: ({ id }) => id },
+];
+
+export const run: CommandRun = async ({ flags, context }) => {
+  const client = await context.connect();
+  const filters = {
+    status: flags.text('status'),
+    agent_id: flags.text('agent'),
+    include_archived: flags.on('archived') ? 'true' : undefined,
+  };
+  const rows = await collect(client.deployments.list(filters, context.signal));
+  return {
+    data: rows,
+    text: (style) =>
+      context.output.quiet
+        ? rows.map(({ name }) => oneLine(name)).join('\n')
+        : renderTable(rows, COLUMNS, { style, empty: 'no deployments' }),
+  };
+};
+
+function whenOf(schedule: unknown): string {
+  if (!isRecord(schedule)) return 'by hand';
+  return `${String(schedule['expression'])} ${String(schedule['timezone'])}`;
+}
+
+function nextOf(schedule: unknown): unknown {
+  const upcoming = isRecord(schedule) ? schedule['upcoming_runs_at'] : undefined;
+  return Array.isArray(upcoming) ? upcoming[0] : undefined;
+}

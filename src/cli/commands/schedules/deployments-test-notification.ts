@@ -1,0 +1,14 @@
+import type { CommandRun } from '../../command.ts';
+import { findDeployment } from '../../resources/find-deployment.ts';
+import { oneLine } from '../../../core/printable.ts';
+
+export const run: CommandRun = async ({ args, context }) => {
+  const client = await context.connect();
+  const { signal } = context;
+  const { id, name } = await findDeployment(client, args['deployment'] ?? '', signal);
+  await client.deployments.testNotification(id, signal);
+  return {
+    data: { id, delivered: true },
+    text: `the chat of Schedule ${oneLine(name)} (${id}) took the test message`,
+  };
+};

@@ -1,0 +1,40 @@
+import { statusOf } from '../../../client/deployment-runs.ts';
+import type { DeploymentRunView } from '../../../client/deployment-runs.ts';
+import { collect } from '../../../client/http/pages.ts';
+import type { CommandRun } from '../../command.ts';
+import { readRange } from '../../input/read-time.ts';
+import { runFilters } from '../../input/run-filters.ts';
+import { outcomeOf, triggerOf } from '../../output/run-line.ts';
+import { renderTable } from '../../output/table.ts';
+import type { Column } from '../../output/table.ts';
+
+const COLUMNS: readonly Column<DeploymentRunView>[] = [
+  { title: 'CREATED', value: ({ created_at }) => created_at },
+  { title: 'STATUS', value: (run) => statusOf(run) },
+  { title: 'TRIGGER', value: (run) => triggerOf(run) },
+  { title: 'SCHEDULE', value: ({ deployment_id }) => deployment_id },
+  { title: 'SESSION OR ERROR', value: (run) => outcomeOf(run) },
+  { title: 'ID', value: ({ id }) => id },
+];
+
+export const run: CommandRun = async ({ flags, context }) => {
+  const { signal } = context;
+  const limit = flags.number('limit') ?? 20;
+  const range = readRange(flags, context.clock.now());
+  const client = await context.connect();
+  const filters = {
+    ...(await runFilters(client, flags, signal)),
+    limit: Math.min(limit, 100),
+    status: flags.list('status'),
+    'created_at[gte]': range.from,
+    'created_at[lte]': range.to,
+  };
+  const rows = await collect(client.deploymentRuns.list(filters, signal), limit);
+  return {
+    data: rows,
+    text: (style) =>
+      context.output.quiet
+        ? rows.map(({ id }) => id).join('\n')
+        : renderTable(rows, COLUMNS, { style, empty: 'no runs' }),
+  };
+};

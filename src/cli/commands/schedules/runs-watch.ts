@@ -1,0 +1,35 @@
+import { statusOf } from '../../../client/deployment-runs.ts';
+import type { DeploymentRunView, RunWatchOptions } from '../../../client/deployment-runs.ts';
+import type { Client } from '../../../client/create-client.ts';
+import type { CommandRun } from '../../command.ts';
+import { readBeginning } from '../../input/read-time.ts';
+import { runFilters } from '../../input/run-filters.ts';
+import { runLine } from '../../output/run-line.ts';
+import { showEvents } from '../../output/show-events.ts';
+
+export const run: CommandRun = async ({ flags, context }) => {
+  const { output, signal } = context;
+  const client = await context.connect();
+  const options = {
+    filters: await runFilters(client, flags, signal),
+    from: readBeginning(flags, context.clock.now()),
+    intervalMs: flags.number('interval') ?? 2_000,
+    onTrouble: (error: Error) => output.note(`${error.message}; asking again`),
+    signal,
+  };
+  const runs = wantedRuns(client, options, flags.list('status'));
+  return showEvents(runs, { output, textOf: (one) => `${runLine(one)}\n`, isAwaited: false });
+};
+
+/** A run is of another state later, so all are looked at and those that are not wanted left out. */
+async function* wantedRuns(
+  client: Client,
+  options: RunWatchOptions,
+  statuses: readonly string[],
+): AsyncGenerator<DeploymentRunView, never, undefined> {
+  const runs = client.deploymentRuns.watch(options);
+  for (;;) {
+    const { value } = await runs.next();
+    if (statuses.length === 0 || statuses.includes(statusOf(value))) yield value;
+  }
+}

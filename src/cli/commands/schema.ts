@@ -1,4 +1,0 @@
-import { configJsonSchema } from '../../config/json-schema.ts';
-import type { CommandRun } from '../command.ts';
-
-export const run: CommandRun = async () => ({ data: configJsonSchema() });

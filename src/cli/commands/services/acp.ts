@@ -1,0 +1,15 @@
+import { runBridge } from '../../bridge/bridge.ts';
+import type { BridgedProtocol } from '../../bridge/bridge.ts';
+import type { CommandRun } from '../../command.ts';
+
+/** Every message stands for itself. The client is there to be asked; its answers are messages as well. */
+const ACP: BridgedProtocol = {
+  name: 'acp',
+  headers: () => ({ 'x-gateway-client-methods': 'session/request_permission' }),
+  onHead: () => undefined,
+  onMessage: () => undefined,
+  isOpen: () => false,
+};
+
+export const run: CommandRun = ({ args, context }) =>
+  runBridge(context, args['service'] ?? '', ACP);

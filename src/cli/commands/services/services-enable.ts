@@ -1,0 +1,3 @@
+import { setStatus } from '../../resources/set-status.ts';
+
+export const run = setStatus('services', 'active');

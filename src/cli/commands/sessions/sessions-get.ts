@@ -1,0 +1,22 @@
+import { isRecord } from '../../../client/http/guards.ts';
+import type { CommandRun } from '../../command.ts';
+import { sessionCost } from '../../details/session-cost.ts';
+import { getResource } from '../../resources/get-resource.ts';
+
+export const run: CommandRun = (input) => {
+  const named = input.args['id'] ?? '';
+  return getResource(input, { kind: 'sessions', named, toRows }, (client, signal) =>
+    client.sessions.get(named, signal),
+  );
+};
+
+function toRows({ agent, usage, budget, ...rest }: Readonly<Record<string, unknown>>) {
+  const { list_cost: _whole, cost: _exact, ...tokens } = isRecord(usage) ? usage : {};
+  return {
+    ...rest,
+    agent,
+    ...(isRecord(agent) && { model: isRecord(agent['model']) ? agent['model']['id'] : null }),
+    cost: sessionCost({ usage, budget }),
+    usage: tokens,
+  };
+}

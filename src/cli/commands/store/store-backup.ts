@@ -1,0 +1,47 @@
+import { resolve } from 'node:path';
+import type { ServerConfig } from '../../../config/schema/server-config.ts';
+import { backUp } from '../../../store/backup/back-up.ts';
+import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
+import { CliError } from '../../cli-error.ts';
+import { mediaFolder, storeWork, toMiB, withServer } from '../../local/store-work.ts';
+
+export const run: CommandRun = (input) =>
+  withServer(input, (server) => backUpServer(server, input));
+
+async function backUpServer(server: ServerConfig, input: CommandInput): Promise<CommandResult> {
+  const { context, args } = input;
+  assertEmbedded(server);
+  const to = resolve(context.io.cwd, args['dir'] ?? '');
+  const media = mediaFolder(server);
+  if (media === undefined) {
+    context.output.warn(`media lie in ${server.media.store.driver} and are not in the backup`);
+  }
+  const { clock } = context;
+  const store = server.store.path;
+  const manifest = await backUp({ ...storeWork(input), store, media, target: to, clock });
+  const bytes = manifest.files.reduce((sum, { size }) => sum + size, 0);
+  const files = manifest.files.length - 1;
+  return {
+    data: {
+      directory: to,
+      created_at: manifest.created_at,
+      store: manifest.store,
+      media_files: files,
+      bytes,
+      master_key_included: false,
+    },
+    text: [
+      `${to}: ${manifest.store.rows} rows and ${files} media files, ${toMiB(bytes)} MiB`,
+      'The master key is not in it. Keep that elsewhere: without it no secret of the backup can be read.',
+    ].join('\n'),
+  };
+}
+
+function assertEmbedded({ store }: ServerConfig): void {
+  if (store.driver === 'lmdb') return;
+  throw new CliError({
+    code: 'not_embedded',
+    message: `the store is ${store.driver}, and only the embedded one (lmdb) is backed up like this`,
+    hint: 'use the tools of that database, or copy it: `gateway store migrate --from gateway.yaml --to lmdb:PATH`',
+  });
+}

@@ -1,9 +1,0 @@
-import type { CommandRun } from '../command.ts';
-import { getResource } from '../get-resource.ts';
-
-export const run: CommandRun = (input) => {
-  const named = input.args['task'] ?? '';
-  return getResource(input, { kind: 'tasks', named }, (client, signal) =>
-    client.tasks.get(named, signal),
-  );
-};

@@ -1,0 +1,218 @@
+import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { CliError, usageError } from '../cli-error.ts';
+import type { Context } from './contexts.ts';
+import type { DeclaredGateway } from './declared-gateway.ts';
+import { readPrivateFile } from './private-file.ts';
+import { statSeen } from '../output/stat-seen.ts';
+
+export interface ConnectionSources {
+  /** The flag --server, GATEWAY_SERVER or a setting. */
+  server: string | undefined;
+  serverOrigin?: string | undefined;
+  /** Its server counts when `server` is absent, its key for that server alone. */
+  context?: Context | undefined;
+  /** By --context: then its key wins over the environment. */
+  contextIsNamedByFlag?: boolean;
+  /** The flag --api-key-file or GATEWAY_API_KEY_FILE. */
+  apiKeyFile: string | undefined;
+  /** Default true. */
+  apiKeyFileIsFlag?: boolean;
+  /** GATEWAY_API_KEY is read from here. */
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  /** A file of the project, when the command names one. */
+  near?: string | undefined;
+  /** The gateway of the project's file; counts when neither one is named nor runs. */
+  declared?: DeclaredGateway | undefined;
+  keyRequired: boolean;
+  /** Tells whether a process lives; for tests. */
+  isAlive?: (pid: number) => boolean;
+}
+
+export interface Connection {
+  server: string;
+  /** Where the address comes from, in words. */
+  serverOrigin: string;
+  /** Its name, when the server is that of a context. */
+  context: string | undefined;
+  apiKey: string | undefined;
+  keyOrigin: string;
+}
+
+export const DEFAULT_SERVER = 'http://127.0.0.1:8787';
+
+/**
+ * Server and key of a command: flags, then environment and settings, then the context, then the nearest
+ * `.gateway` directory (its running server and its admin key), then what the project's file declares, then
+ * the default address. A key that
+ * belongs to a context or to the local gateway is never sent to another server that was named.
+ */
+export function findConnection(sources: ConnectionSources): Connection {
+  const { directory, running } = findLocal(sources);
+  const { server, origin } = pickServer(sources, running, directory);
+  const isLocal = sources.context === undefined && (server === running || isLoopback(server));
+  const key = pickKey(sources, server, isLocal ? directory : undefined);
+  if (key === undefined && sources.keyRequired) throw noKey(server);
+  return {
+    server,
+    serverOrigin: origin,
+    context: sources.context?.server === server ? sources.context.name : undefined,
+    apiKey: key?.value,
+    keyOrigin: key?.origin ?? 'nowhere',
+  };
+}
+
+/** True when only the file of the project can tell more. */
+export function isUnnamed(sources: ConnectionSources): boolean {
+  const { server, context } = sources;
+  return server === undefined && context === undefined && findLocal(sources).running === undefined;
+}
+
+/** The nearest directory of a gateway that runs, else the nearest there is. */
+function findLocal(sources: ConnectionSources): { directory?: string; running?: string } {
+  const found = [findGatewayDirectory(sources), sources.declared?.directory].flatMap(
+    (directory) => {
+      if (directory === undefined) return [];
+      const running = readRuntime(directory, sources.isAlive ?? isAlive);
+      return [running === undefined ? { directory } : { directory, running }];
+    },
+  );
+  return found.find(({ running }) => running !== undefined) ?? found[0] ?? {};
+}
+
+/** The nearest `.gateway` of the working directory or of the named file, upwards. */
+export function findGatewayDirectory({
+  cwd,
+  near,
+}: Pick<ConnectionSources, 'cwd' | 'near'>): string | undefined {
+  const starts = near === undefined ? [cwd] : [dirname(resolve(cwd, near)), cwd];
+  for (const start of starts) {
+    for (let at = resolve(start); ; at = dirname(at)) {
+      const candidate = join(at, '.gateway');
+      if (statSeen(candidate)?.isDirectory()) return candidate;
+      if (dirname(at) === at) break;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The key in a file, without the whitespace around it. Throws `insecure_key_file` (exit 4) when
+ * others may read it, and `no_key_file` when it is missing or empty.
+ */
+export function readKeyFile(path: string): string {
+  const value = readPrivateFile(path)?.trim();
+  if (value) return value;
+  const message = value === undefined ? `${path} does not exist` : `${path} is empty`;
+  throw new CliError({ code: 'no_key_file', message, exit: 'auth' });
+}
+
+function pickServer(
+  { server, serverOrigin = '--server or GATEWAY_SERVER', context, declared }: ConnectionSources,
+  running: string | undefined,
+  directory?: string,
+) {
+  if (server !== undefined) return { server: normaliseServer(server), origin: serverOrigin };
+  if (context !== undefined) return { server: context.server, origin: `context ${context.name}` };
+  if (running !== undefined) return { server: running, origin: `${directory}/runtime.json` };
+  if (declared?.server !== undefined) {
+    return { server: normaliseServer(declared.server), origin: declared.origin };
+  }
+  return { server: DEFAULT_SERVER, origin: 'default' };
+}
+
+function pickKey(sources: ConnectionSources, server: string, directory: string | undefined) {
+  const { context, env } = sources;
+  const file = keyFileOf(sources);
+  if (file?.isNamedByFlag) return file.read();
+  // A key never goes to another server than the one that it was made for.
+  const own =
+    context?.apiKey && context.server === server
+      ? { value: context.apiKey, origin: `context ${context.name}` }
+      : undefined;
+  if (own !== undefined && sources.contextIsNamedByFlag) return own;
+  if (file !== undefined) return file.read();
+  const value = env['GATEWAY_API_KEY']?.trim();
+  if (value) return { value, origin: 'GATEWAY_API_KEY' };
+  if (own !== undefined) return own;
+  const path = directory && join(directory, 'admin.key');
+  if (path === undefined || statSeen(path) === undefined) return undefined;
+  return { value: readKeyFile(path), origin: path };
+}
+
+function keyFileOf({ apiKeyFile, apiKeyFileIsFlag = true, cwd }: ConnectionSources) {
+  if (apiKeyFile === undefined) return undefined;
+  const path = resolve(cwd, apiKeyFile);
+  return {
+    isNamedByFlag: apiKeyFileIsFlag,
+    read: () => ({ value: readKeyFile(path), origin: path }),
+  };
+}
+
+function noKey(server: string): CliError {
+  return new CliError({
+    code: 'no_api_key',
+    message: `no API key for ${server}`,
+    hint: 'start a gateway here with `gateway start`, `gateway login`, or set GATEWAY_API_KEY or --api-key-file',
+    exit: 'auth',
+  });
+}
+
+/** An address in the one form that is compared and stored; exit 64 for what is none. */
+export function normaliseServer(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (
+    url === undefined ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== '' ||
+    url.password !== ''
+  ) {
+    throw usageError(
+      `"${text}" is not the address of a gateway`,
+      `write it like ${DEFAULT_SERVER}`,
+    );
+  }
+  return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
+}
+
+/** True for an address of this machine. */
+export function isOwnAddress(server: string): boolean {
+  const host = new URL(server).hostname.replace(/^\[|\]$/g, '');
+  const own = Object.values(networkInterfaces()).flat();
+  return isLoopback(server) || own.some((one) => one?.address === host);
+}
+
+/** The server is this machine, whatever networks it is in. */
+export function isLoopback(server: string): boolean {
+  const { hostname } = new URL(server);
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
+
+/**
+ * The URL that the running server wrote down; one whose process is gone is of no use. The file may come
+ * from anybody, so it never leads a key to another machine.
+ */
+function readRuntime(directory: string, alive: (pid: number) => boolean): string | undefined {
+  try {
+    const runtime: unknown = JSON.parse(readFileSync(join(directory, 'runtime.json'), 'utf8'));
+    if (runtime === null || typeof runtime !== 'object') return undefined;
+    if (!('url' in runtime) || typeof runtime.url !== 'string') return undefined;
+    const gone = 'pid' in runtime && typeof runtime.pid === 'number' && !alive(runtime.pid);
+    const server = normaliseServer(runtime.url);
+    return gone || !isOwnAddress(server) ? undefined : server;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    // A process of somebody else lives too.
+    return thrown instanceof Error && 'code' in thrown && thrown.code === 'EPERM';
+  }
+}

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { loadConfig } from '../../config/read/load-config.ts';
+import type { CliIo } from '../io.ts';
+import { isOwnAddress } from './connection.ts';
+import { DEFAULT_CONFIG } from '../project/project.ts';
+
+/** A gateway as its file has it, whether it runs or not. */
+export interface DeclaredGateway {
+  /** Undefined for a port that is only known once it is taken, and for another machine. */
+  readonly server: string | undefined;
+  /** Where it keeps its data. */
+  readonly directory: string;
+  /** The file. */
+  readonly origin: string;
+}
+
+/**
+ * What the file that the command names, or the nearest `gateway.yaml` upwards, says of its server;
+ * undefined without a file, and for one that is not valid.
+ */
+export async function findDeclared(
+  { cwd, env }: Pick<CliIo, 'cwd' | 'env'>,
+  near: string | undefined,
+): Promise<DeclaredGateway | undefined> {
+  const origin = near !== undefined && existsSync(resolve(cwd, near)) ? near : nearestFile(cwd);
+  if (origin === undefined) return undefined;
+  const { config } = await loadConfig({ paths: [origin], cwd, env });
+  if (config === undefined) return undefined;
+  const { listen, dataDir } = config.server;
+  const server = addressOf(listen);
+  const isOwn = server !== undefined && URL.canParse(server) && isOwnAddress(server);
+  return { server: isOwn ? server : undefined, directory: dataDir, origin };
+}
+
+/** Where one that listens everywhere is reached from here. */
+export function addressOf({ host, port }: { host: string; port: number }): string | undefined {
+  if (port === 0) return undefined;
+  if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function nearestFile(cwd: string): string | undefined {
+  for (let at = resolve(cwd); ; at = dirname(at)) {
+    const path = join(at, DEFAULT_CONFIG);
+    if (existsSync(path)) return path;
+    if (dirname(at) === at) return undefined;
+  }
+}

@@ -1,0 +1,63 @@
+import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { toPlanFile } from '../../config/plan/plan-file.ts';
+import { toResourceClient } from '../resources/admin-resources.ts';
+import type { GatewayConfig } from '../../config/read/load-config.ts';
+import type { Plan } from '../../config/plan/plan.ts';
+import type { CommandInput, CommandResult } from '../command.ts';
+import { changesExit, makePlan, planChoice, slugConflicts } from '../project/make-plan.ts';
+import { projectFile, withSelected } from '../project/project.ts';
+import { renderPlan } from '../output/render-plan.ts';
+import { renderPlanMarkdown } from '../output/render-plan-markdown.ts';
+
+/** What `plan` and `diff` share: reads the files and the gateway, changes nothing there. */
+export function compare(
+  input: CommandInput,
+  { all, out }: { all: boolean; out?: string | undefined },
+): Promise<CommandResult> {
+  const { flags, context } = input;
+  const compared = async (config: GatewayConfig): Promise<CommandResult> => {
+    const client = await context.connect({ near: projectFile(input) });
+    const sources = { config, resources: toResourceClient(client), server: client.baseUrl };
+    const { plan, options } = await makePlan(sources, planChoice(flags));
+    for (const { message, hint } of slugConflicts(options)) {
+      context.output.warn(`${message}; ${hint ?? ''}`);
+    }
+    if (out !== undefined) {
+      const text = JSON.stringify(toPlanFile(plan, config.desired), undefined, 2);
+      await writeFile(resolve(context.io.cwd, out), `${text}\n`, { mode: 0o600 });
+      context.output.note(`wrote ${out}; apply it with \`${applyCommand(plan, out, input)}\``);
+    }
+    return {
+      data: plan,
+      text: (style) =>
+        context.format === 'markdown' ? renderPlanMarkdown(plan) : renderPlan(plan, style, { all }),
+      exitCode: changesExit(plan, flags),
+    };
+  };
+  return withSelected(input, compared, { mayBeGone: flags.on('prune') });
+}
+
+/** The command that applies a saved plan, as a shell takes it. */
+function applyCommand(plan: Plan, path: string, { flags, context }: CommandInput): string {
+  const { actions, confirmPrune, irreversible, summary } = plan;
+  const isCounted = confirmPrune !== null || irreversible.length > 0;
+  const named = (name: string) => flags.list(name).flatMap((one) => [`--${name}`, one]);
+  const { globals } = context;
+  const { layer } = globals.origin('server') ?? {};
+  const server = layer === 'flag' ? globals.text('server') : undefined;
+  return [
+    'gateway apply',
+    ...['--plan', path, ...named('file'), ...named('overlay')].map(inShell),
+    ...(flags.on('recursive') ? ['--recursive'] : []),
+    ...['only', 'exclude', 'selector'].flatMap(named).map(inShell),
+    ...(server === undefined ? [] : ['--server', inShell(server)]),
+    ...(flags.text('unknown-fields') === 'warn' ? ['--unknown-fields warn'] : []),
+    ...(actions.some(({ action }) => action === 'replace') ? ['--allow-replace'] : []),
+    ...(isCounted ? [`--confirm-prune ${summary.remove}`] : []),
+  ].join(' ');
+}
+
+function inShell(word: string): string {
+  return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}

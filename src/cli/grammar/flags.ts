@@ -1,0 +1,166 @@
+import { parseDuration } from '../../core/time/duration.ts';
+import { usageError } from '../cli-error.ts';
+import { flagEnv, type CommandSpec, type Flags, type FlagSpec } from '../command.ts';
+
+/** What the parser found: the text of a flag, of every repetition, or true for a switch. */
+export type RawFlags = Readonly<Record<string, string | readonly string[] | true>>;
+
+/** Where a value may come from, the strongest first. */
+export type Layer = 'flag' | 'env' | 'project' | 'user' | 'system' | 'default';
+
+/** A value that a file of settings gives to a global flag. */
+export interface Setting {
+  text: string;
+  layer: Layer;
+  /** The file. */
+  origin: string;
+}
+
+export interface Origin {
+  layer: Layer;
+  /** `--server`, `GATEWAY_SERVER`, a file, or `default`. */
+  text: string;
+}
+
+/** Flags that tell where their values come from; undefined for one without a value. */
+export interface ResolvedFlags extends Flags {
+  origin(name: string): Origin | undefined;
+}
+
+export interface FlagSources {
+  specs: readonly FlagSpec[];
+  /** Absent for the global flags. */
+  command?: CommandSpec;
+  given: RawFlags;
+  env: Readonly<Record<string, string | undefined>>;
+  /** By the name of a flag. */
+  settings?: ReadonlyMap<string, Setting>;
+}
+
+type Value = string | number | boolean | readonly string[];
+
+/**
+ * Flags win over the environment, it wins over settings, they win over defaults. A bad value is a usage
+ * error (exit 64).
+ */
+export function resolveFlags(sources: FlagSources): ResolvedFlags {
+  const { specs } = sources;
+  const values = new Map<string, Value>();
+  const origins = new Map<string, Origin>();
+  for (const spec of specs) {
+    const found = findValue(spec, sources);
+    if (found === undefined) continue;
+    values.set(spec.name, toValue(spec, found.value, found.source));
+    origins.set(spec.name, found.origin);
+  }
+  const get = (name: string) => {
+    if (!specs.some((spec) => spec.name === name)) throw new Error(`no flag is called ${name}`);
+    return values.get(name);
+  };
+  return {
+    origin: (name) => origins.get(name),
+    on: (name) => get(name) === true,
+    text: (name) => (get(name) === undefined ? undefined : String(get(name))),
+    number: (name) => (get(name) === undefined ? undefined : Number(get(name))),
+    list(name) {
+      const value = get(name);
+      if (value === undefined) return [];
+      return typeof value === 'object' ? value : [String(value)];
+    },
+  };
+}
+
+interface Found {
+  value: Value;
+  origin: Origin;
+  /** For messages about the value. */
+  source: string;
+}
+
+function findValue(
+  spec: FlagSpec,
+  { command, given, env, settings }: FlagSources,
+): Found | undefined {
+  const raw = given[spec.name];
+  if (raw !== undefined) return toFound(raw, 'flag', `--${spec.name}`);
+  const variable = flagEnv(spec, command);
+  const fromVariable = fromText(spec, variable, env[variable]);
+  if (fromVariable !== undefined) return toFound(fromVariable, 'env', variable);
+  const setting = settings?.get(spec.name);
+  if (setting !== undefined) {
+    const { layer, origin } = setting;
+    const source = `${spec.name} in ${origin}`;
+    const value = fromText(spec, source, setting.text);
+    if (value !== undefined) return { ...toFound(value, layer, origin), source };
+  }
+  return spec.default === undefined ? undefined : toFound(spec.default, 'default', 'default');
+}
+
+function toFound(value: Value, layer: Layer, text: string): Found {
+  return { value, origin: { layer, text }, source: text };
+}
+
+const SWITCH: Readonly<Record<string, boolean>> = {
+  '1': true,
+  true: true,
+  yes: true,
+  on: true,
+  '0': false,
+  false: false,
+  no: false,
+  off: false,
+};
+
+/** An empty variable counts as unset, as shells and CI systems leave them behind. */
+function fromText(spec: FlagSpec, source: string, text: string | undefined) {
+  if (text === undefined || text === '') return undefined;
+  if (spec.type !== 'boolean')
+    return spec.repeatable ? text.split(',').map((item) => item.trim()) : text;
+  const value = SWITCH[text.toLowerCase()];
+  if (value === undefined) throw usageError(`${source} must be true or false, not "${text}"`);
+  return value;
+}
+
+function toValue(spec: FlagSpec, found: Value, source: string): Value {
+  if (typeof found === 'boolean' || typeof found === 'number') return found;
+  const items = typeof found === 'string' ? [found] : found;
+  const values = items.map((item) => toItem(spec, item, source));
+  return spec.repeatable ? values.map(String) : (values[0] ?? '');
+}
+
+function toItem(spec: FlagSpec, text: string, source: string): string | number {
+  if (spec.choices?.some((choice) => isChoice(choice, text)) === false) {
+    throw usageError(`${source} must be one of ${spec.choices.join(', ')}, not "${text}"`);
+  }
+  if (spec.type === 'string' || spec.type === 'boolean') return text;
+  const number = spec.type === 'duration' ? parseMilliseconds(text) : parseInteger(text);
+  const { min = 0, max = Number.MAX_SAFE_INTEGER } = spec;
+  if (number === undefined || number < min || number > max) {
+    throw usageError(`${source} must be ${expectation(spec, min, max)}, not "${text}"`);
+  }
+  return number;
+}
+
+/** A choice `name=EXPR` stands for every text that begins with `name=`. */
+function isChoice(choice: string, text: string): boolean {
+  return choice === text || (choice.endsWith('=EXPR') && text.startsWith(choice.slice(0, -4)));
+}
+
+function expectation({ type }: FlagSpec, min: number, max: number): string {
+  if (type === 'duration') return 'a duration such as 30s, 5m or 1h';
+  return max === Number.MAX_SAFE_INTEGER
+    ? `a whole number from ${min}`
+    : `a whole number from ${min} to ${max}`;
+}
+
+function parseInteger(text: string): number | undefined {
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function parseMilliseconds(text: string): number | undefined {
+  try {
+    return parseDuration(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,56 @@
+import type { FlagSpec } from '../command.ts';
+
+/** Flags that every command takes, before and after its name. */
+export const GLOBAL_FLAGS: readonly FlagSpec[] = [
+  {
+    name: 'server',
+    type: 'string',
+    value: 'URL',
+    description:
+      'Address of the gateway (default: that of the context, then the one of the nearest .gateway directory)',
+  },
+  {
+    name: 'context',
+    type: 'string',
+    value: 'NAME',
+    description:
+      'Server and key that `gateway login` stored; local: the nearest .gateway directory',
+  },
+  {
+    name: 'api-key-file',
+    type: 'string',
+    value: 'FILE',
+    description: 'File that holds the API key; must not be readable by others',
+  },
+  {
+    name: 'output',
+    short: 'o',
+    type: 'string',
+    value: 'FORMAT',
+    choices: ['text', 'json'],
+    default: 'text',
+    description: 'Format of the result; list and get take yaml, name and jsonpath=EXPR, too',
+  },
+  { name: 'json', type: 'boolean', description: 'Short for --output json' },
+  { name: 'no-color', type: 'boolean', description: 'No colour, also on a terminal' },
+  {
+    name: 'quiet',
+    short: 'q',
+    type: 'boolean',
+    description: 'No progress on stderr; lists print names alone',
+  },
+  {
+    name: 'debug',
+    type: 'boolean',
+    description: 'Tell about HTTP calls and where settings come from',
+  },
+  { name: 'yes', short: 'y', type: 'boolean', description: 'Answer every question with yes' },
+  {
+    name: 'timeout',
+    type: 'duration',
+    value: 'DURATION',
+    default: '60s',
+    min: 1,
+    description: 'How long to wait for an answer of the gateway',
+  },
+];

@@ -1,0 +1,29 @@
+import { usageError } from '../cli-error.ts';
+import type { Flags } from '../command.ts';
+
+/** The time that a flag names, RFC 3339 in UTC; a date alone is its first moment there. Exit 64 for another. */
+export function readTime(flags: Flags, name: string): string | undefined {
+  const text = flags.text(name);
+  if (text === undefined) return undefined;
+  const at = /^\d{4}-\d\d-\d\d(T|$)/.test(text) ? Date.parse(text) : NaN;
+  if (Number.isNaN(at))
+    throw usageError(`--${name} is no time: ${text}`, 'as 2026-11-21 or 2026-11-21T10:00:00Z');
+  return new Date(at).toISOString();
+}
+
+/** The beginning that --from or --since names; `now` is milliseconds since epoch. Exit 64 for both. */
+export function readBeginning(flags: Flags, now: number): string | undefined {
+  const since = flags.number('since');
+  const from = readTime(flags, 'from');
+  if (since === undefined) return from;
+  if (from !== undefined) throw usageError('--since and --from exclude each other');
+  return new Date(now - since).toISOString();
+}
+
+/** What --from, --since and --to narrow by. */
+export function readRange(
+  flags: Flags,
+  now: number,
+): { from: string | undefined; to: string | undefined } {
+  return { from: readBeginning(flags, now), to: readTime(flags, 'to') };
+}

@@ -1,0 +1,110 @@
+import { access, constants, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { dirname } from 'node:path';
+import { FILES_PER_CALL, usualConnections } from '../../upstream/places/file-limit.ts';
+
+/** One finding of `gateway doctor`. */
+export interface Finding {
+  name: string;
+  /** `warn` is worth knowing and does not fail the command. */
+  state: 'ok' | 'warn' | 'bad';
+  message: string;
+  hint?: string;
+}
+
+/** The oldest Node.js that the gateway runs on. */
+export function checkNode(version: string): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const fit = major > 20 || (major === 20 && minor >= 19);
+  return fit
+    ? { name: 'node', state: 'ok', message: `Node.js ${version}` }
+    : {
+        name: 'node',
+        state: 'bad',
+        message: `Node.js ${version} is too old`,
+        hint: 'install 20.19 or newer',
+      };
+}
+
+/** The directory exists and can be written, or could be made. */
+export async function checkDirectory(name: string, path: string): Promise<Finding> {
+  const existing = await nearestExisting(path);
+  try {
+    await access(existing, constants.W_OK);
+  } catch {
+    const hint = `give the gateway's user the right to write ${existing}`;
+    return { name, state: 'bad', message: `${path} cannot be written`, hint };
+  }
+  const message =
+    existing === path ? `${path} can be written` : `${path} will be made by the first start`;
+  return { name, state: 'ok', message };
+}
+
+/** Only the owner may read a file that holds a key. */
+export async function checkKeyFile(path: string): Promise<Finding | undefined> {
+  const stats = await stat(path).catch(() => undefined);
+  if (stats === undefined) return undefined;
+  if (process.platform === 'win32' || (stats.mode & 0o077) === 0) {
+    return { name: 'key file', state: 'ok', message: `${path} is private` };
+  }
+  const message = `${path} can be read by others on this machine`;
+  return { name: 'key file', state: 'bad', message, hint: `chmod 600 ${path}` };
+}
+
+/** Nothing listens on the port, so that a start would succeed. */
+export async function checkPort(host: string, port: number): Promise<Finding> {
+  if (port === 0) return { name: 'port', state: 'ok', message: 'the system picks a free port' };
+  const reason = await tryToListen(host, port);
+  if (reason === undefined)
+    return { name: 'port', state: 'ok', message: `${host}:${port} is free` };
+  const taken = reason === 'EADDRINUSE';
+  return {
+    name: 'port',
+    state: 'bad',
+    message: taken
+      ? `${host}:${port} is taken by another program`
+      : `${host}:${port} cannot be bound (${reason})`,
+    hint: taken ? 'stop it, or set server.listen.port' : 'check server.listen',
+  };
+}
+
+/**
+ * Every connection to a provider needs a file, and so does the client that waits for it.
+ *
+ * @param set connections by provider or API, where they are set
+ * @param files that a process of the gateway may have open
+ */
+export function checkFileLimit(set: readonly number[], files: number | undefined): Finding {
+  const name = 'open files';
+  const sum = set.reduce((one, other) => one + other, 0);
+  const usual = usualConnections(files);
+  const limit = files === undefined ? 'unknown' : String(files);
+  const message = `the limit is ${limit}; a provider that sets no connections gets ${usual}`;
+  const needed = sum * FILES_PER_CALL;
+  if (files === undefined || files >= needed) return { name, state: 'ok', message };
+  return {
+    name,
+    state: 'bad',
+    message: `the limit is ${limit}, too low for the ${sum} connections that are set: these and their clients need ${needed}`,
+    hint: 'raise it (ulimit -n, LimitNOFILE= of systemd), or lower `connections` of providers and APIs',
+  };
+}
+
+async function nearestExisting(path: string): Promise<string> {
+  for (let at = path; ; at = dirname(at)) {
+    const found = await stat(at).then(
+      () => true,
+      () => false,
+    );
+    if (found || dirname(at) === at) return at;
+  }
+}
+
+/** The system's error code, or undefined when the address could be bound. */
+function tryToListen(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'unknown'));
+    server.listen(port, host, () => server.close(() => resolve(undefined)));
+  });
+}

@@ -1,0 +1,50 @@
+import { loadConfig } from '../../config/read/load-config.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
+import type { CopyOptions } from '../../store/backup/files.ts';
+import type { WalkOptions } from '../../store/raw/summary.ts';
+import type { CommandInput, CommandResult } from '../command.ts';
+import { configPaths, invalidConfig } from '../project/project.ts';
+
+const TELL_MS = 2_000;
+
+/** Runs `use` with the server section of gateway.yaml or what --config names; else exit 3. */
+export async function withServer(
+  { flags, context }: Pick<CommandInput, 'flags' | 'context'>,
+  use: (server: ServerConfig) => Promise<CommandResult>,
+): Promise<CommandResult> {
+  const { cwd, env } = context.io;
+  const paths = configPaths(flags.list('config'), cwd);
+  const { config, diagnostics } = await loadConfig({ paths, cwd, env });
+  return config ? use(config.server) : invalidConfig(diagnostics);
+}
+
+/** How long work is stopped, and told of on a terminal: every other second, one line. */
+export function storeWork({ context }: Pick<CommandInput, 'context'>): WalkOptions & CopyOptions {
+  const { clock, io, output, signal } = context;
+  let toldAt = clock.monotonic();
+  let bytes = 0;
+  const tell = (text: () => string): void => {
+    if (io.stderr.isTTY !== true || clock.monotonic() < toldAt + TELL_MS) return;
+    toldAt = clock.monotonic();
+    output.note(text());
+  };
+  return {
+    signal,
+    onRows: (rows) => tell(() => `${rows.toLocaleString('en')} rows`),
+    onBytes(more) {
+      bytes += more;
+      tell(() => `${toMiB(bytes)} MiB`);
+    },
+  };
+}
+
+/** Whole MiB, and one digit more below ten. */
+export function toMiB(bytes: number): string {
+  const size = bytes / (1024 * 1024);
+  return size < 10 ? size.toFixed(1) : Math.round(size).toLocaleString('en');
+}
+
+/** The folder of media that lie on this machine. */
+export function mediaFolder({ media }: ServerConfig): string | undefined {
+  return ['fs', 'fs-lite', 'fsLite'].includes(media.store.driver) ? media.store.path : undefined;
+}

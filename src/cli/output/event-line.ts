@@ -1,0 +1,35 @@
+import { isRecord } from '../../client/http/guards.ts';
+import type { SessionEvent } from '../../sessions/log/session-event.ts';
+import type { Flags } from '../command.ts';
+import { oneLine, printable } from '../../core/printable.ts';
+
+const MAX_DETAIL = 200;
+
+/** The values of --type, each one or several separated by commas; none given: every type. */
+export function typesOf(flags: Flags): readonly string[] | undefined {
+  const types = flags.list('type').flatMap((value) => value.split(','));
+  const named = types.map((type) => type.trim()).filter((type) => type !== '');
+  return named.length === 0 ? undefined : named;
+}
+
+/** `<time>  <type>  <what it says>` on one line; more lines of a text are indented below. */
+export function eventLine(event: SessionEvent): string {
+  const { processed_at: at, type } = event;
+  const detail = printable(detailOf(event)).trimEnd().replaceAll('\n', '\n  ');
+  return [oneLine(at), oneLine(type), detail].filter((part) => part !== '').join('  ');
+}
+
+function detailOf({ content, error, stop_reason: stop, name, input }: SessionEvent): string {
+  if (isRecord(error)) return String(error['message'] ?? error['type']);
+  if (isRecord(stop)) return String(stop['type']);
+  if (typeof name === 'string') return clip(`${name} ${JSON.stringify(input ?? {})}`);
+  if (!Array.isArray(content)) return '';
+  return content
+    .filter(isRecord)
+    .map(({ type, text }) => (typeof text === 'string' ? text : `[${String(type)}]`))
+    .join('');
+}
+
+function clip(text: string): string {
+  return text.length > MAX_DETAIL ? `${text.slice(0, MAX_DETAIL)}…` : text;
+}

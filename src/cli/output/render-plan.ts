@@ -1,0 +1,154 @@
+import type { ApplyReport } from '../../config/apply/apply.ts';
+import type { Plan } from '../../config/plan/plan.ts';
+import type { PlanAction, PlannedChange } from '../../config/plan/plan-action.ts';
+import { CREATED } from '../../config/plan/plan-object.ts';
+import { oneLine } from '../../core/printable.ts';
+import type { Style } from './style.ts';
+
+type Mark = (style: Style, text: string) => string;
+
+const MARKS: Readonly<Record<PlanAction['action'], Mark>> = {
+  create: (style, text) => style.green(`+ create ${text}`),
+  update: (style, text) => style.yellow(`~ update ${text}`),
+  replace: (style, text) => style.red(`± replace ${text}`),
+  delete: (style, text) => style.red(`- delete ${text}`),
+  disable: (style, text) => style.red(`- disable ${text}`),
+  revoke: (style, text) => style.red(`- revoke ${text}`),
+  archive: (style, text) => style.red(`- archive ${text}`),
+  none: (style, text) => style.dim(`  same   ${text}`),
+};
+
+/** A plan for people: one line per object, its changed leaves below, true counts at the end. */
+export function renderPlan(plan: Plan, style: Style, { all }: { all: boolean }): string {
+  const actions = plan.actions.filter(({ action }) => all || action !== 'none');
+  const lines = actions.flatMap((action) => renderAction(action, style));
+  const { create, update, replace, remove, none } = plan.summary;
+  const left = plan.mode === 'apply' ? prunableLines(plan) : [];
+  const replaced = replace > 0 ? [`${replace} to replace`] : [];
+  const counts = [
+    `${create} to create`,
+    `${update} to update`,
+    ...replaced,
+    `${remove} to remove`,
+    `${none} the same`,
+  ].join(', ');
+  return [
+    ...lines,
+    ...left,
+    ...unknownLines(plan),
+    plan.summary.total === 0 ? `no changes (${counts})` : counts,
+  ].join('\n');
+}
+
+function prunableLines({ prunable }: Plan): string[] {
+  if (prunable.length === 0) return [];
+  const names = prunable.map(({ kind, identity }) => `    ${oneLine(`${kind} ${identity}`)}`);
+  return [`${prunable.length} no longer declared; --prune removes them:`, ...names];
+}
+
+function unknownLines({ unknown }: Plan): string[] {
+  if (unknown.length === 0) return [];
+  const names = unknown.map(({ kind, identity }) => `    ${oneLine(`${kind} ${identity}`)}`);
+  return ['not known what was declared before, so nothing of these is reset this time:', ...names];
+}
+
+function renderAction(
+  { kind, identity, action, reason, changes, steps, note }: PlanAction,
+  style: Style,
+): string[] {
+  const title = MARKS[action](style, oneLine(`${kind} ${identity}`));
+  const isPlain = action === 'none' || (action === 'create' && reason === CREATED);
+  const because = isPlain ? '' : style.dim(`  (${reason})`);
+  const leaves = changes.flatMap((change) => {
+    if (isLong(change.old) && isLong(change.new)) return renderText(change, style);
+    const before = action === 'create' ? '' : `${valueText(change.old)} → `;
+    const note = change.reset ? style.dim('  (no longer declared)') : '';
+    return `    ${oneLine(change.path)}: ${before}${valueText(change.new)}${note}`;
+  });
+  const [before, after] = steps
+    ? ['    status: "active" → "paused" while it changes', '    status: "paused" → "active"']
+    : [];
+  const all = [before, ...leaves, after, note && style.dim(`    (${note})`)];
+  return [title + because, ...all.filter((line) => line !== undefined && line !== '')] as string[];
+}
+
+/** Characters of a text that is told by what changed in it. */
+const MAX_PLAIN = 80;
+
+function isLong(value: unknown): value is string {
+  return typeof value === 'string' && (value.length > MAX_PLAIN || value.includes('\n'));
+}
+
+/** A long text by the lines that go and come, each cut to what differs. */
+function renderText({ path, old, new: next, reset }: PlannedChange, style: Style): string[] {
+  const [before, after] = [String(old).split('\n'), String(next).split('\n')];
+  const most = Math.min(before.length, after.length);
+  let ahead = 0;
+  while (ahead < most && before[ahead] === after[ahead]) ahead++;
+  let behind = 0;
+  while (behind < most - ahead && before.at(-1 - behind) === after.at(-1 - behind)) behind++;
+  const gone = before.slice(ahead, before.length - behind);
+  const come = after.slice(ahead, after.length - behind);
+  const start = sharedStart(gone, come);
+  const same = ahead + behind;
+  return [
+    `    ${oneLine(path)}:${reset ? style.dim('  (no longer declared)') : ''}`,
+    ...gone.map((line) => style.red(`      - ${excerpt(line, start)}`)),
+    ...come.map((line) => style.green(`      + ${excerpt(line, start)}`)),
+    ...(same > 0 ? [style.dim(`        ${same} more lines are the same`)] : []),
+  ];
+}
+
+/** Number of characters with which the one line that goes and the one that comes begin alike. */
+function sharedStart(
+  [gone = '', ...moreGone]: string[],
+  [come = '', ...moreCome]: string[],
+): number {
+  if (moreGone.length > 0 || moreCome.length > 0) return 0;
+  let length = 0;
+  while (length < Math.min(gone.length, come.length) && gone[length] === come[length]) length++;
+  return length;
+}
+
+function excerpt(line: string, from: number): string {
+  const start = Math.max(0, from - MAX_PLAIN / 4);
+  const cut = line.slice(start, start + 2 * MAX_PLAIN);
+  return oneLine(`${start > 0 ? '…' : ''}${cut}${start + cut.length < line.length ? '…' : ''}`);
+}
+
+/** A value on one line. */
+export function valueText(value: unknown): string {
+  return value === undefined ? '(unset)' : oneLine(JSON.stringify(value));
+}
+
+type Outcome = ApplyReport['applied'][number];
+
+const OUTCOMES: Readonly<Record<'applied' | 'failed' | 'blocked' | 'notRun', Mark>> = {
+  applied: (style, text) => `${style.green('done   ')} ${text}`,
+  failed: (style, text) => `${style.red('failed ')} ${text}`,
+  blocked: (style, text) => `${style.yellow('blocked')} ${text}`,
+  notRun: (style, text) => `${style.yellow('not run')} ${text}`,
+};
+
+/** One object that an apply is done with. */
+export function renderOutcome(
+  { kind, identity, action, reason }: Outcome,
+  what: keyof typeof OUTCOMES,
+  style: Style,
+): string {
+  const because = reason ? `: ${oneLine(reason)}` : '';
+  return OUTCOMES[what](style, `${action} ${oneLine(`${kind} ${identity}`)}${because}`);
+}
+
+/** What an apply did: one line per object in the order of execution, then the counts. */
+export function renderReport(report: ApplyReport, style: Style): string {
+  const { applied, failed, blocked, notRun } = report;
+  const all = { applied, failed, blocked, notRun };
+  const lines = Object.entries(all).flatMap(([what, outcomes]) =>
+    outcomes.map((outcome) => renderOutcome(outcome, what as keyof typeof all, style)),
+  );
+  return [
+    ...lines,
+    `${applied.length} applied, ${failed.length} failed, ${blocked.length} blocked, ${notRun.length} not run`,
+  ].join('\n');
+}

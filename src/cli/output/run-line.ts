@@ -1,0 +1,22 @@
+import { statusOf } from '../../client/deployment-runs.ts';
+import type { DeploymentRunView } from '../../client/deployment-runs.ts';
+import { oneLine } from '../../core/printable.ts';
+
+/** What started it, and when it was due if not now. */
+export function triggerOf({ trigger_context: trigger }: DeploymentRunView): string {
+  return trigger.scheduled_at === undefined
+    ? trigger.type
+    : `${trigger.type} ${trigger.scheduled_at}`;
+}
+
+/** Its Session, or why it has none. */
+export function outcomeOf({ session_id: session, error }: DeploymentRunView): string | null {
+  return error === null ? session : `${error.type}: ${error.message}`;
+}
+
+/** One line of `runs watch`. */
+export function runLine(run: DeploymentRunView): string {
+  const { id, deployment_id: deployment, created_at: at } = run;
+  const words = [at, statusOf(run), deployment, id, triggerOf(run), outcomeOf(run)];
+  return oneLine(words.filter((word) => word !== null).join('  '));
+}

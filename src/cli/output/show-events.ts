@@ -1,0 +1,56 @@
+import { EXIT } from '../exit-codes.ts';
+import { toFailure } from '../failure.ts';
+import type { CommandResult } from '../command.ts';
+import type { Failure, Output } from './output.ts';
+
+/** How a turn, or the Session with it, ended. */
+export interface ShownEnd {
+  readonly type: string;
+  readonly error?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface ShowOptions<T> {
+  readonly output: Output;
+  /** What a terminal shows of an event; '' for nothing. */
+  textOf(event: T): string;
+  /** True: an end that is a failure is the command's own (exit 7). */
+  readonly isAwaited: boolean;
+}
+
+/** Ends that are no failure of the turn; every other one is. */
+const GOOD_ENDS: ReadonlySet<string> = new Set(['end_turn', 'requires_action', 'refusal']);
+
+/** Writes events as they come. From the first one on the output is a stream, a failure its last line. */
+export async function showEvents<T>(
+  events: AsyncGenerator<T, ShownEnd, undefined>,
+  { output, textOf, isAwaited }: ShowOptions<T>,
+): Promise<CommandResult> {
+  const writer = await output.events();
+  try {
+    let next = await events.next();
+    while (!next.done) {
+      await writer.write({ text: textOf(next.value), event: next.value });
+      next = await events.next();
+    }
+    const { type } = next.value;
+    const failure = isAwaited ? failureOf(next.value) : undefined;
+    await writer.end(type, failure);
+    if (type === 'requires_action') output.note('the session waits for an answer of its client');
+    return { streamed: true, data: null, exitCode: failure?.exitCode ?? EXIT.ok.code };
+  } catch (thrown) {
+    const failure = toFailure(thrown);
+    await writer.end(failure.code === 'aborted' ? 'interrupted' : 'error', failure);
+    return { streamed: true, data: null, exitCode: failure.exitCode };
+  }
+}
+
+function failureOf({ type, error }: ShownEnd): Failure | undefined {
+  if (GOOD_ENDS.has(type)) return undefined;
+  const reason = error?.['message'];
+  const told = typeof reason === 'string' ? `: ${reason}` : '';
+  return {
+    code: type,
+    message: `the turn ended with ${type}${told}`,
+    exitCode: EXIT.run_failed.code,
+  };
+}

@@ -1,0 +1,153 @@
+import { identityOf } from '../../config/actual/actual.ts';
+import { readActual } from '../../config/apply/apply.ts';
+import { checkDangling, type TakenSlug, takenSlugs } from '../../config/plan/check-online.ts';
+import { formatDiagnostics } from '../../config/source/diagnostic.ts';
+import type { GatewayConfig } from '../../config/read/load-config.ts';
+import type { ResourceClient } from '../../config/actual/resource-client.ts';
+import { ownershipOf } from '../../config/actual/ownership.ts';
+import { ownerFor, plan, type Plan, type PlanOptions } from '../../config/plan/plan.ts';
+import { CliError } from '../cli-error.ts';
+import type { Flags } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { secretOf } from '../input/written-secret.ts';
+
+export interface PlanSources {
+  config: GatewayConfig;
+  resources: ResourceClient;
+  server: string;
+}
+
+export interface PlanChoice {
+  prune: boolean;
+  adopt: boolean;
+  writeSecrets: readonly string[];
+}
+
+/** The options of plan and apply that decide what is changed. */
+export function planChoice(flags: Flags): PlanChoice {
+  return {
+    prune: flags.on('prune'),
+    adopt: flags.on('adopt'),
+    writeSecrets: flags.list('write-secret'),
+  };
+}
+
+/**
+ * Reads the gateway and compares. Throws `ambiguous_name` and `owned_elsewhere` (exit 5), since what
+ * the files say could not become true.
+ */
+export async function makePlan(
+  sources: PlanSources,
+  choice: PlanChoice,
+): Promise<{ options: PlanOptions; plan: Plan }> {
+  const made = await comparePlan(sources, choice);
+  refuse(made.plan);
+  refuseImpossible(made.options);
+  return made;
+}
+
+/** Reads the gateway and compares, whatever comes of it. */
+export async function comparePlan(
+  { config, resources, server }: PlanSources,
+  choice: PlanChoice,
+): Promise<{ options: PlanOptions; plan: Plan }> {
+  const { desired } = config;
+  const actual = await readActual(resources, desired);
+  const options: PlanOptions = {
+    desired,
+    actual,
+    inventories: (await resources.inventories?.list()) ?? [],
+    mode: choice.prune ? 'prune' : 'apply',
+    // The admin API sees every organization, so the plan is bound to none of them.
+    target: { server, organization: '*' },
+    adopt: choice.adopt,
+    writeSecrets: new Set(choice.writeSecrets.map((named) => secretOf(named, { desired, actual }))),
+  };
+  return { options, plan: plan(options) };
+}
+
+/** Throws for names that nothing has, which no write could make true. */
+function refuseImpossible(options: PlanOptions): void {
+  const dangling = checkDangling(options);
+  if (dangling.length > 0) {
+    throw new CliError({
+      code: 'dangling_reference',
+      message: formatDiagnostics(dangling, 'text'),
+      hint: 'declare it, or make it first; nothing was changed',
+      exit: 'invalid_config',
+    });
+  }
+}
+
+/** Slugs of new objects that others hold, and the way out; an apply fails for the first. */
+export function slugConflicts(options: PlanOptions): CliError[] {
+  return takenSlugs(options).map((taken) => slugTaken(taken, options));
+}
+
+function slugTaken({ object, slug, holder }: TakenSlug, options: PlanOptions): CliError {
+  const { kind, name } = object;
+  const former = identityOf(kind, holder, options.actual);
+  const isOurs = ownershipOf(holder, ownerFor(options)) === 'own';
+  const isDeclared = options.desired.objects.some(
+    (one) => one.kind === kind && one.identity === former,
+  );
+  const from = String(holder['name']);
+  const entry = `moved: [{ kind: ${kind}, from: ${JSON.stringify(from)}, to: ${JSON.stringify(name)} }]`;
+  return new CliError({
+    code: 'name_taken',
+    message: `${kind} ${object.identity}: the slug ${slug} belongs to ${kind} ${former} (${holder.id})`,
+    hint:
+      isOurs && !isDeclared
+        ? `it is of this namespace and no longer declared; if it was renamed, add \`${entry}\``
+        : 'give one of the two another slug',
+    exit: 'conflict',
+  });
+}
+
+function refuse({ ambiguous, conflicts, fixed, lost }: Plan): void {
+  if (lost.length > 0) {
+    const names = lost.map(({ kind, identity, id }) => `${kind} ${identity} (${id})`);
+    throw new CliError({
+      code: 'no_such_id',
+      message: `pinned by an id that nothing has: ${names.join('; ')}`,
+      hint: 'take `id` away to make it anew, or give the id of the one that is meant',
+      exit: 'conflict',
+    });
+  }
+  if (ambiguous.length > 0) {
+    const names = ambiguous.map(
+      ({ kind, identity, ids }) => `${kind} ${identity} (${ids.join(', ')})`,
+    );
+    throw new CliError({
+      code: 'ambiguous_name',
+      message: `several objects are what is declared: ${names.join('; ')}`,
+      hint: 'write the `id:` of the one that is meant beside its name, or remove what is not wanted',
+      exit: 'conflict',
+    });
+  }
+  if (conflicts.length > 0) {
+    const names = conflicts.map(({ kind, identity, owner }) => `${kind} ${identity} (of ${owner})`);
+    throw new CliError({
+      code: 'owned_elsewhere',
+      message: `declared here but managed elsewhere: ${names.join('; ')}`,
+      hint: 'declare each object in one place only',
+      exit: 'conflict',
+    });
+  }
+  if (fixed.length > 0) {
+    const names = fixed.map(
+      ({ kind, identity, fields }) => `${kind} ${identity} (${fields.join(', ')})`,
+    );
+    throw new CliError({
+      code: 'immutable_field',
+      message: `declared otherwise than it can become: ${names.join('; ')}`,
+      hint: 'declare a new object under another name; --prune ends the old one',
+      exit: 'conflict',
+    });
+  }
+}
+
+/** Exit 2 for changes, when --exit-code asks for it. */
+export function changesExit(made: Plan, flags: Flags): number {
+  return made.summary.total > 0 && flags.on('exit-code') ? EXIT.changes.code : EXIT.ok.code;
+}

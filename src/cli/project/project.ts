@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatDiagnostics, type Diagnostic } from '../../config/source/diagnostic.ts';
+import {
+  loadConfig,
+  type GatewayConfig,
+  type LoadedConfig,
+} from '../../config/read/load-config.ts';
+import type { DesiredState } from '../../config/objects/desired.ts';
+import { select, SelectionError, type SelectionWords } from '../../config/plan/selection.ts';
+import { suggest } from '../../core/suggest.ts';
+import { CliError, usageError } from '../cli-error.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { CommandInput, CommandResult } from '../command.ts';
+
+export const DEFAULT_CONFIG = 'gateway.yaml';
+
+/** What was named, else gateway.yaml of `cwd`; throws `no_configuration` (exit 3) when there is none. */
+export function configPaths(given: readonly string[], cwd: string): readonly string[] {
+  if (given.length > 0) return given;
+  if (existsSync(join(cwd, DEFAULT_CONFIG))) return [DEFAULT_CONFIG];
+  throw new CliError({
+    code: 'no_configuration',
+    message: `there is no ${DEFAULT_CONFIG} in ${cwd}`,
+    hint: '`gateway init` writes one that runs offline',
+    exit: 'invalid_config',
+  });
+}
+
+/** Loads what -f names, or gateway.yaml, with what --overlay names laid over it; `-` is stdin. */
+export async function loadProject({
+  flags,
+  context,
+}: Pick<CommandInput, 'flags' | 'context'>): Promise<LoadedConfig> {
+  const { cwd, env } = context.io;
+  const paths = configPaths(flags.list('file'), cwd);
+  return loadConfig({
+    paths,
+    recursive: flags.on('recursive'),
+    overlays: flags.list('overlay'),
+    cwd,
+    env,
+    unknownFields: flags.text('unknown-fields') === 'warn' ? 'warn' : 'error',
+    ...(paths.includes('-') && { stdin: await context.readStdin() }),
+  });
+}
+
+/**
+ * Runs `use` on a valid project and tells its warnings; an invalid one is the result (exit 3), and so
+ * is one that declares nothing, as a template that rendered to nothing.
+ */
+export async function withProject(
+  input: CommandInput,
+  use: (config: GatewayConfig) => Promise<CommandResult>,
+): Promise<CommandResult> {
+  const { config, diagnostics } = await loadProject(input);
+  if (config === undefined) return invalidConfig(diagnostics);
+  for (const text of formatDiagnostics(diagnostics, 'text').split('\n')) {
+    if (text !== '') input.context.output.warn(text);
+  }
+  return config.isEmpty ? invalidConfig(config.files.map(toNothing)) : use(config);
+}
+
+/**
+ * As {@link withProject}, with what --only, --exclude and --selector choose of it (exit 64 for a bad one).
+ * `mayBeGone`: --only may name what is to be pruned, and so is not declared any more.
+ */
+export function withSelected(
+  input: CommandInput,
+  use: (config: GatewayConfig) => Promise<CommandResult>,
+  { mayBeGone = false } = {},
+): Promise<CommandResult> {
+  const { flags } = input;
+  return withProject(input, (config) => {
+    const words = {
+      only: flags.list('only'),
+      exclude: flags.list('exclude'),
+      labels: flags.list('selector'),
+    };
+    const desired = chosen(config, words);
+    const [unused] = desired.selection?.unused ?? [];
+    if (unused === undefined || mayBeGone) return use({ ...config, desired });
+    const names = config.desired.objects.map(({ kind, identity }) => `${kind}/${identity}`);
+    throw usageError(`--only ${unused}: the files declare nothing like it`, suggest(unused, names));
+  });
+}
+
+function chosen({ desired }: GatewayConfig, words: SelectionWords): DesiredState {
+  try {
+    return select(desired, words);
+  } catch (thrown) {
+    if (thrown instanceof SelectionError) throw usageError(thrown.message);
+    throw thrown;
+  }
+}
+
+function toNothing(file: string): Diagnostic {
+  return {
+    file,
+    line: 1,
+    column: 1,
+    path: '',
+    severity: 'error',
+    message: 'nothing is declared here',
+    hint: 'write what there should be; `models: []` says that there should be no model',
+  };
+}
+
+/** Every problem at once, on stderr since the command has no result; exit 3. */
+export function invalidConfig(diagnostics: readonly Diagnostic[]): CommandResult {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  return {
+    data: { diagnostics },
+    text: '',
+    failure: {
+      code: 'invalid_config',
+      message: `the configuration has ${errors} ${errors === 1 ? 'error' : 'errors'}`,
+      details: formatDiagnostics(diagnostics, 'text'),
+      exitCode: EXIT.invalid_config.code,
+    },
+  };
+}
+
+/** The file that decides where `.gateway` is looked for. */
+export function projectFile({ flags }: Pick<CommandInput, 'flags'>): string | undefined {
+  return flags.list('file').find((path) => path !== '-');
+}

@@ -1,0 +1,113 @@
+import { ClientError } from '../../client/http/client-error.ts';
+import { oneLine } from '../../core/printable.ts';
+import { CliError } from '../cli-error.ts';
+import type { CommandResult, Flags } from '../command.ts';
+import type { Failure } from '../output/output.ts';
+
+interface KindWords {
+  /** Name of one of them, as help and docs write it. */
+  readonly word: string;
+  /** Name of one of them in the messages of the server. */
+  readonly wire: string;
+  /** Command that shows what there is; absent where there is none. */
+  readonly list?: string;
+}
+
+const KINDS = {
+  organizations: { word: 'organization', wire: 'organization', list: 'organizations list' },
+  keys: { word: 'key', wire: 'api_key', list: 'keys list' },
+  providers: { word: 'provider', wire: 'provider', list: 'providers list' },
+  models: { word: 'model', wire: 'model', list: 'models list' },
+  apis: { word: 'API', wire: 'api', list: 'apis list' },
+  skills: { word: 'Skill', wire: 'skill', list: 'skills list' },
+  files: { word: 'file', wire: 'file', list: 'files list' },
+  inventories: { word: 'inventory', wire: 'inventory' },
+  agents: { word: 'Agent', wire: 'agent', list: 'agents list' },
+  credentials: { word: 'credential', wire: 'credential', list: 'credentials list' },
+  services: { word: 'Service', wire: 'endpoint', list: 'services list' },
+  deployments: { word: 'Schedule', wire: 'deployment', list: 'schedules list' },
+  sessions: { word: 'Session', wire: 'session', list: 'sessions list' },
+  runs: { word: 'run', wire: 'deployment_run', list: 'runs list' },
+  model_runs: { word: 'run', wire: 'run' },
+  requests: { word: 'request', wire: 'request', list: 'logs' },
+  webhooks: { word: 'webhook', wire: 'webhook_delivery', list: 'webhooks list' },
+  assets: { word: 'asset', wire: 'asset' },
+  tasks: { word: 'task', wire: 'task' },
+} as const satisfies Record<string, KindWords>;
+
+export type NamedKind = keyof typeof KINDS;
+
+export interface Sought {
+  readonly kind: NamedKind;
+  /** Name or id that was asked for. */
+  readonly named: string;
+  /** True where only the organization of the key was looked through. Default false. */
+  readonly isOwn?: boolean;
+}
+
+/** Name of one of a kind: `Service`, `key`. */
+export function wordOf(kind: NamedKind): string {
+  return KINDS[kind].word;
+}
+
+/**
+ * Looks something up by name or id.
+ *
+ * @throws CliError `not_found` (exit 1), which names what was asked for and what shows what there is
+ */
+export async function lookUp<T>(sought: Sought, find: () => Promise<T>): Promise<T> {
+  try {
+    return await find();
+  } catch (thrown) {
+    throw thrown instanceof ClientError && thrown.status === 404
+      ? notFound(sought, thrown)
+      : thrown;
+  }
+}
+
+/** The failure for something that is not there. */
+export function notFound({ kind, named, isOwn = false }: Sought, cause?: ClientError): CliError {
+  const { word } = KINDS[kind];
+  const shown = hintOf(KINDS[kind]);
+  const called = `${word} "${oneLine(named)}"`;
+  return new CliError({
+    code: 'not_found',
+    status: 404,
+    message: isOwn ? `the organization of the key has no ${called}` : `there is no ${called}`,
+    hint: isOwn ? `${shown}, \`gateway whoami\` whose the key is` : shown,
+    cause,
+  });
+}
+
+/** Gives an empty result in place of a failed lookup when --ignore-not-found is there. */
+export async function skipMissing(
+  flags: Flags,
+  act: () => Promise<CommandResult>,
+): Promise<CommandResult> {
+  try {
+    return await act();
+  } catch (thrown) {
+    const isMissing =
+      (thrown instanceof ClientError || thrown instanceof CliError) && thrown.status === 404;
+    if (isMissing && flags.on('ignore-not-found')) return { data: null, text: '' };
+    throw thrown;
+  }
+}
+
+/** Puts the words of the command line into what the server says is missing, and adds the hint. */
+export function withListHint(failure: Failure): Failure {
+  if (failure.status !== 404 || failure.hint !== undefined) return failure;
+  const { message } = failure;
+  const [, wire, referred] = /^(\w+) not found|(?:^|: )no (\w+) `/.exec(message) ?? [];
+  const kind = Object.values<KindWords>(KINDS).find((one) => one.wire === (wire ?? referred));
+  if (kind === undefined) return failure;
+  return {
+    ...failure,
+    message: wire === undefined ? message : kind.word + message.slice(wire.length),
+    hint: hintOf(kind),
+  };
+}
+
+function hintOf({ list }: KindWords): string | undefined {
+  return list && `\`gateway ${list}\` shows what there is`;
+}

@@ -1,0 +1,87 @@
+import { type DesiredObject, ownedIdentity } from '../objects/desired.ts';
+import { kindOf, type KindName } from '../objects/kinds.ts';
+import { isRecord } from '../objects/record.ts';
+import { ObjectRef } from '../objects/references.ts';
+
+/** An object as the API shows it. */
+export interface View extends Readonly<Record<string, unknown>> {
+  readonly id: string;
+  readonly version: number;
+  /** RFC 3339. */
+  readonly created_at?: string;
+}
+
+/** Every object of every kind that there is. */
+export type ActualState = Readonly<Record<KindName, readonly View[]>>;
+
+/** The name that declarations know the object by. */
+export function identityOf(kind: KindName, view: View, actual: ActualState): string {
+  const name = String(view['name']);
+  if (!kindOf(kind).isOwned) return name;
+  return ownedIdentity(organizationOf(view, actual)?.['name'], name);
+}
+
+/** The objects that a declaration means; it may name an organization by name or id. */
+export function findActual(kind: KindName, identity: string, actual: ActualState): View[] {
+  return actual[kind].filter((view) => identitiesOf(kind, view, actual).has(identity));
+}
+
+function identitiesOf(kind: KindName, view: View, actual: ActualState): Set<string> {
+  const names = new Set([identityOf(kind, view, actual)]);
+  const id = kindOf(kind).isOwned ? organizationOf(view, actual)?.id : undefined;
+  if (id !== undefined) names.add(`${id}/${String(view['name'])}`);
+  return names;
+}
+
+/** The objects that a declaration means: the one that it pins by id, else those of its name. */
+export function findDeclared(
+  { kind, identity, id }: Pick<DesiredObject, 'kind' | 'identity' | 'id'>,
+  actual: ActualState,
+  find: typeof findActual = findActual,
+): View[] {
+  if (id === undefined) return find(kind, identity, actual);
+  return actual[kind].filter((view) => view.id === id);
+}
+
+/**
+ * The same as {@link findActual} for many of them: reads each list once. A list must not change in place
+ * between two questions.
+ */
+export function createFinder(): typeof findActual {
+  const known = new WeakMap<readonly View[], { owners: readonly View[]; named: Named }>();
+  return (kind, identity, actual) => {
+    const views = actual[kind];
+    let index = known.get(views);
+    if (index?.owners !== actual.organization) {
+      index = { owners: actual.organization, named: toNamed(kind, actual) };
+      known.set(views, index);
+    }
+    return index.named.get(identity) ?? [];
+  };
+}
+
+type Named = ReadonlyMap<string, View[]>;
+
+function toNamed(kind: KindName, actual: ActualState): Named {
+  const named = new Map<string, View[]>();
+  for (const view of actual[kind]) {
+    for (const identity of identitiesOf(kind, view, actual)) {
+      const found = named.get(identity);
+      if (found) found.push(view);
+      else named.set(identity, [view]);
+    }
+  }
+  return named;
+}
+
+/** The id of the organization that is declared; undefined when there is none yet. */
+export function organizationId(declared: unknown, actual: ActualState): string | undefined {
+  const name = declared instanceof ObjectRef ? declared.name : declared;
+  return actual.organization.find((one) => one.id === name || one['name'] === name)?.id;
+}
+
+/** Views name the organization by id, by name, or as an object with both. */
+function organizationOf({ organization }: View, actual: ActualState): View | undefined {
+  const named = isRecord(organization) ? organization['id'] : organization;
+  return actual.organization.find(({ id, name }) => id === named || name === named);
+}

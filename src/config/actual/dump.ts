@@ -1,0 +1,197 @@
+import type { ActualState, View } from './actual.ts';
+import { comparableField, OPAQUE_FIELDS, viewField } from './changes.ts';
+import { CHAT_WEBHOOK } from '../../resources/kinds/deployment.ts';
+import { CONFIG_KINDS, type ConfigKind, kindOf, type KindName } from '../objects/kinds.ts';
+import { labelsOf, NAMESPACE_LABEL, PROTECTED_LABEL, PRUNE_LABEL } from './ownership.ts';
+import { withoutLatest } from './pinned.ts';
+import { canonicalJson, isRecord } from '../objects/record.ts';
+
+export interface DumpOptions {
+  readonly actual: ActualState;
+  /** Only these kinds. Default: all. */
+  readonly kinds?: ReadonlySet<KindName> | undefined;
+  /** Only what this namespace manages. Default: everything, under the one namespace that there is. */
+  readonly namespace?: string | undefined;
+  /** Leaves out what is as it would be if it were not said. */
+  readonly skipDefaults?: boolean | undefined;
+}
+
+/** A configuration in the order of its sections, ready to be written as YAML. */
+export type DumpedTree = Record<string, unknown>;
+
+/** Objects of several namespaces cannot stand in one configuration. */
+export class SeveralNamespacesError extends Error {
+  override readonly name = 'SeveralNamespacesError';
+  readonly namespaces: readonly string[];
+
+  constructor(namespaces: readonly string[]) {
+    super(`the objects belong to several namespaces: ${namespaces.join(', ')}`);
+    this.namespaces = namespaces;
+  }
+}
+
+/**
+ * Declares what there is, so that a plan of it changes nothing: names for ids, references for secrets,
+ * and nothing that the server alone decides (requirement cli.dump.round-trip). What has ended (revoked
+ * keys, archived Agents and Schedules) is left out.
+ *
+ * @throws SeveralNamespacesError
+ */
+export function dump(options: DumpOptions): DumpedTree {
+  const { actual, kinds, namespace } = options;
+  const chosen = CONFIG_KINDS.filter(({ kind }) => kinds?.has(kind) ?? true).map((one) => ({
+    ...one,
+    views: actual[one.kind].filter((view) => isAlive(view) && isOf(namespace, view)),
+  }));
+  const owner = namespace ?? onlyNamespace(chosen.flatMap(({ views }) => views));
+  const references = nameIds(actual);
+  const sections = chosen
+    .filter(({ views }) => views.length > 0)
+    .map(({ collection, views, ...one }) => [
+      collection,
+      views.map((view) => toEntry({ ...one, collection }, view, { ...options, references })),
+    ]);
+  return {
+    version: 1,
+    ...(owner !== undefined && { namespace: owner }),
+    ...(Object.fromEntries(sections) as DumpedTree),
+  };
+}
+
+/** For fields in which everything is the user's own. */
+const KEEP_ALL: ReadonlyMap<string, string> = new Map();
+
+interface EntryOptions extends DumpOptions {
+  /** What stands for an id. */
+  readonly references: ReadonlyMap<string, string>;
+}
+
+function toEntry(kind: ConfigKind, view: View, options: EntryOptions): Record<string, unknown> {
+  const { definition, isOwned, secrets } = kind;
+  const entry: Record<string, unknown> = { name: view['name'] };
+  const owner = isOwned ? ownerName(view, options.actual) : undefined;
+  if (owner !== undefined) entry['organization'] = owner;
+  for (const field of Object.keys(definition.fields.shape)) {
+    if (['name', 'organization', 'labels'].includes(field)) continue;
+    if (secrets.includes(field)) {
+      if (view[`${field}_configured`] === true) entry[field] = secretFor(kind, view, field);
+      continue;
+    }
+    if (field === 'agent_version' && isNewest(view, options.actual)) continue;
+    const shown = settable(kind, field, view[viewField(kind.kind, field)] ?? null);
+    const value = withoutLatest(field, shown, options.actual);
+    if (value === null || (options.skipDefaults && isDefault(kind, view, field))) continue;
+    const isOpaque = OPAQUE_FIELDS.has(field);
+    entry[field] = declared(value, isOpaque ? KEEP_ALL : options.references);
+  }
+  const labels = Object.entries(labelsOf(view)).filter(([name]) => !name.startsWith('gateway/'));
+  if (labels.length > 0) entry['labels'] = declared(Object.fromEntries(labels), new Map());
+  const lifecycle = lifecycleOf(view);
+  return lifecycle === undefined ? entry : { ...entry, lifecycle };
+}
+
+function lifecycleOf(view: View): Record<string, unknown> | undefined {
+  const labels = labelsOf(view);
+  const lifecycle = {
+    ...(labels[PROTECTED_LABEL] === 'true' && { protected: true }),
+    ...(labels[PRUNE_LABEL] !== undefined && { prune: labels[PRUNE_LABEL] }),
+  };
+  return Object.keys(lifecycle).length > 0 ? lifecycle : undefined;
+}
+
+/** Whether the field would be the same if nothing were said of it. */
+function isDefault({ kind, definition }: ConfigKind, view: View, field: string): boolean {
+  const object = { kind, name: String(view['name']) };
+  const shown = view[viewField(kind, field)];
+  const standard = definition.fields.shape[field]?.safeParse(undefined);
+  if (standard?.success !== true) return false;
+  const digest = (value: unknown) =>
+    canonicalJson(comparableField(object, field, { value, view: shown }));
+  return digest(standard.data) === digest(shown);
+}
+
+/** Text that stands for itself, and references for ids. */
+function declared(value: unknown, references: ReadonlyMap<string, string>): unknown {
+  if (typeof value === 'string')
+    return references.get(value) ?? value.replaceAll('${', () => '$${');
+  if (Array.isArray(value)) return value.map((member) => declared(member, references));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== null || references === KEEP_ALL)
+      .map(([key, member]) => [key, declared(member, references)]),
+  );
+}
+
+/** A text of a dump as it was before it was declared. */
+export function asWritten(text: string): string {
+  return text.replaceAll('$${', () => '${');
+}
+
+/** `${ref:…}` by id, for what can be told by its name. */
+function nameIds(actual: ActualState): ReadonlyMap<string, string> {
+  const references = new Map<string, string>();
+  for (const { kind } of CONFIG_KINDS) {
+    const alive = actual[kind].filter(isAlive);
+    for (const view of alive) {
+      const { id, name, organization } = view;
+      const alike = alive.filter(
+        (one) => one['name'] === name && one['organization'] === organization,
+      );
+      const isPlain = typeof name === 'string' && !/[{}]/.test(name);
+      if (alike.length === 1 && isPlain) references.set(id, `\${ref:${kind}.${name}.id}`);
+    }
+  }
+  return references;
+}
+
+/** What may be declared of a shown value; what the server adds to it is left out. */
+function settable({ definition }: ConfigKind, field: string, value: unknown): unknown {
+  if (!isRecord(value) || OPAQUE_FIELDS.has(field)) return value;
+  const parsed = definition.fields.shape[field]?.safeParse(value);
+  return parsed?.success === true ? parsed.data : value;
+}
+
+/** Without a version, what is bound moves with its Agent, as it would from now on. */
+function isNewest({ agent_id: id, agent_version: version }: View, { agent }: ActualState): boolean {
+  const newest = agent.find((view) => view.id === id)?.version;
+  return newest !== undefined && String(newest) === String(version);
+}
+
+/** The variable that should hold the secret: its value is nowhere to be read. */
+function secretFor({ kind }: ConfigKind, view: View, field: string): unknown {
+  const words = `${kind}_${String(view['name'])}_${field}`;
+  const name = words.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
+  const reference = `\${secret:env:${/^[0-9]/.test(name) ? `_${name}` : name}}`;
+  return field === CHAT_WEBHOOK ? { chat_webhook_url: reference } : reference;
+}
+
+function ownerName({ organization }: View, { organization: all }: ActualState): string | undefined {
+  const name = all.find(({ id, name: known }) => id === organization || known === organization)?.[
+    'name'
+  ];
+  return typeof name === 'string' ? name : undefined;
+}
+
+function isAlive(view: View): boolean {
+  return (view['archived_at'] ?? null) === null && (view['revoked_at'] ?? null) === null;
+}
+
+function isOf(namespace: string | undefined, view: View): boolean {
+  return namespace === undefined || labelsOf(view)[NAMESPACE_LABEL] === namespace;
+}
+
+function onlyNamespace(views: readonly View[]): string | undefined {
+  const namespaces = [...new Set(views.flatMap((view) => labelsOf(view)[NAMESPACE_LABEL] ?? []))];
+  if (namespaces.length > 1) throw new SeveralNamespacesError(namespaces.sort());
+  return namespaces[0];
+}
+
+/** The kinds that a comma-separated list names, by kind or section. Undefined for an unknown word. */
+export function readKinds(words: readonly string[]): ReadonlySet<KindName> | undefined {
+  const found = words.map((word) =>
+    CONFIG_KINDS.find(({ kind, collection }) => kind === word || collection === word),
+  );
+  if (found.includes(undefined)) return undefined;
+  return new Set(found.flatMap((one) => (one ? [kindOf(one.kind).kind] : [])));
+}

@@ -1,0 +1,151 @@
+import { type ActualState, createFinder, findDeclared, identityOf, type View } from './actual.ts';
+import { readAppliedFields } from './applied-fields.ts';
+import type { DesiredObject, DesiredState } from '../objects/desired.ts';
+import type { KindName } from '../objects/kinds.ts';
+import { kindsToRead } from '../objects/object-refs.ts';
+import {
+  APPLIED_FIELDS_LABEL,
+  labelsOf,
+  NAMESPACE_LABEL,
+  type Owner,
+  ownershipOf,
+} from './ownership.ts';
+import type { PlanAction } from '../plan/plan-action.ts';
+
+/** One object that a namespace owns. */
+export interface InventoryEntry {
+  readonly kind: KindName;
+  readonly identity: string;
+  readonly id: string;
+  /** Names of the fields that were declared last, separated by spaces; null when they are not known. */
+  readonly fields: string | null;
+}
+
+/** What the store keeps of a namespace. */
+export interface Inventory {
+  readonly id: string;
+  readonly version: number;
+  readonly namespace: string;
+  readonly objects: readonly InventoryEntry[];
+  /** By kind: the creation time of the newest object that was there when the files began to manage it. */
+  readonly managed: Readonly<Partial<Record<KindName, string>>>;
+}
+
+/** Fields and labels that the files declare of an object, as {@link InventoryEntry.fields}. */
+export function declaredFields({ body, labels }: DesiredObject): string {
+  const named = Object.keys(labels).map((name) => `${LABEL}${encodeURIComponent(name)}`);
+  return [...Object.keys(body), ...named].sort().join(' ');
+}
+
+const LABEL = 'labels:';
+
+/**
+ * Fields and labels that were declared of an object before: by the inventory, else by the label that
+ * earlier releases wrote. Undefined when neither knows.
+ */
+export function declaredBefore(
+  view: View,
+  entry: InventoryEntry | undefined,
+): { fields: readonly string[]; labels: readonly string[] } | undefined {
+  const written = labelsOf(view)[APPLIED_FIELDS_LABEL];
+  const names =
+    entry?.fields?.split(' ') ??
+    (written === undefined ? undefined : [...readAppliedFields(written).keys()]);
+  return (
+    names && {
+      fields: names.filter((name) => name !== '' && !name.startsWith(LABEL)),
+      labels: names
+        .filter((name) => name.startsWith(LABEL))
+        .map((name) => decodeURIComponent(name.slice(LABEL.length))),
+    }
+  );
+}
+
+/** The owner that a namespace is, as the inventories of all namespaces know it. */
+export function withInventories(owner: Owner, inventories: readonly Inventory[]): Owner {
+  if (owner.label !== NAMESPACE_LABEL) return owner;
+  const entries = inventories.flatMap(({ namespace, objects }) =>
+    objects.map(({ id }) => [id, namespace] as const),
+  );
+  return { ...owner, known: new Map(entries) };
+}
+
+export interface InventoryUpdate {
+  readonly before: Inventory | undefined;
+  readonly desired: DesiredState;
+  readonly owner: Owner;
+  /** As it was before the apply; tells which objects are older than the management of their kind. */
+  readonly found: ActualState;
+  /** As the apply left it. */
+  readonly left: ActualState;
+  readonly report: Readonly<Record<'applied' | 'failed' | 'blocked' | 'notRun', readonly Done[]>>;
+}
+
+type Done = Pick<PlanAction, 'kind' | 'identity' | 'action' | 'id'>;
+
+/** What the inventory becomes by an apply. Pure. */
+export function nextInventory(update: InventoryUpdate): Pick<Inventory, 'objects' | 'managed'> {
+  const { before, desired, found } = update;
+  const known = new Map((before?.objects ?? []).map((entry) => [entry.id, entry]));
+  const declared = declaredEntries(update, known);
+  const taken = new Set(declared.map(({ id }) => id));
+  const rest = undeclaredEntries(update, known).filter(({ id }) => !taken.has(id));
+  const managed = { ...before?.managed };
+  for (const kind of desired.managed) managed[kind] ??= newest(found[kind]);
+  return { objects: [...declared, ...rest].sort(byKindAndIdentity), managed };
+}
+
+type Known = ReadonlyMap<string, InventoryEntry>;
+
+function declaredEntries({ desired, owner, left, report }: InventoryUpdate, known: Known) {
+  const find = createFinder();
+  const unready = new Set(
+    [...report.failed, ...report.blocked, ...report.notRun].map(
+      ({ kind, identity }) => `${kind} ${identity}`,
+    ),
+  );
+  return desired.objects.flatMap((object): InventoryEntry[] => {
+    const { kind, identity } = object;
+    const views = findDeclared(object, left, find);
+    const view = views.find((one) => ownershipOf(one, owner) === 'own');
+    if (view === undefined) return [];
+    const isReady = !unready.has(`${kind} ${identity}`);
+    const fields = isReady ? declaredFields(object) : (known.get(view.id)?.fields ?? null);
+    return [{ kind, identity, id: view.id, fields }];
+  });
+}
+
+/** Owned objects that the files do not name and that are still there. */
+function undeclaredEntries({ desired, owner, left, report }: InventoryUpdate, known: Known) {
+  const ended = new Set(
+    report.applied
+      .filter(({ action }) => action === 'delete' || action === 'revoke' || action === 'archive')
+      .map(({ id }) => id),
+  );
+  const read = kindsToRead(desired);
+  const there = [...read].flatMap((kind) =>
+    left[kind]
+      .filter((view) => ownershipOf(view, owner) === 'own' && !ended.has(view.id))
+      .filter((view) => (view['revoked_at'] ?? null) === null)
+      .map((view): InventoryEntry => {
+        const identity = identityOf(kind, view, left);
+        return { ...(known.get(view.id) ?? { fields: null }), kind, identity, id: view.id };
+      }),
+  );
+  // Kinds that this apply did not read keep what is known of them.
+  const unread = [...known.values()].filter(({ kind, id }) => !read.has(kind) && !ended.has(id));
+  return [...there, ...unread];
+}
+
+function newest(views: readonly View[]): string {
+  return views.map((view) => view.created_at ?? '').reduce(later, '');
+}
+
+function later(a: string, b: string): string {
+  return a > b ? a : b;
+}
+
+function byKindAndIdentity(a: InventoryEntry, b: InventoryEntry): number {
+  const [one, other] = [`${a.kind} ${a.identity}`, `${b.kind} ${b.identity}`];
+  return one < other ? -1 : one > other ? 1 : 0;
+}

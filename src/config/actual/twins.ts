@@ -1,0 +1,47 @@
+import { type ActualState, findActual, type View } from './actual.ts';
+import type { DesiredObject } from '../objects/desired.ts';
+import { kindOf, type KindName } from '../objects/kinds.ts';
+import type { ResourceClient } from './resource-client.ts';
+
+/** An object that this apply has made. */
+export interface Made {
+  readonly object: DesiredObject;
+  readonly view: View;
+}
+
+/**
+ * Of what was made the objects that somebody else made at the same time and first, for kinds whose names
+ * the server does not keep apart. Two who apply at once so come to the same answer, which is the older
+ * one; one list for each kind. The younger ones are taken away again.
+ */
+export async function yieldTwins(
+  client: ResourceClient,
+  made: readonly Made[],
+  actual: ActualState,
+): Promise<Made[]> {
+  const shared = made.filter(({ object }) => !isNameUnique(object.kind));
+  let now = actual;
+  for (const kind of new Set(shared.map(({ object }) => object.kind))) {
+    now = { ...now, [kind]: await client.list(kind) };
+  }
+  const lost = shared.filter(({ object, view }) =>
+    findActual(object.kind, object.identity, now).some(({ id }) => id < view.id),
+  );
+  for (const { object, view } of lost.toReversed()) await takeAway(client, object.kind, view);
+  return lost;
+}
+
+function isNameUnique(kind: KindName): boolean {
+  return kindOf(kind).definition.unique?.includes('name') ?? true;
+}
+
+/** So that it is no longer found under its name. */
+async function takeAway(client: ResourceClient, kind: KindName, view: View): Promise<void> {
+  const { definition, off } = kindOf(kind);
+  if (definition.deletable) await client.delete(kind, view.id);
+  else if (definition.archivable === true) await client.archive(kind, view.id);
+  else {
+    const body = { ...off, name: view.id };
+    await client.update(kind, view.id, { body, expectedVersion: view.version });
+  }
+}

@@ -1,0 +1,137 @@
+import { type ActualState, createFinder, findDeclared } from '../actual/actual.ts';
+import { secretOf } from '../actual/changes.ts';
+import { apply, type ApplyReport, readActual } from './apply.ts';
+import type { DesiredObject, DesiredState } from '../objects/desired.ts';
+import type { Diagnostic } from '../source/diagnostic.ts';
+import { type KindName, kindOf } from '../objects/kinds.ts';
+import { ownerFor, type Plan, plan } from '../plan/plan.ts';
+import type { ResourceClient } from '../actual/resource-client.ts';
+import { type ReferenceSources, SecretRef } from '../objects/references.ts';
+import { resolveAllSecrets } from '../read/secrets.ts';
+
+/** Number of objects that are written at once; their writes share commits of the store. */
+const PARALLELISM = 32;
+
+export interface ConvergeOptions {
+  desired: DesiredState;
+  /** The resource repository behind the client interface. */
+  client: ResourceClient;
+  sources: ReferenceSources;
+  /** Whether the stored secret of an object is this value; only the process itself can tell. */
+  secretMatches: (secret: StoredSecret) => boolean | Promise<boolean>;
+}
+
+export interface StoredSecret {
+  kind: KindName;
+  id: string;
+  field: string;
+  value: string;
+}
+
+export interface ConvergeResult {
+  /** Undefined when a secret is missing: nothing was read or written. */
+  readonly plan: Plan | undefined;
+  readonly report: ApplyReport | undefined;
+  /** Errors (a missing secret, an object that could not be written) and warnings. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Makes the stored resources what a valid file declares, at start and at every reload: creates and
+ * updates what the file owns and removes the models, providers and APIs that an earlier version of the
+ * file made. Objects of `apply` or of the API are left alone, with a warning when the file declares
+ * them too. A missing secret changes nothing at all (requirement ops.reload.atomic).
+ */
+export async function converge(options: ConvergeOptions): Promise<ConvergeResult> {
+  const { desired, client, sources } = options;
+  const { secrets, diagnostics } = await resolveAllSecrets(desired, sources);
+  if (diagnostics.length > 0) return { plan: undefined, report: undefined, diagnostics };
+  const actual = await readActual(client, desired);
+  const changed = await changedSecrets(options, { actual, secrets });
+  const writeSecrets = new Set(changed.map(({ name }) => name));
+  const planning = { desired, actual, mode: 'converge' as const, writeSecrets };
+  const planned = plan(planning);
+  const report = await apply({
+    plan: planned,
+    desired,
+    owner: ownerFor(planning),
+    client,
+    secrets,
+    parallelism: PARALLELISM,
+    // Of models that a bare name may mean, the first counts: every start makes them in the same order.
+    isStrict: true,
+  });
+  return {
+    plan: planned,
+    report,
+    diagnostics: [
+      ...warningsOf(planned, desired),
+      ...changed.filter(({ isFixed }) => isFixed).map(({ object }) => fixedWarning(object)),
+      ...errorsOf(report, desired),
+    ],
+  };
+}
+
+interface ChangedSecret {
+  /** `kind/identity#field`. */
+  name: string;
+  object: DesiredObject;
+  /** The field takes a value at creation only. */
+  isFixed: boolean;
+}
+
+async function changedSecrets(
+  { desired, secretMatches }: ConvergeOptions,
+  { actual, secrets }: { actual: ActualState; secrets: ReadonlyMap<SecretRef, string> },
+): Promise<ChangedSecret[]> {
+  const find = createFinder();
+  const changed: ChangedSecret[] = [];
+  for (const object of desired.objects) {
+    const { kind, identity, body } = object;
+    const [view] = findDeclared(object, actual, find);
+    if (view === undefined) continue;
+    for (const field of kindOf(kind).secrets) {
+      const ref = secretOf(body[field]);
+      const value = ref instanceof SecretRef ? secrets.get(ref) : undefined;
+      if (value === undefined) continue;
+      if (await secretMatches({ kind, id: view.id, field, value })) continue;
+      const isFixed = kindOf(kind).definition.immutable.includes(field);
+      changed.push({ name: `${kind}/${identity}#${field}`, object, isFixed });
+    }
+  }
+  return changed;
+}
+
+function fixedWarning({ kind, identity, place }: DesiredObject): Diagnostic {
+  return {
+    ...place,
+    path: `${kind} ${identity}`,
+    severity: 'warning',
+    message: 'has another value by now; the stored one stays',
+    hint: 'declare a new key with the new value, then revoke this one',
+  };
+}
+
+function warningsOf({ conflicts }: Plan, desired: DesiredState): Diagnostic[] {
+  return conflicts.map(({ kind, identity, owner }) => ({
+    ...placeOf(desired, kind, identity),
+    path: `${kind} ${identity}`,
+    severity: 'warning',
+    message: `exists already and belongs to ${owner}; left as it is`,
+    hint: 'rename it here, or delete the other one',
+  }));
+}
+
+function errorsOf({ failed, blocked }: ApplyReport, desired: DesiredState): Diagnostic[] {
+  return [...failed, ...blocked].map(({ kind, identity, reason }) => ({
+    ...placeOf(desired, kind, identity),
+    path: `${kind} ${identity}`,
+    severity: 'error',
+    message: reason ?? 'could not be written',
+  }));
+}
+
+function placeOf(desired: DesiredState, kind: KindName, identity: string) {
+  const object = desired.objects.find((one) => one.kind === kind && one.identity === identity);
+  return object?.place ?? { file: '', line: 1, column: 1 };
+}

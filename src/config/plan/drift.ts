@@ -1,0 +1,102 @@
+import { type ActualState, createFinder, findDeclared, identityOf } from '../actual/actual.ts';
+import type { DesiredState } from '../objects/desired.ts';
+import type { Inventory } from '../actual/inventory.ts';
+import type { KindName } from '../objects/kinds.ts';
+import { type Owner, ownershipOf } from '../actual/ownership.ts';
+import type { Plan } from './plan.ts';
+import type { PlannedChange } from './plan-action.ts';
+import { maySelect } from './selection.ts';
+
+/** An object that somebody touched on the server since the last apply. */
+export interface DriftedObject {
+  readonly kind: KindName;
+  readonly identity: string;
+  /** Of what was deleted, the id that it had. */
+  readonly id: string | null;
+  /** `added`: made by hand in a collection that the files manage, and owned by nobody. */
+  readonly what: 'changed' | 'deleted' | 'added';
+  /** Of what was changed. */
+  readonly changes: readonly PlannedChange[];
+}
+
+export interface Drift {
+  readonly drifted: readonly DriftedObject[];
+  /** Number of changes of the files that wait for an apply. */
+  readonly pending: number;
+}
+
+export interface DriftOptions {
+  readonly plan: Plan;
+  readonly desired: DesiredState;
+  readonly actual: ActualState;
+  readonly owner: Owner;
+  readonly inventories: readonly Inventory[];
+}
+
+/** Tells what was done on the server from what waits in the files. Pure. */
+export function driftOf(options: DriftOptions): Drift {
+  const { plan, desired, inventories } = options;
+  const inventory = inventories.find(({ namespace }) => namespace === desired.namespace);
+  const deleted = deletedObjects(options, inventory);
+  const changed = plan.actions.filter(({ action }) => action === 'update' || action === 'replace');
+  const drifted = changed
+    .map(({ kind, identity, id, changes }) => ({
+      kind,
+      identity,
+      id,
+      what: 'changed' as const,
+      changes: changes.filter(({ origin }) => origin === 'server' || origin === 'both'),
+    }))
+    .filter(({ changes }) => changes.length > 0);
+  const again = new Set(deleted.map(({ kind, identity }) => `${kind} ${identity}`));
+  const created = plan.actions.filter(
+    ({ action, kind, identity }) => action === 'create' && !again.has(`${kind} ${identity}`),
+  );
+  const edited = changed.flatMap(({ changes }) =>
+    changes.filter(({ origin }) => origin !== 'server'),
+  );
+  return {
+    drifted: [...drifted, ...deleted, ...addedObjects(options, inventory)],
+    pending: created.length + edited.length,
+  };
+}
+
+/** Declared objects that the namespace had and that are gone or revoked. */
+function deletedObjects(
+  { desired, actual }: DriftOptions,
+  inventory: Inventory | undefined,
+): DriftedObject[] {
+  const declared = new Set(desired.objects.map(({ kind, identity }) => `${kind} ${identity}`));
+  return (inventory?.objects ?? [])
+    .filter(({ kind, identity }) => declared.has(`${kind} ${identity}`))
+    .filter(({ kind, id }) => {
+      const view = actual[kind].find((one) => one.id === id);
+      return view === undefined || (view['revoked_at'] ?? null) !== null;
+    })
+    .map(({ kind, identity, id }) => ({ kind, identity, id, what: 'deleted', changes: [] }));
+}
+
+/**
+ * Objects of managed collections that nobody owns and that are younger than the management. What was
+ * there before (the keys of the first start, for one) stands beside the files on purpose.
+ */
+function addedObjects(
+  { desired, actual, owner }: DriftOptions,
+  inventory: Inventory | undefined,
+): DriftedObject[] {
+  const find = createFinder();
+  const declared = new Set(desired.objects.flatMap((object) => findDeclared(object, actual, find)));
+  return Object.entries(inventory?.managed ?? {}).flatMap(([name, since]) => {
+    const kind = name as KindName;
+    if (!desired.managed.has(kind)) return [];
+    return actual[kind]
+      .filter((view) => !declared.has(view) && ownershipOf(view, owner) === 'none')
+      .filter((view) => maySelect(desired.selection, kind, { view, actual }))
+      .filter((view) => (view['revoked_at'] ?? null) === null)
+      .filter((view) => (view.created_at ?? '') > since)
+      .map((view) => {
+        const identity = identityOf(kind, view, actual);
+        return { kind, identity, id: view.id, what: 'added' as const, changes: [] };
+      });
+  });
+}

@@ -1,0 +1,43 @@
+import type { Change } from '../actual/changes.ts';
+import type { KindName, Removal } from '../objects/kinds.ts';
+import type { Ownership } from '../actual/ownership.ts';
+
+/**
+ * `apply` removes nothing, `prune` removes what carries our namespace and is no longer declared,
+ * `converge` (start and reload) does so for the models and providers of this file.
+ */
+export type PlanMode = 'apply' | 'prune' | 'converge';
+
+export type ActionName = 'create' | 'update' | 'replace' | Removal | 'none';
+
+/**
+ * Who made a difference: a file that changed since the last apply, somebody else on the server since
+ * then, or both of them.
+ */
+export type Origin = 'configuration' | 'server' | 'both';
+
+export interface PlannedChange extends Change {
+  /** Absent at creation and removal, and where nothing was applied before. */
+  readonly origin?: Origin;
+}
+
+export interface PlanAction {
+  readonly kind: KindName;
+  readonly identity: string;
+  readonly action: ActionName;
+  /** Null for what does not exist yet. */
+  readonly id: string | null;
+  /** The version that the plan is made for; apply refuses another. */
+  readonly version: number | null;
+  readonly changes: readonly PlannedChange[];
+  readonly reason: string;
+  readonly ownership: Ownership;
+  /** Present where the object is paused around the update. */
+  readonly steps?: readonly ['pause', 'update', 'unpause'];
+  /** Says what happens beyond the changes. */
+  readonly note?: string;
+  /** Digests of the members that the object had, by name, so that a refusal can name what changed. */
+  readonly basis?: Readonly<Record<string, string>>;
+  /** Fields that no update can change, so that the object gets a new id. */
+  readonly forcedBy?: readonly string[];
+}

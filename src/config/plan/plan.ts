@@ -1,0 +1,265 @@
+import {
+  type ActualState,
+  createFinder,
+  type findActual,
+  findDeclared,
+  type View,
+} from '../actual/actual.ts';
+import { toAppliedFields } from '../actual/applied-fields.ts';
+import { basisOf } from '../actual/basis.ts';
+import { type DesiredObject, type DesiredState, digestOf } from '../objects/desired.ts';
+import { withPlannedVersion } from '../objects/follow-agent.ts';
+import {
+  declaredBefore,
+  type Inventory,
+  type InventoryEntry,
+  withInventories,
+} from '../actual/inventory.ts';
+import { kindOf, type KindName } from '../objects/kinds.ts';
+import { lifecycleLabels } from '../actual/lifecycle.ts';
+import {
+  APPLIED_FIELDS_LABEL,
+  LAST_APPLIED_LABEL,
+  NAMESPACE_LABEL,
+  type Owner,
+  OWNER_LABEL,
+  ownerName,
+  type Ownership,
+  ownershipOf,
+} from '../actual/ownership.ts';
+import type { ActionName, PlanAction, PlanMode } from './plan-action.ts';
+import { planComparison, planCreation } from './plan-object.ts';
+import { type Confirmation, confirmationFor, planRemovals } from './plan-removals.ts';
+
+/** What an apply would do. Plain JSON without any secret value. */
+export interface Plan extends Confirmation {
+  readonly format: 1;
+  readonly namespace: string;
+  readonly mode: PlanMode;
+  /** Where it may be applied, as the caller names it; null when it was made for no server. */
+  readonly target: { readonly server: string; readonly organization: string } | null;
+  /** In the order of their execution. */
+  readonly actions: readonly PlanAction[];
+  /** Objects of another owner that are declared here; they are left alone. */
+  readonly conflicts: readonly { kind: KindName; identity: string; id: string; owner: string }[];
+  /** Objects whose declaration asks for what can neither be changed nor replaced. */
+  readonly fixed: readonly { kind: KindName; identity: string; id: string; fields: string[] }[];
+  /** Several objects of one declared identity, or of both names of one that moved. */
+  readonly ambiguous: readonly { kind: KindName; identity: string; ids: string[] }[];
+  /** Objects that are pinned by an id that nothing has. */
+  readonly lost: readonly { kind: KindName; identity: string; id: string }[];
+  /** Own objects of which it is not known what was declared before; nothing of them is reset. */
+  readonly unknown: readonly { kind: KindName; identity: string }[];
+  /** What `--prune` would remove. */
+  readonly prunable: readonly { kind: KindName; identity: string; id: string }[];
+  readonly summary: {
+    readonly create: number;
+    readonly update: number;
+    readonly replace: number;
+    readonly remove: number;
+    readonly none: number;
+    /** Changes in all; 0 for a plan that does nothing. */
+    readonly total: number;
+  };
+}
+
+export interface PlanOptions {
+  desired: DesiredState;
+  actual: ActualState;
+  mode: PlanMode;
+  target?: Plan['target'];
+  /** `kind/identity#field` of secrets to write although nothing readable differs. */
+  writeSecrets?: ReadonlySet<string>;
+  /** Takes objects without an owner into this namespace. */
+  adopt?: boolean;
+  /** The only objects that may be removed. Default: all that are not declared. */
+  removable?: ReadonlySet<View>;
+  /** Inventories of all namespaces. Default: none are kept. */
+  inventories?: readonly Inventory[];
+  /** `file:<name>` in mode `converge`. Default: the namespace. */
+  fileOwner?: string;
+}
+
+const UNCONFIRMED: Confirmation = { confirmPrune: null, irreversible: [] };
+
+/** Compares the declared with the actual state. Pure; reads nothing and changes nothing. */
+export function plan(options: PlanOptions): Plan {
+  const { desired, actual, mode } = options;
+  const owner = ownerFor(options);
+  const find = createFinder();
+  const inventory = inventoryOf(options);
+  let planned = actual;
+  const outcomes = desired.objects.map((object) => {
+    const outcome = planObject(object, { ...options, actual: planned, owner, find, inventory });
+    if (outcome.action) planned = withPlannedVersion(planned, outcome.action);
+    return outcome;
+  });
+  const actions = outcomes.flatMap(({ action }) => action ?? []);
+  const renamed = new Set(outcomes.flatMap(({ former }) => former ?? []));
+  const { removable } = options;
+  const removals = planRemovals({ desired, actual, mode, owner, renamed, removable });
+  const prunable = removals.map(({ kind, identity, id }) => ({ kind, identity, id: id ?? '' }));
+  if (mode !== 'apply') actions.push(...removals);
+  return {
+    format: 1,
+    namespace: desired.namespace,
+    mode,
+    target: options.target ?? null,
+    actions: actions.map((action) => withBasis(action, actual)),
+    conflicts: outcomes.flatMap(({ conflict }) => conflict ?? []),
+    ambiguous: outcomes.flatMap(({ ambiguous }) => ambiguous ?? []),
+    fixed: outcomes.flatMap(({ fixed }) => fixed ?? []),
+    lost: outcomes.flatMap(({ lost }) => lost ?? []),
+    unknown: outcomes.flatMap(({ unknown }) => unknown ?? []),
+    prunable,
+    ...(mode === 'prune' ? confirmationFor(removals, { actual, owner }) : UNCONFIRMED),
+    summary: summaryOf(actions),
+  };
+}
+
+function withBasis(action: PlanAction, actual: ActualState): PlanAction {
+  if (action.id === null || action.action === 'none') return action;
+  const view = actual[action.kind].find(({ id }) => id === action.id);
+  return view ? { ...action, basis: basisOf(view) } : action;
+}
+
+interface ObjectOptions extends PlanOptions {
+  owner: Owner;
+  find: typeof findActual;
+  inventory: KnownObjects;
+}
+
+/** Entries of the namespace's inventory by the id, and by the name, of their object. */
+interface KnownObjects {
+  readonly byId: ReadonlyMap<string, InventoryEntry>;
+  readonly byName: ReadonlyMap<string, InventoryEntry>;
+}
+
+function inventoryOf({ desired, mode, inventories = [] }: PlanOptions): KnownObjects {
+  const own = inventories.find(({ namespace }) => namespace === desired.namespace);
+  const objects = mode === 'converge' ? [] : (own?.objects ?? []);
+  return {
+    byId: new Map(objects.map((entry) => [entry.id, entry])),
+    byName: new Map(objects.map((entry) => [`${entry.kind} ${entry.identity}`, entry])),
+  };
+}
+
+/** What comes of one declared object: an action, or why there can be none. */
+interface ObjectOutcome {
+  action?: PlanAction;
+  /** The object of another name that it is so far. */
+  former?: View;
+  conflict?: Plan['conflicts'][number];
+  ambiguous?: Plan['ambiguous'][number];
+  fixed?: Plan['fixed'][number];
+  unknown?: Plan['unknown'][number];
+  lost?: Plan['lost'][number];
+}
+
+function planObject(object: DesiredObject, options: ObjectOptions): ObjectOutcome {
+  const { kind, identity } = object;
+  const { desired, actual, mode, owner, find } = options;
+  const found = findDeclared(object, actual, find);
+  const formerly = desired.moved.find((one) => one.kind === kind && one.to === identity)?.from;
+  const former = formerly === undefined ? [] : find(kind, formerly, actual);
+  const all = [...found, ...former];
+  if (all.length > 1) return { ambiguous: { kind, identity, ids: all.map(({ id }) => id) } };
+  const [view] = all;
+  const { byId, byName } = options.inventory;
+  if (view === undefined && object.id !== undefined) {
+    return { lost: { kind, identity, id: object.id } };
+  }
+  if (view === undefined) {
+    return { action: planCreation(object, { wasDeleted: byName.has(`${kind} ${identity}`) }) };
+  }
+  const entry = byId.get(view.id);
+  // A key that is revoked never comes back; what is read at start leaves it so.
+  if (mode !== 'converge' && (view['revoked_at'] ?? null) !== null) {
+    return { fixed: { kind, identity, id: view.id, fields: ['revoked_at'] } };
+  }
+  const action = planComparison(object, view, {
+    actual,
+    owner,
+    writeSecrets: options.writeSecrets ?? new Set(),
+    adopt: options.adopt === true,
+    mayReplace: mode !== 'converge',
+    entry,
+    formerly: former.length > 0 ? formerly : undefined,
+  });
+  const ownership = ownershipOf(view, owner);
+  const isKnown = ownership !== 'own' || declaredBefore(view, entry) !== undefined;
+  const rest = {
+    ...(former.length > 0 && { former: view }),
+    ...(!isKnown && { unknown: { kind, identity } }),
+  };
+  const isClaimed = action.action !== 'none' || (options.adopt === true && ownership === 'other');
+  if (isClaimed && !mayWrite(kind, ownership, mode)) {
+    return {
+      ...rest,
+      conflict: { kind, identity, id: view.id, owner: ownerName(view, owner.known) },
+    };
+  }
+  if (action.action === 'none') {
+    const reason = `as declared; managed by ${ownerName(view, owner.known)}`;
+    return { ...rest, action: ownership === 'other' ? { ...action, reason } : action };
+  }
+  const { removedBy } = kindOf(kind);
+  if (action.action === 'replace' && removedBy !== 'delete') {
+    return {
+      ...rest,
+      fixed: { kind, identity, id: view.id, fields: [...(action.forcedBy ?? [])] },
+    };
+  }
+  return { ...rest, action };
+}
+
+/** The owner whose objects a plan of this mode may create, change and remove. */
+export function ownerFor({
+  desired,
+  mode,
+  fileOwner,
+  inventories = [],
+}: Pick<PlanOptions, 'desired' | 'mode' | 'fileOwner' | 'inventories'>): Owner {
+  return mode === 'converge'
+    ? { label: OWNER_LABEL, value: fileOwner ?? `file:${desired.namespace}` }
+    : withInventories({ label: NAMESPACE_LABEL, value: desired.namespace }, inventories);
+}
+
+/** The labels of an object that this owner has just written. */
+export function ownedLabels(
+  object: DesiredObject,
+  owner: Owner,
+  actual: ActualState,
+): Record<string, string> {
+  const fields = toAppliedFields(object, actual);
+  return {
+    ...object.labels,
+    [owner.label]: owner.value,
+    [LAST_APPLIED_LABEL]: digestOf(object),
+    ...(fields !== undefined && { [APPLIED_FIELDS_LABEL]: fields }),
+    ...lifecycleLabels(object.lifecycle),
+  };
+}
+
+/**
+ * A file read at start may change what it made itself and, because the gateway makes the first one
+ * on its own, an organization that nobody owns.
+ */
+function mayWrite(kind: KindName, ownership: Ownership, mode: PlanMode): boolean {
+  if (ownership !== 'none') return ownership === 'own';
+  return mode !== 'converge' || kind === 'organization';
+}
+
+function summaryOf(actions: readonly PlanAction[]): Plan['summary'] {
+  const count = (...names: ActionName[]) =>
+    actions.filter(({ action }) => names.includes(action)).length;
+  const none = count('none');
+  return {
+    create: count('create'),
+    update: count('update'),
+    replace: count('replace'),
+    remove: count('delete', 'disable', 'revoke', 'archive'),
+    none,
+    total: actions.length - none,
+  };
+}

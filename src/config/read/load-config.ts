@@ -1,0 +1,189 @@
+import { checkPrograms } from './check-programs.ts';
+import { checkReferences } from './check-references.ts';
+import { checkSecrets } from './check-secrets.ts';
+import { type DesiredState, toDesired } from '../objects/desired.ts';
+import { type Diagnostic, hasErrors, type Place, sortDiagnostics } from '../source/diagnostic.ts';
+import { type ConfigFiles, type ConfigSource, nodeConfigFiles, readSources } from './load.ts';
+import { createPlaces, type Places } from '../source/locate.ts';
+import { mergeDocuments } from './merge.ts';
+import { layOver } from './overlay.ts';
+import { operatorNames } from '../schema/operator-names.ts';
+import { parseYaml } from '../source/parse-yaml.ts';
+import { isRecord } from '../objects/record.ts';
+import { resolveDocument } from './resolve.ts';
+import { checkSections } from '../schema/schema.ts';
+import {
+  resolveServerConfig,
+  type ServerConfig,
+  type SettingOrigin,
+} from '../schema/server-config.ts';
+
+export interface LoadConfigOptions {
+  /** Files, directories, `-` (see `readSources`). */
+  paths: readonly string[];
+  stdin?: string;
+  /** True: directories below directories, too. Default false. */
+  recursive?: boolean;
+  /** Files and directories that are laid over what `paths` say, in this order (see `layOver`). */
+  overlays?: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  /** Settings of the `server` section by path (`listen.port`), as given on the command line. */
+  flags?: Readonly<Record<string, unknown>>;
+  /** Default `error`. */
+  unknownFields?: 'error' | 'warn';
+  cwd: string;
+  /** Default: the real file system. */
+  files?: ConfigFiles;
+}
+
+export interface GatewayConfig {
+  readonly server: ServerConfig;
+  /** Where each server setting came from; what is absent is a default. */
+  readonly origins: ReadonlyMap<string, SettingOrigin>;
+  readonly desired: DesiredState;
+  /** True when the files hold nothing but `version` and `namespace`. */
+  readonly isEmpty: boolean;
+  /** Every file of configuration that was read, as given. */
+  readonly files: readonly string[];
+  /** Absolute paths of the files that they refer to: `${file:…}`, `${secret:file:…}`. */
+  readonly included: readonly string[];
+}
+
+export interface LoadedConfig {
+  /** Undefined when any diagnostic is an error. */
+  readonly config: GatewayConfig | undefined;
+  /** In the order of files and lines. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Sections that declare nothing by themselves. */
+const EMPTY_SECTIONS: ReadonlySet<string> = new Set(['version', 'namespace']);
+
+/**
+ * Loads, resolves and validates the configuration without network: every problem at once, each with
+ * its file, line and column. Secrets stay references. Touches nothing but `files`.
+ */
+export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
+  const files = options.files ?? nodeConfigFiles;
+  const unknownFields = options.unknownFields ?? 'error';
+  const places = createPlaces();
+  const read = await readDocuments(options.paths, { ...options, files, places });
+  const overlays: ReadDocuments[] = [];
+  for (const path of options.overlays ?? []) {
+    overlays.push(await readDocuments([path], { ...options, files, places }));
+  }
+  const all = [read, ...overlays];
+  const diagnostics = all.flatMap((one) => one.diagnostics);
+  const { tree, diagnostics: merging } = mergeDocuments(read.values, places);
+  const [first] = all.flatMap(({ sources }) => sources);
+  if (read.values.length === 0 && first !== undefined) {
+    places.markContainer(tree, { file: first.file, line: 1, column: 1 });
+  }
+  for (const value of overlays.flatMap((one) => one.values)) {
+    diagnostics.push(...layOver(tree, value, places));
+  }
+  const server = resolveServerConfig({
+    file: { root: tree, places },
+    directory: baseDirectory(read.sources, places.find(tree, ['server']), options.cwd),
+    env: options.env,
+    ...(options.flags && { flags: options.flags }),
+    unknownFields,
+  });
+  const sections = checkSections(tree, { places, unknownFields });
+  const judged = [...server.diagnostics, ...sections.diagnostics, ...checkReferences(tree, places)];
+  diagnostics.push(
+    ...merging,
+    ...withoutPlaces(judged, new Set(all.flatMap(({ unresolved }) => unresolved.map(placeOf)))),
+    ...checkSecrets(tree, places),
+    ...(server.config
+      ? checkPrograms(tree, { places, operator: operatorNames(server.config) })
+      : []),
+  );
+  const sorted = withoutRepeats(sortDiagnostics(diagnostics));
+  if (hasErrors(sorted) || server.config === undefined) {
+    return { config: undefined, diagnostics: sorted };
+  }
+  return {
+    config: {
+      server: server.config,
+      origins: server.origins,
+      desired: toDesired(sections.tree, (path) => places.find(tree, path)),
+      isEmpty: Object.keys(tree).every((name) => EMPTY_SECTIONS.has(name)),
+      files: all.flatMap(({ sources }) => sources.map(({ file }) => file)),
+      included: [...new Set(all.flatMap((one) => one.included))],
+    },
+    diagnostics: sorted,
+  };
+}
+
+interface ReadDocuments {
+  readonly sources: readonly ConfigSource[];
+  /** One for each YAML document, references replaced. */
+  readonly values: readonly Readonly<Record<string, unknown>>[];
+  readonly included: readonly string[];
+  /** References that stand for nothing; they are among the diagnostics. */
+  readonly unresolved: readonly Diagnostic[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+async function readDocuments(
+  paths: readonly string[],
+  options: LoadConfigOptions & { files: ConfigFiles; places: Places },
+): Promise<ReadDocuments> {
+  const { files, places, env } = options;
+  const read = await readSources({ ...options, paths });
+  const diagnostics = [...read.diagnostics];
+  const unresolved: Diagnostic[] = [];
+  const values: Record<string, unknown>[] = [];
+  const included: string[] = [];
+  for (const source of read.sources) {
+    const parsed = parseYaml(source, places);
+    diagnostics.push(...parsed.diagnostics);
+    for (const document of parsed.documents) {
+      if (!isRecord(document.value)) {
+        const message = 'expected a mapping with version, server, providers, models and so on';
+        diagnostics.push({ ...document.place, path: '', severity: 'error', message });
+        continue;
+      }
+      dropExtensions(document.value);
+      const resolved = await resolveDocument(document, { places, sources: { env, files } });
+      diagnostics.push(...resolved.diagnostics);
+      unresolved.push(...resolved.diagnostics);
+      included.push(...resolved.included);
+      values.push(document.value);
+    }
+  }
+  return { sources: read.sources, values, included, unresolved, diagnostics };
+}
+
+/** Sections `x-…` are the author's own, a place for anchors: nothing in them is judged. */
+function dropExtensions(document: Record<string, unknown>): void {
+  for (const name of Object.keys(document)) if (name.startsWith('x-')) delete document[name];
+}
+
+/** Relative paths start at the file that has the `server` section, else at the first file. */
+function baseDirectory(sources: readonly ConfigSource[], place: Place, cwd: string): string {
+  const source = sources.find(({ file }) => file === place.file) ?? sources[0];
+  return source?.directory ?? cwd;
+}
+
+/** Leaves out what is wrong with a value only because its reference could not be resolved. */
+function withoutPlaces(
+  diagnostics: readonly Diagnostic[],
+  places: ReadonlySet<string>,
+): Diagnostic[] {
+  return diagnostics.filter((diagnostic) => !places.has(placeOf(diagnostic)));
+}
+
+function placeOf({ file, line, column }: Place): string {
+  return `${file}:${line}:${column}`;
+}
+
+/** One place and one message is one problem, whichever checks saw it. */
+function withoutRepeats(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const seen = new Set<string>();
+  return diagnostics.filter(({ file, line, column, message }) => {
+    const key = `${placeOf({ file, line, column })}:${message}`;
+    return !seen.has(key) && seen.add(key);
+  });
+}

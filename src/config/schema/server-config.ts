@@ -1,0 +1,311 @@
+import type { ValueBound } from '../../core/json/json-document.ts';
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import type { OwnWebhook } from '../../resources/kinds/chat-webhooks.ts';
+import { checkTree } from './check-tree.ts';
+import type { Diagnostic } from '../source/diagnostic.ts';
+import { createPlaces, formatPath, type Path, type Places, valueAt } from '../source/locate.ts';
+import { ObjectRef, SecretRef } from '../objects/references.ts';
+import { serverSchema, type ServerSettings } from './server-schema.ts';
+
+/** A scalar or list of the `server` section, and the variable that overrides it. */
+export interface ServerSetting {
+  /** `listen.port`. */
+  readonly path: string;
+  readonly env: string;
+  readonly description: string;
+  /** Given as a comma-separated text in the variable. */
+  readonly isList: boolean;
+}
+
+export type SettingOrigin = 'flag' | 'env' | 'file' | 'default';
+
+/** The `server` section as the process uses it: durations in milliseconds, sizes in bytes, paths absolute. */
+export interface ServerConfig {
+  listen: { host: string; port: number };
+  dataDir: string;
+  store: { driver: string; path: string; options: Record<string, unknown> };
+  limits: {
+    rpm: number | null;
+    bodyBytes: number;
+    /** Null: a quarter of the heap limit. */
+    bodyMemoryBytes: number | null;
+    /** Of the bodies of inference calls and of all others. */
+    bodyValues: ValueBound;
+    resourceValues: ValueBound;
+    /** Of an answer that is parsed whole. */
+    answerValues: number;
+    headerBytes: number;
+    urlBytes: number;
+    requestTimeoutMs: number;
+    interactionWaitMs: number;
+    runRetentionMs: number;
+    outputTokensBound: number;
+    maxConnections: number;
+  };
+  /** Milliseconds since the end; null: for ever, of results their own time. */
+  retention: ServerSettings['retention'];
+  /** Milliseconds. */
+  timeouts: { firstContent: number; idle: number; total: number };
+  drainMs: number;
+  drainDelayMs: number;
+  drainIdleMs: number;
+  ledger: 'auto' | 'before_call' | 'during_call';
+  log: ServerSettings['log'];
+  secrets: {
+    masterKey: SecretRef | undefined;
+    previousKeys: SecretRef[];
+    masterKeyFile: string;
+  };
+  cors: { origins: string[] };
+  allowedHosts: string[];
+  metrics: { listen: { host: string; port: number } | null };
+  /** What addresses of callers may reach beside the public network. */
+  outbound: { allow: string[] };
+  /** Media that the gateway or a provider keeps for clients. */
+  media: {
+    /** Name of a provider; null: the gateway. */
+    provider: string | null;
+    store: { driver: string; path: string; options: Record<string, unknown> };
+    maxBytes: number;
+    fetchTimeoutMs: number;
+    linkLifetimeMs: number;
+    publicUrl: string | null;
+  };
+  /** Where Schedules may announce their runs beside the known providers. */
+  notifications: { webhooks: OwnWebhook[] };
+  compat: { resourceXApiKey: boolean; modelLists: boolean };
+  /** Programs that Agents may name; the one place where commands come from. */
+  harnesses: Readonly<Record<string, HarnessProgram>>;
+  /** Agents may bring commands of their own, too. */
+  harnessesInline: boolean;
+  mcpServers: Readonly<Record<string, OperatorProgram>>;
+  workers: number;
+}
+
+export interface OperatorProgram {
+  command: string;
+  args: string[];
+  /** Secret references are resolved where the program is started. */
+  env: Record<string, string | SecretRef>;
+}
+
+export interface HarnessProgram extends OperatorProgram {
+  protocol: 'acp' | 'jsonl';
+  /** Milliseconds. */
+  timeouts: { start: number; turn: number; stop: number };
+}
+
+export interface ServerInput {
+  /** The `server` section as loaded, with the places of its values. */
+  file?: { root: unknown; places: Places };
+  /** Where relative paths start. */
+  directory: string;
+  env: Readonly<Record<string, string | undefined>>;
+  /** By setting path. */
+  flags?: Readonly<Record<string, unknown>>;
+  unknownFields?: 'error' | 'warn';
+}
+
+export interface ResolvedServer {
+  config: ServerConfig | undefined;
+  /** By setting path; what is absent is a default. */
+  origins: ReadonlyMap<string, SettingOrigin>;
+  diagnostics: Diagnostic[];
+}
+
+const SHORT_NAMES: Readonly<Record<string, string>> = {
+  'listen.host': 'GATEWAY_HOST',
+  'listen.port': 'GATEWAY_PORT',
+  'secrets.master_key': 'GATEWAY_MASTER_KEY',
+};
+const SECRET_SETTINGS = ['secrets.master_key', 'secrets.previous_keys'];
+
+/** Every setting of the `server` section that a `GATEWAY_*` variable or a flag can give. */
+export function serverSettings(): ServerSetting[] {
+  return leaves(serverSchema).map((leaf) => ({
+    ...leaf,
+    env: SHORT_NAMES[leaf.path] ?? `GATEWAY_${leaf.path.replaceAll('.', '_').toUpperCase()}`,
+  }));
+}
+
+/**
+ * Flags win over `GATEWAY_*` variables, those over the file, the file over the defaults
+ * (requirement config.precedence). A bad value is a diagnostic that names its flag or variable.
+ */
+export function resolveServerConfig(input: ServerInput): ResolvedServer {
+  const fromFile = input.file ?? { root: {}, places: createPlaces() };
+  const origins = new Map<string, SettingOrigin>();
+  const section = copyOf(valueAt(fromFile.root, ['server']) ?? {});
+  const root = { server: section };
+  const overlaid = new Map<string, string>();
+  for (const setting of serverSettings()) {
+    const { path, env } = setting;
+    const steps = path.split('.');
+    if (valueAt(section, steps) !== undefined) origins.set(path, 'file');
+    const text = input.env[env];
+    const flag = input.flags?.[path];
+    if (flag === undefined && (text === undefined || text === '')) continue;
+    const value = flag ?? fromText(setting, text ?? '');
+    put(section as Record<string, unknown>, steps, value);
+    origins.set(path, flag === undefined ? 'env' : 'flag');
+    overlaid.set(formatPath(['server', ...steps]), flag === undefined ? env : `flag ${path}`);
+  }
+  const places = overlayPlaces(fromFile, overlaid);
+  const { value, diagnostics } = checkTree(serverSchema, {
+    root,
+    at: ['server'],
+    places,
+    unknownFields: input.unknownFields ?? 'error',
+  });
+  return { config: value && toServerConfig(value, input.directory), origins, diagnostics };
+}
+
+/** Environment values count as text from outside of the file, so the schema alone gives them a type. */
+function overlayPlaces(
+  file: NonNullable<ServerInput['file']>,
+  overlaid: ReadonlyMap<string, string>,
+): Places {
+  const sourceOf = (path: Path) =>
+    [...overlaid].find(([setting]) => formatPath(path).startsWith(setting))?.[1];
+  return {
+    ...file.places,
+    isInterpolated: (_root, path) =>
+      sourceOf(path) !== undefined || file.places.isInterpolated(file.root, path),
+    find(_root, path, part) {
+      const source = sourceOf(path);
+      if (source !== undefined) return { file: source, line: 1, column: 1 };
+      return file.places.find(file.root, path, part);
+    },
+  };
+}
+
+function fromText({ path, env, isList }: Leaf & { env: string }, text: string): unknown {
+  if (isList && !SECRET_SETTINGS.includes(path)) return text.split(',').map((part) => part.trim());
+  if (!SECRET_SETTINGS.includes(path)) return text;
+  const reference = new SecretRef('env', env, '');
+  return isList ? [reference] : reference;
+}
+
+function put(section: Record<string, unknown>, steps: readonly string[], value: unknown): void {
+  let container = section;
+  for (const step of steps.slice(0, -1)) {
+    const next = container[step];
+    container[step] = typeof next === 'object' && next !== null ? next : {};
+    container = container[step] as Record<string, unknown>;
+  }
+  container[steps.at(-1)!] = value;
+}
+
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (typeof value !== 'object' || value === null || value instanceof SecretRef) return value;
+  if (value instanceof ObjectRef) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, copyOf(member)]));
+}
+
+interface Leaf {
+  path: string;
+  description: string;
+  isList: boolean;
+}
+
+/** Read from the schema itself: to make a JSON schema of it takes longer than all else that loads a file. */
+function leaves(schema: z.core.$ZodType, path: readonly string[] = [], told = ''): Leaf[] {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  const description = z.globalRegistry.get(schema)?.description ?? told;
+  if (def.type === 'pipe') return leaves(def.in, path, description);
+  if ('innerType' in def) return leaves(def.innerType, path, description);
+  if (def.type === 'object') {
+    return Object.entries(def.shape).flatMap(([name, inner]) => leaves(inner, [...path, name]));
+  }
+  if (def.type === 'record') return [];
+  return [{ path: path.join('.'), description, isList: def.type === 'array' }];
+}
+
+/** Numbers are made faster than other values. */
+const NUMBERS_PER_VALUE = 8;
+
+function toServerConfig(settings: ServerSettings, directory: string): ServerConfig {
+  const { limits, secrets, store, media } = settings;
+  const dataDir = resolve(directory, settings.data_dir);
+  return {
+    listen: settings.listen,
+    dataDir,
+    store: { ...store, path: resolve(directory, store.path ?? resolve(dataDir, 'store')) },
+    limits: toLimits(limits),
+    retention: settings.retention,
+    timeouts: {
+      firstContent: settings.timeouts.first_content,
+      idle: settings.timeouts.idle,
+      total: settings.timeouts.total,
+    },
+    drainMs: settings.drain,
+    drainDelayMs: settings.drain_delay,
+    drainIdleMs: settings.drain_idle,
+    ledger: settings.ledger,
+    log: settings.log,
+    secrets: {
+      masterKey: secrets.master_key as SecretRef | undefined,
+      previousKeys: secrets.previous_keys as unknown as SecretRef[],
+      masterKeyFile: resolve(directory, secrets.master_key_file ?? resolve(dataDir, 'master.key')),
+    },
+    cors: settings.cors,
+    allowedHosts: settings.allowed_hosts,
+    metrics: settings.metrics,
+    outbound: settings.outbound,
+    media: toMediaConfig(media, resolve(directory, media.path ?? resolve(dataDir, 'media'))),
+    notifications: {
+      webhooks: Object.entries(settings.notifications.webhooks).map(([name, webhook]) => ({
+        name,
+        ...webhook,
+      })),
+    },
+    compat: {
+      resourceXApiKey: settings.compat.resource_x_api_key,
+      modelLists: settings.compat.model_lists,
+    },
+    harnesses: settings.harnesses,
+    harnessesInline: settings.harnesses_inline,
+    mcpServers: settings.mcp_servers,
+    workers: settings.workers,
+  };
+}
+
+function toLimits(limits: ServerSettings['limits']): ServerConfig['limits'] {
+  return {
+    rpm: limits.rpm,
+    bodyBytes: limits.body,
+    bodyMemoryBytes: limits.body_memory ?? null,
+    answerValues: limits.answer_values,
+    bodyValues: {
+      most: limits.body_values,
+      numbers: limits.body_values * NUMBERS_PER_VALUE,
+      setting: 'server.limits.body_values',
+    },
+    // Each number may be at fault, and then costs as much as any other value.
+    resourceValues: {
+      most: limits.resource_values,
+      numbers: limits.resource_values,
+      setting: 'server.limits.resource_values',
+    },
+    headerBytes: limits.header_bytes,
+    urlBytes: limits.url_bytes,
+    requestTimeoutMs: limits.request_timeout,
+    interactionWaitMs: limits.interaction_wait,
+    runRetentionMs: limits.run_retention,
+    outputTokensBound: limits.output_tokens_bound,
+    maxConnections: limits.max_connections,
+  };
+}
+
+function toMediaConfig(media: ServerSettings['media'], path: string): ServerConfig['media'] {
+  return {
+    provider: media.provider,
+    store: { driver: media.driver, path, options: media.options },
+    maxBytes: media.max_size,
+    fetchTimeoutMs: media.fetch_timeout,
+    linkLifetimeMs: media.link_lifetime,
+    publicUrl: media.public_url,
+  };
+}

@@ -1,0 +1,289 @@
+import { z } from 'zod';
+import { parseDuration } from '../../core/time/duration.ts';
+import { CHAT_FORMATS } from '../../resources/kinds/chat-webhooks.ts';
+import { parseSize } from '../source/size.ts';
+
+const port = z.int().min(0).max(65_535);
+const host = z.string().min(1).default('127.0.0.1');
+const listen = z.object({
+  host: host.describe('Address to listen on.'),
+  port: port.default(8787).describe('Port; 0 takes a free one and prints it.'),
+});
+
+/** Milliseconds from `500ms`, `2s`, `5m`, `1h` or a number of seconds. */
+const duration = z.union([z.string(), z.number()]).transform((value, context) => {
+  try {
+    return parseDuration(value);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'expected a duration as 500ms, 30s, 5m or 1h' });
+    return z.NEVER;
+  }
+});
+
+const size = z.union([z.string(), z.number()]).transform((value, context) => {
+  const bytes = parseSize(value);
+  if (bytes !== undefined && bytes > 0) return bytes;
+  context.addIssue({ code: 'custom', message: 'expected a size as 32MiB or a number of bytes' });
+  return z.NEVER;
+});
+
+const secret = z.string().min(1);
+const texts = z.array(z.string().min(1));
+
+const store = z.object({
+  driver: z
+    .string()
+    .min(1)
+    .default('lmdb')
+    .describe('lmdb, redis, postgres, memory, or the name of an unstorage driver.'),
+  path: z.string().min(1).optional().describe('Where the store lies. Default <data_dir>/store.'),
+  options: z.record(z.string(), z.unknown()).default({}).describe("The driver's own options."),
+});
+
+const limits = z.object({
+  rpm: z.int().min(1).nullable().default(null).describe('Requests per minute of the platform.'),
+  body: size.prefault('32MiB').describe('Largest request body.'),
+  body_memory: size
+    .optional()
+    .describe(
+      'Memory of all request bodies of one process, at least `body`. Default a quarter of its heap limit.',
+    ),
+  body_values: z
+    .int()
+    .min(1000)
+    .default(250_000)
+    .describe('Most JSON values in the body of an inference call; a list of numbers is one.'),
+  resource_values: z
+    .int()
+    .min(1000)
+    .default(50_000)
+    .describe('Most JSON values in any other body.'),
+  answer_values: z
+    .int()
+    .min(1000)
+    .default(2_000_000)
+    .describe('Most JSON values in an answer that is translated or rebuilt.'),
+  header_bytes: z.int().min(1024).default(16_384).describe('Largest request head.'),
+  url_bytes: z.int().min(256).default(8192).describe('Longest request target.'),
+  request_timeout: duration.prefault('30s').describe('Time to receive a whole request body.'),
+  interaction_wait: duration
+    .prefault('60s')
+    .describe('How long a call waits for work that goes on at its provider, or for its run.'),
+  run_retention: duration
+    .prefault('7d')
+    .describe('How long a run that is over, and the log of its webhook, are kept.'),
+  output_tokens_bound: z
+    .int()
+    .min(1)
+    .default(16_384)
+    .describe('Output tokens reserved when neither request nor model bounds them.'),
+  max_connections: z.int().min(1).default(10_000).describe('Client connections of one worker.'),
+});
+
+/** What ends soon is still asked for, and clocks of several machines differ. */
+const MIN_KEPT_MS = 3_600_000;
+const kept = duration
+  .refine((ms) => ms >= MIN_KEPT_MS, 'expected at least 1h')
+  .nullable()
+  .default(null);
+
+const retention = z.object({
+  events: kept.describe('How long the events of a Session are kept after its end; null: for ever.'),
+  records: kept.describe('How long the record of a request is kept; null: for ever.'),
+  runs: kept.describe('How long a run of a Schedule is kept; null: for ever.'),
+  results: kept.describe(
+    'How long the result of work in the background is kept; null: its own time.',
+  ),
+});
+
+const timeouts = z.object({
+  first_content: duration.prefault('120s').describe('To the first content of an answer.'),
+  idle: duration.prefault('120s').describe('Between two pieces of a stream.'),
+  total: duration.prefault('600s').describe('A whole inference call.'),
+});
+
+const log = z.object({
+  level: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('Least severe line.'),
+  format: z.enum(['json', 'text']).default('text').describe('Form of a line.'),
+  content: z.boolean().default(false).describe('Keep prompts and answers in request records.'),
+});
+
+const secrets = z.object({
+  master_key: secret.optional().describe('Key that seals stored secrets, as a secret reference.'),
+  previous_keys: z.array(secret).default([]).describe('Former master keys, which still open.'),
+  master_key_file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Where a generated master key lies. Default <data_dir>/master.key.'),
+});
+
+const media = z.object({
+  provider: z
+    .string()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe('Provider that registers and keeps it; null: the gateway itself.'),
+  driver: z
+    .string()
+    .min(1)
+    .default('fs')
+    .describe('fs, memory, s3, or the name of another unstorage driver.'),
+  path: z.string().min(1).optional().describe('Where it lies. Default <data_dir>/media.'),
+  options: z.record(z.string(), z.unknown()).default({}).describe("The driver's own options."),
+  max_size: size.prefault('64MiB').describe('Largest image, video or sound that is taken.'),
+  fetch_timeout: duration.prefault('30s').describe('To fetch one, redirects included.'),
+  link_lifetime: duration.prefault('1h').describe('How long a download_url holds.'),
+  public_url: z
+    .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
+    .transform((url) => url.replace(/(?<!\/)\/+$/, ''))
+    .nullable()
+    .default(null)
+    .describe('Where providers and clients reach the gateway; lets providers fetch media by link.'),
+});
+
+const program = {
+  command: z.string().min(1).describe('Program to run; found as the shell would.'),
+  args: z.array(z.string()).default([]).describe('Its arguments.'),
+  env: z
+    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string())
+    .default({})
+    .describe('Variables that it gets beside PATH and HOME; values may be secret references.'),
+};
+const programName = z.string().regex(/^[\w.-]{1,64}$/, 'expected letters, digits, . _ and -');
+
+const harness = z.object({
+  ...program,
+  protocol: z.enum(['acp', 'jsonl']).default('acp').describe('What it speaks on stdin and stdout.'),
+  timeouts: z
+    .object({
+      start: duration.prefault('30s').describe('Until it is ready.'),
+      turn: duration.prefault('1h').describe('A whole turn.'),
+      stop: duration.prefault('5s').describe('Between the request to end and the kill.'),
+    })
+    .prefault({})
+    .describe('How long it may take.'),
+});
+
+const ownWebhook = z.object({
+  url: z
+    .string()
+    .regex(
+      /^https?:\/\/[^\s@?#]+$/,
+      'expected an http or https URL without user, query or fragment',
+    )
+    .refine((text) => URL.canParse(text), 'expected a URL')
+    .describe('Origin and the beginning of the path; Schedules may announce their runs below it.'),
+  format: z.enum(CHAT_FORMATS).describe('The provider whose messages it takes.'),
+  success: z
+    .enum(['provider', 'status'])
+    .default('provider')
+    .describe('What counts as delivered: the success body of that provider, or any 2xx.'),
+});
+
+/** The `server` section: read by `start`, never sent (design: Config as code). */
+export const serverSchema = z
+  .object({
+    listen: listen.prefault({}).describe('The address of the gateway.'),
+    data_dir: z
+      .string()
+      .min(1)
+      .default('.gateway')
+      .describe('Directory of everything kept; relative to the configuration file.'),
+    store: store.prefault({}).describe('Where durable state lives.'),
+    limits: limits.prefault({}).describe('Bounds of requests.'),
+    retention: retention.prefault({}).describe('When what is over is removed.'),
+    timeouts: timeouts.prefault({}).describe('Defaults for providers and models.'),
+    drain: duration
+      .prefault('30s')
+      .describe('How long a stop waits for open requests and for turns under way.'),
+    drain_idle: duration
+      .prefault('1s')
+      .describe(
+        'How long a stop leaves connections open that nobody uses, for requests that are on their way.',
+      ),
+    drain_delay: duration
+      .prefault('0s')
+      .describe(
+        'How long a stop goes on taking requests while `/readyz` says 503, for load balancers that ask only now and then.',
+      ),
+    ledger: z
+      .enum(['auto', 'before_call', 'during_call'])
+      .default('auto')
+      .describe('When the request record is committed.'),
+    log: log.prefault({}).describe('What is logged, and how.'),
+    secrets: secrets.prefault({}).describe('The master key.'),
+    cors: z
+      .object({ origins: texts.default([]).describe('Origins of browsers that may call.') })
+      .prefault({})
+      .describe('Calls from browsers.'),
+    allowed_hosts: texts
+      .default([])
+      .describe('Accepted Host headers beside loopback; empty accepts all.'),
+    metrics: z
+      .object({
+        listen: z
+          .object({
+            host: host.describe('Address of the metrics.'),
+            port: port.describe('Port of the metrics.'),
+          })
+          .nullable()
+          .default(null)
+          .describe('A separate address for metrics, or null.'),
+      })
+      .prefault({})
+      .describe('Prometheus metrics.'),
+    outbound: z
+      .object({
+        allow: texts
+          .default([])
+          .describe('Hosts, addresses or CIDR blocks of your own network that callers may name.'),
+      })
+      .prefault({})
+      .describe('Addresses that callers supply; only public ones are called by default.'),
+    media: media.prefault({}).describe('Media that clients register to name it again.'),
+    notifications: z
+      .object({
+        webhooks: z
+          .record(programName, ownWebhook)
+          .default({})
+          .describe('Chat bots of your own, beside the providers that are known, by name.'),
+      })
+      .prefault({})
+      .describe('Where Schedules may announce their runs.'),
+    compat: z
+      .object({
+        resource_x_api_key: z
+          .boolean()
+          .default(false)
+          .describe('Also read x-api-key on the paths of agents, sessions and the like.'),
+        model_lists: z
+          .boolean()
+          .default(false)
+          .describe(
+            "Also read x-api-key and Google's key header on /v1/models, and answer in the shape of their protocols.",
+          ),
+      })
+      .prefault({})
+      .describe('What older clients need.'),
+    harnesses: z
+      .record(programName, harness)
+      .default({})
+      .describe('Programs that may run the turns of Agents, by name.'),
+    harnesses_inline: z
+      .boolean()
+      .default(false)
+      .describe('Whoever may write an Agent may have it run any program on this machine.'),
+    mcp_servers: z
+      .record(programName, z.object(program))
+      .default({})
+      .describe('MCP servers over stdio that Agents may use, by name.'),
+    workers: z.int().min(1).max(256).default(1).describe('Processes that serve the address.'),
+  })
+  .describe('Settings of the process itself.');
+
+export type ServerSettings = z.output<typeof serverSchema>;

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import type { Protocol } from '../../core/protocol-id.ts';
+import type { CanonicalRequest, Part, Signature } from './canonical.ts';
+
+/** Reasoning of these can be read by the account that made it and by no other of the same vendor. */
+const BOUND: ReadonlySet<Protocol> = new Set(['responses']);
+
+/** The signature with the account that can read it, where only one can. */
+export function bindSignature(signature: Signature, account: string): Signature {
+  return BOUND.has(signature.origin) ? { ...signature, account: tagOf(account) } : signature;
+}
+
+/** An answer's part with its signature bound. */
+export function bindPart(part: Part, account: string): Part {
+  if (part.type !== 'reasoning' || !part.signature) return part;
+  return { ...part, signature: bindSignature(part.signature, account) };
+}
+
+/**
+ * The request without the reasoning of other accounts, which this one would refuse; undefined when
+ * there is none.
+ */
+export function withoutOtherAccounts(
+  request: CanonicalRequest,
+  account: string,
+): CanonicalRequest | undefined {
+  const isOthers = (part: Part): boolean => {
+    const bound = part.type === 'reasoning' ? part.signature?.account : undefined;
+    return bound !== undefined && bound !== tagOf(account);
+  };
+  if (!request.turns.some(({ parts }) => parts.some(isOthers))) return undefined;
+  const turns = request.turns.map((turn) => ({
+    ...turn,
+    parts: turn.parts.filter((part) => !isOthers(part)),
+  }));
+  return { ...request, turns };
+}
+
+/** Tells accounts apart and nothing about them. */
+function tagOf(account: string): string {
+  return createHash('sha256').update(account).digest('base64url').slice(0, 12);
+}

@@ -1,0 +1,92 @@
+import type { Buffer } from 'node:buffer';
+import type { JsonDocument } from '../../core/json/json-document.ts';
+import type { Protocol } from '../../core/protocol-id.ts';
+import type { SseFrame } from '../../core/sse/frame.ts';
+import type { Usage } from '../../core/usage.ts';
+import type { Capabilities } from '../capabilities/capabilities.ts';
+import type { CanonicalAnswer, CanonicalRequest, JsonToSend, Part } from './canonical.ts';
+import type { AnswerEvent, CanonicalEvent } from './stream.ts';
+import type { Feature, FeatureFields } from '../features.ts';
+import type { InBandError, RequestPeek } from '../protocol.ts';
+
+/** A value and what it could not say of what it was made of. */
+export interface Encoded {
+  readonly value: JsonToSend;
+  readonly losses: readonly Feature[];
+  /** Paths in the client's request of what was left out whole. Default none. */
+  readonly lost?: readonly string[];
+}
+
+export interface RequestTarget {
+  /** The provider's own model name. */
+  readonly model: string;
+  /** What is asked for where the protocol needs a limit and the client gave none. */
+  readonly defaultMaxTokens: number;
+  /** Ask for usage in the stream. */
+  readonly askUsage: boolean;
+  /** What the route says in place of the table of capabilities. Default: nothing. */
+  readonly capabilities?: Partial<Capabilities> | undefined;
+}
+
+/** What an answer to the client says of itself. */
+export interface AnswerContext {
+  /** The logical name that the client asked for. */
+  readonly model: string;
+  /** Stands in for an id that the provider did not give. */
+  readonly id: string;
+  /** Seconds since epoch. */
+  readonly created: number;
+  /** The client asked for usage in its stream. */
+  readonly keepUsage: boolean;
+  /** Usage of a stream whose provider counts nothing, by what it generated. Default: zeros. */
+  readonly estimateUsage?: ((outputChars: number) => Usage) | undefined;
+  /** The client's own request. */
+  readonly peek: RequestPeek;
+}
+
+/**
+ * A protocol's way to and from the canonical form (design: inference, Canonical form). Pure; the
+ * identity laws of `test/protocols/codec-laws.ts` hold for every one.
+ */
+export interface CanonicalCodec {
+  readonly id: Protocol;
+  readonly features: FeatureFields;
+  /** What its clients may ask for although its providers are never asked so. Default: nothing. */
+  readonly alsoReads?: FeatureFields;
+  /** Kinds of parts that its answers have no place for. Default: none. */
+  readonly unshown?: ReadonlySet<Part['type']>;
+  /** True: its answers repeat parts of the client's request. Default false. */
+  readonly repeatsRequest?: boolean;
+  /**
+   * @throws GatewayError `invalid_request` with `param` for what is no request of the protocol;
+   *   `unsupported_feature` with `param` for what the contract refuses to translate
+   */
+  decodeRequest(peek: RequestPeek): CanonicalRequest;
+  encodeRequest(request: CanonicalRequest, target: RequestTarget): Encoded;
+  /** Undefined: not a valid answer of the protocol. */
+  decodeAnswer(json: string): CanonicalAnswer | undefined;
+  /** Usage that a provider tells in a 200, also in one that is no answer. */
+  readUsage(document: JsonDocument): Usage | undefined;
+  encodeAnswer(answer: CanonicalAnswer, context: AnswerContext): Encoded;
+  /** Reads a provider's stream. */
+  createDecoder(): StreamDecoder;
+  /** Writes a client's stream. */
+  createEncoder(context: AnswerContext): StreamEncoder;
+}
+
+/** Synchronous; one object per stream. */
+export interface StreamDecoder {
+  read(frame: SseFrame): readonly CanonicalEvent[];
+  /** The provider closed the connection: `end` where its protocol has no other end, else a failure. */
+  close(): readonly CanonicalEvent[];
+}
+
+/** Synchronous; one object per stream. Sees parts one at a time. */
+export interface StreamEncoder {
+  /** Bytes for the client, or undefined when the event shows nothing yet. */
+  write(event: AnswerEvent): Buffer | undefined;
+  /** A failure after the stream began, where it depends on what was written. Default: the protocol's own. */
+  errorFrame?(error: InBandError): Buffer;
+  /** What could not be said so far. */
+  readonly losses: ReadonlySet<Feature>;
+}

@@ -1,0 +1,46 @@
+import { Buffer } from 'node:buffer';
+import { PROTOCOLS } from '../../core/protocol-id.ts';
+import type { Protocol } from '../../core/protocol-id.ts';
+import { isJson } from '../../core/json/scan-text.ts';
+import type { Signature } from './canonical.ts';
+
+/** Every token begins with the base64 of these bytes. */
+const HEAD = 'GWR1["';
+/** The JSON array begins behind the letters. */
+const JSON_START = 4;
+/** Beginning of the text of every token. */
+export const TOKEN_MARK = Buffer.from(HEAD).toString('base64');
+
+/**
+ * The text that stands for a signature in a client's protocol: the protocol's own as it is, another's
+ * in base64 with its origin, so that it comes back to the provider that made it and to no other.
+ */
+export function toSignatureText({ origin, value, account }: Signature, own: Protocol): string {
+  if (origin === own && !value.startsWith(TOKEN_MARK)) return value;
+  const told = account === undefined ? [origin, value] : [origin, value, account];
+  return Buffer.from(`GWR1${JSON.stringify(told)}`).toString('base64');
+}
+
+/** What {@link toSignatureText} wrote; any other text is the protocol's own. */
+export function fromSignatureText(text: string, own: Protocol): Signature {
+  return readToken(text) ?? { origin: own, value: text };
+}
+
+/** The text is a token for what a provider of another protocol signed. */
+export function isForeignToken(text: unknown, own: Protocol): boolean {
+  return typeof text === 'string' && fromSignatureText(text, own).origin !== own;
+}
+
+function readToken(text: string): Signature | undefined {
+  if (!text.startsWith(TOKEN_MARK)) return undefined;
+  const json = Buffer.from(text, 'base64').subarray(JSON_START);
+  // A request may hold very many that are none, and to be refused by the parser takes long.
+  if (!isJson(json)) return undefined;
+  const [origin, value, account] = JSON.parse(json.toString('utf8')) as [
+    Protocol,
+    unknown,
+    unknown,
+  ];
+  if (!PROTOCOLS.includes(origin) || typeof value !== 'string') return undefined;
+  return { origin, value, ...(typeof account === 'string' ? { account } : {}) };
+}

@@ -1,0 +1,141 @@
+import { Buffer } from 'node:buffer';
+import { atOnce, inTurns, LONG_BYTES } from '../../core/in-turns.ts';
+import type { Steps } from '../../core/in-turns.ts';
+import { quirkEdits } from '../../core/json/json-quirks.ts';
+import { RawJson, stringifyWithRaw } from '../../core/json/raw.ts';
+import { JsonDocument, scanJson } from '../../core/json/json-document.ts';
+import { spliceJson } from '../../core/json/splice.ts';
+import { bindPart, withoutOtherAccounts } from './bound-reasoning.ts';
+import type { AnswerContext, CanonicalCodec, Encoded } from './codec.ts';
+import type { Part } from './canonical.ts';
+import { asCustomCall } from './custom-calls.ts';
+import type { Feature } from '../features.ts';
+import { withOwnedSignatures } from './owned-signatures.ts';
+import { fieldsOf } from './pair-losses.ts';
+import type {
+  Answer,
+  AnswerOptions,
+  EncodeOptions,
+  RequestPeek,
+  StreamOptions,
+  Wire,
+} from '../protocol.ts';
+import { isTooDeep, TranslatedStream } from './translated-stream.ts';
+
+/**
+ * How requests of one protocol are spoken to providers of another: through the canonical form in both
+ * directions (design: inference, Canonical form). What is lost is told in the client's field names.
+ */
+export function translateBetween(client: CanonicalCodec, provider: CanonicalCodec): Wire {
+  const pair: Pair = { client, provider, fields: fieldsOf(client) };
+  return {
+    id: provider.id,
+    readsRequest: client.repeatsRequest,
+    encode: (peek, options) => atOnce(encodeSteps(pair, peek, options)),
+    encodeInTurns: async (peek, options) => inTurns(encodeSteps(pair, peek, options)),
+    parsesAnswers: true,
+    readAnswer(source, peek, options) {
+      const body = source instanceof JsonDocument ? source.body : source;
+      const steps = readSteps(pair, body, { peek, options });
+      return body.length > LONG_BYTES ? inTurns(steps) : atOnce(steps);
+    },
+    readUsage: provider.readUsage,
+    createStream: (options) =>
+      new TranslatedStream({
+        decoder: provider.createDecoder(),
+        createEncoder: () => client.createEncoder(contextOf(options.peek, options)),
+        account: options.account,
+        client,
+        custom: options.peek.calls?.custom,
+        fields: pair.fields,
+      }),
+  };
+}
+
+interface Pair {
+  readonly client: CanonicalCodec;
+  readonly provider: CanonicalCodec;
+  /** Of the client. */
+  readonly fields: ReturnType<typeof fieldsOf>;
+}
+
+function* encodeSteps(
+  { client, provider, fields }: Pair,
+  peek: RequestPeek,
+  options: EncodeOptions,
+): Steps<Buffer> {
+  void peek.json.value;
+  yield;
+  const asked = client.decodeRequest(peek);
+  yield;
+  const readable = withoutOtherAccounts(asked, options.account);
+  const encoded = provider.encodeRequest(readable ?? asked, options);
+  const losses: Feature[] = readable ? ['reasoning_signatures'] : [];
+  const names = namesOf([...losses, ...encoded.losses], fields);
+  const lost = new Set([...asked.unmapped, ...(encoded.lost ?? []), ...names]);
+  for (const name of lost) options.losses.push(name);
+  yield;
+  const text = toText(encoded);
+  yield;
+  return withQuirks(Buffer.from(text), options);
+}
+
+function* readSteps(
+  { client, provider, fields }: Pair,
+  body: Buffer,
+  { peek, options }: { peek: RequestPeek; options: AnswerOptions },
+): Steps<Answer | undefined> {
+  try {
+    const json = body.toString('utf8');
+    yield;
+    const answer = provider.decodeAnswer(json);
+    yield;
+    if (!answer) return undefined;
+    const bound = answer.parts.map((part) =>
+      asCustomCall(bindPart(part, options.account), peek.calls?.custom),
+    );
+    const parts = withOwnedSignatures(bound, client);
+    const encoded = client.encodeAnswer({ ...answer, parts }, contextOf(peek, options));
+    yield;
+    const text = toText(encoded);
+    yield;
+    return {
+      body: Buffer.from(text),
+      usage: answer.usage,
+      outputChars: sizeOf(answer.parts),
+      losses: namesOf(encoded.losses, fields),
+    };
+  } catch (thrown) {
+    if (isTooDeep(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+function contextOf(
+  peek: RequestPeek,
+  { id, created, estimateUsage }: AnswerOptions & Pick<StreamOptions, 'estimateUsage'>,
+): AnswerContext {
+  return { model: peek.model, id, created, keepUsage: peek.keepUsage, estimateUsage, peek };
+}
+
+function namesOf(losses: readonly Feature[], fields: Pair['fields']): string[] {
+  return [...new Set(losses.map((feature) => fields[feature] ?? feature))];
+}
+
+function toText({ value }: Encoded): string {
+  return value instanceof RawJson ? value.text : stringifyWithRaw(value);
+}
+
+function withQuirks(body: Buffer, { quirks }: EncodeOptions): Buffer {
+  if (quirks === undefined) return body;
+  const { members } = scanJson(body);
+  return spliceJson(body, members, quirkEdits(members, quirks));
+}
+
+/** What was generated, in characters; the basis of an estimate where the provider tells no usage. */
+function sizeOf(parts: readonly Part[]): number {
+  return parts.reduce((size, part) => {
+    if (part.type === 'tool_call') return size + part.arguments.length;
+    return 'text' in part ? size + part.text.length : size;
+  }, 0);
+}

@@ -1,0 +1,127 @@
+import type { Buffer } from 'node:buffer';
+import type { SseBatch } from '../../core/sse/batch.ts';
+import type { SseFrame } from '../../core/sse/frame.ts';
+import { bindSignature } from './bound-reasoning.ts';
+import type { StreamDecoder, StreamEncoder } from './codec.ts';
+import type { AnswerEvent, CanonicalEvent } from './stream.ts';
+import { CustomCalls } from './custom-calls.ts';
+import { EventStream } from '../event-stream.ts';
+import type { FeatureFields } from '../features.ts';
+import { InSequence } from '../in-sequence.ts';
+import { OwnedSignatures } from './owned-signatures.ts';
+import type { Reader } from './owned-signatures.ts';
+import type { InBandError } from '../protocol.ts';
+
+export interface TranslatedStreamOptions {
+  decoder: StreamDecoder;
+  /** Makes the writer of the client's stream; once more where the provider begins again. */
+  createEncoder(): StreamEncoder;
+  /** Id of the provider account that answers. */
+  account: string;
+  client: Reader;
+  /** Names of the client's custom tools. Default none. */
+  custom?: ReadonlySet<string> | undefined;
+  /** The client's names of features. */
+  fields: FeatureFields;
+}
+
+/** One provider's stream, event by event, in the client's protocol. */
+export class TranslatedStream extends EventStream {
+  readonly #options: TranslatedStreamOptions;
+  #encoder: StreamEncoder;
+  #sequence = new InSequence();
+  #signatures: OwnedSignatures;
+  #custom: CustomCalls;
+
+  constructor(options: TranslatedStreamOptions) {
+    super();
+    this.#options = options;
+    this.#encoder = options.createEncoder();
+    this.#signatures = new OwnedSignatures(options.client);
+    this.#custom = new CustomCalls(options.custom);
+  }
+
+  get losses(): readonly string[] {
+    const { fields } = this.#options;
+    return [...new Set([...this.#encoder.losses].map((feature) => fields[feature] ?? feature))];
+  }
+
+  errorFrame(error: InBandError): Buffer | undefined {
+    return this.#encoder.errorFrame?.(error);
+  }
+
+  protected read(frame: SseFrame, out: SseBatch): void {
+    try {
+      this.#takeAll(this.#options.decoder.read(frame), out);
+    } catch (thrown) {
+      if (!isTooDeep(thrown)) throw thrown;
+      this.fail('malformed', 'an event of the provider is nested too deeply');
+    }
+  }
+
+  protected close(out: SseBatch): void {
+    this.#takeAll(this.#options.decoder.close(), out);
+    if (!this.isOver()) this.fail('truncated', 'the stream of the provider ended early');
+  }
+
+  /** Decoders parse whole events, so one that was cut shows there. */
+  protected isWhole(): boolean {
+    return true;
+  }
+
+  #takeAll(events: readonly CanonicalEvent[], out: SseBatch): void {
+    for (const event of events) {
+      if (this.isOver()) return;
+      if (event.type === 'failure') this.failure = event.failure;
+      else if (event.type === 'restart') this.#restart(out);
+      else this.#take(this.#bind(event), out);
+    }
+  }
+
+  /** What a client was shown cannot be taken back. */
+  #restart(out: SseBatch): void {
+    if (this.contentSeen)
+      return this.fail('malformed', 'the provider began another answer in the same stream');
+    this.beginAnew(out);
+    this.#encoder = this.#options.createEncoder();
+    this.#sequence = new InSequence();
+    this.#signatures = new OwnedSignatures(this.#options.client);
+    this.#custom = new CustomCalls(this.#options.custom);
+  }
+
+  #bind(event: AnswerEvent): AnswerEvent {
+    if (event.type !== 'signature') return event;
+    return { ...event, signature: bindSignature(event.signature, this.#options.account) };
+  }
+
+  #take(event: AnswerEvent, out: SseBatch): void {
+    this.#note(event);
+    if (this.failure) return;
+    const ordered = this.#sequence.push(event);
+    const owned = ordered.flatMap((one) => this.#signatures.push(one));
+    for (const ready of owned.flatMap((one) => this.#custom.push(one))) {
+      const bytes = this.#encoder.write(ready);
+      if (bytes) out.addBytes(bytes);
+    }
+    if (this.#sequence.overflowed) this.fail('too_large', 'the provider mixes too many parts');
+    else if (event.type === 'end') this.ended = true;
+  }
+
+  #note(event: AnswerEvent): void {
+    if (event.type === 'delta') {
+      this.outputChars += event.text.length;
+      this.contentSeen ||= event.text !== '';
+    } else if (event.type === 'open')
+      this.contentSeen ||= event.opening.type === 'tool_call' || event.opening.type === 'opaque';
+    else if (event.type === 'finish') this.contentSeen = true;
+    else if (event.type === 'start' || event.type === 'usage')
+      this.usage = event.usage ?? this.usage;
+    else if (event.type === 'end' && !this.contentSeen)
+      this.fail('truncated', 'the provider ended without an answer');
+  }
+}
+
+/** JSON that is nested deeper than the stack is read but cannot be written again. */
+export function isTooDeep(thrown: unknown): boolean {
+  return thrown instanceof RangeError;
+}

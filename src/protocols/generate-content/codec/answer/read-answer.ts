@@ -1,0 +1,102 @@
+import { parseKeepingRaw } from '../../../../core/json/raw.ts';
+import { isJsonObject } from '../../../../core/json/value.ts';
+import type { CanonicalAnswer, Part, Stop, TextPart } from '../../../canonical/canonical.ts';
+import { membersOf, textOf } from '../../fields.ts';
+import type { Members } from '../../fields.ts';
+import {
+  blockReasonOf,
+  candidatesOf,
+  finishReasonOf,
+  isUsableCandidate,
+  partsOf,
+} from '../../generate-content-chunk.ts';
+import { toGenerateContentUsage } from '../../generate-content-usage.ts';
+import { CallPieces } from '../../partial-args.ts';
+import { CallIds, createAnswerIds } from '../call-ids.ts';
+import { readGrounding, toCitation } from './grounding.ts';
+import type { Grounding } from './grounding.ts';
+import { joinParts } from '../join-parts.ts';
+import { readLogprobs } from './logprobs.ts';
+import { RAW_MEMBERS, readPart } from '../read-part.ts';
+import type { PartIds } from '../read-part.ts';
+import { readFinishReason } from './stop-reason.ts';
+import { TextOffsets } from './text-offsets.ts';
+
+/** Undefined for what holds neither a candidate nor why the prompt was refused, and for errors. */
+export function readGenerateContentAnswer(json: string): CanonicalAnswer | undefined {
+  const value = parseAnswer(json);
+  if (!value || isJsonObject(value['error'])) return undefined;
+  const [candidate] = candidatesOf(value).filter(isUsableCandidate);
+  const blocked = blockReasonOf(value);
+  if (!candidate && blocked === undefined) return undefined;
+  const parts = candidate ? readCandidate(candidate, idsOf(json)) : readBlock(value);
+  return {
+    id: textOf(value, 'responseId'),
+    parts,
+    stop: candidate
+      ? readStop(candidate, parts)
+      : { kind: 'refusal', ...(blocked && { raw: blocked }) },
+    usage: toGenerateContentUsage(value['usageMetadata']),
+  };
+}
+
+/** The object in the text, with arguments as they are spelled; undefined when there is none. */
+export function parseAnswer(json: string): Members | undefined {
+  try {
+    const value = parseKeepingRaw(json, RAW_MEMBERS);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Ids for the calls of an answer; none is told twice. */
+export function idsOf(seed: string): PartIds {
+  const next = createAnswerIds(seed);
+  const given = new CallIds(new Set());
+  return {
+    ofCall: (id, name) => given.ofCall(id ?? next(), name),
+    ofResponse: (id, name) => given.ofResponse(id ?? next(), name),
+  };
+}
+
+/** What the provider says of a prompt that it refused. */
+export function readBlock(answer: Members): Part[] {
+  const text = textOf(membersOf(answer, 'promptFeedback'), 'blockReasonMessage');
+  return text ? [{ type: 'refusal', text }] : [];
+}
+
+function readStop(candidate: Members, parts: readonly Part[]): Stop {
+  const calls = parts.some(({ type }) => type === 'tool_call');
+  return readFinishReason(finishReasonOf(candidate) ?? 'STOP', calls);
+}
+
+function readCandidate(candidate: Members, ids: PartIds): Part[] {
+  const pieces = new CallPieces();
+  const whole = partsOf(candidate).flatMap((part) => pieces.take(part));
+  const written = [...whole, ...pieces.flush()].map((part) => readPart(part, ids));
+  const place = (index: number | undefined): number => {
+    const isText = index !== undefined && written[index]?.some(({ type }) => type === 'text');
+    return isText ? index : written.findIndex((all) => all.some(({ type }) => type === 'text'));
+  };
+  const groundings = readGrounding(candidate);
+  const logprobs = readLogprobs(membersOf(candidate, 'logprobsResult'));
+  const first = place(undefined);
+  return joinParts(
+    written.flatMap((parts, index) =>
+      parts.map((part) => {
+        if (part.type !== 'text') return part;
+        const own = groundings.filter((one) => place(one.part) === index);
+        const cited = withCitations(part, own);
+        return index === first && logprobs.length > 0 ? { ...cited, logprobs } : cited;
+      }),
+    ),
+  );
+}
+
+function withCitations(part: TextPart, groundings: readonly Grounding[]): TextPart {
+  if (groundings.length === 0) return part;
+  const text = new TextOffsets();
+  text.add(part.text);
+  return { ...part, citations: groundings.map((one) => toCitation(one, text)) };
+}

@@ -1,0 +1,38 @@
+import type { CassetteReply } from '../tape/cassette.ts';
+import type { JsonObject } from '../json.ts';
+import type { MockError } from '../mock-error.ts';
+import type { MockRequest } from '../mock-request.ts';
+import type { Reply } from '../reply.ts';
+
+/** What a renderer draws. */
+export interface Rendering {
+  request: MockRequest;
+  reply: Reply;
+  /** What the cassette said; empty for the default answer. */
+  scripted: CassetteReply;
+  /** 24 hexadecimal digits, the same for the same request; prefixes are the renderer's. */
+  id: string;
+  /** Seconds since epoch. */
+  created: number;
+}
+
+/** One event of a stream. */
+export interface Frame {
+  /** `content` carries text, reasoning or a tool call; `last` is the one that says the stream is complete. */
+  kind: 'open' | 'content' | 'close' | 'last';
+  /** The SSE event name, where the protocol sends one. */
+  event?: string;
+  data: JsonObject | '[DONE]';
+}
+
+/** How one protocol puts a reply on the wire. */
+export interface Renderer {
+  body(rendering: Rendering): JsonObject;
+  error(error: MockError): JsonObject;
+  /** Absent: the protocol has no streams. */
+  stream?: {
+    frames(rendering: Rendering): Frame[];
+    /** The event that tells a failure in a stream after `position` events. */
+    error(error: MockError, position: number): Frame;
+  };
+}

@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import { parseDuration } from '../../core/time/duration.ts';
+import { fromNanos, toNanos } from '../../core/money.ts';
+import { suggest } from '../../core/suggest.ts';
+
+/**
+ * A value that has the right type but no meaning (contract: Errors, 422). Everything else that zod
+ * finds wrong is a malformed request (400).
+ */
+export function meaningless(context: z.core.$RefinementCtx, message: string): never {
+  context.addIssue({ code: 'custom', message, params: { unprocessable: true } });
+  return z.NEVER;
+}
+
+/**
+ * An object without other members. Bodies may have newer ones, which are ignored; where that would lift
+ * a limit unseen, they are refused.
+ */
+export function exactly<T extends z.core.$ZodLooseShape>(shape: T): z.ZodObject<T, z.core.$strict> {
+  return z.strictObject(shape, {
+    error(issue) {
+      if (issue.code !== 'unrecognized_keys') return undefined;
+      const hint = suggest(String(issue.keys[0]), Object.keys(shape));
+      return hint === undefined ? 'unknown field' : `unknown field; ${hint}`;
+    },
+  });
+}
+
+const AMOUNT = 'expected an amount in USD such as 10 or "10.50"';
+const DURATION = 'expected a duration such as 500ms, 30s, 5m or 1h';
+
+/** Unchanged when it is read again, so that what is stored can be merged with a patch and parsed anew. */
+export const dollars = z
+  .union([z.string(), z.number()], { error: AMOUNT })
+  .transform((value, context): string => {
+    try {
+      return fromNanos(toNanos(value));
+    } catch {
+      return meaningless(context, AMOUNT);
+    }
+  });
+
+/** As declared: `300ms`, `2s`, `5m`, `1h`, or a number of seconds. */
+export const duration = z
+  .union([z.string(), z.number()], { error: DURATION })
+  .transform((value, context): string => {
+    try {
+      parseDuration(value);
+      return typeof value === 'number' ? `${value}s` : value.trim();
+    } catch {
+      return meaningless(context, DURATION);
+    }
+  });
+
+/** Of a provider or an API. */
+export const connections = z
+  .number()
+  .int()
+  .min(1)
+  .max(65_535)
+  .nullable()
+  .default(null)
+  .describe(
+    'Connections at once from each process; default: half of its file limit, 4,096 at most.',
+  );
+
+const timestamp = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+
+/** An RFC 3339 time; a date alone is its midnight in UTC. */
+export const instant = z.string().transform((value, context): string => {
+  const text = value.trim();
+  if (timestamp.safeParse(text).success) return new Date(text).toISOString();
+  return meaningless(context, 'expected an RFC 3339 time such as 2026-12-31T00:00:00Z');
+});
+
+export const labels = z
+  .record(z.string().min(1).max(128), z.string().max(512))
+  .refine((value) => Object.keys(value).length <= 64, 'at most 64 labels')
+  .default({})
+  .describe('Free names and values; names that begin with `gateway/` are kept by the gateway.');
+
+/** Characters that no one sees make two names look like one. */
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+
+/** Longest name, in UTF-16 units. */
+export const MAX_NAME_LENGTH = 256;
+
+export const name = z
+  .string()
+  .trim()
+  .min(1)
+  .max(MAX_NAME_LENGTH)
+  .refine((value) => !CONTROL.test(value), {
+    error: 'control characters are not allowed',
+    params: { unprocessable: true },
+  })
+  .describe('Unique name.');
+
+/** Of an organization's resource; stored as the id. */
+export const owner = z
+  .string()
+  .trim()
+  .min(1)
+  .optional()
+  .describe('Owning organization; default: the caller’s.');
+
+/** Pairs of the user's own (requirement resource.metadata.rules). */
+export const metadata = z
+  .record(z.string().min(1).max(64), z.string().max(512))
+  .refine((value) => Object.keys(value).length <= 16, 'at most 16 pairs')
+  .nullish()
+  .transform((value) => value ?? {})
+  .describe('Up to 16 pairs of texts.');
+
+const limitWindows = exactly({
+  lifetime: dollars.optional().describe('USD that may ever be spent.'),
+  day: dollars.optional().describe('USD per calendar day (UTC).'),
+  month: dollars.optional().describe('USD per calendar month (UTC).'),
+});
+
+/** An amount alone is a lifetime limit. */
+export const spendingLimit = z
+  .union([dollars.transform((lifetime) => ({ lifetime })), limitWindows], {
+    error: 'expected an amount in USD, or {lifetime?, day?, month?}',
+  })
+  .nullable()
+  .default(null)
+  .describe(
+    'Most that may be spent, in USD: an amount for the lifetime, or {lifetime?, day?, month?}.',
+  );
+
+export const timeouts = z
+  .object({
+    first_content: duration.optional().describe('To the first content of an answer.'),
+    idle: duration.optional().describe('Silence between two chunks of a stream.'),
+    total: duration.optional().describe('The whole call over all candidates.'),
+  })
+  .nullable()
+  .default(null)
+  .describe('Overrides of the timeouts of the server.');
+
+const perMillion = (what: string) => dollars.optional().describe(`USD per million ${what}.`);
+
+export const pricing = z
+  .object({
+    input: perMillion('input tokens'),
+    output: perMillion('output tokens'),
+    cache_read: perMillion('tokens read from the cache; default: as input'),
+    cache_write_5m: perMillion('tokens written to the 5-minute cache; default: as input'),
+    cache_write_1h: perMillion(
+      'tokens written to the 1-hour cache; default: as the 5-minute cache',
+    ),
+    reasoning: perMillion('reasoning tokens; default: as output'),
+    per_call: dollars.optional().describe('USD per call.'),
+    per_image: dollars.optional().describe('USD per image.'),
+    per_second: dollars.optional().describe('USD per second of media.'),
+  })
+  .nullable()
+  .default(null)
+  .describe('What a call costs, in USD.');

@@ -1,0 +1,58 @@
+import { GatewayError } from '../../core/errors.ts';
+import type { ResourceDefinition, Spec, Stored } from '../store/define-resource.ts';
+import { parseSpec } from './parse-body.ts';
+import type { Body } from './parse-body.ts';
+import { secretText } from './secret-text.ts';
+import { sameJson } from './same-json.ts';
+
+export interface Fields {
+  spec: Spec;
+  /** Write-only values as given; null removes one. */
+  secrets: Record<string, unknown>;
+}
+
+/** The fields of a body, secrets apart. Throws as {@link parseSpec} and the kind's own check do. */
+export function readFields(definition: ResourceDefinition, body: Body): Fields {
+  const spec = parseSpec(definition, body);
+  const secrets: Record<string, unknown> = {};
+  for (const field of definition.secrets) {
+    if (spec[field] !== undefined) secrets[field] = secretText(spec[field]);
+    delete spec[field];
+  }
+  definition.check?.(spec, secrets);
+  return { spec, secrets };
+}
+
+/**
+ * What becomes of the fields by an update: omitted ones stay, maps are patched member by member.
+ *
+ * @throws GatewayError `invalid_request` for a field that cannot be changed
+ */
+export function mergeUpdate(definition: ResourceDefinition, stored: Stored, sent: Body): Fields {
+  const patch = { ...(definition.patch?.(stored, sent) ?? sent) };
+  for (const field of definition.patched ?? []) {
+    if (field in patch) patch[field] = patchMap(stored.spec[field], patch[field]);
+  }
+  refuseImmutable(definition, stored, patch);
+  const fields = readFields(definition, { ...stored.spec, ...patch });
+  if (stored.organization !== null) fields.spec['organization'] = stored.organization;
+  return fields;
+}
+
+/** A value upserts its key, null deletes it; null for the whole map changes nothing. */
+function patchMap(before: unknown, patch: unknown): unknown {
+  if (patch === null) return before;
+  if (typeof patch !== 'object' || Array.isArray(patch)) return patch;
+  const merged = { ...(before as Record<string, unknown>), ...patch };
+  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null));
+}
+
+function refuseImmutable(definition: ResourceDefinition, stored: Stored, patch: Body): void {
+  for (const field of definition.immutable) {
+    if (!(field in patch) || sameJson(patch[field], stored.spec[field])) continue;
+    throw new GatewayError('invalid_request', {
+      message: `${field} cannot be changed`,
+      param: field,
+    });
+  }
+}

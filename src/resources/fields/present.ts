@@ -1,0 +1,17 @@
+import { toView } from '../store/define-resource.ts';
+import type { Dialect } from '../store/organization-api.ts';
+import type { ResourceDefinition, Stored } from '../store/define-resource.ts';
+
+/** How a caller sees a resource: what only administrators see is left out for others. */
+export function present(
+  definition: ResourceDefinition,
+  stored: Stored,
+  { platform, dialect }: { platform: boolean; dialect?: Dialect | undefined },
+): object {
+  const view = toView(definition, stored);
+  if (platform || !definition.api) return view;
+  const { hidden } = definition.api;
+  const shown = Object.entries(view).filter(([member]) => !hidden.includes(member));
+  const own = Object.fromEntries(shown);
+  return dialect?.toItem(own) ?? own;
+}

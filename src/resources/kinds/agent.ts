@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { GatewayError } from '../../core/errors.ts';
+import { agentParts, checkAgentParts, description, ownerRef, skillRefs } from './agent-fields.ts';
+import type { AgentParts, OperatorNames } from './agent-fields.ts';
+import { defineResource } from '../store/define-resource.ts';
+import type { ResourceDefinition, Stored } from '../store/define-resource.ts';
+import { labels, metadata, name, owner } from '../fields/fields.ts';
+import type { Body } from '../fields/parse-body.ts';
+import { asPinned, pinSkills } from '../skills/pin-skills.ts';
+
+const SERVICE_ACCOUNT = { type: 'service_account' as const };
+
+/** What Sessions run: a model or a harness, with instructions, tools and Skills. */
+export const agent: ResourceDefinition = defineResource({
+  kind: 'agent',
+  collection: 'agents',
+  path: '/admin/v1/agents',
+  idPrefix: 'agent',
+  description: 'Agents of organizations.',
+  organizationScoped: true,
+  fields: z.object({
+    name: name.describe('Shown to people.'),
+    organization: owner,
+    description,
+    ...agentParts,
+    multiagent: z.null().default(null).describe('Not supported.'),
+    execution_identity: z
+      .object({ type: z.literal('service_account') })
+      .nullish()
+      .transform((value) => value ?? SERVICE_ACCOUNT)
+      .describe('Always the service account.'),
+    metadata,
+    labels,
+  }),
+  aliases: {},
+  secrets: [],
+  immutable: ['organization'],
+  deletable: false,
+  unique: [],
+  archivable: true,
+  versioned: true,
+  patched: ['metadata'],
+  comparable: { skills: asPinned },
+  filters: ['organization'],
+  search: ['description'],
+  api: { path: '/v1/agents', scope: 'agents', hidden: ['organization'], guard: 'version' },
+  refs: (spec) => [ownerRef(spec), ...skillRefs(partsOf(spec).skills)],
+  check: (spec) => checkAgentParts(partsOf(spec)),
+  view: () => ({}),
+  patch: keepEffort,
+  settle: async ({ spec, before }, lookup) => {
+    const former = before && partsOf(before.spec).skills;
+    return { spec: { ...spec, skills: await pinSkills(partsOf(spec).skills, lookup, { former }) } };
+  },
+  actions: {
+    archive: ({ stored, now }) =>
+      stored.state['archived_at'] ? undefined : { state: { archived_at: now } },
+  },
+});
+
+/** Agents that may name what the operator declared. */
+export function defineAgent(operator: OperatorNames): ResourceDefinition {
+  return { ...agent, check: (spec) => checkAgentParts(partsOf(spec), '', operator) };
+}
+
+export function partsOf(spec: Readonly<Record<string, unknown>>): AgentParts {
+  return spec as AgentParts;
+}
+
+/** The model is replaced whole, but for the effort that is only replaced by another one. */
+function keepEffort({ spec }: Stored, patch: Body): Body {
+  const { model } = patch;
+  if (model === null) {
+    const message = 'model: cannot be cleared';
+    throw new GatewayError('invalid_request', { message, param: 'model' });
+  }
+  const effort = partsOf(spec).model?.effort;
+  if (!effort || model === undefined) return patch;
+  if (typeof model === 'string') return { ...patch, model: { id: model, effort } };
+  return typeof model === 'object' ? { ...patch, model: { effort, ...model } } : patch;
+}

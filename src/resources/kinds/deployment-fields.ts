@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { cronFault, isTimeZone } from '../../core/time/cron.ts';
+import type { CronSchedule } from '../../core/time/cron.ts';
+import { agentOverrides, description } from './agent-fields.ts';
+import { declaredRuntime } from './declared-runtime.ts';
+import { exactly, labels, meaningless, metadata, name, owner } from '../fields/fields.ts';
+import { systemMessage, userMessage } from '../files/message-parts.ts';
+
+/** Events of every Session. */
+const MAX_EVENTS = 50;
+const MAX_ATTACHED = 100;
+/** Ten years. */
+const MAX_SECONDS = 315_360_000;
+
+const version = z
+  .union([z.int().min(1), z.string().regex(/^[1-9]\d{0,14}$/, 'expected a version')])
+  .transform(Number);
+
+const initialEvents = z
+  .array(z.discriminatedUnion('type', [userMessage, systemMessage]))
+  .min(1)
+  .max(MAX_EVENTS)
+  .refine(
+    (events) => events.some(({ type }) => type === 'user.message'),
+    'expected at least one user.message',
+  );
+
+const cron = z.object({
+  type: z.literal('cron').describe('cron.'),
+  expression: z
+    .string()
+    .superRefine((value, context) => {
+      const fault = cronFault(value);
+      if (fault !== undefined) meaningless(context, fault);
+    })
+    .describe('Minute, hour, day of month, month, day of week.'),
+  timezone: z
+    .string()
+    .refine(isTimeZone, {
+      error: 'expected an IANA time zone such as Europe/Berlin',
+      params: { unprocessable: true },
+    })
+    .describe('IANA time zone in which the expression is read.'),
+});
+
+const seconds = z.int().min(1).max(MAX_SECONDS).nullish();
+
+export interface TimeoutPolicy {
+  session_timeout_seconds?: number;
+  idle_timeout_seconds?: number;
+}
+
+const timeoutPolicy = exactly({
+  session_timeout_seconds: seconds.describe('Most that a Session lives.'),
+  idle_timeout_seconds: seconds.describe('Most that a Session is idle without a new event.'),
+})
+  .nullable()
+  .default(null)
+  .transform((given): TimeoutPolicy | null => {
+    const limits = Object.entries(given ?? {}).filter(([, limit]) => limit !== null);
+    return limits.length === 0 ? null : Object.fromEntries(limits);
+  });
+
+const notificationSettings = exactly({
+  chat_webhook_url: z
+    .string()
+    .min(1)
+    .max(2048)
+    .nullable()
+    .describe('Official custom-bot webhook of the chat provider; write-only.'),
+})
+  .nullable()
+  .optional();
+
+/** Null is an empty list. */
+const attached = <T extends z.ZodType>(item: T) =>
+  z
+    .array(item)
+    .max(MAX_ATTACHED)
+    .nullish()
+    .transform((value) => value ?? []);
+
+/** What a Schedule is declared by (contract: Deployment / Schedule). */
+export const deploymentFields = z.object({
+  name: name.describe('Shown to people.'),
+  organization: owner,
+  description,
+  agent_id: z.string().min(1).max(128).nullable().default(null).describe('Agent that it runs.'),
+  agent_version: version
+    .nullable()
+    .default(null)
+    .describe('Version of the Agent; default: the latest when it is bound.'),
+  runtime: declaredRuntime.nullable().default(null).describe('Definition in place of an Agent.'),
+  agent_config: agentOverrides
+    .nullable()
+    .default(null)
+    .describe("What its Sessions have in place of the Agent's own."),
+  initial_events: initialEvents.describe('Messages that every Session begins with.'),
+  schedule: cron.nullable().default(null).describe('When it fires; default: by hand alone.'),
+  timeout_policy: timeoutPolicy.describe('When its Sessions are terminated; default: never.'),
+  notification_settings: notificationSettings.describe('Where its runs are announced.'),
+  environment_id: z
+    .string()
+    .min(1)
+    .max(256)
+    .nullish()
+    .transform((value) => value ?? 'env_default')
+    .describe('Environment of its Sessions; kept and shown.'),
+  resources: attached(z.looseObject({ type: z.string() })).describe(
+    'Resources of its Sessions; kept and shown.',
+  ),
+  vault_ids: attached(z.string().min(1).max(256)).describe(
+    'Vaults of its Sessions; kept and shown.',
+  ),
+  metadata,
+  labels,
+});
+
+type Spec = Readonly<Record<string, unknown>>;
+
+/** Null: it fires by hand alone. */
+export function scheduleOf(spec: Spec): (CronSchedule & { type: 'cron' }) | null {
+  return spec['schedule'] as (CronSchedule & { type: 'cron' }) | null;
+}
+
+export type AgentConfig = z.output<typeof agentOverrides>;
+
+export function agentConfigOf(spec: Spec): AgentConfig | null {
+  return spec['agent_config'] as AgentConfig | null;
+}

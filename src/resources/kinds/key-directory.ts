@@ -1,0 +1,225 @@
+import type { Clock } from '../../core/time/clock.ts';
+import { toNanos } from '../../core/money.ts';
+import type { KeyHasher } from '../../core/seal.ts';
+import type { Principal, SpendLimits } from '../../usage/principal.ts';
+import { readChanged } from '../changes/changed-resources.ts';
+import type { Changes } from '../changes/change-log.ts';
+import type { Spec, Stored } from '../store/define-resource.ts';
+import { key as keyDefinition } from './key.ts';
+import { organization as organizationDefinition } from './organization.ts';
+import { createFormerDeadline } from '../keys/former-deadline.ts';
+import { hashesOf, readValues } from '../keys/key-values.ts';
+import type { KeyValues } from '../keys/key-values.ts';
+import type { Repository } from '../store/repository.ts';
+
+/** Finds the principal of a presented key in memory; the data plane never waits for the store. */
+export interface KeyDirectory {
+  lookup(presented: string): KeyState;
+  /** The same for the id of a key: who pays for what goes on without its holder. */
+  find(id: string): KeyState;
+  /**
+   * Reads what changed; what is served meanwhile is the former state. To be called again only when it
+   * is done.
+   */
+  update(changes: Changes): Promise<void>;
+}
+
+export type KeyState = Principal | 'unknown' | 'revoked' | 'expired';
+
+/** An organization as all of its keys see it; undefined while there is none. */
+interface Owner {
+  stored: Stored | undefined;
+}
+
+interface Listed {
+  /** Undefined for a key that is gone. */
+  stored: Stored | undefined;
+  readonly owner: Owner;
+  /** Made when it is asked for, and again when the key or its organization has changed. */
+  known: Known | undefined;
+}
+
+interface Known {
+  readonly key: Stored;
+  readonly organization: Stored | undefined;
+  readonly revoked: boolean;
+  readonly values: KeyValues;
+  /** Milliseconds since epoch. */
+  readonly expiresAt: number;
+  readonly principal: Principal;
+}
+
+export interface KeyDirectoryDeps {
+  repository: Repository;
+  hasher: KeyHasher;
+  clock: Clock;
+}
+
+/** A presented value, found. */
+interface Presented {
+  readonly listed: Listed;
+  readonly hash: string;
+}
+
+/** Presented values whose listing is remembered, so that most requests cost no HMAC. */
+const MAX_REMEMBERED = 10_000;
+
+export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDeps): KeyDirectory {
+  const list = new KeyList();
+  const remembered = new Map<string, Presented>();
+  const deadline = createFormerDeadline({
+    repository,
+    clock,
+    onCorrected(kept) {
+      // A newer state that was read meanwhile stays.
+      if (list.byId(kept.id)?.stored?.version === kept.version) list.put(kept.id, kept);
+    },
+  });
+
+  const find = (presented: string): Presented | undefined => {
+    for (const hash of hasher.hashes(presented)) {
+      const listed = list.byHash(hash);
+      if (!listed) continue;
+      // Only keys that exist: nobody can fill this with guesses.
+      if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+      const found = { listed, hash };
+      remembered.set(presented, found);
+      return found;
+    }
+    return undefined;
+  };
+
+  const stateOf = (known: Known | undefined): KeyState => {
+    if (!known) return 'unknown';
+    if (known.revoked) return 'revoked';
+    return known.expiresAt <= clock.now() ? 'expired' : known.principal;
+  };
+
+  return {
+    lookup(presented) {
+      const found = remembered.get(presented) ?? find(presented);
+      const known = found && know(found.listed);
+      if (!known || found.hash === known.values.hash) return stateOf(known);
+      const { former } = known.values;
+      const isFormer = former?.hash === found.hash && !deadline.hasPassed(known.key, former);
+      return isFormer ? stateOf(known) : 'revoked';
+    },
+    find(id) {
+      const listed = list.byId(id);
+      return stateOf(listed && know(listed));
+    },
+    async update(changes) {
+      const organizations = await readChanged(repository, organizationDefinition.kind, changes);
+      const keys = await readChanged(repository, keyDefinition.kind, changes);
+      if (changes === 'everything') {
+        remembered.clear();
+        list.clear();
+      }
+      for (const [id, stored] of organizations) list.ownerOf(id).stored = stored;
+      for (const [id, stored] of keys) list.put(id, stored);
+    },
+  };
+}
+
+/** Keys by id and by hash, with their organizations. */
+class KeyList {
+  readonly #owners = new Map<string, Owner>();
+  readonly #byId = new Map<string, Listed>();
+  readonly #byHash = new Map<string, Listed>();
+
+  byId(id: string): Listed | undefined {
+    return this.#byId.get(id);
+  }
+
+  byHash(hash: string): Listed | undefined {
+    return this.#byHash.get(hash);
+  }
+
+  ownerOf(organization: string): Owner {
+    const known = this.#owners.get(organization);
+    if (known) return known;
+    const owner: Owner = { stored: undefined };
+    this.#owners.set(organization, owner);
+    return owner;
+  }
+
+  /** Undefined for a key that is gone. */
+  put(id: string, stored: Stored | undefined): void {
+    const listed = this.#byId.get(id);
+    if (!listed) {
+      if (stored) this.#add(stored);
+      return;
+    }
+    if (!stored) {
+      this.#byId.delete(id);
+      for (const hash of hashes(listed.stored)) this.#byHash.delete(hash);
+    }
+    // Whoever remembers it must see the change.
+    listed.stored = stored;
+    for (const hash of hashes(stored)) this.#byHash.set(hash, listed);
+  }
+
+  clear(): void {
+    for (const index of [this.#owners, this.#byId, this.#byHash]) index.clear();
+  }
+
+  #add(stored: Stored): void {
+    const owner = this.ownerOf(stored.organization ?? '');
+    const listed: Listed = { stored, owner, known: undefined };
+    this.#byId.set(stored.id, listed);
+    for (const hash of hashes(stored)) this.#byHash.set(hash, listed);
+  }
+}
+
+function hashes(stored: Stored | undefined): string[] {
+  return stored ? hashesOf(readValues(stored.state)) : [];
+}
+
+function know(listed: Listed): Known | undefined {
+  const { stored, owner, known } = listed;
+  if (!stored) return undefined;
+  if (known?.key === stored && known.organization === owner.stored) return known;
+  return (listed.known = toKnown(stored, owner.stored));
+}
+
+function toKnown(key: Stored, organization: Stored | undefined): Known {
+  const { spec, state } = key;
+  const expires = spec['expires_at'] as string | null;
+  const scopes = spec['scopes'] as string[] | null;
+  return {
+    key,
+    organization,
+    revoked: state['revoked_at'] !== null,
+    values: readValues(state),
+    expiresAt: expires === null ? Infinity : Date.parse(expires),
+    principal: {
+      keyId: key.id,
+      keyName: spec.name,
+      organizationId: key.organization ?? '',
+      organizationEnabled: organization?.spec['enabled'] === true,
+      scopes: scopes && new Set(scopes),
+      keySpend: toSpendLimits(spec['spending_limit']),
+      organizationSpend: toOrganizationLimits(organization?.spec),
+      rpmCap: spec['rpm_cap'] as number | null,
+      concurrencyCap: spec['concurrency_cap'] as number | null,
+      allowedModels: spec['allowed_models'] as string[] | null,
+    },
+  };
+}
+
+/** As a key or an organization declares them. */
+export function toSpendLimits(declared: unknown): SpendLimits | null {
+  const windows = Object.entries((declared ?? {}) as Record<string, string>);
+  if (windows.length === 0) return null;
+  return Object.fromEntries(windows.map(([window, amount]) => [window, toNanos(amount)]));
+}
+
+/** An organization's limits; what it paid in advance bounds its lifetime as well. */
+export function toOrganizationLimits(spec: Spec | undefined): SpendLimits | null {
+  const declared = (spec?.['spending_limit'] ?? {}) as Record<string, string>;
+  const credit = spec?.['credit'];
+  if (typeof credit !== 'string') return toSpendLimits(declared);
+  const { lifetime = credit } = declared;
+  const least = toNanos(lifetime) < toNanos(credit) ? lifetime : credit;
+  return toSpendLimits({ ...declared, lifetime: least });
+}

@@ -1,0 +1,200 @@
+import { z } from 'zod';
+import { PROTOCOLS } from '../../core/protocol-id.ts';
+import { THINKING_FORMS } from '../../protocols/capabilities/capabilities.ts';
+import type { Capabilities } from '../../protocols/capabilities/capabilities.ts';
+import { EFFORTS } from '../../protocols/capabilities/efforts.ts';
+import { defineResource } from '../store/define-resource.ts';
+import type { Reference } from '../store/define-resource.ts';
+import { duration, exactly, labels, name, pricing, timeouts } from '../fields/fields.ts';
+
+/** What a route says of its upstream model in place of the table of capabilities. */
+const capabilities = exactly({
+  thinking: z
+    .enum(THINKING_FORMS)
+    .optional()
+    .describe(
+      'Form of a wish to think: adaptive, budget, effort, none, or any: as the client said it.',
+    ),
+  efforts: z
+    .array(z.enum(EFFORTS))
+    .nullable()
+    .optional()
+    .describe('Efforts that it takes, least first; null: all.'),
+  thinking_off: z.boolean().optional().describe('Thinking can be switched off.'),
+  min_budget: z.int().positive().optional().describe('Least tokens of a thinking budget.'),
+  max_budget: z
+    .int()
+    .positive()
+    .nullable()
+    .optional()
+    .describe('Most tokens of a thinking budget; null: no bound.'),
+  sampling: z
+    .boolean()
+    .optional()
+    .describe('It takes temperature, top_p, top_k, penalties and log probabilities.'),
+  sampling_with_thinking: z.boolean().optional().describe('It takes them while it thinks.'),
+  top_p_with_thinking: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe('Least top_p while it thinks, where sampling is not taken then.'),
+  temperature_with_top_p: z
+    .boolean()
+    .optional()
+    .describe('It takes temperature and top_p in one request.'),
+  forced_tool_with_thinking: z
+    .boolean()
+    .optional()
+    .describe('A tool can be forced while it thinks.'),
+  tool_id_length: z
+    .int()
+    .min(16)
+    .nullable()
+    .optional()
+    .describe('Most characters of a tool call id; null: no bound.'),
+  min_output_tokens: z.int().positive().optional().describe('Least output tokens to ask for.'),
+  document_types: z
+    .array(z.string().min(1).max(128))
+    .nullable()
+    .optional()
+    .describe('Media types of documents that it takes as bytes; null: all.'),
+  consecutive_assistant_turns: z
+    .boolean()
+    .optional()
+    .describe('It takes turns of the assistant one behind the other; false: they are joined.'),
+  assistant_first: z
+    .boolean()
+    .optional()
+    .describe('It takes a conversation that begins with the assistant.'),
+  custom_tools: z
+    .boolean()
+    .optional()
+    .describe('It takes tools of free text; false: they are functions of one text.'),
+} satisfies Record<keyof Capabilities, z.ZodType>);
+
+const route = z.object({
+  provider: z.string().trim().min(1).describe('Name of the provider.'),
+  upstream_model: z
+    .string()
+    .trim()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe(
+      "The provider's own name of the model; default: what follows the first / of the name.",
+    ),
+  protocols: z
+    .array(z.enum(PROTOCOLS))
+    .nullable()
+    .default(null)
+    .describe('Wire formats; default: all it speaks.'),
+  mapping: z
+    .enum(['native', 'translated'])
+    .default('native')
+    .describe('translated lets generate-content requests be served in another protocol.'),
+  priority: z.int().min(0).max(1_000_000).default(0).describe('Lower is tried first.'),
+  weight: z
+    .number()
+    .positive()
+    .max(1_000_000)
+    .default(1)
+    .describe('Share of traffic among equal priorities.'),
+  pricing,
+  timeouts,
+  min_throughput: z
+    .object({
+      bytes_per_second: z
+        .number()
+        .positive()
+        .describe('Least bytes per second before the first content.'),
+      over: duration.describe('Span over which it is judged.'),
+    })
+    .nullable()
+    .default(null)
+    .describe('Give up the candidate when it trickles.'),
+  response_model: z
+    .enum(['provider', 'logical'])
+    .default('provider')
+    .describe("Which name answers carry in `model`: the provider's bytes, or the logical name."),
+  capabilities: capabilities
+    .nullable()
+    .default(null)
+    .describe('What its upstream model takes; default: as the table of the gateway knows it.'),
+  enabled: z.boolean().default(true).describe('False takes this route out of service.'),
+});
+
+/** A logical model: the name that clients ask for, and the routes that serve it. */
+export const model = defineResource({
+  kind: 'model',
+  collection: 'models',
+  path: '/admin/v1/models',
+  idPrefix: 'model',
+  description: 'Logical models and their routes.',
+  organizationScoped: false,
+  fields: z.object({
+    name: name
+      .regex(/^[^\s?#%]+$/, 'no blanks, ?, # or %')
+      .describe('Logical name, such as acme/fast.'),
+    type: z
+      .enum(['llm', 'embedding', 'image', 'video', 'audio', 'api'])
+      .default('llm')
+      .describe('What it does; the catalog lists llm by default.'),
+    display_name: z.string().max(256).nullable().default(null).describe('Shown to people.'),
+    description: z.string().max(4096).nullable().default(null).describe('What it is good for.'),
+    enabled: z.boolean().default(true).describe('False makes it unknown to clients.'),
+    capabilities: z
+      .array(z.string().min(1).max(64))
+      .max(64)
+      .default([])
+      .describe('Such as tools, vision, reasoning.'),
+    schema: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .default(null)
+      .describe('JSON Schema of the input.'),
+    context_window: z
+      .int()
+      .positive()
+      .nullable()
+      .default(null)
+      .describe('Tokens that it reads and writes at most; Sessions leave out what does not fit.'),
+    max_output_tokens: z
+      .int()
+      .positive()
+      .nullable()
+      .default(null)
+      .describe('Most tokens that it can produce.'),
+    pricing,
+    timeouts,
+    strategy: z
+      .enum(['priority', 'least_latency', 'sticky'])
+      .default('priority')
+      .describe('How routes of equal priority are ordered.'),
+    fallbacks: z
+      .array(z.string().min(1))
+      .max(16)
+      .default([])
+      .describe('Models tried when every route failed.'),
+    routes: z.array(route).max(64).default([]).describe('Where requests are sent.'),
+    labels,
+  }),
+  aliases: { model_type: 'type' },
+  secrets: [],
+  immutable: [],
+  deletable: true,
+  filters: ['enabled', 'model_type'],
+  refs: (spec): Reference[] => [
+    ...(spec['routes'] as z.output<typeof route>[]).map(({ provider }, index) => ({
+      kind: 'provider',
+      target: provider,
+      path: `routes[${index}].provider`,
+    })),
+    ...(spec['fallbacks'] as string[]).map((target, index) => ({
+      kind: 'model',
+      target,
+      path: `fallbacks[${index}]`,
+    })),
+  ],
+  view: () => ({}),
+});

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { PROTOCOLS } from '../../core/protocol-id.ts';
+import { parseCassette } from '../../providers/mock/tape/cassette.ts';
+import { resolveAccount } from '../../providers/resolve-account.ts';
+import type { ProviderSettings } from '../../providers/resolve-account.ts';
+import { defineResource } from '../store/define-resource.ts';
+import { connections, labels, name, timeouts } from '../fields/fields.ts';
+
+const protocol = z.enum(PROTOCOLS);
+const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,128}$/, 'not a header name');
+
+const auth = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('bearer') }),
+  z.object({ type: z.literal('header'), name: headerName, prefix: z.string().max(64).optional() }),
+  z.object({ type: z.literal('query'), name: z.string().min(1).max(64) }),
+  z.object({ type: z.literal('none') }),
+]);
+
+const quirks = z.object({
+  drop: z.array(z.string().min(1)).optional().describe('Members of the body to remove.'),
+  rename: z
+    .record(z.string().min(1), z.string().min(1))
+    .optional()
+    .describe('Members to rename, old to new.'),
+  default: z
+    .record(z.string().min(1), z.unknown())
+    .optional()
+    .describe('Members to add when absent.'),
+  refuse: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('Members that it cannot serve; requests with one go to the next route.'),
+});
+
+const path = z
+  .string()
+  .regex(/^\/[^?#\s]*$/, 'a path begins with / and has no query')
+  .max(512);
+const jsonPath = z.string().startsWith('$').max(256);
+const memberName = z.string().min(1).max(128);
+
+const assets = z.object({
+  create: path.default('/assets').describe('Path that takes a POST.'),
+  get: path
+    .includes('{id}')
+    .default('/assets/{id}')
+    .describe('Path that a GET asks; {id} is the id that it gave.'),
+  request: z
+    .object({ url: memberName, type: memberName, name: memberName })
+    .partial()
+    .default({})
+    .describe('What it calls url, asset_type and name.'),
+  response: z
+    .object({ id: jsonPath, status: jsonPath, download_url: jsonPath })
+    .partial()
+    .default({})
+    .describe('Where its answers tell id, status and download_url, as $.data.id.'),
+});
+
+const betas = z.array(z.string().min(1).max(128)).max(64).default([]);
+
+/** An account at a provider that routes can send requests to. */
+export const provider = defineResource({
+  kind: 'provider',
+  collection: 'providers',
+  path: '/admin/v1/providers',
+  idPrefix: 'prov',
+  description: 'Accounts at model providers.',
+  organizationScoped: false,
+  fields: z.object({
+    name,
+    type: z
+      .string()
+      .trim()
+      .min(1)
+      .max(64)
+      .describe('What it is: openai, anthropic, google, …, custom or mock.'),
+    base_url: z
+      .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
+      .nullable()
+      .default(null)
+      .describe('Address below which the paths of the protocols lie; required for type custom.'),
+    api_key: z
+      .string()
+      .min(1)
+      .max(8192)
+      .nullable()
+      .optional()
+      .describe('The key of this account; write-only.'),
+    headers: z
+      .record(headerName, z.string().max(4096))
+      .default({})
+      .describe('Headers sent with every request; not for secrets.'),
+    auth: auth
+      .nullable()
+      .default(null)
+      .describe('How the key is sent; default: as the type does it.'),
+    protocols: z
+      .partialRecord(
+        protocol,
+        z.union([z.literal(true), z.object({ path: z.string().startsWith('/').max(512) })]),
+      )
+      .nullable()
+      .default(null)
+      .describe('Wire formats that it speaks, with their paths; default: those of the type.'),
+    quirks: z
+      .partialRecord(protocol, quirks)
+      .default({})
+      .describe('Changes to request bodies that it needs.'),
+    header_spelling: z
+      .enum(['vendor', 'native'])
+      .default('vendor')
+      .describe('Spelling of version and beta headers on Messages.'),
+    drop_betas: betas.describe('Beta identifiers of Messages that it must not see; * for all.'),
+    refuse_betas: betas.describe('Beta identifiers that it cannot serve; * for all.'),
+    stream_usage: z
+      .boolean()
+      .default(true)
+      .describe('Whether it accepts stream_options.include_usage.'),
+    assets: assets
+      .nullable()
+      .default(null)
+      .describe('Where it registers media, if it keeps some; default: as the type does it.'),
+    media: z
+      .enum(['bytes', 'links'])
+      .nullable()
+      .default(null)
+      .describe('How it gets assets of the gateway: bytes, or links where it fetches media.'),
+    enabled: z.boolean().default(true).describe('False takes all of its routes out of service.'),
+    mock: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .default(null)
+      .describe('What type mock answers (docs/mock.md).'),
+    connections,
+    timeouts,
+    labels,
+  }),
+  aliases: { provider_type: 'type' },
+  secrets: ['api_key'],
+  immutable: [],
+  deletable: true,
+  filters: ['enabled', 'provider_type'],
+  refs: () => [],
+  /** A provider that requests could not reach is refused; its key may come later. */
+  check: ({ type, ...spec }, { api_key: key }) => {
+    if (type === 'mock' && spec['mock'] !== null) parseCassette(spec['mock']);
+    const settings = { ...spec, id: '', provider_type: type } as unknown as ProviderSettings;
+    resolveAccount(settings, typeof key === 'string' ? key : 'given later');
+  },
+  view: ({ sealed }) => ({ api_key_configured: sealed['api_key'] !== undefined }),
+});

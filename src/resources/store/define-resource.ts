@@ -1,0 +1,185 @@
+import type { z } from 'zod';
+import type { OrganizationApi } from './organization-api.ts';
+import type { Body } from '../fields/parse-body.ts';
+import type { Draft, Lookup, Settlement } from './settlement.ts';
+import type { Op } from '../../store/store.ts';
+
+/** A resource as the store holds it. */
+export interface Stored {
+  id: string;
+  kind: string;
+  /** Owner of an organization's resource; null for the platform's own. */
+  organization: string | null;
+  /** The declared fields, normalised, without secrets. */
+  spec: Spec;
+  /** Sealed secrets by field. */
+  sealed: Record<string, string>;
+  /** What the gateway itself knows of it; never declared by anyone. */
+  state: State;
+  version: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+export type Spec = Record<string, unknown> & { name: string; labels: Record<string, string> };
+
+/** A field that names another resource. */
+export interface Reference {
+  /** Kind of what is named. */
+  kind: string;
+  /** Its id or name. */
+  target: string;
+  /** Where it is named, for error messages: `routes[0].provider`. */
+  path: string;
+}
+
+/** What a kind does beyond storing its declared fields when one is made. */
+export interface Creation {
+  state: Record<string, unknown>;
+  /** Further writes of the same commit. */
+  ops: Op[];
+  /** Members of the create answer alone; shown once. */
+  reveal: Record<string, unknown>;
+}
+
+/** What an action does. */
+export interface ActionInput {
+  stored: Stored;
+  /** RFC 3339. */
+  now: string;
+  body: Body;
+}
+
+export interface ActionOutcome {
+  /** Members of state to change. */
+  state?: State;
+  /** Write-only fields to replace. */
+  secrets?: Readonly<Record<string, string>>;
+  /** Further writes of the same commit. */
+  ops?: Op[];
+  /** Members of the answer alone; shown once. */
+  reveal?: Record<string, unknown>;
+}
+
+export interface CreationInput {
+  id: string;
+  spec: Spec;
+  /** Write-only values as given. */
+  secrets: Readonly<Record<string, string>>;
+}
+
+/**
+ * A kind of resource, declared once (design: Resources). Handlers, lists, versions, the schema of
+ * `gateway.yaml`, plan and apply, OpenAPI and commands are derived from it.
+ */
+export interface ResourceDefinition {
+  /** `type` of its views. */
+  readonly kind: string;
+  /** Section of `gateway.yaml` and last segment of `path`. */
+  readonly collection: string;
+  readonly path: string;
+  readonly idPrefix: string;
+  readonly description: string;
+  /** True when each belongs to one organization and names are unique within it. */
+  readonly organizationScoped: boolean;
+  /** Declared fields as create takes them, defaults included; `name` is the natural key. */
+  readonly fields: z.ZodObject;
+  /** Other spellings of a field that views use because `type` names the kind there. */
+  readonly aliases: Readonly<Record<string, string>>;
+  /** Write-only fields: sealed at rest, shown as `<field>_configured`. */
+  readonly secrets: readonly string[];
+  /** Fields that an update refuses. */
+  readonly immutable: readonly string[];
+  /** False: ended by an action instead. */
+  readonly deletable: boolean;
+  /** Fields by which lists can be filtered, beside `name` and `q`. */
+  readonly filters: readonly string[];
+  /** In the organization's own API; absent: for administrators alone. */
+  readonly api?: OrganizationApi;
+  /** Fields whose values are unique in the organization, null aside. Default: the name. */
+  readonly unique?: readonly string[];
+  /** Fields that `q` looks into beside id and name. */
+  readonly search?: readonly string[];
+  /** True when `archive` ends it: readable, off default lists, refuses changes and new references. */
+  readonly archivable?: boolean;
+  /** True when lists begin with the newest; default: with the oldest. */
+  readonly newestFirst?: boolean;
+  /** True when `version` counts the changes of its fields alone and every version stays readable. */
+  readonly versioned?: boolean;
+  /** Maps of which an update changes the members that it names; null removes one. */
+  readonly patched?: readonly string[];
+  refs(spec: Spec): Reference[];
+  /** Extra members of the view, from state and sealed secrets. */
+  view(stored: Stored): Record<string, unknown>;
+  /**
+   * Judges the fields together; `secrets` are those that the body gave. Throws `invalid_request` or
+   * `unprocessable`.
+   */
+  check?: (spec: Spec, secrets: Readonly<Record<string, unknown>>) => void;
+  /** Absent: nothing beyond the declared fields. */
+  create?: (input: CreationInput) => Creation;
+  /**
+   * Changes of state that a body may ask for beside the declared fields (`enabled: false` on a key).
+   * Gives the members to change, or undefined; throws `invalid_request` for a wrong type and
+   * `conflict` for a change that cannot be.
+   */
+  transition?: (
+    stored: Stored,
+    body: Readonly<Record<string, unknown>>,
+    now: string,
+  ) => State | undefined;
+  /** Other spellings of a body's members. */
+  read?: (body: Body) => Body;
+  /** Turns what an update sends into fields, where that depends on what there is. */
+  patch?: (before: Stored, patch: Body) => Body;
+  /** Completes a new state by what it refers to, and says what else is written with it. */
+  settle?: (draft: Draft, lookup: Lookup) => Promise<Settlement>;
+  /** State that follows from secrets, whenever they are set or replaced. */
+  fromSecrets?: (secrets: Readonly<Record<string, string>>) => State;
+  /**
+   * What is to be written beside its row when its state changes.
+   * `before` is absent at creation, `next` at removal.
+   */
+  index?: (before: Stored | undefined, next: Stored | undefined) => Op[];
+  /** How plan compares a field with what the view `shown` says where that is not what was declared. */
+  readonly comparable?: Readonly<Record<string, (value: unknown, shown: unknown) => unknown>>;
+  /** What goes with a resource that is deleted. */
+  dispose?: (stored: Stored, lookup: Lookup) => Promise<Op[]>;
+  /** `POST {path}/{id}/{action}`; undefined changes nothing. */
+  readonly actions?: Readonly<Record<string, (input: ActionInput) => ActionOutcome | undefined>>;
+}
+
+export type State = Record<string, unknown>;
+
+/** Ended by `archive`. */
+export function isArchived({ state }: Stored): boolean {
+  return typeof state['archived_at'] === 'string';
+}
+
+export function defineResource(definition: ResourceDefinition): ResourceDefinition {
+  return definition;
+}
+
+/** How the API shows a resource: secrets never, absent optional values as null. */
+export function toView(definition: ResourceDefinition, stored: Stored): Record<string, unknown> {
+  const declared: Record<string, unknown> = {};
+  const shownAs = new Map(
+    Object.entries(definition.aliases).map(([alias, field]) => [field, alias]),
+  );
+  for (const field of Object.keys(definition.fields.shape)) {
+    if (definition.secrets.includes(field)) continue;
+    declared[shownAs.get(field) ?? field] = stored.spec[field] ?? null;
+  }
+  const { labels, ...fields } = declared;
+  return {
+    id: stored.id,
+    type: definition.kind,
+    ...fields,
+    ...definition.view(stored),
+    ...(definition.archivable && { archived_at: stored.state['archived_at'] ?? null }),
+    labels,
+    version: stored.version,
+    created_at: stored.createdAt,
+    updated_at: stored.updatedAt,
+  };
+}

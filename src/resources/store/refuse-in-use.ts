@@ -1,0 +1,57 @@
+import { GatewayError } from '../../core/errors.ts';
+import type { Referrers } from '../changes/referrers.ts';
+import { isArchived } from './define-resource.ts';
+import type { ResourceDefinition, Stored } from './define-resource.ts';
+import type { ListQuery } from './resource-rows.ts';
+
+/** Users of a resource that a message names. */
+const MAX_NAMED = 10;
+
+interface Resources {
+  definitions: readonly ResourceDefinition[];
+  /** Those of the platform. */
+  referrers: Referrers;
+  list(definition: ResourceDefinition, query: ListQuery): Promise<Stored[]>;
+}
+
+/**
+ * Makes sure that no resource refers to one by any of the names it is `named` by.
+ *
+ * @throws GatewayError `conflict`, with the first users
+ */
+export async function refuseInUse(
+  resources: Resources,
+  stored: Stored,
+  { named, what }: { named: readonly string[]; what: string },
+): Promise<void> {
+  const { kind, spec } = stored;
+  const users = await usersOf(resources, stored, named);
+  if (users.length === 0) return;
+  const shown = users.slice(0, MAX_NAMED).map((user) => `${user.kind} ${user.spec.name}`);
+  if (users.length > MAX_NAMED) shown.push(`${users.length - MAX_NAMED} more`);
+  const message = `${kind} \`${spec.name}\` cannot be ${what}: it is used by ${shown.join(', ')}`;
+  throw new GatewayError('conflict', { message, type: 'in_use', retry: false });
+}
+
+async function usersOf(
+  resources: Resources,
+  { kind, organization }: Stored,
+  named: readonly string[],
+): Promise<Stored[]> {
+  // An organization's resource refers to nothing else of the platform than its owner.
+  if (organization === null && kind !== 'organization') return resources.referrers.of(kind, named);
+  // Who refers to an organization's resource belongs to the same organization.
+  const query = {
+    organization,
+    limit: Infinity,
+    matches: (other: Stored) => !isArchived(other),
+  };
+  const users: Stored[] = [];
+  for (const definition of resources.definitions) {
+    for (const other of await resources.list(definition, query)) {
+      const refs = definition.refs(other.spec);
+      if (refs.some((ref) => ref.kind === kind && named.includes(ref.target))) users.push(other);
+    }
+  }
+  return users;
+}

@@ -1,0 +1,37 @@
+import type { IdSource } from '../../core/ids.ts';
+import type { Op, Store } from '../../store/store.ts';
+import type { Spec, State, Stored } from './define-resource.ts';
+import type { Body } from '../fields/parse-body.ts';
+
+/** A new state of a resource, parsed but not yet complete. */
+export interface Draft {
+  readonly id: string;
+  readonly organization: string | null;
+  readonly spec: Spec;
+  /** Undefined at creation. */
+  readonly before: Stored | undefined;
+  /** What was sent. */
+  readonly body: Body;
+}
+
+export interface Settlement {
+  spec: Spec;
+  /** Members of state to change. */
+  state?: State;
+  /** Further writes of the same commit. */
+  ops?: Op[];
+}
+
+/** What else there is in the organization of a draft. */
+export interface Lookup {
+  readonly store: Pick<Store, 'get' | 'list'>;
+  readonly ids: IdSource;
+  /** RFC 3339. */
+  readonly now: string;
+  /**
+   * By id; what is seen stands still until the commit.
+   *
+   * @throws GatewayError `not_found`; `conflict` for an archived one
+   */
+  find(reference: { kind: string; target: string; path: string }): Promise<Stored>;
+}

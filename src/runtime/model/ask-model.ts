@@ -1,0 +1,169 @@
+import { GatewayError, toGatewayError } from '../../core/errors.ts';
+import type { FunctionTool } from '../../protocols/canonical/canonical.ts';
+import type { NewEvent } from '../../sessions/log/session-event.ts';
+import { collectTools } from '../tools/agent-tools.ts';
+import type { CallableTool } from '../tools/agent-tools.ts';
+import { toAnswerEvents } from '../turn/answer-events.ts';
+import { LEFT_OUT_NOTE, toLeaveOut } from '../turn/fit-context.ts';
+import { interruptible } from '../turn/interruptible.ts';
+import { ModelCallError } from '../turn/model-caller.ts';
+import type { ModelAnswer } from '../turn/model-caller.ts';
+import { CONTEXT_EXCEEDED, toErrorEvent, toModelFailure } from '../tools/model-failure.ts';
+import { toModelRequest } from './model-request.ts';
+import type { ServerFailure } from '../tools/server-pool.ts';
+import { toServerErrorEvent } from '../tools/server-failure.ts';
+import { ShownAnswer } from '../turn/shown-answer.ts';
+import type { TurnContext } from '../turn/turn-context.ts';
+import { idle, requestEnd } from '../turn/turn-events.ts';
+
+/** Failed requests in a row after which the turn is given up. */
+const MAX_RETRIES = 5;
+
+/** One model request from its start to its end, both of them in the log. */
+export function askModel(context: TurnContext): Promise<void> {
+  const { journal, pool, agent, signal } = context;
+  return interruptible(journal, signal, async (stopped) => {
+    const listed = await pool.list(stopped).catch((thrown: unknown) => {
+      if (stopped.aborted) return undefined;
+      throw thrown;
+    });
+    if (!listed) return;
+    const tools = collectTools(agent.tools, listed.tools);
+    const startId = await begin(context, { tools, failures: listed.failures });
+    if (journal.state.isInterrupted) return;
+    const shown = new ShownAnswer(journal.log);
+    try {
+      const answer = await ask(context, { tools, shown, stopped });
+      await record(context, startId, {
+        answer,
+        events: toAnswerEvents(answer.parts, tools, shown),
+      });
+    } catch (thrown) {
+      if (!(thrown instanceof ModelCallError)) throw thrown;
+      if (signal.aborted) return;
+      await fail(context, startId, thrown);
+    }
+  });
+}
+
+interface Beginning {
+  readonly tools: Asking['tools'];
+  readonly failures: readonly ServerFailure[];
+}
+
+/**
+ * Ends what a former go left open, so that every request in the log has one end. What does not fit is
+ * out of the conversation from this event on: whoever reads the log asks the same.
+ */
+async function begin(
+  { journal, deps, agent, instructions }: TurnContext,
+  { tools, failures }: Beginning,
+): Promise<string> {
+  const { requestId } = journal.state;
+  const id = journal.log.nextEventId();
+  const tokens = agent.model ? deps.model.roomOf(agent.model.id) : Infinity;
+  const leftOut = toLeaveOut(journal.state, { tokens, instructions, tools: toShown(tools) });
+  await journal.append([
+    ...(requestId === undefined ? [] : [requestEnd(requestId, { isError: true })]),
+    ...failures.map(toServerErrorEvent),
+    {
+      type: 'span.model_request_start',
+      id,
+      ...(leftOut > 0 && { context_left_out: leftOut }),
+    },
+  ]);
+  return id;
+}
+
+interface Asking {
+  readonly tools: ReadonlyMap<string, CallableTool>;
+  readonly shown: ShownAnswer;
+  readonly stopped: AbortSignal;
+}
+
+const toShown = (tools: Asking['tools']): FunctionTool[] =>
+  [...tools.values()].map((tool) => tool.shown);
+
+async function ask(
+  { journal, deps, agent, instructions, files }: TurnContext,
+  { tools, shown, stopped }: Asking,
+): Promise<ModelAnswer> {
+  const { payer } = journal.log.session;
+  const { model } = agent;
+  if (!model) throw new ModelCallError(noModel(), { usage: undefined, cost: 0 });
+  const answer = await deps.model.ask({
+    model: model.id,
+    request: await toModelRequest({
+      model,
+      instructions:
+        journal.state.leftOut > 0 ? `${instructions}\n\n${LEFT_OUT_NOTE}`.trim() : instructions,
+      entries: journal.state.entries,
+      tools: toShown(tools),
+      files,
+    }),
+    payer,
+    listener: shown,
+    signal: stopped,
+  });
+  const { kind } = answer.stop;
+  if (kind === 'context_exceeded') throw new ModelCallError(tooLong(), answer);
+  if (kind === 'malformed_call')
+    throw new ModelCallError(new GatewayError('invalid_upstream_response'), answer);
+  return answer;
+}
+
+function tooLong(): GatewayError {
+  const message = 'the conversation is longer than the model can read';
+  return new GatewayError('invalid_request', { message, type: CONTEXT_EXCEEDED });
+}
+
+function noModel(): GatewayError {
+  return new GatewayError('invalid_request', { message: 'the agent names no model' });
+}
+
+async function record(
+  { journal }: TurnContext,
+  startId: string,
+  { answer, events }: { answer: ModelAnswer; events: readonly NewEvent[] },
+): Promise<void> {
+  const { usage, cost } = answer;
+  const end = requestEnd(startId, { isError: false, usage });
+  const hasCalls = events.some(({ type }) => type.endsWith('tool_use'));
+  if (hasCalls) await journal.append([...events, end], { usage, cost });
+  else await journal.append([...events, end, ...toEnding(answer)], { usage, cost, status: 'idle' });
+}
+
+/** How a turn ends whose last answer called no tool. */
+function toEnding({ stop, parts }: ModelAnswer): NewEvent[] {
+  const refusal = parts.find((part) => part.type === 'refusal');
+  if (refusal || stop.kind === 'refusal')
+    return [idle({ type: 'refusal', explanation: refusal?.text || null })];
+  return [idle({ type: 'end_turn' })];
+}
+
+async function fail(
+  { journal, deps }: TurnContext,
+  startId: string,
+  { cause, usage, cost }: ModelCallError,
+): Promise<void> {
+  const { isTransient, isTooLong, ...error } = toModelFailure(cause);
+  const end = requestEnd(startId, { isError: true, usage, isTooLong });
+  const over = { usage, cost, status: 'idle' } as const;
+  if (journal.state.isInterrupted) {
+    await journal.append([end, idle({ type: 'end_turn' })], over);
+    return;
+  }
+  if (toGatewayError(cause).code === 'internal_error') deps.onBug(cause, journal.log.session.id);
+  const mayPass = isTransient || (isTooLong && journal.state.dispensable.length > 0);
+  if (!mayPass || journal.state.failures >= MAX_RETRIES) {
+    const told = toErrorEvent(error, 'exhausted');
+    await journal.append([end, told, idle({ type: 'retries_exhausted' })], over);
+    return;
+  }
+  const told = toErrorEvent(error, 'retrying');
+  await journal.append([end, told, { type: 'session.status_rescheduled' }], {
+    usage,
+    cost,
+    status: 'rescheduling',
+  });
+}

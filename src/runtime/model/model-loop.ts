@@ -1,0 +1,148 @@
+import type { NewEvent } from '../../sessions/log/session-event.ts';
+import type { TurnLog, TurnRunner } from '../../sessions/sessions.ts';
+import { askModel } from './ask-model.ts';
+import { AttachedFiles } from '../turn/attached-files.ts';
+import { backOff } from './back-off.ts';
+import { toInstructions } from '../turn/instructions.ts';
+import { toErrorEvent } from '../tools/model-failure.ts';
+import { nextStep } from '../turn/next-step.ts';
+import type { Step } from '../turn/next-step.ts';
+import { runTools } from './run-tools.ts';
+import { ServerPool } from '../tools/server-pool.ts';
+import { SKILL_TOOL, withSkillServer, withSkillTool } from './skill-server.ts';
+import { isRunnable } from '../tools/tool-use.ts';
+import type { ToolUse } from '../tools/tool-use.ts';
+import { toFailedOutcome } from '../tools/tool-content.ts';
+import type { ModelLoopDeps, TurnContext } from '../turn/turn-context.ts';
+import { idle, openResults, requestEnd, toolResult } from '../turn/turn-events.ts';
+import type { StopReason } from '../turn/turn-events.ts';
+import { TurnJournal } from '../turn/turn-journal.ts';
+
+const RUNNING: NewEvent = { type: 'session.status_running' };
+
+const TOO_MANY: NewEvent = toErrorEvent(
+  {
+    type: 'tool_use_limit_reached_error',
+    message: 'the turn called tools in too many rounds',
+  },
+  'exhausted',
+);
+
+/**
+ * Runs turns by asking the Agent's model and its tools in turn (requirements sessions.turn.*). Every
+ * step is in the log before the next begins and is chosen from the log alone, so any process goes on
+ * from any place in it: a model request without an answer is made again; a call of a tool that may
+ * have begun is answered with an error, unless its server says that repeating it changes nothing.
+ */
+export function createModelLoop(deps: ModelLoopDeps): TurnRunner {
+  return {
+    async run(log, signal) {
+      const context = await open(log, signal, deps);
+      try {
+        await go(context);
+      } catch (thrown) {
+        if (!signal.aborted) throw thrown;
+      } finally {
+        await context.pool.close();
+      }
+    },
+  };
+}
+
+async function open(log: TurnLog, signal: AbortSignal, deps: ModelLoopDeps): Promise<TurnContext> {
+  const journal = new TurnJournal(log);
+  await journal.sync();
+  const { session } = log;
+  const skills = session.agent.skills.length === 0 ? [] : await deps.skills(session);
+  const agent = withSkillTool(session.agent, skills);
+  return {
+    journal,
+    pool: new ServerPool({ ...session, agent }, withSkillServer(deps.servers, skills)),
+    deps,
+    agent,
+    instructions: toInstructions(agent, skills, SKILL_TOOL),
+    files: new AttachedFiles((id) => deps.file(session, id)),
+    begun: toSuspects(log, journal),
+    signal,
+  };
+}
+
+/**
+ * Calls that a former go may have begun: it says so by having taken up the input that called for them
+ * before it begins.
+ */
+function toSuspects({ session }: TurnLog, { state }: TurnJournal): Set<string> {
+  const { phase, calledAt, uses } = state;
+  const isUnderWay = phase === 'running' || phase === 'rescheduled';
+  const begun = isUnderWay && session.handled >= calledAt ? uses.filter(isRunnable) : [];
+  return new Set(begun.map(({ id }) => id));
+}
+
+async function go(context: TurnContext): Promise<void> {
+  const { journal, pool, signal } = context;
+  while (!signal.aborted) {
+    const step = nextStep(journal.state);
+    if (step.type === 'rest') return journal.settle();
+    const { turns } = journal.state;
+    await take(step, context);
+    await journal.sync();
+    if (journal.state.turns > turns) pool.forgive();
+  }
+}
+
+async function take(step: Exclude<Step, { type: 'rest' }>, context: TurnContext): Promise<void> {
+  switch (step.type) {
+    case 'start':
+      return start(context);
+    case 'ask':
+      return context.journal.isSpent
+        ? rest(context, loose(context), { type: 'budget_reached' })
+        : askModel(context);
+    case 'run':
+      return runTools(step.uses, context);
+    case 'deny':
+      return deny(step.uses, context);
+    case 'wait':
+      return rest(context, [], {
+        type: 'requires_action',
+        event_ids: step.uses.map(({ id }) => id),
+      });
+    case 'back_off':
+      return (await backOff(context)) ? start(context) : undefined;
+    case 'skip':
+      return rest(context, [RUNNING], { type: 'end_turn' });
+    case 'stop':
+      return rest(context, loose(context), { type: 'end_turn' });
+    case 'give_up':
+      return rest(context, [...loose(context), TOO_MANY], { type: 'retries_exhausted' });
+  }
+}
+
+async function start({ journal }: TurnContext): Promise<void> {
+  await journal.append([RUNNING], { status: 'running' });
+}
+
+async function rest(
+  { journal }: TurnContext,
+  events: readonly NewEvent[],
+  reason: StopReason,
+): Promise<void> {
+  await journal.append([...events, idle(reason)], { status: 'idle' });
+}
+
+async function deny(uses: readonly ToolUse[], { journal }: TurnContext): Promise<void> {
+  const results = uses.map((use) =>
+    toolResult(use, toFailedOutcome(use.verdict?.message ?? 'The user denied this call.')),
+  );
+  await journal.append(results);
+}
+
+/** Ends what a turn that is given up leaves open. A status goes to idle by way of running alone. */
+function loose({ journal, begun }: TurnContext): NewEvent[] {
+  const { phase, requestId, uses } = journal.state;
+  return [
+    ...(phase === 'rescheduled' ? [RUNNING] : []),
+    ...(requestId === undefined ? [] : [requestEnd(requestId, { isError: true })]),
+    ...openResults(uses, ({ kind, id }) => kind !== 'mcp' || begun.has(id)),
+  ];
+}

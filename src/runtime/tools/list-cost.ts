@@ -1,0 +1,22 @@
+import type { Usage } from '../../core/usage.ts';
+import type { Catalog } from '../../routing/catalog.ts';
+import { costOf } from '../../usage/spend/pricing.ts';
+import type { Pricing } from '../../usage/usage.ts';
+
+/** Nano-dollars at the dearest of the prices at which the model may be billed, its fallbacks included. */
+export function listCostOf(catalog: Catalog, model: string, usage: Usage): number {
+  return Math.max(0, ...pricesOf(catalog, model).map((pricing) => costOf(usage, pricing)));
+}
+
+/** False for a model that nobody can tell the costs of. */
+export function hasListPrice(catalog: Catalog, model: string): boolean {
+  return pricesOf(catalog, model).some((pricing) =>
+    Object.values(pricing).some((price) => price > 0),
+  );
+}
+
+function pricesOf({ models }: Catalog, id: string): Pricing[] {
+  const model = models.get(id);
+  const all = [model, ...(model?.fallbacks ?? []).map((name) => models.get(name))];
+  return all.flatMap((one) => one?.routes ?? []).map(({ pricing }) => pricing);
+}

@@ -1,0 +1,45 @@
+import type { ToolResultPart } from '../../protocols/canonical/canonical.ts';
+
+/** What came of a call. */
+export interface ToolResult {
+  readonly content: ToolResultPart['content'];
+  readonly isError: boolean;
+}
+
+/** One call of a tool by the model, as the events tell it. */
+export interface ToolUse {
+  /** Of its event; the model and the client know the call by it. */
+  readonly id: string;
+  /** Who runs it: the client by its own definition (`custom`) or by ours (`client`), or an MCP server. */
+  readonly kind: 'custom' | 'client' | 'mcp';
+  readonly name: string;
+  /** Of kind `mcp`: the declared name of its server. */
+  readonly server: string | undefined;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly permission: 'allow' | 'ask' | 'deny';
+  verdict: { readonly isAllowed: boolean; readonly message: string | undefined } | undefined;
+  result: ToolResult | undefined;
+}
+
+/** The turn cannot go on without the client. */
+export function waitsForClient(use: ToolUse): boolean {
+  if (use.result) return false;
+  if (use.kind === 'custom') return true;
+  if (use.kind === 'client') return use.verdict?.isAllowed !== false;
+  return use.permission !== 'allow' && !use.verdict;
+}
+
+/** The client said no; the model is yet to be told. */
+export function isDenied(use: ToolUse): boolean {
+  return !use.result && use.kind !== 'custom' && use.verdict?.isAllowed === false;
+}
+
+/** Ours to run, now. */
+export function isRunnable(use: ToolUse): boolean {
+  return !use.result && use.kind === 'mcp' && isPermitted(use);
+}
+
+/** True when nothing forbids the call: by the Agent's policy, or because the client said yes. */
+export function isPermitted({ permission, verdict }: ToolUse): boolean {
+  return permission === 'allow' || verdict?.isAllowed === true;
+}

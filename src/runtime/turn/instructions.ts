@@ -1,0 +1,26 @@
+import type { ResolvedAgent } from '../../sessions/resolved-agent.ts';
+
+/** A Skill as far as the model is told it before it asks. */
+export interface SkillTitle {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** What the model is told before all else: the Agent's own words, then which Skills there are. */
+export function toInstructions(
+  { system }: Pick<ResolvedAgent, 'system'>,
+  skills: readonly SkillTitle[],
+  tool: string,
+): string {
+  const how = `When one of them fits what you are asked, call \`${tool}\` with its name before you begin.`;
+  const told = skills.length === 0 ? '' : tellSkills(skills, how);
+  return [system ?? '', told].filter((text) => text !== '').join('\n\n');
+}
+
+/** Which Skills there are, one a line. @param how to come by what they say */
+export function tellSkills(skills: readonly SkillTitle[], how: string): string {
+  const lines = skills.map(
+    ({ name, description }) => `- ${name}: ${description.replaceAll(/\s+/g, ' ')}`,
+  );
+  return `# Skills\n\nYou have Skills: instructions and files for certain kinds of work. ${how}\n\n${lines.join('\n')}`;
+}

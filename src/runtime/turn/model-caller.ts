@@ -1,0 +1,189 @@
+import { PassThrough } from 'node:stream';
+import { GatewayError } from '../../core/errors.ts';
+import type { IdSource } from '../../core/ids.ts';
+import { stringifyWithRaw } from '../../core/json/raw.ts';
+import { createSseFramer } from '../../core/sse/sse.ts';
+import type { Usage } from '../../core/usage.ts';
+import { runInference } from '../../inference/run-inference.ts';
+import type { InferenceDeps } from '../../inference/run-inference.ts';
+import type { PipeableBody } from '../../inference/types.ts';
+import { UNKNOWN } from '../../protocols/capabilities/capabilities-of.ts';
+import type { CanonicalRequest, Part, Stop } from '../../protocols/canonical/canonical.ts';
+import { messagesCodec } from '../../protocols/messages/codec/messages-codec.ts';
+import { messages } from '../../protocols/messages/messages.ts';
+import type { WireProtocol } from '../../protocols/protocol.ts';
+import { translateBetween } from '../../protocols/canonical/translate.ts';
+import type { Catalog } from '../../routing/catalog.ts';
+import type { Admitted } from '../../surfaces/gate.ts';
+import type { PayingKey } from '../../usage/principal.ts';
+import { AnswerDraft } from './answer-draft.ts';
+import type { AnswerListener } from './answer-draft.ts';
+import { listCostOf } from '../tools/list-cost.ts';
+import { signalClient } from '../../surfaces/signal-client.ts';
+
+export interface ModelQuestion {
+  /** Logical name. */
+  readonly model: string;
+  readonly request: CanonicalRequest;
+  readonly payer: PayingKey;
+  readonly listener: AnswerListener;
+  /** Ends the call and the provider's work at once. */
+  readonly signal: AbortSignal;
+}
+
+export interface ModelAnswer {
+  readonly parts: readonly Part[];
+  readonly stop: Stop;
+  readonly usage: Usage | undefined;
+  /** By list prices, in nano-dollars. */
+  readonly cost: number;
+}
+
+/** Asks a model for one answer (requirement sessions.turn.billing). */
+export interface ModelCaller {
+  /**
+   * @throws ModelCallError with what a direct call would answer, when it was aborted, too
+   */
+  ask(question: ModelQuestion): Promise<ModelAnswer>;
+  /** Tokens that a request to the model may have beside its answer. */
+  roomOf(model: string): number;
+}
+
+/** A model call without an answer, and what it consumed all the same. */
+export class ModelCallError extends Error {
+  override readonly name = 'ModelCallError';
+  override readonly cause: unknown;
+  readonly usage: Usage | undefined;
+  /** By list prices, in nano-dollars. */
+  readonly cost: number;
+
+  constructor(cause: unknown, { usage, cost }: Pick<ModelAnswer, 'usage' | 'cost'>) {
+    super('the model call failed', { cause });
+    this.cause = cause;
+    this.usage = usage;
+    this.cost = cost;
+  }
+}
+
+/**
+ * Messages as Agents speak it: an Agent knows no more than a logical name, so its request is fitted to
+ * the upstream model of each route in turn, also where the provider speaks Messages itself.
+ */
+const AGENT_MESSAGES: WireProtocol = {
+  ...messages,
+  encode: translateBetween(messagesCodec, messagesCodec).encode,
+};
+
+export interface ModelCallerDeps {
+  inference: InferenceDeps;
+  catalog(): Catalog;
+  /** Lets the payer's call in as the gate does; throws its `GatewayError`. The caller calls `leave`. */
+  admit(payer: PayingKey): Promise<Admitted>;
+  ids: IdSource;
+}
+
+/** What a model reads, where its declaration does not say it. */
+const DEFAULT_WINDOW = 128_000;
+/** Of what a model reads, its answer gets no more. */
+const ANSWER_SHARE = 0.25;
+/** The answer is held whole. */
+const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
+
+/**
+ * Calls go the way of every client's: through routing with failover, limits and the ledger, recorded
+ * under the surface `session`, in the protocol that carries most of what agents say.
+ */
+export function createModelCaller(deps: ModelCallerDeps): ModelCaller {
+  return {
+    roomOf(model) {
+      const { contextWindow = DEFAULT_WINDOW, maxOutputTokens } =
+        deps.catalog().models.get(model) ?? {};
+      const answer = maxOutputTokens ?? deps.inference.defaultMaxTokens;
+      return contextWindow - Math.min(answer, contextWindow * ANSWER_SHARE);
+    },
+    async ask(question) {
+      const draft = new AnswerDraft(question.listener, MAX_ANSWER_CHARS);
+      const own = new AbortController();
+      const spent = (): Pick<ModelAnswer, 'usage' | 'cost'> => {
+        const { usage } = draft;
+        const cost = usage ? listCostOf(deps.catalog(), question.model, usage) : 0;
+        return { usage, cost };
+      };
+      const signal = AbortSignal.any([question.signal, own.signal]);
+      try {
+        const { principal, leave } = await deps.admit(question.payer);
+        try {
+          await deps.inference.ledger.checkFunds(principal);
+          const body = await open({ ...question, signal }, principal, deps);
+          await read(body, draft, signal);
+        } finally {
+          leave();
+        }
+        return { ...toAnswer(draft), ...spent() };
+      } catch (thrown) {
+        throw new ModelCallError(thrown, spent());
+      } finally {
+        own.abort();
+      }
+    },
+  };
+}
+
+async function open(
+  { model, request, signal }: ModelQuestion,
+  principal: Admitted['principal'],
+  { inference, catalog, ids }: ModelCallerDeps,
+): Promise<PipeableBody> {
+  const { clock, defaultMaxTokens } = inference;
+  const snapshot = catalog();
+  const { value } = messagesCodec.encodeRequest(request, {
+    model,
+    defaultMaxTokens: snapshot.models.get(model)?.maxOutputTokens ?? defaultMaxTokens,
+    askUsage: true,
+    // No rule of a vendor's may match a logical name.
+    capabilities: UNKNOWN,
+  });
+  const result = await runInference(
+    {
+      id: ids.next('req'),
+      at: clock.now(),
+      startedAt: clock.monotonic(),
+      surface: 'session',
+      protocol: AGENT_MESSAGES,
+      principal,
+      catalog: snapshot,
+      body: Buffer.from(stringifyWithRaw(value)),
+      headers: {},
+      address: {},
+      client: signalClient(signal),
+      repeatable: true,
+    },
+    inference,
+  );
+  if (result.type === 'stream') return result.body;
+  throw new GatewayError('invalid_upstream_response');
+}
+
+async function read(body: PipeableBody, draft: AnswerDraft, signal: AbortSignal): Promise<void> {
+  const decoder = messagesCodec.createDecoder();
+  const framer = createSseFramer();
+  const stream = new PassThrough({ signal });
+  body.pipe(stream);
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    for (const frame of framer.push(chunk))
+      for (const event of decoder.read(frame)) draft.take(event);
+    if (draft.failure) return;
+  }
+  for (const event of decoder.close()) if (!draft.isEnded) draft.take(event);
+}
+
+function toAnswer({
+  parts,
+  stop,
+  failure,
+  isEnded,
+}: AnswerDraft): Pick<ModelAnswer, 'parts' | 'stop'> {
+  if (failure) throw new GatewayError('upstream_interrupted', { cause: failure });
+  if (!isEnded) throw new GatewayError('upstream_interrupted');
+  return { parts, stop: stop ?? { kind: 'other' } };
+}

@@ -1,0 +1,64 @@
+import { isDenied, isRunnable, waitsForClient } from '../tools/tool-use.ts';
+import type { ToolUse } from '../tools/tool-use.ts';
+import type { TurnState } from './turn-state.ts';
+
+/** Requirement sessions.turn.errors. */
+const MAX_TOOL_ROUNDS = 50;
+
+/** What is to be done next. */
+export type Step =
+  /** Take up the next message, or go on with what was interrupted by waiting. */
+  | { readonly type: 'start' }
+  /** Take up the next message and give it up at once: it was interrupted before its turn. */
+  | { readonly type: 'skip' }
+  | { readonly type: 'ask' }
+  | { readonly type: 'deny'; readonly uses: readonly ToolUse[] }
+  | { readonly type: 'run'; readonly uses: readonly ToolUse[] }
+  | { readonly type: 'wait'; readonly uses: readonly ToolUse[] }
+  | { readonly type: 'back_off' }
+  /** The client interrupted. */
+  | { readonly type: 'stop' }
+  /** Too many rounds of tools. */
+  | { readonly type: 'give_up' }
+  /** Nothing, until more input arrives. */
+  | { readonly type: 'rest' };
+
+/** A function of the events alone, so that whoever finds them goes on in the same way. */
+export function nextStep(state: TurnState): Step {
+  switch (state.phase) {
+    case 'terminated':
+      return { type: 'rest' };
+    case 'idle':
+      return whenIdle(state);
+    case 'waiting':
+      return whenWaiting(state);
+    case 'rescheduled':
+      return { type: state.isInterrupted ? 'stop' : 'back_off' };
+    case 'running':
+  }
+  return whenRunning(state);
+}
+
+function whenIdle({ isInterrupted, hasMessage }: TurnState): Step {
+  if (!hasMessage) return { type: 'rest' };
+  return { type: isInterrupted ? 'skip' : 'start' };
+}
+
+function whenWaiting(state: TurnState): Step {
+  if (state.isInterrupted) return { type: 'stop' };
+  const uses = state.uses.filter(waitsForClient);
+  if (uses.length === 0) return { type: 'start' };
+  const isTold = uses.length === state.waitingFor.length;
+  return isTold ? { type: 'rest' } : { type: 'wait', uses };
+}
+
+function whenRunning(state: TurnState): Step {
+  if (state.isInterrupted) return { type: 'stop' };
+  if (state.rounds > MAX_TOOL_ROUNDS) return { type: 'give_up' };
+  const denied = state.uses.filter(isDenied);
+  if (denied.length > 0) return { type: 'deny', uses: denied };
+  const runnable = state.uses.filter(isRunnable);
+  if (runnable.length > 0) return { type: 'run', uses: runnable };
+  const waiting = state.uses.filter(waitsForClient);
+  return waiting.length > 0 ? { type: 'wait', uses: waiting } : { type: 'ask' };
+}

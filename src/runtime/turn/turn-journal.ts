@@ -1,0 +1,98 @@
+import type { Usage } from '../../core/usage.ts';
+import type { NewEvent, PlacedEvent } from '../../sessions/log/session-event.ts';
+import { isSpent } from '../../sessions/session-budget.ts';
+import type { SessionStatus, SessionUsage } from '../../sessions/session.ts';
+import type { TurnLog } from '../../sessions/sessions.ts';
+import { TurnState } from './turn-state.ts';
+
+export interface Change {
+  readonly status?: SessionStatus;
+  /** Of one model request; added to the Session's. */
+  readonly usage?: Usage | undefined;
+  /** Of the same, in nano-dollars; added, too. */
+  readonly cost?: number | undefined;
+}
+
+/** The log of a Session and where it stands, always of one mind: every write and every read goes through here. */
+export class TurnJournal {
+  readonly state = new TurnState();
+  readonly log: TurnLog;
+  #usage: SessionUsage;
+  #cost: number;
+  #handled: number;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(log: TurnLog) {
+    const { usage, cost, handled } = log.session;
+    this.log = log;
+    this.#usage = usage;
+    this.#cost = cost;
+    this.#handled = handled;
+  }
+
+  /** What the client allows is used up. */
+  get isSpent(): boolean {
+    return isSpent({ budget: this.log.session.budget, cost: this.#cost });
+  }
+
+  /** Takes note of what others appended. Rejects with `StoreError`. */
+  sync(): Promise<void> {
+    return this.#inTurn(() => this.#read());
+  }
+
+  /** Durable when it resolves. Rejects with `conflict` when the turn is somebody else's by now, or `StoreError`. */
+  append(events: readonly NewEvent[], change: Change = {}): Promise<PlacedEvent[]> {
+    return this.#inTurn(() => this.#append(events, change));
+  }
+
+  /** Says that all input is seen, for input that asks for nothing. */
+  settle(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.state.lastInput > this.#handled) await this.#append([], {});
+    });
+  }
+
+  async #append(
+    events: readonly NewEvent[],
+    { status, usage, cost = 0 }: Change,
+  ): Promise<PlacedEvent[]> {
+    const { state, log } = this;
+    const handled = Math.max(this.#handled, state.lastInput);
+    const total = usage ? addUsage(this.#usage, usage) : this.#usage;
+    const placed = await log.append(events, {
+      handled,
+      ...(status !== undefined && { status }),
+      ...(usage && { usage: total, cost: this.#cost + cost }),
+    });
+    this.#handled = handled;
+    this.#usage = total;
+    this.#cost += cost;
+    // What a client sent meanwhile stands before ours.
+    if (placed[0] && placed[0].seq !== state.seq + 1) await this.#read();
+    for (const one of placed) state.take(one);
+    return placed;
+  }
+
+  async #read(): Promise<void> {
+    for await (const placed of this.log.events(this.state.seq)) this.state.take(placed);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work, work);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+}
+
+function addUsage(total: SessionUsage, usage: Usage): SessionUsage {
+  const { cache_creation: written } = total;
+  return {
+    input_tokens: total.input_tokens + usage.input,
+    output_tokens: total.output_tokens + usage.output,
+    cache_read_input_tokens: total.cache_read_input_tokens + usage.cacheRead,
+    cache_creation: {
+      ephemeral_5m_input_tokens: written.ephemeral_5m_input_tokens + usage.cacheWrite5m,
+      ephemeral_1h_input_tokens: written.ephemeral_1h_input_tokens + usage.cacheWrite1h,
+    },
+  };
+}

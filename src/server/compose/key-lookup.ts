@@ -1,0 +1,46 @@
+import type { Clock } from '../../core/time/clock.ts';
+import type { KeyDirectory } from '../../resources/kinds/key-directory.ts';
+import type { KeyFound, KeyLookup } from '../../surfaces/gate.ts';
+
+export interface KeyLookupDeps {
+  keys: Pick<KeyDirectory, 'lookup'>;
+  /** Sees every change that was committed before, or rejects. */
+  catchUp(): Promise<void>;
+  /** So old is what is known of changes, in milliseconds. */
+  ageMs(): number;
+  clock: Clock;
+}
+
+/** Guesses must not become the load of the store. */
+const MAX_CATCH_UPS_PER_SECOND = 20;
+/** A key is refused everywhere so soon after its revocation (requirement auth.key.revoked-message). */
+const MAX_AGE_MS = 1_000;
+
+/**
+ * A key that was made a moment ago, perhaps by another process, is known before it is refused; while
+ * many unknown keys are tried, it is known with the next look at the changes. A process that was cut off
+ * from the store, or asleep, looks first: the key may have been revoked. Rejects with what kept it from
+ * looking, a `StoreError`.
+ */
+export function createKeyLookup({ keys, catchUp, ageMs, clock }: KeyLookupDeps): KeyLookup {
+  let second = 0;
+  let used = 0;
+
+  const mayCatchUp = (): boolean => {
+    const now = Math.floor(clock.monotonic() / 1000);
+    if (now !== second) used = 0;
+    second = now;
+    return used++ < MAX_CATCH_UPS_PER_SECOND;
+  };
+
+  const again = async (key: string): Promise<KeyFound> => {
+    await catchUp();
+    return keys.lookup(key);
+  };
+
+  return (key) => {
+    if (ageMs() >= MAX_AGE_MS) return again(key);
+    const found = keys.lookup(key);
+    return found === 'unknown' && mayCatchUp() ? again(key) : found;
+  };
+}

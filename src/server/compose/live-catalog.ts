@@ -1,0 +1,126 @@
+import { CatalogIndex } from '../../routing/catalog-index.ts';
+import type { Catalog } from '../../routing/catalog.ts';
+import type {
+  AccountRecord,
+  ApiRecord,
+  CatalogDefaults,
+  ModelRecord,
+} from '../../routing/resolve-model.ts';
+import { resolveApi } from '../../routing/api.ts';
+import type { ApiSettings } from '../../routing/api.ts';
+import type { ProviderAccount } from '../../providers/account.ts';
+import { resolveAccount } from '../../providers/resolve-account.ts';
+import type { ProviderSettings } from '../../providers/resolve-account.ts';
+import { readChanged } from '../../resources/changes/changed-resources.ts';
+import type { ChangedResources } from '../../resources/changes/changed-resources.ts';
+import type { Changes } from '../../resources/changes/change-log.ts';
+import { toView } from '../../resources/store/define-resource.ts';
+import type { Stored } from '../../resources/store/define-resource.ts';
+import type { Repository } from '../../resources/store/repository.ts';
+
+/** The catalog of the moment, swapped whole when one of its rows changes. */
+export interface LiveCatalog {
+  current(): Catalog;
+  /** The provider with this id or name; undefined when it cannot be used or is not to be. */
+  account(idOrName: string): ProviderAccount | undefined;
+  /** Reads what changed; to be called again only when it is done. */
+  update(changes: Changes): Promise<void>;
+}
+
+export interface LiveCatalogDeps {
+  repository: Repository;
+  defaults: CatalogDefaults;
+  /** A provider that cannot be used as it is stored; its routes are left out. */
+  onBadProvider(name: string, error: unknown): void;
+  /** An API that cannot be called as it is stored; it is left out. */
+  onBadApi(name: string, error: unknown): void;
+}
+
+export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
+  const { repository, defaults } = deps;
+  let index = new CatalogIndex(defaults);
+
+  /** An unchanged provider keeps its account object, and with it connections and mock counters. */
+  const toAccount = (stored: Stored): AccountRecord | undefined => {
+    const known = index.account(stored.id);
+    if (known?.version === stored.version) return known;
+    try {
+      return toAccountRecord(stored, repository);
+    } catch (error) {
+      deps.onBadProvider(stored.spec.name, error);
+      return undefined;
+    }
+  };
+
+  return {
+    current: () => index.catalog,
+    account(idOrName) {
+      const record = index.account(idOrName);
+      return record?.enabled ? record.account : undefined;
+    },
+    async update(changes) {
+      const read = (kind: string) => readChanged(repository, kind, changes);
+      const [providers, models, apis] = [
+        await read('provider'),
+        await read('model'),
+        await read('api'),
+      ];
+      const next = {
+        providers: mapRows(providers, toAccount),
+        models: mapRows(models, (stored) => toModelRecord(stored, repository)),
+        apis: mapRows(apis, (stored) => toApiRecord(stored, deps)),
+      };
+      if (changes === 'everything') {
+        const whole = new CatalogIndex(defaults);
+        whole.change(next);
+        index = whole;
+      } else index.change(next);
+    },
+  };
+}
+
+function mapRows<T>(
+  rows: ChangedResources,
+  toRecord: (stored: Stored) => T | undefined,
+): Map<string, T | undefined> {
+  return new Map([...rows].map(([id, stored]) => [id, stored && toRecord(stored)]));
+}
+
+function toAccountRecord(stored: Stored, repository: Repository): AccountRecord {
+  const view = toView(repository.definitionOf('provider'), stored);
+  const settings = view as unknown as ProviderSettings;
+  return {
+    account: resolveAccount(settings, repository.reveal(stored, 'api_key')),
+    enabled: view['enabled'] === true,
+    timeouts: view['timeouts'] as AccountRecord['timeouts'],
+    version: stored.version,
+  };
+}
+
+function toApiRecord(
+  stored: Stored,
+  { repository, onBadApi }: LiveCatalogDeps,
+): ApiRecord | undefined {
+  try {
+    const view = toView(repository.definitionOf('api'), stored);
+    const secret = repository.reveal(stored, 'api_key');
+    const target = resolveApi(view as unknown as ApiSettings, secret);
+    return { ...(view as unknown as Omit<ApiRecord, 'target'>), target };
+  } catch (error) {
+    onBadApi(stored.spec.name, error);
+    return undefined;
+  }
+}
+
+/** A route without an upstream name uses what follows the vendor in the logical one. */
+function toModelRecord(stored: Stored, repository: Repository): ModelRecord {
+  const record = toView(repository.definitionOf('model'), stored) as unknown as ModelRecord;
+  const own = record.name.slice(record.name.indexOf('/') + 1);
+  return {
+    ...record,
+    routes: record.routes.map((route) => ({
+      ...route,
+      upstream_model: route.upstream_model ?? own,
+    })),
+  };
+}

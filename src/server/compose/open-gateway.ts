@@ -1,0 +1,343 @@
+import { join } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
+import type { H3 } from 'h3';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
+import type { IdSource } from '../../core/ids.ts';
+import type { Log } from '../../core/log.ts';
+import type { ByteBudget } from '../../core/memory/byte-budget.ts';
+import { createSealer } from '../../core/seal.ts';
+import type { KeyHasher } from '../../core/seal.ts';
+import { createSpools } from '../../core/memory/spool.ts';
+import { createJobs } from '../../jobs/create-jobs.ts';
+import { createHostLiveness } from '../../core/liveness.ts';
+import type { Liveness } from '../../core/liveness.ts';
+import type { Jobs } from '../../jobs/jobs.ts';
+import type { Repository } from '../../resources/store/repository.ts';
+import { TRIGGER_JOB } from '../../scheduler/run-ops.ts';
+import { TURN_JOB } from '../../sessions/turn-job.ts';
+import { openStore } from '../../store/open-store.ts';
+import type { Store } from '../../store/store.ts';
+import { RUN_JOB } from '../../tasks/runs/run-record.ts';
+import { WEBHOOK_JOB } from '../../webhooks/delivery.ts';
+import { accountRoutes } from '../routes/account-routes.ts';
+import { adminRoutes } from '../routes/admin-routes.ts';
+import { openBodyMemory } from '../bodies/open-body-memory.ts';
+import { countStoreWork } from './count-store-work.ts';
+import type { StoreWork } from './count-store-work.ts';
+import { createCors } from '../http/cors.ts';
+import { healthRoutes } from '../routes/health-routes.ts';
+import type { Condition } from '../routes/health-routes.ts';
+import { createIdempotencyRecords } from '../idempotency/records.ts';
+import { withIdempotency } from '../idempotency/with-idempotency.ts';
+import type { IdempotencyDeps } from '../idempotency/with-idempotency.ts';
+import { createCallWorkers } from '../idempotency/workers.ts';
+import type { CallWorkers } from '../idempotency/workers.ts';
+import { jobHandlers } from './job-handlers.ts';
+import { createKeyLookup } from './key-lookup.ts';
+import { registerQueues } from '../process/metrics.ts';
+import { openAgents } from './open-agents.ts';
+import { openApiRoute } from '../openapi/document.ts';
+import { openAssets } from './open-assets.ts';
+import { openInference } from './open-inference.ts';
+import { openResources } from './open-resources.ts';
+import type { LiveResources, ResourcesOptions } from './open-resources.ts';
+import { openRuns } from './open-runs.ts';
+import { openSchedules } from './open-scheduler.ts';
+import { openUsage } from './open-usage.ts';
+import type { LiveUsage } from './open-usage.ts';
+import { CLIENT_PROTOCOLS, publicRoutes } from '../routes/public-routes.ts';
+import { reasonOf } from './reason-of.ts';
+import { reportStore, tellFailure } from './report-store.ts';
+import type { Programs } from './resolve-programs.ts';
+import { organizationRoutes, resourceCarriers } from '../routes/organization-routes.ts';
+import { ownKeyRoute } from '../routes/own-key-route.ts';
+import { createRequestGuard } from '../http/request-guard.ts';
+import { createApp } from '../http/routes.ts';
+import type { RouteSpec, RoutesOptions } from '../http/routes.ts';
+
+/** Turns wait for models and tools most of the time. */
+const TURNS_AT_ONCE = 256;
+/** Many Schedules are due in the same minute; their writes share commits of the store. */
+const TRIGGERS_AT_ONCE = 64;
+/** Runs wait for models, and webhooks for their receivers. */
+const RUNS_AT_ONCE = 256;
+const WEBHOOKS_AT_ONCE = 64;
+
+export interface GatewayOptions extends ResourcesOptions {
+  /** Uniform in [0, 1). */
+  random(): number;
+  /** At once to each provider or API that sets no number itself. */
+  connections: number;
+  /** What turns of Agents may run. */
+  programs: Programs;
+  /** Variables of this process, of which harnesses get little. */
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Default: the store of the configuration. */
+  openStore?: typeof openStore | undefined;
+}
+
+/** Everything that serves requests, on one store. */
+export interface Gateway {
+  readonly app: H3;
+  readonly store: Store;
+  readonly repository: Repository;
+  readonly hasher: KeyHasher;
+  readonly ids: IdSource;
+  /** Part of what readiness tells. */
+  readonly condition: { draining: boolean; reloadError: string | null };
+  /** Sees every change of resources that was committed before. */
+  catchUp(): Promise<void>;
+  /** Ends what has no end of its own, also what begins later; a client goes on elsewhere. */
+  endFollowing(): void;
+  /** Ends open streams in their own protocol. */
+  endStreams(): void;
+  /** Begins no more work in the background; resolves when none is under way, or after so many ms. */
+  finishWork(ms: number): Promise<void>;
+  /** Aborts the work in the background; other processes, or the next start, go on with it. */
+  leaveWork(): void;
+  /** Settles what is open and lets go of the store. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** The composition root: the only place where the parts are made and joined. */
+export async function openGateway(options: GatewayOptions): Promise<Gateway> {
+  const { clock, config, openStore: open = openStore } = options;
+  const { store, work } = countStoreWork(
+    reportStore(await open(config.store, { clock }), options.log),
+  );
+  try {
+    return await compose(store, { ...options, work });
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function compose(
+  store: Store,
+  options: GatewayOptions & { work(): StoreWork },
+): Promise<Gateway> {
+  const { clock } = options;
+  const resources = await openResources(store, options);
+  const usage = await openUsage(store, options);
+  const condition = { draining: false, reloadError: null as string | null };
+  const shared = sharedParts(store, options, { resources, usage });
+  const onBug = reportTo(options.log);
+  const inference = await openInference(store, {
+    ...options,
+    ledger: usage.ledger,
+    catalog: shared.catalog,
+    onBug,
+  });
+  const liveness = createHostLiveness();
+  const jobs = openJobs(store, options, liveness);
+  const bodies = await openQueues(options, { ledger: usage.ledger, jobs });
+  const { charges, transportToApi } = inference;
+  const assets = await openAssets(store, { ...options, ...shared, ...inference.deps, resources });
+  const deps = { ...inference.deps, media: assets.media };
+  const serving = { ...shared, inference: deps, charges, transportToApi, jobs };
+  const agents = openAgents({ ...options, ...serving, resources, onBug });
+  const schedules = openSchedules({ ...options, ...serving, ...agents });
+  const runs = openRuns({ ...options, ...serving, resources });
+  const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
+  const routes = [
+    ...healthRoutes({ store, clock, condition: told }),
+    ...publicRoutes(serving),
+    ...[assets, agents, schedules, runs].flatMap((part) => part.routes),
+    ...organizationRoutes(shared),
+    ...accountRoutes({ ...shared, clock }),
+    ownKeyRoute(shared),
+    ...adminRoutes({ ...shared, clock, health: deps.health, protocols: CLIENT_PROTOCOLS }),
+  ];
+  const serve = [jobs, schedules, runs, agents, assets];
+  const stand = [resources, usage, inference, store];
+  let closing: Promise<void> | undefined;
+  const own = { handlers: await jobHandlers({ ...options, ...serving }) };
+  const workers = createCallWorkers({ ...usage, liveness });
+  jobs.start(new Map([own, agents, schedules, runs].flatMap((part) => [...part.handlers])));
+  schedules.firing.start();
+  return {
+    app: openApp(routes, { store, shared, bodies, options, workers }),
+    store,
+    repository: resources.repository,
+    hasher: resources.hasher,
+    ids: options.ids,
+    condition,
+    catchUp: resources.catchUp,
+    endFollowing: agents.endFollowing,
+    endStreams() {
+      agents.endFollowing();
+      inference.endStreams();
+    },
+    ...backgroundWork(jobs, schedules.firing),
+    close: () => (closing ??= closeInOrder([schedules.firing, ...serve, ...stand])),
+  };
+}
+
+/** Opens the memory of request bodies, and shows what waits here and elsewhere. */
+async function openQueues(
+  options: GatewayOptions & { work(): StoreWork },
+  parts: Pick<Parameters<typeof queues>[0], 'ledger' | 'jobs'>,
+): Promise<ByteBudget> {
+  if (options.config.metrics.listen)
+    await registerQueues(() => queues({ ...parts, work: options.work() }));
+  return openBodyMemory({ ...options, heapLimit: getHeapStatistics().heap_size_limit });
+}
+
+/** What waits in this process, by queue; the names are a fixed few. */
+function queues({
+  work,
+  ledger,
+  jobs,
+}: {
+  work: StoreWork;
+  ledger: LiveUsage['ledger'];
+  jobs: Jobs;
+}): ReadonlyMap<string, number> {
+  return new Map([
+    ['store_reads', work.reads],
+    ['store_writes', work.writes],
+    ['ledger', ledger.waiting()],
+    ...jobs.waiting(),
+  ]);
+}
+
+function backgroundWork(
+  jobs: Jobs,
+  firing: { close(): Promise<void> },
+): Pick<Gateway, 'finishWork' | 'leaveWork'> {
+  return {
+    async finishWork(ms) {
+      await firing.close();
+      await jobs.drain(ms);
+    },
+    leaveWork: () => void jobs.close(),
+  };
+}
+
+interface AppParts {
+  readonly store: Store;
+  readonly shared: ReturnType<typeof sharedParts>;
+  readonly bodies: ByteBudget;
+  readonly options: GatewayOptions;
+  readonly workers: CallWorkers;
+}
+
+/** The routes behind what protects them, and the document that describes them. */
+function openApp(routes: readonly RouteSpec[], parts: AppParts): H3 {
+  const { shared, bodies, options } = parts;
+  const { definitions } = shared.repository;
+  const described = [...routes, openApiRoute({ definitions, routes })];
+  return createApp({
+    ...options,
+    bodies,
+    routes: withIdempotency(described, { ...shared, ...namedCalls(parts) }),
+    ...protections(options.config),
+    onBug: reportTo(options.log),
+  });
+}
+
+/** What nearly everything that is served needs. */
+function sharedParts(
+  store: Store,
+  { clock, config, ids }: GatewayOptions,
+  { resources, usage }: { resources: LiveResources; usage: LiveUsage },
+) {
+  return {
+    store,
+    repository: resources.repository,
+    resourceXApiKey: config.compat.resourceXApiKey,
+    readsEveryCarrier: config.compat.modelLists,
+    catchUp: resources.catchUp,
+    lookup: createKeyLookup({ ...resources, clock }),
+    rates: usage.rates,
+    concurrency: usage.concurrency,
+    maxBodyBytes: config.limits.bodyBytes,
+    bodyValues: config.limits.bodyValues,
+    resourceValues: config.limits.resourceValues,
+    spools: createSpools(join(config.dataDir, 'spool'), ids),
+    interactionWaitMs: config.limits.interactionWaitMs,
+    resultsKeptMs: config.retention.results,
+    catalog: () => resources.catalog.current(),
+  };
+}
+
+/** What calls that name themselves stand on. */
+function namedCalls({
+  store,
+  workers,
+  options,
+}: AppParts): Pick<IdempotencyDeps, 'clock' | 'carriers' | 'records'> {
+  const { clock, config, log, masterKeys } = options;
+  return {
+    clock,
+    carriers: resourceCarriers(config.compat),
+    records: createIdempotencyRecords({
+      store,
+      clock,
+      workers,
+      sealer: createSealer(masterKeys),
+      report: (error) => tellFailure(log, 'an answer was not kept', { error }),
+    }),
+  };
+}
+
+/** All of them, although one fails: an open store would keep the process alive. */
+async function closeInOrder(parts: readonly { close(): Promise<void> | void }[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const part of parts) {
+    try {
+      await part.close();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+function openJobs(
+  store: Store,
+  { clock, ids, log }: GatewayOptions,
+  liveness: Liveness | undefined,
+): Jobs {
+  return createJobs({
+    store,
+    clock,
+    worker: ids.next('worker'),
+    liveness,
+    rooms: new Map([
+      [TURN_JOB, TURNS_AT_ONCE],
+      [TRIGGER_JOB, TRIGGERS_AT_ONCE],
+      [RUN_JOB, RUNS_AT_ONCE],
+      [WEBHOOK_JOB, WEBHOOKS_AT_ONCE],
+    ]),
+    report: (error, job) =>
+      tellFailure(log, 'a job failed', { error, kind: job?.kind, job: job?.id }),
+  });
+}
+
+function protections({
+  listen,
+  allowedHosts,
+  cors,
+  limits,
+}: ServerConfig): Pick<RoutesOptions, 'guard' | 'cors'> {
+  return {
+    guard: createRequestGuard({
+      listenHost: listen.host,
+      allowedHosts,
+      origins: cors.origins,
+      urlBytes: limits.urlBytes,
+    }),
+    cors: createCors(cors.origins),
+  };
+}
+
+function reportTo(log: Log): RoutesOptions['onBug'] {
+  return (thrown, requestId) =>
+    log.error('internal error', {
+      request_id: requestId,
+      reason: reasonOf(thrown),
+      stack: thrown instanceof Error ? thrown.stack : undefined,
+    });
+}

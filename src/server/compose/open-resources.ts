@@ -1,0 +1,85 @@
+import { operatorNames } from '../../config/schema/operator-names.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import type { IdSource } from '../../core/ids.ts';
+import type { Log } from '../../core/log.ts';
+import { createKeyHasher, createSealer } from '../../core/seal.ts';
+import type { KeyHasher } from '../../core/seal.ts';
+import { createChangeFeed } from '../../resources/changes/change-feed.ts';
+import { createKeyDirectory } from '../../resources/kinds/key-directory.ts';
+import type { KeyDirectory } from '../../resources/kinds/key-directory.ts';
+import { bindResources } from '../../resources/registry.ts';
+import { Repository } from '../../resources/store/repository.ts';
+import type { Store } from '../../store/store.ts';
+import { checkMasterKey } from '../process/check-master-key.ts';
+import { createLiveCatalog } from './live-catalog.ts';
+import type { LiveCatalog } from './live-catalog.ts';
+import { reasonOf } from './reason-of.ts';
+import { tellFailure } from './report-store.ts';
+
+export interface ResourcesOptions {
+  config: ServerConfig;
+  /** True when the operator set `timeouts.first_content`. */
+  firstContentSet: boolean;
+  masterKeys: readonly Uint8Array[];
+  clock: Clock;
+  ids: IdSource;
+  log: Log;
+}
+
+/** The resources on a store, and what the data plane keeps of them in memory. */
+export interface LiveResources {
+  readonly repository: Repository;
+  readonly hasher: KeyHasher;
+  readonly keys: KeyDirectory;
+  readonly catalog: LiveCatalog;
+  /** Sees every change that was committed before; costs one read when there is none. */
+  catchUp(): Promise<void>;
+  /** So old is what is known of changes, in milliseconds. */
+  ageMs(): number;
+  close(): void;
+}
+
+export async function openResources(
+  store: Store,
+  options: ResourcesOptions,
+): Promise<LiveResources> {
+  const { config, clock, ids, log, masterKeys } = options;
+  const sealer = createSealer(masterKeys);
+  await checkMasterKey(store, sealer);
+  const hasher = createKeyHasher(masterKeys);
+  const operator = operatorNames(config);
+  const { webhooks } = config.notifications;
+  const definitions = bindResources({ hasher, clock, operator, webhooks });
+  const repository = new Repository({ store, clock, ids, sealer, definitions });
+  const keys = createKeyDirectory({ repository, hasher, clock });
+  const catalog = createLiveCatalog({
+    repository,
+    defaults: { timeouts: config.timeouts, firstContentSet: options.firstContentSet },
+    onBadProvider: (provider, error) =>
+      log.error('provider left out', { provider, reason: reasonOf(error) }),
+    onBadApi: (api, error) => log.error('API left out', { api, reason: reasonOf(error) }),
+  });
+  const feed = createChangeFeed({
+    store,
+    clock,
+    onError: (error) => tellFailure(log, 'changes could not be read', { error }),
+  });
+  feed.subscribe((changes) => keys.update(changes));
+  feed.subscribe((changes) => catalog.update(changes));
+  try {
+    await feed.catchUp();
+  } catch (error) {
+    feed.close();
+    throw error;
+  }
+  return {
+    repository,
+    hasher,
+    keys,
+    catalog,
+    catchUp: () => feed.catchUp(),
+    ageMs: () => feed.ageMs(),
+    close: () => feed.close(),
+  };
+}

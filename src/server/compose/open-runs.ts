@@ -1,0 +1,119 @@
+import { createSealer } from '../../core/seal.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { ActiveExchanges } from '../../inference/active-exchanges.ts';
+import type { JobHandler } from '../../jobs/jobs.ts';
+import { createPayerGate } from '../../runtime/turn/payer-gate.ts';
+import type { Admitted } from '../../surfaces/gate.ts';
+import { createApiCaller } from '../../apis/api-caller.ts';
+import { createRunDesk } from '../../tasks/runs/run-desk.ts';
+import type { RunDesk } from '../../tasks/runs/run-desk.ts';
+import { createRunHandlers, RUN_PATH } from '../../tasks/runs/run-handlers.ts';
+import { RUN_JOB } from '../../tasks/runs/run-record.ts';
+import { createTaskGet, TASKS_PATH } from '../../tasks/task-get.ts';
+import { createVideoDesk } from '../../tasks/videos/video-desk.ts';
+import { createUrlGuard } from '../../upstream/guard/url-guard.ts';
+import type { PayingKey } from '../../usage/principal.ts';
+import { WEBHOOK_JOB } from '../../webhooks/delivery.ts';
+import { createSigningSecrets } from '../../webhooks/signing-secrets.ts';
+import { createWebhooks } from '../../webhooks/webhooks.ts';
+import type { GatewayOptions } from './open-gateway.ts';
+import type { LiveResources } from './open-resources.ts';
+import type { OrganizationDeps } from '../routes/organization-routes.ts';
+import type { PublicDeps } from '../routes/public-routes.ts';
+import type { RouteSpec } from '../http/routes.ts';
+import { webhookRoutes } from '../routes/webhook-routes.ts';
+
+export interface RunsOptions
+  extends
+    Pick<GatewayOptions, 'config' | 'clock' | 'ids' | 'log' | 'random' | 'masterKeys'>,
+    OrganizationDeps,
+    PublicDeps {
+  readonly resources: Pick<LiveResources, 'keys' | 'catchUp'>;
+}
+
+/** Runs, their webhooks, and what tells how tasks stand. */
+export interface RunsParts {
+  readonly routes: readonly RouteSpec[];
+  /** Who does their durable work, by kind of job. */
+  readonly handlers: ReadonlyMap<string, JobHandler>;
+  /** After the jobs are closed. */
+  close(): Promise<void>;
+}
+
+export function openRuns(options: RunsOptions): RunsParts {
+  const { config, masterKeys, store, clock } = options;
+  const keepMs = options.resultsKeptMs ?? config.limits.runRetentionMs;
+  const guard = createUrlGuard({ allow: config.outbound.allow });
+  const sealer = createSealer(masterKeys);
+  const secrets = createSigningSecrets({ store, clock, sealer });
+  const videos = createVideoDesk(options);
+  // Calls of runs end with their jobs, which wait for them, and not with the streams of clients.
+  const deps = { ...options, inference: { ...options.inference, active: new ActiveExchanges() } };
+  const shared = { ...deps, sealer, keepMs };
+  const webhooks = createWebhooks({
+    ...shared,
+    guard,
+    secrets,
+    render: (delivery) => desk.render(delivery),
+  });
+  const desk: RunDesk = createRunDesk({
+    ...shared,
+    webhooks,
+    videos,
+    apis: createApiCaller(deps),
+    keepers: new Map([['videos', videos.keeper]]),
+    admit: createAdmission(options),
+  });
+  const { create, get } = createRunHandlers({
+    ...options,
+    desk,
+    runWaitMs: options.interactionWaitMs,
+  });
+  const task = createTaskGet({ ...options, runs: desk, videos });
+  return {
+    routes: [
+      { path: RUN_PATH, envelope: 'flat', methods: { POST: create } },
+      { path: `${RUN_PATH}/:id`, envelope: 'flat', methods: { GET: get } },
+      { path: `${TASKS_PATH}/:id`, envelope: 'flat', methods: { GET: task } },
+      ...webhookRoutes({ ...options, webhooks, secrets }),
+    ],
+    handlers: new Map([
+      [RUN_JOB, desk.handler],
+      [WEBHOOK_JOB, webhooks.handler],
+    ]),
+    close: () => guard.close(),
+  };
+}
+
+/**
+ * The key as it stands at this moment. Its request was counted when it was accepted; runs under way are
+ * capped like requests, but apart from them, so that a client can look at its run meanwhile.
+ */
+function createAdmission({
+  resources: { keys, catchUp },
+  concurrency,
+}: RunsOptions): (payer: PayingKey) => Promise<Admitted | undefined> {
+  const admit = createPayerGate({
+    rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
+    concurrency: {
+      enter: (principal) =>
+        concurrency.enter({ ...principal, keyId: `${principal.keyId}/${RUN_JOB}` }),
+    },
+    async find({ keyId }) {
+      const found = keys.find(keyId);
+      if (found !== 'unknown') return found;
+      // A key that was made a moment ago by another process is known before its run is refused.
+      await catchUp();
+      return keys.find(keyId);
+    },
+  });
+  return async (payer) => {
+    try {
+      return await admit(payer);
+    } catch (thrown) {
+      if (thrown instanceof GatewayError && thrown.code === 'key_concurrency_exceeded')
+        return undefined;
+      throw thrown;
+    }
+  };
+}

@@ -1,0 +1,39 @@
+import { SecretRef } from '../../config/objects/references.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
+import type { HarnessProgram } from '../../runtime/harness/harness-program.ts';
+import type { StdioServer } from '../../runtime/tools/mcp-transport.ts';
+
+/** The programs that the operator declared, by name, ready to be started: nothing else is ever run. */
+export interface Programs {
+  readonly harnesses: ReadonlyMap<string, HarnessProgram>;
+  readonly mcpServers: ReadonlyMap<string, StdioServer>;
+}
+
+/** Rejects with what `resolve` rejects with, for a secret that cannot be had. */
+export async function resolvePrograms(
+  { harnesses, mcpServers }: Pick<ServerConfig, 'harnesses' | 'mcpServers'>,
+  resolve: (reference: SecretRef) => Promise<string>,
+): Promise<Programs> {
+  const ready = async <T extends { env: Record<string, string | SecretRef> }>(
+    programs: Readonly<Record<string, T>>,
+  ): Promise<Map<string, T & { env: Record<string, string>; secrets: string[] }>> => {
+    const entries = Object.entries(programs).map(async ([name, program]) => {
+      const env = await resolveAll(program.env, resolve);
+      const hidden = Object.keys(env).filter((one) => program.env[one] instanceof SecretRef);
+      return [name, { ...program, env, secrets: hidden.map((one) => String(env[one])) }] as const;
+    });
+    return new Map(await Promise.all(entries));
+  };
+  return { harnesses: await ready(harnesses), mcpServers: await ready(mcpServers) };
+}
+
+async function resolveAll(
+  values: Readonly<Record<string, string | SecretRef>>,
+  resolve: (reference: SecretRef) => Promise<string>,
+): Promise<Record<string, string>> {
+  const entries = Object.entries(values).map(
+    async ([name, value]) =>
+      [name, value instanceof SecretRef ? await resolve(value) : value] as const,
+  );
+  return Object.fromEntries(await Promise.all(entries));
+}

@@ -1,0 +1,58 @@
+import type { Clock } from '../../core/time/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { ProviderAccount } from '../../providers/account.ts';
+import { createMockEngine } from '../../providers/mock/engine.ts';
+import type { MockEngineOptions } from '../../providers/mock/engine.ts';
+import { createMockTransport } from '../../providers/mock/transport.ts';
+import type { Api } from '../../routing/catalog.ts';
+import { createHttp1Transport } from '../../upstream/http1/http1-transport.ts';
+import { ConnectionPlaces } from '../../upstream/places/connection-places.ts';
+import type { Destination, PlacesInUse } from '../../upstream/places/connection-places.ts';
+import type { Transport } from '../../upstream/transport.ts';
+
+export interface TransportsOptions {
+  clock: Clock;
+  log: Pick<Log, 'warn'>;
+  /** Connections of a provider or API that sets none. */
+  connections: number;
+}
+
+export interface Transports {
+  /**
+   * HTTP for every provider but those of `type: mock`, which answer in process; `holder` is whoever
+   * its connections are shared out to.
+   */
+  transportFor(account: ProviderAccount, holder: string): Transport;
+  transportToApi(api: Api, holder: string): Transport;
+  /** What is in use of the connections of a provider or an API. */
+  look(to: ProviderAccount | Api): PlacesInUse;
+  close(): Promise<void>;
+}
+
+/** A mock keeps its counters as long as its account object lives, which is until its definition changes. */
+export function createTransports({ clock, log, connections }: TransportsOptions): Transports {
+  const http = createHttp1Transport({ clock });
+  const mocks = new WeakMap<ProviderAccount, Transport>();
+  const places = new ConnectionPlaces({ clock, log, connections });
+  const carrierTo = (account: ProviderAccount): Transport => {
+    if (account.definition.id !== 'mock') return http;
+    let transport = mocks.get(account);
+    if (!transport) {
+      const cassette = account.mock as MockEngineOptions['cassette'];
+      transport = createMockTransport(createMockEngine({ cassette, clock }), clock);
+      mocks.set(account, transport);
+    }
+    return transport;
+  };
+  return {
+    transportFor: (account, holder) => places.share(carrierTo(account), account, holder),
+    transportToApi: (api, holder) => places.share(http, destinationOf(api), holder),
+    look: (to) => places.look('definition' in to ? to : destinationOf(to)),
+    close: () => http.close(),
+  };
+}
+
+/** Names of APIs are theirs alone, and no id of a provider looks like one. */
+function destinationOf({ name, connections }: Api): Destination {
+  return { id: `api:${name}`, name, connections };
+}

@@ -1,0 +1,57 @@
+import type { IncomingMessage } from 'node:http';
+import { isIPv4 } from 'node:net';
+import { GatewayError } from '../../core/errors.ts';
+
+export interface HostGuardOptions {
+  /** The address that the gateway listens on. */
+  listenHost: string;
+  /** Accepted host names beside loopback (config: server.allowed_hosts). */
+  allowedHosts: readonly string[];
+  /** Origins of browsers that may call (config: server.cors.origins). */
+  origins: readonly string[];
+}
+
+/**
+ * On a loopback address only loopback names may be asked for, so that no web page can reach the
+ * gateway through a name of its own (DNS rebinding; requirement ops.cors-and-host).
+ */
+export function createHostGuard(options: HostGuardOptions): (request: IncomingMessage) => void {
+  const bound = isLoopback(options.listenHost);
+  if (!bound && options.allowedHosts.length === 0) return () => undefined;
+  const allowed = new Set(options.allowedHosts.map((host) => host.toLowerCase()));
+  const origins = new Set(options.origins);
+  const accepts = (host: string | undefined): boolean =>
+    host !== undefined && (isLoopback(host) || allowed.has(host));
+  return ({ headers }) => {
+    const host = headers.host;
+    if (host !== undefined && !accepts(hostName(host))) throw new GatewayError('host_not_allowed');
+    const { origin } = headers;
+    if (origin === undefined || origins.has(origin) || accepts(originHost(origin))) return;
+    throw new GatewayError('host_not_allowed', { message: 'origin not allowed' });
+  };
+}
+
+/** True for the names and addresses of this machine alone. */
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase();
+  return (
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    name === '::1' ||
+    (isIPv4(name) && name.startsWith('127.'))
+  );
+}
+
+/** An address in brackets or a name, then perhaps a port (RFC 9110, 7.2), and nothing beside. */
+const AUTHORITY = /^(?:\[([\da-f:.]+)\]|([\w.-]+))(?::\d{1,5})?$/i;
+
+/** Undefined for what is no host, such as one with a user, a zone or a path. */
+function hostName(host: string): string | undefined {
+  const [, address, name = address] = AUTHORITY.exec(host) ?? [];
+  return name?.toLowerCase();
+}
+
+function originHost(origin: string): string | undefined {
+  const [, host] = /^[a-z][a-z\d+.-]*:\/\/(.+)$/i.exec(origin) ?? [];
+  return host && hostName(host);
+}

@@ -1,0 +1,115 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { H3 } from 'h3';
+import type { H3Event } from 'h3';
+import { GatewayError } from '../../core/errors.ts';
+import type { Envelope } from '../../surfaces/envelopes.ts';
+import { serveExchange } from '../../surfaces/http-exchange.ts';
+import type { ExchangeDeps, Handler } from '../../surfaces/http-exchange.ts';
+import type { Cors } from './cors.ts';
+import { createPathRefuser } from '../paths/refuse-path.ts';
+
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** One served path, in the router's notation (`:name` a segment, `**` the rest). */
+export interface RouteSpec {
+  path: string;
+  /** Shape of error bodies. */
+  envelope: Envelope;
+  /** The same where the headers of a request decide. Default: `envelope`. */
+  envelopeOf?: (headers: IncomingHttpHeaders) => Envelope;
+  methods: Partial<Record<Method, Handler>>;
+  /** True: `HEAD` is not answered as `GET` is. Default false. */
+  refusesHead?: boolean;
+}
+
+export interface RoutesOptions extends ExchangeDeps {
+  routes: readonly RouteSpec[];
+  /** Refuses a request before anything else is looked at; used against DNS rebinding. */
+  guard(request: IncomingMessage): void;
+  /** Absent: no browser of another origin may read an answer. */
+  cors?: Cors | undefined;
+}
+
+/** The HTTP application: every route, 405 with `Allow` beside them, 404 for the rest. */
+export function createApp(options: RoutesOptions): H3 {
+  // Handlers decode the parts of a path that they use, and answer in their own shape.
+  const app = new H3({ silent: true, allowMalformedURL: true });
+  const routes = options.routes.map(withHead);
+  for (const { path, methods, ...route } of routes) {
+    const { envelopeOf = () => route.envelope } = route;
+    const cors = isForBrowsers(path) ? options.cors : undefined;
+    for (const [method, handler] of Object.entries(methods)) {
+      const safe = cors ? cors.shared(guarded(handler, options)) : guarded(handler, options);
+      app.on(method as Method, path, (event) =>
+        serve(event, envelopeOf(toNode(event).request.headers), safe),
+      );
+    }
+  }
+  for (const [path, { allow, envelope }] of allowedMethods(routes)) {
+    const cors = isForBrowsers(path) ? options.cors : undefined;
+    const refuse: Handler = () => refuseMethod(allow);
+    const rest = cors ? cors.preflight(allow, refuse) : refuse;
+    app.all(path, (event) => serve(event, envelope, rest));
+  }
+  const refusePath = createPathRefuser(routes);
+  app.all('/**', (event) => {
+    const { error, envelope } = refusePath(toNode(event).request);
+    return serve(event, envelope, () => Promise.reject(error));
+  });
+
+  function serve(event: H3Event, envelope: Envelope, handler: Handler): Promise<Response> {
+    return serveExchange({ ...toNode(event), envelope }, handler, options);
+  }
+  return app;
+}
+
+/** The listener speaks HTTP/1.1 on Node alone, so these are never another runtime's or HTTP/2's. */
+function toNode({ runtime }: H3Event): { request: IncomingMessage; response: ServerResponse } {
+  return {
+    request: runtime?.node?.req as IncomingMessage,
+    response: runtime?.node?.res as ServerResponse,
+  };
+}
+
+/** Serves `HEAD` with the handler of `GET`: the exchange leaves the body out. */
+function withHead(route: RouteSpec): RouteSpec {
+  const { GET, ...others } = route.methods;
+  if (!GET || route.refusesHead) return route;
+  return { ...route, methods: { GET, HEAD: GET, ...others } };
+}
+
+interface Refusal {
+  /** The value of `Allow`. */
+  allow: string;
+  envelope: Envelope;
+}
+
+/** What other methods of each path are told, in the shape of its family; families may share a path. */
+function allowedMethods(routes: readonly RouteSpec[]): Map<string, Refusal> {
+  const allowed = new Map<string, Refusal>();
+  for (const { path, envelope, methods } of routes) {
+    const known = allowed.get(path);
+    const own = Object.keys(methods).join(', ');
+    allowed.set(path, {
+      allow: known === undefined ? own : `${known.allow}, ${own}`,
+      envelope: known === undefined || known.envelope === envelope ? envelope : 'flat',
+    });
+  }
+  return allowed;
+}
+
+/** Secrets and the control of the gateway are never a web page's business (requirement ops.cors-and-host). */
+function isForBrowsers(path: string): boolean {
+  return !/^\/(admin|v1\/credentials|v1\/webhooks\/secret)(\/|$)/.test(path);
+}
+
+function guarded(handler: Handler, { guard }: RoutesOptions): Handler {
+  return (exchange) => {
+    guard(exchange.request);
+    return handler(exchange);
+  };
+}
+
+async function refuseMethod(allow: string): Promise<never> {
+  throw new GatewayError('method_not_allowed', { headers: { allow } });
+}

@@ -1,0 +1,213 @@
+import { Buffer } from 'node:buffer';
+import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
+import type { Envelope } from '../../surfaces/envelopes.ts';
+import { OPERATIONS, WILDCARDS } from './operations.ts';
+import type { OperationDoc } from './operations.ts';
+import { describeResource } from './resources.ts';
+import { ERROR_SCHEMAS, errorName, SCHEMAS, schemaRef } from './schemas.ts';
+import type { JsonSchema } from './schemas.ts';
+import type { RouteSpec } from '../http/routes.ts';
+
+export interface OpenApiInput {
+  /** What is served. */
+  readonly routes: readonly RouteSpec[];
+  readonly definitions: readonly ResourceDefinition[];
+}
+
+export type OpenApiDocument = Readonly<Record<string, unknown>> & {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
+};
+
+export interface OpenApiOperation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, unknown>>;
+  readonly [member: string]: unknown;
+}
+
+/** Of the interface, not of the program (contract: Versioning). */
+export const INTERFACE_VERSION = '1.0.0';
+const JSON_TYPE = 'application/json';
+
+interface Served {
+  readonly method: string;
+  readonly path: string;
+  readonly envelope: Envelope;
+  readonly doc: OperationDoc;
+}
+
+/**
+ * The OpenAPI 3.1 document of everything below `/v1` and `/v1beta` (requirement
+ * versioning.openapi-served): the paths from the routes, the resources from their declarations. A route
+ * that nobody described is listed all the same.
+ */
+export function describeApi({ routes, definitions }: OpenApiInput): OpenApiDocument {
+  const kinds = definitions.flatMap((definition) =>
+    definition.api
+      ? [{ path: definition.api.path, ...describeResource(definition, definition.api) }]
+      : [],
+  );
+  const isKind = ({ path }: RouteSpec): boolean =>
+    kinds.some((kind) => path === kind.path || path === `${kind.path}/**`);
+  const ofKinds = kinds.flatMap(({ operations }) =>
+    Object.entries(operations).map(([key, doc]) => served(key, 'resource', doc)),
+  );
+  const others = routes
+    .filter((route) => route.path.startsWith('/v1') && !isKind(route))
+    .flatMap((route) => namesOf(route).map((key) => served(key, route.envelope, OPERATIONS[key])));
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Agent Gateway',
+      version: INTERFACE_VERSION,
+      description: 'Models, agents, Services and Schedules behind one API key.',
+    },
+    servers: [{ url: '/' }],
+    security: [{ bearer: [] }],
+    paths: toPaths([...others, ...ofKinds]),
+    components: {
+      schemas: {
+        ...SCHEMAS,
+        ...Object.assign({}, ...kinds.map(({ schemas }) => schemas)),
+        ...errorSchemas(),
+      },
+      responses: errorResponses(),
+      securitySchemes: SECURITY,
+    },
+  };
+}
+
+function served(key: string, envelope: Envelope, doc?: OperationDoc): Served {
+  const [method = '', path = ''] = key.split(' ');
+  return {
+    method,
+    path,
+    envelope,
+    doc: doc ?? { summary: `${method} ${path}`, body: {}, bodyOptional: true },
+  };
+}
+
+/** `GET /v1/run/{id}` for each method of a route, and for all that a wildcard stands for. */
+function namesOf({ path, methods }: RouteSpec): string[] {
+  return Object.keys(methods).flatMap((method) => {
+    const known = WILDCARDS[`${method} ${path}`] ?? [toTemplate(path)];
+    return known.map((template) => `${method} ${template}`);
+  });
+}
+
+const toTemplate = (path: string): string =>
+  path.replace(/:(\w+)/g, '{$1}').replace(/\*\*$/, '{id}');
+
+function toPaths(operations: readonly Served[]): OpenApiDocument['paths'] {
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
+  for (const operation of operations)
+    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = toOperation(operation);
+  return Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function toOperation({ method, path, envelope, doc }: Served): OpenApiOperation {
+  const { summary, status = 200, body, bodyOptional = false, takes = 'json', query = [] } = doc;
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameter(name, 'path'));
+  const takesBody = body !== undefined && method !== 'GET' && method !== 'DELETE';
+  const named = method === 'POST' ? [parameter('Idempotency-Key', 'header')] : [];
+  const parameters = [...inPath, ...query.map((name) => parameter(name, 'query')), ...named];
+  return {
+    operationId: toOperationId(method, path),
+    summary,
+    tags: [tagOf(path)],
+    ...(parameters.length > 0 && { parameters }),
+    ...(takesBody && {
+      requestBody: {
+        required: !bodyOptional,
+        content: Object.fromEntries(MEDIA[takes].map((type) => [type, { schema: body }])),
+      },
+    }),
+    ...(FAMILY_SECURITY[envelope] && { security: FAMILY_SECURITY[envelope] }),
+    responses: {
+      ...Object.fromEntries(
+        [status].flat().map((one) => [one, { description: 'Success', ...contentOf(doc) }]),
+      ),
+      default: { $ref: `#/components/responses/${doc.rpc ? RPC_ERROR : errorName(envelope)}` },
+    },
+  };
+}
+
+const MEDIA: Readonly<Record<NonNullable<OperationDoc['takes']>, readonly string[]>> = {
+  json: [JSON_TYPE],
+  form: ['multipart/form-data'],
+  'json-or-form': [JSON_TYPE, 'multipart/form-data'],
+  'json-or-yaml': [JSON_TYPE, 'application/yaml'],
+};
+
+function contentOf({ answer, also = [] }: OperationDoc): object {
+  const types = [
+    ...(answer ? [[JSON_TYPE, { schema: answer }] as const] : []),
+    ...also.map((type) => [type, {}] as const),
+  ];
+  return types.length > 0 ? { content: Object.fromEntries(types) } : {};
+}
+
+function parameter(name: string, where: 'path' | 'query' | 'header'): object {
+  return { name, in: where, required: where === 'path', schema: { type: 'string' } };
+}
+
+/** `post_v1_deployments_id_runs`. */
+function toOperationId(method: string, path: string): string {
+  return `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '')}`;
+}
+
+function tagOf(path: string): string {
+  return path.split('/')[2] ?? '';
+}
+
+function errorSchemas(): Record<string, JsonSchema> {
+  const entries = Object.entries(ERROR_SCHEMAS) as [Envelope, JsonSchema][];
+  return Object.fromEntries(entries.map(([envelope, schema]) => [errorName(envelope), schema]));
+}
+
+const RPC_ERROR = 'JsonRpcError';
+
+/** What the checks before a family say is flat on most of them (contract: Errors). */
+function errorResponses(): Record<string, object> {
+  const flat = errorName('flat');
+  const families = (Object.keys(ERROR_SCHEMAS) as Envelope[]).map((envelope) => {
+    const name = errorName(envelope);
+    return [name, failure(...new Set([name, flat]))] as const;
+  });
+  const rpc = failure('JsonRpcFailure', errorName('resource'), flat);
+  return { ...Object.fromEntries(families), [RPC_ERROR]: rpc };
+}
+
+function failure(...names: readonly string[]): object {
+  const [only, ...others] = names.map(schemaRef);
+  const schema = others.length === 0 ? only : { anyOf: names.map(schemaRef) };
+  return { description: 'Failure', content: { [JSON_TYPE]: { schema } } };
+}
+
+const SECURITY = {
+  bearer: { type: 'http', scheme: 'bearer' },
+  apiKeyHeader: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+  nativeHeader: { type: 'apiKey', in: 'header', name: 'x-native-api-key' },
+  keyQuery: { type: 'apiKey', in: 'query', name: 'key' },
+};
+
+const FAMILY_SECURITY: Partial<Record<Envelope, readonly object[]>> = {
+  messages: [{ apiKeyHeader: [] }, { bearer: [] }],
+  google: [{ nativeHeader: [] }, { bearer: [] }, { keyQuery: [] }],
+};
+
+/** `GET /openapi.json`, for everyone: it tells nothing that the documentation does not. */
+export function openApiRoute(input: OpenApiInput): RouteSpec {
+  let bytes: Buffer | undefined;
+  const headers = { 'content-type': JSON_TYPE, 'cache-control': 'public, max-age=300' };
+  return {
+    path: '/openapi.json',
+    envelope: 'flat',
+    methods: {
+      async GET() {
+        // Most gateways are never asked, and none should start later for it.
+        bytes ??= Buffer.from(JSON.stringify(describeApi(input)));
+        return { status: 200, headers, body: bytes };
+      },
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { chmod, mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
+import { bootstrap } from '../../resources/bootstrap.ts';
+import type { FirstStart } from '../../resources/bootstrap.ts';
+import { newKeyValue } from '../../resources/kinds/key.ts';
+import type { Repository } from '../../resources/store/repository.ts';
+import { damaged } from '../../store/damage.ts';
+import { writeOnce } from './write-once.ts';
+
+type StorePlace = Pick<ServerConfig, 'dataDir' | 'store'> & Partial<Pick<ServerConfig, 'secrets'>>;
+
+const ADMIN_KEY = 'admin.key';
+/** Stores whose rows are files of this machine. */
+const IN_FILES: ReadonlySet<string> = new Set(['lmdb', 'fs', 'fs-lite', 'fsLite']);
+
+/**
+ * Refuses an embedded store whose file is missing or empty although the admin key of one is there:
+ * that key is made after the first commit, so there was one (requirement store.damage.empty-beside-key).
+ * The master key is made before the store, so beside it alone only an empty file is refused.
+ *
+ * @throws StoreError `corrupt`, before anything is made
+ */
+export async function assertNotEmptied({ dataDir, store, secrets }: StorePlace): Promise<void> {
+  if (store.driver !== 'lmdb') return;
+  const file = join(store.path, 'data.mdb');
+  const size = await sizeOf(file);
+  if (size !== undefined && size > 0) return;
+  const keys = [join(dataDir, ADMIN_KEY)];
+  if (size === 0 && secrets && !secrets.masterKey) keys.push(secrets.masterKeyFile);
+  for (const key of keys) if (await sizeOf(key)) throw emptied(file, key);
+}
+
+/**
+ * The same for a store that can be opened and has not even an organization.
+ *
+ * @throws StoreError `corrupt`, before anything is made
+ */
+async function assertHasRows(
+  repository: Repository,
+  { dataDir, store }: StorePlace,
+): Promise<void> {
+  const key = join(dataDir, ADMIN_KEY);
+  if (!IN_FILES.has(store.driver) || !(await sizeOf(key))) return;
+  const organizations = repository.definitionOf('organization');
+  const everywhere = { organization: null, limit: 1, matches: () => true };
+  const [any] = await repository.list(organizations, everywhere);
+  if (!any) throw emptied(store.path, key);
+}
+
+function emptied(store: string, key: string): Error {
+  const what = `it is missing or empty, but ${key} belongs to one that was there (remove that file, too, to begin anew)`;
+  return damaged(what, store);
+}
+
+/** Undefined for a file that is not there. */
+async function sizeOf(file: string): Promise<number | undefined> {
+  try {
+    return (await stat(file)).size;
+  } catch (error) {
+    // Below a file there is nothing either; opening the store says what is wrong with its place.
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (['ENOENT', 'ENOTDIR'].includes(code)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Makes the first organization and its keys on an empty store. The admin key goes to
+ * `<data_dir>/admin.key` (0600), where the command line finds it; the client key is given back to be
+ * shown this once (requirement console-free-bootstrap).
+ */
+export async function firstStart(
+  repository: Repository,
+  server: StorePlace,
+): Promise<FirstStart | undefined> {
+  await assertHasRows(repository, server);
+  // A former start may have died after the file was made: then its key counts.
+  const what = 'the admin key of this store';
+  return bootstrap(repository, () =>
+    writeOnce(join(server.dataDir, ADMIN_KEY), { what, make: newKeyValue }),
+  );
+}
+
+/** Lets the command line find the running gateway. */
+export async function writeRuntime(dataDir: string, url: string): Promise<void> {
+  await writePrivate(
+    join(dataDir, 'runtime.json'),
+    `${JSON.stringify({ url, pid: process.pid })}\n`,
+  );
+}
+
+/** What came of a signal, for whoever sent it. */
+export interface SignalOutcome {
+  readonly action: 'reload' | 'restart';
+  /** Milliseconds since epoch, when it was over. */
+  readonly at: number;
+  /** Null when all of it was done. */
+  readonly error: string | null;
+}
+
+/** Beside the address, unless a later gateway has written its own there. */
+export async function noteOutcome(dataDir: string, last: SignalOutcome): Promise<void> {
+  const path = join(dataDir, 'runtime.json');
+  const runtime = JSON.parse(await readFile(path, 'utf8')) as { url: string; pid: number };
+  const { url, pid } = runtime;
+  if (pid === process.pid) await writePrivate(path, `${JSON.stringify({ url, pid, last })}\n`);
+}
+
+/** Whole or not at all, for those who read it meanwhile. */
+async function writePrivate(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const fresh = `${path}.${process.pid}`;
+  await writeFile(fresh, text, { mode: 0o600 });
+  await chmod(fresh, 0o600);
+  await rename(fresh, path);
+}

@@ -1,0 +1,220 @@
+import cluster from 'node:cluster';
+import { join } from 'node:path';
+import { formatDiagnostics, hasErrors } from '../../config/source/diagnostic.ts';
+import type { Diagnostic } from '../../config/source/diagnostic.ts';
+import { loadConfig } from '../../config/read/load-config.ts';
+import type { GatewayConfig } from '../../config/read/load-config.ts';
+import { nodeConfigFiles } from '../../config/read/load.ts';
+import type { ReferenceSources } from '../../config/objects/references.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import { createLog } from '../../core/log.ts';
+import type { Log } from '../../core/log.ts';
+import { printable } from '../../core/printable.ts';
+import { convergeConfig } from './converge-config.ts';
+import { firstStart, noteOutcome, writeRuntime } from './first-start.ts';
+import type { SignalOutcome } from './first-start.ts';
+import { listenForSignals } from './listen-for-signals.ts';
+import { listenForMetrics } from './metrics-listener.ts';
+import type { MetricsListener } from './metrics-listener.ts';
+import type { Gateway } from '../compose/open-gateway.ts';
+import { reasonOf } from '../compose/reason-of.ts';
+import { createReloads } from './reloads.ts';
+import { createRejectionCounter } from './metrics.ts';
+import { reportCrashes } from './report-crashes.ts';
+import type { CrashReports } from './report-crashes.ts';
+import { runWorker } from './run-worker.ts';
+import { openConfigured } from './serve-gateway.ts';
+import type { ServeDeps } from './serve-gateway.ts';
+import { serveUntilStopped } from './serve-until-stopped.ts';
+import { clientKeyNote, welcome } from '../http/welcome.ts';
+import { checkScope, createWorkers } from './workers.ts';
+
+export interface StartOptions {
+  configPaths: readonly string[];
+  host?: string | undefined;
+  port?: number | undefined;
+  workers?: number | undefined;
+  /** Reload when a configuration file changes. */
+  watch: boolean;
+  /** Only check the configuration. */
+  check: boolean;
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+}
+
+interface FirstInput {
+  options: StartOptions;
+  log: Log;
+  crashes: CrashReports;
+  sources: ReferenceSources;
+}
+
+interface ServeInput {
+  options: StartOptions;
+  log: Log;
+  crashes: CrashReports;
+  onListening(url: string): Promise<void>;
+}
+
+/** Exit codes of the published table. */
+const OK = 0;
+const FAILED = 1;
+const INVALID_CONFIGURATION = 3;
+
+const say = (text: string): void => void process.stderr.write(printable(text));
+
+/**
+ * `gateway start`: runs until it is told to stop and gives the exit code. SIGTERM and SIGINT drain,
+ * SIGHUP reloads, SIGUSR2 replaces the workers; a second SIGINT ends at once.
+ */
+export async function runStart(options: StartOptions): Promise<number> {
+  if (cluster.isWorker) return runAsWorker(options);
+  const config = await load(options);
+  if (!config) return INVALID_CONFIGURATION;
+  if (options.check) {
+    say('configuration is valid\n');
+    return OK;
+  }
+  const log = logOf(config);
+  const crashes = reportCrashes(log);
+  try {
+    const code = await start(config, options, { log, crashes });
+    return crashes.isCrashed ? FAILED : code;
+  } catch (error) {
+    log.flush();
+    tellFailure(error);
+    return FAILED;
+  } finally {
+    crashes.stop();
+  }
+}
+
+async function runAsWorker({ env }: StartOptions): Promise<number> {
+  const sources = { env, files: nodeConfigFiles };
+  const isOk = await runWorker({ sources, createLog: logOf, onFailure: tellFailure });
+  return isOk ? OK : FAILED;
+}
+
+function logOf({ server }: Pick<GatewayConfig, 'server'>): Log {
+  return createLog({ clock: systemClock, ...server.log, write: say });
+}
+
+function tellFailure(error: unknown): void {
+  say(`gateway: ${reasonOf(error)}\n`);
+}
+
+async function start(
+  config: GatewayConfig,
+  options: StartOptions,
+  { log, crashes }: Pick<FirstInput, 'log' | 'crashes'>,
+): Promise<number> {
+  const sources = { env: options.env, files: nodeConfigFiles };
+  const deps: ServeDeps = { clock: systemClock, log, sources };
+  const gateway = await openConfigured(config, deps);
+  try {
+    if (config.server.metrics.listen) crashes.onRejection(await createRejectionCounter());
+    return await startFirst(gateway, config, { options, log, crashes, sources });
+  } finally {
+    await gateway.close();
+  }
+}
+
+/** The only process, or the first of several: makes what the store must hold, then serves. */
+async function startFirst(
+  gateway: Gateway,
+  config: GatewayConfig,
+  { options, log, crashes, sources }: FirstInput,
+): Promise<number> {
+  // Before anything is made in a store that would be of no use.
+  if (config.server.workers > 1) checkScope(gateway.store);
+  for (const warning of gateway.store.warnings ?? []) log.warn(warning);
+  const { dataDir } = config.server;
+  const made = await firstStart(gateway.repository, config.server);
+  let untold = made;
+  const onListening = async (url: string): Promise<void> => {
+    await writeRuntime(dataDir, url);
+    const adminKeyFile = join(dataDir, 'admin.key');
+    say(welcome({ url, adminKeyFile, made, model: modelToTry(config) }));
+    untold = undefined;
+  };
+  try {
+    const problems = await convergeConfig(gateway, config, sources);
+    tell(problems);
+    if (hasErrors(problems)) return INVALID_CONFIGURATION;
+    return await serve(gateway, config, { options, log, crashes, onListening });
+  } finally {
+    if (untold) say(clientKeyNote(untold));
+  }
+}
+
+async function serve(
+  gateway: Gateway,
+  config: GatewayConfig,
+  { options, log, crashes, onListening }: ServeInput,
+): Promise<number> {
+  const workers =
+    config.server.workers > 1 ? createWorkers(config, { log, onListening }) : undefined;
+  const note = (outcome: SignalOutcome): Promise<void> =>
+    noteOutcome(config.server.dataDir, outcome).catch((error: unknown) =>
+      log.warn('the outcome could not be written down', { reason: reasonOf(error) }),
+    );
+  const sources = { env: options.env, files: nodeConfigFiles };
+  const stopListening = listenForSignals({
+    ...createReloads(gateway, config, { load: () => load(options), sources, tell, log, workers }),
+    clock: systemClock,
+    note,
+    watched: options.watch ? [...config.files, ...config.included] : [],
+    cwd: options.cwd,
+  });
+  let metrics: MetricsListener | undefined;
+  try {
+    metrics = await openMetrics(config);
+    if (workers) return await workers.run();
+    const crashed = crashes.untilCrashed();
+    await serveUntilStopped(gateway, config.server, { log, onListening, crashed });
+    return OK;
+  } finally {
+    stopListening();
+    metrics?.close();
+    log.flush();
+  }
+}
+
+async function load(options: StartOptions): Promise<GatewayConfig | undefined> {
+  const { host, port, workers } = options;
+  const { config, diagnostics } = await loadConfig({
+    paths: options.configPaths,
+    env: options.env,
+    cwd: options.cwd,
+    flags: {
+      ...(host === undefined ? {} : { 'listen.host': host }),
+      ...(port === undefined ? {} : { 'listen.port': port }),
+      ...(workers === undefined ? {} : { workers }),
+    },
+  });
+  tell(diagnostics);
+  return config;
+}
+
+async function openMetrics({ server }: GatewayConfig): Promise<MetricsListener | undefined> {
+  const { listen } = server.metrics;
+  if (!listen) return undefined;
+  const listener = await listenForMetrics(listen, { ofWorkers: server.workers > 1 });
+  say(`metrics on ${listener.url}\n`);
+  return listener;
+}
+
+function tell(diagnostics: readonly Diagnostic[]): void {
+  if (diagnostics.length > 0) say(`${formatDiagnostics(diagnostics, 'text')}\n`);
+}
+
+/** One whose name needs no quoting in the lines to paste. */
+function modelToTry(config: GatewayConfig): string | undefined {
+  return config.desired.objects.find(
+    ({ kind, name, body }) =>
+      kind === 'model' &&
+      /^[\w./:@+-]+$/.test(name) &&
+      (body['type'] ?? 'llm') === 'llm' &&
+      body['enabled'] !== false,
+  )?.name;
+}

@@ -1,0 +1,54 @@
+import cluster from 'node:cluster';
+import { systemClock } from '../../core/time/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { createRejectionCounter } from './metrics.ts';
+import { reportCrashes } from './report-crashes.ts';
+import { openConfigured } from './serve-gateway.ts';
+import type { ServeDeps } from './serve-gateway.ts';
+import { serveUntilStopped } from './serve-until-stopped.ts';
+import { onFirstProcessGone, receiveSettings, startBeating } from './worker-channel.ts';
+import type { WorkerSettings } from './worker-settings.ts';
+
+export interface WorkerOptions {
+  readonly sources: ServeDeps['sources'];
+  createLog(settings: WorkerSettings): Log;
+  onFailure(error: unknown): void;
+}
+
+/** One of several processes: serves what the first one says; gives true when it ended well. */
+export async function runWorker({
+  sources,
+  createLog,
+  onFailure,
+}: WorkerOptions): Promise<boolean> {
+  // Both are the first process's, but a terminal or a supervisor signals the whole group.
+  for (const signal of ['SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => undefined);
+  const until = new Promise<void>((resolve) => onFirstProcessGone(resolve));
+  const settings = await Promise.race([receiveSettings(), until]);
+  if (!settings) {
+    onFailure(new Error('the first process ended before this worker could start'));
+    return false;
+  }
+  startBeating();
+  const log = createLog(settings);
+  const crashes = reportCrashes(log);
+  const { server } = settings;
+  try {
+    const gateway = await openConfigured(settings, { clock: systemClock, log, sources });
+    try {
+      if (server.metrics.listen) crashes.onRejection(await createRejectionCounter());
+      const crashed = crashes.untilCrashed();
+      await serveUntilStopped(gateway, server, { log, until, crashed });
+    } finally {
+      await gateway.close();
+    }
+    return !crashes.isCrashed;
+  } catch (error) {
+    log.flush();
+    onFailure(error);
+    return false;
+  } finally {
+    // The channel to the first process would keep a worker alive.
+    if (process.connected) cluster.worker?.disconnect();
+  }
+}

@@ -1,0 +1,140 @@
+import { mkdir } from 'node:fs/promises';
+import type { GatewayConfig } from '../../config/read/load-config.ts';
+import type { ReferenceSources } from '../../config/objects/references.ts';
+import { resolveSecret } from '../../config/objects/references.ts';
+import type { SecretRef } from '../../config/objects/references.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
+import type { Clock, Timer } from '../../core/time/clock.ts';
+import { createIdSource } from '../../core/ids.ts';
+import type { Log } from '../../core/log.ts';
+import {
+  nodeFileLimits,
+  readFileLimit,
+  usualConnections,
+} from '../../upstream/places/file-limit.ts';
+import { assertNotEmptied } from './first-start.ts';
+import { listen } from '../http/listen.ts';
+import type { Listener } from '../http/listen.ts';
+import { loadMasterKeys } from './master-key.ts';
+import { openGateway } from '../compose/open-gateway.ts';
+import type { Gateway, GatewayOptions } from '../compose/open-gateway.ts';
+import { resolvePrograms } from '../compose/resolve-programs.ts';
+
+export interface ServeDeps extends Pick<GatewayOptions, 'openStore'> {
+  clock: Clock;
+  log: Log;
+  sources: ReferenceSources;
+}
+
+/** Opens the gateway of a configuration; nothing listens yet. */
+export async function openConfigured(
+  { server, origins }: Pick<GatewayConfig, 'server' | 'origins'>,
+  { clock, log, sources, openStore }: ServeDeps,
+): Promise<Gateway> {
+  await makeDataDirectory(server.dataDir);
+  await assertNotEmptied(server);
+  const resolve = (reference: SecretRef): Promise<string> => resolveSecret(reference, sources);
+  const masterKeys = await loadMasterKeys({ secrets: server.secrets, resolve });
+  return openGateway({
+    config: server,
+    firstContentSet: origins.has('timeouts.first_content'),
+    programs: await resolvePrograms(server, resolve),
+    environment: sources.env,
+    masterKeys,
+    clock,
+    ids: createIdSource(clock),
+    log,
+    openStore,
+    random: Math.random,
+    connections: usualConnections(await readFileLimit(nodeFileLimits)),
+  });
+}
+
+async function makeDataDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === 'EEXIST' ? 'a file of that name is in the way' : message;
+    throw new Error(
+      `cannot use ${path} as the data directory: ${reason}; name another with server.data_dir`,
+      { cause: error },
+    );
+  }
+}
+
+export interface Serving {
+  readonly url: string;
+  /**
+   * Drains, ends what is left in-band, and settles everything. `drainMs` without a delay takes the place
+   * of the configured times.
+   */
+  stop(drainMs?: number): Promise<void>;
+}
+
+/** How long streams get to carry their last words to the client. */
+const FAREWELL_MS = 1_000;
+
+/** Listens; `stop` is requirement ops.shutdown.drain. */
+export async function serveGateway(
+  gateway: Gateway,
+  config: ServerConfig,
+  clock: Clock,
+): Promise<Serving> {
+  const { listen: address, limits, drainIdleMs } = config;
+  const { app, ids } = gateway;
+  const listener = await listen(app, { ...address, limits, drainIdleMs, ids });
+  let stopping: Promise<void> | undefined;
+  return {
+    url: listener.url,
+    stop(drainMs) {
+      const times = drainMs === undefined ? config : { drainMs, drainDelayMs: 0 };
+      return (stopping ??= drainAndClose(gateway, { listener, times, clock }));
+    },
+  };
+}
+
+/** Work in the background gets what the requests have left of the time. */
+async function drainAndClose(
+  gateway: Gateway,
+  {
+    listener,
+    times: { drainMs, drainDelayMs },
+    clock,
+  }: { listener: Listener; times: Pick<ServerConfig, 'drainMs' | 'drainDelayMs'>; clock: Clock },
+): Promise<void> {
+  gateway.condition.draining = true;
+  gateway.endFollowing();
+  if (drainDelayMs > 0) {
+    listener.retire();
+    await pause(drainDelayMs, clock);
+  }
+  const deadline = clock.monotonic() + drainMs;
+  const drained = listener.drain();
+  if (!(await within(drained, drainMs, clock))) {
+    // Others go on with it, so it must not take the end of its calls for a failure.
+    gateway.leaveWork();
+    gateway.endStreams();
+    if (!(await within(drained, FAREWELL_MS, clock))) {
+      listener.cut();
+      // What it cut settles its records as its connection closes, and the store must still be there.
+      await within(drained, FAREWELL_MS, clock);
+    }
+  }
+  await gateway.finishWork(Math.max(0, deadline - clock.monotonic()));
+  await gateway.close();
+}
+
+function pause(ms: number, clock: Clock): Promise<void> {
+  return new Promise((resolve) => void clock.setTimeout(resolve, ms));
+}
+
+async function within(done: Promise<void>, ms: number, clock: Clock): Promise<boolean> {
+  let timer: Timer | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = clock.setTimeout(() => resolve(false), ms);
+  });
+  const inTime = await Promise.race([done.then(() => true), late]);
+  timer?.cancel();
+  return inTime;
+}

@@ -1,0 +1,31 @@
+import { SecretRef } from '../../config/objects/references.ts';
+import type { GatewayConfig } from '../../config/read/load-config.ts';
+
+/** What a worker serves with: the same for all of them, whatever becomes of the files meanwhile. */
+export type WorkerSettings = Pick<GatewayConfig, 'server' | 'origins'>;
+
+/** Marks what is a reference to a secret, which as text would be told from no other text. */
+const SECRET = 'gateway:secret';
+
+/** As the first process sends it to its workers. References to secrets stay references. */
+export function toSettingsMessage({ server, origins }: WorkerSettings): string {
+  const mark = function (this: Record<string, unknown>, key: string, value: unknown): unknown {
+    const given = this[key];
+    if (!(given instanceof SecretRef)) return value;
+    return { [SECRET]: [given.source, given.name, given.directory] };
+  };
+  return JSON.stringify({ server, origins: [...origins] }, mark);
+}
+
+export function fromSettingsMessage(message: string): WorkerSettings {
+  const { server, origins } = JSON.parse(message, (_key, value: unknown) => {
+    const parts = (value as Record<string, unknown> | null)?.[SECRET];
+    if (!Array.isArray(parts)) return value;
+    const [source, name, directory] = parts as ['env' | 'file', string, string];
+    return new SecretRef(source, name, directory);
+  }) as {
+    server: WorkerSettings['server'];
+    origins: [string, 'flag' | 'env' | 'file' | 'default'][];
+  };
+  return { server, origins: new Map(origins) };
+}

@@ -1,0 +1,168 @@
+import cluster from 'node:cluster';
+import type { Address, Worker } from 'node:cluster';
+import type { Log } from '../../core/log.ts';
+import type { Store } from '../../store/store.ts';
+import { reasonOf } from '../compose/reason-of.ts';
+import { offerSettings, prepareForks, watchBeats } from './worker-channel.ts';
+import { toSettingsMessage } from './worker-settings.ts';
+import type { WorkerSettings } from './worker-settings.ts';
+
+const RESPAWN_MS = 1_000;
+
+export interface WorkersOptions {
+  readonly log: Log;
+  onListening(url: string): Promise<void>;
+}
+
+/** Several processes that serve one address. */
+export interface Workers {
+  /** Starts them, and a new one for each that dies; gives the exit code once they were told to stop. */
+  run(): Promise<number>;
+  /**
+   * Replaces them one by one, each new one listening before a former one drains. Rejects with `Error`
+   * when a new one does not come to listen; then those that serve go on, with what they had.
+   */
+  replace(settings: WorkerSettings): Promise<void>;
+}
+
+/** @throws Error when the store does not allow several processes (requirement store.scope-refusal) */
+export function checkScope({ scope, driver }: Pick<Store, 'scope' | 'driver'>): void {
+  if (scope !== 'process') return;
+  throw new Error(
+    `the ${driver} store belongs to one process; use server.store.driver lmdb (several workers on one machine), redis or postgres (several machines), or workers: 1`,
+  );
+}
+
+export function createWorkers(first: WorkerSettings, options: WorkersOptions): Workers {
+  return new WorkerCrew(first, options);
+}
+
+class WorkerCrew implements Workers {
+  readonly #options: WorkersOptions;
+  readonly #host: string;
+  #count: number;
+  #settings: string;
+  /** Those that are to serve; one that drains is no member any more. */
+  readonly #serving = new Set<Worker>();
+  readonly #all = new Set<Worker>();
+  #announced = false;
+  #stopping = false;
+
+  constructor(settings: WorkerSettings, options: WorkersOptions) {
+    const { server } = settings;
+    this.#options = options;
+    this.#host = server.listen.host;
+    this.#count = server.workers;
+    this.#settings = toSettingsMessage(settings);
+  }
+
+  async run(): Promise<number> {
+    prepareForks();
+    this.#spawn();
+    await this.#untilAllEnded();
+    return this.#announced ? 0 : 1;
+  }
+
+  async replace(settings: WorkerSettings): Promise<void> {
+    const [before, former] = [this.#settings, [...this.#serving]];
+    this.#settings = toSettingsMessage(settings);
+    this.#count = settings.server.workers;
+    for (const worker of former) {
+      if (this.#stopping) return;
+      if (this.#serving.size <= this.#count && !(await isListening(this.#spawn()))) {
+        if (this.#stopping) return;
+        this.#settings = before;
+        throw new Error('a new worker did not come to listen');
+      }
+      await this.#retire(worker);
+    }
+    this.#fill();
+  }
+
+  #spawn(): Worker {
+    const { log } = this.#options;
+    const worker = cluster.fork();
+    this.#serving.add(worker);
+    this.#all.add(worker);
+    worker.on('error', (error) => {
+      log.error('a worker cannot be reached', { worker: worker.id, reason: reasonOf(error) });
+      // One that could not be forked tells of no exit.
+      if (worker.process.pid === undefined) this.#forget(worker);
+    });
+    offerSettings(worker, this.#settings);
+    worker.on('listening', (address) => this.#announce(address));
+    watchBeats(worker, () => {
+      log.error('a worker does not answer and is ended', { worker: worker.id });
+      worker.process.kill('SIGKILL');
+    });
+    worker.on('exit', (code, signal) => {
+      if (this.#forget(worker)) log.error('a worker ended', { worker: worker.id, code, signal });
+    });
+    return worker;
+  }
+
+  /** Makes up for one that is gone; true when that was not meant to be. */
+  #forget(worker: Worker): boolean {
+    this.#all.delete(worker);
+    if (!this.#serving.delete(worker) || this.#stopping) return false;
+    // One that never got to listen would only fail again. Without any worker nothing but this
+    // timer keeps the process alive, so it is none of the clock's.
+    if (this.#announced) setTimeout(() => this.#fill(), RESPAWN_MS);
+    return true;
+  }
+
+  #fill(): void {
+    if (this.#stopping) return;
+    while (this.#serving.size < this.#count) this.#spawn();
+  }
+
+  /** Resolves when it has drained. */
+  async #retire(worker: Worker): Promise<void> {
+    if (!this.#serving.delete(worker)) return;
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    worker.process.kill('SIGTERM');
+    await ended;
+  }
+
+  #announce({ address, port }: Address): void {
+    if (this.#announced) return;
+    this.#announced = true;
+    const { log, onListening } = this.#options;
+    const url = `http://${nameOf(address ?? this.#host)}:${port}`;
+    onListening(url).catch((error: unknown) => {
+      log.error('the address could not be written down', { reason: reasonOf(error) });
+    });
+    this.#fill();
+  }
+
+  #untilAllEnded(): Promise<void> {
+    return new Promise((resolve) => {
+      // Workers that die while the gateway serves are replaced.
+      const check = (): void => {
+        if (this.#all.size === 0 && (this.#stopping || !this.#announced)) resolve();
+      };
+      const stop = (signal: NodeJS.Signals): void => {
+        if (this.#stopping && signal === 'SIGINT') process.exit(130);
+        this.#stopping = true;
+        for (const worker of this.#all) worker.process.kill('SIGTERM');
+        check();
+      };
+      process.on('SIGTERM', stop);
+      process.on('SIGINT', stop);
+      cluster.on('exit', () => setImmediate(check));
+    });
+  }
+}
+
+/** False for one that ends before. */
+function isListening(worker: Worker): Promise<boolean> {
+  return new Promise((resolve) => {
+    worker.once('listening', () => resolve(true));
+    worker.once('exit', () => resolve(false));
+  });
+}
+
+function nameOf(address: string): string {
+  if (address === '0.0.0.0' || address === '::') return 'localhost';
+  return address.includes(':') ? `[${address}]` : address;
+}

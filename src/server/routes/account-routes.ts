@@ -1,0 +1,133 @@
+import type { Clock } from '../../core/time/clock.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { fromNanos, toNanos } from '../../core/money.ts';
+import { organization } from '../../resources/kinds/organization.ts';
+import type { Store } from '../../store/store.ts';
+import type { HttpExchange } from '../../surfaces/http-exchange.ts';
+import { readSpend } from '../../usage/spend/read-spend.ts';
+import { getRequest, listRequests } from '../../usage/requests/request-log.ts';
+import type { RequestRecord } from '../../usage/requests/request-record.ts';
+import { usageReport } from '../../usage/requests/usage-report.ts';
+import { forOrganization } from './organization-routes.ts';
+import type { OrganizationDeps } from './organization-routes.ts';
+import { toRequestQuery, toUsageQuery } from './report-queries.ts';
+import { segmentsBelow } from '../http/resource-exchange.ts';
+import type { RouteSpec } from '../http/routes.ts';
+
+export interface AccountRoutesDeps extends OrganizationDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/** Money of an organization; decimal strings of `currency`, UTC windows. */
+export interface BalanceView {
+  readonly currency: 'USD';
+  /** `credit` less `spent`; below zero is what was used without prepayment. */
+  readonly balance: string;
+  /** What was paid or granted in advance. */
+  readonly credit: string;
+  /** The longest window that is limited (lifetime, month, day); null without a limit. */
+  readonly spending_limit: string | null;
+  /** Ever, and settled. */
+  readonly spent: string;
+  /** What calls under way may still cost. */
+  readonly reserved: string;
+  /** What was spent in the windows that limits can have, and those limits. */
+  readonly windows: Readonly<Record<WindowName, { limit: string | null; spent: string }>>;
+}
+
+const EXECUTIONS = '/v1/account/executions';
+const MAX_PAGE = 100;
+const WINDOWS = ['lifetime', 'month', 'day'] as const;
+type WindowName = (typeof WINDOWS)[number];
+
+/**
+ * What a key may know of its organization's account, for keys with the scope `account` (requirement
+ * account.lookups): `/v1/account/balance`, `/v1/account/usage`, `/v1/account/executions` and below.
+ */
+export function accountRoutes(deps: AccountRoutesDeps): RouteSpec[] {
+  const at = (
+    path: string,
+    answer: (exchange: HttpExchange, owner: string) => Promise<object>,
+  ): RouteSpec => ({
+    path,
+    envelope: 'resource',
+    methods: {
+      GET: forOrganization('account', deps, async (exchange, { organizationId }) => ({
+        status: 200,
+        body: await answer(exchange, organizationId),
+      })),
+    },
+  });
+  const { store } = deps;
+  return [
+    at('/v1/account/balance', (_exchange, owner) => balanceOf(owner, deps)),
+    at('/v1/account/usage', async ({ search }, owner) => {
+      const data = await usageReport({ store }, { ...toUsageQuery(search), organization: owner });
+      return { data, next_page: null };
+    }),
+    at(EXECUTIONS, async ({ search }, owner) => {
+      const query = toRequestQuery(search);
+      const limit = query.limit && Math.min(query.limit, MAX_PAGE);
+      const page = await listRequests({ store }, { ...query, limit, organization: owner });
+      return { ...page, data: page.data.map(toExecution) };
+    }),
+    at(`${EXECUTIONS}/:id`, async ({ path }, owner) => {
+      const [id = ''] = segmentsBelow(EXECUTIONS, path);
+      const record = await getRequest({ store }, id);
+      if (record?.organization === owner) return toExecution(record);
+      throw new GatewayError('not_found', { message: 'execution not found' });
+    }),
+  ];
+}
+
+async function balanceOf(
+  id: string,
+  { repository, store, clock }: AccountRoutesDeps,
+): Promise<BalanceView> {
+  const { spec } = await repository.get(organization, id, { organization: null });
+  const limits = (spec['spending_limit'] ?? {}) as Partial<Record<WindowName, string>>;
+  const credit = (spec['credit'] as string | null) ?? fromNanos(0);
+  const spend = await readSpend({ store }, { kind: 'organization', id }, clock.now());
+  const { settled, reserved } = spend.lifetime;
+  const windows = WINDOWS.map((name) => [
+    name,
+    { limit: limits[name] ?? null, spent: fromNanos(spend[name].settled) },
+  ]);
+  return {
+    currency: 'USD',
+    balance: fromNanos(toNanos(credit) - settled),
+    credit,
+    spending_limit: limits.lifetime ?? limits.month ?? limits.day ?? null,
+    spent: fromNanos(settled),
+    reserved: fromNanos(reserved),
+    windows: Object.fromEntries(windows) as BalanceView['windows'],
+  };
+}
+
+/** A request as its own organization sees it: neither content nor how it was routed. */
+export type ExecutionView = Omit<
+  RequestRecord,
+  'content' | 'organization' | 'answered_by' | 'attempts' | 'losses' | 'overhead_us'
+> & { readonly type: 'execution' };
+
+/** Named one by one: a member that records gain later is not shown by accident. */
+function toExecution(record: RequestRecord): ExecutionView {
+  return {
+    id: record.id,
+    type: 'execution',
+    created_at: record.created_at,
+    key: record.key,
+    surface: record.surface,
+    model: record.model,
+    stream: record.stream,
+    status: record.status,
+    result: record.result,
+    error_code: record.error_code,
+    usage: record.usage,
+    estimated: record.estimated,
+    cost: record.cost,
+    first_content_ms: record.first_content_ms,
+    total_ms: record.total_ms,
+  };
+}

@@ -1,0 +1,128 @@
+import { GatewayError } from '../../core/errors.ts';
+import { deployment } from '../../resources/kinds/deployment.ts';
+import { readObject } from '../../resources/fields/parse-body.ts';
+import { statusOf, toRunView } from '../../scheduler/run-row.ts';
+import type { RunRow } from '../../scheduler/run-row.ts';
+import type { Notifier } from '../../scheduler/notify/notifier.ts';
+import type { Scheduler } from '../../scheduler/scheduler.ts';
+import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
+import { readBody } from '../../surfaces/read-body.ts';
+import type { Principal } from '../../usage/principal.ts';
+import { forOrganization } from './organization-routes.ts';
+import type { OrganizationDeps } from './organization-routes.ts';
+import { segmentsBelow } from '../http/resource-exchange.ts';
+import type { RouteSpec } from '../http/routes.ts';
+import { runsPage } from './run-pages.ts';
+
+export interface DeploymentRoutesDeps extends OrganizationDeps {
+  readonly scheduler: Scheduler;
+  readonly notifier: Pick<Notifier, 'test'>;
+}
+
+const PATH = '/v1/deployments';
+const RUNS = '/v1/deployment_runs';
+
+interface Ask {
+  readonly exchange: HttpExchange;
+  readonly principal: Principal;
+  readonly organization: string;
+  /** Of the Schedule, or of the run below {@link RUNS}. */
+  readonly id: string;
+  /** Behind the name of what lies below it. */
+  readonly below: string;
+}
+
+type Serve = (ask: Ask, deps: DeploymentRoutesDeps) => Promise<Reply>;
+
+/**
+ * What Schedules do, and their runs, for keys with the scope `deployments` (contract: Schedules);
+ * the Schedules themselves are served as every kind is.
+ */
+export function deploymentRoutes(deps: DeploymentRoutesDeps): RouteSpec[] {
+  const at = (base: string, serve: Serve): Handler =>
+    forOrganization('deployments', deps, (exchange, principal) => {
+      const [id = '', , below = ''] = segmentsBelow(base, exchange.path);
+      const organization = principal.organizationId;
+      return serve({ exchange, principal, organization, id, below }, deps);
+    });
+  const methods: Record<string, RouteSpec['methods']> = {
+    [`${PATH}/:id/runs`]: { GET: at(PATH, listOfOne), POST: at(PATH, trigger) },
+    [`${PATH}/:id/run`]: { POST: at(PATH, trigger) },
+    [`${PATH}/:id/runs/:run`]: { GET: at(PATH, getDecided) },
+    [`${PATH}/:id/notifications/chat/test`]: { POST: at(PATH, testNotification) },
+    [RUNS]: { GET: at(RUNS, listAll) },
+    [`${RUNS}/:id`]: { GET: at(RUNS, get) },
+  };
+  return Object.entries(methods).map(([path, methods]) => ({
+    path,
+    envelope: 'resource',
+    methods,
+  }));
+}
+
+const trigger: Serve = async ({ exchange, principal, organization, id }, deps) => {
+  await refuseInput({ exchange, principal }, deps);
+  const { keyId, keyName, organizationId } = principal;
+  const payer = { keyId, keyName, organizationId };
+  const { named } = exchange;
+  const input = { organization, deploymentId: id, payer, named };
+  return ok(toRunView(await deps.scheduler.trigger(input)));
+};
+
+const testNotification: Serve = async ({ exchange, principal, organization, id }, deps) => {
+  await refuseInput({ exchange, principal }, deps);
+  await deps.notifier.test(organization, id, async () => exchange.named?.willAct());
+  return ok({ delivered: true });
+};
+
+const listOfOne: Serve = async ({ exchange, organization, id }, { repository, scheduler }) => {
+  const definition = repository.definitionOf(deployment.kind);
+  const { id: deploymentId } = await repository.get(definition, id, { organization });
+  const query = new URLSearchParams(exchange.search);
+  return ok(await runsPage(scheduler.runs, { organization, query, deploymentId }));
+};
+
+const listAll: Serve = async ({ exchange, organization }, { scheduler }) => {
+  const query = new URLSearchParams(exchange.search);
+  return ok(await runsPage(scheduler.runs, { organization, query }));
+};
+
+const get: Serve = async ({ organization, id }, deps) =>
+  ok(toRunView(await findRun(organization, id, deps)));
+
+/** Clients repeat a 409 by themselves, which waits for the decision. */
+const getDecided: Serve = async ({ organization, id, below }, deps) => {
+  const run = await findRun(organization, below, deps);
+  if (run.deploymentId !== id) throw runNotFound();
+  if (statusOf(run) !== 'pending') return ok(toRunView(run));
+  const message = `run ${run.id} is not decided yet; try again when it is`;
+  throw new GatewayError('conflict', { message, type: 'deployment_trigger_in_progress' });
+};
+
+async function findRun(
+  organization: string,
+  id: string,
+  { scheduler }: DeploymentRoutesDeps,
+): Promise<RunRow> {
+  const run = await scheduler.runs.get(organization, id);
+  if (run) return run;
+  throw runNotFound();
+}
+
+function runNotFound(): GatewayError {
+  return new GatewayError('not_found', { message: 'deployment_run not found' });
+}
+
+/** What is run is what the Schedule says (requirement deployments.trigger.no-overrides). */
+async function refuseInput(
+  { exchange, principal }: Pick<Ask, 'exchange' | 'principal'>,
+  { maxBodyBytes: limit, resourceValues: values }: DeploymentRoutesDeps,
+): Promise<void> {
+  const bytes = await readBody(exchange, { limit, holder: principal.keyId });
+  const [param] = Object.keys(await readObject(bytes, { optional: true, values }));
+  if (param === undefined) return;
+  const message = `${param}: expected an empty body or {}`;
+  throw new GatewayError('invalid_request', { message, param });
+}
+
+const ok = (body: object): Reply => ({ status: 200, body });

@@ -1,0 +1,53 @@
+import { organization } from '../../resources/kinds/organization.ts';
+import { readKey } from '../../surfaces/carriers.ts';
+import { admit } from '../../surfaces/gate.ts';
+import { resourceCarriers } from './organization-routes.ts';
+import type { OrganizationDeps } from './organization-routes.ts';
+import type { RouteSpec } from '../http/routes.ts';
+
+/** What a key may know of itself. */
+export interface OwnKeyView {
+  readonly id: string;
+  readonly type: 'own_key';
+  readonly name: string;
+  readonly organization: { readonly id: string; readonly name: string };
+  /** Null: everything but admin. */
+  readonly scopes: readonly string[] | null;
+}
+
+/**
+ * `GET /v1/account/key`: whom the gateway takes the caller for (requirement cli.contexts). Every key may
+ * ask, whatever its scopes, so that a restricted one can tell whether it is valid.
+ */
+export function ownKeyRoute(deps: OrganizationDeps): RouteSpec {
+  const carriers = resourceCarriers(deps);
+  return {
+    path: '/v1/account/key',
+    envelope: 'resource',
+    methods: {
+      async GET({ request, search }) {
+        const { principal, leave } = await admit(
+          readKey(carriers, request.headers, search),
+          null,
+          deps,
+        );
+        try {
+          const { keyId, keyName, organizationId, scopes } = principal;
+          const owner = await deps.repository.get(organization, organizationId, {
+            organization: null,
+          });
+          const body: OwnKeyView = {
+            id: keyId,
+            type: 'own_key',
+            name: keyName,
+            organization: { id: organizationId, name: owner.spec['name'] },
+            scopes: scopes && [...scopes],
+          };
+          return { status: 200, body };
+        } finally {
+          leave();
+        }
+      },
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { GatewayError } from '../../core/errors.ts';
+import type { RequestQuery } from '../../usage/requests/request-log.ts';
+import { USAGE_GROUPS } from '../../usage/requests/usage-report.ts';
+import type { UsageQuery } from '../../usage/requests/usage-report.ts';
+
+const MAX_ID = 256;
+const RESULTS = ['ok', 'error', 'aborted', 'interrupted', 'pending'] as const;
+
+/** `group_by` (`key`, `model`, `day`, `organization`; commas), `from`, `to`, `organization`. */
+export function toUsageQuery(search: string): UsageQuery {
+  const query = new URLSearchParams(search);
+  return {
+    groupBy: words(query, 'group_by').map((word) => oneOf(USAGE_GROUPS, word, 'group_by')),
+    from: instant(query, 'from'),
+    to: instant(query, 'to'),
+    organization: owner(query),
+  };
+}
+
+/** `organization`, `key`, `model`, `status` (HTTP status or result), `from`, `to`, `limit`, `page`. */
+export function toRequestQuery(search: string): RequestQuery {
+  const query = new URLSearchParams(search);
+  const status = query.get('status') || undefined;
+  return {
+    organization: owner(query),
+    key: query.get('key') ?? undefined,
+    model: query.get('model') ?? undefined,
+    status:
+      status === undefined || /^\d{3}$/.test(status)
+        ? status && Number(status)
+        : oneOf(RESULTS, status, 'status'),
+    from: instant(query, 'from'),
+    to: instant(query, 'to'),
+    limit: limit(query),
+    page: query.get('page') || undefined,
+  } as RequestQuery;
+}
+
+/** Rows are looked for by it, and keys of the store have an end. */
+function owner(query: URLSearchParams): string | undefined {
+  const id = query.get('organization') ?? undefined;
+  if (id === undefined || id.length <= MAX_ID) return id;
+  const message = `organization: is longer than ${MAX_ID} characters`;
+  throw new GatewayError('invalid_request', { message, param: 'organization' });
+}
+
+function words(query: URLSearchParams, name: string): string[] {
+  const values = [...query.getAll(name), ...query.getAll(`${name}[]`)];
+  return values.flatMap((value) => value.split(',')).filter((word) => word !== '');
+}
+
+function oneOf<T extends string>(allowed: readonly T[], word: string, param: string): T {
+  const found = allowed.find((one) => one === word);
+  if (found !== undefined) return found;
+  throw new GatewayError('invalid_request', {
+    message: `${param}: expected one of ${allowed.join(', ')}`,
+    param,
+  });
+}
+
+function instant(query: URLSearchParams, param: string): number | undefined {
+  const value = query.get(param);
+  if (value === null || value === '') return undefined;
+  const ms = Date.parse(value);
+  if (!Number.isNaN(ms)) return ms;
+  throw new GatewayError('invalid_request', {
+    message: `${param}: expected an RFC 3339 time or a date`,
+    param,
+  });
+}
+
+function limit(query: URLSearchParams): number | undefined {
+  const value = query.get('limit');
+  if (value === null || value === '') return undefined;
+  if (/^\d{1,9}$/.test(value) && Number(value) > 0) return Number(value);
+  throw new GatewayError('invalid_request', {
+    message: 'limit: expected a whole number of at least 1',
+    param: 'limit',
+  });
+}

@@ -1,0 +1,109 @@
+import type { Clock } from '../../core/time/clock.ts';
+import { scanInSlices } from '../../core/json/json-document.ts';
+import type { ValueBound } from '../../core/json/json-document.ts';
+import type { IdSource } from '../../core/ids.ts';
+import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
+import type { CallResult } from '../../inference/types.ts';
+import { createAcpEntry } from '../../runtime/entry/acp/acp-entry.ts';
+import type { Exchanges } from '../../runtime/entry/caller-watch.ts';
+import type { EntryCall } from '../../runtime/entry/entry-call.ts';
+import { createCancellations } from '../../runtime/entry/mcp/cancellations.ts';
+import { createMcpEntry } from '../../runtime/entry/mcp/mcp-entry.ts';
+import { createMcpTransports } from '../../runtime/entry/mcp/mcp-transports.ts';
+import { readRun } from '../../runtime/entry/read-run.ts';
+import { openService } from '../../runtime/entry/service-desk.ts';
+import type { ServiceDesk, ServiceProtocol } from '../../runtime/entry/service-desk.ts';
+import { createServiceRuns } from '../../runtime/entry/service-runs.ts';
+import type { SentMessage } from '../../runtime/entry/service-runs.ts';
+import type { Sessions } from '../../sessions/sessions.ts';
+import type { Store } from '../../store/store.ts';
+import { readKey } from '../../surfaces/carriers.ts';
+import type { Carrier } from '../../surfaces/carriers.ts';
+import { admit } from '../../surfaces/gate.ts';
+import type { GateDeps } from '../../surfaces/gate.ts';
+import { onceClosed } from '../../surfaces/http-exchange.ts';
+import type { Handler, Reply } from '../../surfaces/http-exchange.ts';
+import { readBody } from '../../surfaces/read-body.ts';
+import { segmentsBelow } from '../http/resource-exchange.ts';
+import type { RouteSpec } from '../http/routes.ts';
+
+export interface ServiceRoutesDeps extends GateDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly desk: ServiceDesk;
+  readonly sessions: Sessions;
+  /** Where keys are looked for. */
+  readonly carriers: readonly Carrier[];
+  /** Bytes. */
+  readonly maxBodyBytes: number;
+  readonly resourceValues: ValueBound;
+  /** Calls that a stop ends. */
+  readonly active: ActiveExchanges;
+  /** Streams that have no end of their own and that a stop need not wait for. */
+  readonly standing: Exchanges;
+  onBug(thrown: unknown, requestId: string): void;
+}
+
+const PATH = '/v1/endpoints';
+
+type Serve = (call: EntryCall, body: () => Promise<Buffer>) => Promise<Reply | CallResult>;
+
+/** The three ways to call a Service, for keys with the scope `endpoints` (contract: Services). */
+export function serviceRoutes(deps: ServiceRoutesDeps): RouteSpec[] {
+  const values = deps.resourceValues;
+  const runs = createServiceRuns(deps.sessions, deps.desk);
+  const mcp = createMcpEntry({
+    ...deps,
+    runs,
+    transports: createMcpTransports(deps),
+    cancellations: createCancellations(deps.store),
+  });
+  const acp = createAcpEntry({ ...deps, runs });
+  const run: Serve = async ({ service, payer, exchange: { named } }, body) => {
+    const message = readRun((await scanInSlices(await body(), { values })).value);
+    const also = named && ((sent: SentMessage) => named.answered(toRunReply(sent)));
+    return toRunReply(await runs.send(service, payer, { ...message, also }));
+  };
+  const to = (protocol: ServiceProtocol, serve: Serve): Handler => asCaller(protocol, serve, deps);
+  const postMcp: Serve = async (call, body) => mcp.post({ ...call, body: await body() });
+  const postAcp: Serve = async (call, body) => acp.post({ ...call, body: await body() });
+  const methods: Record<string, RouteSpec['methods']> = {
+    run: { POST: to('rest', run) },
+    mcp: {
+      GET: to('mcp', (call) => mcp.listen(call)),
+      POST: to('mcp', postMcp),
+      DELETE: to('mcp', (call) => mcp.close(call)),
+    },
+    acp: { POST: to('acp', postAcp) },
+  };
+  return Object.entries(methods).map(([below, methods]) => ({
+    path: `${PATH}/:id/${below}`,
+    envelope: 'resource',
+    methods,
+    // The one that is read here is a stream without an end.
+    refusesHead: true,
+  }));
+}
+
+function toRunReply({ sessionId, event: { id, type, processed_at } }: SentMessage): Reply {
+  return { status: 202, body: { session_id: sessionId, events: [{ id, type, processed_at }] } };
+}
+
+function asCaller(protocol: ServiceProtocol, serve: Serve, deps: ServiceRoutesDeps): Handler {
+  return async (exchange) => {
+    const { request, response, search, path } = exchange;
+    const key = readKey(deps.carriers, request.headers, search);
+    const { principal, leave } = await admit(key, 'endpoints', deps);
+    onceClosed(response, leave);
+    const { keyId, keyName, organizationId } = principal;
+    const [id = ''] = segmentsBelow(PATH, path);
+    const service = await openService(deps.desk, { organization: organizationId, id }, protocol);
+    const call = { exchange, service, payer: { keyId, keyName, organizationId }, leave };
+    const bounds = { limit: deps.maxBodyBytes, holder: keyId };
+    const reply = await serve(call, () => readBody(exchange, bounds));
+    // What a turn streams needs the message no more: it is in the log.
+    exchange.intake.release();
+    return reply;
+  };
+}

@@ -1,0 +1,224 @@
+import type { Clock } from '../../core/time/clock.ts';
+import { GatewayError, toGatewayError } from '../../core/errors.ts';
+import { scanInSlices } from '../../core/json/json-document.ts';
+import type { ValueBound } from '../../core/json/json-document.ts';
+import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
+import { createRelay } from '../../inference/relay.ts';
+import type { CallResult } from '../../inference/types.ts';
+import type { Catalog } from '../../routing/catalog.ts';
+import { hasListPrice } from '../../runtime/tools/list-cost.ts';
+import { eventsPage, sessionsPage } from '../../sessions/list-pages.ts';
+import { valuesOf } from '../../sessions/page-query.ts';
+import type { ResolvedAgent } from '../../sessions/resolved-agent.ts';
+import { readCreateBody, readSendBody, readUpdateBody } from '../../sessions/session-bodies.ts';
+import type { AgentReference } from '../../sessions/session-bodies.ts';
+import { toSessionView } from '../../sessions/session-view.ts';
+import type { SessionEvent } from '../../sessions/log/session-event.ts';
+import type { AlsoChanged, MadeSession, Sessions } from '../../sessions/sessions.ts';
+import { createFrames, streamEvents } from '../../sessions/log/stream-events.ts';
+import type { ToFrame } from '../../sessions/log/stream-events.ts';
+import type { Carrier } from '../../surfaces/carriers.ts';
+import { readKey } from '../../surfaces/carriers.ts';
+import { admit } from '../../surfaces/gate.ts';
+import type { GateDeps } from '../../surfaces/gate.ts';
+import { onceClosed, watchClient } from '../../surfaces/http-exchange.ts';
+import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
+import { readBody } from '../../surfaces/read-body.ts';
+import type { Principal } from '../../usage/principal.ts';
+import type { RouteSpec } from '../http/routes.ts';
+
+export interface SessionRoutesDeps extends GateDeps {
+  readonly sessions: Sessions;
+  readonly clock: Clock;
+  /** Where keys are looked for. */
+  readonly carriers: readonly Carrier[];
+  /** Bytes. */
+  readonly maxBodyBytes: number;
+  readonly resourceValues: ValueBound;
+  catalog(): Catalog;
+  /** Streams that a stop ends. */
+  readonly active: Pick<ActiveExchanges, 'add' | 'delete'>;
+  /** Throws `not_found` for an Agent that the organization does not have, `conflict` for an archived one. */
+  resolveAgent(organization: string, reference: AgentReference): Promise<ResolvedAgent>;
+}
+
+const PATH = '/v1/sessions';
+
+interface Ask {
+  readonly exchange: HttpExchange;
+  readonly principal: Principal;
+  readonly organization: string;
+  readonly id: string;
+}
+
+interface ServeDeps extends SessionRoutesDeps {
+  readonly toFrame: ToFrame;
+}
+
+type Serve = (ask: Ask, deps: ServeDeps) => Promise<Reply | CallResult>;
+
+/** `/v1/sessions` and below, for keys with the scope `sessions` (contract: Sessions). */
+export function sessionRoutes(deps: SessionRoutesDeps): RouteSpec[] {
+  const served = { ...deps, toFrame: createFrames() };
+  const to = (serve: Serve): Handler => asCaller(serve, served);
+  const change = to(update);
+  const methods: Record<string, RouteSpec['methods']> = {
+    '': { GET: to(list), POST: to(create) },
+    '/:id': { GET: to(get), POST: change, PATCH: change, DELETE: to(remove) },
+    '/:id/archive': { POST: to(archive) },
+    '/:id/events': { GET: to(listEvents), POST: to(send) },
+    '/:id/events/stream': { GET: to(stream) },
+  };
+  return Object.entries(methods).map(([below, methods]) => ({
+    path: `${PATH}${below}`,
+    envelope: 'resource',
+    methods,
+  }));
+}
+
+function asCaller(serve: Serve, deps: ServeDeps): Handler {
+  return async (exchange) => {
+    const { request, response, search, path } = exchange;
+    const key = readKey(deps.carriers, request.headers, search);
+    const { principal, leave } = await admit(key, 'sessions', deps);
+    onceClosed(response, leave);
+    const id = idOf(path);
+    return serve({ exchange, principal, organization: principal.organizationId, id }, deps);
+  };
+}
+
+const list: Serve = async ({ organization, exchange }, { sessions, clock }) => {
+  const query = new URLSearchParams(exchange.search);
+  return ok(await sessionsPage(sessions, { organization, query, now: clock.now() }));
+};
+
+const create: Serve = async ({ exchange, principal, organization }, deps) => {
+  const { reference, input } = readCreateBody(await bodyOf({ exchange, principal }, deps));
+  const { keyId, keyName, organizationId } = principal;
+  const agent = await deps.resolveAgent(organization, reference);
+  if (input.budget) checkBudgetable(agent, deps.catalog());
+  const toReply = ({ session }: MadeSession): Reply => ({
+    status: 201,
+    body: toSessionView(session, deps.clock.now()),
+  });
+  const { named } = exchange;
+  const made = await deps.sessions.create({
+    ...input,
+    organization,
+    payer: { keyId, keyName, organizationId },
+    entryPoint: 'session',
+    agent,
+    ...(named && { also: (made) => named.answered(toReply(made)) }),
+  });
+  return toReply(made);
+};
+
+/** A budget needs to know what a turn costs; what a harness spends, nobody tells. */
+function checkBudgetable({ model, harness }: ResolvedAgent, catalog: Catalog): void {
+  if (harness === null && model && hasListPrice(catalog, model.id)) return;
+  const what = harness === null ? 'a model that has no price' : 'a harness';
+  const message = `budget: the agent is run by ${what}, so its cost cannot be known`;
+  throw new GatewayError('invalid_request', {
+    message,
+    param: 'budget',
+    type: 'model_not_budgetable',
+  });
+}
+
+const get: Serve = async ({ organization, id }, { sessions, clock }) =>
+  ok(toSessionView(await sessions.get(organization, id), clock.now()));
+
+const update: Serve = async (ask, deps) => {
+  const { organization, id } = ask;
+  const { sessions, clock } = deps;
+  const changes = readUpdateBody(await bodyOf(ask, deps));
+  const also = alsoAnswered(ask.exchange, clock);
+  const session = await sessions.update(organization, id, { ...changes, also });
+  return ok(toSessionView(session, clock.now()));
+};
+
+/** Keeps the answer with the change that it tells of. */
+function alsoAnswered({ named }: HttpExchange, clock: Clock): AlsoChanged | undefined {
+  return named && ((session) => named.answered(ok(toSessionView(session, clock.now()))));
+}
+
+const remove: Serve = async ({ organization, id }, { sessions }) => {
+  await sessions.remove(organization, id);
+  return ok({ id, type: 'session_deleted' });
+};
+
+const archive: Serve = async ({ exchange, organization, id }, { sessions, clock }) => {
+  const session = await sessions.archive(organization, id, alsoAnswered(exchange, clock));
+  return ok(toSessionView(session, clock.now()));
+};
+
+const listEvents: Serve = async ({ exchange, organization, id }, { sessions, clock }) => {
+  const query = new URLSearchParams(exchange.search);
+  return ok(await eventsPage(sessions, id, { organization, query, now: clock.now() }));
+};
+
+const send: Serve = async (ask, deps) => {
+  const { organization, id } = ask;
+  const events = readSendBody(await bodyOf(ask, deps));
+  const toReply = (sent: SessionEvent[]): Reply => ok({ data: sent });
+  const { named } = ask.exchange;
+  const also = named && ((sent: SessionEvent[]) => named.answered(toReply(sent)));
+  return toReply(await deps.sessions.send(organization, id, { events, ...(also && { also }) }));
+};
+
+/** Says nothing about `Accept`: official clients ask for JSON here. */
+const stream: Serve = async ({ exchange, organization, id }, deps) => {
+  const { sessions, clock, active, toFrame } = deps;
+  const { request, response, search } = exchange;
+  const gone = new AbortController();
+  const { signal } = gone;
+  const deltas = valuesOf(new URLSearchParams(search), 'event_deltas');
+  const after = request.headers['last-event-id']?.toString() || undefined;
+  const followed = await sessions.follow(organization, id, { after, deltas, signal });
+  const headers = {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
+  };
+  // Nothing follows the log before it is read.
+  if (request.method === 'HEAD') return { status: 200, headers };
+  let drained = (): void => undefined;
+  const relay = createRelay({ clock, onDrain: () => drained() });
+  const room = { wait: () => new Promise<void>((resolve) => (drained = resolve)) };
+  const leave = (): void => {
+    gone.abort();
+    drained();
+  };
+  const client = watchClient(response);
+  if (client.gone) leave();
+  else client.onGone(leave);
+  const member = { shutDown: leave };
+  active.add(member);
+  void streamEvents(followed, relay, { room, requestId: exchange.id, toFrame }).finally(() =>
+    active.delete(member),
+  );
+  return { type: 'stream', status: 200, headers, body: relay.body };
+};
+
+function ok(body: object): Reply {
+  return { status: 200, body };
+}
+
+async function bodyOf(
+  { exchange, principal }: Pick<Ask, 'exchange' | 'principal'>,
+  { maxBodyBytes: limit, resourceValues: values }: SessionRoutesDeps,
+): Promise<object> {
+  const body = await readBody(exchange, { limit, holder: principal.keyId });
+  return (await scanInSlices(body, { values })).value;
+}
+
+function idOf(path: string): string {
+  try {
+    return decodeURIComponent(path.slice(PATH.length + 1).split('/')[0] ?? '');
+  } catch (thrown) {
+    throw new GatewayError('not_found', {
+      message: 'session not found',
+      cause: toGatewayError(thrown),
+    });
+  }
+}

@@ -1,0 +1,135 @@
+import { GatewayError } from '../../core/errors.ts';
+import { readObject } from '../../resources/fields/parse-body.ts';
+import { cursorsOf, limitOf } from '../../sessions/page-query.ts';
+import type { HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
+import { readBody } from '../../surfaces/read-body.ts';
+import type { Delivery } from '../../webhooks/delivery.ts';
+import type { SigningSecrets } from '../../webhooks/signing-secrets.ts';
+import type { Webhooks } from '../../webhooks/webhooks.ts';
+import { forOrganization } from './organization-routes.ts';
+import type { OrganizationDeps } from './organization-routes.ts';
+import { segmentsBelow } from '../http/resource-exchange.ts';
+import type { RouteSpec } from '../http/routes.ts';
+
+export interface WebhookRoutesDeps extends OrganizationDeps {
+  readonly webhooks: Pick<Webhooks, 'find' | 'list' | 'redeliver'>;
+  readonly secrets: Pick<SigningSecrets, 'rotate'>;
+}
+
+const SECRET = '/v1/webhooks/secret';
+const DELIVERIES = '/v1/webhooks/deliveries';
+const MAX_PAGE = 100;
+
+/**
+ * The signing secret, for keys with the scope `credentials`, and the log of deliveries, for keys with
+ * the scope `run` (requirement run.webhook.delivered).
+ */
+export function webhookRoutes(deps: WebhookRoutesDeps): RouteSpec[] {
+  const { webhooks, secrets } = deps;
+  const rotate = forOrganization(
+    'credentials',
+    deps,
+    async (exchange, { organizationId, keyId }) => {
+      await refuseInput(exchange, keyId, deps);
+      const { secret, at, formerUntil } = await secrets.rotate(organizationId);
+      return {
+        status: 200,
+        headers: { 'cache-control': 'no-store' },
+        body: {
+          type: 'webhook_secret',
+          secret,
+          created_at: toTime(at),
+          previous_valid_until: formerUntil === null ? null : toTime(formerUntil),
+        },
+      };
+    },
+  );
+  const list = forOrganization('run', deps, async ({ search }, { organizationId }) => {
+    const query = new URLSearchParams(search);
+    const limit = limitOf(query, MAX_PAGE);
+    const cursors = cursorsOf(['webhook-deliveries', organizationId]);
+    // One more than asked for tells whether there is a next page.
+    const page = { after: cursors.read(query), limit: limit + 1 };
+    const found = await webhooks.list(organizationId, page);
+    const data = found.slice(0, limit);
+    const last = data.at(-1);
+    const nextPage = found.length > limit && last ? cursors.write(last.id) : null;
+    return ok({ data: data.map(toDeliveryView), next_page: nextPage });
+  });
+  const get = forOrganization('run', deps, async ({ path }, { organizationId }) =>
+    ok(toDeliveryView(await webhooks.find(organizationId, idOf(path)))),
+  );
+  const redeliver = forOrganization('run', deps, async (exchange, { organizationId, keyId }) => {
+    await refuseInput(exchange, keyId, deps);
+    const { named } = exchange;
+    const toReply = (delivery: Delivery): Reply => ({
+      status: 202,
+      body: toDeliveryView(delivery),
+    });
+    const also = named && ((delivery: Delivery) => named.answered(toReply(delivery)));
+    return toReply(await webhooks.redeliver(organizationId, idOf(exchange.path), also));
+  });
+  const at = (path: string, methods: RouteSpec['methods']): RouteSpec => ({
+    path,
+    envelope: 'resource',
+    methods,
+  });
+  return [
+    at(`${SECRET}/rotate`, { POST: rotate }),
+    at(DELIVERIES, { GET: list }),
+    at(`${DELIVERIES}/:id`, { GET: get }),
+    at(`${DELIVERIES}/:id/redeliver`, { POST: redeliver }),
+  ];
+}
+
+/** A delivery as its organization sees it; `id` is the `webhook-id` of every attempt. */
+export interface DeliveryView {
+  readonly id: string;
+  readonly type: 'webhook_delivery';
+  readonly event: string;
+  readonly subject: string;
+  readonly url: string;
+  readonly status: Delivery['status'];
+  readonly attempts: readonly {
+    readonly at: string;
+    readonly status: number | null;
+    readonly outcome: string;
+    readonly ms: number;
+  }[];
+  readonly created_at: string;
+}
+
+function toDeliveryView(delivery: Delivery): DeliveryView {
+  const { id, type: event, subject, shownUrl: url, status, attempts, at } = delivery;
+  return {
+    id,
+    type: 'webhook_delivery',
+    event,
+    subject,
+    url,
+    status,
+    attempts: attempts.map((attempt) => ({ ...attempt, at: toTime(attempt.at) })),
+    created_at: toTime(at),
+  };
+}
+
+function idOf(path: string): string {
+  return segmentsBelow(DELIVERIES, path)[0] ?? '';
+}
+
+async function refuseInput(
+  exchange: HttpExchange,
+  holder: string,
+  { maxBodyBytes: limit, resourceValues: values }: WebhookRoutesDeps,
+): Promise<void> {
+  const bytes = await readBody(exchange, { limit, holder });
+  const body = await readObject(bytes, { optional: true, values });
+  const [param] = Object.keys(body);
+  if (param === undefined) return;
+  const message = `${param}: expected an empty body or {}`;
+  throw new GatewayError('invalid_request', { message, param });
+}
+
+const ok = (body: object): Reply => ({ status: 200, body });
+
+const toTime = (ms: number): string => new Date(ms).toISOString();

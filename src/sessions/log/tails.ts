@@ -1,0 +1,105 @@
+import type { LiveFollower } from '../live-sessions.ts';
+import type { EventDelta, PlacedEvent } from './session-event.ts';
+import type { SessionLog } from './session-log.ts';
+import { sessionKey } from '../session-row.ts';
+
+/** A place at the end of a log, for one who follows it. */
+export interface Tail {
+  /** What stands behind that place, as `SessionLog.chunk` gives it; not to be changed. */
+  read(after: number): Promise<PlacedEvent[]>;
+  leave(): void;
+}
+
+/** Who follows which Session in this process: those of one Session are woken and read together. */
+export class Tails {
+  readonly #log: SessionLog;
+  readonly #shared = new Map<string, SharedTail>();
+
+  constructor(log: SessionLog) {
+    this.#log = log;
+  }
+
+  join(id: string, follower: LiveFollower): Tail {
+    let shared = this.#shared.get(id);
+    if (!shared) this.#shared.set(id, (shared = new SharedTail(this.#log, id)));
+    const joined = shared;
+    joined.followers.add(follower);
+    return {
+      read: (after) => joined.read(after),
+      leave: () => {
+        joined.followers.delete(follower);
+        if (joined.followers.size > 0 || this.#shared.get(id) !== joined) return;
+        this.#shared.delete(id);
+        joined.close();
+      },
+    };
+  }
+}
+
+class SharedTail implements LiveFollower {
+  readonly followers = new Set<LiveFollower>();
+  readonly #log: SessionLog;
+  readonly #id: string;
+  readonly #leave: (() => void)[];
+  /** By place, as long as nothing can have been appended since. */
+  readonly #reads = new Map<number, Promise<PlacedEvent[]>>();
+  /** The followers were told of everything up to here. */
+  #told = 0;
+
+  constructor(log: SessionLog, id: string) {
+    this.#log = log;
+    this.#id = id;
+    this.#leave = [
+      log.live.add(id, this),
+      log.store.watch(sessionKey(id), () => void this.#look()),
+    ];
+  }
+
+  close(): void {
+    for (const leave of this.#leave) leave();
+  }
+
+  ring(placed: PlacedEvent[]): void {
+    this.#reads.clear();
+    const [first, last] = [placed[0], placed.at(-1)];
+    if (first && last) {
+      void this.#share(first.seq - 1, Promise.resolve(placed));
+      this.#told = last.seq;
+    }
+    this.#wake(placed);
+  }
+
+  show(delta: EventDelta): void {
+    for (const follower of this.followers) follower.show(delta);
+  }
+
+  read(after: number): Promise<PlacedEvent[]> {
+    return this.#reads.get(after) ?? this.#share(after, this.#log.chunk(this.#id, { after }));
+  }
+
+  /** The rest of the turn of the event loop: time enough for all who were woken together. */
+  #share(after: number, read: Promise<PlacedEvent[]>): Promise<PlacedEvent[]> {
+    this.#reads.set(after, read);
+    setImmediate(() => {
+      if (this.#reads.get(after) === read) this.#reads.delete(after);
+    });
+    return read;
+  }
+
+  /** Somebody changed the Session; what this process appended was told already. */
+  async #look(): Promise<void> {
+    try {
+      const row = (await this.#log.find(this.#id))?.value;
+      if (row && row.status !== 'terminated' && row.head <= this.#told) return;
+      this.#told = row?.head ?? this.#told;
+    } catch {
+      // A store that fails tells the followers so when they read.
+    }
+    this.#reads.clear();
+    this.#wake([]);
+  }
+
+  #wake(placed: PlacedEvent[]): void {
+    for (const follower of this.followers) follower.ring(placed);
+  }
+}

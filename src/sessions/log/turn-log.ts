@@ -1,0 +1,96 @@
+import { GatewayError } from '../../core/errors.ts';
+import type { EventDelta, NewEvent, PlacedEvent } from './session-event.ts';
+import { withNextTurn } from '../next-turn.ts';
+import type { SessionLog } from './session-log.ts';
+import type { SessionRow } from '../session-row.ts';
+import type { Session, SessionStatus } from '../session.ts';
+import type { TurnChange, TurnLog } from '../sessions.ts';
+import { eventOf, moveOf } from '../status-moves.ts';
+
+export interface FencedTurn {
+  readonly turn: string;
+  readonly lastInput: number;
+  /** Told of the status, whenever it may have changed. */
+  onStatus(status: SessionStatus): void;
+}
+
+/**
+ * The log for the one that runs the turn `turn`: an append is refused from the moment at which another
+ * one has entered its own name into the row.
+ */
+export class FencedTurnLog implements TurnLog {
+  readonly #log: SessionLog;
+  readonly #turn: string;
+  readonly #listeners = new Set<() => void>();
+  readonly #onStatus: FencedTurn['onStatus'];
+  #session: Session;
+  readonly #first: number;
+  /** Number of the last input that those who listen were told of. */
+  #told: number;
+
+  constructor(log: SessionLog, session: Session, { turn, lastInput, onStatus }: FencedTurn) {
+    this.#log = log;
+    this.#session = session;
+    this.#turn = turn;
+    this.#onStatus = onStatus;
+    this.#first = lastInput;
+    this.#told = lastInput;
+  }
+
+  get session(): Session {
+    return this.#session;
+  }
+
+  async *events(after?: number): AsyncIterable<PlacedEvent> {
+    for await (const chunk of this.#log.chunks(this.#session.id, { after })) yield* chunk;
+  }
+
+  async append(events: readonly NewEvent[], change: TurnChange = {}): Promise<PlacedEvent[]> {
+    const identified = this.#log.identify(withStatus(events, change));
+    const changed = await this.#log.change(this.#session.id, (row) => {
+      if (row?.turn !== this.#turn) throw lostTurn();
+      const { usage = row.usage, cost = row.cost, handled = row.handled } = change;
+      return withNextTurn(this.#log, { ...row, usage, cost, handled }, identified);
+    });
+    if (!changed) throw lostTurn();
+    this.see(changed.row);
+    return changed.placed;
+  }
+
+  nextEventId(): string {
+    return this.#log.newEventId();
+  }
+
+  show(delta: EventDelta): void {
+    this.#log.live.show(this.#session.id, delta);
+  }
+
+  onInput(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    // Whoever comes late may have read the log before it arrived.
+    if (this.#told > this.#first) queueMicrotask(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** The row as it is now; tells of new input. */
+  see(row: SessionRow): void {
+    if (row.head >= this.#session.head) this.#session = { ...row, agent: this.#session.agent };
+    this.#onStatus(this.#session.status);
+    if (row.lastInput <= this.#told) return;
+    this.#told = row.lastInput;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Every move has its event (requirement sessions.status.transitions). */
+function withStatus(events: readonly NewEvent[], { status }: TurnChange): readonly NewEvent[] {
+  if (status === undefined || events.some((event) => moveOf(event) === status)) return events;
+  const type = eventOf(status);
+  if (status === 'running') return [{ type }, ...events];
+  if (status !== 'idle') return [...events, { type }];
+  return [...events, { type, stop_reason: { type: 'end_turn' }, stop_details: null }];
+}
+
+function lostTurn(): GatewayError {
+  return new GatewayError('conflict', { message: 'this turn is run by another process now' });
+}

@@ -1,0 +1,65 @@
+import type { Buffer } from 'node:buffer';
+import type { Clock } from '../../core/time/clock.ts';
+import type { InferenceDeps } from '../../inference/run-inference.ts';
+import type { Call } from '../../inference/types.ts';
+import { isRunning } from '../../protocols/interactions/interaction.ts';
+import type { Interaction } from '../../protocols/interactions/interaction.ts';
+import type { InteractionEntry } from './interaction-records.ts';
+import { lookUpInteraction, toShown } from './look-up-interaction.ts';
+import type { LookDeps } from './look-up-interaction.ts';
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 5_000;
+
+export interface AwaitDeps extends LookDeps, Pick<InferenceDeps, 'active'> {
+  /** From the arrival of the call. */
+  waitMs: number;
+}
+
+/**
+ * Polls running work until it is no longer running, the wait is over, the client is gone or the gateway
+ * stops. Gives the last that was seen, as a client may see it; undefined when no look succeeded. A look
+ * that fails is no reason to give up: the work goes on all the same.
+ */
+export async function awaitInteraction(
+  entry: InteractionEntry,
+  call: Call,
+  deps: AwaitDeps,
+): Promise<{ seen: Interaction; body: Buffer } | undefined> {
+  const { clock, active, waitMs } = deps;
+  const until = call.startedAt + waitMs;
+  const leaving = new AbortController();
+  const leave = (): void => leaving.abort();
+  const stop = { shutDown: leave };
+  active.add(stop);
+  const forget = call.client.onGone(leave);
+  let last: { seen: Interaction; body: Buffer } | undefined;
+  try {
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
+      const left = until - clock.monotonic();
+      if (left <= 0 || leaving.signal.aborted || call.client.gone) return last;
+      await sleep(clock, Math.min(pause, left), leaving.signal);
+      const found = await lookUpInteraction(entry, deps, { signal: leaving.signal }).catch(
+        () => undefined,
+      );
+      if (found) last = { seen: found.seen, body: toShown(entry.value, found) };
+      if (last && !isRunning(last.seen.status)) return last;
+    }
+  } finally {
+    active.delete(stop);
+    forget();
+  }
+}
+
+function sleep(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      timer.cancel();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = clock.setTimeout(done, ms);
+    if (signal.aborted) done();
+    else signal.addEventListener('abort', done);
+  });
+}

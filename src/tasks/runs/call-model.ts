@@ -1,0 +1,102 @@
+import type { Buffer } from 'node:buffer';
+import { toGatewayError } from '../../core/errors.ts';
+import type { Protocol } from '../../core/protocol-id.ts';
+import type { Usage } from '../../core/usage.ts';
+import { runInference } from '../../inference/run-inference.ts';
+import type { InferenceDeps } from '../../inference/run-inference.ts';
+import type { WorkKeeper } from '../../inference/work-keeper.ts';
+import type { Catalog } from '../../routing/catalog.ts';
+import type { Ledger, RequestOutcome } from '../../usage/ledger/ledger.ts';
+import type { Principal } from '../../usage/principal.ts';
+import { toFamilyError } from '../../surfaces/family.ts';
+import type { ModelCall } from './run-call.ts';
+import type { RunRecord } from './run-record.ts';
+import { signalClient } from '../../surfaces/signal-client.ts';
+
+/** A call that came to an end of its own. */
+export interface CallDone {
+  /** JSON. */
+  readonly output: Buffer;
+  readonly usage: Usage | undefined;
+  /** Nano-dollars. */
+  readonly cost: number;
+  readonly error: RunRecord['error'];
+}
+
+export interface ModelQuestion {
+  /** Of the record. */
+  readonly id: string;
+  readonly call: ModelCall;
+  readonly principal: Principal;
+  readonly catalog: Catalog;
+  readonly signal: AbortSignal;
+}
+
+export interface ModelDeps {
+  readonly inference: InferenceDeps;
+  readonly keepers: ReadonlyMap<Protocol, WorkKeeper>;
+}
+
+/**
+ * Makes the call the way of every client's: routing with failover, limits, the ledger. It is recorded
+ * under the surface `run`.
+ *
+ * @throws GatewayError what the endpoint would have answered
+ */
+export async function callModel(
+  { id, call, principal, catalog, signal }: ModelQuestion,
+  { inference, keepers }: ModelDeps,
+): Promise<CallDone> {
+  const { surface, body, address } = call;
+  const { clock } = inference;
+  let outcome: RequestOutcome | undefined;
+  const ledger = observed(inference.ledger, (settled) => (outcome = settled));
+  try {
+    const result = await runInference(
+      {
+        id,
+        at: clock.now(),
+        startedAt: clock.monotonic(),
+        surface: 'run',
+        protocol: surface.protocol,
+        principal,
+        catalog,
+        body,
+        headers: {},
+        address,
+        client: signalClient(signal),
+        repeatable: surface.repeatable,
+        modelType: surface.modelType,
+        work: keepers.get(surface.protocol.id),
+        toClientError: (error, statuses) => toFamilyError(surface.family, error, statuses),
+      },
+      { ...inference, ledger },
+    );
+    if (result.type === 'stream') throw new Error('a run has no stream');
+    const { usage, cost = 0 }: Partial<RequestOutcome> = outcome ?? {};
+    return { output: result.body, usage, cost, error: null };
+  } catch (thrown) {
+    throw toFamilyError(surface.family, toGatewayError(thrown));
+  }
+}
+
+/** A ledger that tells what the one call that begins is settled with. */
+function observed(ledger: Ledger, tell: (outcome: RequestOutcome) => void): Ledger {
+  return {
+    begin(start) {
+      const entry = ledger.begin(start);
+      return {
+        admitted: entry.admitted,
+        durable: entry.durable,
+        settled: entry.settled,
+        follow: (soFar) => entry.follow(soFar),
+        settle(outcome) {
+          tell(outcome);
+          entry.settle(outcome);
+        },
+      };
+    },
+    checkFunds: (principal) => ledger.checkFunds(principal),
+    drain: () => ledger.drain(),
+  };
+}

@@ -1,0 +1,148 @@
+import type { Buffer } from 'node:buffer';
+import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
+import type { Ledger } from '../../usage/ledger/ledger.ts';
+import type { Principal } from '../../usage/principal.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { ValueBound } from '../../core/json/json-document.ts';
+import type { NamedCall } from '../../store/named-call.ts';
+import type { Op } from '../../store/store.ts';
+import { readKey } from '../../surfaces/carriers.ts';
+import { admit } from '../../surfaces/gate.ts';
+import type { Admitted, GateDeps } from '../../surfaces/gate.ts';
+import { onceClosed } from '../../surfaces/http-exchange.ts';
+import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
+import { readRequest } from '../../surfaces/read-request.ts';
+import { readRunRequest, waitOf } from './read-run-request.ts';
+import type { RunDesk } from './run-desk.ts';
+import { INTERRUPTED, isOver } from './run-record.ts';
+import type { RunRecord } from './run-record.ts';
+import { toRunBody } from './run-views.ts';
+
+export const RUN_PATH = '/v1/run';
+
+export interface RunHandlersDeps extends GateDeps {
+  readonly desk: RunDesk;
+  readonly inference: { readonly ledger: Ledger; readonly active: ActiveExchanges };
+  readonly maxBodyBytes: number;
+  readonly bodyValues: ValueBound;
+  /** How long a call waits for the end of its run, in ms. */
+  readonly runWaitMs: number;
+}
+
+/** `POST /v1/run` and `GET /v1/run/{id}`, for keys with the scope `run`. */
+export function createRunHandlers(deps: RunHandlersDeps): { create: Handler; get: Handler } {
+  const { desk } = deps;
+  return {
+    async create(exchange) {
+      const { principal, leave } = await admitTo(exchange, deps);
+      try {
+        // A run that was made before costs nothing more.
+        if (exchange.named?.earlier === undefined)
+          await deps.inference.ledger.checkFunds(principal);
+        return await answer(await make(exchange, principal, deps), deps);
+      } finally {
+        leave();
+      }
+    },
+    async get(exchange) {
+      const { principal, leave } = await admitTo(exchange, deps);
+      try {
+        const record = await desk.find(principal.organizationId, idOf(exchange));
+        return { status: 200, headers: JSON_TYPE, body: await desk.show(record) };
+      } finally {
+        leave();
+      }
+    },
+  };
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+function admitTo({ request, search }: HttpExchange, deps: GateDeps): Promise<Admitted> {
+  return admit(readKey(['bearer'], request.headers, search), 'run', deps);
+}
+
+/** The run as it stands when the wait is over. */
+async function make(
+  exchange: HttpExchange,
+  principal: Principal,
+  deps: RunHandlersDeps,
+): Promise<RunRecord> {
+  const { record, waitMs } = await begin(exchange, principal, deps);
+  // The run has its own copy, in the store.
+  exchange.intake.release();
+  if (exchange.named?.earlier !== undefined) return goOn(record, { exchange, waitMs }, deps);
+  return waitMs === 0 ? record : waitFor(record, { exchange, waitMs }, deps);
+}
+
+/** The run that is made, or the one that an earlier call of this name made. */
+async function begin(
+  exchange: HttpExchange,
+  principal: Principal,
+  deps: RunHandlersDeps,
+): Promise<{ record: RunRecord; waitMs: number }> {
+  const { id: requestId, at, request: incoming, named } = exchange;
+  const { desk } = deps;
+  const { keyId: holder } = principal;
+  const request = readRunRequest(await readRequest(exchange, { ...deps, holder }));
+  const waitMs = waitOf(request, incoming.headers, deps.runWaitMs);
+  if (named?.earlier !== undefined)
+    return { record: await desk.find(principal.organizationId, named.earlier), waitMs };
+  const also = named && ((made: RunRecord) => nameOps(named, made, waitMs));
+  const asked = { requestId, at, principal, request, ...(also && { also }) };
+  return { record: await desk.create(asked), waitMs };
+}
+
+/** A run that nobody waits for is answered as it is made; else repeats wait for the same run. */
+function nameOps(named: NamedCall, record: RunRecord, waitMs: number): Promise<readonly Op[]> {
+  if (waitMs === 0) return named.answered(toReply(record, toRunBody(record, undefined)));
+  return named.made({ id: record.id, lookUp: `GET ${RUN_PATH}/${record.id}` });
+}
+
+/** A run whose first call died with its process. Throws `outcome_unknown` where nobody knows its end. */
+async function goOn(
+  made: RunRecord,
+  waiting: { exchange: HttpExchange; waitMs: number },
+  deps: RunHandlersDeps,
+): Promise<RunRecord> {
+  const record = await waitFor(made, waiting, deps);
+  if (record.error?.code === INTERRUPTED) throw new GatewayError('outcome_unknown');
+  return record;
+}
+
+/** A client that leaves, or a gateway that stops, ends the wait; the run goes on. */
+async function waitFor(
+  { id, payer }: RunRecord,
+  { exchange, waitMs }: { exchange: HttpExchange; waitMs: number },
+  { desk, inference }: RunHandlersDeps,
+): Promise<RunRecord> {
+  const leaving = new AbortController();
+  const leave = (): void => leaving.abort();
+  const waiting = { shutDown: leave };
+  inference.active.add(waiting);
+  onceClosed(exchange.response, leave);
+  try {
+    return await desk.wait(payer.organizationId, id, { ms: waitMs, signal: leaving.signal });
+  } finally {
+    inference.active.delete(waiting);
+  }
+}
+
+async function answer(record: RunRecord, { desk }: RunHandlersDeps): Promise<Reply> {
+  return toReply(record, await desk.show(record));
+}
+
+function toReply(record: RunRecord, body: Buffer): Reply {
+  if (isOver(record)) return { status: 200, headers: JSON_TYPE, body };
+  return { status: 202, headers: { ...JSON_TYPE, location: `${RUN_PATH}/${record.id}` }, body };
+}
+
+function idOf({ path }: HttpExchange): string {
+  try {
+    const [id = '', ...rest] = path.slice(RUN_PATH.length + 1).split('/');
+    if (id !== '' && rest.length === 0) return decodeURIComponent(id);
+  } catch {
+    // Told below like every other path that names nothing.
+  }
+  throw new GatewayError('not_found', { message: 'no such path' });
+}

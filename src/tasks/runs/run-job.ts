@@ -1,0 +1,224 @@
+import { Buffer } from 'node:buffer';
+import type { Clock } from '../../core/time/clock.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { toPublicMessage } from '../../core/redact.ts';
+import type { Sealer } from '../../core/seal.ts';
+import type { JobHandler, JobResult } from '../../jobs/jobs.ts';
+import type { Catalog } from '../../routing/catalog.ts';
+import { StoreError } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
+import { findCharge } from '../../usage/spend/find-charge.ts';
+import type { PayingKey } from '../../usage/principal.ts';
+import { toUsageRecord } from '../../usage/requests/request-record.ts';
+import { usageSums } from '../../usage/requests/request-row.ts';
+import type { Webhooks } from '../../webhooks/webhooks.ts';
+import type { Admitted } from '../../surfaces/gate.ts';
+import type { ApiCaller } from '../../apis/api-caller.ts';
+import type { VideoDesk } from '../videos/video-desk.ts';
+import type { VideoRecord } from '../videos/video-records.ts';
+import { toVideoObject } from '../videos/video-views.ts';
+import { readApiInput, toApiResult } from './call-api.ts';
+import { callModel } from './call-model.ts';
+import type { CallDone, ModelDeps } from './call-model.ts';
+import { toModelCall } from './run-call.ts';
+import { INTERRUPTED, isOver, siblingOf, webhookPlace } from './run-record.ts';
+import type { RunRecord } from './run-record.ts';
+import type { RunEntry, RunRecords } from './run-records.ts';
+import { eventTypeOf } from './run-views.ts';
+
+/** A call under way gets so long to end by itself when the gateway stops. */
+const GRACE_MS = 4_000;
+const SHORTEST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+/** The end of a run is noted again so often while the store fails: it is not done a second time. */
+const MAX_TRIES = 5;
+const TRY_AGAIN_MS = 500;
+
+export interface RunJobDeps extends ModelDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly sealer: Sealer;
+  readonly records: RunRecords;
+  readonly webhooks: Pick<Webhooks, 'toSend'>;
+  readonly videos: Pick<VideoDesk, 'find'>;
+  readonly apis: Pick<ApiCaller, 'call'>;
+  catalog(): Catalog;
+  /** The payer as it stands now; undefined while it has no place for one more. Throws its `GatewayError`. */
+  admit(payer: PayingKey): Promise<Admitted | undefined>;
+}
+
+/** What became of the work of a run. */
+type Outcome = Pick<RunRecord, 'error' | 'cost'> & {
+  readonly output?: Buffer | undefined;
+  readonly usage?: RunRecord['usage'];
+};
+
+/**
+ * Does one run. It is noted that the call begins before anything is sent, so one that was under way when
+ * its process died is never made again: unless it left a task that can be asked for, it has failed
+ * (requirement run.durable).
+ */
+export function createRunJob(deps: RunJobDeps): JobHandler {
+  return async ({ job, signal }) => {
+    const { organization } = job.payload as { organization: string };
+    const entry = await deps.records.find(organization, job.id);
+    if (!entry || isOver(entry.value)) return 'done';
+    return entry.value.status === 'queued' ? begin(entry, signal, deps) : goOn(entry, deps);
+  };
+}
+
+async function begin(entry: RunEntry, signal: AbortSignal, deps: RunJobDeps): Promise<JobResult> {
+  let admitted: Admitted | undefined;
+  try {
+    admitted = await deps.admit(entry.value.payer);
+  } catch (thrown) {
+    // Nothing was sent yet: a store that fails is asked again.
+    if (thrown instanceof GatewayError && thrown.code === 'persistence_failed') throw thrown;
+    return end(entry, failureOf(thrown), deps);
+  }
+  if (!admitted) return { againInMs: SHORTEST_PAUSE_MS };
+  try {
+    const input = await deps.records.content(entry.value);
+    const started = await deps.records.change(entry, { status: 'running' });
+    if (!started) return { againInMs: 0 };
+    return await carryOut(started, { ...admitted, input, signal }, deps);
+  } finally {
+    admitted.leave();
+  }
+}
+
+interface Work extends Pick<Admitted, 'principal'> {
+  readonly input: Buffer | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function carryOut(entry: RunEntry, work: Work, deps: RunJobDeps): Promise<JobResult> {
+  const grace = withGrace(work.signal, deps.clock);
+  let outcome: Outcome;
+  try {
+    const { isVideo, done } = await call(entry.value, { ...work, signal: grace.signal }, deps);
+    if (isVideo) {
+      const video = siblingOf(entry.value.call, 'video');
+      const changed = await deps.records.change(entry, { video });
+      return changed ? goOn(changed, deps) : { againInMs: 0 };
+    }
+    outcome = {
+      ...done,
+      usage: done.usage ? toUsageRecord(usageSums({ usage: done.usage })) : null,
+    };
+  } catch (thrown) {
+    if (thrown instanceof StoreError) throw thrown;
+    outcome = failureOf(thrown);
+  } finally {
+    grace.release();
+  }
+  return end(entry, outcome, deps);
+}
+
+async function call(
+  { call: id, model: name }: RunRecord,
+  { principal, input = Buffer.from('{}'), signal }: Work,
+  deps: RunJobDeps,
+): Promise<{ isVideo: boolean; done: CallDone }> {
+  await deps.inference.ledger.checkFunds(principal);
+  const catalog = deps.catalog();
+  const model = catalog.models.get(name);
+  if (!model) throw new GatewayError('model_not_found');
+  if (model.type === 'api') {
+    const asked = readApiInput(input);
+    const question = { ...asked, principal, vendor: name, signal, id, surface: 'run' };
+    return { isVideo: false, done: toApiResult(await deps.apis.call(question)) };
+  }
+  const question = { id, call: toModelCall(model, input), principal, catalog, signal };
+  return { isVideo: model.type === 'video', done: await callModel(question, deps) };
+}
+
+/** What a call left behind, or a call that nobody can tell the outcome of. */
+async function goOn(entry: RunEntry, deps: RunJobDeps): Promise<JobResult> {
+  const { value: record } = entry;
+  const id = record.video ?? siblingOf(record.call, 'video');
+  const video = await deps.videos.find(record.payer.organizationId, id).catch(nothingFound);
+  if (!video) return end(entry, STOPPED, deps);
+  if (video.settlement !== 'reserved') return end(entry, await toOutcome(video, deps), deps);
+  const age = deps.clock.now() - record.at;
+  return { againInMs: Math.min(Math.max(age / 8, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS) };
+}
+
+const STOPPED: Outcome = {
+  error: {
+    code: INTERRUPTED,
+    message:
+      'the gateway stopped during the call, which may have been carried out; it is not made again',
+  },
+  cost: 0,
+};
+
+function nothingFound(thrown: unknown): undefined {
+  if (thrown instanceof GatewayError && thrown.code === 'not_found') return undefined;
+  throw thrown;
+}
+
+async function toOutcome(record: VideoRecord, { store }: RunJobDeps): Promise<Outcome> {
+  const { video, id } = record;
+  const charge = await findCharge({ store }, id);
+  const paid = { usage: charge?.usage ?? null, cost: charge?.cost ?? 0 };
+  if (video.state === 'failed') {
+    const error = video.error ?? { code: 'failed', message: 'the provider made no video' };
+    return { ...paid, error };
+  }
+  const shown = { ...toVideoObject(record), content_url: `/v1/videos/${id}/content` };
+  return { ...paid, error: null, output: Buffer.from(JSON.stringify(shown)) };
+}
+
+function failureOf(thrown: unknown): Outcome {
+  if (!(thrown instanceof GatewayError)) throw thrown;
+  const { code, message } = thrown;
+  return { error: { code, message: toPublicMessage(message) }, cost: 0 };
+}
+
+/** The end and what is to be told of it are one commit, so it is told once (requirement run.webhook.delivered). */
+async function end(entry: RunEntry, outcome: Outcome, deps: RunJobDeps): Promise<JobResult> {
+  const { clock, records, sealer, webhooks } = deps;
+  const { value: record } = entry;
+  const { error, cost, usage = null, output } = outcome;
+  const endedAt = clock.now();
+  const status = error ? 'failed' : 'succeeded';
+  const changes = { status, error, cost, usage, endedAt } as const;
+  const told = record.webhook
+    ? webhooks.toSend({
+        id: record.webhook.id,
+        organization: record.payer.organizationId,
+        type: eventTypeOf({ status }),
+        subject: record.id,
+        at: endedAt,
+        url: sealer.open(record.webhook.url, webhookPlace(record.id)),
+      })
+    : [];
+  for (let tries = 1; ; tries++) {
+    try {
+      const ended = await records.end(entry, { changes, output }, told);
+      return ended ? 'done' : { againInMs: 0 };
+    } catch (thrown) {
+      if (!(thrown instanceof StoreError) || tries === MAX_TRIES) throw thrown;
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, TRY_AGAIN_MS * tries));
+    }
+  }
+}
+
+/** A signal that is aborted a little later. */
+function withGrace(signal: AbortSignal, clock: Clock): { signal: AbortSignal; release(): void } {
+  const late = new AbortController();
+  let timer: ReturnType<Clock['setTimeout']> | undefined;
+  const onAbort = (): void => {
+    timer = clock.setTimeout(() => late.abort(), GRACE_MS);
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  return {
+    signal: late.signal,
+    release() {
+      signal.removeEventListener('abort', onAbort);
+      timer?.cancel();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import type { PayingKey } from '../../usage/principal.ts';
+import type { UsageRecord } from '../../usage/requests/request-record.ts';
+
+/** The durable job that does the run of the same id. */
+export const RUN_JOB = 'run';
+
+/** The last three never change (requirement run.create.sync-200). */
+export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+
+/** What to call back, and under which id. */
+export interface RunWebhook {
+  /** `msg_…` */
+  readonly id: string;
+  /** Sealed. */
+  readonly url: string;
+}
+
+/** A run of an organization. */
+export interface RunRecord {
+  /** `run_…`, opaque for clients. */
+  readonly id: string;
+  /** `req_…`: the request that made it, and the record of the call that it makes. */
+  readonly call: string;
+  readonly payer: PayingKey;
+  /** Milliseconds since epoch. */
+  readonly at: number;
+  readonly endedAt: number | null;
+  /** Logical name of the model or API. */
+  readonly model: string;
+  readonly status: RunStatus;
+  /** Bytes of what is kept beside it: its input until it ended, then its output. */
+  readonly bytes: number;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly usage: UsageRecord | null;
+  /** Nano-dollars. */
+  readonly cost: number;
+  /** Its task, once there is one: the work goes on behind its call. */
+  readonly video: string | null;
+  readonly webhook: RunWebhook | null;
+}
+
+export const isOver = ({ status }: Pick<RunRecord, 'status'>): boolean =>
+  status !== 'queued' && status !== 'running';
+
+/** `code` of a run whose call was under way when its process stopped: it may have been carried out. */
+export const INTERRUPTED = 'interrupted';
+
+/** Of the same age as the request and in the same order. */
+export function siblingOf(request: string, prefix: string): string {
+  return `${prefix}_${request.slice(request.indexOf('_') + 1)}`;
+}
+
+/** Where the URL of a run is sealed for. */
+export const webhookPlace = (id: string): string => `run/${id}/webhook_url`;

@@ -1,0 +1,139 @@
+import { GatewayError } from '../../core/errors.ts';
+import type { CallResult } from '../../inference/types.ts';
+import { readKey } from '../../surfaces/carriers.ts';
+import { clientOrigin } from '../../surfaces/client-origin.ts';
+import { FAMILIES } from '../../surfaces/family.ts';
+import { admit } from '../../surfaces/gate.ts';
+import type { GateDeps } from '../../surfaces/gate.ts';
+import { onceClosed } from '../../surfaces/http-exchange.ts';
+import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
+import type { InferenceDeps } from '../../inference/run-inference.ts';
+import type { Catalog } from '../../routing/catalog.ts';
+import { holderOf } from '../../usage/principal.ts';
+import { ownerOf, requestTo } from './ask-owner.ts';
+import { listContentTasks, listVideos } from './video-lists.ts';
+import { VideoContent, withByteHeaders } from './video-content.ts';
+import type { VideoDesk } from './video-desk.ts';
+import type { VideoRecord } from './video-records.ts';
+import { toContentTask, toVideoObject } from './video-views.ts';
+
+export interface VideoDeps extends GateDeps {
+  inference: Pick<InferenceDeps, 'clock' | 'transportFor' | 'active'>;
+  catalog(): Catalog;
+}
+
+/** What clients do with tasks once they are created (decisions: Native video tasks). */
+export interface VideoHandlers {
+  /** `GET /v1/videos`: `after`, `limit`, `order`. */
+  readonly list: Handler;
+  /** `GET /v1/videos/{id}` and `/v1/videos/{id}/content`: `variant`. */
+  readonly get: Handler;
+  readonly remove: Handler;
+  /** `GET /v1/contents/generations/tasks`: `page_num`, `page_size`, `filter.*`. */
+  readonly listTasks: Handler;
+  readonly getTask: Handler;
+  readonly removeTask: Handler;
+}
+
+export const VIDEOS_PATH = '/v1/videos';
+export const CONTENT_TASKS_PATH = '/v1/contents/generations/tasks';
+
+type Serve = (exchange: HttpExchange, organization: string) => Promise<Reply | CallResult>;
+
+export function createVideoHandlers(desk: VideoDesk, deps: VideoDeps): VideoHandlers {
+  const serve =
+    (work: Serve): Handler =>
+    async (exchange) => {
+      const { request, response, search } = exchange;
+      const key = readKey(FAMILIES.videos.carriers, request.headers, search);
+      const { principal, leave } = await admit(key, 'inference', deps);
+      onceClosed(response, leave);
+      return work(exchange, principal.organizationId);
+    };
+  const show = async (
+    exchange: HttpExchange,
+    organization: string,
+  ): Promise<Reply | CallResult> => {
+    const [id, ...rest] = segmentsOf(exchange, VIDEOS_PATH);
+    if (rest.length === 0)
+      return { status: 200, body: toVideoObject(await desk.look(organization, id)) };
+    if (rest.length > 1 || rest[0] !== 'content') throw noSuchPath();
+    return openContent(await desk.look(organization, id), exchange, deps);
+  };
+  return {
+    list: serve(async ({ search }, organization) =>
+      ok(await listVideos(desk, organization, new URLSearchParams(search))),
+    ),
+    get: serve(show),
+    remove: serve(async (exchange, organization) => {
+      const id = onlySegment(exchange, VIDEOS_PATH);
+      await desk.remove(organization, id);
+      return ok({ id, object: 'video.deleted', deleted: true });
+    }),
+    listTasks: serve(async (exchange, organization) => {
+      const query = new URLSearchParams(exchange.search);
+      return ok(
+        await listContentTasks(desk, organization, { query, origin: clientOrigin(exchange) }),
+      );
+    }),
+    getTask: serve(async (exchange, organization) => {
+      const record = await desk.look(organization, onlySegment(exchange, CONTENT_TASKS_PATH));
+      return ok(toContentTask(record, clientOrigin(exchange)));
+    }),
+    removeTask: serve(async (exchange, organization) => {
+      await desk.remove(organization, onlySegment(exchange, CONTENT_TASKS_PATH));
+      return ok({});
+    }),
+  };
+}
+
+const ok = (body: object): Reply => ({ status: 200, body });
+
+function openContent(
+  record: VideoRecord,
+  { request, response, search }: HttpExchange,
+  { inference, catalog }: VideoDeps,
+): Promise<CallResult> {
+  if (record.video.state !== 'completed') {
+    const message =
+      record.video.state === 'failed' ? 'this video was never made' : 'this video is not ready yet';
+    throw new GatewayError('not_found', { message });
+  }
+  const { clock, transportFor, active } = inference;
+  const route = ownerOf(record, catalog());
+  const variant = new URLSearchParams(search).get('variant');
+  const question = {
+    method: 'GET',
+    below: ['content'],
+    ...(variant === null ? {} : { query: new URLSearchParams({ variant }).toString() }),
+  } as const;
+  const sent = withByteHeaders(requestTo(record, route, question), request.headers.range);
+  return new Promise((resolve, reject) => {
+    const content = new VideoContent({ clock, route, response, active, resolve, reject });
+    const transport = transportFor(route.provider, holderOf(record.payer));
+    content.attach(transport.send(sent, content));
+  });
+}
+
+/** What follows the path, decoded. Throws `not_found` where that names nothing. */
+function segmentsOf({ path }: HttpExchange, below: string): [string, ...string[]] {
+  try {
+    const [id = '', ...rest] = path
+      .slice(below.length + 1)
+      .split('/')
+      .map(decodeURIComponent);
+    return [id, ...rest];
+  } catch {
+    throw noSuchPath();
+  }
+}
+
+function onlySegment(exchange: HttpExchange, below: string): string {
+  const [id, ...rest] = segmentsOf(exchange, below);
+  if (rest.length > 0) throw noSuchPath();
+  return id;
+}
+
+function noSuchPath(): GatewayError {
+  return new GatewayError('not_found', { message: 'no such path' });
+}

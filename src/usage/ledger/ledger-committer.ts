@@ -1,0 +1,121 @@
+import { StoreError } from '../../store/store.ts';
+import type { Key, Store } from '../../store/store.ts';
+import { createFence } from './fence.ts';
+import type { Fence } from './fence.ts';
+import type { Job, LedgerCall } from './ledger-call.ts';
+import { openKey, requestKey, rosterKey } from './ledger-keys.ts';
+import type { Scope } from './ledger-keys.ts';
+import type { LedgerState, Plan } from './ledger-plan.ts';
+import type { EndRow } from '../requests/request-row.ts';
+
+/** A number of takeovers that never was. */
+const UNKNOWN = -1;
+/** Conflicts in a row; each means that another worker's commit went through. */
+const MAX_ATTEMPTS = 200;
+
+export interface Work {
+  /** Calls that it settles. */
+  ending(): readonly LedgerCall[];
+  /** The counters that the plan needs. */
+  scopes(): Iterable<Scope>;
+  /** Made anew for every attempt. */
+  plan(): Plan;
+}
+
+export interface LedgerCommitterOptions {
+  readonly store: Store;
+  readonly state: LedgerState;
+  /** A begin that was refused to the caller is in the store after all. */
+  readonly onLanded: (call: LedgerCall) => void;
+}
+
+/** Commits one plan at a time, again and again until no other worker was faster. */
+export class LedgerCommitter {
+  readonly #options: LedgerCommitterOptions;
+  readonly #fence: Fence;
+
+  constructor(options: LedgerCommitterOptions) {
+    this.#options = options;
+    this.#fence = createFence(options.store, options.state.worker);
+  }
+
+  /** Rejects with `StoreError`. */
+  async commit(work: Work): Promise<void> {
+    const { store, state } = this.#options;
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      await this.#lookUp(work.ending());
+      await state.counters.load(work.scopes());
+      const plan = work.plan();
+      if (plan.ops.length === 0) return;
+      const result = await store
+        .commit([this.#fence.next(), ...plan.ops])
+        .catch((error: unknown) => {
+          if (!isRefused(error)) this.#fence.uncertain(plan);
+          throw error;
+        });
+      if (result.ok) {
+        this.#fence.succeeded(result.version);
+        plan.keep(result.version);
+        return;
+      }
+      await this.#onConflict(result.conflict, plan.jobs);
+    }
+    throw new StoreError('unavailable', 'other workers kept changing the same counters');
+  }
+
+  /** Finds out what became of the commits whose outcome is unknown. */
+  async reconcile(): Promise<void> {
+    const { store, state, onLanded } = this.#options;
+    const { landed, version, takenOver } = await this.#fence.reconcile();
+    if (landed && version !== undefined) {
+      landed.keep(version);
+      for (const { type, call } of landed.jobs) if (type === 'begin') onLanded(call);
+    }
+    if (!takenOver) return;
+    state.takeovers++;
+    state.unfolded.renew();
+    // Whoever cleaned up has struck it off, and nobody would clean up again if it died before its next beat.
+    const key = rosterKey(state.worker);
+    await store.commit([{ type: 'put', key, value: null }]);
+  }
+
+  async #onConflict(key: Key, jobs: readonly Job[]): Promise<void> {
+    const [room, kind] = key;
+    const id = key.at(-1);
+    if (room === 'fence') {
+      await this.reconcile();
+    } else if (room === 'spend') {
+      const scope = { kind: kind === 'key' ? 'key' : 'organization', id: String(id) } as const;
+      this.#options.state.counters.forget(scope);
+    } else {
+      // Another worker was faster to close it, in what it took for the name of a dead one.
+      for (const { call } of jobs) if (call.start.id === id) call.takeovers = UNKNOWN;
+    }
+  }
+
+  /** Finds out which of the calls were closed and charged by estimate while others took this worker for dead. */
+  async #lookUp(calls: readonly LedgerCall[]): Promise<void> {
+    const { store, state } = this.#options;
+    const { takeovers, worker } = state;
+    const doubtful = calls.filter((call) => call.flight && call.takeovers !== takeovers);
+    await Promise.all(
+      doubtful.map(async (call) => {
+        const { id } = call.start;
+        call.hold = (await store.get(openKey(worker, id)))?.version;
+        call.lookup = { record: await store.get<EndRow>(requestKey(id)) };
+        call.takeovers = takeovers;
+      }),
+    );
+  }
+}
+
+/** The store did not take it, for what it is; every other failure leaves the outcome unknown. */
+export function isRefused(error: unknown): boolean {
+  return (
+    error instanceof StoreError &&
+    (error.code === 'too_large' ||
+      error.code === 'invalid_key' ||
+      error.code === 'invalid_value' ||
+      error.code === 'invalid_commit')
+  );
+}

@@ -1,0 +1,45 @@
+import type { Key } from '../../store/store.ts';
+
+/** Whose money it is: a key's or an organization's. */
+export interface Scope {
+  readonly kind: 'key' | 'organization';
+  readonly id: string;
+}
+
+/** Final request records; ids sort by time, so the listing is in order of arrival. */
+export const REQUESTS: Key = ['req'];
+/** The instant before which records may have been removed, in ms since epoch. */
+export const REMOVED_UNTIL: Key = ['req-removed-until'];
+/** Starts of calls that have not ended, together with those of their commit: `flight, worker, number`. */
+export const FLIGHT: Key = ['flight'];
+/** Costs so far of calls that run for seconds: `sent, worker, number`. */
+export const SENT: Key = ['sent'];
+/** Settled money that its worker has not yet added to the scope's counter. */
+export const UNFOLDED: Key = ['unfolded'];
+/** Sums per day: `usage, organization, day, key, model, writer`. */
+export const USAGE: Key = ['usage'];
+/** Workers that live; the entries expire. */
+export const LEASES: Key = ['worker'];
+/** Workers that started and were not yet cleaned up after. */
+export const ROSTER: Key = ['roster'];
+
+/** The record of a late charge by what was charged for; null for what is over and cost nothing. */
+export const chargeKey = (id: string): Key => ['charge', id];
+/** Money kept back for work that outlives its call; unlike {@link openKey} it outlives the worker, too. */
+export const holdKey = (id: string): Key => ['hold', id];
+/** The task that a call left behind, which is charged in its place. */
+export const handedKey = (call: string): Key => ['handed', call];
+export const requestKey = (id: string): Key => ['req', id];
+/** Reservation of a call that has not ended. */
+export const openKey = (worker: string, id: string): Key => ['open', worker, id];
+export const flightKey = (worker: string, number: number): Key => ['flight', worker, number];
+export const sentKey = (worker: string, number: number): Key => ['sent', worker, number];
+export const spendKey = (scope: Scope): Key => ['spend', scope.kind, scope.id];
+export const unfoldedPrefix = (scope: Scope): Key => ['unfolded', scope.kind, scope.id];
+export const leaseKey = (worker: string): Key => ['worker', worker];
+export const rosterKey = (worker: string): Key => ['roster', worker];
+/** Rewritten by every commit of a worker's ledger; deleted by whoever declares the worker dead. */
+export const fenceKey = (worker: string): Key => ['fence', worker];
+
+/** A text that identifies a scope within this process. */
+export const scopeName = (scope: Scope): string => `${scope.kind}\0${scope.id}`;

@@ -1,0 +1,220 @@
+import { GatewayError } from '../../core/errors.ts';
+import type { Entry, Op, Version } from '../../store/store.ts';
+import { MAX_MODEL } from './add-to-totals.ts';
+import { createFlightDraft } from './flights.ts';
+import type { FlightDraft } from './flights.ts';
+import type { FollowedCalls } from '../recovery/followed-calls.ts';
+import type { Job, LedgerCall } from './ledger-call.ts';
+import { limitedScopes } from './ledger-call.ts';
+import { openKey, requestKey, USAGE } from './ledger-keys.ts';
+import type { Scope } from './ledger-keys.ts';
+import type { RequestOutcome } from './ledger.ts';
+import { sumsOf, toEndRow } from '../requests/request-row.ts';
+import type { EndRow } from '../requests/request-row.ts';
+import type { SpendCounters, SpendDraft } from '../spend/spend-counters.ts';
+import { windowsOfDay } from '../spend/spend.ts';
+import type { SumDraft, SumRows } from './sum-rows.ts';
+import type { OwnRow, UnfoldedDraft, UnfoldedSpend } from './unfolded-spend.ts';
+
+/** What the ledger of one worker knows between commits. */
+export interface LedgerState {
+  readonly worker: string;
+  readonly logContent: boolean;
+  readonly counters: SpendCounters;
+  readonly unfolded: UnfoldedSpend;
+  /** By {@link sumsOf}. */
+  readonly totals: SumRows;
+  readonly followed: FollowedCalls;
+  /** Times that others took this worker for dead and closed its calls. */
+  takeovers: number;
+  /** The number of the next flight. */
+  nextFlight(): number;
+  /** Distinguishes the totals' rows from those of any other process. */
+  readonly totalsWriter: string;
+  /** Starts new totals rows, so that memory stays bounded. */
+  renewTotals(): void;
+}
+
+/** One commit: its operations, and what to remember once it is durable. */
+export interface Plan {
+  readonly ops: Op[];
+  readonly jobs: readonly Job[];
+  keep(version: Version): void;
+}
+
+/** An open reservation, for whoever has to release it. */
+export interface OpenRow {
+  readonly at: number;
+  readonly bound: number;
+  readonly scopes: readonly Scope[];
+}
+
+/** A plan in the making. */
+interface Draft {
+  readonly state: LedgerState;
+  readonly ops: Op[];
+  readonly flights: FlightDraft;
+  readonly spend: SpendDraft;
+  readonly unfolded: UnfoldedDraft;
+  readonly totals: SumDraft;
+  readonly held: LedgerCall[];
+  readonly ending: Set<LedgerCall>;
+}
+
+/**
+ * Turns jobs into one commit, in their order. Refusals are part of the plan: the counters that were
+ * looked at are checked, so a decision is only ever taken on the state that is committed upon.
+ */
+export function planJobs(state: LedgerState, jobs: readonly Job[]): Plan {
+  const ownDraft = state.unfolded.draft();
+  const draft: Draft = {
+    state,
+    ops: [],
+    flights: createFlightDraft(state),
+    spend: state.counters.draft(ownDraft.own),
+    unfolded: ownDraft,
+    totals: state.totals.draft(),
+    held: [],
+    ending: new Set(),
+  };
+  const { ops, flights, spend, unfolded, totals, held, ending } = draft;
+  for (const { type, call } of jobs) if (type === 'settle') ending.add(call);
+  for (const { type, call } of jobs) {
+    if (type === 'begin') planBegin(draft, call);
+    else if (call.outcome) planSettle(draft, call, call.outcome);
+  }
+  ops.push(...flights.ops(), ...spend.ops(), ...unfolded.ops(), ...totals.ops());
+  return {
+    ops,
+    jobs,
+    keep(version) {
+      flights.keep();
+      spend.keep(version);
+      unfolded.keep();
+      totals.keep();
+      for (const call of held) call.hold = version;
+      for (const call of ending) call.done = true;
+    },
+  };
+}
+
+function planBegin(draft: Draft, call: LedgerCall): void {
+  const { state, ops, flights, spend, held, ending } = draft;
+  call.refusal = refusalOf(call, spend);
+  // A call that ends in the commit that begins it needs no reservation, its final record says it all.
+  if (call.refusal !== undefined || ending.has(call)) return;
+  const { at, bound, id } = call.start;
+  flights.begin(call);
+  const scopes = limitedScopes(call);
+  if (scopes.length === 0) return;
+  const open: OpenRow = { at, bound, scopes };
+  ops.push({ type: 'put', key: openKey(state.worker, id), value: open });
+  for (const scope of scopes) spend.add(scope, call.windows, { settled: 0, reserved: bound });
+  held.push(call);
+}
+
+function planSettle(draft: Draft, call: LedgerCall, told: RequestOutcome): void {
+  const { state, ops, flights, spend, unfolded } = draft;
+  const { start, startRow, hold, windows, lookup } = call;
+  const before = lookup?.record;
+  const outcome = withinLimits(call, told, spend);
+  const cost = outcome.cost - chargedBy(before);
+  if (hold !== undefined) {
+    ops.push({ type: 'delete', key: openKey(state.worker, start.id), ifVersion: hold });
+  }
+  const reserved = hold === undefined ? 0 : -start.bound;
+  for (const { scope, limits } of [call.key, call.organization]) {
+    if (limits && (cost !== 0 || reserved !== 0)) {
+      spend.add(scope, windows, { settled: cost, reserved });
+    } else if (!limits && cost !== 0) {
+      unfolded.add(scope, windows.day, cost);
+    }
+  }
+  flights.end(call);
+  const value = toEndRow(startRow, outcome, state.logContent);
+  ops.push({ type: 'put', key: requestKey(start.id), value, ...conditionOf(call) });
+  addTotals(draft, call, { value, before: before?.value });
+}
+
+/** Others may close a call of a worker that they take for dead until it commits again. */
+function conditionOf({ lookup }: LedgerCall): { ifVersion?: Version; ifAbsent?: true } {
+  if (!lookup) return {};
+  return lookup.record ? { ifVersion: lookup.record.version } : { ifAbsent: true };
+}
+
+/** Nano-dollars. */
+function chargedBy(record: Entry<EndRow> | undefined): number {
+  return record ? record.value[8] : 0;
+}
+
+/**
+ * Others may have spent what a call cost less, by estimate, while its worker slept. A limit is never
+ * exceeded, so then the estimate stands.
+ */
+function withinLimits(
+  call: LedgerCall,
+  outcome: RequestOutcome,
+  spend: SpendDraft,
+): RequestOutcome {
+  const record = call.lookup?.record;
+  const charged = chargedBy(record);
+  if (!record || outcome.cost <= charged) return outcome;
+  const question = { windows: call.windows, bound: outcome.cost - charged };
+  const isTooMuch = [call.key, call.organization].some(
+    ({ scope, limits }) => limits && spend.exceeds(scope, limits, question),
+  );
+  return isTooMuch ? { ...outcome, cost: charged, estimated: true } : outcome;
+}
+
+function addTotals(
+  { state, totals }: Draft,
+  { start, windows }: LedgerCall,
+  { value, before }: { value: EndRow; before: EndRow | undefined },
+): void {
+  const { organizationId, keyId } = start.principal;
+  const model = start.model.slice(0, MAX_MODEL);
+  const name = `${organizationId}\0${windows.day}\0${keyId}\0${model}`;
+  const key = [...USAGE, organizationId, windows.day, keyId, model, state.totalsWriter];
+  const counted = before && sumsOf(before);
+  totals.add(
+    name,
+    key,
+    sumsOf(value).map((amount, index) => amount - (counted?.[index] ?? 0)),
+  );
+}
+
+function refusalOf(call: LedgerCall, spend: SpendDraft): GatewayError | undefined {
+  const { windows, key, organization } = call;
+  const question = { windows, bound: call.start.bound };
+  if (key.limits && spend.exceeds(key.scope, key.limits, question)) {
+    return new GatewayError('key_spending_limit');
+  }
+  if (organization.limits && spend.exceeds(organization.scope, organization.limits, question)) {
+    return new GatewayError('organization_spending_limit');
+  }
+  return undefined;
+}
+
+/**
+ * Adds what this worker settled without a limit to the shared counters, and stores what the calls cost
+ * so far that are followed.
+ */
+export function planFold(
+  { counters, unfolded, followed }: LedgerState,
+  rows: readonly OwnRow[],
+): Plan {
+  const spend = counters.draft();
+  const sent = followed.isDue ? followed.draft() : undefined;
+  for (const { scope, day, amount } of rows) {
+    spend.add(scope, windowsOfDay(day), { settled: amount, reserved: 0 });
+  }
+  return {
+    ops: [...unfolded.deletions(rows), ...spend.ops(), ...(sent?.ops ?? [])],
+    jobs: [],
+    keep(version) {
+      sent?.keep();
+      spend.keep(version);
+      unfolded.folded(rows);
+    },
+  };
+}

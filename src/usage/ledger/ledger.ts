@@ -1,0 +1,110 @@
+import type { Usage } from '../../core/usage.ts';
+import type { Principal } from '../principal.ts';
+
+/** What is known before the first candidate is tried. */
+export interface RequestStart {
+  /** `req_…`, also the value of the `x-request-id` response header. */
+  id: string;
+  /** Milliseconds since epoch. */
+  at: number;
+  principal: Principal;
+  /** `chat`, `responses`, `messages` … */
+  surface: string;
+  /** The logical name that the client asked for. */
+  model: string;
+  stream: boolean;
+  /** The most that the call can cost, in nano-dollars. */
+  bound: number;
+  /** Cost of an answer without any output. Default: nothing. */
+  estimate?: Estimate | undefined;
+}
+
+/** Cost of a call as far as it is known while it runs; the charge if its process dies. */
+export interface Estimate {
+  /** Tokens. */
+  readonly input: number;
+  readonly output: number;
+  /** Nano-dollars. */
+  readonly cost: number;
+}
+
+export interface Discarded {
+  readonly usage: Usage;
+  /** Nano-dollars. */
+  readonly cost: number;
+}
+
+export interface AttemptRecord {
+  provider: string;
+  /** The provider's own model name. */
+  model: string;
+  /** Upstream HTTP status, or null when none arrived. */
+  status: number | null;
+  /** `ok`, or why the candidate was left: `status_503`, `timeout_first_content`, `connect`, `cooldown` … */
+  outcome: string;
+  /** Milliseconds spent on the attempt. */
+  ms: number;
+  /** A 200 that was no answer, and whose provider told what it used. Included in the sums of the record. */
+  discarded?: Discarded | undefined;
+}
+
+/** How the request ended. */
+export interface RequestOutcome {
+  /** The HTTP status that the client got; 499 when it went away first. */
+  status: number;
+  /** `ok`, `error`, `aborted`, `interrupted` (told in the stream). */
+  result: 'ok' | 'error' | 'aborted' | 'interrupted';
+  errorCode?: string | undefined;
+  /** Logical model that answered (differs after a model fallback), with its provider. */
+  answeredBy?: { model: string; provider: string; upstreamModel: string } | undefined;
+  attempts: AttemptRecord[];
+  /** Of the answer and of what was discarded before it. */
+  usage: Usage;
+  /** True when the provider gave no usage and the numbers are the gateway's estimate. */
+  estimated: boolean;
+  /** Nano-dollars. */
+  cost: number;
+  losses: string[];
+  /** Microseconds that the gateway itself spent before the upstream request was sent. */
+  overheadUs: number;
+  /** Milliseconds to the first content byte, null when none came. */
+  firstContentMs: number | null;
+  totalMs: number;
+  /** Only when content logging is switched on. */
+  content?: { request: string; response: string } | undefined;
+}
+
+/** One request's place in the ledger. */
+export interface LedgerEntry {
+  /**
+   * Undefined: send at once. Else resolves when the reservation is committed, and rejects with
+   * `key_spending_limit`, `organization_spending_limit` or `persistence_failed`.
+   */
+  readonly admitted: Promise<void> | undefined;
+  /** Resolves when the start of the record is durable; rejects with `persistence_failed`. Never unhandled. */
+  readonly durable: Promise<void>;
+  /**
+   * Undefined where no spending limit applies. Else an answer ends when this resolves: once the
+   * settlement is durable, or the store fails; then the reservation stays, and stands for the charge.
+   * Never rejects.
+   */
+  readonly settled: Promise<void> | undefined;
+  /** Asks every few seconds for the cost so far and stores it, until the call is settled. */
+  follow(soFar: () => Estimate): void;
+  /** Writes the final record, releases the reservation and counts the cost; only the first call acts. */
+  settle(outcome: RequestOutcome): void;
+}
+
+/** Starts and ends request records (design: inference, steps 6 and 7). */
+export interface Ledger {
+  /** Throws `persistence_failed` at once while the store is known to fail. */
+  begin(start: RequestStart): LedgerEntry;
+  /**
+   * Refuses a principal whose key or organization has already spent its limit, before the body is
+   * read: throws (or rejects with) `key_spending_limit` or `organization_spending_limit`. Without a
+   * limit it returns at once.
+   */
+  checkFunds(principal: Principal): void | Promise<void>;
+  /** Resolves when every settled entry is durable. */
+  drain(): Promise<void>;
+}

@@ -1,0 +1,69 @@
+import type { Key, Op } from '../../store/store.ts';
+
+interface Row {
+  readonly key: Key;
+  readonly sums: number[];
+}
+
+/** What one commit adds to {@link SumRows}; nothing counts until `keep`. */
+export interface SumDraft {
+  /** `name` identifies the row in this process; `key` is where it is stored. */
+  add(name: string, key: Key, amounts: readonly number[]): void;
+  /** The row as it will be. */
+  get(name: string): Row | undefined;
+  /** One unconditional put per touched row. */
+  ops(): Op[];
+  /** The commit is durable. */
+  keep(): void;
+}
+
+/**
+ * Rows of sums that only this process writes. Each row holds a running total, so a commit needs no
+ * condition, repeating it changes nothing, and the whole is the sum over all writers.
+ */
+export interface SumRows {
+  readonly size: number;
+  draft(): SumDraft;
+  entries(): IterableIterator<[name: string, row: Row]>;
+  get(name: string): Row | undefined;
+  delete(name: string): void;
+  /** Forgets the totals; the next ones must go to other keys. */
+  clear(): void;
+}
+
+export function createSumRows(): SumRows {
+  const rows = new Map<string, Row>();
+  return {
+    get size() {
+      return rows.size;
+    },
+    draft: () => createDraft(rows),
+    entries: () => rows.entries(),
+    get: (name) => rows.get(name),
+    delete: (name) => void rows.delete(name),
+    clear: () => rows.clear(),
+  };
+}
+
+function createDraft(rows: Map<string, Row>): SumDraft {
+  const touched = new Map<string, Row>();
+  return {
+    add(name, key, amounts) {
+      let row = touched.get(name);
+      if (row === undefined) {
+        const base = rows.get(name);
+        row = base
+          ? { key: base.key, sums: base.sums.slice() }
+          : { key, sums: amounts.map(() => 0) };
+        touched.set(name, row);
+      }
+      const { sums } = row;
+      for (let i = 0; i < amounts.length; i++) sums[i] = (sums[i] ?? 0) + (amounts[i] ?? 0);
+    },
+    get: (name) => touched.get(name) ?? rows.get(name),
+    ops: () => Array.from(touched.values(), ({ key, sums }) => ({ type: 'put', key, value: sums })),
+    keep() {
+      for (const [name, row] of touched) rows.set(name, row);
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { Clock, Timer } from '../../core/time/clock.ts';
+import type { Store } from '../../store/store.ts';
+import { fenceKey, leaseKey, LEASES, rosterKey } from './ledger-keys.ts';
+
+const TTL_MS = 15_000;
+const BEAT_MS = 5_000;
+const MAX_WORKERS = 10_000;
+
+export interface WorkerLeaseOptions {
+  store: Store;
+  clock: Clock;
+  /** Unique for every start of a process. */
+  worker: string;
+}
+
+/**
+ * Tells all processes on the store that this one lives. What a worker held comes back when its lease
+ * has not been renewed for 15 seconds; it is renewed every 5.
+ */
+export interface WorkerLease {
+  /** Must resolve before the worker takes requests. Rejects with `StoreError`. */
+  start(): Promise<void>;
+  /** The workers whose lease runs. Rejects with `StoreError`. */
+  alive(): Promise<ReadonlySet<string>>;
+  /** Whether the lease of one worker runs. Rejects with `StoreError`. */
+  isAlive(worker: string): Promise<boolean>;
+  /** After the ledger is drained: leaves nothing to clean up. Rejects with `StoreError`. */
+  release(): Promise<void>;
+}
+
+export function createWorkerLease({ store, clock, worker }: WorkerLeaseOptions): WorkerLease {
+  const key = leaseKey(worker);
+  const since = clock.now();
+  let timer: Timer | undefined;
+  let beat: Promise<void> = Promise.resolve();
+
+  // The roster too: a worker that slept so long that others cleaned up after it is known again.
+  const renew = (): Promise<unknown> =>
+    store.commit([
+      { type: 'put', key, value: { since }, ttlMs: TTL_MS },
+      { type: 'put', key: rosterKey(worker), value: { since } },
+    ]);
+
+  const schedule = (): void => {
+    timer = clock.setTimeout(() => {
+      // A beat that fails is made up for by the next one; the lease outlasts two of them.
+      beat = renew().then(
+        () => undefined,
+        () => undefined,
+      );
+      schedule();
+    }, BEAT_MS);
+  };
+
+  return {
+    async start() {
+      await renew();
+      schedule();
+    },
+    alive: () => aliveWorkers(store),
+    isAlive: async (other) => (await store.get(leaseKey(other))) !== undefined,
+    async release() {
+      timer?.cancel();
+      // A beat that is under way would bring back what is deleted here.
+      await beat;
+      await store.commit([
+        { type: 'delete', key },
+        { type: 'delete', key: rosterKey(worker) },
+        { type: 'delete', key: fenceKey(worker) },
+      ]);
+    },
+  };
+}
+
+export async function aliveWorkers(store: Store): Promise<ReadonlySet<string>> {
+  const leases = await store.list({ prefix: LEASES, limit: MAX_WORKERS });
+  return new Set(leases.map(({ key }) => String(key[1])));
+}

@@ -1,0 +1,26 @@
+import type { Principal } from '../principal.ts';
+
+/** Who a request comes from: nobody known, a key with the scope `admin`, or any other key. */
+export type Caller = 'refused' | 'client' | 'admin';
+
+/**
+ * Rolling 60-second request caps, exact across every process on the store (contract: Limits).
+ * Without a cap the answer is synchronous and costs nothing.
+ */
+export interface RateLimiter {
+  /** True when it is known, without asking the store, that the platform cap admits nobody. */
+  isPlatformFull(): boolean;
+  /**
+   * True, or false when the platform cap, or the share of it that is open to such callers, is used up.
+   * Requests that it turns away are not counted.
+   */
+  admitPlatform(caller: Caller): boolean | Promise<boolean>;
+  /** True, or false when the key's cap is reached. */
+  admitKey(principal: Principal): boolean | Promise<boolean>;
+}
+
+/** Requests of one key in flight at once, over every process on the store. */
+export interface ConcurrencyLimiter {
+  /** The function that gives the place back (idempotent), or undefined when the cap is reached. */
+  enter(principal: Principal): (() => void) | undefined | Promise<(() => void) | undefined>;
+}

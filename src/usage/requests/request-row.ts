@@ -1,0 +1,155 @@
+import { NO_USAGE } from '../../core/usage.ts';
+import type { Usage } from '../../core/usage.ts';
+import type { AttemptRecord, Estimate, RequestOutcome, RequestStart } from '../ledger/ledger.ts';
+import type { PayingKey } from '../principal.ts';
+
+const MAX_ATTEMPTS = 32;
+const MAX_LOSSES = 100;
+const MAX_TEXT = 500;
+/** Characters kept of each side's content. */
+const MAX_CONTENT = 256 * 1024;
+
+/**
+ * What is stored when a request starts. Rows are tuples: half the bytes of an object, and half the
+ * time to write it, at one row per request.
+ */
+export type StartRow = readonly [
+  at: number,
+  organization: string,
+  key: string,
+  keyName: string,
+  surface: string,
+  model: string,
+  stream: boolean,
+];
+
+/** One attempt; rows of older versions end with `ms`. */
+export type AttemptRow = readonly [
+  provider: string,
+  model: string,
+  status: number | null,
+  outcome: string,
+  ms: number,
+  /** As in {@link EndRow}; absent where nothing was discarded. */
+  usage?: readonly number[],
+  cost?: number,
+];
+
+interface Content {
+  readonly request: string;
+  readonly response: string;
+}
+
+/** The final record; a member that is null is one that nobody is left to tell. */
+export type EndRow = readonly [
+  start: StartRow,
+  status: number | null,
+  result: RequestOutcome['result'],
+  errorCode: string | null,
+  answeredBy: readonly [model: string, provider: string, upstreamModel: string] | null,
+  attempts: readonly AttemptRow[],
+  /** input, cacheRead, cacheWrite5m, cacheWrite1h, output, reasoning, images, seconds. */
+  usage: readonly number[],
+  estimated: boolean,
+  cost: number,
+  losses: readonly string[],
+  overheadUs: number | null,
+  firstContentMs: number | null,
+  totalMs: number | null,
+  content: Content | null,
+];
+
+export interface StartFacts extends Pick<RequestStart, 'at' | 'surface' | 'model' | 'stream'> {
+  readonly principal: PayingKey;
+}
+
+export function toStartRow({ at, principal, surface, model, stream }: StartFacts): StartRow {
+  const { organizationId, keyId, keyName } = principal;
+  return [
+    at,
+    organizationId,
+    keyId,
+    clip(keyName, MAX_TEXT),
+    surface,
+    clip(model, MAX_TEXT),
+    stream,
+  ];
+}
+
+/** Every part is bounded: one oversized record must not hold up the commit of all others. */
+export function toEndRow(start: StartRow, outcome: RequestOutcome, logContent: boolean): EndRow {
+  const { answeredBy, attempts, losses, content } = outcome;
+  return [
+    start,
+    outcome.status,
+    outcome.result,
+    outcome.errorCode ?? null,
+    answeredBy ? [answeredBy.model, answeredBy.provider, answeredBy.upstreamModel] : null,
+    attempts.slice(0, MAX_ATTEMPTS).map(toAttemptRow),
+    usageSums(outcome),
+    outcome.estimated,
+    outcome.cost,
+    losses.length > MAX_LOSSES ? losses.slice(0, MAX_LOSSES) : losses,
+    outcome.overheadUs,
+    outcome.firstContentMs,
+    outcome.totalMs,
+    logContent && content ? clipContent(content) : null,
+  ];
+}
+
+/** Record of a call that nobody is left to tell the end of. `null`: it is charged for elsewhere. */
+export function toInterruptedRow(start: StartRow, estimate: Estimate | null): EndRow {
+  const { input, output, cost } = estimate ?? { input: 0, output: 0, cost: 0 };
+  const usage = usageSums({ usage: { ...NO_USAGE, input, output } });
+  const unknown = [null, null, null, null] as const;
+  const isEstimated = estimate !== null;
+  return [
+    start,
+    null,
+    'interrupted',
+    'worker_lost',
+    null,
+    [],
+    usage,
+    isEstimated,
+    cost,
+    [],
+    ...unknown,
+  ];
+}
+
+/** Amounts that a record adds to the sums of its day: requests, errors, estimated, cost, then usage. */
+export function sumsOf([, , result, , , , usage, estimated, cost]: EndRow): number[] {
+  const failed = result === 'error' || result === 'interrupted' ? 1 : 0;
+  return [1, failed, estimated ? 1 : 0, cost, ...usage];
+}
+
+export function usageSums({ usage }: { readonly usage: Usage }): number[] {
+  return [
+    sound(usage.input),
+    sound(usage.cacheRead),
+    sound(usage.cacheWrite5m),
+    sound(usage.cacheWrite1h),
+    sound(usage.output),
+    sound(usage.reasoning),
+    sound(usage.images),
+    sound(usage.seconds),
+  ];
+}
+
+/** JSON can say `1e999` and `-5`. */
+const sound = (amount: number): number => (amount > 0 && amount < Infinity ? amount : 0);
+
+function toAttemptRow(attempt: AttemptRecord): AttemptRow {
+  const { provider, model, status, outcome, ms, discarded } = attempt;
+  const row = [provider, model, status, outcome, ms] as const;
+  return discarded ? [...row, usageSums(discarded), discarded.cost] : row;
+}
+
+function clipContent({ request, response }: Content): Content {
+  return { request: clip(request, MAX_CONTENT), response: clip(response, MAX_CONTENT) };
+}
+
+function clip(text: string, length: number): string {
+  return text.length > length ? text.slice(0, length) : text;
+}

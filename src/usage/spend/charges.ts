@@ -1,0 +1,45 @@
+import type { RequestStart, RequestOutcome } from '../ledger/ledger.ts';
+import type { PayingKey, Principal } from '../principal.ts';
+
+/** A cost that becomes due after its call was answered: a task that ran on at the provider. */
+export interface Charge extends Pick<RequestStart, 'surface' | 'model'> {
+  /** Of the task: the same id is charged once, however often and by however many processes it is asked. */
+  readonly id: string;
+  readonly principal: PayingKey;
+  /** Milliseconds since epoch; the day that it counts on. */
+  readonly at: number;
+  readonly outcome: RequestOutcome;
+}
+
+/** What a task may still cost. */
+export interface Hold {
+  /** Of the task. */
+  readonly id: string;
+  readonly principal: Principal;
+  /** Milliseconds since epoch; the day that it counts on. */
+  readonly at: number;
+  /** The most that it can cost, in nano-dollars. */
+  readonly bound: number;
+}
+
+/** Charges for work that outlived its call, each exactly once (requirement video.tasks.charged-once). */
+export interface Charges {
+  /**
+   * Keeps the bound reserved where the key or its organization has a spending limit, until the task is
+   * charged or released; also while no process runs. Never refuses: the call that started the task was
+   * let in with that bound. Asked again, or for a task that is over, it changes nothing. Durable when
+   * it resolves. Rejects with `persistence_failed`; to be repeated then.
+   */
+  hold(hold: Hold): Promise<void>;
+  /**
+   * Writes the record of the charge and counts it, in place of what was held. Does nothing for a task
+   * that is charged or released. Durable when it resolves.
+   * Rejects with `persistence_failed`; to be repeated then.
+   */
+  charge(charge: Charge): Promise<void>;
+  /**
+   * Gives back what was held for a task that is over and costs nothing. Rejects with `persistence_failed`; to be
+   * repeated then.
+   */
+  release(id: string): Promise<void>;
+}

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import { systemClock } from '../../core/time/clock.ts';
+import { createIdSource } from '../../core/ids.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { StoreError } from '../../store/store.ts';
+import type { Entry, Op, Store } from '../../store/store.ts';
+import { addToTotals } from '../ledger/add-to-totals.ts';
+import type { Charge, Charges, Hold } from './charges.ts';
+import { commitSpend } from '../ledger/commit-spend.ts';
+import type { SpendChange } from '../ledger/commit-spend.ts';
+import { payersOf } from '../ledger/ledger-call.ts';
+import { chargeKey, holdKey, requestKey } from '../ledger/ledger-keys.ts';
+import type { Scope } from '../ledger/ledger-keys.ts';
+import type { OpenRow } from '../ledger/ledger-plan.ts';
+import type { RequestOutcome } from '../ledger/ledger.ts';
+import { toEndRow, toStartRow } from '../requests/request-row.ts';
+import { windowsOf } from './spend.ts';
+
+/** No task runs nearly so long; behind it nobody asks any more. */
+const REMEMBERED_MS = 400 * 24 * 3_600_000;
+/** Conflicts in a row on the sums of one day, key and model. */
+const MAX_ATTEMPTS = 50;
+/** All late charges of a day, key and model share one row, whichever process makes them. */
+const WRITER = 'charges';
+
+export interface ChargesOptions {
+  readonly store: Store;
+  /** Told of each charge that this process made, with the id of its record. */
+  readonly observe?: (charge: Charge, recordId: string) => void;
+}
+
+/**
+ * Late charges on a store. What is charged, counted and given back is one commit that succeeds only
+ * while the task is not charged for, so neither two processes at once nor one that dies in the middle
+ * can charge twice or lose a charge.
+ */
+export function createCharges({ store, observe = () => undefined }: ChargesOptions): Charges {
+  return {
+    hold: (hold) => told(putHold(store, hold)),
+    async charge(asked) {
+      const charge = { ...asked, outcome: withSoundCost(asked.outcome) };
+      const recordId = recordIdOf(charge);
+      if (await told(putCharge(store, charge, recordId))) observe(charge, recordId);
+    },
+    release: (id) => told(dropHold(store, id)),
+  };
+}
+
+async function told<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    throw new GatewayError('persistence_failed', { cause });
+  }
+}
+
+async function putHold(store: Store, { id, principal, at, bound }: Hold): Promise<void> {
+  const { key, organization } = payersOf(principal);
+  const scopes = [key, organization].filter(({ limits }) => limits).map(({ scope }) => scope);
+  if (scopes.length === 0 || bound <= 0) return;
+  const value: OpenRow = { at, bound, scopes };
+  const ops: Op[] = [
+    { type: 'put', key: holdKey(id), value, ifAbsent: true },
+    { type: 'check', key: chargeKey(id), ifAbsent: true },
+  ];
+  await commitSpend(store, ops, changesOf(value, 1));
+}
+
+async function dropHold(store: Store, id: string): Promise<void> {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (await store.get(chargeKey(id))) return;
+    const held = await store.get<OpenRow>(holdKey(id));
+    const freed = held ? changesOf(held.value, -1) : [];
+    const { ok } = await commitSpend(store, [toEnd(id, null), toFree(id, held)], freed);
+    if (ok) return;
+  }
+  throw tooBusy();
+}
+
+/** False when it is over already. */
+async function putCharge(store: Store, charge: Charge, recordId: string): Promise<boolean> {
+  const { id, principal, at, outcome } = charge;
+  const windows = windowsOf(at);
+  const record = toEndRow(toStartRow({ ...charge, stream: false }), outcome, false);
+  const change = { settled: outcome.cost, reserved: 0 };
+  const scopes: Scope[] = [
+    { kind: 'key', id: principal.keyId },
+    { kind: 'organization', id: principal.organizationId },
+  ];
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (await store.get(chargeKey(id))) return false;
+    const held = await store.get<OpenRow>(holdKey(id));
+    const ops: Op[] = [
+      toEnd(id, recordId),
+      toFree(id, held),
+      { type: 'put', key: requestKey(recordId), value: record },
+      ...(await addToTotals(store, WRITER, [record])),
+    ];
+    const spent = scopes.map((scope) => ({ scope, windows, change }));
+    const freed = held ? changesOf(held.value, -1) : [];
+    const { ok } = await commitSpend(store, ops, [...spent, ...freed]);
+    if (ok) return true;
+  }
+  throw tooBusy();
+}
+
+/** The task is over, charged for by the record or not at all: refused when it was over before. */
+function toEnd(id: string, recordId: string | null): Op {
+  const ttlMs = REMEMBERED_MS;
+  return { type: 'put', key: chargeKey(id), value: recordId, ifAbsent: true, ttlMs };
+}
+
+function toFree(id: string, held: Entry | undefined): Op {
+  const key = holdKey(id);
+  return held
+    ? { type: 'delete', key, ifVersion: held.version }
+    : { type: 'check', key, ifAbsent: true };
+}
+
+function tooBusy(): StoreError {
+  return new StoreError('unavailable', 'others kept changing the same sums');
+}
+
+function changesOf({ at, bound, scopes }: OpenRow, sign: 1 | -1): SpendChange[] {
+  const windows = windowsOf(at);
+  const change = { settled: 0, reserved: sign * bound };
+  return scopes.map((scope) => ({ scope, windows, change }));
+}
+
+/** A provider that reports nonsense must not cost the record its place in the store. */
+function withSoundCost(outcome: RequestOutcome): RequestOutcome {
+  if (outcome.cost >= 0 && Number.isSafeInteger(outcome.cost)) return outcome;
+  return { ...outcome, cost: 0, estimated: true };
+}
+
+/** `req_…` of the instant of the charge, the same for everybody who charges for this task. */
+function recordIdOf({ id, at }: Charge): string {
+  const digest = createHash('sha256').update(id).digest();
+  const source = createIdSource({ ...systemClock, now: () => at }, (size) =>
+    digest.subarray(0, size),
+  );
+  return source.next('req');
+}

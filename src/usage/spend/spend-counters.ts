@@ -1,0 +1,192 @@
+import type { Entry, Op, Store, Version } from '../../store/store.ts';
+import { scopeName, spendKey, unfoldedPrefix } from '../ledger/ledger-keys.ts';
+import type { Scope } from '../ledger/ledger-keys.ts';
+import type { SpendLimits } from '../principal.ts';
+import {
+  addSpend,
+  exceedsLimit,
+  isSpent,
+  spendIn,
+  windowsOfDay,
+  withoutPastWindows,
+} from './spend.ts';
+import type { Spend, SpendCall, SpendOf, SpendRecord, Windows } from './spend.ts';
+
+/** Scopes remembered between commits; more are read again. */
+const MAX_KNOWN = 10_000;
+const MAX_UNFOLDED = 10_000;
+
+interface Counter {
+  /** Undefined: the store has no record yet. */
+  readonly version: Version | undefined;
+  readonly record: SpendRecord;
+  /** What other workers have settled but not yet folded into the record, when it was read. */
+  readonly elsewhere: SpendRecord;
+}
+
+/** What one commit does to the counters; nothing counts until `keep`. */
+export interface SpendDraft {
+  /** Whether the call must be refused; the answer holds only if the commit succeeds. */
+  exceeds(scope: Scope, limits: SpendLimits, call: SpendCall): boolean;
+  add(scope: Scope, windows: Windows, change: Readonly<Spend>): void;
+  /** A conditional put per changed counter, and a check per counter that was only looked at. */
+  ops(): Op[];
+  keep(version: Version): void;
+}
+
+/** The counters of the scopes that this worker works with, as last seen in the store. */
+export interface SpendCounters {
+  /** Reads the counters that are not known; needed before a draft uses them. */
+  load(scopes: Iterable<Scope>): Promise<void>;
+  /** `own` includes what the same commit settles before; default: what is durable. */
+  draft(own?: OwnSpend): SpendDraft;
+  /** Whether the limit was reached when last seen; undefined for a scope that is not known. */
+  isSpent(scope: Scope, limits: SpendLimits, windows: Windows): boolean | undefined;
+  /** Another worker changed it: the next `load` reads it again. */
+  forget(scope: Scope): void;
+}
+
+/** This worker's unfolded money of a scope, by day. */
+export type OwnSpend = (scope: Scope) => Iterable<{ day: string; amount: number }>;
+
+interface SpendCountersOptions {
+  readonly store: Store;
+  /** This worker's own unfolded rows are counted from memory, by `own`. */
+  readonly isOwn: (writer: string) => boolean;
+  readonly own: OwnSpend;
+}
+
+export function createSpendCounters(options: SpendCountersOptions): SpendCounters {
+  const known = new Map<string, Counter>();
+  return {
+    async load(scopes) {
+      const missing = new Map<string, Scope>();
+      for (const scope of scopes) {
+        const name = scopeName(scope);
+        if (!known.has(name)) missing.set(name, scope);
+      }
+      if (missing.size === 0) return;
+      const read = async ([name, scope]: [string, Scope]): Promise<void> => {
+        known.set(name, await readCounter(options, scope));
+      };
+      await Promise.all(Array.from(missing, read));
+    },
+    draft: (own = options.own) => createDraft(known, own),
+    isSpent(scope, limits, windows) {
+      const counter = known.get(scopeName(scope));
+      return (
+        counter && isSpent(limits, windows, spendOf(counter, counter.record, options.own(scope)))
+      );
+    },
+    forget: (scope) => void known.delete(scopeName(scope)),
+  };
+}
+
+/**
+ * The counter before the unfolded rows: whoever folds a row in between changes the counter's version,
+ * so that a commit on what was read here fails.
+ */
+async function readCounter({ store, isOwn }: SpendCountersOptions, scope: Scope): Promise<Counter> {
+  const entry = await store.get<SpendRecord>(spendKey(scope));
+  const elsewhere: SpendRecord = {};
+  for (const { day, writer, amount } of await listUnfolded(store, scope)) {
+    if (!isOwn(writer)) addSpend(elsewhere, windowsOfDay(day), { settled: amount, reserved: 0 });
+  }
+  return { version: entry?.version, record: entry?.value ?? {}, elsewhere };
+}
+
+function spendOf(
+  { elsewhere }: Counter,
+  record: SpendRecord,
+  own: Iterable<{ day: string; amount: number }>,
+): SpendOf {
+  const local: SpendRecord = {};
+  for (const { day, amount } of own) {
+    addSpend(local, windowsOfDay(day), { settled: amount, reserved: 0 });
+  }
+  return (window) => {
+    const { settled, reserved } = spendIn(record, window);
+    const unfolded = spendIn(elsewhere, window).settled + spendIn(local, window).settled;
+    return { settled: settled + unfolded, reserved };
+  };
+}
+
+interface UnfoldedRow {
+  readonly scope: Scope;
+  readonly day: string;
+  readonly worker: string;
+  readonly writer: string;
+  readonly amount: number;
+  readonly entry: Entry;
+}
+
+export async function listUnfolded(store: Store, scope: Scope): Promise<UnfoldedRow[]> {
+  const prefix = unfoldedPrefix(scope);
+  const entries = await store.list<number[]>({ prefix, limit: MAX_UNFOLDED });
+  return entries.map(toUnfoldedRow);
+}
+
+/** Rows are `unfolded, kind, id, day, worker, writer`. */
+export function toUnfoldedRow(entry: Entry<number[]>): UnfoldedRow {
+  const [, kind, id, day, worker, writer] = entry.key.map(String);
+  return {
+    scope: { kind: kind === 'key' ? 'key' : 'organization', id: id ?? '' },
+    day: day ?? '',
+    worker: worker ?? '',
+    writer: writer ?? '',
+    amount: entry.value[0] ?? 0,
+    entry,
+  };
+}
+
+interface Touched {
+  readonly scope: Scope;
+  readonly counter: Counter;
+  /** A copy of the record once it is changed. */
+  record: SpendRecord | undefined;
+}
+
+function createDraft(known: Map<string, Counter>, own: OwnSpend): SpendDraft {
+  const touched = new Map<string, Touched>();
+  const touch = (scope: Scope): Touched => {
+    const name = scopeName(scope);
+    let found = touched.get(name);
+    if (found === undefined) {
+      const counter = known.get(name);
+      if (counter === undefined) throw new Error(`the spend counter ${scope.id} was not loaded`);
+      found = { scope, counter, record: undefined };
+      touched.set(name, found);
+    }
+    return found;
+  };
+
+  return {
+    exceeds(scope, limits, call) {
+      const { counter, record } = touch(scope);
+      const spent = spendOf(counter, record ?? counter.record, own(scope));
+      return isSpent(limits, call.windows, spent) || exceedsLimit(limits, call, spent);
+    },
+    add(scope, windows, change) {
+      const found = touch(scope);
+      found.record ??= structuredClone(found.counter.record);
+      addSpend(found.record, windows, change);
+    },
+    ops: () => Array.from(touched.values(), toOp),
+    keep(version) {
+      for (const [name, { counter, record }] of touched) {
+        if (!record) continue;
+        const { elsewhere } = counter;
+        known.set(name, { version, record: withoutPastWindows(record), elsewhere });
+      }
+      if (known.size > MAX_KNOWN) known.clear();
+    },
+  };
+}
+
+function toOp({ scope, counter: { version }, record }: Touched): Op {
+  const key = spendKey(scope);
+  const condition = version === undefined ? { ifAbsent: true as const } : { ifVersion: version };
+  return record
+    ? { type: 'put', key, value: withoutPastWindows(record), ...condition }
+    : { type: 'check', key, ...condition };
+}

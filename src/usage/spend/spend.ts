@@ -1,0 +1,101 @@
+import type { SpendLimits } from '../principal.ts';
+
+/** Nano-dollars of one scope in one window: what was charged, and what open calls may still cost. */
+export interface Spend {
+  settled: number;
+  reserved: number;
+}
+
+/** The counter of one scope: window name → spend. Windows that are over are dropped. */
+export type SpendRecord = Record<string, Spend>;
+
+/** The windows that an instant falls in (UTC): `life`, a day `2026-11-21` and a month `2026-11`. */
+export interface Windows {
+  readonly life: 'life';
+  readonly day: string;
+  readonly month: string;
+}
+
+export const DAY_MS = 86_400_000;
+const NOTHING: Spend = Object.freeze({ settled: 0, reserved: 0 });
+/** The running window and the one before, for calls that end after midnight. */
+const KEPT_WINDOWS = 2;
+const DAY_LENGTH = '2026-11-21'.length;
+const MONTH_LENGTH = '2026-11'.length;
+
+export function windowsOf(at: number): Windows {
+  return windowsOfDay(new Date(at).toISOString().slice(0, DAY_LENGTH));
+}
+
+export function windowsOfDay(day: string): Windows {
+  return { life: 'life', day, month: day.slice(0, MONTH_LENGTH) };
+}
+
+export function hasLimit(limits: SpendLimits | null): limits is SpendLimits {
+  return (
+    limits !== null &&
+    (limits.lifetime !== undefined || limits.day !== undefined || limits.month !== undefined)
+  );
+}
+
+/** Adds to all three windows, in place; negative amounts take back. */
+export function addSpend(record: SpendRecord, windows: Windows, change: Readonly<Spend>): void {
+  for (const window of [windows.life, windows.day, windows.month]) {
+    const spend = (record[window] ??= { ...NOTHING });
+    spend.settled += change.settled;
+    spend.reserved += change.reserved;
+  }
+}
+
+export function spendIn(record: SpendRecord, window: string): Readonly<Spend> {
+  return record[window] ?? NOTHING;
+}
+
+/** What a scope has spent and reserved, by window. */
+export type SpendOf = (window: string) => Readonly<Spend>;
+
+/** True when a window's limit is reached: even a call that costs nothing is refused. */
+export function isSpent(limits: SpendLimits, windows: Windows, spendOf: SpendOf): boolean {
+  return someWindow(limits, windows, (window, limit) => spendOf(window).settled >= limit);
+}
+
+/** True when what is left of a limit, with all open calls at their bound, is less than the call's bound. */
+export function exceedsLimit(limits: SpendLimits, call: SpendCall, spendOf: SpendOf): boolean {
+  return someWindow(limits, call.windows, (window, limit) => {
+    const { settled, reserved } = spendOf(window);
+    return settled + reserved + call.bound > limit;
+  });
+}
+
+export interface SpendCall {
+  readonly windows: Windows;
+  /** The most that it can cost. */
+  readonly bound: number;
+}
+
+function someWindow(
+  limits: SpendLimits,
+  { life, day, month }: Windows,
+  test: (window: string, limit: number) => boolean,
+): boolean {
+  return (
+    (limits.lifetime !== undefined && test(life, limits.lifetime)) ||
+    (limits.day !== undefined && test(day, limits.day)) ||
+    (limits.month !== undefined && test(month, limits.month))
+  );
+}
+
+/** The record without windows that are over and that no open call holds anything in. */
+export function withoutPastWindows(record: SpendRecord): SpendRecord {
+  const names = Object.keys(record);
+  if (names.length <= 1 + 2 * KEPT_WINDOWS) return record;
+  const newest = (length: number): string[] =>
+    names
+      .filter((name) => name.length === length)
+      .sort()
+      .slice(-KEPT_WINDOWS);
+  const kept = new Set(['life', ...newest(DAY_LENGTH), ...newest(MONTH_LENGTH)]);
+  return Object.fromEntries(
+    Object.entries(record).filter(([name, { reserved }]) => kept.has(name) || reserved !== 0),
+  );
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import type { FlagSpec } from '../../../src/cli/command.ts';
+import { resolveFlags, type RawFlags } from '../../../src/cli/grammar/flags.ts';
+
+const specs: FlagSpec[] = [
+  { name: 'port', type: 'integer', max: 65_535, default: 8787, description: '' },
+  { name: 'wait', type: 'duration', min: 1, description: '' },
+  { name: 'watch', type: 'boolean', description: '' },
+  { name: 'mode', type: 'string', choices: ['a', 'b'], description: '' },
+  { name: 'tag', type: 'string', repeatable: true, description: '' },
+];
+const resolve = (given: RawFlags, env: Record<string, string> = {}) =>
+  resolveFlags({ specs, given, env });
+
+describe('flags', () => {
+  it('prefer the command line to the environment to the default', () => {
+    expect(resolve({}).number('port')).toBe(8787);
+    expect(resolve({}, { GATEWAY_PORT: '1' }).number('port')).toBe(1);
+    expect(resolve({ port: '2' }, { GATEWAY_PORT: '1' }).number('port')).toBe(2);
+  });
+
+  it('read switches and lists from the environment', () => {
+    expect(resolve({}, { GATEWAY_WATCH: 'yes' }).on('watch')).toBe(true);
+    expect(resolve({}, { GATEWAY_WATCH: '0' }).on('watch')).toBe(false);
+    expect(resolve({}, { GATEWAY_TAG: 'a, b' }).list('tag')).toEqual(['a', 'b']);
+    expect(resolve({}, { GATEWAY_WATCH: '' }).on('watch')).toBe(false);
+  });
+
+  it.each([
+    [{ port: '70000' }, {}, '--port must be a whole number from 0 to 65535'],
+    [{ port: '-1' }, {}, '--port'],
+    [{ port: '1e3' }, {}, '--port'],
+    [{ mode: 'c' }, {}, '--mode must be one of a, b, not "c"'],
+    [{ wait: 'soon' }, {}, '--wait must be a duration such as 30s'],
+    [{ wait: '0' }, {}, '--wait'],
+    [{}, { GATEWAY_PORT: 'x' }, 'GATEWAY_PORT must be'],
+    [{}, { GATEWAY_WATCH: 'maybe' }, 'GATEWAY_WATCH must be true or false'],
+  ])('refuse %j %j', (given, env, message) => {
+    expect(() => resolve(given, env)).toThrow(message);
+  });
+
+  it('read durations in seconds or with a unit, as milliseconds', () => {
+    const ms = (wait: string) => resolve({ wait }).number('wait');
+    expect(['2', '300ms', '5m', '30d'].map(ms)).toEqual([2000, 300, 300_000, 2_592_000_000]);
+  });
+});

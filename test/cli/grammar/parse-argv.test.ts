@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../../src/cli/commands.ts';
+import { GLOBAL_FLAGS } from '../../../src/cli/grammar/global-flags.ts';
+import { parseArgv } from '../../../src/cli/grammar/parse-argv.ts';
+import { verifies } from '../../requirements.ts';
+import { runCli } from '../run-cli.ts';
+
+const parse = (...argv: string[]) => {
+  const { command, ...rest } = parseArgv({ commands: COMMANDS, globals: GLOBAL_FLAGS }, argv);
+  return { ...rest, command: command.name };
+};
+
+describe('command line', () => {
+  it(verifies('cli.exit.usage-64', 'takes global flags before and after the subcommand'), () => {
+    const globals = { output: 'json', server: 'http://a' };
+    expect(parse('-o', 'json', '--server=http://a', 'keys', 'list').globals).toEqual(globals);
+    expect(parse('keys', '--server', 'http://a', 'list', '-ojson').globals).toEqual(globals);
+    expect(parse('keys', 'list', '-o', 'json', '--server', 'http://a').globals).toEqual(globals);
+  });
+
+  it('lets the flag nearest to the command win', () => {
+    expect(parse('-o', 'text', 'keys', 'list', '-o', 'json').globals).toEqual({ output: 'json' });
+  });
+
+  it(verifies('cli.exit.usage-64', 'never swallows an argument behind a repeatable flag'), () => {
+    const parsed = parse('keys', 'create', '--scope', 'inference', '--scope', 'models', 'my-app');
+    expect(parsed.args).toEqual({ name: 'my-app' });
+    expect(parsed.flags).toEqual({ scope: ['inference', 'models'] });
+  });
+
+  it('takes what follows -- as it is', () => {
+    expect(parse('chat', 'm', '--', '--json').args).toEqual({ model: 'm', prompt: '--json' });
+  });
+
+  it('keeps the value of a flag that looks like another flag', () => {
+    expect(parse('chat', 'm', 'hi', '--system', '-o is a flag').flags).toEqual({
+      system: '-o is a flag',
+    });
+  });
+
+  it.each([
+    ['unknown command', ['keyz'], 'Did you mean keys?'],
+    ['unknown subcommand', ['keys', 'crate'], 'Did you mean create?'],
+    ['unknown flag', ['keys', 'list', '--organisation', 'x'], 'Did you mean --organization?'],
+    ['unknown global flag', ['--sever', 'x', 'keys', 'list'], 'Did you mean --server?'],
+    ['missing argument', ['keys', 'get'], 'gateway keys get --help'],
+    ['empty argument', ['invoke', ''], 'gateway invoke --help'],
+    ['missing value', ['keys', 'list', '--organization'], 'gateway keys list --help'],
+    ['missing subcommand', ['keys'], 'gateway keys --help'],
+    ['too many arguments', ['keys', 'get', 'a', 'b'], 'gateway keys get --help'],
+  ])('%s', async (_title, argv, hint) => {
+    const run = await runCli(argv);
+    expect(run).toMatchObject({ code: 64, stdout: '' });
+    expect(run.stderr).toContain('error: ');
+    expect(run.stderr).toContain(hint);
+    const asJson = await runCli([...argv.slice(0, 1), ...argv.slice(1), '--json']);
+    if (argv.at(-1) !== '--organization') {
+      expect(asJson.code).toBe(64);
+      expect(asJson.json()).toMatchObject({ ok: false, data: null, error: { code: 'usage' } });
+    }
+  });
+
+  it(
+    verifies('cli.exit.usage-64', 'refuses unknown commands, flags and missing arguments with 64'),
+    async () => {
+      for (const argv of [
+        ['nope'],
+        ['keys', 'list', '--nope'],
+        ['keys', 'get'],
+        ['keys', 'create', 'a', '--rpm-cap', '0'],
+      ]) {
+        expect((await runCli(argv)).code).toBe(64);
+      }
+    },
+  );
+});

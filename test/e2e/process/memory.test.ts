@@ -1,0 +1,197 @@
+import { readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import { verifies } from '../../requirements.ts';
+import { customProvider } from '../../support/chat.ts';
+import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import { startLoadProvider } from '../memory/load-provider.ts';
+import { runMixedLoad } from '../memory/mixed-load.ts';
+
+/** How many, and after how many each time the process is looked at. */
+const WARM_UP = { requests: 10_000, step: 5_000 };
+const MEASURED = { requests: 100_000, step: 20_000 };
+/** What malloc keeps of pictures that are gone goes up and down: of these looks the lowest counts. */
+const LAST_LOOKS = 3;
+const IMAGE_BYTES = 10 * 1024 * 1024;
+const CONNECTIONS = 16;
+const GROWTH = 1.2;
+/** Timers of what the gateway does on its own come and go. */
+const SLACK: Readonly<Record<string, number>> = { Timeout: 4 };
+/** Until what is let go of late is gone. */
+const MAX_LOOKS = 20;
+/** The store opens its files a further time when it needs to. */
+const FILES_SLACK = 1;
+const OUTCOMES = [
+  'chat: 200',
+  'embedding: 200',
+  'failing: 503',
+  'failover: 200',
+  'image in: 200',
+  'image out: 200',
+  'left early: left',
+  'left: left',
+  'no JSON: 400',
+  'slow: 200',
+  'stream: 200',
+  'translated stream: 200',
+  'translated: 200',
+  'unknown model: 404',
+  'wrong key: 401',
+];
+const PROBE = fileURLToPath(new URL('../memory/process-probe.js', import.meta.url));
+
+/** What a gateway process holds once its garbage is collected. */
+interface Report {
+  /** Handles of the event loop by kind. */
+  active: Record<string, number>;
+  /** Of `process`, by event. */
+  listeners: Record<string, number>;
+  /** Objects of a class that something still holds. */
+  heap: Record<string, number>;
+  /** Bytes of objects and buffers in use. */
+  held: number;
+  /** KiB of the process's own, without the pages of the mapped store file, which grow with the records. */
+  resident: number;
+  /** Open files and sockets by what they are. */
+  files: Record<string, number>;
+}
+
+it(
+  verifies(
+    'ops.memory.bounded',
+    'holds no more memory, sockets, timers and listeners after 100,000 mixed requests than before',
+  ),
+  async () => {
+    const provider = await startLoadProvider(IMAGE_BYTES);
+    const directory = await newDirectory();
+    const file = join(directory, 'probe.json');
+    const env = { NODE_OPTIONS: `--import=${PROBE}`, PROBE_FILE: file };
+    const gateway = await startGateway(configOf(provider.url), { binary: true, directory, env });
+    onTestFinished(async () => {
+      await gateway.stop();
+      await provider.close();
+      await rm(directory, { recursive: true, force: true });
+    });
+    const { url, clientKey: key } = gateway;
+    const load = { url, key, connections: CONNECTIONS, imageBytes: IMAGE_BYTES };
+
+    const base = await probe(gateway, file);
+    // As many pictures at once as the load can ask for: what malloc keeps of them is part of being warm.
+    const kinds = ['image in', 'image out'];
+    await runMixedLoad({ ...load, connections: 4, requests: 64, kinds });
+    const warm = await reportsOver(WARM_UP);
+    const after = await reportsOver(MEASURED);
+    console.info(`memory: ${mib([base])} MiB at start, ${mib(warm)} warm, ${mib(after)} since`);
+
+    const warmLevel = Math.max(...warm.map(({ resident }) => resident));
+    const lastLevel = Math.min(...after.slice(-LAST_LOOKS).map(({ resident }) => resident));
+    expect(lastLevel).toBeLessThan(warmLevel * GROWTH);
+    const [heldBefore, heldAfter] = [warm.at(-1), after.at(-1)].map((report) => report?.held);
+    expect(heldAfter).toBeLessThan((heldBefore as number) * GROWTH);
+    expect(after.at(-1)?.listeners).toEqual(base.listeners);
+
+    async function reportsOver({ requests, step }: typeof MEASURED): Promise<Report[]> {
+      const reports: Report[] = [];
+      for (let done = 0; done < requests; done += step) {
+        const seen = await runMixedLoad({ ...load, requests: step });
+        expect([...seen.keys()].sort()).toEqual(OUTCOMES);
+        reports.push(await idleReport());
+      }
+      return reports;
+    }
+
+    /** Once nobody is being answered and what was held for clients and providers is let go of. */
+    async function idleReport(): Promise<Report> {
+      await eventually(() => provider.unfinished() === 0);
+      provider.closeIdle();
+      await eventually(
+        async () => excess({ ...base, files: await openFiles(gateway) }, base).length === 0,
+      );
+      let report = await probe(gateway, file);
+      // A look costs a second of CPU, so there are few.
+      for (let looks = 1; looks < MAX_LOOKS && excess(report, base).length > 0; looks++) {
+        await pause(1_000);
+        report = await probe(gateway, file);
+      }
+      expect(excess(report, base)).toEqual([]);
+      return report;
+    }
+  },
+  900_000,
+);
+
+/** What there is more of than at the start. */
+function excess(report: Report, base: Report): string[] {
+  const more: string[] = [];
+  const check = (name: string, count = 0, before = 0): void => {
+    if (count > before) more.push(`${name}: ${count}, ${before} at the start`);
+  };
+  for (const [name, count] of Object.entries(report.heap))
+    check(name, count, (base.heap[name] ?? 0) + (SLACK[name] ?? 0));
+  check('sockets', report.active['TCPSocketWrap']);
+  for (const [name, count] of Object.entries(report.files))
+    check(name, count, (base.files[name] ?? 0) + (name.startsWith('/') ? FILES_SLACK : 0));
+  return more;
+}
+
+function configOf(url: string): object {
+  const protocols = {
+    chat: { path: '/chat/completions' },
+    embeddings: { path: '/embeddings' },
+    images: { path: '/images/generations' },
+  };
+  const model = (name: string, upstream: string, extra: object = {}): object => ({
+    name: `load/${name}`,
+    ...extra,
+    routes: [{ provider: 'up', upstream_model: upstream }],
+  });
+  return {
+    providers: [customProvider('up', url, { protocols })],
+    models: [
+      model('chat', 'chat'),
+      model('endless', 'endless'),
+      model('long', 'long'),
+      model('broken', 'broken'),
+      model('vectors', 'vectors', { type: 'embedding' }),
+      model('image', 'image', { type: 'image' }),
+      {
+        name: 'load/failover',
+        routes: [
+          { provider: 'up', upstream_model: 'broken', priority: 0 },
+          { provider: 'up', upstream_model: 'chat', priority: 1 },
+        ],
+      },
+    ],
+  };
+}
+
+async function probe(gateway: TestGateway, file: string): Promise<Report> {
+  const { child } = gateway;
+  await rm(file, { force: true });
+  child?.kill('SIGUSR2');
+  const report = JSON.parse(
+    await eventually(() => readFile(file, 'utf8').catch(() => undefined)),
+  ) as Report;
+  const status = await readFile(`/proc/${child?.pid}/status`, 'utf8');
+  const resident = Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1]);
+  return { ...report, resident, files: await openFiles(gateway) };
+}
+
+/** Those that are closed meanwhile have no name any more. */
+async function openFiles({ child }: TestGateway): Promise<Record<string, number>> {
+  const directory = `/proc/${child?.pid}/fd`;
+  const counts: Record<string, number> = {};
+  for (const fd of await readdir(directory)) {
+    const link = await readlink(join(directory, fd)).catch(() => undefined);
+    const name = link?.replace(/:\[\d+\]$/, '');
+    if (name !== undefined) counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function mib(reports: readonly Report[]): string {
+  return reports.map(({ resident }) => (resident / 1024).toFixed(0)).join(' ');
+}

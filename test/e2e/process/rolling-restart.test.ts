@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { verifies } from '../../requirements.ts';
+import { findProgram, startPostgres, startRedis } from '../../store/support/database-server.ts';
+import type { DatabaseServer } from '../../store/support/database-server.ts';
+import { freePort } from '../../store/support/free-port.ts';
+import { startBalancer } from '../../support/stage/balancer.ts';
+import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import { startSteadyLoad } from '../../support/stage/steady-load.ts';
+
+const BACKENDS = [
+  { driver: 'lmdb', program: undefined, start: undefined, restarts: 4 },
+  { driver: 'redis', program: 'redis-server', start: startRedis, restarts: 2 },
+  { driver: 'postgres', program: 'postgres', start: startPostgres, restarts: 2 },
+].map((backend) => ({ ...backend, path: backend.program && findProgram(backend.program) }));
+
+const MODEL = 'acme/echo';
+const ENV = { MASTER: 'a-master-key-of-32-characters-00' };
+
+function configOf(driver: string, url: string | undefined, server: object = {}) {
+  const name = `t${Math.random().toString(36).slice(2, 10)}`;
+  const place = driver === 'redis' ? { prefix: `${name}:` } : { schema: name };
+  const reply = { text: 'one two three', chunks: 3, chunk_delay_ms: 60 };
+  return {
+    server: {
+      ...server,
+      store: { driver, ...(url !== undefined && { options: { url, ...place } }) },
+      secrets: { master_key: '${secret:env:MASTER}' },
+      log: { level: 'warn' },
+    },
+    providers: [{ name: 'mock', type: 'mock', mock: { rules: [{ reply }] } }],
+    models: [{ name: MODEL, routes: [{ provider: 'mock' }] }],
+  };
+}
+
+/** Gateways with addresses that stay theirs; each can be stopped and started again. */
+async function startReplicas(config: object) {
+  const directory = await newDirectory();
+  const open = async (port: number) =>
+    startGateway(config, { binary: true, directory, env: ENV, args: ['--port', String(port)] });
+  const ports = [await freePort(), await freePort()];
+  const running: TestGateway[] = [];
+  for (const port of ports) running.push(await open(port));
+  onTestFinished(async () => {
+    await Promise.all(running.map((gateway) => gateway.stop()));
+    await rm(directory, { recursive: true, force: true });
+  });
+  const [first] = running;
+  const { clientKey: key } = first!;
+  const restart = async (index: number): Promise<void> => {
+    expect(await running[index]!.stop(), running[index]!.log()).toBe(0);
+    running[index] = await open(ports[index]!);
+  };
+  return { running, key, restart, urls: running.map(({ url }) => url) };
+}
+
+async function makeAgent({ call }: TestGateway, key: string): Promise<string> {
+  const body = { name: 'a', model: MODEL };
+  return (await call('POST', '/v1/agents', { key, body })).body.id;
+}
+
+describe.each(BACKENDS)('two gateways on $driver', ({ driver, program, start, restarts, path }) => {
+  let database: DatabaseServer | undefined;
+  beforeAll(async () => {
+    if (start && path !== undefined) database = await start(path);
+  });
+  afterAll(() => database?.stop());
+
+  it.skipIf(program !== undefined && path === undefined)(
+    verifies(
+      'ops.shutdown.drain',
+      'store.multi-node',
+      'lose no request, turn or event of a tail while each is restarted under load',
+    ),
+    async () => {
+      const { running, key, restart, urls } = await startReplicas(
+        configOf(driver, database?.url, { drain_idle: '1s' }),
+      );
+      const agent = await makeAgent(running[0]!, key);
+      const balancer = await startBalancer(urls);
+      onTestFinished(() => balancer.close());
+      const shared = { key, agent, model: MODEL };
+      const loads = [[balancer.url], urls, urls.toReversed()].map((own) =>
+        startSteadyLoad({ ...shared, urls: own }),
+      );
+      const enough = (count: number) => () =>
+        loads.every(({ done, failures }) => {
+          expect([...failures, ...balancer.failures]).toEqual([]);
+          return Object.values(done).every((times) => times >= count);
+        });
+      await eventually(enough(1));
+      for (let round = 1; round <= restarts; round++) {
+        await restart(round % 2);
+        await eventually(enough(round + 1));
+      }
+      await Promise.all(loads.map((load) => load.stop()));
+      expect(loads.flatMap(({ failures }) => failures)).toEqual([]);
+    },
+  );
+});
+
+describe('a turn that outlasts the drain of its process', () => {
+  it(
+    verifies('ops.shutdown.drain', 'store.multi-node', 'is answered once, by the other process'),
+    async () => {
+      const config = configOf('lmdb', undefined, { drain: '200ms' });
+      const slow = { text: 'one two three four', chunks: 4, chunk_delay_ms: 1_000 };
+      config.providers[0]!.mock.rules = [{ reply: slow }];
+      const { running, key } = await startReplicas(config);
+      const [first, second] = running as [TestGateway, TestGateway];
+      const agent = await makeAgent(first, key);
+      const content = [{ type: 'text', text: 'go' }];
+      const body = { agent, initial_events: [{ type: 'user.message', content }] };
+      // Which of the two takes a turn is not told, so there are several.
+      const made = await Promise.all(
+        Array.from({ length: 8 }, () => first.call('POST', '/v1/sessions', { key, body })),
+      );
+      const ids: string[] = made.map((answer) => answer.body.id);
+      const typesOf = async (id: string): Promise<string[]> => {
+        const { body: page } = await second.call('GET', `/v1/sessions/${id}/events`, { key });
+        return page.data.map(({ type }: { type: string }) => type);
+      };
+      for (const id of ids)
+        await eventually(async () => (await typesOf(id)).includes('span.model_request_start'));
+      const exit = once(first.child!, 'exit');
+      first.child!.kill('SIGTERM');
+      expect(await exit).toEqual([0, null]);
+      for (const id of ids) {
+        const types = await eventually(async () => {
+          const found = await typesOf(id);
+          return found.at(-1) === 'session.status_idle' && found;
+        });
+        expect(types.filter((type) => type === 'agent.message')).toHaveLength(1);
+        expect(types).not.toContain('session.error');
+      }
+    },
+  );
+});

@@ -1,0 +1,278 @@
+import { once } from 'node:events';
+import { chmod, mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { verifies } from '../../requirements.ts';
+import {
+  ask,
+  eventually,
+  newDirectory,
+  runGateway,
+  spawnGateway,
+  startGateway,
+  writeConfig,
+} from '../../support/gateway.ts';
+import type { StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
+
+const ECHO = {
+  providers: [{ name: 'mock', type: 'mock' }],
+  models: [{ name: 'acme/echo', routes: [{ provider: 'mock' }] }],
+};
+
+async function directory(): Promise<string> {
+  const made = await newDirectory();
+  onTestFinished(() => rm(made, { recursive: true, force: true }));
+  return made;
+}
+
+async function start(config: object, options: StartGatewayOptions = {}): Promise<TestGateway> {
+  const gateway = await startGateway(config, { binary: true, ...options });
+  onTestFinished(async () => void (await gateway.stop()));
+  return gateway;
+}
+
+describe('gateway start', () => {
+  it(
+    verifies(
+      'cli.serve',
+      'takes the port of the file or flag, prints the address and answers; serve is the same',
+    ),
+    async () => {
+      const cwd = await directory();
+      await writeConfig(cwd, ECHO, true);
+      for (const argv of [
+        ['start', '-c', 'gateway.yaml', '--port', '0'],
+        ['serve', '-c', 'gateway.yaml'],
+        ['serve'],
+      ]) {
+        const child = spawnGateway(argv, { cwd });
+        const [, url = ''] = await eventually(
+          () => /listening on (http:\/\/127\.0\.0\.1:\d+)\n/.exec(child.log()) ?? undefined,
+        );
+        expect(Number(new URL(url).port)).toBeGreaterThan(0);
+        expect((await ask(`${url}/healthz`)).status).toBe(200);
+        expect(JSON.parse(await readFile(join(cwd, '.gateway', 'runtime.json'), 'utf8'))).toEqual({
+          url,
+          pid: child.pid,
+        });
+        child.kill('SIGTERM');
+        expect(await once(child, 'exit')).toEqual([0, null]);
+      }
+    },
+  );
+
+  it(
+    verifies(
+      'cli.serve.check',
+      'prints every fault of the file and exits 3 without a port; --check only checks',
+    ),
+    async () => {
+      const cwd = await directory();
+      await writeFile(
+        join(cwd, 'bad.yaml'),
+        [
+          'version: 1',
+          'server: { listen: { port: 70000 }, dirve: x }',
+          'providers: [{ name: a, type: martian }]',
+          'models: [{ name: m, routes: [{ provider: nobody }] }]',
+        ].join('\n'),
+      );
+      for (const argv of [['start'], ['start', '--check'], ['serve', '--check']]) {
+        const { code, said } = await runGateway([...argv, '-c', 'bad.yaml'], { cwd });
+        expect(code).toBe(3);
+        for (const fault of ['bad.yaml:2:', 'dirve', '70000|65535', 'martian', 'nobody'])
+          expect(said).toMatch(new RegExp(fault));
+        expect(said).not.toContain('listening');
+      }
+      await writeConfig(cwd, ECHO, true);
+      const good = await runGateway(['serve', '--check'], { cwd });
+      expect(good).toMatchObject({ code: 0, said: 'configuration is valid\n' });
+      expect(await readdir(cwd)).toEqual(['bad.yaml', 'gateway.yaml']);
+    },
+  );
+
+  it(
+    verifies('cli.serve.zero-config', 'works right after init, with a model and a printed key'),
+    async () => {
+      const cwd = await directory();
+      expect((await runGateway(['init'], { cwd })).code).toBe(0);
+      const { models } = parse(await readFile(join(cwd, 'gateway.yaml'), 'utf8'));
+      const child = spawnGateway(['serve', '--port', '0'], { cwd });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      const [, url = '', key = ''] = await eventually(
+        () =>
+          /listening on (\S+)[^]*client key {2}(sk-[0-9a-f]{64})/.exec(child.log()) ?? undefined,
+      );
+      const body = { model: models[0].name, messages: [{ role: 'user', content: 'Hello!' }] };
+      const answer = await ask(`${url}/v1/chat/completions`, { method: 'POST', key, body });
+      expect(answer).toMatchObject({ status: 200, body: { object: 'chat.completion' } });
+      child.kill('SIGTERM');
+      expect(await once(child, 'exit')).toEqual([0, null]);
+    },
+  );
+
+  it(
+    verifies(
+      'console-free-bootstrap',
+      'makes an organization and two keys on an empty store, and never again',
+    ),
+    async () => {
+      const home = await directory();
+      const first = await start(ECHO, { directory: home });
+      const file = join(home, '.gateway', 'admin.key');
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      expect(first.log()).toContain(first.clientKey);
+      expect(first.log()).not.toContain(first.adminKey);
+      const resources = async (gateway: TestGateway) =>
+        Promise.all(
+          ['organizations', 'keys'].map(
+            async (kind) => (await gateway.admin('GET', `/admin/v1/${kind}`)).body,
+          ),
+        );
+      const made = await resources(first);
+      expect(made.map(({ data }) => data.length)).toEqual([1, 2]);
+      expect((await first.chat('acme/echo')).status).toBe(200);
+      await first.stop();
+
+      const second = await start(ECHO, { directory: home });
+      expect(second.log()).not.toMatch(/sk-[0-9a-f]{64}/);
+      expect(await resources(second)).toEqual(made);
+      expect((await second.chat('acme/echo', { key: first.clientKey })).status).toBe(200);
+    },
+  );
+});
+
+describe('health', () => {
+  it(
+    verifies(
+      'ops.health',
+      'is told without a key and without counting; readiness follows the store',
+    ),
+    async () => {
+      const gateway = await start({ server: { limits: { rpm: 1 } } }, { binary: false });
+      const look = async (path: string) => (await ask(gateway.url + path)).status;
+      for (let again = 0; again < 5; again++)
+        expect([await look('/healthz'), await look('/readyz')]).toEqual([200, 200]);
+      expect((await gateway.call('GET', '/v1/models')).status).toBe(200);
+
+      const { condition, store } = gateway.gateway!;
+      condition.draining = true;
+      expect([await look('/healthz'), await look('/readyz')]).toEqual([200, 503]);
+      condition.draining = false;
+      expect(await look('/readyz')).toBe(200);
+      const ping = store.ping.bind(store);
+      store.ping = () => Promise.reject(new Error('disk is gone'));
+      expect([await look('/healthz'), await look('/readyz')]).toEqual([200, 503]);
+      store.ping = ping;
+    },
+  );
+});
+
+describe('a start that cannot be', () => {
+  const CASES: { what: string; says: RegExp; prepare(cwd: string): Promise<string[]> }[] = [
+    {
+      what: 'a file where the data directory should be',
+      says: /cannot use \S+ as the data directory: .* in the way; name another with server\.data_dir/,
+      prepare: async (cwd) => (await writeFile(join(cwd, '.gateway'), ''), []),
+    },
+    {
+      what: 'a file where the store should be',
+      says: /cannot use \S+store as the store: .*server\.store\.path/,
+      async prepare(cwd) {
+        await mkdir(join(cwd, '.gateway'));
+        await writeFile(join(cwd, '.gateway', 'store'), '');
+        return [];
+      },
+    },
+    {
+      what: 'a master key that others can read',
+      says: /master\.key can be read by other users; run: chmod 600 \S+$/,
+      async prepare(cwd) {
+        await mkdir(join(cwd, '.gateway'));
+        await writeFile(join(cwd, '.gateway', 'master.key'), 'x'.repeat(32));
+        await chmod(join(cwd, '.gateway', 'master.key'), 0o644);
+        return [];
+      },
+    },
+    {
+      what: 'an empty master key',
+      says: /master\.key is empty; put the master key of this store back, or remove the file$/,
+      async prepare(cwd) {
+        await mkdir(join(cwd, '.gateway'));
+        await writeFile(join(cwd, '.gateway', 'master.key'), '\n', { mode: 0o600 });
+        return [];
+      },
+    },
+  ];
+
+  it.each(CASES)('says in one line what to do about $what', async ({ prepare, says }) => {
+    const cwd = await directory();
+    await writeConfig(cwd, ECHO, true);
+    const { code, said } = await runGateway(['start', ...(await prepare(cwd))], { cwd });
+    expect(said.trimEnd().split('\n')).toEqual([expect.stringMatching(says)]);
+    expect(said).toMatch(/^gateway: /);
+    expect(code).toBe(1);
+  });
+
+  it.each([
+    {
+      what: 'a port in use',
+      host: '127.0.0.1',
+      says: /port \d+ of 127\.0\.0\.1 is in use; .*--port/,
+    },
+    { what: 'a foreign address', host: '192.0.2.1', says: /is not an address of this .*--host/ },
+  ])('ends on $what with a sentence, and the key of a first start is told', async (one) => {
+    const cwd = await directory();
+    await writeConfig(cwd, ECHO, true);
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as AddressInfo;
+    const argv = ['start', '--host', one.host, '--port', String(port)];
+    const first = await runGateway(argv, { cwd });
+    const [, key = ''] = /client key {2}(sk-[0-9a-f]{64})\n/.exec(first.said) ?? [];
+    expect(first.said.trimEnd().split('\n').at(-1)).toMatch(/^gateway: /);
+    expect(first.said).toMatch(one.says);
+    expect(first.code).toBe(1);
+    expect((await runGateway(argv, { cwd })).said).not.toContain('client key');
+    const gateway = await start(ECHO, { directory: cwd });
+    expect((await gateway.chat('acme/echo', { key })).status).toBe(200);
+  });
+
+  it('exits 3 when the configuration cannot be read', async () => {
+    const cwd = await directory();
+    const { code, said } = await runGateway(['start', '-c', 'none.yaml'], { cwd });
+    expect([code, said]).toEqual([
+      3,
+      'none.yaml:1:1: error: cannot be read: no such file or directory\n',
+    ]);
+  });
+
+  it('leaves out a stored provider that this version does not know, and serves the rest', async () => {
+    const home = await directory();
+    const server = { store: { driver: 'lmdb' } };
+    const first = await start({ ...ECHO, server }, { binary: false, directory: home });
+    const provider = { name: 'odd', type: 'mock' };
+    const { id } = (await first.admin('POST', '/admin/v1/providers', provider)).body;
+    await first.admin('POST', '/admin/v1/models', {
+      name: 'odd/one',
+      routes: [{ provider: 'odd' }],
+    });
+    const { store } = first.gateway!;
+    const row = await store.get<{ spec: object }>(['resource', 'provider', id]);
+    const spec = { ...row?.value.spec, type: 'martian' };
+    await store.commit([
+      { type: 'put', key: ['resource', 'provider', id], value: { ...row?.value, spec } },
+    ]);
+    await first.stop();
+
+    const second = await start({ ...ECHO, server }, { binary: false, directory: home });
+    const { clientKey: key } = first;
+    expect((await second.chat('acme/echo', { key })).status).toBe(200);
+    expect((await second.chat('odd/one', { key })).status).toBe(404);
+    expect(second.log()).toMatch(/provider left out provider=odd .*unknown provider type/);
+  });
+});

@@ -1,0 +1,172 @@
+import { readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { verifies } from '../../requirements.ts';
+import * as support from '../../support/gateway.ts';
+import { runGateway, startGateway } from '../../support/gateway.ts';
+
+const SENTENCE = /is damaged: [^`\n]+; restore a backup: `gateway store restore BACKUP --replace`/;
+const CONFIG = {
+  providers: [{ name: 'mock', type: 'mock', api_key: '${secret:file:./secret.txt}' }],
+  models: [{ name: 'acme/echo', routes: [{ provider: 'mock' }] }],
+};
+
+/** A directory in which a gateway ran, with a backup of its store; it is stopped. */
+let directory: string;
+let file: string;
+let content: Buffer;
+const data = (...names: string[]): string => join(directory, '.gateway', ...names);
+
+async function newDirectory(): Promise<string> {
+  const path = await support.newDirectory();
+  await writeFile(join(path, 'secret.txt'), 'sk-of-the-provider', { mode: 0o600 });
+  return path;
+}
+
+async function ran(): Promise<void> {
+  directory = await newDirectory();
+  const gateway = await startGateway(CONFIG, { binary: true, directory });
+  for (let i = 0; i < 5; i++) expect((await gateway.chat('acme/echo')).status).toBe(200);
+  await gateway.stop();
+  file = data('store', 'data.mdb');
+  content = await readFile(file);
+  const backedUp = await command('store', 'backup', 'copy');
+  expect(backedUp.code, backedUp.said).toBe(0);
+}
+
+/** Everything that the command wrote, and its exit code; null for a signal. */
+async function command(...words: string[]): Promise<{ code: number | null; said: string }> {
+  return runGateway(words, { cwd: directory });
+}
+
+const commands = (): Record<string, string[]> => ({
+  start: ['start'],
+  verify: ['store', 'verify'],
+  backup: ['store', 'backup', join(directory, `copy-${Math.random()}`)],
+  migrate: ['store', 'migrate', '--from', 'gateway.yaml', '--to', `lmdb:${directory}/other`],
+});
+
+describe('a damaged store', () => {
+  beforeAll(async () => {
+    await ran();
+    return () => rm(directory, { recursive: true, force: true });
+  }, 60_000);
+
+  it.each([
+    { what: 'half', sizeOf: (whole: number) => Math.floor(whole / 2) },
+    { what: 'all but the last page', sizeOf: (whole: number) => whole - 4_096 },
+    { what: '100 bytes', sizeOf: () => 100 },
+  ])(
+    verifies('store.damage.truncated', 'of which $what is left is told by every command'),
+    async ({ sizeOf }) => {
+      await truncate(file, sizeOf(content.length));
+      onTestFinished(() => writeFile(file, content));
+      for (const [name, words] of Object.entries(commands())) {
+        const { code, said } = await command(...words);
+        expect(said, name).toMatch(SENTENCE);
+        expect(code, name).toBe(1);
+        expect(said.trim().split('\n').length, said).toBeLessThan(3);
+      }
+    },
+  );
+
+  it(
+    verifies('store.damage.flipped-bytes', 'whose rows are no JSON any more shows none of them'),
+    async () => {
+      const flipped = Buffer.from(content);
+      for (let at = flipped.indexOf('{"'); at >= 0; at = flipped.indexOf('{"', at + 1))
+        flipped[at + 1] = 0x7b;
+      await writeFile(file, flipped);
+      onTestFinished(() => writeFile(file, content));
+      for (const [name, words] of Object.entries(commands())) {
+        const { code, said } = await command(...words);
+        expect(said, name).toMatch(SENTENCE);
+        expect(code, name).toBe(1);
+        expect(said, name).not.toMatch(/SyntaxError|Unexpected|\{\{|sk-of/);
+      }
+    },
+  );
+
+  it(
+    verifies('store.damage.flipped-bytes', 'whose sealed values do not open is told as such'),
+    async () => {
+      const flipped = Buffer.from(content);
+      for (let at = flipped.indexOf('"v1.'); at >= 0; at = flipped.indexOf('"v1.', at + 1)) {
+        const dot = flipped.indexOf('.', at + 4);
+        flipped[dot + 30] = flipped[dot + 30] === 0x41 ? 0x42 : 0x41;
+      }
+      await writeFile(file, flipped);
+      onTestFinished(() => writeFile(file, content));
+      const { code, said } = await command('start');
+      expect(said).toMatch(SENTENCE);
+      expect(code).toBe(1);
+    },
+  );
+
+  it.each(['missing', 'empty'])(
+    verifies('store.damage.empty-beside-key', 'that is %s beside an admin key starts no new one'),
+    async (how) => {
+      await rm(file);
+      if (how === 'empty') await writeFile(file, '');
+      onTestFinished(() => writeFile(file, content));
+      const admin = await readFile(data('admin.key'), 'utf8');
+      const before = await readdir(data());
+      const { code, said } = await command('start');
+      expect(said).toMatch(SENTENCE);
+      expect(said).toContain(data('admin.key'));
+      expect(code).toBe(1);
+      expect(await readdir(data())).toEqual(before);
+      expect(await readFile(data('admin.key'), 'utf8')).toBe(admin);
+      expect((await stat(file).catch(() => ({ size: 0 }))).size).toBe(0);
+      for (const words of ['verify', 'backup', 'migrate'].map((name) => commands()[name]!))
+        expect((await command(...words)).code).toBe(1);
+    },
+  );
+
+  it('is whole again once a backup is restored, whatever had become of it', async () => {
+    await rm(file);
+    expect((await command('store', 'restore', 'copy')).code).toBe(0);
+    const gateway = await startGateway(CONFIG, { binary: true, directory });
+    onTestFinished(async () => void (await gateway.stop()));
+    expect((await gateway.admin('GET', '/admin/v1/keys')).status).toBe(200);
+    await gateway.stop();
+    content = await readFile(file);
+  });
+});
+
+describe('a first start', () => {
+  it('that ended after the keys were made goes on', async () => {
+    directory = await newDirectory();
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const first = await startGateway(CONFIG, { binary: true, directory });
+    await first.stop();
+    const master = await readFile(data('master.key'));
+    // Ended behind the master key, before there was a store.
+    const other = await newDirectory();
+    onTestFinished(() => rm(other, { recursive: true, force: true }));
+    const again = await startGateway(CONFIG, { binary: true, directory: other });
+    await again.stop();
+    for (const name of ['store', 'admin.key'])
+      await rm(join(other, '.gateway', name), { recursive: true });
+    await writeFile(join(other, '.gateway', 'master.key'), master, { mode: 0o600 });
+    const third = await startGateway(CONFIG, { binary: true, directory: other });
+    expect((await third.admin('GET', '/admin/v1/keys')).status).toBe(200);
+    await third.stop();
+  });
+
+  it(
+    verifies('store.damage.empty-beside-key', 'is refused on a journal that lost its rows'),
+    async () => {
+      const here = await newDirectory();
+      onTestFinished(() => rm(here, { recursive: true, force: true }));
+      directory = here;
+      const config = { ...CONFIG, server: { store: { driver: 'fs', path: './rows' } } };
+      const gateway = await startGateway(config, { binary: true, directory: here });
+      await gateway.stop();
+      await rm(join(here, 'rows'), { recursive: true });
+      const { code, said } = await command('start');
+      expect(said).toMatch(SENTENCE);
+      expect(code).toBe(1);
+    },
+  );
+});

@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { verifies } from '../../requirements.ts';
+import { findProgram, startPostgres, startRedis } from '../../store/support/database-server.ts';
+import type { DatabaseServer } from '../../store/support/database-server.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
+import type { Answer, TestGateway } from '../../support/gateway.ts';
+import { startStoreLine } from '../../support/stage/store-line.ts';
+import type { StoreLine } from '../../support/stage/store-line.ts';
+
+const BACKENDS = [
+  { driver: 'redis', program: 'redis-server', start: startRedis },
+  { driver: 'postgres', program: 'postgres', start: startPostgres },
+].map((backend) => ({ ...backend, path: findProgram(backend.program) }));
+
+const MODEL = 'acme/echo';
+const MASTER = 'a-master-key-of-32-characters-00';
+
+describe.each(BACKENDS)('a gateway whose $driver is away', ({ driver, start, path }) => {
+  let server: DatabaseServer;
+  beforeAll(async () => {
+    if (path !== undefined) server = await start(path);
+  });
+  afterAll(() => server?.stop());
+
+  async function open(): Promise<{ gateway: TestGateway; line: StoreLine }> {
+    const line = await startStoreLine(server.url);
+    const name = `t${Math.random().toString(36).slice(2, 10)}`;
+    const place = driver === 'redis' ? { prefix: `${name}:` } : { schema: name };
+    const gateway = await startGateway(
+      {
+        server: {
+          store: { driver, options: { url: line.url, ...place } },
+          secrets: { master_key: '${secret:env:MASTER}' },
+        },
+        providers: [{ name: 'mock', type: 'mock' }],
+        models: [{ name: MODEL, routes: [{ provider: 'mock' }] }],
+      },
+      { env: { MASTER } },
+    );
+    onTestFinished(async () => {
+      line.mend();
+      await gateway.stop();
+      await line.close();
+    });
+    return { gateway, line };
+  }
+
+  const ready = async ({ call }: TestGateway): Promise<Answer> =>
+    call('GET', '/readyz', { key: '' });
+  const isReady = (gateway: TestGateway) => async () => (await ready(gateway)).status === 200;
+  const lines = (gateway: TestGateway, text: string): number =>
+    gateway.log().split(text).length - 1;
+
+  it.skipIf(path === undefined)(
+    verifies(
+      'ops.health',
+      'chat.status.500-persistence',
+      'says so in the shape of each protocol, and goes on when it is back',
+    ),
+    async () => {
+      const { gateway, line } = await open();
+      const { call, admin } = gateway;
+      await eventually(isReady(gateway));
+      line.cut();
+      const red = await eventually(async () => {
+        const answer = await ready(gateway);
+        return answer.status === 503 && answer;
+      });
+      expect(red.body).toMatchObject({ status: 'unavailable', store: 'failing', draining: false });
+      expect((await call('GET', '/healthz', { key: '' })).status).toBe(200);
+
+      const expectHonesty = async (): Promise<void> => {
+        const chat = await gateway.chat(MODEL);
+        expect([chat.status, chat.body.error.code]).toEqual([500, 'persistence_failed']);
+        const messages = await call('POST', '/v1/messages', {
+          body: { model: MODEL, max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] },
+        });
+        expect([messages.status, messages.body.type, messages.body.error.type]).toEqual([
+          500,
+          'error',
+          'api_error',
+        ]);
+        for (const answer of [
+          await call('GET', '/v1/sessions'),
+          await call('POST', '/v1/agents', { body: { name: 'a', model: MODEL } }),
+          await admin('GET', '/admin/v1/keys'),
+        ]) {
+          expect(answer.status).toBe(503);
+          expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+          expect(answer.body).toMatchObject({ type: 'error', error: { type: 'unavailable' } });
+        }
+      };
+      await expectHonesty();
+      // From then on keys are looked up anew, since they may have been revoked.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await expectHonesty();
+
+      line.mend();
+      await eventually(isReady(gateway), 20_000);
+      await eventually(async () => (await gateway.chat(MODEL)).status === 200, 20_000);
+      const made = await call('POST', '/v1/agents', { body: { name: 'b', model: MODEL } });
+      expect(made.status).toBe(201);
+    },
+  );
+
+  it.skipIf(path === undefined)('says it once in the log, and once that it is well', async () => {
+    const { gateway, line } = await open();
+    await eventually(isReady(gateway));
+    line.cut();
+    await eventually(async () => (await ready(gateway)).status === 503);
+    // As long as several looks of everything that looks now and then.
+    for (let calls = 0; calls < 30; calls++) {
+      await gateway.chat(MODEL);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    const during = gateway.log();
+    for (const what of ['read', 'written'])
+      expect(lines(gateway, `the store cannot be ${what}`), during).toBe(1);
+    const told = during.split('\n').filter((text) => / (warn|error) /.test(text));
+    expect(told, told.join('\n')).toHaveLength(2);
+    line.mend();
+    await eventually(isReady(gateway), 20_000);
+    await eventually(
+      () => ['read', 'written'].every((what) => lines(gateway, `can be ${what} again`) === 1),
+      20_000,
+    );
+  });
+
+  it.skipIf(path === undefined)(
+    verifies('ops.health', 'is not ready, soon, while nothing comes back from it'),
+    async () => {
+      const { gateway, line } = await open();
+      await eventually(isReady(gateway));
+      line.stall();
+      const asked = performance.now();
+      expect((await ready(gateway)).status).toBe(503);
+      expect(performance.now() - asked).toBeLessThan(8_000);
+      expect((await gateway.call('GET', '/healthz', { key: '' })).status).toBe(200);
+      line.mend();
+      await eventually(isReady(gateway), 60_000);
+    },
+  );
+});

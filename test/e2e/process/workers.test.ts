@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import { readFile, readdir, rm } from 'node:fs/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { verifies } from '../../requirements.ts';
+import { freshChat } from '../../support/fresh-chat.ts';
+import {
+  eventually,
+  newDirectory,
+  spawnGateway,
+  startGateway,
+  writeConfig,
+} from '../../support/gateway.ts';
+import type { StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
+
+/** The mock counts per process, so each worker says `first` once. */
+const COUNTING = {
+  providers: [
+    {
+      name: 'mock',
+      type: 'mock',
+      mock: { rules: [{ match: { attempt: 1 }, reply: { text: 'first' } }] },
+    },
+  ],
+  models: [{ name: 'acme/echo', routes: [{ provider: 'mock' }] }],
+};
+
+async function directory(): Promise<string> {
+  const made = await newDirectory();
+  onTestFinished(() => rm(made, { recursive: true, force: true }));
+  return made;
+}
+
+async function start(config: object, options: StartGatewayOptions = {}): Promise<TestGateway> {
+  const gateway = await startGateway(config, { binary: true, ...options });
+  onTestFinished(async () => void (await gateway.stop()));
+  return gateway;
+}
+
+/** Two gateways of one store, each with an address of its own. */
+async function startTwo(): Promise<[TestGateway, TestGateway]> {
+  const home = await directory();
+  const first = await start(COUNTING, { directory: home });
+  return [first, await start(COUNTING, { directory: home })];
+}
+
+async function freshChats(gateway: TestGateway, count: number, key?: string) {
+  const answers = [];
+  for (let index = 0; index < count; index++)
+    answers.push(await freshChat(gateway, 'acme/echo', key));
+  return answers;
+}
+
+const firsts = (answers: { text: string }[]): number =>
+  answers.filter(({ text }) => text.includes('"first"')).length;
+
+/** The worker processes of a gateway, in order of their ids. */
+async function workersOf({ child }: TestGateway): Promise<number[]> {
+  const found: number[] = [];
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    const status = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
+    // Behind the name in parentheses: state, parent.
+    const [state, parent] = status.slice(status.lastIndexOf(')') + 2).split(' ');
+    if (Number(parent) === child?.pid && state !== 'Z') found.push(Number(name));
+  }
+  return found.sort((a, b) => a - b);
+}
+
+describe('--workers 2', () => {
+  it('serves with both, replaces one that is killed, and drains with exit 0', async () => {
+    const gateway = await start(COUNTING, { args: ['--workers', '2'] });
+    const before = await eventually(async () => {
+      const workers = await workersOf(gateway);
+      return workers.length === 2 && workers;
+    });
+    const both = await freshChats(gateway, 20);
+    expect(both.every(({ status }) => status === 200)).toBe(true);
+    await eventually(async () => firsts(both) + firsts(await freshChats(gateway, 4)) >= 2);
+
+    const [killed = 0, kept] = before;
+    process.kill(killed, 'SIGKILL');
+    const after = await eventually(async () => {
+      const workers = await workersOf(gateway);
+      return workers.length === 2 && !workers.includes(killed) && workers;
+    });
+    expect(after).toContain(kept);
+    await eventually(async () => firsts(await freshChats(gateway, 4)) > 0);
+    const answers = await freshChats(gateway, 10);
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect(gateway.log()).toMatch(/a worker ended worker=\d+ .*SIGKILL/);
+    expect(await gateway.stop()).toBe(0);
+  });
+
+  it(
+    verifies(
+      'auth.key.revoked-message',
+      'ops.reload.streams',
+      'sees revocations and reloads in every worker within a second',
+    ),
+    async () => {
+      const gateway = await start(COUNTING, { args: ['--workers', '2'] });
+      await eventually(async () => (await workersOf(gateway)).length === 2);
+      await eventually(async () => firsts(await freshChats(gateway, 6)) === 0);
+      const { id, value } = (await gateway.admin('POST', '/admin/v1/keys', { name: 'k' })).body;
+      const everyWorker = (status: number, key?: string) =>
+        eventually(async () => {
+          const answers = await freshChats(gateway, 6, key);
+          return answers.every((answer) => answer.status === status) && answers;
+        }, 1_000);
+      await everyWorker(200, value);
+
+      await gateway.admin('POST', `/admin/v1/keys/${id}/revoke`);
+      for (const { text } of await everyWorker(401, value))
+        expect(text).toBe('{"error":"API key has been revoked"}');
+
+      await writeConfig(gateway.directory, { ...COUNTING, models: [] }, true);
+      gateway.child?.kill('SIGHUP');
+      await eventually(() => gateway.log().includes('configuration reloaded'));
+      await everyWorker(404);
+    },
+  );
+
+  it.each(['memory', 'fs'])(
+    verifies('store.scope-refusal', 'is refused on the %s store, with the names of those that do'),
+    async (driver) => {
+      const cwd = await directory();
+      await writeConfig(cwd, { ...COUNTING, server: { store: { driver } } }, true);
+      const child = spawnGateway(['start', '--workers', '2'], { cwd });
+      const [code] = await once(child, 'close');
+      expect(child.log()).toMatch(
+        new RegExp(
+          `^gateway: the ${driver} store belongs to one process; use server.store.driver lmdb`,
+        ),
+      );
+      expect(child.log().trimEnd().split('\n')).toHaveLength(1);
+      expect(code).toBe(1);
+    },
+  );
+
+  it(
+    verifies('store.scope-refusal', 'and a second gateway are refused on a store of one process'),
+    async () => {
+      const home = await directory();
+      const config = { ...COUNTING, server: { store: { driver: 'fs' } } };
+      await start(config, { directory: home });
+      const child = spawnGateway(['start', '--port', '0'], { cwd: home });
+      const [code] = await once(child, 'close');
+      expect(child.log()).toMatch(/^gateway: .*lmdb/);
+      expect(code).toBe(1);
+    },
+  );
+});
+
+describe('two gateways on one store', () => {
+  it(
+    verifies(
+      'auth.key.revoked-message',
+      'admin.models.crud',
+      'see changes of keys and models of each other within a second',
+    ),
+    async () => {
+      const [a, b] = await startTwo();
+      const { id, value: key } = (await a.admin('POST', '/admin/v1/keys', { name: 'k' })).body;
+      const within = (status: number, model = 'acme/echo') =>
+        eventually(async () => (await b.chat(model, { key })).status === status, 1_000);
+      await within(200);
+
+      const model = { name: 'acme/new', routes: [{ provider: 'mock' }] };
+      await a.admin('POST', '/admin/v1/models', model);
+      await within(200, 'acme/new');
+      await a.admin('PATCH', '/admin/v1/models/acme%2Fnew', { enabled: false });
+      await within(404, 'acme/new');
+      await a.admin('PATCH', '/admin/v1/models/acme%2Fnew', { enabled: true });
+      await within(200, 'acme/new');
+      await a.admin('DELETE', '/admin/v1/models/acme%2Fnew');
+      await within(404, 'acme/new');
+      const { organization } = (await a.admin('GET', `/admin/v1/keys/${id}`)).body;
+      await b.admin('PATCH', `/admin/v1/organizations/${organization}`, { enabled: false });
+      await eventually(async () => (await a.chat('acme/echo', { key })).status === 403, 1_000);
+    },
+  );
+
+  it(
+    verifies('auth.key.revoked-message', 'refuse a key within a second of its revocation'),
+    async () => {
+      const [a, b] = await startTwo();
+      const { id, value: key } = (await a.admin('POST', '/admin/v1/keys', { name: 'k' })).body;
+      await eventually(async () => (await b.chat('acme/echo', { key })).status === 200, 1_000);
+      await a.admin('POST', `/admin/v1/keys/${id}/revoke`);
+      for (const gateway of [a, b]) {
+        const refused = await eventually(async () => {
+          const answer = await gateway.chat('acme/echo', { key });
+          return answer.status !== 200 && answer;
+        }, 1_000);
+        expect(refused).toMatchObject({ status: 401, body: { error: 'API key has been revoked' } });
+      }
+    },
+  );
+});

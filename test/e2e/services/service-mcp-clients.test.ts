@@ -1,0 +1,107 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { ClientOptions } from '@modelcontextprotocol/client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { verifies } from '../../requirements.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+import { CONFIG, newService } from './service-setup.ts';
+
+/** Ways in which client 2 finds out what the server speaks. */
+const MODES: [string, ClientOptions][] = [
+  ['by default', {}],
+  ['with the negotiation auto', { versionNegotiation: { mode: 'auto' } }],
+];
+
+async function startService(): Promise<{ gateway: TestGateway; url: URL; key: string }> {
+  const gateway = await startGateway(CONFIG);
+  onTestFinished(async () => void (await gateway.stop()));
+  const { id } = await newService(gateway, { name: 'tools', protocols: ['mcp'] });
+  const url = new URL(`${gateway.url}/v1/endpoints/${id}/mcp`);
+  return { gateway, url, key: gateway.clientKey };
+}
+
+async function connect(url: URL, key: string, options: ClientOptions) {
+  const transport = new StreamableHTTPClientTransport(url, {
+    requestInit: { headers: { authorization: `Bearer ${key}` } },
+  });
+  const client = new Client({ name: 'test', version: '1' }, options);
+  const errors: Error[] = [];
+  Object.assign(client, { onerror: (error: Error) => errors.push(error) });
+  onTestFinished(() => client.close());
+  await client.connect(transport);
+  return { client, transport, errors };
+}
+
+const callOf = (args: object) => ({ name: 'send_message', arguments: { ...args } });
+
+describe('the official client 2 of MCP', () => {
+  it.each(MODES)(
+    verifies(
+      'mcp.official-client',
+      'mcp.tools',
+      'mcp.session-readable',
+      'mcp.delete-204',
+      'talks to a Service %s, from its connection to its end',
+    ),
+    async (_mode, options) => {
+      const { gateway, url, key } = await startService();
+      const { client, transport, errors } = await connect(url, key, options);
+      expect(client.getServerVersion()).toMatchObject({ title: 'tools' });
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name)).toEqual(['send_message', 'get_session']);
+
+      const sent = (await client.callTool(callOf({ input: 'welcome?' }))).structuredContent as any;
+      const { session_id } = sent;
+      const answered = await eventually(async () => {
+        const args = { session_id, after: sent.events[0].id };
+        const read = await client.callTool({ name: 'get_session', arguments: args });
+        const { status, events } = read.structuredContent as any;
+        return status === 'idle' && events;
+      });
+      expect(answered.map(({ type }: any) => type)).toContain('agent.message');
+
+      const progress: unknown[] = [];
+      const again = await client.callTool(
+        callOf({ input: 'welcome again?', session_id, wait: true }),
+        { onprogress: ({ message }) => void progress.push(message) },
+      );
+      expect(again.structuredContent).toMatchObject({ session_id, status: 'idle' });
+      // What arrives together with the answer, the client leaves out.
+      expect(progress[0]).toBe('session.status_running');
+      expect((await gateway.call('GET', `/v1/sessions/${session_id}`)).status).toBe(200);
+      expect(await client.callTool(callOf({ input: 'x', session_id: 'sess_0' }))).toMatchObject({
+        isError: true,
+      });
+      expect(await client.callTool(callOf({}))).toMatchObject({ isError: true });
+      expect(await client.ping()).toEqual({});
+      expect(errors).toEqual([]);
+
+      await transport.terminateSession();
+      expect((await gateway.call('GET', `/v1/sessions/${session_id}`)).status).toBe(200);
+      expect((await connect(url, key, options)).client.getServerVersion()).toBeDefined();
+    },
+  );
+
+  it.each(MODES)('takes a call back %s, and the turn goes on', async (_mode, options) => {
+    const { gateway, url, key } = await startService();
+    const { client, errors } = await connect(url, key, options);
+    const stop = new AbortController();
+    const call = client.callTool(callOf({ input: 'slowly', wait: true }), { signal: stop.signal });
+    call.catch(() => undefined);
+    const session = await eventually(async () => {
+      const { data } = (await gateway.call('GET', '/v1/sessions')).body;
+      return data[0]?.status === 'running' && data[0];
+    });
+    stop.abort('enough');
+    await expect(call).rejects.toThrow('enough');
+    await client.ping();
+    expect((await gateway.call('GET', `/v1/sessions/${session.id}`)).body.status).toBe('running');
+    expect(errors).toEqual([]);
+  });
+
+  it('says clearly that it wants a revision which a Service does not speak', async () => {
+    const { url, key } = await startService();
+    const pinned = connect(url, key, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+    await expect(pinned).rejects.toMatchObject({ code: 'ERA_NEGOTIATION_FAILED' });
+  });
+});

@@ -1,0 +1,55 @@
+import { Client } from '@modelcontextprotocol/client';
+import type { ClientOptions } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { verifies } from '../../requirements.ts';
+import { BINARY, eventually, startGateway } from '../../support/gateway.ts';
+import { CONFIG, newService } from './service-setup.ts';
+
+const MODES: [string, ClientOptions][] = [
+  ['by default', {}],
+  ['with the negotiation auto', { versionNegotiation: { mode: 'auto' } }],
+];
+
+describe('a Service over stdio', () => {
+  it.each(MODES)(
+    verifies('bridges.stdio', 'serves the official client 2 %s, and takes its calls back'),
+    async (_mode, options) => {
+      const gateway = await startGateway(CONFIG);
+      onTestFinished(async () => void (await gateway.stop()));
+      await newService(gateway, { name: 'Bridged', slug: 'bridged', protocols: ['mcp'] });
+      const transport = new StdioClientTransport({
+        command: process.execPath,
+        args: [BINARY, 'mcp', 'bridged'],
+        cwd: gateway.directory,
+        env: { GATEWAY_SERVER: gateway.url, GATEWAY_API_KEY: gateway.clientKey },
+        stderr: 'pipe',
+      });
+      const client = new Client({ name: 'test', version: '1' }, options);
+      onTestFinished(() => client.close());
+      await client.connect(transport);
+      const progress: unknown[] = [];
+      const { structuredContent } = await client.callTool(
+        { name: 'send_message', arguments: { input: 'welcome?', wait: true } },
+        { onprogress: ({ message }) => void progress.push(message) },
+      );
+      expect(structuredContent).toMatchObject({ status: 'idle' });
+      // What arrives together with the answer, the client leaves out.
+      expect(progress[0]).toBe('session.status_running');
+
+      const stop = new AbortController();
+      const call = client.callTool(
+        { name: 'send_message', arguments: { input: 'slowly', wait: true } },
+        { signal: stop.signal },
+      );
+      call.catch(() => undefined);
+      await eventually(async () => {
+        const { data } = (await gateway.call('GET', '/v1/sessions?statuses=running')).body;
+        return data.length === 1;
+      }, 20_000);
+      stop.abort('enough');
+      await expect(call).rejects.toThrow('enough');
+      expect(await client.ping()).toEqual({});
+    },
+  );
+});

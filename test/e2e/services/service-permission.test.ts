@@ -1,0 +1,255 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Readable, Writable } from 'node:stream';
+import * as acp from '@agentclientprotocol/sdk';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { NOT_BEGUN } from '../../../src/sessions/open-ends.ts';
+import { verifies } from '../../requirements.ts';
+import { createAcpStream } from '../../support/acp-stream.ts';
+import { EVERYTHING } from '../../support/stage/everything.ts';
+import { BINARY, startGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+
+const { agent: of, client: us } = acp.methods;
+
+/** A model that calls a tool at the first of the given words, and echoes the rest. */
+const config = (...words: string[]) => ({
+  server: { mcp_servers: { all: EVERYTHING } },
+  providers: [
+    {
+      name: 'acme',
+      type: 'mock',
+      mock: {
+        rules: words.map((text) => ({
+          match: { text, attempt: 1 },
+          reply: { tool_calls: [{ name: 'all__echo', arguments: { message: text } }] },
+        })),
+      },
+    },
+  ],
+  models: [{ name: 'acme/one', routes: [{ provider: 'acme' }] }],
+});
+
+/** A gateway with a Service whose Agent asks before it calls a tool. */
+async function startAsking(...words: string[]) {
+  const gateway = await startGateway(config(...words), {
+    env: { GATEWAY_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') },
+  });
+  onTestFinished(async () => void (await gateway.stop()));
+  const agent = await gateway.call('POST', '/v1/agents', {
+    body: {
+      name: 'asking',
+      model: 'acme/one',
+      mcp_servers: [{ type: 'stdio', name: 'all', server: 'all' }],
+      tools: [{ type: 'mcp_toolset', mcp_server_name: 'all' }],
+    },
+  });
+  const body = { name: 'asking', agent_id: agent.body.id, protocols: ['mcp', 'acp'] };
+  const service = await gateway.call('POST', '/v1/endpoints', { body });
+  expect(service.status, JSON.stringify(service.body)).toBe(201);
+  return { gateway, path: `/v1/endpoints/${service.body.id}` };
+}
+
+/** The bridge as an editor starts it. */
+function startBridge({ url, clientKey, directory }: TestGateway): acp.Stream {
+  const child = spawn(process.execPath, [BINARY, 'acp', 'asking'], {
+    cwd: directory,
+    env: { GATEWAY_SERVER: url, GATEWAY_API_KEY: clientKey },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const ended = once(child, 'exit');
+  onTestFinished(async () => {
+    child.stdin.destroy();
+    await ended;
+  });
+  return acp.ndJsonStream(
+    Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
+    Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
+  );
+}
+
+type Outcome = acp.RequestPermissionResponse['outcome'];
+
+interface Conversation {
+  readonly agent: acp.ClientContext;
+  readonly sessionId: string;
+  readonly updates: acp.SessionUpdate[];
+  readonly asked: acp.RequestPermissionRequest[];
+  prompt(text: string): Promise<acp.PromptResponse>;
+}
+
+/** A new session with the official client, which decides by `decide`. */
+async function converse(
+  stream: acp.Stream,
+  decide: (request: acp.RequestPermissionRequest) => Outcome | Promise<Outcome>,
+  work: (conversation: Conversation) => Promise<void>,
+): Promise<void> {
+  const updates: acp.SessionUpdate[] = [];
+  const asked: acp.RequestPermissionRequest[] = [];
+  await acp
+    .client({ name: 'test' })
+    .onNotification(us.session.update, ({ params }) => void updates.push(params.update))
+    .onRequest(us.session.requestPermission, async ({ params }) => {
+      asked.push(params);
+      return { outcome: await decide(params) };
+    })
+    .connectWith(stream, async (agent) => {
+      await agent.request(of.initialize, { protocolVersion: acp.PROTOCOL_VERSION });
+      const { sessionId } = await agent.request(of.session.new, { cwd: '/', mcpServers: [] });
+      const prompt = (text: string) =>
+        agent.request(of.session.prompt, { sessionId, prompt: [{ type: 'text', text }] });
+      await work({ agent, sessionId, updates, asked, prompt });
+    });
+}
+
+const chosen = (optionId: string): Outcome => ({ outcome: 'selected', optionId });
+
+async function eventsOf({ call }: TestGateway, session: string): Promise<any[]> {
+  return (await call('GET', `/v1/sessions/${session}/events?limit=100&order=asc`)).body.data;
+}
+
+const resultsOf = (events: any[]) =>
+  events
+    .filter(({ type }) => type === 'agent.mcp_tool_result')
+    .map(({ is_error, content }) => ({ is_error, text: content[0].text }));
+
+describe('gateway acp, when a tool asks for permission', () => {
+  it(
+    verifies('bridges.acp.permission', 'asks its client, and the turn goes on with the answer'),
+    async () => {
+      const { gateway } = await startAsking('tool one', 'tool two');
+      const answers = ['allow_once', 'reject_once'];
+      const decide = ({ options }: acp.RequestPermissionRequest): Outcome => {
+        const kind = answers.shift();
+        return chosen(options.find((option) => option.kind === kind)?.optionId ?? '');
+      };
+      await converse(startBridge(gateway), decide, async (conversation) => {
+        const { sessionId, updates, asked, prompt } = conversation;
+        expect(await prompt('tool one')).toEqual({ stopReason: 'end_turn' });
+        expect(await prompt('tool two')).toEqual({ stopReason: 'end_turn' });
+        expect(await prompt('no tool')).toEqual({ stopReason: 'end_turn' });
+        expect(asked).toMatchObject([
+          { sessionId, toolCall: { title: 'echo', rawInput: { message: 'tool one' } } },
+          { sessionId, toolCall: { title: 'echo', rawInput: { message: 'tool two' } } },
+        ]);
+        const [one, two] = asked.map(({ toolCall }) => toolCall.toolCallId);
+        const told = updates.flatMap((update) =>
+          update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update'
+            ? [[update.toolCallId, update.status]]
+            : [],
+        );
+        expect(told).toEqual([
+          [one, 'pending'],
+          [one, 'in_progress'],
+          [one, 'completed'],
+          [two, 'pending'],
+          [two, 'failed'],
+        ]);
+        expect(resultsOf(await eventsOf(gateway, sessionId))).toEqual([
+          { is_error: false, text: 'Echo: tool one' },
+          { is_error: true, text: 'The user denied this call.' },
+        ]);
+      });
+    },
+  );
+
+  it(
+    verifies('acp.cancel.waiting-permission', 'ends the prompt as cancelled, and the next runs'),
+    async () => {
+      const { gateway } = await startAsking('tool one');
+      let cancel: () => Promise<unknown> = async () => undefined;
+      const decide = async (): Promise<Outcome> => {
+        await cancel();
+        return { outcome: 'cancelled' };
+      };
+      await converse(startBridge(gateway), decide, async (conversation) => {
+        const { agent, sessionId, asked, prompt } = conversation;
+        cancel = () => agent.notify(of.session.cancel, { sessionId });
+        expect(await prompt('tool one')).toEqual({ stopReason: 'cancelled' });
+        expect(asked).toHaveLength(1);
+        expect(await prompt('hello')).toEqual({ stopReason: 'end_turn' });
+        const events = await eventsOf(gateway, sessionId);
+        expect(resultsOf(events)).toEqual([{ is_error: true, text: NOT_BEGUN }]);
+        expect(events.filter(({ type }) => type === 'agent.message')).toHaveLength(1);
+      });
+    },
+  );
+});
+
+describe('a Session that waits for a confirmation where nobody can be asked', () => {
+  it(
+    verifies(
+      'acp.permission.nobody-to-ask',
+      'refuses the next prompt over ACP at once, until the turn is cancelled or confirmed',
+    ),
+    async () => {
+      const { gateway, path } = await startAsking('tool one', 'tool two');
+      const stream = createAcpStream(`${gateway.url}${path}/acp`, gateway.clientKey);
+      const decide = (): Outcome => chosen('allow');
+      await converse(stream, decide, async ({ agent, sessionId, updates, asked, prompt }) => {
+        const waits = await prompt('tool one');
+        const call = updates.find((update) => update.sessionUpdate === 'tool_call');
+        expect(waits).toEqual({
+          stopReason: 'end_turn',
+          _meta: {
+            'gateway/stop_reason': { type: 'requires_action', event_ids: [call?.toolCallId] },
+          },
+        });
+        await expect(prompt('hello')).rejects.toThrow(`the call echo (${call?.toolCallId})`);
+        // Behind a cancel, the client need not wait for the end of the turn.
+        await agent.notify(of.session.cancel, { sessionId });
+        expect(await prompt('hello')).toEqual({ stopReason: 'end_turn' });
+        expect(resultsOf(await eventsOf(gateway, sessionId))).toEqual([
+          { is_error: true, text: NOT_BEGUN },
+        ]);
+
+        const again = await prompt('tool two');
+        const { event_ids: ids = [] } = (again._meta?.['gateway/stop_reason'] ?? {}) as {
+          event_ids?: string[];
+        };
+        expect(ids).toHaveLength(1);
+        await expect(prompt('hello')).rejects.toThrow(ids[0]);
+        const confirmation = { type: 'user.tool_confirmation', tool_use_id: ids[0] };
+        const body = { events: [{ ...confirmation, result: 'allow' }] };
+        await gateway.call('POST', `/v1/sessions/${sessionId}/events`, { body });
+        expect(await prompt('hello')).toEqual({ stopReason: 'end_turn' });
+        expect(asked).toEqual([]);
+        const sent = (await eventsOf(gateway, sessionId)).filter(
+          ({ type }) => type === 'user.message',
+        );
+        expect(sent).toHaveLength(4);
+      });
+    },
+  );
+
+  it(
+    verifies('acp.permission.nobody-to-ask', 'refuses the next message over MCP at once'),
+    async () => {
+      const { gateway, path } = await startAsking('tool one');
+      const client = new Client({ name: 'test', version: '1' });
+      await client.connect(
+        new StreamableHTTPClientTransport(new URL(`${gateway.url}${path}/mcp`), {
+          requestInit: { headers: { authorization: `Bearer ${gateway.clientKey}` } },
+        }),
+      );
+      onTestFinished(() => client.close());
+      const send = async (args: object): Promise<any> =>
+        client.callTool({ name: 'send_message', arguments: { ...args } });
+      const first = await send({ input: 'tool one', wait: true });
+      const { session_id, stop_reason: reason } = first.structuredContent;
+      expect(reason.type).toBe('requires_action');
+      for (const wait of [true, false])
+        expect(await send({ input: 'hello', session_id, wait })).toMatchObject({
+          isError: true,
+          content: [{ text: expect.stringContaining(`the call echo (${reason.event_ids[0]})`) }],
+        });
+      const confirmation = { type: 'user.tool_confirmation', tool_use_id: reason.event_ids[0] };
+      const body = { events: [{ ...confirmation, result: 'allow' }] };
+      await gateway.call('POST', `/v1/sessions/${session_id}/events`, { body });
+      const last = await send({ input: 'hello', session_id, wait: true });
+      expect(last.structuredContent).toMatchObject({ stop_reason: { type: 'end_turn' } });
+    },
+  );
+});

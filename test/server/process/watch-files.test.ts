@@ -1,0 +1,28 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/core/time/clock.ts';
+import { watchFiles } from '../../../src/server/process/watch-files.ts';
+import { eventually } from '../../support/gateway.ts';
+
+it('tells once of several changes in any of the directories, and of none after close', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'gateway-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const secrets = join(directory, 'secrets');
+  await mkdir(secrets);
+  let changes = 0;
+  const watching = watchFiles(['gateway.yaml', join(secrets, 'key')], {
+    cwd: directory,
+    clock: systemClock,
+    onChange: () => void changes++,
+  });
+  for (const name of ['gateway.yaml', 'another.yaml']) await writeFile(join(directory, name), 'a');
+  await eventually(() => changes === 1);
+  await writeFile(join(secrets, 'key'), 'b');
+  await eventually(() => changes === 2);
+  await writeFile(join(secrets, 'key'), 'c');
+  watching.close();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(changes).toBe(2);
+});

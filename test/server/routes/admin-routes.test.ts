@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { expect, it, vi } from 'vitest';
+import { createIdSource } from '../../../src/core/ids.ts';
+import { createSpools } from '../../../src/core/memory/spool.ts';
+import { createHealth } from '../../../src/routing/health.ts';
+import { adminRoutes } from '../../../src/server/routes/admin-routes.ts';
+import type { Method } from '../../../src/server/http/routes.ts';
+import type { Principal } from '../../../src/usage/principal.ts';
+import { bodySource } from '../../support/body-intake.ts';
+import { makeResources } from '../../resources/make-resources.ts';
+import { fakeCatalog } from '../../support/catalog.ts';
+import { RESOURCE_VALUES } from '../../support/value-bounds.ts';
+
+const ADMIN: Principal = {
+  keyId: 'key_1',
+  keyName: 'admin',
+  organizationId: 'org_1',
+  organizationEnabled: true,
+  scopes: new Set(['admin']),
+  keySpend: null,
+  organizationSpend: null,
+  rpmCap: null,
+  concurrencyCap: null,
+  allowedModels: null,
+};
+
+function setUp(catchUp: () => Promise<void>) {
+  const { repository, store, clock } = makeResources();
+  const routes = adminRoutes({
+    repository,
+    store,
+    clock,
+    catchUp,
+    lookup: () => ADMIN,
+    rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
+    concurrency: { enter: () => () => undefined },
+    spools: createSpools('unused', createIdSource(clock)),
+    maxBodyBytes: 10_000,
+    resourceValues: RESOURCE_VALUES,
+    catalog: () => fakeCatalog(),
+    health: createHealth({ clock }),
+    protocols: [],
+  });
+  return async (method: Method, body: object = {}) => {
+    const path = '/admin/v1/providers';
+    const bytes = Buffer.from(JSON.stringify(body));
+    const request = Object.assign(Readable.from([bytes]), {
+      method,
+      headers: { authorization: 'Bearer sk-1', 'content-length': String(bytes.length) },
+      complete: true,
+    }) as unknown as IncomingMessage;
+    const handler = routes.find((route) => route.path === path)?.methods[method];
+    const response = {} as ServerResponse;
+    return handler?.({
+      id: 'req_1',
+      at: 0,
+      startedAt: 0,
+      response,
+      ...bodySource(request, response),
+      path,
+      search: '',
+    });
+  };
+}
+
+it('answers a change once it is served, and a question at once', async () => {
+  let serve = (): void => undefined;
+  let asked = 0;
+  const send = setUp(() => {
+    asked += 1;
+    return new Promise((resolve) => (serve = resolve));
+  });
+  expect(await send('GET')).toMatchObject({ status: 200 });
+  expect(asked).toBe(0);
+  let answer: unknown;
+  const change = send('POST', { name: 'p', type: 'mock' }).then((reply) => (answer = reply));
+  await vi.waitFor(() => expect(asked).toBe(1));
+  expect(answer).toBeUndefined();
+  serve();
+  await change;
+  expect(answer).toMatchObject({ status: 201 });
+});
+
+it('answers a change that is written although it cannot be served yet', async () => {
+  const send = setUp(() => Promise.reject(new Error('the store is away')));
+  expect(await send('POST', { name: 'p', type: 'mock' })).toMatchObject({ status: 201 });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { NO_USAGE } from '../../../src/core/usage.ts';
+import type { RequestOutcome } from '../../../src/usage/ledger/ledger.ts';
+import { toFinalRecord } from '../../../src/usage/requests/request-record.ts';
+import { toEndRow, toStartRow } from '../../../src/usage/requests/request-row.ts';
+import { verifies } from '../../requirements.ts';
+import { principal } from '../usage-fixtures.ts';
+
+const START = toStartRow({
+  at: 0,
+  principal: principal(),
+  surface: 'chat',
+  model: 'acme/one',
+  stream: false,
+});
+const DISCARDED = { usage: { ...NO_USAGE, input: 5, cacheRead: 2, output: 3 }, cost: 1_100 };
+const OUTCOME: RequestOutcome = {
+  status: 200,
+  result: 'ok',
+  answeredBy: { model: 'acme/one', provider: 'b', upstreamModel: 'm' },
+  attempts: [
+    {
+      provider: 'a',
+      model: 'm',
+      status: 200,
+      outcome: 'invalid_answer',
+      ms: 3,
+      discarded: DISCARDED,
+    },
+    { provider: 'b', model: 'm', status: 200, outcome: 'ok', ms: 4 },
+  ],
+  usage: { ...NO_USAGE, input: 6, cacheRead: 2, output: 4 },
+  estimated: false,
+  cost: 1_500,
+  losses: [],
+  overheadUs: 1,
+  firstContentMs: 2,
+  totalMs: 7,
+};
+
+describe('the record of a request', () => {
+  it(
+    verifies('usage.discarded-answer', 'shows what a discarded answer used at its attempt'),
+    () => {
+      const stored: unknown = JSON.parse(JSON.stringify(toEndRow(START, OUTCOME, false)));
+      const record = toFinalRecord('req_1', stored as ReturnType<typeof toEndRow>);
+      expect(record.attempts).toEqual([
+        {
+          provider: 'a',
+          model: 'm',
+          status: 200,
+          outcome: 'invalid_answer',
+          ms: 3,
+          usage: expect.objectContaining({
+            input_tokens: 5,
+            cache_read_tokens: 2,
+            output_tokens: 3,
+          }) as unknown,
+          cost: '0.0000011',
+        },
+        { provider: 'b', model: 'm', status: 200, outcome: 'ok', ms: 4 },
+      ]);
+      expect(record.usage).toMatchObject({ input_tokens: 6, output_tokens: 4 });
+    },
+  );
+
+  it('of an older version has attempts without usage', () => {
+    const row = toEndRow(START, { ...OUTCOME, attempts: OUTCOME.attempts.slice(1) }, false);
+    expect(toFinalRecord('req_1', row).attempts).toEqual([
+      { provider: 'b', model: 'm', status: 200, outcome: 'ok', ms: 4 },
+    ]);
+  });
+});
