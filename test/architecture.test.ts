@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { PROTOCOLS } from '../src/core/protocol-id.ts';
 
 const src = fileURLToPath(new URL('../src/', import.meta.url));
 
@@ -138,6 +139,16 @@ describe('the house', () => {
         ),
       );
     expect(eager).toEqual([]);
+  });
+
+  it('asks for no protocol by name outside its folder', () => {
+    const asking = files
+      .filter((file) => !/^(?:protocols|providers\/mock|client|cli)\//.test(file))
+      .filter((file) => {
+        const text = readFileSync(join(src, file), 'utf8');
+        return PROTOCOLS.some((id) => new RegExp(`(?:protocol|id) [!=]== '${id}'`, 'i').test(text));
+      });
+    expect(asking).toEqual([]);
   });
 
   it('reads the environment in the configuration alone', () => {
