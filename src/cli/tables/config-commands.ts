@@ -200,7 +200,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         value: 'N',
         min: 1,
         max: 64,
-        default: 4,
+        default: 16,
         description: 'How many objects are written at once',
       },
       {
