@@ -65,9 +65,10 @@ function renderAction(
     const note = change.reset ? style.dim('  (no longer declared)') : '';
     return `    ${oneLine(change.path)}: ${before}${valueText(change.new)}${note}`;
   });
-  const [before, after] = steps
-    ? ['    status: "active" → "paused" while it changes', '    status: "paused" → "active"']
-    : [];
+  const [before, after] =
+    steps?.length === 3
+      ? ['    status: "active" → "paused" while it changes', '    status: "paused" → "active"']
+      : [];
   const all = [before, ...leaves, after, note && style.dim(`    (${note})`)];
   return [title + because, ...all.filter((line) => line !== undefined && line !== '')] as string[];
 }

@@ -58,6 +58,9 @@ export function dump(options: DumpOptions): DumpedTree {
   };
 }
 
+/** Fields that are said only where they are not at their default. */
+const EXCEPTIONS: ReadonlySet<string> = new Set(['paused']);
+
 /** For fields in which everything is the user's own. */
 const KEEP_ALL: ReadonlyMap<string, string> = new Map();
 
@@ -80,7 +83,8 @@ function toEntry(kind: ConfigKind, view: View, options: EntryOptions): Record<st
     if (field === 'agent_version' && isNewest(view, options.actual)) continue;
     const shown = settable(kind, field, view[viewField(kind.kind, field)] ?? null);
     const value = withoutLatest(field, shown, options.actual);
-    if (value === null || (options.skipDefaults && isDefault(kind, view, field))) continue;
+    const isPlain = options.skipDefaults === true || EXCEPTIONS.has(field);
+    if (value === null || (isPlain && isDefault(kind, view, field))) continue;
     const isOpaque = OPAQUE_FIELDS.has(field);
     entry[field] = declared(value, isOpaque ? KEEP_ALL : options.references);
   }

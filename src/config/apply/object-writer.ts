@@ -10,7 +10,15 @@ import { withoutLifecycle } from '../actual/lifecycle.ts';
 import { labelsOf, PRUNED_LABEL } from '../actual/ownership.ts';
 import { ownedLabels } from '../plan/plan.ts';
 import type { PlanAction } from '../plan/plan-action.ts';
-import { isLeftPaused, mustPause, pauseNote, rebind, withBinding } from '../plan/rebind.ts';
+import {
+  isDeclaredPaused,
+  isLeftPaused,
+  mustPause,
+  pauseAndUpdate,
+  pauseNote,
+  rebind,
+  withBinding,
+} from '../plan/rebind.ts';
 import { isRecord } from '../objects/record.ts';
 import { ObjectRef, SecretRef } from '../objects/references.ts';
 import { triesAgain } from '../actual/try-again.ts';
@@ -87,9 +95,11 @@ export class ObjectWriter {
     // What is paused must run again, also when a stop is asked for.
     const again = <T>(write: () => Promise<T>) =>
       triesAgain(write, { pause: this.#options.pause, look: undefined, signal: undefined });
-    const isLeft = view !== undefined && isLeftPaused(kind, view);
+    const stays = isDeclaredPaused(kind, object);
+    const isLeft = view !== undefined && !stays && isLeftPaused(kind, view);
     if (isLeft && fields.size === 1) return again(() => client.act(kind, id, 'unpause'));
     if (!view || !(isLeft || mustPause(kind, fields, view))) return update(target.version);
+    if (stays) return pauseAndUpdate({ ...target, client, update, again });
     const note = pauseNote(view);
     if (body['labels']) Object.assign(body['labels'], note);
     const labels = { ...labelsOf(view), ...note };
