@@ -53,11 +53,12 @@ function unknownLines({ unknown }: Plan): string[] {
 }
 
 function renderAction(
-  { kind, identity, action, reason, changes, steps, note }: PlanAction,
+  { kind, identity, action, reason, changes, steps, note, ownership }: PlanAction,
   style: Style,
 ): string[] {
   const title = MARKS[action](style, oneLine(`${kind} ${identity}`));
-  const isPlain = action === 'none' || (action === 'create' && reason === CREATED);
+  const isPlain =
+    (action === 'none' && ownership !== 'other') || (action === 'create' && reason === CREATED);
   const because = isPlain ? '' : style.dim(`  (${reason})`);
   const leaves = changes.flatMap((change) => {
     if (isLong(change.old) && isLong(change.new)) return renderText(change, style);
