@@ -26,10 +26,10 @@ deployments:
     schedule: { type: cron, expression: "0 9 * * *", timezone: UTC }
     paused: true
 `;
-const SECTIONS = [
-  ...['agents', 'apis', 'credentials', 'deployments', 'keys', 'models', 'organizations'],
-  ...['providers', 'services', 'skills'],
-];
+const SECTIONS =
+  'agents apis credentials deployments keys models organizations providers services skills'.split(
+    ' ',
+  );
 
 it(
   verifies(
