@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { GatewayError } from '../../core/errors.ts';
-import { scanInSlices } from '../../core/json/json-document.ts';
+import { readInSlices } from '../../core/json/json-document.ts';
 import type { ValueBound } from '../../core/json/json-document.ts';
 import type { ResourceDefinition, Spec } from '../store/define-resource.ts';
 
@@ -16,7 +16,7 @@ export async function readObject(
   { optional = false, values }: { optional?: boolean; values: ValueBound },
 ): Promise<Body> {
   if (optional && bytes.length === 0) return {};
-  return (await scanInSlices(bytes, { values })).value;
+  return readInSlices(bytes, { values });
 }
 
 /** A body with the spellings of views, and others, turned into those of the declared fields. */

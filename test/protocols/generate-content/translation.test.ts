@@ -5,6 +5,7 @@ import type { CanonicalRequest } from '../../../src/protocols/canonical/canonica
 import { generateContentCodec as codec } from '../../../src/protocols/generate-content/codec/generate-content-codec.ts';
 import { peekGenerateContent } from '../../../src/protocols/generate-content/generate-content-request.ts';
 import { framesOf, toText } from '../codec-laws.ts';
+import { decodeAnswer } from '../../support/protocols.ts';
 
 const read = (body: object | string): CanonicalRequest =>
   codec.decodeRequest(
@@ -292,7 +293,7 @@ describe('a request to a provider', () => {
 });
 
 describe('an answer of a provider', () => {
-  const readAnswer = (value: object) => codec.decodeAnswer(JSON.stringify(value));
+  const readAnswer = (value: object) => decodeAnswer(codec, JSON.stringify(value));
   const said = (parts: object[], rest: object = {}): object => ({
     candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', ...rest }],
   });

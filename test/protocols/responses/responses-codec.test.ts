@@ -11,7 +11,7 @@ import type {
 import { toSignatureText } from '../../../src/protocols/canonical/reasoning-token.ts';
 import { responsesCodec } from '../../../src/protocols/responses/codec/responses-codec.ts';
 import { peekResponses } from '../../../src/protocols/responses/responses-request.ts';
-import { fakePeek } from '../../support/protocols.ts';
+import { fakePeek, encodeAnswer } from '../../support/protocols.ts';
 import { PLAIN_REQUEST } from '../canonical-arbitraries.ts';
 import { collectAnswer, framesOf, toEvents } from '../codec-laws.ts';
 import {
@@ -274,7 +274,7 @@ describe('a Responses answer of the gateway', () => {
     ['other', 'completed', null],
   ] as const)('that stopped by %s is %s', (kind, status, incomplete_details) => {
     const whole = { ...answer({ type: 'text', text: 'x' }), stop: { kind } };
-    const { value } = responsesCodec.encodeAnswer(whole, CONTEXT);
+    const { value } = encodeAnswer(responsesCodec, whole, CONTEXT);
     expect(value).toMatchObject({ status, incomplete_details });
     expect(write(toEvents(whole)).at(-1)).toMatchObject({
       type: `response.${status}`,
@@ -284,7 +284,8 @@ describe('a Responses answer of the gateway', () => {
 
   it('shows the signature of another protocol as a token', () => {
     const signature = { origin: 'messages', value: 'c2ln' } as const;
-    const { value } = responsesCodec.encodeAnswer(
+    const { value } = encodeAnswer(
+      responsesCodec,
       answer({ type: 'reasoning', text: 'hm', signature }),
       CONTEXT,
     );

@@ -3,6 +3,7 @@ import { readGenerateContentUsage } from '../generate-content-answer.ts';
 import { createGenerateContentDecoder } from './generate-content-decoder.ts';
 import { createGenerateContentEncoder } from './generate-content-encoder.ts';
 import { GENERATE_CONTENT_FEATURES } from './generate-content-features.ts';
+import { RAW_MEMBERS } from './read-part.ts';
 import { readGenerateContentAnswer } from './answer/read-answer.ts';
 import { readGenerateContentRequest } from './read-request.ts';
 import { refuseUntranslatable } from './refuse-untranslatable.ts';
@@ -21,6 +22,7 @@ export const generateContentCodec: CanonicalCodec = {
     return readGenerateContentRequest(peek);
   },
   encodeRequest: writeGenerateContentRequest,
+  rawMembers: RAW_MEMBERS,
   decodeAnswer: readGenerateContentAnswer,
   readUsage: readGenerateContentUsage,
   encodeAnswer: writeGenerateContentAnswer,
