@@ -84,8 +84,9 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
       return found.map((row) => toEntry<T>(decodeKey(row.key), row));
     },
     async commit(ops) {
+      const preparing = prepareCommit(ops, clock.now());
+      const prepared = preparing instanceof Promise ? await preparing : preparing;
       assertOpen();
-      const prepared = prepareCommit(ops, clock.now());
       const outcome = await rows.commit(prepared, steady.now());
       if ('failed' in outcome) return { ok: false, conflict: prepared[outcome.failed]!.key };
       if (watchers.size > 0) {

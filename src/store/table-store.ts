@@ -66,8 +66,9 @@ export function createTableStore(options: TableStoreOptions): Store {
       return table.list<T>(options);
     },
     async commit(ops) {
+      const preparing = prepareCommit(ops, clock.now());
+      const prepared = preparing instanceof Promise ? await preparing : preparing;
       assertOpen();
-      const prepared = prepareCommit(ops, clock.now());
       return writer.write((stage) => runCommit(prepared, stage));
     },
     async increment(key, by, { ttlMs } = {}) {

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { LONG_BYTES } from '../in-turns.ts';
 import type { Steps } from '../in-turns.ts';
 import { RawJson, stringifyWithRaw } from './raw.ts';
 
@@ -14,6 +15,11 @@ export function* writeSteps(value: unknown): Steps<Buffer> {
   const output = new Output();
   yield* write(value, output);
   return output.end();
+}
+
+/** True for what takes more than {@link LONG_BYTES} bytes or so, and is better written in steps. */
+export function isLong(value: unknown): boolean {
+  return leftOf(value, LONG_BYTES) <= 0;
 }
 
 /** Gathers what is written as bytes, piece by piece. */

@@ -57,8 +57,9 @@ export async function openLmdbStore(
       return reading(() => listRows<T>(context, options));
     },
     async commit(ops) {
+      const preparing = prepareCommit(ops, clock.now());
+      const prepared = preparing instanceof Promise ? await preparing : preparing;
       assertOpen();
-      const prepared = prepareCommit(ops, clock.now());
       return new Promise((resolve, reject) => {
         writer.add(createCommitUnit(context, prepared, { resolve, reject }));
       });
