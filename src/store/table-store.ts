@@ -7,9 +7,9 @@ import { StoreError, type CommitResult, type Entry, type Key, type ListOptions }
 import type { Store } from './store.ts';
 import { startSweeper } from './sweeper.ts';
 import { createTableWriter, type Stage, type TableWriterOptions } from './table-writer.ts';
-import { toEntry, type Row, type Table } from './table.ts';
+import { toEntry, type Changes, type Row, type Table } from './table.ts';
 import { fromEnvelope, toEnvelope } from './value-codec.ts';
-import { createWatchers } from './watchers.ts';
+import { createWatchers, type Watchers } from './watchers.ts';
 
 export interface TableStoreOptions extends Omit<TableWriterOptions, 'onChanged'> {
   driver: string;
@@ -29,9 +29,7 @@ export function createTableStore(options: TableStoreOptions): Store {
 
   const writer = createTableWriter({
     ...options,
-    onChanged(changes) {
-      if (watchers.size > 0) for (const id of changes.keys()) watchers.changed(id);
-    },
+    onChanged: (changes) => tell(watchers, changes),
   });
 
   const stopSweeper = startSweeper({
@@ -44,6 +42,11 @@ export function createTableStore(options: TableStoreOptions): Store {
   function assertOpen(): void {
     if (closing) throw new StoreError('closed', 'the store is closed');
   }
+
+  const write = (ops: readonly PreparedOp[]): Promise<CommitResult> => {
+    assertOpen();
+    return writer.write((stage) => runCommit(ops, stage));
+  };
 
   async function shutDown(): Promise<void> {
     stopSweeper();
@@ -65,11 +68,9 @@ export function createTableStore(options: TableStoreOptions): Store {
       assertOpen();
       return table.list<T>(options);
     },
-    async commit(ops) {
-      const preparing = prepareCommit(ops, clock.now());
-      const prepared = preparing instanceof Promise ? await preparing : preparing;
-      assertOpen();
-      return writer.write((stage) => runCommit(prepared, stage));
+    commit: async (ops) => {
+      const prepared = prepareCommit(ops, clock.now());
+      return prepared instanceof Promise ? prepared.then(write) : write(prepared);
     },
     async increment(key, by, { ttlMs } = {}) {
       assertOpen();
@@ -87,6 +88,10 @@ export function createTableStore(options: TableStoreOptions): Store {
     },
     close: () => (closing ??= shutDown()),
   };
+}
+
+function tell(watchers: Watchers, changes: Changes): void {
+  if (watchers.size > 0) for (const id of changes.keys()) watchers.changed(id);
 }
 
 function runCommit(ops: readonly PreparedOp[], stage: Stage): CommitResult {

@@ -6,7 +6,7 @@ import { RawJson, stringifyWithRaw } from './raw.ts';
 /** Characters, about, that are written at once. */
 const BATCH_CHARS = 16 * 1024;
 /** Characters of a text that are written at once. */
-const TEXT_CHARS = 512 * 1024;
+const TEXT_CHARS = 128 * 1024;
 /** Characters that a value takes beside its texts. */
 const VALUE_CHARS = 8;
 
