@@ -26,7 +26,6 @@ export function createTableStore(options: TableStoreOptions): Store {
   const { clock, steady, table, driver } = options;
   const watchers = createWatchers();
   let closing: Promise<void> | undefined;
-
   const writer = createTableWriter({
     ...options,
     onChanged: (changes) => tell(watchers, changes),
@@ -61,8 +60,7 @@ export function createTableStore(options: TableStoreOptions): Store {
     async get<T>(key: Key): Promise<Entry<T> | undefined> {
       assertOpen();
       const id = toId(encodeKey(key));
-      const row = table.get(id);
-      return row && toEntry<T>(id, row);
+      return entryOf<T>(table, id);
     },
     async list<T>(options: ListOptions): Promise<Entry<T>[]> {
       assertOpen();
@@ -84,10 +82,15 @@ export function createTableStore(options: TableStoreOptions): Store {
     },
     async ping() {
       assertOpen();
-      await options.ping();
+      return options.ping();
     },
     close: () => (closing ??= shutDown()),
   };
+}
+
+function entryOf<T>(table: Table, id: string): Entry<T> | undefined {
+  const row = table.get(id);
+  return row && toEntry<T>(id, row);
 }
 
 function tell(watchers: Watchers, changes: Changes): void {
