@@ -4,10 +4,12 @@ import { decodeKey, encodeKey } from './key-codec.ts';
 import { type ListPlan, toListPlan } from './list-options.ts';
 import { expiryOf, prepareCommit, type PreparedOp, toId } from './prepare-commit.ts';
 import { type Entry, type Key, type ListOptions, type Store, StoreError } from './store.ts';
+import type { CommitResult } from './store.ts';
 import { correctExpiries, type RemoteExpiries } from './remote-expiries.ts';
 import { startSweeper } from './sweeper.ts';
 import { fromEnvelope } from './value-codec.ts';
 import type { Watchers } from './watchers.ts';
+import { WriteOrder } from './write-order.ts';
 
 export interface RemoteRow {
   readonly envelope: Buffer;
@@ -57,15 +59,33 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
   const { driver, rows, clock, watchers, warnings = [] } = options;
   const steady = createSteadyClock(clock);
   const stopSweeper = startSweeping(rows, clock, steady);
+  const order = new WriteOrder();
   let closing: Promise<void> | undefined;
 
   function assertOpen(): void {
     if (closing) throw new StoreError('closed', 'the store is closed');
   }
 
+  async function commit(ops: readonly PreparedOp[]): Promise<CommitResult> {
+    const outcome = await rows.commit(ops, steady.now());
+    if ('failed' in outcome) return { ok: false, conflict: ops[outcome.failed]!.key };
+    if (watchers.size > 0) {
+      for (const { type, id } of ops) if (type !== 'check') watchers.changed(id);
+    }
+    return { ok: true, version: outcome.version };
+  }
+
+  async function increment(asked: RemoteIncrement): Promise<number> {
+    const sum = await rows.increment(asked, steady.now());
+    if (sum === undefined) throw notANumber();
+    watchers.changed(toId(asked.bytes));
+    return sum;
+  }
+
   async function shutDown(): Promise<void> {
     stopSweeper();
     watchers.close();
+    await order.idle();
     await rows.close();
   }
 
@@ -83,27 +103,25 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
       const found = await rows.list(toListPlan(options), steady.now());
       return found.map((row) => toEntry<T>(decodeKey(row.key), row));
     },
-    async commit(ops) {
-      const preparing = prepareCommit(ops, clock.now());
-      const prepared = preparing instanceof Promise ? await preparing : preparing;
-      assertOpen();
-      const outcome = await rows.commit(prepared, steady.now());
-      if ('failed' in outcome) return { ok: false, conflict: prepared[outcome.failed]!.key };
-      if (watchers.size > 0) {
-        for (const { type, id } of prepared) if (type !== 'check') watchers.changed(id);
-      }
-      return { ok: true, version: outcome.version };
-    },
-    async increment(key, by, { ttlMs } = {}) {
-      assertOpen();
-      if (!Number.isFinite(by)) throw new StoreError('invalid_value', 'a counter must stay finite');
-      const bytes = encodeKey(key);
-      const expiresAt = expiryOf(ttlMs, clock.now());
-      const sum = await rows.increment({ bytes, by, expiresAt }, steady.now());
-      if (sum === undefined) throw notANumber();
-      watchers.changed(toId(bytes));
-      return sum;
-    },
+    commit: (ops) =>
+      order.run({
+        prepare() {
+          assertOpen();
+          return prepareCommit(ops, clock.now());
+        },
+        write: commit,
+      }),
+    increment: (key, by, { ttlMs } = {}) =>
+      order.run({
+        prepare() {
+          assertOpen();
+          if (!Number.isFinite(by)) {
+            throw new StoreError('invalid_value', 'a counter must stay finite');
+          }
+          return { bytes: encodeKey(key), by, expiresAt: expiryOf(ttlMs, clock.now()) };
+        },
+        write: increment,
+      }),
     watch(prefix, listener) {
       assertOpen();
       return watchers.add(prefix, listener);

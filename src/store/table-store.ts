@@ -10,6 +10,7 @@ import { createTableWriter, type Stage, type TableWriterOptions } from './table-
 import { toEntry, type Changes, type Row, type Table } from './table.ts';
 import { fromEnvelope, toEnvelope } from './value-codec.ts';
 import { createWatchers, type Watchers } from './watchers.ts';
+import { WriteOrder } from './write-order.ts';
 
 export interface TableStoreOptions extends Omit<TableWriterOptions, 'onChanged'> {
   driver: string;
@@ -25,6 +26,7 @@ export interface TableStoreOptions extends Omit<TableWriterOptions, 'onChanged'>
 export function createTableStore(options: TableStoreOptions): Store {
   const { clock, steady, table, driver } = options;
   const watchers = createWatchers();
+  const order = new WriteOrder();
   let closing: Promise<void> | undefined;
   const writer = createTableWriter({
     ...options,
@@ -42,14 +44,10 @@ export function createTableStore(options: TableStoreOptions): Store {
     if (closing) throw new StoreError('closed', 'the store is closed');
   }
 
-  const write = (ops: readonly PreparedOp[]): Promise<CommitResult> => {
-    assertOpen();
-    return writer.write((stage) => runCommit(ops, stage));
-  };
-
   async function shutDown(): Promise<void> {
     stopSweeper();
     watchers.close();
+    await order.idle();
     await writer.idle();
     await options.close();
   }
@@ -66,16 +64,22 @@ export function createTableStore(options: TableStoreOptions): Store {
       assertOpen();
       return table.list<T>(options);
     },
-    commit: async (ops) => {
-      const prepared = prepareCommit(ops, clock.now());
-      return prepared instanceof Promise ? prepared.then(write) : write(prepared);
-    },
-    async increment(key, by, { ttlMs } = {}) {
-      assertOpen();
-      const id = toId(encodeKey(key));
-      const expiresAt = expiryOf(ttlMs, clock.now());
-      return writer.write((stage) => runIncrement(stage, { id, by, expiresAt }));
-    },
+    commit: (ops) =>
+      order.run({
+        prepare() {
+          assertOpen();
+          return prepareCommit(ops, clock.now());
+        },
+        write: (prepared) => writer.write((stage) => runCommit(prepared, stage)),
+      }),
+    increment: (key, by, { ttlMs } = {}) =>
+      order.run({
+        prepare() {
+          assertOpen();
+          return { id: toId(encodeKey(key)), by, expiresAt: expiryOf(ttlMs, clock.now()) };
+        },
+        write: (increment) => writer.write((stage) => runIncrement(stage, increment)),
+      }),
     watch(prefix, listener) {
       assertOpen();
       return watchers.add(prefix, listener);

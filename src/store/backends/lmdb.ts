@@ -20,6 +20,7 @@ import { StoreError, type Entry, type Key, type ListOptions, type Store } from '
 import { startSweeper } from '../sweeper.ts';
 import { fromEnvelope } from '../value-codec.ts';
 import { createWatchers } from '../watchers.ts';
+import { WriteOrder } from '../write-order.ts';
 
 /** For tests, which cannot fill a disk. */
 export type LmdbOverrides = Partial<Pick<LmdbEnvironment, 'freeBytes'>>;
@@ -35,7 +36,7 @@ export async function openLmdbStore(
   overrides: LmdbOverrides = {},
 ): Promise<Store> {
   const environment = { ...openWhole(directory), ...overrides };
-  const { watchers, writer, context, stop } = startParts(environment, directory, clock);
+  const { watchers, writer, context, order, stop } = startParts(environment, directory, clock);
   const increment = createIncrementer(context, writer);
   let closing: Promise<void> | undefined;
 
@@ -56,18 +57,25 @@ export async function openLmdbStore(
       assertOpen();
       return reading(() => listRows<T>(context, options));
     },
-    async commit(ops) {
-      const preparing = prepareCommit(ops, clock.now());
-      const prepared = preparing instanceof Promise ? await preparing : preparing;
-      assertOpen();
-      return new Promise((resolve, reject) => {
-        writer.add(createCommitUnit(context, prepared, { resolve, reject }));
-      });
-    },
-    async increment(key, by, options) {
-      assertOpen();
-      return increment(encodeKey(key), by, expiryOf(options?.ttlMs, clock.now()));
-    },
+    commit: (ops) =>
+      order.run({
+        prepare() {
+          assertOpen();
+          return prepareCommit(ops, clock.now());
+        },
+        write: (prepared) =>
+          new Promise((resolve, reject) => {
+            writer.add(createCommitUnit(context, prepared, { resolve, reject }));
+          }),
+      }),
+    increment: (key, by, options) =>
+      order.run({
+        prepare() {
+          assertOpen();
+          return { bytes: encodeKey(key), by, expiresAt: expiryOf(options?.ttlMs, clock.now()) };
+        },
+        write: increment,
+      }),
     watch(prefix, listener) {
       assertOpen();
       return watchers.add(prefix, listener);
@@ -106,14 +114,16 @@ function startParts(environment: LmdbEnvironment, directory: string, clock: Cloc
     sweep: (limit) => sweep(context, writer, limit),
     correct: () => correctAll(context, writer, clock),
   });
+  const order = new WriteOrder();
   const stop = async (): Promise<void> => {
     stopSweeper();
     watchers.close();
-    feed.close();
+    await order.idle();
     await writer.idle();
+    feed.close();
     await root.close();
   };
-  return { watchers, writer, context, stop };
+  return { watchers, writer, context, order, stop };
 }
 
 async function reading<R>(read: () => R): Promise<R> {
@@ -150,10 +160,16 @@ function listRows<T>({ environment, steady }: UnitContext, options: ListOptions)
   return entries;
 }
 
+interface Increment {
+  readonly bytes: Buffer;
+  readonly by: number;
+  readonly expiresAt: number;
+}
+
 /** Increments of one counter that are asked for in one turn share one write. */
 function createIncrementer(context: UnitContext, writer: GroupWriter) {
   const joinable = new Map<string, IncrementUnit>();
-  return (bytes: Buffer, by: number, expiresAt: number): Promise<number> =>
+  return ({ bytes, by, expiresAt }: Increment): Promise<number> =>
     new Promise((resolve, reject) => {
       const id = toId(bytes);
       let unit = joinable.get(id);
