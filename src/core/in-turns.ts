@@ -6,7 +6,7 @@ export const LONG_BYTES = 64 * 1024;
 
 /** Milliseconds after which a turn ends with the step that is under way. */
 const TURN_MS = 2;
-/** Elements that one step of {@link collectSteps} reads. */
+/** Elements that one step of {@link eachInSteps} takes. */
 const ELEMENTS = 64;
 
 export interface TurnsOptions {
@@ -61,7 +61,10 @@ export class Turns {
   };
 }
 
-/** One for the process, as its event loop is one. */
+/**
+ * Module state, since it stands for the one event loop of the process: work that shares its turns
+ * must meet in one queue, wherever it comes from. Holds nothing once the work is done.
+ */
 const turns = new Turns({ now: () => performance.now(), defer: setImmediate });
 
 export function atOnce<T>(steps: Steps<T>): T {
@@ -80,15 +83,25 @@ export function inTurns<T>(steps: Steps<T>): T | Promise<T> {
   return first.done ? first.value : turns.run(steps);
 }
 
+/** Calls `take` for each element of a list, some in each step. */
+export function* eachInSteps<T>(
+  list: readonly T[],
+  take: (element: T, index: number) => void,
+): Steps<void> {
+  for (let index = 0; index < list.length; index++) {
+    if (index % ELEMENTS === ELEMENTS - 1) yield;
+    take(list[index] as T, index);
+  }
+}
+
 /** What is made of each element of a list, in one list. */
 export function* collectSteps<T, R>(
   list: readonly T[],
   read: (element: T, index: number) => readonly R[],
 ): Steps<R[]> {
   const all: R[] = [];
-  for (let index = 0; index < list.length; index++) {
-    if (index % ELEMENTS === ELEMENTS - 1) yield;
-    for (const one of read(list[index] as T, index)) all.push(one);
-  }
+  yield* eachInSteps(list, (element, index) => {
+    for (const one of read(element, index)) all.push(one);
+  });
   return all;
 }

@@ -6,8 +6,9 @@ import type {
   AnswerContext,
   CanonicalCodec,
   Encoded,
+  RequestTarget,
 } from '../../src/protocols/canonical/codec.ts';
-import type { CanonicalAnswer } from '../../src/protocols/canonical/canonical.ts';
+import type { CanonicalAnswer, CanonicalRequest } from '../../src/protocols/canonical/canonical.ts';
 import type { AnswerOptions, EncodeOptions, RequestPeek } from '../../src/protocols/protocol.ts';
 
 /** What the pipeline tells a protocol of a call, for tests that call protocols themselves. */
@@ -42,6 +43,23 @@ export function fakePeek(overrides: Partial<RequestPeek> = {}): RequestPeek {
     outputBound: undefined,
     ...overrides,
   };
+}
+
+/** A client's request in the canonical form. */
+export function decodeRequest(
+  codec: Pick<CanonicalCodec, 'decodeRequest'>,
+  peek: RequestPeek,
+): CanonicalRequest {
+  return runSteps(codec.decodeRequest(peek));
+}
+
+/** A canonical request as its provider is sent it. */
+export function encodeRequest(
+  codec: Pick<CanonicalCodec, 'encodeRequest'>,
+  request: CanonicalRequest,
+  target: RequestTarget,
+): Encoded {
+  return runSteps(codec.encodeRequest(request, target));
 }
 
 /** A provider's answer in the canonical form. */

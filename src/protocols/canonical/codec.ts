@@ -68,8 +68,8 @@ export interface CanonicalCodec {
    * @throws GatewayError `invalid_request` with `param` for what is no request of the protocol;
    *   `unsupported_feature` with `param` for what the contract refuses to translate
    */
-  decodeRequest(peek: RequestPeek): CanonicalRequest;
-  encodeRequest(request: CanonicalRequest, target: RequestTarget): Encoded;
+  decodeRequest(peek: RequestPeek): Steps<CanonicalRequest>;
+  encodeRequest(request: CanonicalRequest, target: RequestTarget): Steps<Encoded>;
   /** Members of its answers whose objects and arrays are kept as they are spelled. Default: none. */
   readonly rawMembers?: readonly string[];
   /** Undefined: not a valid answer of the protocol. */

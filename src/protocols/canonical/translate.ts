@@ -71,10 +71,10 @@ function* encodeSteps(
 ): Steps<Buffer> {
   yield* peek.json.valueSteps();
   yield;
-  const asked = client.decodeRequest(peek);
+  const asked = yield* client.decodeRequest(peek);
   yield;
   const readable = withoutOtherAccounts(asked, options.account);
-  const encoded = provider.encodeRequest(readable ?? asked, options);
+  const encoded = yield* provider.encodeRequest(readable ?? asked, options);
   const losses: Feature[] = readable ? ['reasoning_signatures'] : [];
   const names = namesOf([...losses, ...encoded.losses], fields);
   const lost = new Set([...asked.unmapped, ...(encoded.lost ?? []), ...names]);

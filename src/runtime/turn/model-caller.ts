@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { GatewayError } from '../../core/errors.ts';
 import type { IdSource } from '../../core/ids.ts';
+import { inTurns } from '../../core/in-turns.ts';
 import { stringifyWithRaw } from '../../core/json/raw.ts';
 import { createSseFramer } from '../../core/sse/sse.ts';
 import type { Usage } from '../../core/usage.ts';
@@ -136,13 +137,14 @@ async function open(
 ): Promise<PipeableBody> {
   const { clock, defaultMaxTokens } = inference;
   const snapshot = catalog();
-  const { value } = messagesCodec.encodeRequest(request, {
+  const encoding = messagesCodec.encodeRequest(request, {
     model,
     defaultMaxTokens: snapshot.models.get(model)?.maxOutputTokens ?? defaultMaxTokens,
     askUsage: true,
     // No rule of a vendor's may match a logical name.
     capabilities: UNKNOWN,
   });
+  const { value } = await inTurns(encoding);
   const result = await runInference(
     {
       id: ids.next('req'),

@@ -11,7 +11,7 @@ import type {
 import { chatCodec } from '../../../src/protocols/chat/codec/chat-codec.ts';
 import { verifies } from '../../requirements.ts';
 import { collectAnswer, framesOf, peekBody, toEvents } from '../codec-laws.ts';
-import { encodeAnswer } from '../../support/protocols.ts';
+import { encodeAnswer, decodeRequest } from '../../support/protocols.ts';
 
 const peek = peekBody(Buffer.from('{"model":"acme/one","messages":[]}'));
 const context = (keepUsage = true) => ({
@@ -172,7 +172,7 @@ describe('chat streams for clients', () => {
         tool_calls: whole.tool_calls,
       };
       const body = { model: 'm', messages: [message] };
-      const read = chatCodec.decodeRequest(peekBody(Buffer.from(JSON.stringify(body))));
+      const read = decodeRequest(chatCodec, peekBody(Buffer.from(JSON.stringify(body))));
       expect(read.turns[0]?.parts).toEqual(parts);
     }
   });

@@ -10,7 +10,7 @@ import {
   messagesEvents,
   messagesFrames,
 } from '../../support/messages.ts';
-import { fakePeek, decodeAnswer, encodeAnswer } from '../../support/protocols.ts';
+import { fakePeek, decodeAnswer, encodeAnswer, decodeRequest } from '../../support/protocols.ts';
 import { collectAnswer, framesOf, toEvents, toText } from '../codec-laws.ts';
 
 const CONTEXT = { model: 'acme/one', id: 'req_1', created: 1, keepUsage: true, peek: fakePeek() };
@@ -66,7 +66,10 @@ describe('an answer for a Messages client', () => {
       messages: [{ role: 'assistant', content: message.content }],
     };
     const bytes = Buffer.from(JSON.stringify(body));
-    const { turns } = messagesCodec.decodeRequest(fakePeek({ body: bytes, json: scanJson(bytes) }));
+    const { turns } = decodeRequest(
+      messagesCodec,
+      fakePeek({ body: bytes, json: scanJson(bytes) }),
+    );
     expect(turns[0]?.parts).toEqual(parts);
   });
 

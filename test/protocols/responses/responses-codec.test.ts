@@ -11,7 +11,7 @@ import type {
 import { toSignatureText } from '../../../src/protocols/canonical/reasoning-token.ts';
 import { responsesCodec } from '../../../src/protocols/responses/codec/responses-codec.ts';
 import { peekResponses } from '../../../src/protocols/responses/responses-request.ts';
-import { fakePeek, encodeAnswer } from '../../support/protocols.ts';
+import { fakePeek, encodeAnswer, decodeRequest, encodeRequest } from '../../support/protocols.ts';
 import { PLAIN_REQUEST } from '../canonical-arbitraries.ts';
 import { collectAnswer, framesOf, toEvents } from '../codec-laws.ts';
 import {
@@ -39,9 +39,12 @@ const CONTEXT = {
 };
 
 const decode = (body: object): CanonicalRequest =>
-  responsesCodec.decodeRequest(peekResponses(Buffer.from(JSON.stringify({ model: 'm', ...body }))));
+  decodeRequest(
+    responsesCodec,
+    peekResponses(Buffer.from(JSON.stringify({ model: 'm', ...body }))),
+  );
 const encode = (request: Partial<CanonicalRequest>) => {
-  const { value, losses } = responsesCodec.encodeRequest({ ...PLAIN_REQUEST, ...request }, TARGET);
+  const { value, losses } = encodeRequest(responsesCodec, { ...PLAIN_REQUEST, ...request }, TARGET);
   return { body: value as Record<string, unknown>, losses };
 };
 const answer = (...parts: Part[]): CanonicalAnswer => ({

@@ -17,9 +17,9 @@ import { writeGenerateContentRequest } from './write-request.ts';
 export const generateContentCodec: CanonicalCodec = {
   id: 'generate-content',
   features: GENERATE_CONTENT_FEATURES,
-  decodeRequest(peek) {
-    refuseUntranslatable(peek.json.value);
-    return readGenerateContentRequest(peek);
+  *decodeRequest(peek) {
+    yield* refuseUntranslatable(peek.json.value);
+    return yield* readGenerateContentRequest(peek);
   },
   encodeRequest: writeGenerateContentRequest,
   rawMembers: RAW_MEMBERS,

@@ -1,3 +1,5 @@
+import { collectSteps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/in-turns.ts';
 import type {
   DocumentPart,
   ImagePart,
@@ -18,9 +20,9 @@ type Losses = Set<Feature>;
 type Item = Readonly<Record<string, unknown>>;
 
 /** The items of a conversation; what they cannot say is added to `losses`. */
-export function writeInput(turns: readonly Turn[], losses: Losses): object[] {
+export function writeInput(turns: readonly Turn[], losses: Losses): Steps<object[]> {
   const custom = customCallsOf(turns);
-  return turns.flatMap((turn) => {
+  return collectSteps(turns, (turn) => {
     if (turn.name !== undefined) losses.add('participant_names');
     const { role, parts } = turn;
     if (role === 'assistant') return writeAssistant(parts, losses);
