@@ -59,28 +59,13 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
   const { driver, rows, clock, watchers, warnings = [] } = options;
   const steady = createSteadyClock(clock);
   const stopSweeper = startSweeping(rows, clock, steady);
-  const order = new WriteOrder();
   let closing: Promise<void> | undefined;
 
   function assertOpen(): void {
     if (closing) throw new StoreError('closed', 'the store is closed');
   }
-
-  async function commit(ops: readonly PreparedOp[]): Promise<CommitResult> {
-    const outcome = await rows.commit(ops, steady.now());
-    if ('failed' in outcome) return { ok: false, conflict: ops[outcome.failed]!.key };
-    if (watchers.size > 0) {
-      for (const { type, id } of ops) if (type !== 'check') watchers.changed(id);
-    }
-    return { ok: true, version: outcome.version };
-  }
-
-  async function increment(asked: RemoteIncrement): Promise<number> {
-    const sum = await rows.increment(asked, steady.now());
-    if (sum === undefined) throw notANumber();
-    watchers.changed(toId(asked.bytes));
-    return sum;
-  }
+  const order = new WriteOrder(assertOpen);
+  const { commit, increment } = createWrites(options, steady);
 
   async function shutDown(): Promise<void> {
     stopSweeper();
@@ -105,21 +90,16 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
     },
     commit: (ops) =>
       order.run({
-        prepare() {
-          assertOpen();
-          return prepareCommit(ops, clock.now());
-        },
+        prepare: () => prepareCommit(ops, clock.now()),
         write: commit,
       }),
     increment: (key, by, { ttlMs } = {}) =>
       order.run({
-        prepare() {
-          assertOpen();
-          if (!Number.isFinite(by)) {
-            throw new StoreError('invalid_value', 'a counter must stay finite');
-          }
-          return { bytes: encodeKey(key), by, expiresAt: expiryOf(ttlMs, clock.now()) };
-        },
+        prepare: () => ({
+          bytes: encodeKey(key),
+          by: finite(by),
+          expiresAt: expiryOf(ttlMs, clock.now()),
+        }),
         write: increment,
       }),
     watch(prefix, listener) {
@@ -134,6 +114,27 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
   };
 }
 
+/** Writes what is prepared, and tells the watchers of this process. */
+function createWrites({ rows, watchers }: RemoteStoreOptions, steady: SteadyClock) {
+  async function commit(ops: readonly PreparedOp[]): Promise<CommitResult> {
+    const outcome = await rows.commit(ops, steady.now());
+    if ('failed' in outcome) return { ok: false, conflict: ops[outcome.failed]!.key };
+    if (watchers.size > 0) {
+      for (const { type, id } of ops) if (type !== 'check') watchers.changed(id);
+    }
+    return { ok: true, version: outcome.version };
+  }
+
+  async function increment(asked: RemoteIncrement): Promise<number> {
+    const sum = await rows.increment(asked, steady.now());
+    if (sum === undefined) throw notANumber();
+    watchers.changed(toId(asked.bytes));
+    return sum;
+  }
+
+  return { commit, increment };
+}
+
 function startSweeping(rows: RemoteRows, clock: Clock, steady: SteadyClock): () => void {
   return startSweeper({
     clock,
@@ -141,6 +142,11 @@ function startSweeping(rows: RemoteRows, clock: Clock, steady: SteadyClock): () 
     sweep: (limit) => rows.sweep(steady.now(), limit),
     correct: () => correctExpiries(rows.expiries, clock.now()),
   });
+}
+
+function finite(by: number): number {
+  if (!Number.isFinite(by)) throw new StoreError('invalid_value', 'a counter must stay finite');
+  return by;
 }
 
 function notANumber(): StoreError {

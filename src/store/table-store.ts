@@ -26,7 +26,6 @@ export interface TableStoreOptions extends Omit<TableWriterOptions, 'onChanged'>
 export function createTableStore(options: TableStoreOptions): Store {
   const { clock, steady, table, driver } = options;
   const watchers = createWatchers();
-  const order = new WriteOrder();
   let closing: Promise<void> | undefined;
   const writer = createTableWriter({
     ...options,
@@ -43,6 +42,7 @@ export function createTableStore(options: TableStoreOptions): Store {
   function assertOpen(): void {
     if (closing) throw new StoreError('closed', 'the store is closed');
   }
+  const order = new WriteOrder(assertOpen);
 
   async function shutDown(): Promise<void> {
     stopSweeper();
@@ -57,8 +57,7 @@ export function createTableStore(options: TableStoreOptions): Store {
     driver,
     async get<T>(key: Key): Promise<Entry<T> | undefined> {
       assertOpen();
-      const id = toId(encodeKey(key));
-      return entryOf<T>(table, id);
+      return entryOf<T>(table, toId(encodeKey(key)));
     },
     async list<T>(options: ListOptions): Promise<Entry<T>[]> {
       assertOpen();
@@ -66,18 +65,12 @@ export function createTableStore(options: TableStoreOptions): Store {
     },
     commit: (ops) =>
       order.run({
-        prepare() {
-          assertOpen();
-          return prepareCommit(ops, clock.now());
-        },
+        prepare: () => prepareCommit(ops, clock.now()),
         write: (prepared) => writer.write((stage) => runCommit(prepared, stage)),
       }),
     increment: (key, by, { ttlMs } = {}) =>
       order.run({
-        prepare() {
-          assertOpen();
-          return { id: toId(encodeKey(key)), by, expiresAt: expiryOf(ttlMs, clock.now()) };
-        },
+        prepare: () => ({ id: toId(encodeKey(key)), by, expiresAt: expiryOf(ttlMs, clock.now()) }),
         write: (increment) => writer.write((stage) => runIncrement(stage, increment)),
       }),
     watch(prefix, listener) {

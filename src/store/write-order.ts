@@ -16,10 +16,17 @@ export class WriteOrder {
   #last: Promise<void> | undefined;
   #underWay = 0;
   readonly #idle: (() => void)[] = [];
+  readonly #assertOpen: () => void;
+
+  /** @param assertOpen throws once the store refuses what is asked for */
+  constructor(assertOpen: () => void) {
+    this.#assertOpen = assertOpen;
+  }
 
   async run<T, R>(task: OrderedWrite<T, R>): Promise<R> {
     this.#underWay++;
     try {
+      this.#assertOpen();
       const prepared = task.prepare();
       if (this.#last || prepared instanceof Promise) return await this.#behind(prepared, task);
       return await task.write(prepared);

@@ -73,7 +73,7 @@ function* encodeSteps(
   yield;
   const asked = yield* client.decodeRequest(peek);
   yield;
-  const readable = withoutOtherAccounts(asked, options.account);
+  const readable = yield* withoutOtherAccounts(asked, options.account);
   const encoded = yield* provider.encodeRequest(readable ?? asked, options);
   const losses: Feature[] = readable ? ['reasoning_signatures'] : [];
   const names = namesOf([...losses, ...encoded.losses], fields);

@@ -47,16 +47,14 @@ export function* fitRequest(
     if (path === undefined) losses.add('builtin_tools');
     else lost.push(path);
   });
-  const { turns: said, tools } = takes.custom_tools ? own : fitCustomTools(own, losses);
-  yield;
-  const turns = fitTurns(said, takes);
-  yield;
-  const read = fitDocuments(turns, takes.document_types);
-  yield;
+  const { turns: said, tools } = takes.custom_tools ? own : yield* fitCustomTools(own, losses);
+  const turns = yield* fitTurns(said, takes);
+  const read = yield* fitDocuments(turns, takes.document_types);
+  const fitting = yield* fitToolIds(read, takes.tool_id_length);
   return {
     ...sampled,
     ...(isShort && { maxOutputTokens: takes.min_output_tokens }),
-    turns: fitToolIds(read, takes.tool_id_length),
+    turns: fitting,
     tools,
     reasoning,
     lost,

@@ -36,13 +36,14 @@ export async function openLmdbStore(
   overrides: LmdbOverrides = {},
 ): Promise<Store> {
   const environment = { ...openWhole(directory), ...overrides };
-  const { watchers, writer, context, order, stop } = startParts(environment, directory, clock);
+  const { watchers, writer, context, stop } = startParts(environment, directory, clock);
   const increment = createIncrementer(context, writer);
   let closing: Promise<void> | undefined;
 
   function assertOpen(): void {
     if (closing) throw new StoreError('closed', 'the store is closed');
   }
+  const order = new WriteOrder(assertOpen);
 
   return {
     scope: 'host',
@@ -59,10 +60,7 @@ export async function openLmdbStore(
     },
     commit: (ops) =>
       order.run({
-        prepare() {
-          assertOpen();
-          return prepareCommit(ops, clock.now());
-        },
+        prepare: () => prepareCommit(ops, clock.now()),
         write: (prepared) =>
           new Promise((resolve, reject) => {
             writer.add(createCommitUnit(context, prepared, { resolve, reject }));
@@ -70,10 +68,11 @@ export async function openLmdbStore(
       }),
     increment: (key, by, options) =>
       order.run({
-        prepare() {
-          assertOpen();
-          return { bytes: encodeKey(key), by, expiresAt: expiryOf(options?.ttlMs, clock.now()) };
-        },
+        prepare: () => ({
+          bytes: encodeKey(key),
+          by,
+          expiresAt: expiryOf(options?.ttlMs, clock.now()),
+        }),
         write: increment,
       }),
     watch(prefix, listener) {
@@ -84,7 +83,7 @@ export async function openLmdbStore(
       assertOpen();
       await ping(environment, writer);
     },
-    close: () => (closing ??= stop()),
+    close: () => (closing ??= stop(order)),
   };
 }
 
@@ -114,8 +113,7 @@ function startParts(environment: LmdbEnvironment, directory: string, clock: Cloc
     sweep: (limit) => sweep(context, writer, limit),
     correct: () => correctAll(context, writer, clock),
   });
-  const order = new WriteOrder();
-  const stop = async (): Promise<void> => {
+  const stop = async (order: WriteOrder): Promise<void> => {
     stopSweeper();
     watchers.close();
     await order.idle();
@@ -123,7 +121,7 @@ function startParts(environment: LmdbEnvironment, directory: string, clock: Cloc
     feed.close();
     await root.close();
   };
-  return { watchers, writer, context, order, stop };
+  return { watchers, writer, context, stop };
 }
 
 async function reading<R>(read: () => R): Promise<R> {

@@ -23,7 +23,7 @@ export function* writeConversation(
   turns: readonly Turn[],
   losses: Set<Feature>,
 ): Steps<WrittenConversation> {
-  const writing = writingFor(turns, losses);
+  const writing = yield* writingFor(turns, losses);
   const system: WrittenPart[] = [];
   const contents: Content[] = [];
   let afterResults = false;
@@ -51,10 +51,11 @@ function goesOn(
   return afterResults && last.role === 'user';
 }
 
-function writingFor(turns: readonly Turn[], losses: Set<Feature>): PartWriting {
+function* writingFor(turns: readonly Turn[], losses: Set<Feature>): Steps<PartWriting> {
   const names = new Map<string, string>();
-  for (const { parts } of turns)
+  yield* eachInSteps(turns, ({ parts }) => {
     for (const part of parts) if (part.type === 'tool_call') names.set(part.id, part.name);
+  });
   return {
     losses,
     names,

@@ -1,4 +1,4 @@
-import { collectSteps } from '../../../core/in-turns.ts';
+import { collectSteps, eachInSteps } from '../../../core/in-turns.ts';
 import type { Steps } from '../../../core/in-turns.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import { parseSteps } from '../../../core/json/parse-steps.ts';
@@ -25,7 +25,7 @@ export function* decodeMessagesRequest(peek: RequestPeek): Steps<CanonicalReques
   const said = yield* collectSteps(messages, (message, index) =>
     toTurns(message, place(`messages[${index}]`), results),
   );
-  refuseFiles(said);
+  yield* refuseFiles(said);
   const turns = yield* withoutOrphans(said, results, (path) => unmapped.add(path));
   const system = value['system'];
   if (system !== undefined)
@@ -47,7 +47,7 @@ function* messagesOf({ body, json }: RequestPeek): Steps<unknown> {
 }
 
 /** Throws `unsupported_feature` for a file that was uploaded to another vendor. */
-function refuseFiles(turns: readonly Turn[]): void {
+function* refuseFiles(turns: readonly Turn[]): Steps<void> {
   const check = (part: Part): void => {
     if (part.type === 'tool_result') part.content.forEach(check);
     if (part.type !== 'opaque' || !isJsonObject(part.value)) return;
@@ -56,7 +56,7 @@ function refuseFiles(turns: readonly Turn[]): void {
     const place = (part.path ?? '').replace(/\.\w+$/, '');
     throw storedFile(`${place}.source.file_id`);
   };
-  for (const { parts } of turns) parts.forEach(check);
+  yield* eachInSteps(turns, ({ parts }) => parts.forEach(check));
 }
 
 /** Results of tools stand in messages of the user; they are turns of their own. */
