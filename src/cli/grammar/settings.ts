@@ -18,7 +18,7 @@ export interface SettingsFile {
 }
 
 /**
- * What files say about global flags, by the name of the flag: project before user before system. Throws
+ * Global flags in settings files, by name: project before user before system. Throws
  * `invalid_settings` (exit 3).
  */
 export async function readSettings(

@@ -18,7 +18,10 @@ export async function withServer(
   return config ? use(config.server) : invalidConfig(diagnostics);
 }
 
-/** How long work is stopped, and told of on a terminal: every other second, one line. */
+/**
+ * Options that stop work on an interrupt and show its progress on a terminal: every other second,
+ * one line.
+ */
 export function storeWork({ context }: Pick<CommandInput, 'context'>): WalkOptions & CopyOptions {
   const { clock, io, output, signal } = context;
   let toldAt = clock.monotonic();

@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../command.ts';
 import { LIMIT, RANGE } from './shared-words.ts';
 
-/** What a key may know of its own organization, in the order of help. */
+/** Commands by which a key sees its own organization, in the order of help. */
 export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'account',

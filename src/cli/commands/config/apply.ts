@@ -145,7 +145,7 @@ function waitProgress({ io, output }: CommandContext): WaitOptions['onWaiting'] 
     );
 }
 
-/** What was applied is told whatever comes of the wait. */
+/** Adds the outcome of the wait; the report of the apply is shown whatever it is. */
 async function waited(result: CommandResult, options: WaitOptions): Promise<CommandResult> {
   try {
     const missing = await waitUntilServed(options);
