@@ -4,7 +4,7 @@ import type { RowChange, SessionLog } from './log/session-log.ts';
 import type { SessionRow } from './session-row.ts';
 
 /**
- * What a turn appends, and where that ends it with messages left, the beginning of the next one in the
+ * Adds to the events of a turn that ends with messages left the beginning of the next one, in the
  * same commit: nobody finds the Session idle with its work undone.
  */
 export function withNextTurn(

@@ -9,7 +9,7 @@ export interface RequestGuardOptions extends HostGuardOptions {
 }
 
 /**
- * What a request head must satisfy before its handler runs.
+ * Checks the head of a request before its handler runs.
  *
  * @throws GatewayError `url_too_long`, `host_not_allowed`
  */

@@ -19,13 +19,13 @@ export interface ResourceBodies {
   resourceValues: ValueBound;
 }
 
-/** How one body is taken. */
+/** Terms on which one body is taken. */
 export interface BodyTerms extends ResourceBodies {
   /** Id of the key in whose name the body takes up memory. */
   holder: string;
 }
 
-/** Where a kind is served, and what forms mean there. */
+/** Place where a kind is served, and the meaning of forms there. */
 export interface ResourcePlace {
   path: string;
   fromForm?: OrganizationApi['fromForm'] | undefined;
@@ -33,11 +33,11 @@ export interface ResourcePlace {
 }
 
 export type ReceivedRequest = Omit<ResourceRequest, 'organization' | 'platform'> & {
-  /** What was thrown, told with its place in the body where that has lines. */
+  /** Adds to a thrown error its place in the body where that has lines. */
   locate(thrown: unknown): unknown;
 };
 
-/** What a resource handler needs of an exchange, but for whom it acts. */
+/** Request of a resource handler from an exchange, without its caller. */
 export function toResourceRequest(
   { path: base, fromForm, yaml = false }: ResourcePlace,
   exchange: HttpExchange,

@@ -84,7 +84,7 @@ interface Refusal {
   envelope: Envelope;
 }
 
-/** What other methods of each path are told, in the shape of its family; families may share a path. */
+/** Refusals of other methods by path, in the shape of its family; families may share a path. */
 function allowedMethods(routes: readonly RouteSpec[]): Map<string, Refusal> {
   const allowed = new Map<string, Refusal>();
   for (const { path, envelope, methods } of routes) {

@@ -38,7 +38,7 @@ export function createStandIn(request: IncomingMessage): StandIn {
   };
 }
 
-/** What makes two bodies the same: their bytes, whatever boundary a form was given this time. */
+/** Fingerprint of a body: its bytes, whatever boundary a form was given this time. */
 export function fingerprintBody({ headers }: IncomingMessage, body: Buffer): string {
   const type = headers['content-type'] ?? '';
   const [, quoted, bare] =

@@ -59,14 +59,16 @@ export const turnJob = (id: string, organization: string): Job => ({
   holder: organization,
 });
 
-/** What the operator's side adds is read when somebody speaks. */
+/**
+ * True when the events start a turn; those of the operator's side are read when somebody speaks.
+ */
 export function callsForTurn(events: readonly NewEvent[]): boolean {
   return events.some(({ type }) => type !== 'system.message');
 }
 
 /**
- * What the input makes of an idle Session: it runs, or it says what is still to be answered. In the same
- * commit, so that nobody finds it idle with its work undone.
+ * Events that the input adds to an idle Session: it runs, or it says what is still to be answered.
+ * They are in the same commit, so that nobody finds it idle with its work undone.
  */
 export function statusAfter(row: SessionRow, events: readonly IdentifiedEvent[]): NewEvent[] {
   if (row.status !== 'idle') return [];
@@ -81,7 +83,10 @@ export function statusAfter(row: SessionRow, events: readonly IdentifiedEvent[])
   return [{ type: 'session.status_idle', stop_reason, stop_details: null }];
 }
 
-/** What an archived Session still does can be stopped; that brings it nothing new. */
+/**
+ * Refuses input of a closed Session; what an archived one still does can be stopped, which brings
+ * it nothing new.
+ */
 function refuseClosed({ status, archivedAt }: SessionRow, sent: readonly unknown[]): void {
   const state = status === 'terminated' ? 'terminated' : archivedAt === null ? null : 'archived';
   if (state === null || (state === 'archived' && status !== 'idle' && isStop(sent))) return;
