@@ -6,7 +6,7 @@ import { createJobs } from '../../src/jobs/create-jobs.ts';
 import type { JobRun } from '../../src/jobs/jobs.ts';
 import { createHostLiveness } from '../../src/core/liveness.ts';
 import type { Liveness } from '../../src/core/liveness.ts';
-import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { turns } from '../usage/usage-fixtures.ts';
 

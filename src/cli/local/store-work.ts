@@ -1,6 +1,6 @@
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
-import type { CopyOptions } from '../../store/backup/files.ts';
+import type { CopyOptions } from '../../store/backends/lmdb/backup/files.ts';
 import type { WalkOptions } from '../../store/raw/summary.ts';
 import type { CommandInput, CommandResult } from '../command.ts';
 import { configPaths, invalidConfig } from '../project/project.ts';

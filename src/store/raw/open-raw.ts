@@ -13,14 +13,15 @@ export async function openRaw(
 ): Promise<RawStore> {
   const { driver, options = {} } = config;
   if (driver === 'lmdb') {
-    const { openRawLmdb } = await import('../lmdb/raw-lmdb.ts');
+    const { openRawLmdb } = await import('../backends/lmdb/raw-lmdb.ts');
     return openRawLmdb(pathOf(config));
   }
-  if (driver === 'redis') return (await import('../redis/raw-redis.ts')).openRawRedis(options);
+  if (driver === 'redis')
+    return (await import('../backends/redis/raw-redis.ts')).openRawRedis(options);
   if (driver === 'postgres') {
-    return (await import('../postgres/raw-postgres.ts')).openRawPostgres(options);
+    return (await import('../backends/postgres/raw-postgres.ts')).openRawPostgres(options);
   }
-  const { openHeldJournal, openRawJournal } = await import('../journal/raw-journal.ts');
+  const { openHeldJournal, openRawJournal } = await import('../backends/journal/raw-journal.ts');
   const blobs = await journalDriver(config);
   return isHeld ? openHeldJournal(blobs, clock) : openRawJournal(blobs);
 }
@@ -29,16 +30,16 @@ export async function openRaw(
 export async function openRawTarget(config: StoreConfig, clock: Clock): Promise<RawTarget> {
   const { driver, options = {} } = config;
   if (driver === 'lmdb') {
-    const { openRawLmdbTarget } = await import('../lmdb/raw-lmdb.ts');
+    const { openRawLmdbTarget } = await import('../backends/lmdb/raw-lmdb.ts');
     return openRawLmdbTarget(pathOf(config));
   }
   if (driver === 'redis') {
-    return (await import('../redis/raw-redis.ts')).openRawRedisTarget(options);
+    return (await import('../backends/redis/raw-redis.ts')).openRawRedisTarget(options);
   }
   if (driver === 'postgres') {
-    return (await import('../postgres/raw-postgres.ts')).openRawPostgresTarget(options);
+    return (await import('../backends/postgres/raw-postgres.ts')).openRawPostgresTarget(options);
   }
-  const { openRawJournalTarget } = await import('../journal/raw-journal.ts');
+  const { openRawJournalTarget } = await import('../backends/journal/raw-journal.ts');
   return openRawJournalTarget(await journalDriver(config), clock);
 }
 

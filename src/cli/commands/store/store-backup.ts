@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { ServerConfig } from '../../../config/schema/server-config.ts';
-import { backUp } from '../../../store/backup/back-up.ts';
+import { backUp } from '../../../store/backends/lmdb/backup/back-up.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
 import { CliError } from '../../cli-error.ts';
 import { mediaFolder, storeWork, toMiB, withServer } from '../../local/store-work.ts';

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { restore } from '../../../store/backup/restore.ts';
+import { restore } from '../../../store/backends/lmdb/backup/restore.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
 import { CliError } from '../../cli-error.ts';
 import { mediaFolder, storeWork, withServer } from '../../local/store-work.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { damaged } from '../../../store/damage.ts';
-import { MANIFEST } from '../../../store/backup/manifest.ts';
-import { verifyBackup } from '../../../store/backup/verify-backup.ts';
+import { MANIFEST } from '../../../store/backends/lmdb/backup/manifest.ts';
+import { verifyBackup } from '../../../store/backends/lmdb/backup/verify-backup.ts';
 import { openRaw } from '../../../store/raw/open-raw.ts';
 import { verifyApart, type ApartReport } from '../../../store/raw/verify-apart.ts';
 import { verifyStore, type Problem, type Verified } from '../../../store/raw/verify-store.ts';
