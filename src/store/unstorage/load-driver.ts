@@ -1,8 +1,10 @@
 import { builtinDrivers, type Driver } from 'unstorage';
-import type { StoreConfig } from './store-config.ts';
-import { StoreError } from './store.ts';
+import type { StoreConfig } from '../store-config.ts';
+import { StoreError } from '../store.ts';
+import { unknownDriver } from '../unknown-driver.ts';
 
-const NATIVE = ['memory', 'lmdb'];
+/** Names of the drivers that unstorage brings, in every spelling. */
+export const unstorageDrivers = (): readonly string[] => Object.keys(builtinDrivers);
 
 /**
  * The unstorage driver of that name, with `path` as its `base` unless `options` name one. Rejects
@@ -11,13 +13,7 @@ const NATIVE = ['memory', 'lmdb'];
  */
 export async function loadDriver({ driver, path, options }: StoreConfig): Promise<Driver> {
   const specifier = Object.entries(builtinDrivers).find(([name]) => name === driver)?.[1];
-  if (!specifier) {
-    const known = [...NATIVE, ...Object.keys(builtinDrivers).filter((name) => !/[A-Z]/.test(name))];
-    throw new StoreError(
-      'unavailable',
-      `there is no store driver ${JSON.stringify(driver)}; known are ${known.join(', ')}`,
-    );
-  }
+  if (!specifier) throw unknownDriver(driver, unstorageDrivers());
   try {
     const { default: create } = await import(specifier);
     return create({ ...(path !== undefined && { base: path }), ...options });
