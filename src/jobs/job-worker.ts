@@ -2,13 +2,13 @@ import type { Clock } from '../core/time/clock.ts';
 import { toDeadline } from '../core/time/deadline.ts';
 import { createSteadyClock, type SteadyClock } from '../core/time/steady-clock.ts';
 import type { Op, Store, Version } from '../store/store.ts';
-import { JobHold, LEASE_MS } from './job-hold.ts';
+import { JobLease, LEASE_MS } from './job-lease.ts';
 import { DueJobs } from './due-jobs.ts';
 import { duePrefix, heldKey, jobKey, toChangeOps } from './job-rows.ts';
 import type { DueJob, JobRow, StoredJob } from './job-rows.ts';
 import type { Job, JobHandler, JobResult } from './jobs.ts';
-import { LanePlaces } from './lane-places.ts';
-import { LookLoop } from './look-loop.ts';
+import { JobPlaces } from './job-places.ts';
+import { PollLoop } from './poll-loop.ts';
 
 /** Nothing due waits longer than this. */
 const MAX_SLEEP_MS = 60_000;
@@ -18,7 +18,7 @@ const BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 5 * 60_000;
 const MAX_DOUBLINGS = 20;
 
-export interface LaneOptions {
+export interface JobWorkerOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly kind: string;
@@ -32,29 +32,29 @@ export interface LaneOptions {
 }
 
 /** All work of one kind in this process: finds what is due, claims it, and has it done. */
-export class Lane {
-  readonly #options: LaneOptions;
+export class JobWorker {
+  readonly #options: JobWorkerOptions;
   readonly #running = new Map<string, { controller: AbortController; done: Promise<void> }>();
   /** Those that run but only wait for somebody. */
   readonly #paused = new Set<string>();
   readonly #unwatch: () => void;
-  readonly #loop: LookLoop;
+  readonly #loop: PollLoop;
   readonly #steady: SteadyClock;
   readonly #due: DueJobs;
-  readonly #places: LanePlaces;
+  readonly #places: JobPlaces;
   /** As of the last look. */
   #waiting = 0;
   #isAborting = false;
 
-  constructor(options: LaneOptions) {
+  constructor(options: JobWorkerOptions) {
     this.#options = options;
     this.#steady = createSteadyClock(options.clock);
     this.#due = new DueJobs({ ...options, steady: this.#steady });
-    this.#places = new LanePlaces(options.concurrency);
-    this.#loop = new LookLoop({
+    this.#places = new JobPlaces(options.concurrency);
+    this.#loop = new PollLoop({
       clock: options.clock,
       maxSleepMs: MAX_SLEEP_MS,
-      look: () => this.#takeDue(),
+      poll: () => this.#takeDue(),
       report: (error) => options.report(error),
     });
     this.#unwatch = options.store.watch(duePrefix(options.kind), () => this.#loop.wake());
@@ -63,10 +63,10 @@ export class Lane {
 
   /** Takes no more and aborts what only waits for somebody; resolves when all that runs has ended. */
   async drain(): Promise<void> {
-    const looked = this.#loop.close();
+    const polled = this.#loop.close();
     this.#unwatch();
     for (const id of this.#paused) this.#running.get(id)?.controller.abort();
-    await looked;
+    await polled;
     await Promise.all(Array.from(this.#running.values(), ({ done }) => done));
   }
 
@@ -179,7 +179,7 @@ export class Lane {
     const { store, clock, handler, report } = this.#options;
     const { kind, id, row } = stored;
     const job: Job = { kind, id, payload: row.payload };
-    const hold = new JobHold({ store, clock, job: stored, onLost: () => controller.abort() });
+    const lease = new JobLease({ store, clock, job: stored, onLost: () => controller.abort() });
     const { signal } = controller;
     let next: JobRow | undefined;
     let checks: readonly Op[] = [];
@@ -194,19 +194,19 @@ export class Lane {
         pause: (isPaused) => this.#pause(id, isPaused),
         forgive: (counted) => (failures = counted + 1),
       });
-      next = afterResult(hold.row, result, clock.now());
+      next = afterResult(lease.row, result, clock.now());
       if (typeof result === 'object' && 'doneIf' in result) checks = result.doneIf;
     } catch (error) {
       // One that was called off did not fail, and others may take it at once.
       if (!signal.aborted) report(error, job);
       next = signal.aborted
-        ? { ...hold.row, failures: failures - 1, owner: null, at: clock.now() }
-        : { ...hold.row, failures, owner: null, at: toDeadline(clock.now(), backoffMs(failures)) };
+        ? { ...lease.row, failures: failures - 1, owner: null, at: clock.now() }
+        : { ...lease.row, failures, owner: null, at: toDeadline(clock.now(), backoffMs(failures)) };
     }
     try {
-      const isEnded = await hold.end(next, checks);
+      const isEnded = await lease.end(next, checks);
       if (!isEnded && checks.length > 0)
-        await hold.end(afterResult(hold.row, { againInMs: 0 }, clock.now()));
+        await lease.end(afterResult(lease.row, { againInMs: 0 }, clock.now()));
     } catch (error) {
       // The lease runs out, and the job is done once more.
       report(error, job);

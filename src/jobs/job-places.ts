@@ -2,10 +2,10 @@ import { FairQueue } from '../core/fair-queue.ts';
 import type { DueJob } from './job-rows.ts';
 
 /**
- * The goes of a lane at once, shared out between the holders of its jobs (see {@link FairQueue}). Of
+ * Room for the goes of a worker at once, shared out between the holders of its jobs (see {@link FairQueue}). Of
  * those that only wait for somebody as many as there are places do not count.
  */
-export class LanePlaces {
+export class JobPlaces {
   readonly #queue: FairQueue<DueJob>;
   /** Holders of what runs, by job. */
   readonly #running = new Map<string, string>();

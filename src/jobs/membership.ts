@@ -4,7 +4,7 @@ import { toChangeOps } from './job-rows.ts';
 import type { JobRow } from './job-rows.ts';
 import type { Liveness, ProcessPlace } from '../core/liveness.ts';
 
-export interface RosterOptions {
+export interface MembershipOptions {
   readonly store: Store;
   readonly clock: Clock;
   /** As the owners of jobs begin, before their `-`. */
@@ -16,20 +16,20 @@ export interface RosterOptions {
 
 const LOOK_MS = 1_000;
 const PAGE = 500;
-const ROSTER: Key = ['job-worker'];
+const MEMBERS: Key = ['job-worker'];
 const JOBS: Key = ['job'];
 
 /**
  * The processes that take jobs. Once a second each looks for those that died on its own host, and what
  * they had claimed falls due at once; of others, elsewhere, the leases run out.
  */
-export class Roster {
-  readonly #options: RosterOptions;
+export class Membership {
+  readonly #options: MembershipOptions;
   #timer: Timer | undefined;
   #looking: Promise<void>;
   #isClosed = false;
 
-  constructor(options: RosterOptions) {
+  constructor(options: MembershipOptions) {
     this.#options = options;
     this.#looking = this.#turn(() => this.#enter());
   }
@@ -40,7 +40,7 @@ export class Roster {
     this.#timer?.cancel();
     await this.#looking;
     const { store, worker, report } = this.#options;
-    if (isDone) await store.commit([{ type: 'delete', key: [...ROSTER, worker] }]).catch(report);
+    if (isDone) await store.commit([{ type: 'delete', key: [...MEMBERS, worker] }]).catch(report);
   }
 
   async #turn(first?: () => Promise<unknown>): Promise<void> {
@@ -58,12 +58,12 @@ export class Roster {
 
   #enter(): Promise<unknown> {
     const { store, worker, liveness } = this.#options;
-    return store.commit([{ type: 'put', key: [...ROSTER, worker], value: liveness.own }]);
+    return store.commit([{ type: 'put', key: [...MEMBERS, worker], value: liveness.own }]);
   }
 
   async #look(): Promise<void> {
     const { store, liveness } = this.#options;
-    for (const { key, value } of await store.list<ProcessPlace>({ prefix: ROSTER, limit: PAGE })) {
+    for (const { key, value } of await store.list<ProcessPlace>({ prefix: MEMBERS, limit: PAGE })) {
       if (!liveness.isGone(value)) continue;
       await this.#release(String(key[1]));
       await store.commit([{ type: 'delete', key }]);

@@ -15,7 +15,7 @@ const MARGIN_MS = 5_000;
 /** Own changes whose outcome the store left open can be behind a conflict, no more than so many. */
 const MAX_TRIES = 5;
 
-export interface JobHoldOptions {
+export interface JobLeaseOptions {
   readonly store: Store;
   readonly clock: Clock;
   /** As it was claimed. */
@@ -25,15 +25,15 @@ export interface JobHoldOptions {
 }
 
 /** Keeps a claimed job from others for as long as the work takes. */
-export class JobHold {
-  readonly #options: JobHoldOptions;
+export class JobLease {
+  readonly #options: JobLeaseOptions;
   #job: StoredJob;
   #renewal: Timer | undefined;
   #deadline: Timer | undefined;
   #renewing: Promise<void> = Promise.resolve();
   #over = false;
 
-  constructor(options: JobHoldOptions) {
+  constructor(options: JobLeaseOptions) {
     this.#options = options;
     this.#job = options.job;
     this.#extend();
