@@ -1,6 +1,4 @@
 import type { CommandSpec } from '../command.ts';
-import { EMBEDDED } from '../../store/backends/registry.ts';
-import { addressForms } from '../../store/find-backend.ts';
 import { CONFIG } from './shared-words.ts';
 
 /** Commands on the store itself, on the machine of the gateway. */
@@ -13,7 +11,8 @@ export const STORE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'store backup',
     summary: 'Copy the embedded store and its media while it serves',
-    description: `Copies the ${EMBEDDED.drivers[0]} store and the media folder into a new directory, with checksums. What was acknowledged before the command is in it; the master key is not. Other stores are backed up with the tools of their database.`,
+    description:
+      'Copies the lmdb store and the media folder into a new directory, with checksums. What was acknowledged before the command is in it; the master key is not. Other stores are backed up with the tools of their database.',
     examples: [
       {
         command: 'gateway store backup /backup/$(date +%F)',
@@ -80,8 +79,7 @@ export const STORE_COMMANDS: readonly CommandSpec[] = [
     name: 'store migrate',
     summary: 'Copy a store to one of another kind',
     description:
-      'Copies every row with its version and the time it has left, then reads both stores again and compares counts and checksums. Refused while a gateway uses either, and where the target holds something. A copy that was interrupted starts no gateway; the same command begins it anew. A store is ' +
-      `${addressForms().join(', ')}, or a gateway.yaml whose store is meant.`,
+      'Copies every row with its version and the time it has left, then reads both stores again and compares counts and checksums. Refused while a gateway uses either, and where the target holds something. A copy that was interrupted starts no gateway; the same command begins it anew. A store is DRIVER:PATH, the URL of its database with the options of the store as parameters, or a gateway.yaml whose store is meant.',
     examples: [
       {
         command:
