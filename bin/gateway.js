@@ -23,15 +23,28 @@ const io = {
   exit: (code) => process.exit(code),
 };
 
+// A reader that has seen enough (`| head -1`) is no failure.
+io.stdout.on('error', (error) => io.exit(error.code === 'EPIPE' ? 0 : 1));
+io.stderr.on('error', () => {});
+
+/** The version alone is told without the table of commands. */
+const isVersion =
+  /^(--version|-V|version)$/.test(io.argv.join(' ')) &&
+  !io.env.GATEWAY_OUTPUT &&
+  !io.env.GATEWAY_JSON;
+
 async function start() {
-  const { main } = await import('../dist/cli/main.js');
+  const { main } = await (isVersion
+    ? import('../dist/lib/print-version.js')
+    : import('../dist/lib/main.js'));
   // Set, not forced, so that everything that was written arrives.
   process.exitCode = await main(io);
 }
 
 start().catch((error) => {
   const unbuilt =
-    error.code === 'ERR_MODULE_NOT_FOUND' && error.message.includes('dist/cli/main.js');
+    error.code === 'ERR_MODULE_NOT_FOUND' &&
+    /dist.lib.(main|print-version)\.js/.test(error.message);
   process.stderr.write(
     unbuilt ? 'gateway is not built: run `npm run build`\n' : `${error.stack}\n`,
   );

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { PROTOCOLS } from '../src/core/protocol-id.ts';
 
 const src = fileURLToPath(new URL('../src/', import.meta.url));
 
@@ -32,6 +33,12 @@ const ALSO_ALLOWED = new Set(['routing -> usage']);
 const INDEPENDENT = ['protocols/', 'store/backends/'];
 /** Folders of `protocols/` that are no protocol. */
 const SHARED_BY_PROTOCOLS: ReadonlySet<string> = new Set(['canonical', 'capabilities', 'media']);
+
+/** Variables of modules that can change: reassigned ones, collections that begin empty, queues. */
+const STATE =
+  /^(?:export )?(?:let|var|const(?= \w+(?:: (?!Readonly)[^=]+)? = new (?:Turns\(|(?:Weak)?(?:Map|Set)(?:<.*>)?\(\)))) (\w+)/gm;
+/** Modules that hold what is one by nature: the event loop, and the program that ends what is left over. */
+const ONE_PER_PROCESS = ['core/in-turns.ts turns', 'runtime/reaper/reaper-process.ts groups'];
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.ts'))
@@ -140,11 +147,30 @@ describe('the house', () => {
     expect(eager).toEqual([]);
   });
 
+  it('asks for no protocol by name outside its folder', () => {
+    const asking = files
+      .filter((file) => !/^(?:protocols|providers\/mock|client|cli)\//.test(file))
+      .filter((file) => {
+        const text = readFileSync(join(src, file), 'utf8');
+        return PROTOCOLS.some((id) => new RegExp(`(?:protocol|id) [!=]== '${id}'`, 'i').test(text));
+      });
+    expect(asking).toEqual([]);
+  });
+
   it('reads the environment in the configuration alone', () => {
     const reading = files
       .filter((file) => roomOf(file) !== 'config')
       .filter((file) => /\bprocess\.env\b/.test(readFileSync(join(src, file), 'utf8')));
     expect(reading).toEqual([]);
+  });
+
+  it('keeps no state in modules but what the process has one of', () => {
+    const kept = files.flatMap((file) =>
+      [...readFileSync(join(src, file), 'utf8').matchAll(STATE)].map(
+        ([, name]) => `${file} ${name}`,
+      ),
+    );
+    expect(kept).toEqual(ONE_PER_PROCESS);
   });
 
   it('keeps files small: none over 400 lines, 95 of 100 within 250, half within 90', () => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../core/time/clock.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
-import { scanInSlices } from '../core/json/json-document.ts';
+import { readInSlices } from '../core/json/json-document.ts';
 import type { ValueBound } from '../core/json/json-document.ts';
 import type { Principal } from '../usage/principal.ts';
 import { readKey } from '../surfaces/carriers.ts';
@@ -91,7 +91,7 @@ const create = async (exchange: HttpExchange, deps: AssetDeps): ReturnType<Handl
   const { clock, ids, records, registrar, maxBodyBytes, resourceValues: values } = deps;
   const { organizationId: organization, keyId } = await enter(exchange, deps);
   const body = await readBody(exchange, { limit: maxBodyBytes, holder: keyId });
-  const asked = parse((await scanInSlices(body, { values })).value);
+  const asked = parse(await readInSlices(body, { values }));
   const { url, asset_type: type } = asked;
   const name = asked.name ?? null;
   const signal = signalOf(exchange);

@@ -47,6 +47,7 @@ export const COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway completion fish | source', note: 'fish, in ~/.config/fish/config.fish' },
     ],
     args: [{ name: 'shell', required: true, description: 'bash, zsh, fish or powershell' }],
+    light: () => import('./commands/local/completion.ts'),
     load: () => import('./commands/local/completion.ts'),
   },
   {

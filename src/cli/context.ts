@@ -62,30 +62,21 @@ export function createContext({
   signal,
   format,
 }: ContextOptions): CommandContext {
-  const connection = async ({ near, keyRequired = true, given = {} }: ConnectOptions = {}) => {
-    const { findConnection, isUnnamed } = await import('./connection/connection.ts');
-    const { pickTarget, withGiven } = await import('./connection/pick-target.ts');
-    const { readContexts } = await import('./connection/contexts.ts');
-    const sources = {
-      ...pickTarget(withGiven(globals, given), await readContexts(io.env)),
-      env: io.env,
-      cwd: io.cwd,
-      near,
-      keyRequired,
-    };
-    const declared = isUnnamed(sources) ? await declaredGateway(io, near) : undefined;
-    const found = findConnection({ ...sources, declared });
+  const connection = async (options: ConnectOptions = {}) => {
+    const { locateGateway } = await import('./connection/locate-gateway.ts');
+    const found = await locateGateway(io, globals, options);
     output.debug(`server ${found.server} (${found.serverOrigin}), key from ${found.keyOrigin}`);
     return found;
   };
   const timeoutMs = globals.number('timeout') ?? TIMEOUT_MS;
   const connectTo: CommandContext['connectTo'] = async ({ server, apiKey }) => {
     const { createClient } = await import('../client/create-client.ts');
+    const { sendWithNode } = await import('../client/http/node-transport.ts');
     return createClient({
       baseUrl: server,
       apiKey,
       clock: processClock,
-      fetch: io.fetch,
+      ...(io.fetch ? { fetch: io.fetch } : { transport: sendWithNode }),
       timeoutMs,
       userAgent: 'gateway-cli',
       trace: (line) => output.debug(line),
@@ -117,11 +108,6 @@ export function createContext({
 
 function isTerminal({ stdin, stderr }: CliIo): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
-}
-
-async function declaredGateway(io: CliIo, near: string | undefined) {
-  const { findDeclared } = await import('./connection/declared-gateway.ts');
-  return findDeclared(io, near);
 }
 
 /** Unlike the server's clock its timers keep the process alive: a pause must not end the command. */

@@ -5,10 +5,6 @@ export interface Signals {
   off(signal: 'SIGINT' | 'SIGTERM', listener: () => void): unknown;
 }
 
-export interface ErrorSource {
-  on(event: 'error', listener: (error: NodeJS.ErrnoException) => void): unknown;
-}
-
 /** The process as the command line sees it; tests hand in their own. */
 export interface CliIo {
   /** The words behind `gateway`. */
@@ -16,8 +12,8 @@ export interface CliIo {
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean | undefined };
-  stdout: Sink & ErrorSource;
-  stderr: Sink & ErrorSource;
+  stdout: Sink;
+  stderr: Sink;
   signals: Signals;
   /** Ends the process at once. */
   exit(code: number): void;

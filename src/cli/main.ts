@@ -9,7 +9,6 @@ import { createStyle, wantsColor } from './output/style.ts';
  * questions (help, version, completion) are answered without loading anything else.
  */
 export async function main(io: CliIo): Promise<number> {
-  guardStreams(io);
   const commands = await commandsFor(io);
   const argv = expandShortcuts(io.argv, commands);
   const text = await answerOf({ commands, argv }, io);
@@ -50,10 +49,4 @@ async function answerOf({ commands, argv }: CommandLine, io: CliIo): Promise<str
   if (typeof text !== 'function') return text;
   const { isTTY = false } = io.stdout;
   return text(createStyle(wantsColor({ isTTY, env: io.env, off: false })));
-}
-
-/** A reader that has seen enough (`| head -1`) is no failure. */
-function guardStreams(io: CliIo): void {
-  io.stdout.on('error', (error) => io.exit(error.code === 'EPIPE' ? 0 : 1));
-  io.stderr.on('error', () => {});
 }

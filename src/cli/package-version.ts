@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { packageFile } from '../core/package-root.ts';
 
-/** The version in package.json, two folders above both the source and the built file. */
+/** Version in package.json. */
 export function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const text = readFileSync(packageFile('package.json'), 'utf8');
   const manifest: unknown = JSON.parse(text);
   const known = manifest !== null && typeof manifest === 'object' && 'version' in manifest;
   return known && typeof manifest.version === 'string' ? manifest.version : 'unknown';

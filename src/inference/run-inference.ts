@@ -173,8 +173,7 @@ function makePlan(
   const plan = planCandidates({
     catalog,
     model,
-    protocol: protocol.id,
-    translatesTo: protocol.translatesTo,
+    client: protocol,
     account,
     health: deps.health,
     random: deps.random,

@@ -226,8 +226,10 @@ export interface Wire {
 export interface WireProtocol extends Wire, Partial<StreamCodec> {
   /** Throws `invalid_json` or `invalid_request` with `param`. */
   peek(source: RequestSource, address?: RequestAddress): RequestPeek;
-  /** The protocols into which its requests may be translated, the most faithful first. Default: none. */
+  /** Protocols into which its requests may be translated, the most faithful first. Default: none. */
   readonly translatesTo?: readonly Protocol[];
+  /** True: translated only for routes that say `mapping: translated`. Default false. */
+  readonly translatedWhenMapped?: boolean;
   /** An answer made without any provider, for calls that have one (counting tokens). */
   answerLocally?(peek: RequestPeek): Buffer;
 }

@@ -4,7 +4,7 @@ import type { Protocol } from '../core/protocol-id.ts';
 import type { SpooledBody } from '../core/memory/spooled-body.ts';
 import type { UpstreamRequest } from '../upstream/transport.ts';
 import type { PreparedEndpoint, ProviderAccount } from './account.ts';
-import { MESSAGES_HEADERS, messagesHeaders } from './messages-headers.ts';
+import { ENDPOINT_RULES } from './endpoint-rules.ts';
 import type { ClientHeaders } from './messages-headers.ts';
 import { prepareEndpoint } from './prepare-endpoint.ts';
 
@@ -16,19 +16,15 @@ export interface UpstreamRequestOptions {
   stream: boolean;
   /** Default POST. */
   method?: UpstreamRequest['method'];
-  /**
-   * The operation of a protocol that has several: of `generate-content` a method, by default
-   * `streamGenerateContent` or `generateContent`; of `images` `generations` (default) or `edits`; of
-   * others a segment below the path.
-   */
+  /** Operation of a protocol that has several, put into the path as its endpoint rules say. */
   operation?: string | undefined;
   /** Segments after the path, not encoded: `['count_tokens']`, `[id, 'content']`. */
   below?: readonly string[];
-  /** Query without `?`. A stream of `generate-content` asks for `alt=sse` by itself. */
+  /** Query without `?`. Default: that of the protocol's streams. */
   query?: string;
   /** Default `application/json` where there is a body. */
   contentType?: string | undefined;
-  /** The client's own; only the version and beta headers of `messages` are taken from them. */
+  /** Headers of the client; only those that the protocol has of its own are taken. */
   clientHeaders?: ClientHeaders | undefined;
 }
 
@@ -50,25 +46,20 @@ export function buildUpstreamRequest(options: UpstreamRequestOptions): UpstreamR
 }
 
 function urlOf(endpoint: PreparedEndpoint, options: UpstreamRequestOptions): URL {
-  const { protocol, operation, below, query, upstreamModel } = options;
-  if (endpoint.url && operation === undefined && !below && query === undefined) return endpoint.url;
+  const { protocol, operation, below, stream, upstreamModel } = options;
+  const { operationReplaces, method, streamQuery } = ENDPOINT_RULES[protocol];
+  if (endpoint.url && operation === undefined && !below && options.query === undefined)
+    return endpoint.url;
   let address = endpoint.address;
-  if (operation !== undefined && protocol === 'images')
+  if (operation !== undefined && operationReplaces)
     address = address.replace(/\/[^/]*$/, `/${operation}`);
   else if (operation !== undefined && !address.includes('{method}')) address += `/${operation}`;
   address = address
     .replace('{model}', () => segment(upstreamModel))
-    .replace('{method}', () => segment(operation ?? generateMethod(options)));
+    .replace('{method}', () => segment(operation ?? method?.(stream) ?? ''));
   for (const part of below ?? []) address += `/${segment(part)}`;
-  return new URL(address + joinSearch(endpoint.search, query ?? defaultQuery(options)));
-}
-
-function generateMethod({ stream }: UpstreamRequestOptions): string {
-  return stream ? 'streamGenerateContent' : 'generateContent';
-}
-
-function defaultQuery({ protocol, stream }: UpstreamRequestOptions): string {
-  return protocol === 'generate-content' && stream ? 'alt=sse' : '';
+  const query = options.query ?? ((stream && streamQuery) || '');
+  return new URL(address + joinSearch(endpoint.search, query));
 }
 
 function joinSearch(search: string, query: string): string {
@@ -86,7 +77,8 @@ function segment(text: string): string {
 
 function headersOf(endpoint: PreparedEndpoint, options: UpstreamRequestOptions): string[] {
   const { account, protocol, body, stream, contentType, clientHeaders = {} } = options;
-  const isOwn = protocol === 'messages' && MESSAGES_HEADERS.some((name) => clientHeaders[name]);
+  const own = ENDPOINT_RULES[protocol].headers;
+  const isOwn = own?.names.some((name) => clientHeaders[name]) === true;
   if (body && contentType === undefined && !isOwn) {
     return stream ? endpoint.streamHeaders : endpoint.jsonHeaders;
   }
@@ -96,6 +88,6 @@ function headersOf(endpoint: PreparedEndpoint, options: UpstreamRequestOptions):
     stream ? 'text/event-stream' : 'application/json',
   ];
   if (body) headers.push('content-type', contentType ?? 'application/json');
-  if (protocol === 'messages') headers.push(...messagesHeaders(account, clientHeaders));
+  if (own) headers.push(...own.toHeaders(account, clientHeaders));
   return headers;
 }

@@ -2,14 +2,14 @@ import { GatewayError } from '../core/errors.ts';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { PreparedEndpoint, ProviderAccount } from './account.ts';
 import type { ProtocolEndpoint, ProviderAuth } from './define-provider.ts';
-import { MESSAGES_HEADERS, messagesHeaders } from './messages-headers.ts';
+import { ENDPOINT_RULES } from './endpoint-rules.ts';
 
 /** Decided per request, whatever the account says. */
 const PER_REQUEST: ReadonlySet<string> = new Set([
   'content-type',
   'accept',
   'accept-encoding',
-  ...MESSAGES_HEADERS,
+  ...Object.values(ENDPOINT_RULES).flatMap(({ headers }) => headers?.names ?? []),
 ]);
 
 /**
@@ -25,8 +25,8 @@ export function prepareEndpoint(account: ProviderAccount, protocol: Protocol): P
     });
   }
   const { address, search, headers } = prepareAddress(account, endpoint);
-  const common = [...headers, 'content-type', 'application/json'];
-  if (protocol === 'messages') common.push(...messagesHeaders(account, {}));
+  const own = ENDPOINT_RULES[protocol].headers?.toHeaders(account, {}) ?? [];
+  const common = [...headers, 'content-type', 'application/json', ...own];
   return {
     address,
     search,

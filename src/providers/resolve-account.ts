@@ -13,7 +13,7 @@ import type {
 } from './define-provider.ts';
 import { prepareEndpoint } from './prepare-endpoint.ts';
 import { PROVIDERS } from './registry.ts';
-import { STANDARD_ENDPOINTS } from './standard-endpoints.ts';
+import { ENDPOINT_RULES } from './endpoint-rules.ts';
 
 /** The fields of a provider resource that say how to reach it. */
 export interface ProviderSettings {
@@ -131,7 +131,7 @@ function readProtocols(
     const wanted = settings.protocols[protocol];
     if (wanted === undefined) continue;
     const usual = definition.protocols[protocol];
-    const { path } = wanted === true ? (usual ?? STANDARD_ENDPOINTS[protocol]) : wanted;
+    const { path } = wanted === true ? (usual ?? ENDPOINT_RULES[protocol]) : wanted;
     if (!/^\/[^?#\s]*$/.test(path)) {
       throw invalid(`protocols.${protocol}.path`, 'a path begins with / and has no query');
     }

@@ -36,7 +36,7 @@ export interface BindOptions {
   hasher: KeyHasher;
   clock: Clock;
   operator: OperatorNames;
-  /** Where Schedules may announce their runs beside the known providers. */
+  /** Webhooks to which Schedules may announce their runs beside those of the known providers. */
   webhooks: readonly OwnWebhook[];
 }
 

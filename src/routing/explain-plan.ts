@@ -2,7 +2,7 @@ import type { Protocol } from '../core/protocol-id.ts';
 import { capabilitiesOf } from '../protocols/capabilities/capabilities-of.ts';
 import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { Model, Route } from './catalog.ts';
-import { planCandidates } from './plan.ts';
+import { needsMapping, planCandidates } from './plan.ts';
 import type { PlanRequest } from './plan.ts';
 
 /** One route of the answer to: where would a request go now, and why. */
@@ -96,7 +96,7 @@ function reasonsOf(
   const reasons: string[] = [];
   if (model !== request.model) reasons.push(`fallback model of ${request.model.id}`);
   reasons.push(`priority ${route.priority}${ORDERED[model.strategy](route, model)}`);
-  if (protocol !== request.protocol) reasons.push(`translated from ${request.protocol}`);
+  if (protocol !== request.client.id) reasons.push(`translated from ${request.client.id}`);
   if (state === 'cooled') reasons.push('cooled down, so behind all others');
   if (state === 'probing') reasons.push('on trial after a cooldown, so behind all others');
   return reasons;
@@ -128,11 +128,10 @@ function peersOf({ priority }: Route, { routes }: Model): Route[] {
   return routes.filter((one) => one.priority === priority);
 }
 
-function leftOutBecause(route: Route, { protocol }: Omit<PlanRequest, 'random'>): string {
+function leftOutBecause(route: Route, { client }: Omit<PlanRequest, 'random'>): string {
   const spoken = [...route.protocols].join(', ') || 'nothing';
-  const hint =
-    protocol === 'generate-content' && route.mapping !== 'translated'
-      ? '; `mapping: translated` on the route would let it serve'
-      : '';
-  return `speaks ${spoken}, which ${protocol} is not served by${hint}`;
+  const hint = needsMapping(route, client)
+    ? '; `mapping: translated` on the route would let it serve'
+    : '';
+  return `speaks ${spoken}, which ${client.id} is not served by${hint}`;
 }

@@ -1,4 +1,5 @@
 import type { Protocol } from '../core/protocol-id.ts';
+import type { WireProtocol } from '../protocols/protocol.ts';
 import type { Catalog, Model, Route, Strategy } from './catalog.ts';
 import type { Health } from './health.ts';
 
@@ -24,12 +25,13 @@ export interface Plan {
   readonly skipped: readonly SkippedRoute[];
 }
 
+/** The part of the client's protocol that decides which routes can serve it. */
+export type ClientProtocol = Pick<WireProtocol, 'id' | 'translatesTo' | 'translatedWhenMapped'>;
+
 export interface PlanRequest {
   catalog: Catalog;
   model: Model;
-  protocol: Protocol;
-  /** What the client's protocol may be translated to, the most faithful first. Default: nothing. */
-  translatesTo?: readonly Protocol[] | undefined;
+  client: ClientProtocol;
   /** The only account that may serve the request; the others are left out. Default: any. */
   account?: string | undefined;
   health: Pick<Health, 'look'>;
@@ -52,7 +54,7 @@ export function planCandidates(request: PlanRequest): Plan {
   for (const model of withFallbacks(request.catalog, request.model)) {
     if (model !== request.model && request.allows?.(model) === false) continue;
     for (const route of orderRoutes(model, request)) {
-      const protocol = protocolFor(route, request);
+      const protocol = protocolFor(route, request.client);
       if (protocol === undefined) {
         skipped.push({ model, route, reason: 'protocol' });
         continue;
@@ -71,15 +73,20 @@ export function planCandidates(request: PlanRequest): Plan {
 
 /**
  * The client's own protocol where the provider speaks it, else the most faithful that it is translated
- * to. Generate-content is translated only where the route says so (contract: Generate-content protocol).
+ * to. Some are translated only where the route says so (contract: Generate-content protocol).
  */
-export function protocolFor(
-  route: Route,
-  { protocol, translatesTo = [] }: Pick<PlanRequest, 'protocol' | 'translatesTo'>,
-): Protocol | undefined {
-  if (route.protocols.has(protocol)) return protocol;
-  if (protocol === 'generate-content' && route.mapping !== 'translated') return undefined;
-  return translatesTo.find((one) => route.protocols.has(one));
+export function protocolFor(route: Route, client: ClientProtocol): Protocol | undefined {
+  if (route.protocols.has(client.id)) return client.id;
+  if (needsMapping(route, client)) return undefined;
+  return client.translatesTo?.find((one) => route.protocols.has(one));
+}
+
+/** True when `mapping: translated` on the route would let it serve the client's protocol. */
+export function needsMapping(
+  { mapping }: Route,
+  { translatedWhenMapped = false }: ClientProtocol,
+): boolean {
+  return translatedWhenMapped && mapping !== 'translated';
 }
 
 /** The model, then its fallbacks depth first, each once. */

@@ -1,4 +1,6 @@
 import { toDeadline } from '../core/time/deadline.ts';
+import { inTurns } from '../core/in-turns.ts';
+import type { Steps } from '../core/in-turns.ts';
 import { encodeKey } from './key-codec.ts';
 import { StoreError, type Key, type Op, type Version } from './store.ts';
 import { toEnvelope } from './value-codec.ts';
@@ -6,6 +8,9 @@ import { toEnvelope } from './value-codec.ts';
 const MAX_OPS = 1_000;
 /** Bounds what one commit holds in memory, in bytes of values. */
 const MAX_COMMIT_BYTES = 64 * 1024 * 1024;
+
+/** Bytes of values that are encoded at once. */
+const STEP_BYTES = 256 * 1024;
 
 /** An operation whose key and value are checked and encoded. */
 export interface PreparedOp {
@@ -25,18 +30,31 @@ export interface PreparedOp {
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Checks and encodes a commit. Throws `StoreError`: `invalid_commit` (too many operations, two on
- * one key, contradicting or missing conditions, a bad ttl), `invalid_key`, `invalid_value`,
- * `too_large`.
+ * Checks and encodes a commit: a small one at once, a large one in turns during which its values must
+ * not change. Throws `StoreError`: `invalid_commit` (too many operations, two on one key,
+ * contradicting or missing conditions, a bad ttl), `invalid_key`, `invalid_value`, `too_large`.
  */
-export function prepareCommit(ops: readonly Op[], now: number): PreparedOp[] {
+export function prepareCommit(
+  ops: readonly Op[],
+  now: number,
+): PreparedOp[] | Promise<PreparedOp[]> {
+  return inTurns(prepareSteps(ops, now));
+}
+
+function* prepareSteps(ops: readonly Op[], now: number): Steps<PreparedOp[]> {
   if (ops.length > MAX_OPS) throw invalid(`more than ${MAX_OPS} operations`);
+  const prepared: PreparedOp[] = [];
   let size = 0;
-  const prepared = ops.map((op) => {
+  let turn = STEP_BYTES;
+  for (const op of ops) {
+    if (size >= turn) {
+      turn = size + STEP_BYTES;
+      yield;
+    }
     const result = prepareOp(op, now);
     size += result.envelope.length;
-    return result;
-  });
+    prepared.push(result);
+  }
   if (size > MAX_COMMIT_BYTES) {
     throw new StoreError('too_large', `a commit may carry at most ${MAX_COMMIT_BYTES} bytes`);
   }

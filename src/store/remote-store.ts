@@ -4,10 +4,12 @@ import { decodeKey, encodeKey } from './key-codec.ts';
 import { type ListPlan, toListPlan } from './list-options.ts';
 import { expiryOf, prepareCommit, type PreparedOp, toId } from './prepare-commit.ts';
 import { type Entry, type Key, type ListOptions, type Store, StoreError } from './store.ts';
+import type { CommitResult } from './store.ts';
 import { correctExpiries, type RemoteExpiries } from './remote-expiries.ts';
 import { startSweeper } from './sweeper.ts';
 import { fromEnvelope } from './value-codec.ts';
 import type { Watchers } from './watchers.ts';
+import { WriteOrder } from './write-order.ts';
 
 export interface RemoteRow {
   readonly envelope: Buffer;
@@ -62,10 +64,13 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
   function assertOpen(): void {
     if (closing) throw new StoreError('closed', 'the store is closed');
   }
+  const order = new WriteOrder(assertOpen);
+  const { commit, increment } = createWrites(options, steady);
 
   async function shutDown(): Promise<void> {
     stopSweeper();
     watchers.close();
+    await order.idle();
     await rows.close();
   }
 
@@ -83,26 +88,20 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
       const found = await rows.list(toListPlan(options), steady.now());
       return found.map((row) => toEntry<T>(decodeKey(row.key), row));
     },
-    async commit(ops) {
-      assertOpen();
-      const prepared = prepareCommit(ops, clock.now());
-      const outcome = await rows.commit(prepared, steady.now());
-      if ('failed' in outcome) return { ok: false, conflict: prepared[outcome.failed]!.key };
-      if (watchers.size > 0) {
-        for (const { type, id } of prepared) if (type !== 'check') watchers.changed(id);
-      }
-      return { ok: true, version: outcome.version };
-    },
-    async increment(key, by, { ttlMs } = {}) {
-      assertOpen();
-      if (!Number.isFinite(by)) throw new StoreError('invalid_value', 'a counter must stay finite');
-      const bytes = encodeKey(key);
-      const expiresAt = expiryOf(ttlMs, clock.now());
-      const sum = await rows.increment({ bytes, by, expiresAt }, steady.now());
-      if (sum === undefined) throw notANumber();
-      watchers.changed(toId(bytes));
-      return sum;
-    },
+    commit: (ops) =>
+      order.run({
+        prepare: () => prepareCommit(ops, clock.now()),
+        write: commit,
+      }),
+    increment: (key, by, { ttlMs } = {}) =>
+      order.run({
+        prepare: () => ({
+          bytes: encodeKey(key),
+          by: finite(by),
+          expiresAt: expiryOf(ttlMs, clock.now()),
+        }),
+        write: increment,
+      }),
     watch(prefix, listener) {
       assertOpen();
       return watchers.add(prefix, listener);
@@ -115,6 +114,27 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
   };
 }
 
+/** Writes what is prepared, and tells the watchers of this process. */
+function createWrites({ rows, watchers }: RemoteStoreOptions, steady: SteadyClock) {
+  async function commit(ops: readonly PreparedOp[]): Promise<CommitResult> {
+    const outcome = await rows.commit(ops, steady.now());
+    if ('failed' in outcome) return { ok: false, conflict: ops[outcome.failed]!.key };
+    if (watchers.size > 0) {
+      for (const { type, id } of ops) if (type !== 'check') watchers.changed(id);
+    }
+    return { ok: true, version: outcome.version };
+  }
+
+  async function increment(asked: RemoteIncrement): Promise<number> {
+    const sum = await rows.increment(asked, steady.now());
+    if (sum === undefined) throw notANumber();
+    watchers.changed(toId(asked.bytes));
+    return sum;
+  }
+
+  return { commit, increment };
+}
+
 function startSweeping(rows: RemoteRows, clock: Clock, steady: SteadyClock): () => void {
   return startSweeper({
     clock,
@@ -122,6 +142,11 @@ function startSweeping(rows: RemoteRows, clock: Clock, steady: SteadyClock): () 
     sweep: (limit) => rows.sweep(steady.now(), limit),
     correct: () => correctExpiries(rows.expiries, clock.now()),
   });
+}
+
+function finite(by: number): number {
+  if (!Number.isFinite(by)) throw new StoreError('invalid_value', 'a counter must stay finite');
+  return by;
 }
 
 function notANumber(): StoreError {

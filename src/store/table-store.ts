@@ -7,9 +7,10 @@ import { StoreError, type CommitResult, type Entry, type Key, type ListOptions }
 import type { Store } from './store.ts';
 import { startSweeper } from './sweeper.ts';
 import { createTableWriter, type Stage, type TableWriterOptions } from './table-writer.ts';
-import { toEntry, type Row, type Table } from './table.ts';
+import { toEntry, type Changes, type Row, type Table } from './table.ts';
 import { fromEnvelope, toEnvelope } from './value-codec.ts';
-import { createWatchers } from './watchers.ts';
+import { createWatchers, type Watchers } from './watchers.ts';
+import { WriteOrder } from './write-order.ts';
 
 export interface TableStoreOptions extends Omit<TableWriterOptions, 'onChanged'> {
   driver: string;
@@ -26,12 +27,9 @@ export function createTableStore(options: TableStoreOptions): Store {
   const { clock, steady, table, driver } = options;
   const watchers = createWatchers();
   let closing: Promise<void> | undefined;
-
   const writer = createTableWriter({
     ...options,
-    onChanged(changes) {
-      if (watchers.size > 0) for (const id of changes.keys()) watchers.changed(id);
-    },
+    onChanged: (changes) => tell(watchers, changes),
   });
 
   const stopSweeper = startSweeper({
@@ -44,10 +42,12 @@ export function createTableStore(options: TableStoreOptions): Store {
   function assertOpen(): void {
     if (closing) throw new StoreError('closed', 'the store is closed');
   }
+  const order = new WriteOrder(assertOpen);
 
   async function shutDown(): Promise<void> {
     stopSweeper();
     watchers.close();
+    await order.idle();
     await writer.idle();
     await options.close();
   }
@@ -57,35 +57,41 @@ export function createTableStore(options: TableStoreOptions): Store {
     driver,
     async get<T>(key: Key): Promise<Entry<T> | undefined> {
       assertOpen();
-      const id = toId(encodeKey(key));
-      const row = table.get(id);
-      return row && toEntry<T>(id, row);
+      return entryOf<T>(table, toId(encodeKey(key)));
     },
     async list<T>(options: ListOptions): Promise<Entry<T>[]> {
       assertOpen();
       return table.list<T>(options);
     },
-    async commit(ops) {
-      assertOpen();
-      const prepared = prepareCommit(ops, clock.now());
-      return writer.write((stage) => runCommit(prepared, stage));
-    },
-    async increment(key, by, { ttlMs } = {}) {
-      assertOpen();
-      const id = toId(encodeKey(key));
-      const expiresAt = expiryOf(ttlMs, clock.now());
-      return writer.write((stage) => runIncrement(stage, { id, by, expiresAt }));
-    },
+    commit: (ops) =>
+      order.run({
+        prepare: () => prepareCommit(ops, clock.now()),
+        write: (prepared) => writer.write((stage) => runCommit(prepared, stage)),
+      }),
+    increment: (key, by, { ttlMs } = {}) =>
+      order.run({
+        prepare: () => ({ id: toId(encodeKey(key)), by, expiresAt: expiryOf(ttlMs, clock.now()) }),
+        write: (increment) => writer.write((stage) => runIncrement(stage, increment)),
+      }),
     watch(prefix, listener) {
       assertOpen();
       return watchers.add(prefix, listener);
     },
     async ping() {
       assertOpen();
-      await options.ping();
+      return options.ping();
     },
     close: () => (closing ??= shutDown()),
   };
+}
+
+function entryOf<T>(table: Table, id: string): Entry<T> | undefined {
+  const row = table.get(id);
+  return row && toEntry<T>(id, row);
+}
+
+function tell(watchers: Watchers, changes: Changes): void {
+  if (watchers.size > 0) for (const id of changes.keys()) watchers.changed(id);
 }
 
 function runCommit(ops: readonly PreparedOp[], stage: Stage): CommitResult {

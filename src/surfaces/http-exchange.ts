@@ -3,6 +3,8 @@ import { FastResponse } from 'srvx';
 import type { Clock } from '../core/time/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
+import { inTurns } from '../core/in-turns.ts';
+import { isLong, writeSteps } from '../core/json/write-steps.ts';
 import type { NamedCall } from '../store/named-call.ts';
 import { StoreError } from '../store/store.ts';
 import type { StoreErrorCode } from '../store/store.ts';
@@ -66,7 +68,8 @@ export async function serveExchange(
   const { intake } = exchange;
   const render = request.method === 'HEAD' ? toHeadResponse : toResponse;
   try {
-    const reply = await handler(exchange);
+    const answer = await handler(exchange);
+    const reply = isLongReply(answer) ? await inBytes(answer) : answer;
     // A stream may still need the body; who does not lets go of it earlier.
     if ('type' in reply && reply.type === 'stream') onceClosed(response, () => intake.release());
     else intake.release();
@@ -78,6 +81,17 @@ export async function serveExchange(
     const body = errorBody(error, envelope, exchange.id);
     return render({ status: error.status, headers: errorHeaders(error), body }, exchange);
   }
+}
+
+/** True for an object that takes long to be written. */
+function isLongReply(reply: Reply | CallResult): reply is Reply {
+  const isObject = !('type' in reply) && reply.body !== undefined && !Buffer.isBuffer(reply.body);
+  return isObject && isLong(reply.body);
+}
+
+async function inBytes({ body, headers, ...reply }: Reply): Promise<Reply> {
+  const bytes = await inTurns(writeSteps(body));
+  return { ...reply, headers: { 'content-type': 'application/json', ...headers }, body: bytes };
 }
 
 /** What the store cannot do however often it is asked. */

@@ -25,8 +25,9 @@ export function servedProtocols(
   clients: readonly WireProtocol[],
 ): Partial<Record<Protocol, ServedProtocol[]>> {
   const served: Partial<Record<Protocol, ServedProtocol[]>> = {};
-  for (const { id, translatesTo } of clients) {
-    const spoken = routes.map((route) => protocolFor(route, { protocol: id, translatesTo }));
+  for (const client of clients) {
+    const { id } = client;
+    const spoken = routes.map((route) => protocolFor(route, client));
     const ways = [...new Set(spoken.filter((one) => one !== undefined))];
     if (ways.length === 0) continue;
     served[id] = ways.map((way) => ({

@@ -1,5 +1,6 @@
-// What an apply of 1,000 objects costs others: chat requests by the clock, idle and while `gateway apply` runs
-// against the same gateway, in one run. Once all of them are made, then all of them are changed.
+// What an apply of 1,000 objects takes, and what it costs others: chat requests by the clock, idle and while
+// `gateway apply` runs against the same gateway, in one run. Once all of them are made, then all of them are
+// changed. And what the first start with 1,000 providers and 1,000 models takes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,8 +13,54 @@ const PER_SECOND = 200;
 const PROVIDERS = 500;
 const MODELS = 500;
 const WARM_MS = 3_000;
+/** Seconds on two cores of its own. */
+const APPLY_LIMIT = 5;
+const FIRST_START_LIMIT = 3;
+const AT_START = 1_000;
 
 export async function measureApply({ root, directory, ms, upstream, binary = root }) {
+  await measureFirstStart(binary, directory);
+  await measureAlone({ binary, directory, upstream });
+  await measureUnderChat({ binary, directory, ms, upstream });
+}
+
+/** From the start of the process to its address, which it tells once it serves what its file declares. */
+async function measureFirstStart(binary, directory) {
+  const place = join(directory, 'first-start');
+  mkdirSync(place);
+  const config = join(place, 'gateway.yaml');
+  const objects = objectsOf({ providers: AT_START, models: AT_START, round: 0 });
+  writeFileSync(config, ['version: 1', 'server: { listen: { port: 0 } }', ...objects].join('\n'));
+  const started = performance.now();
+  const args = [join(binary, 'bin/gateway.js'), 'start', '--config', config];
+  const gateway = await startServer(args, { cwd: place });
+  const seconds = (performance.now() - started) / 1000;
+  const cpu = round2(cpuMicros(gateway.pid) / 1e6);
+  console.log(
+    `\nfirst start with ${AT_START} providers and ${AT_START} models: ${verdict(seconds, FIRST_START_LIMIT)}, ${cpu} s of CPU`,
+  );
+  await gateway.stop();
+}
+
+/** With nothing else asked of the gateway. */
+async function measureAlone({ binary, directory, upstream }) {
+  const place = join(directory, 'apply-alone');
+  mkdirSync(place);
+  const gateway = await startGateway(binary, place, upstream);
+  const before = cpuMicros(gateway.pid);
+  const seconds = await apply(binary, place, { gateway, round: 0 });
+  const cpu = round2((cpuMicros(gateway.pid) - before) / 1e6);
+  console.log(
+    `apply of ${PROVIDERS + MODELS} new objects alone: ${verdict(seconds, APPLY_LIMIT)}, ${cpu} s of CPU of the gateway`,
+  );
+  await gateway.stop();
+}
+
+function verdict(seconds, limit) {
+  return `${round2(seconds)} s (limit ${limit} s: ${seconds <= limit ? 'pass' : 'fail'})`;
+}
+
+async function measureUnderChat({ binary, directory, ms, upstream }) {
   const place = join(directory, 'apply');
   mkdirSync(place);
   const gateway = await startGateway(binary, place, upstream);
@@ -78,20 +125,8 @@ models:
 /** Gives the seconds that the command took. */
 async function apply(root, place, { gateway, round }) {
   const file = join(place, 'objects.yaml');
-  const providers = Array.from(
-    { length: PROVIDERS },
-    (_, i) =>
-      `  - { name: p${i}, type: custom, base_url: 'http://127.0.0.1:9/v${round}', protocols: { chat: true }, auth: { type: none } }`,
-  );
-  const models = Array.from(
-    { length: MODELS },
-    (_, i) =>
-      `  - { name: v/m${i}, display_name: Round ${round}, routes: [{ provider: p${i % PROVIDERS}, upstream_model: u }] }`,
-  );
-  writeFileSync(
-    file,
-    ['version: 1', 'namespace: bench', 'providers:', ...providers, 'models:', ...models].join('\n'),
-  );
+  const objects = objectsOf({ providers: PROVIDERS, models: MODELS, round });
+  writeFileSync(file, ['version: 1', 'namespace: bench', ...objects].join('\n'));
   const started = performance.now();
   const child = spawn(
     process.execPath,
@@ -109,6 +144,25 @@ async function apply(root, place, { gateway, round }) {
   return (performance.now() - started) / 1000;
 }
 
+/** Lines of a file. */
+function objectsOf({ providers, models, round }) {
+  const times = (count, line) => Array.from({ length: count }, (_, i) => line(i));
+  return [
+    'providers:',
+    ...times(
+      providers,
+      (i) =>
+        `  - { name: p${i}, type: custom, base_url: 'http://127.0.0.1:9/v${round}', protocols: { chat: true }, auth: { type: none } }`,
+    ),
+    'models:',
+    ...times(
+      models,
+      (i) =>
+        `  - { name: v/m${i}, display_name: Round ${round}, routes: [{ provider: p${i % providers}, upstream_model: u }] }`,
+    ),
+  ];
+}
+
 function toRow({ requests, failures, latencies }) {
   const of = (share) => round2(percentile(latencies, share));
   return { requests, failures, 'p50 ms': of(0.5), 'p99 ms': of(0.99), 'longest ms': of(1) };
@@ -121,7 +175,10 @@ function criterion(idle, busy) {
     percentile(busy.latencies, share),
   ]);
   const holds = p50[1] <= 1.3 * p50[0] && p99[1] <= Math.max(1.5 * p99[0], p99[0] + 15);
-  return { 'p50 / idle': round2(p50[1] / p50[0]), holds: holds && busy.failures === 0 };
+  return {
+    'p50 / idle': round2(p50[1] / p50[0]),
+    limits: holds && busy.failures === 0 ? 'pass' : 'fail',
+  };
 }
 
 function round2(value) {

@@ -1,7 +1,7 @@
 // `npm run bench`: the gateway beside the provider alone and beside a minimal Node proxy, in one run and
 // alternating, because on a shared machine only ratios of one run mean something. Bounded to minutes.
 // Options: --seconds N (per measurement), --rounds N,
-// --only non-stream|stream|prompt|families|startup|memory|apply|stall|sessions|schedules|workers|stores, or
+// --only non-stream|stream|prompt|families|cli-light|memory|apply|stall|sessions|schedules|workers|stores, or
 // sessions/latency, stores/commits, stall/bytes and the like,
 // --against DIR (sessions: another built checkout, measured in turn with this one; apply, stall: in its place),
 // --profile DIR (sessions, schedules: CPU profiles of the gateways are left there)
@@ -83,7 +83,7 @@ if (!options.only || options.only === 'workers')
   await measureWorkers({ root, directory, ms, rounds });
 if (!options.only || options.only.startsWith('stores'))
   await measureStores({ root, directory, ms, rounds, only: options.only });
-if (!options.only || options.only === 'startup') await measureStartup(root);
+if (!options.only || options.only === 'cli-light') await measureStartup({ root, directory });
 for (const { stop } of [gateway, proxy, upstream]) await stop();
 
 /** The shipped binary with the shipped defaults; only the provider is the benchmark's own. */

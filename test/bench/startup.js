@@ -1,30 +1,85 @@
-// What a light command costs over a bare Node process.
-import { spawnSync } from 'node:child_process';
+// What a light command costs over a bare Node process, in CPU and in time, pair by pair.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { percentile } from './load.js';
 
-const RUNS = 20;
+const RUNS = 40;
+const PAGE = { object: 'list', data: [], has_more: false, first_id: null, last_id: null };
+const CONFIG = `version: 1
+providers: [{ name: mock, type: mock }]
+models: [{ name: mock/echo, routes: [{ provider: mock, upstream_model: echo }] }]
+`;
 
-export async function measureStartup(root) {
-  const gateway = join(root, 'bin/gateway.js');
-  const commands = {
-    'bare node': ['-e', '0'],
-    'gateway --help': [gateway, '--help'],
-    'gateway version': [gateway, 'version'],
-  };
-  const times = Object.fromEntries(Object.keys(commands).map((name) => [name, []]));
-  for (let run = 0; run <= RUNS; run++) {
-    for (const [name, args] of Object.entries(commands)) {
-      const started = performance.now();
-      spawnSync(process.execPath, args, { stdio: 'ignore' });
-      if (run > 0) times[name].push(performance.now() - started);
+export async function measureStartup({ root, directory }) {
+  const server = createServer((request, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ ...PAGE, next_page: null }));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const config = join(directory, 'light.yaml');
+  writeFileSync(config, CONFIG);
+  const address = `http://127.0.0.1:${server.address().port}`;
+  const env = { ...process.env, GATEWAY_SERVER: address, GATEWAY_API_KEY: 'light' };
+  const sides = [
+    { name: 'bare node', args: ['-e', '0'] },
+    ...[
+      { words: ['--version'], limit: 1.3 },
+      { words: ['--help'], limit: 1.3 },
+      { words: ['completion', 'bash'], limit: 2.5 },
+      { words: ['keys', 'list'], limit: 2.5 },
+      { words: ['models', 'list'], limit: 2.5 },
+      { words: ['validate', '-f', config], limit: 2.5 },
+    ].map(({ words, limit }) => ({
+      name: `gateway ${words.slice(0, 2).join(' ')}`,
+      args: [join(root, 'bin/gateway.js'), ...words],
+      limit,
+    })),
+  ].map((side) => ({ ...side, runs: [] }));
+  for (let run = 0; run <= RUNS; run++)
+    for (const { name, args, runs } of sides) {
+      const cost = await costOf(args, { cwd: directory, env });
+      if (cost.code !== 0) throw new Error(`${name} ended with ${cost.code}`);
+      if (run > 0) runs.push(cost);
     }
-  }
-  console.log(`\nstartup (medians of ${RUNS} runs)`);
-  for (const [name, list] of Object.entries(times)) {
-    const ratios = list.map((ms, i) => ms / times['bare node'][i]);
-    console.log(
-      `${name.padEnd(16)} ${percentile(list, 0.5).toFixed(1)} ms, x ${percentile(ratios, 0.5).toFixed(2)} of bare node`,
-    );
-  }
+  server.close();
+  print(sides);
+}
+
+async function costOf(args, options) {
+  const before = childCpu();
+  const started = performance.now();
+  const child = spawn(process.execPath, args, { ...options, stdio: 'ignore' });
+  const [code] = await once(child, 'exit');
+  return { code, wall: performance.now() - started, cpu: childCpu() - before };
+}
+
+/** Milliseconds of CPU of the children that have ended. */
+function childCpu() {
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[13]) + Number(fields[14])) * 10;
+}
+
+function print(sides) {
+  const [bare] = sides;
+  const mean = (runs) => runs.reduce((sum, { cpu }) => sum + cpu, 0) / runs.length;
+  const median = (list) => percentile(list, 0.5);
+  console.log(`\nlight commands (${RUNS} runs in turn; CPU by the mean, time by the median pair)`);
+  console.table(
+    Object.fromEntries(
+      sides.map(({ name, runs, limit }) => [
+        name,
+        {
+          ms: Number(median(runs.map(({ wall }) => wall)).toFixed(1)),
+          'CPU ms': Number(mean(runs).toFixed(1)),
+          'time x': Number(median(runs.map(({ wall }, i) => wall / bare.runs[i].wall)).toFixed(2)),
+          'CPU x': Number((mean(runs) / mean(bare.runs)).toFixed(2)),
+          'at most': limit,
+        },
+      ]),
+    ),
+  );
 }

@@ -96,8 +96,7 @@ async function loadEvents({ url, key, events }, ms) {
 }
 
 async function measureCommits({ root, directory, ms, rounds, databases }) {
-  const { openStore } = await import(join(root, 'dist/store/open-store.js'));
-  const { systemClock } = await import(join(root, 'dist/core/time/clock.js'));
+  const { openStore, systemClock } = await import(join(root, 'dist/lib/index.js'));
   const configs = [
     { driver: 'lmdb', store: { driver: 'lmdb', path: join(directory, 'commits-lmdb') } },
     ...databases.map(storeOf('commits')),

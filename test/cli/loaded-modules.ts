@@ -19,22 +19,50 @@ export async function load(url, context, next) {
 register('data:text/javascript,' + encodeURIComponent(hooks));
 `;
 
-/** Modules of the package, by their place below `dist`, and of others, that a command line loads. */
-export async function loadedBy(argv: string[], env: Record<string, string> = {}) {
-  const cwd = await emptyDirectory();
-  const list = join(cwd, 'loaded');
+export interface LoadOptions {
+  /** Default a new, empty folder. */
+  readonly cwd?: string;
+  readonly env?: Record<string, string>;
+}
+
+/** Files that a command line of the build loads. */
+export interface Loaded {
+  /** Built files below `dist/lib`. */
+  readonly files: readonly string[];
+  /** Sources that these files were made of, by their place below `src`. */
+  readonly own: readonly string[];
+  /** Files of other packages. */
+  readonly packages: readonly string[];
+}
+
+export async function loadedBy(
+  argv: readonly string[],
+  { cwd, env = {} }: LoadOptions = {},
+): Promise<Loaded> {
+  const list = join(await emptyDirectory(), 'loaded');
   const recorder = `data:text/javascript,${encodeURIComponent(RECORDER)}`;
   await execa(process.execPath, ['--import', recorder, BINARY, ...argv], {
-    cwd,
+    cwd: cwd ?? (await emptyDirectory()),
     env: { PATH: process.env['PATH'] ?? '', LOADED: list, ...env },
     extendEnv: false,
     stdin: 'ignore',
   });
   const urls = (await readFile(list, 'utf8')).trimEnd().split('\n');
-  const files = urls.filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url));
-  const dist = join(ROOT, 'dist/');
+  const paths = urls.filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url));
+  const lib = join(ROOT, 'dist/lib/');
+  const files = paths.filter((path) => path.startsWith(lib));
+  const sources = await Promise.all(files.map(sourcesOf));
   return {
-    own: files.filter((file) => file.startsWith(dist)).map((file) => file.slice(dist.length)),
-    packages: files.filter((file) => file.includes('/node_modules/')),
+    files: files.map((file) => file.slice(lib.length)),
+    own: sources.flat(),
+    packages: paths.filter((path) => path.includes('/node_modules/')),
   };
+}
+
+/** Sources that a built file holds, as its source map lists them. */
+async function sourcesOf(file: string): Promise<string[]> {
+  const map = await readFile(`${file}.map`, 'utf8').catch(() => undefined);
+  // Files that only pass on what others hold have none.
+  const { sources }: { sources: string[] } = map === undefined ? { sources: [] } : JSON.parse(map);
+  return sources.map((source) => source.replace(/^.*\/src\//, ''));
 }

@@ -61,6 +61,8 @@ drift -f more.yaml
 adopt -f more.yaml
 dump
 dump --split dumped
+dump -A --split namespaces
+transfer model/acme/two --to other --dry-run
 explain model.routes
 schema
 schema output

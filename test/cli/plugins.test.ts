@@ -255,14 +255,14 @@ describe('the commands of an installed plugin', () => {
       ];
       const isTheirs = (file: string) => /@oclif|gateway-plugin/.test(file);
       for (const argv of builtin) {
-        const { own, packages } = await loadedBy(argv, around);
+        const { own, packages } = await loadedBy(argv, { env: around });
         expect(packages.filter(isTheirs), argv.join(' ')).toEqual([]);
-        expect(own).not.toContain('cli/plugins/run-plugin.js');
+        expect(own).not.toContain('cli/plugins/run-plugin.ts');
       }
-      const direct = await loadedBy(['keys', 'list'], around);
-      const place = 'cli/plugins/plugins-folder.js';
+      const direct = await loadedBy(['keys', 'list'], { env: around });
+      const place = 'cli/plugins/plugins-folder.ts';
       expect(direct.own.filter((file) => file.startsWith('cli/plugins/'))).toEqual([place]);
-      const { packages } = await loadedBy(['acme', 'models', 'a'], around);
+      const { packages } = await loadedBy(['acme', 'models', 'a'], { env: around });
       expect(packages.filter(isTheirs).map((file) => file.replace(/.*node_modules\//, ''))).toEqual(
         ['@oclif/core/lib/index.js', '@acme/gateway-plugin/commands/acme/models.js'],
       );

@@ -1,47 +1,112 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startFakeServer } from '../client/fake-server.ts';
 import { verifies } from '../requirements.ts';
 import { loadedBy } from './loaded-modules.ts';
+import { emptyDirectory } from './run-cli.ts';
 
+/** Names of the packages that files belong to. */
+const namesOf = (files: readonly string[]) =>
+  [
+    ...new Set(files.map((file) => /.*\/node_modules\/((@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? '')),
+  ].toSorted();
 const roomsOf = (own: readonly string[]) => new Set(own.map((file) => file.split('/')[0]));
 
-/** Names of backends and what they say of themselves; the schema names the drivers. */
-const DECLARATION =
-  /^store\/(?:(?:backend|store|unstorage\/file-drivers)|backends\/(?:registry|[\w-]+\/backend))\.js$/;
-
-const STORE_PACKAGE = /\/node_modules\/(?:lmdb|ioredis|pg|unstorage)\//;
+/** Files of the store beside what backends say of themselves; the schema names their drivers. */
+const workingStore = (own: readonly string[]) =>
+  own.filter(
+    (file) =>
+      file.startsWith('store/') &&
+      !/^store\/(backend|store|unstorage\/file-drivers|backends\/(registry|[\w-]+\/backend))\.ts$/.test(
+        file,
+      ),
+  );
 
 it(
   verifies('cli.startup', 'help loads a few small files and no package, so that it starts at once'),
   async () => {
-    for (const argv of [['--help'], ['keys', 'create', '--help'], ['version']]) {
-      const { own, packages } = await loadedBy(argv);
+    for (const argv of [['--help'], ['keys', 'create', '--help'], ['completion', 'bash']]) {
+      const { files, own, packages } = await loadedBy(argv);
       expect(packages).toEqual([]);
-      expect(own).toContain('cli/main.js');
-      const others = own.filter((file) => !file.startsWith('cli/'));
-      expect(others.filter((file) => file !== 'core/printable.js')).toEqual([]);
+      expect(own.filter((file) => file.endsWith('/main.ts'))).toHaveLength(1);
+      const others = own.filter(
+        (file) => !/^(cli|core)\/|^client\/(.*\/)?client-error\.ts$/.test(file),
+      );
+      expect(others).toEqual([]);
       const commands = own.filter((file) => file.startsWith('cli/commands/'));
       expect(commands).toHaveLength(1);
-      // Each costs half a millisecond and more; a bare Node.js takes about 40. Half are tables.
-      expect(own.length).toBeLessThanOrEqual(24);
+      expect(files.length).toBeLessThanOrEqual(5);
     }
   },
 );
+
+it(verifies('cli.startup', 'the version is told without the table of commands'), async () => {
+  for (const spelling of ['--version', '-V', 'version']) {
+    const { files, own, packages } = await loadedBy([spelling]);
+    expect(packages).toEqual([]);
+    expect(own.filter((file) => file.startsWith('cli/tables/'))).toEqual([]);
+    expect(files.length).toBeLessThanOrEqual(2);
+  }
+});
 
 it(
   verifies('cli.startup', 'configuration and server are loaded by the commands that need them'),
   async () => {
     const server = await startFakeServer(() => ({ body: { status: 'ok' } }));
     onTestFinished(() => server.close());
-    const remote = await loadedBy(['api', 'GET', '/healthz'], { GATEWAY_SERVER: server.url });
+    const remote = await loadedBy(['api', 'GET', '/healthz'], {
+      env: { GATEWAY_SERVER: server.url },
+    });
     expect(roomsOf(remote.own)).toContain('client');
     for (const room of ['config', 'server', 'store', 'inference'])
       expect(roomsOf(remote.own)).not.toContain(room);
     const local = await loadedBy(['schema']);
     expect(roomsOf(local.own)).toContain('config');
     expect(roomsOf(local.own)).not.toContain('server');
-    const ofStore = local.own.filter((file) => file.startsWith('store/'));
-    expect(ofStore.filter((file) => !DECLARATION.test(file))).toEqual([]);
-    expect(local.packages.filter((file) => STORE_PACKAGE.test(file))).toEqual([]);
+    expect(workingStore(local.own)).toEqual([]);
+  },
+);
+
+it(
+  verifies('cli.startup', 'a list is a dozen files of ours and the parser, without fetch'),
+  async () => {
+    const page = { object: 'list', data: [], has_more: false, first_id: null, last_id: null };
+    const server = await startFakeServer(() => ({ body: { ...page, next_page: null } }));
+    onTestFinished(() => server.close());
+    // Words that name no class of fetch: the first use of one loads all of it, so here it fails.
+    const forbidden = ['fetch', 'Response', 'Request', 'Headers', 'FormData'].map(
+      (name) =>
+        `Object.defineProperty(globalThis,'${name}',{get(){throw new Error('${name} used')}});`,
+    );
+    const env = {
+      GATEWAY_SERVER: server.url,
+      GATEWAY_API_KEY: 'key',
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(forbidden.join(''))}`,
+    };
+    for (const kind of ['keys', 'models']) {
+      const { files, own, packages } = await loadedBy([kind, 'list'], { env });
+      expect(namesOf(packages)).toEqual(['commander']);
+      for (const room of ['config', 'server', 'store', 'resources', 'providers'])
+        expect(roomsOf(own)).not.toContain(room);
+      expect(files.length).toBeLessThanOrEqual(13);
+    }
+  },
+);
+
+it(
+  verifies(
+    'cli.startup',
+    'validate loads what reads files and schemas, and nothing that calls or serves',
+  ),
+  async () => {
+    const cwd = await emptyDirectory();
+    await writeFile(join(cwd, 'gateway.yaml'), 'version: 1\n');
+    const { files, own, packages } = await loadedBy(['validate'], { cwd });
+    expect(namesOf(packages)).toEqual(['commander', 'croner', 'leven', 'yaml', 'zod']);
+    for (const room of ['server', 'inference', 'runtime']) expect(roomsOf(own)).not.toContain(room);
+    expect(workingStore(own)).toEqual([]);
+    expect(own.filter((file) => file.endsWith('/http.ts'))).toEqual([]);
+    expect(files.length).toBeLessThanOrEqual(12);
   },
 );

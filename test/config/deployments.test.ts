@@ -6,6 +6,7 @@ import { configJsonSchema } from '../../src/config/schema/json-schema.ts';
 import { kindOf } from '../../src/config/objects/kinds.ts';
 import { loadConfig } from '../../src/config/read/load-config.ts';
 import { ownerFor, plan, type PlanOptions } from '../../src/config/plan/plan.ts';
+import type { ResourceClient } from '../../src/config/actual/resource-client.ts';
 import { resolveAllSecrets } from '../../src/config/read/secrets.ts';
 import { bootstrap } from '../../src/resources/bootstrap.ts';
 import { createResourceClient } from '../../src/server/compose/resource-client.ts';
@@ -207,5 +208,66 @@ deployments:
   it('are in the schema of the file', () => {
     const { properties } = configJsonSchema() as { properties: Record<string, unknown> };
     expect(properties).toHaveProperty('deployments');
+  });
+
+  describe('as paused', () => {
+    const PAUSED = FILE.replace('metadata:', 'paused: true\n    metadata:');
+    const report = async (client: ResourceClient) =>
+      (await client.list('deployment')).find(({ name }) => name === 'report')!;
+
+    it(
+      verifies(
+        'cli.schedules.declared-paused',
+        'are made so in one write, shown where they are not, and let run when they no longer are',
+      ),
+      async () => {
+        const { client, applyText } = await makeGateway();
+        const first = await applyText(PAUSED, 'apply');
+        expect(first.report.failed).toEqual([]);
+        const made = await report(client);
+        expect(made).toMatchObject({ status: 'paused', paused: true, version: 1 });
+        expect((await applyText(PAUSED, 'apply')).planned.summary.total).toBe(0);
+
+        await client.act('deployment', made.id, 'unpause');
+        const drifted = await applyText(PAUSED, 'apply');
+        const changed = drifted.planned.actions.find(({ id }) => id === made.id);
+        expect(changed?.changes).toMatchObject([
+          { path: 'paused', old: false, new: true, origin: 'server' },
+        ]);
+        expect(await report(client)).toMatchObject({ status: 'paused' });
+
+        const off = await applyText(PAUSED.replace('paused: true', 'paused: false'), 'apply');
+        expect(off.planned.actions.find(({ id }) => id === made.id)?.changes).toMatchObject([
+          { path: 'paused', old: true, new: false, origin: 'configuration' },
+        ]);
+        expect(await report(client)).toMatchObject({ status: 'active', paused_reason: null });
+      },
+    );
+
+    it('stay paused when their Agent changes, also when they were running', async () => {
+      const { client, applyText } = await makeGateway();
+      const kinder = (text: string) => text.replace('name: coder,', 'name: coder, system: Kind.,');
+      await applyText(FILE, 'apply');
+      const moved = await applyText(kinder(PAUSED), 'apply');
+      expect(moved.report.failed).toEqual([]);
+      expect(await report(client)).toMatchObject({ status: 'paused', agent_version: 2 });
+      expect((await applyText(kinder(PAUSED), 'apply')).planned.summary.total).toBe(0);
+    });
+
+    it('say so in a dump, and others say nothing; a pause by hand is none of the files', async () => {
+      const { client, applyText } = await makeGateway();
+      await applyText(FILE, 'apply');
+      const managed = new Set(['deployment', 'agent', 'organization'] as const);
+      const dumped = async () =>
+        (
+          dump({ actual: await readActual(client, { managed, objects: [] }) })['deployments'] as {
+            name: string;
+          }[]
+        ).find(({ name }) => name === 'report');
+      expect(await dumped()).not.toHaveProperty('paused');
+      await client.act('deployment', (await report(client)).id, 'pause');
+      expect(await dumped()).toHaveProperty('paused', true);
+      expect((await applyText(FILE, 'apply')).planned.summary.total).toBe(0);
+    });
   });
 });

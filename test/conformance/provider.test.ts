@@ -18,7 +18,7 @@ const SHARED: ReadonlySet<string> = new Set([
   'prepare-endpoint.ts',
   'registry.ts',
   'resolve-account.ts',
-  'standard-endpoints.ts',
+  'endpoint-rules.ts',
 ]);
 
 const FILES = readdirSync(FOLDER).filter((name) => name.endsWith('.ts') && !SHARED.has(name));

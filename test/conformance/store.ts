@@ -4,6 +4,7 @@ import type { Entry, Key, ListOptions, Op, Store } from '../../src/store/store.t
 import { MAX_VALUE_BYTES } from '../../src/store/value-codec.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock, type FakeClock } from '../support/fake-clock.ts';
+import { storeOrder } from './store-order.ts';
 
 /** One place where a store keeps its data. */
 export interface StoreSite {
@@ -95,6 +96,7 @@ export function storeConformance(
     describe('keys and values', () => keysAndValues(setUp));
     describe('lists', () => lists(setUp));
     describe('commits', () => commits(setUp));
+    storeOrder(async () => (await setUp()).site);
     describe('races', () => races(setUp));
     describe('time and change', () => timeAndChange(setUp));
     describe('lifetime', () => lifetime(setUp));

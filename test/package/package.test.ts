@@ -1,5 +1,6 @@
-import { readdir, readFile, rm, stat } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { installProduct } from './support/installed.ts';
@@ -16,6 +17,9 @@ interface LockEntry {
   hasInstallScript?: boolean;
   dependencies?: Record<string, string>;
 }
+interface SourceMap {
+  sources: string[];
+}
 interface Lock {
   packages: Record<string, LockEntry>;
 }
@@ -23,16 +27,17 @@ interface Lock {
 /** What may be in the package, and nothing else. */
 const CONTENT = [
   /^bin\/(gateway\.js|worker-start\.cjs)$/,
-  /^dist\/[\w/-]+\.(js|d\.ts)$/,
+  /^dist\/lib\/[\w-]+\.js(\.map)?$/,
+  /^dist\/types\/[\w/-]+\.d\.ts$/,
   /^docs\/[\w-]+\.(md|json|yaml)$/,
   // Of files with a dot in front npm drops some, so templates spell those with an underscore.
   /^templates\/(?!.*\/\.(?!github\/))[\w/.-]+\.(md|yaml|yml|json|js|mjs)$/,
   /^templates\/[\w-]+\/_gitignore$/,
   /^(LICENSE|README\.md|CHANGELOG\.md|gateway\.yaml\.example|package\.json|npm-shrinkwrap\.json)$/,
 ];
-/** What nobody may publish: maps of sources that lie elsewhere, and what looks like a secret. */
+/** What nobody may publish: maps inside of files, and what looks like a secret. */
 const FORBIDDEN =
-  /sourceMappingURL=|_authToken|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bsk-(?:ant-|proj-)?[A-Za-z0-9]{24,}|\bAKIA[A-Z0-9]{16}\b|\bghp_[A-Za-z0-9]{30,}/;
+  /sourceMappingURL=(?![\w-]+\.js\.map(\n|$))|_authToken|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bsk-(?:ant-|proj-)?[A-Za-z0-9]{24,}|\bAKIA[A-Z0-9]{16}\b|\bghp_[A-Za-z0-9]{30,}/;
 const MIB = 1024 * 1024;
 const MAX_PACKED = 1.5 * MIB;
 const MAX_UNPACKED = 5 * MIB;
@@ -48,11 +53,41 @@ const PERMISSIVE =
  */
 const WITH_SCRIPTS = ['node_modules/lmdb', 'node_modules/msgpackr-extract'];
 
+/** A file beside it that a declaration names. */
+const IMPORTED = /\b(?:from|import\(|import)\s*['"](\.{1,2}\/[^'"]+)['"]/g;
+/** A source of ours, as a map of the build names it. */
+const OWN = /^\.\.\/\.\.\/src\/[\w/-]+\.ts$/;
+/** Address that nobody listens at, and that fetch does not refuse by itself. */
+const CLOSED = 'http://127.0.0.1:2/';
+const PROBE = {
+  name: 'probe',
+  version: '1.0.0',
+  type: 'module',
+  oclif: { commands: './commands' },
+  peerDependencies: { 'agent-gateway': '*' },
+};
+const PROBING = `import { ClientError, GatewayCommand } from 'agent-gateway/plugin';
+import * as api from 'agent-gateway';
+export class Probe extends GatewayCommand {
+  async run() {
+    const errorOf = (client) => client.models.list().catch((error) => error);
+    const client = api.createClient({ baseUrl: '${CLOSED}', clock: api.systemClock });
+    return {
+      class: ClientError === api.ClientError,
+      ofCommandLine: (await errorOf(await this.client())) instanceof api.ClientError,
+      ofApi: (await errorOf(client)) instanceof ClientError,
+    };
+  }
+}`;
+
 const json = async <T>(path: string): Promise<T> => JSON.parse(await readFile(path, 'utf8')) as T;
 
 let packed: Packed & { directory: string };
 let shrinkwrap: Lock;
 let entries: [string, LockEntry][];
+let product: Promise<string> | undefined;
+/** The folder of the product in a folder that it is installed into once. */
+const installed = () => (product ??= installProduct(packed, join(packed.directory, 'consumer')));
 beforeAll(async () => {
   packed = await packProduct();
   shrinkwrap = await json(join(packed.content, 'npm-shrinkwrap.json'));
@@ -65,27 +100,59 @@ describe('the packed files', () => {
     const found = await filesBelow(packed.content);
     expect(found.sort()).toEqual(packed.files.map(({ path }) => path).sort());
     expect(found.filter((path) => !CONTENT.some((rule) => rule.test(path)))).toEqual([]);
-    for (const path of ['bin/gateway.js', 'dist/index.d.ts', 'LICENSE', 'npm-shrinkwrap.json'])
+    for (const path of [
+      'bin/gateway.js',
+      'dist/types/index.d.ts',
+      'LICENSE',
+      'npm-shrinkwrap.json',
+    ])
       expect(found).toContain(path);
     const executable = packed.files.filter(({ mode }) => (mode & 0o111) !== 0);
     expect(executable.map(({ path }) => path)).toEqual(['bin/gateway.js']);
   });
 
-  it('hold every build of a source and no other', async () => {
-    const sources = await filesBelow(join(ROOT, 'src'));
-    const built = sources
-      .filter((path) => path.endsWith('.ts'))
-      .flatMap((path) => [path.replace(/ts$/, 'js'), path.replace(/ts$/, 'd.ts')]);
-    const dist = (await filesBelow(join(packed.content, 'dist'))).sort();
-    expect(dist).toEqual(built.sort());
+  it('hold the declarations that the entries reach, and no other', async () => {
+    const types = join(packed.content, 'dist/types');
+    const reached = new Set(['index.d.ts', 'plugin.d.ts']);
+    for (const path of reached)
+      for (const [, imported = ''] of (await readFile(join(types, path), 'utf8')).matchAll(
+        IMPORTED,
+      ))
+        reached.add(join(dirname(path), imported.replace(/\.[jt]s$/, '.d.ts')));
+    expect((await filesBelow(types)).sort()).toEqual([...reached].sort());
+    expect(reached.size).toBeGreaterThan(2);
   });
+
+  it(
+    verifies('packages.one-instance', 'hold every source once, with a map, and no other package'),
+    async () => {
+      const lib = join(packed.content, 'dist/lib');
+      const files = await filesBelow(lib);
+      const built = files.filter((path) => path.endsWith('.js'));
+      const maps = files.filter((path) => path.endsWith('.map'));
+      // Files that only pass on what others hold have nothing to map.
+      for (const path of built.filter((file) => !maps.includes(`${file}.map`)))
+        expect(await readFile(join(lib, path), 'utf8'), path).toMatch(
+          /^((import|export \{.*\} from) .*;\n?|export \{.*\};\n?)+$/,
+        );
+      const sources = await filesBelow(join(ROOT, 'src'));
+      expect(built.length).toBeLessThan(sources.length / 2);
+      const mapped = (await Promise.all(maps.map((path) => json<SourceMap>(join(lib, path)))))
+        .flatMap((map) => map.sources)
+        .sort();
+      expect(mapped).toEqual([...new Set(mapped)]);
+      expect(
+        mapped.filter((source) => !sources.includes(source.replace('../../src/', ''))),
+      ).toEqual([]);
+    },
+  );
 
   it('hold every template as it stands', async () => {
     const templates = (await filesBelow(join(ROOT, 'templates'))).sort();
     expect((await filesBelow(join(packed.content, 'templates'))).sort()).toEqual(templates);
   });
 
-  it('point at no map, name no machine and show no secret', async () => {
+  it('hold no map inside, name no machine and show no secret', async () => {
     const wrong: string[] = [];
     for (const { path } of packed.files) {
       const text = await readFile(join(packed.content, path), 'utf8');
@@ -152,14 +219,65 @@ describe('the shrinkwrap', () => {
   });
 
   it(verifies('ops.supply-chain', 'is what an installation holds, to the version'), async () => {
-    const product = await installProduct(packed, join(packed.directory, 'consumer'));
+    const product = await installed();
     const wanted = entries.map(([path, { version }]) => [path, version] as const);
-    const installed = await packagesBelow(product);
+    const held = await packagesBelow(product);
     const required = wanted.filter(([path]) => !shrinkwrap.packages[path]?.optional);
     expect(required.length).toBeGreaterThan(0);
-    expect(installed).toEqual(expect.arrayContaining(required));
-    expect(wanted).toEqual(expect.arrayContaining(installed));
+    expect(held).toEqual(expect.arrayContaining(required));
+    expect(wanted).toEqual(expect.arrayContaining(held));
   });
+});
+
+describe('the installed package', () => {
+  it(
+    verifies(
+      'packages.one-instance',
+      'shares its modules between the command line, the API and plugins, and keeps maps and dependencies',
+    ),
+    async () => {
+      const product = await installed();
+      const home = join(packed.directory, 'home');
+      const probe = join(packed.directory, 'probe');
+      await mkdir(join(probe, 'commands'), { recursive: true });
+      await mkdir(home);
+      await writeFile(join(probe, 'package.json'), JSON.stringify(PROBE));
+      await writeFile(join(probe, 'commands', 'probe.js'), PROBING);
+      const env = {
+        PATH: process.env['PATH'] ?? '',
+        HOME: home,
+        npm_config_registry: CLOSED,
+        GATEWAY_SERVER: CLOSED,
+        GATEWAY_API_KEY: 'none',
+      };
+      const gateway = (...argv: string[]) =>
+        execa(process.execPath, [join(product, 'bin/gateway.js'), ...argv], {
+          cwd: home,
+          env,
+          extendEnv: false,
+        });
+      await gateway('plugins', 'manifest', probe);
+      await execa('npm', ['pack', '--pack-destination', home], { cwd: probe });
+      await gateway('plugins', 'install', join(home, 'probe-1.0.0.tgz'), '--yes');
+      const { stdout } = await gateway('probe', '--json');
+      expect(JSON.parse(stdout).data).toEqual({ class: true, ofCommandLine: true, ofApi: true });
+
+      // Dependencies are loaded from packages of their own, and a map leads to the line of the source.
+      const lib = await filesBelow(join(product, 'dist/lib'));
+      const held = lib.filter((path) => path.endsWith('.map'));
+      const sources = await Promise.all(
+        held.map((path) => json<SourceMap>(join(product, 'dist/lib', path))),
+      );
+      expect(sources.flatMap((map) => map.sources).filter((path) => !OWN.test(path))).toEqual([]);
+      const failing = `import('agent-gateway').then((api) => api.createClient({ baseUrl: 'x', clock: {} }).chat.create())`;
+      const { stderr } = await execa(
+        process.execPath,
+        ['--enable-source-maps', '--input-type=module', '-e', failing],
+        { cwd: join(packed.directory, 'consumer'), reject: false },
+      );
+      expect(stderr).toMatch(/src\/client\/chat\.ts:\d+:\d+/);
+    },
+  );
 });
 
 /** All files below a directory, relative to it. */

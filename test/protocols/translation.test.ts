@@ -26,7 +26,13 @@ import { collectAnswer, framesOf, peekBody, toEvents, toText } from './codec-law
 import { mutatedFrames, mutatedJson } from './mutations.ts';
 import { PAIRS, ROWS } from './translation-rows.ts';
 import type { TranslationRow } from './translation-rows.ts';
-import { atOnce } from '../support/protocols.ts';
+import {
+  atOnce,
+  decodeAnswer,
+  encodeAnswer,
+  decodeRequest,
+  encodeRequest,
+} from '../support/protocols.ts';
 
 const RUNS = { numRuns: 60 };
 const ANSWER_OPTIONS = {
@@ -47,7 +53,7 @@ const encodeOptions = (losses: string[]) => ({
 
 /** A request of a client in its protocol's bytes. */
 function ask({ codec, peek }: TranslationRow, request: CanonicalRequest): RequestPeek {
-  const { value } = codec.encodeRequest(request, { ...encodeOptions([]), model: 'acme/one' });
+  const { value } = encodeRequest(codec, request, { ...encodeOptions([]), model: 'acme/one' });
   return peek(Buffer.from(toText(value)), request.stream);
 }
 
@@ -56,7 +62,7 @@ function contextOf(keepUsage = true): AnswerContext {
 }
 
 function wholeAnswer({ codec }: TranslationRow, answer: CanonicalAnswer): Buffer {
-  return Buffer.from(toText(codec.encodeAnswer(answer, contextOf()).value));
+  return Buffer.from(toText(encodeAnswer(codec, answer, contextOf()).value));
 }
 
 /** A provider's stream, one chunk of bytes for every event that shows something. */
@@ -151,7 +157,7 @@ function replayed(
   const losses: string[] = [];
   const next = wire.encode(client.peek(body, false), encodeOptions(losses)) as Buffer;
   expect(losses).toEqual([]);
-  const { turns } = provider.codec.decodeRequest(provider.peek(next, false));
+  const { turns } = decodeRequest(provider.codec, provider.peek(next, false));
   return turns.find(({ role }) => role === 'assistant')?.parts ?? [];
 }
 
@@ -178,7 +184,7 @@ describe.each(PAIRS)('%s', (_name, client, provider) => {
         const peek = provider.peek(there, request.stream);
         const again = back.encode(peek, encodeOptions(losses)) as Buffer;
         expect(losses.filter((name) => !given.has(name))).toEqual([]);
-        const decoded = client.codec.decodeRequest(client.peek(again, request.stream));
+        const decoded = decodeRequest(client.codec, client.peek(again, request.stream));
         expect(alike(decoded)).toEqual(alike(request));
       }),
       RUNS,
@@ -216,7 +222,7 @@ describe.each(PAIRS)('%s', (_name, client, provider) => {
         );
         expect(translated?.losses).toEqual([]);
         expect(translated?.usage).toMatchObject({ output: answer.usage?.output });
-        const decoded = client.codec.decodeAnswer(String(translated?.body));
+        const decoded = decodeAnswer(client.codec, String(translated?.body));
         expect(said(decoded as CanonicalAnswer)).toEqual(said(answer));
       }),
       RUNS,

@@ -78,6 +78,7 @@ describe('a new Schedule', () => {
         },
         timeout_policy: null,
         status: 'active',
+        paused: false,
         paused_reason: null,
         version: 1,
         chat_webhook_configured: false,

@@ -14,7 +14,7 @@ function explain(model: ReturnType<typeof fakeModel>, rest: object = {}) {
   return explainPlan({
     catalog: fakeCatalog(model),
     model,
-    protocol: 'chat',
+    client: { id: 'chat' },
     health: { look: () => FRESH },
     affinity: 'key_1',
     ...rest,
@@ -46,7 +46,7 @@ describe('an explained plan', () => {
         fakeRoute('other', { protocols: new Set(['messages']), priority: 1 }),
         fakeRoute('pictures', { protocols: new Set(['images']) }),
       ]),
-      { translatesTo: ['responses', 'messages'] },
+      { client: { id: 'chat', translatesTo: ['responses', 'messages'] } },
     );
     expect(candidates.map(({ provider, protocol }) => [provider, protocol])).toEqual([
       ['own', 'chat'],
@@ -66,8 +66,7 @@ describe('an explained plan', () => {
 
   it('tells of mapping: translated where that alone is missing', () => {
     const { left_out: leftOut } = explain(fakeModel('acme/fast', [fakeRoute('own')]), {
-      protocol: 'generate-content',
-      translatesTo: ['chat'],
+      client: { id: 'generate-content', translatesTo: ['chat'], translatedWhenMapped: true },
     });
     expect(leftOut[0]?.why).toContain('`mapping: translated`');
   });

@@ -24,7 +24,7 @@ function setup(model: Model, others: Model[] = []) {
     planCandidates({
       catalog: fakeCatalog(model, ...others),
       model,
-      protocol: 'chat',
+      client: { id: 'chat' },
       health,
       random,
       affinity: 'user-1',

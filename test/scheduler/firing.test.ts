@@ -148,6 +148,31 @@ describe('a Schedule', () => {
     },
   );
 
+  it(
+    verifies(
+      'cli.schedules.declared-paused',
+      'that is made as paused never fires, whenever it is made, until it is let run',
+    ),
+    async () => {
+      const rig = await createRig({ startAt: '2026-11-21T00:00:59.990Z' });
+      rig.start();
+      const ids: string[] = [];
+      for (let index = 0; index < 20; index++) {
+        ids.push(await rig.make('* * * * *', { paused: true }));
+        await rig.pass(1);
+      }
+      await rig.pass(3 * HOUR);
+      for (const id of ids) expect(await rig.runsOf(id)).toEqual([]);
+      const [id = ''] = ids;
+      await rig.call(`PATCH deployments/${id}`, { paused: false });
+      await rig.pass(2 * MINUTE);
+      expect(await rig.firedAt(id)).toHaveLength(2);
+      await rig.call(`PATCH deployments/${id}`, { paused: true, name: 'still' });
+      await rig.pass(HOUR);
+      expect(await rig.firedAt(id)).toHaveLength(2);
+    },
+  );
+
   it('is claimed before a pause or not at all, whoever is first', async () => {
     const rig = await createRig();
     rig.start();

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { verifies } from '../requirements.ts';
 import { BINARY, newDirectory, writeConfig } from '../support/gateway.ts';
 
-const CHANNEL = pathToFileURL(join(BINARY, '../../dist/server/process/worker-channel.js')).href;
+const CHANNEL = pathToFileURL(join(BINARY, '../../dist/lib/worker-channel.js')).href;
 
 /** A first process that forks a worker as the gateway does, and is killed after so many milliseconds. */
 async function killedAfter(ms: number): Promise<string> {

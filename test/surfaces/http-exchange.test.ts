@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { serveExchange } from '../../src/surfaces/http-exchange.ts';
@@ -61,4 +61,16 @@ it.each([
   // What is worth another try is no bug, and the other way round.
   expect(bugs).toEqual(status === 500 ? [failure] : []);
   expect(answer.headers.has('retry-after')).toBe(status === 503);
+});
+
+it('writes a long answer in turns, to the same bytes', async () => {
+  const body = { data: Array.from({ length: 5000 }, (_, index) => ({ index, text: 'ü"x' })) };
+  const native = vi.spyOn(JSON, 'stringify');
+  const { answer } = await answerTo(async () => ({ status: 201, body }));
+  const longest = Math.max(...native.mock.results.map(({ value }) => String(value).length));
+  native.mockRestore();
+  expect(longest).toBeLessThan(64 * 1024);
+  expect(answer.status).toBe(201);
+  expect(answer.headers.get('content-type')).toBe('application/json');
+  expect(await answer.text()).toBe(JSON.stringify(body));
 });

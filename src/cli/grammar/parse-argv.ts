@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander';
 import type { CommanderError } from 'commander';
 import { usageError } from '../cli-error.ts';
-import { parentOf, type CommandSpec, type FlagSpec } from '../command.ts';
+import { findCommand, parentOf, type CommandSpec, type FlagSpec } from '../command.ts';
 import type { RawFlags } from './flags.ts';
 
 export interface ParsedArgv {
@@ -22,6 +22,29 @@ export interface Grammar {
  * usage errors (exit 64) with a suggestion where a name is close. Flags of a command end at `--`.
  */
 export function parseArgv(grammar: Grammar, argv: readonly string[]): ParsedArgv {
+  const commands = likelyCommands(grammar.commands, argv);
+  if (commands === undefined) return parse(grammar, argv);
+  try {
+    return parse({ ...grammar, commands }, argv);
+  } catch {
+    // Only the whole grammar knows what else was meant.
+    return parse(grammar, argv);
+  }
+}
+
+/** The command that the words seem to call, and its groups: to build the others takes time. */
+function likelyCommands(
+  commands: readonly CommandSpec[],
+  argv: readonly string[],
+): CommandSpec[] | undefined {
+  const words = argv.filter((word) => !word.startsWith('-'));
+  const { command } = findCommand(commands, words) ?? {};
+  if (command?.load === undefined) return undefined;
+  const { name } = command;
+  return commands.filter((one) => name === one.name || name.startsWith(`${one.name} `));
+}
+
+function parse(grammar: Grammar, argv: readonly string[]): ParsedArgv {
   let parsed: ParsedArgv | undefined;
   const program = createProgram(grammar, (found) => (parsed = found));
   program.parse([...argv], { from: 'user' });

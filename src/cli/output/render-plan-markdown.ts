@@ -49,7 +49,9 @@ function linesOf(planned: PlanAction): string[] {
     const before = action === 'create' ? '' : `${valueOf(old)} → `;
     return `    ${oneLine(`${path}: ${before}${valueOf(next)}${forced}`)}`;
   });
-  const around = steps ? ['    paused before and unpaused behind the update'] : [];
+  const around = steps
+    ? [`    paused before${steps.length > 2 ? ' and unpaused behind' : ''} the update`]
+    : [];
   const told = note === undefined ? [] : [`    ${note}`];
   return [oneLine(`${SIGNS[action]} ${kind} ${identity}${why}`), ...around, ...leaves, ...told];
 }

@@ -53,11 +53,12 @@ function unknownLines({ unknown }: Plan): string[] {
 }
 
 function renderAction(
-  { kind, identity, action, reason, changes, steps, note }: PlanAction,
+  { kind, identity, action, reason, changes, steps, note, ownership }: PlanAction,
   style: Style,
 ): string[] {
   const title = MARKS[action](style, oneLine(`${kind} ${identity}`));
-  const isPlain = action === 'none' || (action === 'create' && reason === CREATED);
+  const isPlain =
+    (action === 'none' && ownership !== 'other') || (action === 'create' && reason === CREATED);
   const because = isPlain ? '' : style.dim(`  (${reason})`);
   const leaves = changes.flatMap((change) => {
     if (isLong(change.old) && isLong(change.new)) return renderText(change, style);
@@ -65,9 +66,10 @@ function renderAction(
     const note = change.reset ? style.dim('  (no longer declared)') : '';
     return `    ${oneLine(change.path)}: ${before}${valueText(change.new)}${note}`;
   });
-  const [before, after] = steps
-    ? ['    status: "active" → "paused" while it changes', '    status: "paused" → "active"']
-    : [];
+  const [before, after] =
+    steps?.length === 3
+      ? ['    status: "active" → "paused" while it changes', '    status: "paused" → "active"']
+      : [];
   const all = [before, ...leaves, after, note && style.dim(`    (${note})`)];
   return [title + because, ...all.filter((line) => line !== undefined && line !== '')] as string[];
 }

@@ -7,6 +7,10 @@ export interface Column<Row> {
   value: (row: Row) => unknown;
 }
 
+/** Characters that take one column each. */
+const PLAIN = /^[\x20-\x7e]*$/;
+const GAP = 2;
+
 /**
  * Rows as aligned text without borders, which pipes can cut as well; absent values are a dash. No row
  * gives `empty` alone.
@@ -17,15 +21,34 @@ export async function renderTable<Row>(
   { style, empty }: { style: Style; empty: string },
 ): Promise<string> {
   if (rows.length === 0) return empty;
+  const titles = columns.map(({ title }) => title);
+  const cells = rows.map((row) => columns.map(({ value }) => cell(value(row))));
+  const isPlain = cells.flat().every((text) => PLAIN.test(text));
+  const head = titles.map((title) => style.bold(title));
+  if (!isPlain) return trimmed(await renderWide(head, cells));
+  const widths = titles.map((title, index) =>
+    Math.max(title.length, ...cells.map((row) => row[index]?.length ?? 0)),
+  );
+  const gap = (text: string, index: number) => ' '.repeat((widths[index] ?? 0) - text.length + GAP);
+  const line = (texts: readonly string[], shown = texts) =>
+    shown.map((text, index) => text + gap(texts[index] ?? '', index)).join('');
+  return trimmed([line(titles, head), ...cells.map((row) => line(row))].join('\n'));
+}
+
+/** Aligned by what characters take on a terminal, which for some is none or two columns. */
+async function renderWide(head: string[], cells: readonly string[][]): Promise<string> {
   const { default: Table } = await import('cli-table3');
   const table = new Table({
-    head: columns.map(({ title }) => style.bold(title)),
-    style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
+    head,
+    style: { head: [], border: [], 'padding-left': 0, 'padding-right': GAP },
     chars: NO_BORDERS,
   });
-  for (const row of rows) table.push(columns.map(({ value }) => cell(value(row))));
-  return table
-    .toString()
+  table.push(...cells);
+  return table.toString();
+}
+
+function trimmed(text: string): string {
+  return text
     .split('\n')
     .map((line) => line.trimEnd())
     .join('\n');

@@ -1,6 +1,6 @@
 import { mkdir, readlink, rm, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { PACKAGE_ROOT } from './package-root.ts';
+import { PACKAGE_ROOT } from '../../core/package-root.ts';
 
 /**
  * Makes `agent-gateway` below a folder mean this very package, so that a plugin and the command line

@@ -130,7 +130,7 @@ function refuse({ ambiguous, conflicts, fixed, lost }: Plan): void {
     throw new CliError({
       code: 'owned_elsewhere',
       message: `declared here but managed elsewhere: ${names.join('; ')}`,
-      hint: 'declare each object in one place only',
+      hint: 'declare each object in one place only, or give it to this one with `gateway transfer`',
       exit: 'conflict',
     });
   }

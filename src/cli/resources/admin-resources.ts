@@ -32,6 +32,7 @@ function toInventoryClient(client: Client): InventoryClient {
       if (before === undefined) await inventories.create({ name: namespace, ...next });
       else await inventories.update(before.id, { ...next, expected_version: before.version });
     },
+    remove: ({ id }) => inventories.delete(id),
   };
 }
 

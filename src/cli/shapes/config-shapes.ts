@@ -74,6 +74,12 @@ export const ADOPTED = record({
   adopted: list(record({ ...named, id: text })),
   missing: count,
 });
+export const TRANSFERRED = record({
+  to: text,
+  done: flag,
+  objects: list(record({ ...named, id: text, from: text })),
+  already: count,
+});
 export const DUMPED = oneOf(record({ version: number }), record({ directory: text, files: texts }));
 export const EXPLANATION = record({
   path: text,

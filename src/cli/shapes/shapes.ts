@@ -7,6 +7,7 @@ import {
   INVALID,
   PLAN,
   REPORT,
+  TRANSFERRED,
   VALID,
 } from './config-shapes.ts';
 import { CONNECTION_SHAPES } from './connection-shapes.ts';
@@ -75,6 +76,7 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   drift: oneOf(DRIFT, INVALID),
   dump: DUMPED,
   adopt: oneOf(ADOPTED, INVALID),
+  transfer: TRANSFERRED,
   explain: EXPLANATION,
   schema: JSON_SCHEMA,
   'schema output': JSON_SCHEMA,

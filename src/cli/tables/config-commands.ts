@@ -82,6 +82,14 @@ const EXIT_CODE: FlagSpec = {
   description: 'Exit 2 when there are changes',
 };
 
+const LOCK_TIMEOUT: FlagSpec = {
+  name: 'lock-timeout',
+  type: 'duration',
+  value: 'DURATION',
+  description:
+    'How long to wait and plan again when somebody else applies at the same time (default 0)',
+};
+
 /** Commands that compare gateway.yaml with a gateway, and make them one. */
 export const CONFIG_COMMANDS: readonly CommandSpec[] = [
   {
@@ -200,16 +208,10 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         value: 'N',
         min: 1,
         max: 64,
-        default: 4,
+        default: 16,
         description: 'How many objects are written at once',
       },
-      {
-        name: 'lock-timeout',
-        type: 'duration',
-        value: 'DURATION',
-        description:
-          'How long to wait and plan again when somebody else applies at the same time (default 0)',
-      },
+      LOCK_TIMEOUT,
       {
         name: 'wait',
         type: 'boolean',
@@ -268,6 +270,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     examples: [
       { command: 'gateway dump > gateway.yaml', note: 'Begin with what there is' },
       { command: 'gateway dump --split config/', note: 'One file for each section' },
+      { command: 'gateway dump -A --split all/', note: 'A directory for each namespace' },
       { command: 'gateway dump --kind model,provider', note: 'Only these kinds' },
     ],
     flags: [
@@ -291,6 +294,13 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         value: 'NAME',
         description: 'Only what this namespace manages',
       },
+      {
+        name: 'all-namespaces',
+        short: 'A',
+        type: 'boolean',
+        description:
+          'What every namespace manages, each in a directory of its own below --split; without what nobody manages',
+      },
       { name: 'skip-defaults', type: 'boolean', description: 'Leave out what is at its default' },
       { name: 'force', type: 'boolean', description: 'Overwrite existing files' },
     ],
@@ -308,6 +318,41 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     args: [{ name: 'object', variadic: true, description: 'KIND/NAME; default: all declared' }],
     flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS],
     load: () => import('../commands/config/adopt.ts'),
+  },
+  {
+    name: 'transfer',
+    summary: 'Give objects to another namespace, or rename one',
+    description:
+      'Moves the ownership of objects, and what is known of them, from one namespace to another: nothing is removed or made anew, and ids, keys and Sessions stay. Declare them in files of the new namespace then; files of the old one neither change nor remove them any more. Refused as a whole (exit 5) when no namespace owns one of them, or when an apply has not come to its end with it. Stopped in the middle, the same command moves the rest.',
+    examples: [
+      { command: 'gateway transfer model/acme/fast --to platform', note: 'One object' },
+      { command: "gateway transfer 'model/acme/*' --from shop --to platform", note: 'Several' },
+      { command: 'gateway transfer --all --from shop --to store', note: 'Rename a namespace' },
+      {
+        command: 'gateway transfer --all --from shop --to store --dry-run',
+        note: 'See what moves',
+      },
+    ],
+    args: [
+      {
+        name: 'object',
+        variadic: true,
+        description: 'KIND/NAME; with --from also with *, or KIND alone',
+      },
+    ],
+    flags: [
+      { name: 'to', type: 'string', value: 'NAMESPACE', description: 'Namespace that gets them' },
+      {
+        name: 'from',
+        type: 'string',
+        value: 'NAMESPACE',
+        description: 'Namespace that has them (default: whichever)',
+      },
+      { name: 'all', type: 'boolean', description: 'Everything of --from' },
+      LOCK_TIMEOUT,
+      { name: 'dry-run', type: 'boolean', description: 'Show what would move and stop' },
+    ],
+    load: () => import('../commands/transfer.ts'),
   },
   {
     name: 'schema',

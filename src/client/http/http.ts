@@ -1,4 +1,3 @@
-import { createFetch } from 'ofetch';
 import type { Clock } from '../../core/time/clock.ts';
 import { ClientError } from './client-error.ts';
 import { toConnectionError, type LostCall } from './connection-error.ts';
@@ -7,6 +6,7 @@ import { DEFAULT_RETRY, parseRetryAfter, retryDelay, type RetryPolicy } from './
 import type { Guard } from './guards.ts';
 import { withDeadline } from './deadline.ts';
 import { sleep } from './sleep.ts';
+import type { Reply, Sending, Transport } from './transport.ts';
 import { withErrors } from './with-errors.ts';
 
 export interface HttpOptions {
@@ -14,7 +14,10 @@ export interface HttpOptions {
   baseUrl: string;
   /** Sent as `Authorization: Bearer …`; undefined sends none. */
   apiKey?: string | undefined;
+  /** Default that of Node.js. */
   fetch?: typeof globalThis.fetch | undefined;
+  /** Sends every call but those with a form in place of `fetch`. */
+  transport?: Transport | undefined;
   clock: Clock;
   /** Milliseconds until a call without an answer is given up; default 60,000. Streams: until the head. */
   timeoutMs?: number | undefined;
@@ -103,15 +106,14 @@ function lostCall(
   return { server: baseUrl, aborted: signal?.aborted ?? false, isRead };
 }
 
-interface Sending<T> {
+interface Attempt<T> {
   attempt: number;
-  read: (response: Response) => Promise<T>;
+  read: (reply: Reply) => Promise<T>;
 }
 
-type Send = <T>(call: HttpCall, sending: Sending<T>) => Promise<HttpAnswer<T>>;
+type Send = <T>(call: HttpCall, sending: Attempt<T>) => Promise<HttpAnswer<T>>;
 
 function createSender(options: HttpOptions): Send {
-  const request = createFetch({ fetch: options.fetch ?? globalThis.fetch });
   const headers = {
     accept: 'application/json, text/event-stream;q=0.9',
     'user-agent': options.userAgent ?? 'gateway-client',
@@ -126,24 +128,19 @@ function createSender(options: HttpOptions): Send {
     );
     let outcome = 'no answer';
     try {
-      const response = await request.raw(join(options.baseUrl, call.path, call.query), {
+      const response = await exchange(options, call, {
         method: call.method,
         headers: {
           ...headers,
           ...(call.body !== undefined && { 'content-type': 'application/json' }),
           ...call.headers,
         },
-        ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
-        ...(call.form && { body: call.form }),
-        retry: false,
-        redirect: 'manual',
-        ignoreResponseError: true,
-        // The body is left unread, so that each caller reads it in its own way.
-        responseType: 'stream',
+        body: call.body === undefined ? undefined : JSON.stringify(call.body),
         signal: deadline.signal,
       });
       outcome = String(response.status);
-      if (!response.ok) throw await toHttpError(response, options.clock.now(), attempt);
+      if (response.status < 200 || response.status > 299)
+        throw await toHttpError(response, options.clock.now(), attempt);
       const { status } = response;
       return { ...metaOf(response), status, body: await read(response) };
     } catch (thrown) {
@@ -163,18 +160,25 @@ function createSender(options: HttpOptions): Send {
   };
 }
 
-function metaOf(response: Response): { requestId: string | undefined; contentType: string } {
+async function exchange(
+  { fetch, transport, baseUrl }: HttpOptions,
+  { path, query, form }: HttpCall,
+  sending: Sending,
+): Promise<Reply> {
+  const url = join(baseUrl, path, query);
+  if (transport !== undefined && form === undefined) return transport(url, sending);
+  const { sendWithFetch } = await import('./fetch-transport.ts');
+  return sendWithFetch(url, { ...sending, form }, fetch ?? globalThis.fetch);
+}
+
+function metaOf(response: Reply): { requestId: string | undefined; contentType: string } {
   return {
     requestId: response.headers.get('x-request-id') ?? undefined,
     contentType: response.headers.get('content-type') ?? '',
   };
 }
 
-async function toHttpError(
-  response: Response,
-  now: number,
-  attempts: number,
-): Promise<ClientError> {
+async function toHttpError(response: Reply, now: number, attempts: number): Promise<ClientError> {
   return new ClientError({
     ...fromErrorBody(response.status, await response.text()),
     status: response.status,

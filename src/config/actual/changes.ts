@@ -63,6 +63,8 @@ export function changesOf(options: ChangesOptions): Change[] {
     } else if (!(isOwned && field === 'organization')) {
       const shownNow = view[viewField(object.kind, field)];
       const wanted = known(declared, actual, object);
+      // Equal values have equal comparable forms; finding these costs more than all the rest.
+      if (canonicalJson(wanted) === canonicalJson(shownNow)) continue;
       const next = comparableField(object, field, { value: wanted, view: shownNow });
       const old = comparableField(object, field, { value: shownNow, view: shownNow });
       changes.push(...leafChanges({ field, path: field, old, next }));

@@ -1,8 +1,15 @@
-import type { ActualState, View } from './actual.ts';
+import { type ActualState, createFinder, identityOf, type View } from './actual.ts';
 import { comparableField, OPAQUE_FIELDS, viewField } from './changes.ts';
 import { CHAT_WEBHOOK } from '../../resources/kinds/deployment.ts';
 import { CONFIG_KINDS, type ConfigKind, kindOf, type KindName } from '../objects/kinds.ts';
-import { labelsOf, NAMESPACE_LABEL, PROTECTED_LABEL, PRUNE_LABEL } from './ownership.ts';
+import {
+  labelsOf,
+  NAMESPACE_LABEL,
+  namespaceOf,
+  type Owner,
+  PROTECTED_LABEL,
+  PRUNE_LABEL,
+} from './ownership.ts';
 import { withoutLatest } from './pinned.ts';
 import { canonicalJson, isRecord } from '../objects/record.ts';
 
@@ -12,6 +19,8 @@ export interface DumpOptions {
   readonly kinds?: ReadonlySet<KindName> | undefined;
   /** Only what this namespace manages. Default: everything, under the one namespace that there is. */
   readonly namespace?: string | undefined;
+  /** Namespaces by the ids of objects, as inventories know them. Default: labels decide. */
+  readonly known?: Owner['known'];
   /** Leaves out what is as it would be if it were not said. */
   readonly skipDefaults?: boolean | undefined;
 }
@@ -38,18 +47,19 @@ export class SeveralNamespacesError extends Error {
  * @throws SeveralNamespacesError
  */
 export function dump(options: DumpOptions): DumpedTree {
-  const { actual, kinds, namespace } = options;
+  const { actual, kinds, namespace, known } = options;
   const chosen = CONFIG_KINDS.filter(({ kind }) => kinds?.has(kind) ?? true).map((one) => ({
     ...one,
-    views: actual[one.kind].filter((view) => isAlive(view) && isOf(namespace, view)),
+    views: actual[one.kind].filter((view) => isAlive(view) && isOf(namespace, view, known)),
   }));
   const owner = namespace ?? onlyNamespace(chosen.flatMap(({ views }) => views));
   const references = nameIds(actual);
+  const twins = twinIds(actual);
   const sections = chosen
     .filter(({ views }) => views.length > 0)
     .map(({ collection, views, ...one }) => [
       collection,
-      views.map((view) => toEntry({ ...one, collection }, view, { ...options, references })),
+      views.map((view) => toEntry({ ...one, collection }, view, { ...options, references, twins })),
     ]);
   return {
     version: 1,
@@ -58,17 +68,23 @@ export function dump(options: DumpOptions): DumpedTree {
   };
 }
 
+/** Fields that are said only where they are not at their default. */
+const EXCEPTIONS: ReadonlySet<string> = new Set(['paused']);
+
 /** For fields in which everything is the user's own. */
 const KEEP_ALL: ReadonlyMap<string, string> = new Map();
 
 interface EntryOptions extends DumpOptions {
   /** What stands for an id. */
   readonly references: ReadonlyMap<string, string>;
+  /** Ids of objects whose names do not tell them apart. */
+  readonly twins: ReadonlySet<string>;
 }
 
 function toEntry(kind: ConfigKind, view: View, options: EntryOptions): Record<string, unknown> {
   const { definition, isOwned, secrets } = kind;
   const entry: Record<string, unknown> = { name: view['name'] };
+  if (options.twins.has(view.id)) entry['id'] = view.id;
   const owner = isOwned ? ownerName(view, options.actual) : undefined;
   if (owner !== undefined) entry['organization'] = owner;
   for (const field of Object.keys(definition.fields.shape)) {
@@ -77,10 +93,11 @@ function toEntry(kind: ConfigKind, view: View, options: EntryOptions): Record<st
       if (view[`${field}_configured`] === true) entry[field] = secretFor(kind, view, field);
       continue;
     }
-    if (field === 'agent_version' && isNewest(view, options.actual)) continue;
+    if (field === 'agent_version' && isFollowed(view, options)) continue;
     const shown = settable(kind, field, view[viewField(kind.kind, field)] ?? null);
     const value = withoutLatest(field, shown, options.actual);
-    if (value === null || (options.skipDefaults && isDefault(kind, view, field))) continue;
+    const isPlain = options.skipDefaults === true || EXCEPTIONS.has(field);
+    if (value === null || (isPlain && isDefault(kind, view, field))) continue;
     const isOpaque = OPAQUE_FIELDS.has(field);
     entry[field] = declared(value, isOpaque ? KEEP_ALL : options.references);
   }
@@ -145,6 +162,21 @@ function nameIds(actual: ActualState): ReadonlyMap<string, string> {
   return references;
 }
 
+/** Ids of the objects of which there are several by one name. */
+function twinIds(actual: ActualState): Set<string> {
+  const find = createFinder();
+  const twins = CONFIG_KINDS.flatMap(({ kind }) =>
+    actual[kind].filter((view) => find(kind, identityOf(kind, view, actual), actual).length > 1),
+  );
+  return new Set(twins.map(({ id }) => id));
+}
+
+/** Namespaces that own something, by name. */
+export function namespacesIn(actual: ActualState, known?: Owner['known']): string[] {
+  const all = CONFIG_KINDS.flatMap(({ kind }) => actual[kind].filter(isAlive));
+  return [...new Set(all.flatMap((view) => namespaceOf(view, known) ?? []))].sort();
+}
+
 /** What may be declared of a shown value; what the server adds to it is left out. */
 function settable({ definition }: ConfigKind, field: string, value: unknown): unknown {
   if (!isRecord(value) || OPAQUE_FIELDS.has(field)) return value;
@@ -152,8 +184,12 @@ function settable({ definition }: ConfigKind, field: string, value: unknown): un
   return parsed?.success === true ? parsed.data : value;
 }
 
-/** Without a version, what is bound moves with its Agent, as it would from now on. */
-function isNewest({ agent_id: id, agent_version: version }: View, { agent }: ActualState): boolean {
+/** Whether it moves with its Agent where no version is said, as it would from now on. */
+function isFollowed(
+  { agent_id: id, agent_version: version }: View,
+  { actual: { agent }, references }: Pick<EntryOptions, 'actual' | 'references'>,
+): boolean {
+  if (!references.has(String(id))) return false;
   const newest = agent.find((view) => view.id === id)?.version;
   return newest !== undefined && String(newest) === String(version);
 }
@@ -177,8 +213,8 @@ function isAlive(view: View): boolean {
   return (view['archived_at'] ?? null) === null && (view['revoked_at'] ?? null) === null;
 }
 
-function isOf(namespace: string | undefined, view: View): boolean {
-  return namespace === undefined || labelsOf(view)[NAMESPACE_LABEL] === namespace;
+function isOf(namespace: string | undefined, view: View, known: Owner['known']): boolean {
+  return namespace === undefined || namespaceOf(view, known) === namespace;
 }
 
 function onlyNamespace(views: readonly View[]): string | undefined {

@@ -61,13 +61,27 @@ export function declaredBefore(
   );
 }
 
-/** The owner that a namespace is, as the inventories of all namespaces know it. */
+/**
+ * The owner that a namespace is, as the inventories of all namespaces know it. Two of them name an object
+ * that is on its way from one to the other; its label decides then.
+ */
 export function withInventories(owner: Owner, inventories: readonly Inventory[]): Owner {
   if (owner.label !== NAMESPACE_LABEL) return owner;
-  const entries = inventories.flatMap(({ namespace, objects }) =>
-    objects.map(({ id }) => [id, namespace] as const),
-  );
-  return { ...owner, known: new Map(entries) };
+  return { ...owner, known: namespacesById(inventories) };
+}
+
+/** Namespaces by the ids of the objects that the inventory of one alone names. */
+export function namespacesById(inventories: readonly Inventory[]): ReadonlyMap<string, string> {
+  const known = new Map<string, string>();
+  const shared = new Set<string>();
+  for (const { namespace, objects } of inventories) {
+    for (const { id } of objects) {
+      if ((known.get(id) ?? namespace) !== namespace) shared.add(id);
+      known.set(id, namespace);
+    }
+  }
+  for (const id of shared) known.delete(id);
+  return known;
 }
 
 export interface InventoryUpdate {
@@ -145,7 +159,8 @@ function later(a: string, b: string): string {
   return a > b ? a : b;
 }
 
-function byKindAndIdentity(a: InventoryEntry, b: InventoryEntry): number {
+/** Order of the objects of an inventory. */
+export function byKindAndIdentity(a: InventoryEntry, b: InventoryEntry): number {
   const [one, other] = [`${a.kind} ${a.identity}`, `${b.kind} ${b.identity}`];
   return one < other ? -1 : one > other ? 1 : 0;
 }

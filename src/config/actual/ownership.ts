@@ -41,9 +41,17 @@ export function ownershipOf(view: Readonly<Record<string, unknown>>, owner: Owne
   return OWNER_LABEL in labels || NAMESPACE_LABEL in labels ? 'other' : 'none';
 }
 
+/** The namespace that owns an object, as inventories know it, else by its label. */
+export function namespaceOf(
+  view: Readonly<Record<string, unknown>>,
+  known?: Owner['known'],
+): string | undefined {
+  return known?.get(String(view['id'])) ?? labelsOf(view)[NAMESPACE_LABEL];
+}
+
 /** Who owns an object, in words. */
 export function ownerName(view: Readonly<Record<string, unknown>>, known?: Owner['known']): string {
   const labels = labelsOf(view);
-  const namespace = known?.get(String(view['id'])) ?? labels[NAMESPACE_LABEL];
+  const namespace = namespaceOf(view, known);
   return labels[OWNER_LABEL] ?? (namespace === undefined ? 'the API' : `namespace ${namespace}`);
 }

@@ -22,8 +22,9 @@ export function onlyHere(tree: DumpedTree): string[] {
   return Object.values(tree)
     .flatMap((section) => (Array.isArray(section) ? section.filter(isRecord) : []))
     .flatMap((entry) => {
-      const { name, agent_version: version, initial_events: events } = entry;
+      const { name, id, agent_version: version, initial_events: events } = entry;
       const found = [
+        ...textsOf([id]).map((one) => `the id ${one}`),
         ...textsOf([version]).map((one) => `version ${one} of its Agent`),
         ...pinnedSkills(entry).map((one) => `version ${one} of a Skill`),
         ...[...filesOf(Array.isArray(events) ? events : [], '').keys()].map(

@@ -12,6 +12,8 @@ export interface InventoryClient {
     before: Inventory | undefined,
     next: Pick<Inventory, 'objects' | 'managed'>,
   ): Promise<void>;
+  /** Forgets a namespace. */
+  remove(inventory: Inventory): Promise<void>;
 }
 
 /**

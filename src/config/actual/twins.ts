@@ -1,4 +1,4 @@
-import { type ActualState, findActual, type View } from './actual.ts';
+import { type ActualState, createFinder, type View } from './actual.ts';
 import type { DesiredObject } from '../objects/desired.ts';
 import { kindOf, type KindName } from '../objects/kinds.ts';
 import type { ResourceClient } from './resource-client.ts';
@@ -24,8 +24,9 @@ export async function yieldTwins(
   for (const kind of new Set(shared.map(({ object }) => object.kind))) {
     now = { ...now, [kind]: await client.list(kind) };
   }
+  const find = createFinder();
   const lost = shared.filter(({ object, view }) =>
-    findActual(object.kind, object.identity, now).some(({ id }) => id < view.id),
+    find(object.kind, object.identity, now).some(({ id }) => id < view.id),
   );
   for (const { object, view } of lost.toReversed()) await takeAway(client, object.kind, view);
   return lost;

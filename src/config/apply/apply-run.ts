@@ -53,7 +53,22 @@ export class ApplyRun {
     for (const planned of pending) {
       if (this.#objectOf(planned) === undefined) await this.#remove(planned);
     }
+    this.#sortReport(pending);
     return this.#report;
+  }
+
+  /** Which of several writes under way ends first is chance; a report says the same every time. */
+  #sortReport(planned: readonly PlanAction[]): void {
+    const places = new Map(planned.map((one, place) => [keyOf(one), place]));
+    const placeOf = (key: string) => places.get(key) ?? 0;
+    const { issued, ...outcomes } = this.#report;
+    for (const list of Object.values(outcomes)) {
+      list.sort(
+        (a, b) => placeOf(objectKey(a.kind, a.identity)) - placeOf(objectKey(b.kind, b.identity)),
+      );
+    }
+    const placeOfKey = ({ identity }: { identity: string }) => placeOf(objectKey('key', identity));
+    issued.sort((a, b) => placeOfKey(a) - placeOfKey(b));
   }
 
   /** Begins what waits for nothing, in the order of the plan, as long as there is room. */

@@ -21,8 +21,8 @@ interface ApplyOutcome {
   readonly reason?: string;
 }
 
+/** Each list is in the order of the plan. */
 export interface ApplyReport {
-  /** In the order in which they were done. */
   readonly applied: readonly ApplyOutcome[];
   readonly failed: readonly ApplyOutcome[];
   /** Not tried because something it refers to failed. */

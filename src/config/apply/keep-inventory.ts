@@ -1,9 +1,6 @@
-import { type Inventory, type InventoryUpdate, nextInventory } from '../actual/inventory.ts';
-import { canonicalJson } from '../objects/record.ts';
+import { changeInventory } from '../transfer/change-inventory.ts';
+import { type InventoryUpdate, nextInventory } from '../actual/inventory.ts';
 import type { ResourceClient } from '../actual/resource-client.ts';
-import { triesAgain } from '../actual/try-again.ts';
-
-const MAX_TRIES = 3;
 
 export interface KeepOptions extends Omit<InventoryUpdate, 'before'> {
   /** Reads what there is by now. */
@@ -17,41 +14,17 @@ export interface KeepOptions extends Omit<InventoryUpdate, 'before'> {
  * already. When another apply of the namespace was faster, everything is read again.
  */
 export async function keepInventory(
-  client: ResourceClient,
+  { inventories }: ResourceClient,
   namespace: string,
   { pause, read, ...update }: KeepOptions,
 ): Promise<void> {
-  const { inventories } = client;
   if (inventories === undefined) return;
-  for (let tries = 1; ; tries++) {
-    const all = await inventories.list();
-    // A gateway of an earlier release keeps none.
-    if (all === undefined) return;
-    const before = all.find((one) => one.namespace === namespace);
-    const left = tries === 1 ? update.left : await read();
-    const next = nextInventory({ ...update, left, before });
-    if (before === undefined && next.objects.length === 0) return;
-    if (before && isSame(before, next)) return;
-    const look = async () => {
-      const now = (await inventories.list())?.find((one) => one.namespace === namespace);
-      return now && isSame(now, next) ? true : undefined;
-    };
-    try {
-      await triesAgain(() => inventories.write(namespace, before, next).then(() => true), {
-        look,
-        pause,
-      });
-      return;
-    } catch (thrown) {
-      const { status } = thrown as { status?: number };
-      if (tries === MAX_TRIES || (status !== 409 && status !== 412)) throw thrown;
-    }
-  }
-}
-
-function isSame(
-  { objects, managed }: Inventory,
-  next: Pick<Inventory, 'objects' | 'managed'>,
-): boolean {
-  return canonicalJson({ objects, managed }) === canonicalJson(next);
+  await changeInventory(inventories, namespace, {
+    pause,
+    async change(before, tries) {
+      const left = tries === 1 ? update.left : await read();
+      const next = nextInventory({ ...update, left, before });
+      return before === undefined && next.objects.length === 0 ? undefined : next;
+    },
+  });
 }

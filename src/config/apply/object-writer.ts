@@ -3,13 +3,22 @@ import { type ActualState, findActual, type View } from '../actual/actual.ts';
 import type { ApplyOptions } from './apply.ts';
 import { changesOf, known } from '../actual/changes.ts';
 import type { DesiredObject } from '../objects/desired.ts';
-import { CONFIG_KINDS, kindOf, type KindName } from '../objects/kinds.ts';
+import { kindOf, type KindName } from '../objects/kinds.ts';
+import { KnownObjects } from '../actual/known-objects.ts';
 import { withIgnored } from '../plan/ignored.ts';
 import { withoutLifecycle } from '../actual/lifecycle.ts';
 import { labelsOf, PRUNED_LABEL } from '../actual/ownership.ts';
 import { ownedLabels } from '../plan/plan.ts';
 import type { PlanAction } from '../plan/plan-action.ts';
-import { isLeftPaused, mustPause, pauseNote, rebind, withBinding } from '../plan/rebind.ts';
+import {
+  isDeclaredPaused,
+  isLeftPaused,
+  mustPause,
+  pauseAndUpdate,
+  pauseNote,
+  rebind,
+  withBinding,
+} from '../plan/rebind.ts';
 import { isRecord } from '../objects/record.ts';
 import { ObjectRef, SecretRef } from '../objects/references.ts';
 import { triesAgain } from '../actual/try-again.ts';
@@ -25,28 +34,25 @@ interface Target {
 /** Writes the objects of one apply and remembers what they have become, so that references resolve. */
 export class ObjectWriter {
   readonly #options: ApplyOptions;
-  /** Grows with every write. */
-  readonly #actual: Record<KindName, View[]>;
+  readonly #known: KnownObjects;
 
   constructor(options: ApplyOptions, actual: ActualState) {
     this.#options = options;
-    this.#actual = Object.fromEntries(
-      CONFIG_KINDS.map(({ kind }) => [kind, [...actual[kind]]]),
-    ) as Record<KindName, View[]>;
+    this.#known = new KnownObjects(actual);
   }
 
   /** What there is by now, as far as this apply knows. */
   get actual(): ActualState {
-    return this.#actual;
+    return this.#known.state;
   }
 
   /** Makes the object what is declared; rejects when the server did not keep all of it. */
   async write(planned: PlanAction, declared: DesiredObject): Promise<View> {
-    const before = this.#actual[declared.kind].find(({ id }) => id === planned.id);
+    const before = this.#known.get(declared.kind, planned.id);
     const isKept = planned.action === 'update' && before !== undefined;
     const object = isKept ? withIgnored(declared, before) : declared;
     const view = await this.#writeAs(planned, object);
-    this.#remember(object.kind, view);
+    this.#known.put(object.kind, view);
     if (this.#options.client.isOwn !== true) this.#refuseDropped(object, view);
     return view;
   }
@@ -59,7 +65,7 @@ export class ObjectWriter {
       return undefined;
     }
     if (action === 'archive') return this.#again(() => client.archive(kind, target));
-    const view = this.#actual[kind].find((one) => one.id === target);
+    const view = this.#known.get(kind, target);
     const note = { labels: { ...(view && labelsOf(view)), [PRUNED_LABEL]: 'true' } };
     const body = { ...kindOf(kind).off, ...(action === 'disable' && note) };
     return this.#update({ kind, id: target, version: version ?? 0 }, body);
@@ -74,7 +80,7 @@ export class ObjectWriter {
     if (action === 'replace') {
       const { client } = this.#options;
       await this.#again(() => client.delete(kind, id ?? ''));
-      this.#actual[kind] = this.#actual[kind].filter((view) => view.id !== id);
+      this.#known.remove(kind, id);
     }
     return this.#create(object);
   }
@@ -82,16 +88,18 @@ export class ObjectWriter {
   async #change(target: Target, planned: PlanAction, object: DesiredObject): Promise<View> {
     const { client } = this.#options;
     const { kind, id } = target;
-    const view = this.#actual[kind].find((one) => one.id === id);
+    const view = this.#known.get(kind, id);
     const fields = new Set(planned.changes.map(({ field }) => field));
     const body = withBinding(kind, this.#patch(planned, object), view);
     const update = (version: number) => this.#update({ ...target, version }, body, object);
     // What is paused must run again, also when a stop is asked for.
     const again = <T>(write: () => Promise<T>) =>
       triesAgain(write, { pause: this.#options.pause, look: undefined, signal: undefined });
-    const isLeft = view !== undefined && isLeftPaused(kind, view);
+    const stays = isDeclaredPaused(kind, object);
+    const isLeft = view !== undefined && !stays && isLeftPaused(kind, view);
     if (isLeft && fields.size === 1) return again(() => client.act(kind, id, 'unpause'));
     if (!view || !(isLeft || mustPause(kind, fields, view))) return update(target.version);
+    if (stays) return pauseAndUpdate({ ...target, client, update, again });
     const note = pauseNote(view);
     if (body['labels']) Object.assign(body['labels'], note);
     const labels = { ...labelsOf(view), ...note };
@@ -103,12 +111,12 @@ export class ObjectWriter {
   #create(object: DesiredObject): Promise<View> {
     const { client, owner } = this.#options;
     const { kind, identity } = object;
-    const labels = ownedLabels(object, owner, this.#actual);
+    const labels = ownedLabels(object, owner, this.actual);
     const body = { ...this.#resolvedFields(Object.entries(object.body), object), labels };
     return this.#again(
       () => client.create(kind, body, this.#nameOf(object)),
       async () => {
-        const actual = { ...this.#actual, [kind]: await client.list(kind) };
+        const actual = { ...this.actual, [kind]: await client.list(kind) };
         const [found] = findActual(kind, identity, actual);
         return found && labelsOf(found)[owner.label] === owner.value ? found : undefined;
       },
@@ -142,7 +150,7 @@ export class ObjectWriter {
   #patch(planned: PlanAction, object: DesiredObject): Body {
     const { owner } = this.#options;
     const fields = new Set(planned.changes.map(({ field }) => field));
-    const view = this.#actual[planned.kind].find(({ id }) => id === planned.id);
+    const view = this.#known.get(planned.kind, planned.id);
     const changed = Object.entries(object.body).filter(([field]) => fields.has(field));
     const unowned = planned.ownership === 'none';
     // What is switched on again, or reset, is a default that no file says.
@@ -157,7 +165,7 @@ export class ObjectWriter {
       ...guardsOf(object.kind, fields, view),
     };
     if (unowned && !fields.has('labels')) return patch;
-    const own = unowned ? object.labels : ownedLabels(object, owner, this.#actual);
+    const own = unowned ? object.labels : ownedLabels(object, owner, this.actual);
     const { [PRUNED_LABEL]: _pruned, ...present } = view ? withoutLifecycle(labelsOf(view)) : {};
     const gone = new Set(planned.changes.map(({ path, reset }) => (reset ? path : '')));
     const kept = Object.entries(present).filter(
@@ -179,19 +187,12 @@ export class ObjectWriter {
       return secret;
     }
     if (value instanceof ObjectRef) {
-      const found = known(value, this.#actual, object);
+      const found = known(value, this.actual, object);
       if (found === value.toString()) throw new Error(`${value.toString()} does not exist`);
       return found;
     }
     if (Array.isArray(value)) return value.map((member) => this.#resolved(member, object));
     return isRecord(value) ? this.#resolvedFields(Object.entries(value), object) : value;
-  }
-
-  #remember(kind: KindName, view: View): void {
-    const views = this.#actual[kind];
-    const index = views.findIndex(({ id }) => id === view.id);
-    if (index < 0) views.push(view);
-    else views[index] = view;
   }
 
   /** A server that does not know a field drops it silently; that is no success. */
@@ -202,7 +203,7 @@ export class ObjectWriter {
   }
 
   #differences(object: DesiredObject, view: View): { path: string }[] {
-    return changesOf({ object, view, actual: this.#actual, secrets: new Set() });
+    return changesOf({ object, view, actual: this.actual, secrets: new Set() });
   }
 }
 

@@ -32,8 +32,8 @@ export interface PlanAction {
   readonly changes: readonly PlannedChange[];
   readonly reason: string;
   readonly ownership: Ownership;
-  /** Present where the object is paused around the update. */
-  readonly steps?: readonly ['pause', 'update', 'unpause'];
+  /** Present where the object must be paused for the update. */
+  readonly steps?: readonly ['pause', 'update', 'unpause'] | readonly ['pause', 'update'];
   /** Says what happens beyond the changes. */
   readonly note?: string;
   /** Digests of the members that the object had, by name, so that a refusal can name what changed. */

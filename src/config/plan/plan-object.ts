@@ -16,7 +16,7 @@ import {
   PRUNED_LABEL,
 } from '../actual/ownership.ts';
 import type { Origin, PlanAction, PlannedChange } from './plan-action.ts';
-import { isLeftPaused, mustPause } from './rebind.ts';
+import { isDeclaredPaused, isLeftPaused, mustPause } from './rebind.ts';
 import { resetChanges } from './reset.ts';
 
 export interface ObjectPlanning {
@@ -33,6 +33,8 @@ export interface ObjectPlanning {
 }
 
 const AROUND = ['pause', 'update', 'unpause'] as const;
+/** Of what the declaration keeps paused. */
+const BEFORE = ['pause', 'update'] as const;
 
 /** Reason of a creation that needs none. */
 export const CREATED = 'declared and does not exist';
@@ -85,7 +87,9 @@ export function planComparison(
     const path = `labels[${JSON.stringify(owner.label)}]`;
     changes.push({ path, field: 'labels', old: null, new: owner.value });
   }
-  const resumed = ownership !== 'other' && isLeftPaused(kind, view);
+  const stays = isDeclaredPaused(kind, object);
+  const isAsked = stays || changes.some(({ field }) => field === 'paused');
+  const resumed = ownership !== 'other' && !isAsked && isLeftPaused(kind, view);
   if (resumed) changes.push({ path: 'status', field: 'status', old: 'paused', new: 'active' });
   const again = ownership === 'own' ? switchedOn(object, view) : [];
   changes.push(...again);
@@ -106,7 +110,9 @@ export function planComparison(
       forcedBy,
     }),
     ownership: adopted ? 'own' : ownership,
-    ...(mustPause(kind, new Set(changes.map(({ field }) => field)), view) && { steps: AROUND }),
+    ...(mustPause(kind, new Set(changes.map(({ field }) => field)), view) && {
+      steps: stays ? BEFORE : AROUND,
+    }),
     ...(forcedBy.length > 0 && { forcedBy }),
   };
 }

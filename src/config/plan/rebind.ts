@@ -33,6 +33,14 @@ export function isLeftPaused(kind: KindName, view: View): boolean {
   return view.version >= noted && view.version <= noted + 2;
 }
 
+/** Whether the declaration itself keeps it paused, so that nothing lets it run again. */
+export function isDeclaredPaused(
+  kind: KindName,
+  { body }: { readonly body: Readonly<Record<string, unknown>> },
+): boolean {
+  return kindOf(kind).boundWhilePaused.length > 0 && body['paused'] === true;
+}
+
 /** The label that notes the pause; the note is a version of its own. */
 export function pauseNote(view: View): Record<string, string> {
   return { [PAUSED_AT_LABEL]: String(view.version + 1) };
@@ -78,6 +86,20 @@ export async function rebind(rebinding: Rebinding): Promise<View> {
   return resume().catch((thrown: unknown) => {
     throw new Error(`it is changed but left paused: ${messageOf(thrown)}`, { cause: thrown });
   });
+}
+
+/** Pauses and updates what stays paused. Killed in between, it is as its declaration keeps it. */
+export async function pauseAndUpdate({
+  client,
+  kind,
+  id,
+  version,
+  update,
+  again,
+}: Omit<Rebinding, 'note'>): Promise<View> {
+  const paused = await again(() => client.act(kind, id, 'pause'));
+  if (paused.version > version + 1) throw new Error('it was changed by somebody else meanwhile');
+  return update(paused.version);
 }
 
 function messageOf(thrown: unknown): string {

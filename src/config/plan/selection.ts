@@ -66,13 +66,18 @@ export function maySelect(
 
 type Candidate = Pick<DesiredObject, 'kind' | 'identity' | 'name' | 'labels'>;
 
-interface Pattern {
+/** A word of a selection that was read. */
+export interface Pattern {
+  readonly word: string;
   readonly kind: KindName;
+  /** True where it names one object, as far as names tell objects apart. */
+  readonly isExact: boolean;
   /** Undefined: every object of the kind. */
   readonly name: RegExp | undefined;
 }
 
-function toPattern(word: string): Pattern {
+/** @throws SelectionError for a word that is no pattern */
+export function toPattern(word: string): Pattern {
   const slash = word.indexOf('/');
   const head = slash < 0 ? word : word.slice(0, slash);
   const found = CONFIG_KINDS.find(({ kind, collection }) => kind === head || collection === head);
@@ -81,13 +86,17 @@ function toPattern(word: string): Pattern {
     const known = CONFIG_KINDS.map((one) => one.kind).join(', ');
     throw new SelectionError(`${word}: no kind is named ${head}; there are ${known}`);
   }
-  if (slash < 0) return { kind, name: undefined };
+  if (slash < 0) return { word, kind, isExact: false, name: undefined };
   const parts = word.slice(slash + 1).split('*');
   const escaped = parts.map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`));
-  return { kind, name: new RegExp(`^${escaped.join('.*')}$`) };
+  return { word, kind, isExact: parts.length === 1, name: new RegExp(`^${escaped.join('.*')}$`) };
 }
 
-function isMatch({ kind, name }: Pattern, candidate: Candidate): boolean {
+/** Whether a pattern means an object. */
+export function isMatch(
+  { kind, name }: Pattern,
+  candidate: Pick<Candidate, 'kind' | 'identity' | 'name'>,
+): boolean {
   if (kind !== candidate.kind) return false;
   if (name === undefined || name.test(candidate.identity)) return true;
   // What belongs to an organization may be named without it.

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../core/package-root.ts';
 import type { ProviderDefinition } from '../../providers/define-provider.ts';
 import { configJsonSchema } from '../schema/json-schema.ts';
 
@@ -36,7 +36,7 @@ const FIRST_MODELS: Readonly<Record<string, string>> = {
 
 /** What every template has. */
 const SHARED = 'shared';
-const TEMPLATES_DIRECTORY = fileURLToPath(new URL('../../../templates/', import.meta.url));
+const TEMPLATES_DIRECTORY = packageFile('templates');
 
 /** The vendors for which one of their usual variables is set. */
 export function findVendorKeys(

@@ -8,7 +8,8 @@ import { COLLECTIONS, CONFIG_KINDS } from '../objects/kinds.ts';
 import { formatPath, type Places } from '../source/locate.ts';
 import { serverSchema } from './server-schema.ts';
 
-const namespace = z
+/** Name of a namespace. */
+export const namespace = z
   .string()
   .regex(/^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/, 'expected lower-case letters, digits, . _ and -')
   .describe('Marks what apply creates. Default: default.');

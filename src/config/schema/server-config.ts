@@ -123,7 +123,7 @@ const SECRET_SETTINGS = ['secrets.master_key', 'secrets.previous_keys'];
 
 /** Every setting of the `server` section that a `GATEWAY_*` variable or a flag can give. */
 export function serverSettings(): ServerSetting[] {
-  return leaves(z.toJSONSchema(serverSchema, { io: 'input' }) as Shape, []).map((leaf) => ({
+  return leaves(serverSchema).map((leaf) => ({
     ...leaf,
     env: SHORT_NAMES[leaf.path] ?? `GATEWAY_${leaf.path.replaceAll('.', '_').toUpperCase()}`,
   }));
@@ -210,21 +210,17 @@ interface Leaf {
   isList: boolean;
 }
 
-interface Shape {
-  type?: string;
-  description?: string;
-  properties?: Record<string, Shape>;
-  anyOf?: Shape[];
-}
-
-function leaves(shape: Shape, path: readonly string[]): Leaf[] {
-  const properties = shape.properties ?? shape.anyOf?.find((one) => one.properties)?.properties;
-  if (properties !== undefined) {
-    return Object.entries(properties).flatMap(([name, inner]) => leaves(inner, [...path, name]));
+/** Read from the schema itself: to make a JSON schema of it takes longer than all else that loads a file. */
+function leaves(schema: z.core.$ZodType, path: readonly string[] = [], told = ''): Leaf[] {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  const description = z.globalRegistry.get(schema)?.description ?? told;
+  if (def.type === 'pipe') return leaves(def.in, path, description);
+  if ('innerType' in def) return leaves(def.innerType, path, description);
+  if (def.type === 'object') {
+    return Object.entries(def.shape).flatMap(([name, inner]) => leaves(inner, [...path, name]));
   }
-  if (shape.type === 'object') return [];
-  const description = shape.description ?? '';
-  return [{ path: path.join('.'), description, isList: shape.type === 'array' }];
+  if (def.type === 'record') return [];
+  return [{ path: path.join('.'), description, isList: def.type === 'array' }];
 }
 
 /** Numbers are made faster than other values. */

@@ -1,7 +1,10 @@
-import { Buffer, isAscii } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import { GatewayError } from '../errors.ts';
+import { atOnce, inTurns } from '../in-turns.ts';
+import type { Steps } from '../in-turns.ts';
 import type { ScannedMember } from './json-member.ts';
 import type { Marks } from './marks.ts';
+import { parseSteps } from './parse-steps.ts';
 import { readValue } from './read-places.ts';
 import { JsonScanner } from './scanner.ts';
 import type { JsonFault } from './scanner.ts';
@@ -39,8 +42,10 @@ const EMPTY = Buffer.from('{}');
 const EMPTY_SCAN = new JsonScanner(EMPTY);
 EMPTY_SCAN.step();
 
-/** Bytes that are scanned before others get their turn; a few milliseconds on a slow machine. */
+/** Bytes that are scanned at once; a few milliseconds on a slow machine. */
 const SLICE_BYTES = 256 * 1024;
+/** Bytes of one further step. */
+const STEP_BYTES = 64 * 1024;
 
 /**
  * One JSON object as its bytes and the places of its members: strictly valid, within its bounds. Its
@@ -72,7 +77,15 @@ export class JsonDocument {
    * numbers are too long to be made into values.
    */
   get value(): Readonly<Record<string, unknown>> {
-    this.#value ??= parseScanned(this.body, this.#scanner, this.#bound) as Record<string, unknown>;
+    return this.#value ?? atOnce(this.valueSteps());
+  }
+
+  /** Makes {@link value} in steps. */
+  *valueSteps(): Steps<Readonly<Record<string, unknown>>> {
+    if (!this.#value) {
+      refuseNumbers(this.#scanner, this.#bound);
+      this.#value = (yield* parseSteps(this.#body)) as Record<string, unknown>;
+    }
     return this.#value;
   }
 
@@ -116,14 +129,12 @@ export class JsonDocument {
   }
 }
 
-function parseScanned(body: Buffer, scanner: JsonScanner, bound: ValueBound | undefined): unknown {
-  if (bound && scanner.numbers > bound.numbers) {
-    const { numbers, setting } = bound;
-    throw invalid(
-      `the body holds more than ${numbers} numbers in lists, too many for its model or path; \`${setting}\` sets the bound`,
-    );
-  }
-  return JSON.parse(body.toString(isAscii(body) ? 'latin1' : 'utf8'));
+function refuseNumbers(scanner: JsonScanner, bound: ValueBound | undefined): void {
+  if (!bound || scanner.numbers <= bound.numbers) return;
+  const { numbers, setting } = bound;
+  throw invalid(
+    `the body holds more than ${numbers} numbers in lists, too many for its model or path; \`${setting}\` sets the bound`,
+  );
 }
 
 /**
@@ -165,21 +176,35 @@ export function scanInSlices(
   return finishScan(scanner).then(() => toDocument(body, scanner, options));
 }
 
+/** The value of {@link scanInSlices}, which is made in steps, too. */
+export async function readInSlices(
+  body: Buffer,
+  options: DocumentOptions,
+): Promise<Readonly<Record<string, unknown>>> {
+  const document = await scanInSlices(body, options);
+  return inTurns(document.valueSteps());
+}
+
 /**
- * Any JSON value, scanned in slices before it is made. Throws `invalid_json`, and `invalid_request` for
+ * Any JSON value, scanned in slices before it is made in steps. Throws `invalid_json`, and `invalid_request` for
  * what is over a bound.
  */
 export async function parseInSlices(body: Buffer, options: DocumentOptions): Promise<unknown> {
   const scanner = createScanner(body, options);
   if (!scanner.step(SLICE_BYTES)) await finishScan(scanner);
   if (scanner.fault !== undefined) throw toError(scanner.fault, options.values);
-  return parseScanned(body, scanner, options.values);
+  refuseNumbers(scanner, options.values);
+  return inTurns(parseSteps(body));
 }
 
-/** Scans the rest in slices between which others get their turn. */
+/** Scans the rest in steps between which others get their turn. */
 export async function finishScan(scanner: JsonScanner): Promise<void> {
-  do await new Promise(setImmediate);
-  while (!scanner.step(SLICE_BYTES));
+  await inTurns(scanSteps(scanner));
+}
+
+function* scanSteps(scanner: JsonScanner): Steps<void> {
+  do yield;
+  while (!scanner.step(STEP_BYTES));
 }
 
 function createScanner(body: Buffer, { values, marks }: DocumentOptions): JsonScanner {

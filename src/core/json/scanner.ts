@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import type { Buffer } from 'node:buffer';
 import {
   BACKSLASH,
@@ -27,6 +26,7 @@ import type { ScannedMember } from './json-member.ts';
 import { NO_MARKS } from './marks.ts';
 import type { Marks } from './marks.ts';
 import { readName } from './read-places.ts';
+import { TextCheck } from './text-check.ts';
 
 /** Deepest nesting of arrays and objects in a document, the outermost one included. */
 export const MAX_JSON_DEPTH = 512;
@@ -89,6 +89,7 @@ export class JsonScanner {
   readonly #maxDepth: number;
   readonly #marks: Marks;
   #fault: JsonFault | undefined;
+  readonly #textCheck: TextCheck | undefined;
   #at = 0;
   #state = VALUE;
   /** One entry per open array or object: true for an object. */
@@ -117,7 +118,7 @@ export class JsonScanner {
     this.#maxMembers = options.members ?? MAX_JSON_MEMBERS;
     this.#maxDepth = options.depth ?? MAX_JSON_DEPTH;
     this.#marks = options.marks ?? NO_MARKS;
-    if (!options.anyText && !isUtf8(bytes)) this.#fault = 'encoding';
+    if (!options.anyText) this.#textCheck = new TextCheck(bytes);
   }
 
   /** Set when the document is refused; the scan is then over. */
@@ -151,9 +152,12 @@ export class JsonScanner {
     return bit === 0 || (this.#seen & bit) !== 0;
   }
 
-  /** Scans about `budget` bytes more. True when the scan is over. */
+  /** Checks that the bytes are text, then scans about `budget` bytes more in each step. True when the scan is over. */
   step(budget = Infinity): boolean {
     const { length } = this.#bytes;
+    const text = this.#textCheck?.step(budget);
+    if (text === 'more') return false;
+    if (text === 'broken') this.#fault = 'encoding';
     const stop = Math.min(this.#at + budget, length);
     while (this.#at < stop && this.#fault === undefined) this.#scanTo(stop);
     if (this.#fault === undefined && this.#at < length) return false;

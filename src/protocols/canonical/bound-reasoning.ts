@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { collectSteps } from '../../core/in-turns.ts';
+import type { Steps } from '../../core/in-turns.ts';
 import type { Protocol } from '../../core/protocol-id.ts';
 import type { CanonicalRequest, Part, Signature } from './canonical.ts';
 
@@ -20,20 +22,21 @@ export function bindPart(part: Part, account: string): Part {
  * The request without the reasoning of other accounts, which this one would refuse; undefined when
  * there is none.
  */
-export function withoutOtherAccounts(
+export function* withoutOtherAccounts(
   request: CanonicalRequest,
   account: string,
-): CanonicalRequest | undefined {
+): Steps<CanonicalRequest | undefined> {
   const isOthers = (part: Part): boolean => {
     const bound = part.type === 'reasoning' ? part.signature?.account : undefined;
     return bound !== undefined && bound !== tagOf(account);
   };
-  if (!request.turns.some(({ parts }) => parts.some(isOthers))) return undefined;
-  const turns = request.turns.map((turn) => ({
-    ...turn,
-    parts: turn.parts.filter((part) => !isOthers(part)),
-  }));
-  return { ...request, turns };
+  let isSame = true;
+  const turns = yield* collectSteps(request.turns, (turn) => {
+    if (!turn.parts.some(isOthers)) return [turn];
+    isSame = false;
+    return [{ ...turn, parts: turn.parts.filter((part) => !isOthers(part)) }];
+  });
+  return isSame ? undefined : { ...request, turns };
 }
 
 /** Tells accounts apart and nothing about them. */

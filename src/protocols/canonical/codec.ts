@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer';
+import type { Steps } from '../../core/in-turns.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
 import type { Protocol } from '../../core/protocol-id.ts';
 import type { SseFrame } from '../../core/sse/frame.ts';
@@ -8,6 +9,12 @@ import type { CanonicalAnswer, CanonicalRequest, JsonToSend, Part } from './cano
 import type { AnswerEvent, CanonicalEvent } from './stream.ts';
 import type { Feature, FeatureFields } from '../features.ts';
 import type { InBandError, RequestPeek } from '../protocol.ts';
+
+/** A provider's answer as it came, and its value with {@link CanonicalCodec.rawMembers} as they are spelled. */
+export interface AnswerJson {
+  readonly body: Buffer;
+  readonly value: unknown;
+}
 
 /** A value and what it could not say of what it was made of. */
 export interface Encoded {
@@ -61,13 +68,15 @@ export interface CanonicalCodec {
    * @throws GatewayError `invalid_request` with `param` for what is no request of the protocol;
    *   `unsupported_feature` with `param` for what the contract refuses to translate
    */
-  decodeRequest(peek: RequestPeek): CanonicalRequest;
-  encodeRequest(request: CanonicalRequest, target: RequestTarget): Encoded;
+  decodeRequest(peek: RequestPeek): Steps<CanonicalRequest>;
+  encodeRequest(request: CanonicalRequest, target: RequestTarget): Steps<Encoded>;
+  /** Members of its answers whose objects and arrays are kept as they are spelled. Default: none. */
+  readonly rawMembers?: readonly string[];
   /** Undefined: not a valid answer of the protocol. */
-  decodeAnswer(json: string): CanonicalAnswer | undefined;
+  decodeAnswer(json: AnswerJson): Steps<CanonicalAnswer | undefined>;
   /** Usage that a provider tells in a 200, also in one that is no answer. */
   readUsage(document: JsonDocument): Usage | undefined;
-  encodeAnswer(answer: CanonicalAnswer, context: AnswerContext): Encoded;
+  encodeAnswer(answer: CanonicalAnswer, context: AnswerContext): Steps<Encoded>;
   /** Reads a provider's stream. */
   createDecoder(): StreamDecoder;
   /** Writes a client's stream. */

@@ -1,3 +1,5 @@
+import { collectSteps } from '../../core/in-turns.ts';
+import type { Steps } from '../../core/in-turns.ts';
 import type { Part, Turn } from './canonical.ts';
 
 /** Results of a conversation's tools, by where the client put them. */
@@ -12,7 +14,7 @@ export function withoutOrphans(
   turns: readonly Turn[],
   paths: ResultPaths,
   lose: (path: string) => void,
-): Turn[] {
+): Steps<Turn[]> {
   const called = new Set<string>();
   const isKept = (part: Part): boolean => {
     if (part.type === 'tool_call') called.add(part.id);
@@ -20,7 +22,7 @@ export function withoutOrphans(
     lose(paths.get(part) ?? 'tool_result');
     return false;
   };
-  return turns.flatMap((turn) => {
+  return collectSteps(turns, (turn) => {
     const parts = turn.parts.filter(isKept);
     if (parts.length === turn.parts.length) return [turn];
     return parts.length > 0 ? [{ ...turn, parts }] : [];

@@ -3,8 +3,11 @@ import { atOnce, inTurns, LONG_BYTES } from '../../core/in-turns.ts';
 import type { Steps } from '../../core/in-turns.ts';
 import { quirkEdits } from '../../core/json/json-quirks.ts';
 import { RawJson, stringifyWithRaw } from '../../core/json/raw.ts';
-import { JsonDocument, scanJson } from '../../core/json/json-document.ts';
+import { scanJson } from '../../core/json/json-document.ts';
+import { parseSteps } from '../../core/json/parse-steps.ts';
+import { writeSteps } from '../../core/json/write-steps.ts';
 import { spliceJson } from '../../core/json/splice.ts';
+import { answerDocument } from '../answer-document.ts';
 import { bindPart, withoutOtherAccounts } from './bound-reasoning.ts';
 import type { AnswerContext, CanonicalCodec, Encoded } from './codec.ts';
 import type { Part } from './canonical.ts';
@@ -35,7 +38,9 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
     encodeInTurns: async (peek, options) => inTurns(encodeSteps(pair, peek, options)),
     parsesAnswers: true,
     readAnswer(source, peek, options) {
-      const body = source instanceof JsonDocument ? source.body : source;
+      const document = answerDocument(source);
+      if (!document) return undefined;
+      const { body } = document;
       const steps = readSteps(pair, body, { peek, options });
       return body.length > LONG_BYTES ? inTurns(steps) : atOnce(steps);
     },
@@ -64,20 +69,18 @@ function* encodeSteps(
   peek: RequestPeek,
   options: EncodeOptions,
 ): Steps<Buffer> {
-  void peek.json.value;
+  yield* peek.json.valueSteps();
   yield;
-  const asked = client.decodeRequest(peek);
+  const asked = yield* client.decodeRequest(peek);
   yield;
-  const readable = withoutOtherAccounts(asked, options.account);
-  const encoded = provider.encodeRequest(readable ?? asked, options);
+  const readable = yield* withoutOtherAccounts(asked, options.account);
+  const encoded = yield* provider.encodeRequest(readable ?? asked, options);
   const losses: Feature[] = readable ? ['reasoning_signatures'] : [];
   const names = namesOf([...losses, ...encoded.losses], fields);
   const lost = new Set([...asked.unmapped, ...(encoded.lost ?? []), ...names]);
   for (const name of lost) options.losses.push(name);
   yield;
-  const text = toText(encoded);
-  yield;
-  return withQuirks(Buffer.from(text), options);
+  return withQuirks(yield* toBytes(encoded, peek.body.length), options);
 }
 
 function* readSteps(
@@ -86,21 +89,19 @@ function* readSteps(
   { peek, options }: { peek: RequestPeek; options: AnswerOptions },
 ): Steps<Answer | undefined> {
   try {
-    const json = body.toString('utf8');
+    const value = yield* parseSteps(body, { keep: provider.rawMembers });
     yield;
-    const answer = provider.decodeAnswer(json);
+    const answer = yield* provider.decodeAnswer({ body, value });
     yield;
     if (!answer) return undefined;
     const bound = answer.parts.map((part) =>
       asCustomCall(bindPart(part, options.account), peek.calls?.custom),
     );
     const parts = withOwnedSignatures(bound, client);
-    const encoded = client.encodeAnswer({ ...answer, parts }, contextOf(peek, options));
-    yield;
-    const text = toText(encoded);
+    const encoded = yield* client.encodeAnswer({ ...answer, parts }, contextOf(peek, options));
     yield;
     return {
-      body: Buffer.from(text),
+      body: yield* toBytes(encoded, body.length),
       usage: answer.usage,
       outputChars: sizeOf(answer.parts),
       losses: namesOf(encoded.losses, fields),
@@ -122,8 +123,10 @@ function namesOf(losses: readonly Feature[], fields: Pair['fields']): string[] {
   return [...new Set(losses.map((feature) => fields[feature] ?? feature))];
 }
 
-function toText({ value }: Encoded): string {
-  return value instanceof RawJson ? value.text : stringifyWithRaw(value);
+/** @param size bytes of what it was translated from */
+function* toBytes({ value }: Encoded, size: number): Steps<Buffer> {
+  if (size > LONG_BYTES) return yield* writeSteps(value);
+  return Buffer.from(value instanceof RawJson ? value.text : stringifyWithRaw(value));
 }
 
 function withQuirks(body: Buffer, { quirks }: EncodeOptions): Buffer {

@@ -1,3 +1,5 @@
+import { eachInSteps } from '../../core/in-turns.ts';
+import type { Steps } from '../../core/in-turns.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import type { Members } from '../json-fields.ts';
 
@@ -50,15 +52,27 @@ interface Walk {
  *
  * @param spell gives the name in the shape for a client's spelling of it. Default: the same
  */
-export function unreadMembers(
+export function* unreadMembers(
   value: Members,
   shape: ReadShape,
   spell: (name: string) => string = (name) => name,
-): string[] {
+): Steps<string[]> {
   const walk: Walk = { unread: [], spell };
-  visit(value, { shape, path: '' }, walk);
+  const { members = NO_MEMBERS } = shape;
+  for (const [name, member] of Object.entries(value)) {
+    const element = members.get(spell(name))?.element;
+    if (!element || !Array.isArray(member)) {
+      visitMember({ name, value: member }, { members, path: '' }, walk);
+      continue;
+    }
+    yield* eachInSteps(member, (one, index) => {
+      visit(one, { shape: element, path: `${name}[${index}]` }, walk);
+    });
+  }
   return walk.unread;
 }
+
+const NO_MEMBERS: ReadonlyMap<string, ReadShape> = new Map();
 
 function visit(
   value: unknown,
@@ -71,8 +85,10 @@ function visit(
     for (const [index, one] of value.entries())
       visit(one, { shape: element, path: `${path}[${index}]` }, walk);
   } else if (isJsonObject(value)) {
-    if (members) visitMembers(value, { members, path }, walk);
-    else if (by !== undefined) {
+    if (members) {
+      for (const [name, member] of Object.entries(value))
+        visitMember({ name, value: member }, { members, path }, walk);
+    } else if (by !== undefined) {
       const kind = shape.kinds?.get(value[by] ?? undefined);
       if (kind) visit(value, { shape: kind, path }, walk);
       // One object may stand for a list of it.
@@ -80,16 +96,14 @@ function visit(
   }
 }
 
-function visitMembers(
-  object: Members,
+function visitMember(
+  { name, value }: { name: string; value: unknown },
   { members, path }: { members: ReadonlyMap<string, ReadShape>; path: string },
   walk: Walk,
 ): void {
-  for (const [name, value] of Object.entries(object)) {
-    if (value === null || value === undefined) continue;
-    const own = path === '' ? name : `${path}.${name}`;
-    const shape = members.get(walk.spell(name));
-    if (shape) visit(value, { shape, path: own }, walk);
-    else walk.unread.push(own);
-  }
+  if (value === null || value === undefined) return;
+  const own = path === '' ? name : `${path}.${name}`;
+  const shape = members.get(walk.spell(name));
+  if (shape) visit(value, { shape, path: own }, walk);
+  else walk.unread.push(own);
 }

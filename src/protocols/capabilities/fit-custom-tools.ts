@@ -1,3 +1,5 @@
+import { collectSteps } from '../../core/in-turns.ts';
+import type { Steps } from '../../core/in-turns.ts';
 import type { CanonicalRequest, FunctionTool, Part, Turn } from '../canonical/canonical.ts';
 import type { Feature } from '../features.ts';
 
@@ -11,9 +13,9 @@ type Fitted = Pick<CanonicalRequest, 'turns' | 'tools'>;
  *
  * @param losses takes that a grammar is told to the model and no more enforced
  */
-export function fitCustomTools({ turns, tools }: Fitted, losses: Set<Feature>): Fitted {
+export function* fitCustomTools({ turns, tools }: Fitted, losses: Set<Feature>): Steps<Fitted> {
   return {
-    turns: turns.map(toFunctionCalls),
+    turns: yield* collectSteps(turns, (turn) => [toFunctionCalls(turn)]),
     tools: tools.map((tool) => {
       if (tool.type !== 'function' || !tool.custom) return tool;
       if (tool.custom.grammar) losses.add('tool_grammars');

@@ -1,3 +1,5 @@
+import { collectSteps } from '../../core/in-turns.ts';
+import type { Steps } from '../../core/in-turns.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { DocumentPart, Part, Turn } from '../canonical/canonical.ts';
 import { isPdf, readTextFile } from '../media/file-text.ts';
@@ -9,11 +11,11 @@ type Types = readonly string[] | null;
  *
  * @throws GatewayError `unsupported_feature` for a document that is neither
  */
-export function fitDocuments(turns: readonly Turn[], types: Types): readonly Turn[] {
+export function* fitDocuments(turns: readonly Turn[], types: Types): Steps<readonly Turn[]> {
   if (types === null) return turns;
-  return turns.map((turn) => {
+  return yield* collectSteps(turns, (turn) => {
     const parts = turn.parts.map((part) => fitPart(part, types));
-    return parts.every((part, index) => part === turn.parts[index]) ? turn : { ...turn, parts };
+    return [parts.every((part, index) => part === turn.parts[index]) ? turn : { ...turn, parts }];
   });
 }
 

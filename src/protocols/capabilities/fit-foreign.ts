@@ -1,3 +1,5 @@
+import { collectSteps } from '../../core/in-turns.ts';
+import type { Steps } from '../../core/in-turns.ts';
 import type { Protocol } from '../../core/protocol-id.ts';
 import type { CanonicalRequest, OpaquePart, Part, Tool, Turn } from '../canonical/canonical.ts';
 
@@ -8,17 +10,18 @@ type Fitted = Pick<CanonicalRequest, 'turns' | 'tools'>;
  *
  * @param lose takes each part that is left out
  */
-export function withoutForeign(
+export function* withoutForeign(
   { turns, tools }: Fitted,
   protocol: Protocol,
   lose: (part: OpaquePart) => void,
-): Fitted {
+): Steps<Fitted> {
   const isKept = (part: Part | Tool): boolean => {
     if (part.type !== 'opaque' || part.origin === protocol) return true;
     lose(part);
     return false;
   };
-  return { turns: turns.map((turn) => filterTurn(turn, isKept)), tools: tools.filter(isKept) };
+  const kept = yield* collectSteps(turns, (turn) => [filterTurn(turn, isKept)]);
+  return { turns: kept, tools: tools.filter(isKept) };
 }
 
 function filterTurn(turn: Turn, isKept: (part: Part) => boolean): Turn {

@@ -1,3 +1,4 @@
+import type { Steps } from '../../core/in-turns.ts';
 import type { RequestTarget } from '../canonical/codec.ts';
 import type { CanonicalRequest } from '../canonical/canonical.ts';
 import type { Protocol } from '../../core/protocol-id.ts';
@@ -25,11 +26,11 @@ export interface FittingRequest extends Omit<CanonicalRequest, 'reasoning'> {
  * @param losses takes what is left out or changed
  * @throws GatewayError `unsupported_feature` for what cannot be sent and changes the meaning
  */
-export function fitRequest(
+export function* fitRequest(
   request: CanonicalRequest,
   { protocol, target }: { protocol: Protocol; target: RequestTarget },
   losses: Set<Feature>,
-): FittingRequest {
+): Steps<FittingRequest> {
   const takes = capabilitiesOf(protocol, target.model, target.capabilities);
   const reasoning = planReasoning(request, takes);
   if (reasoning.lost) losses.add('reasoning');
@@ -42,16 +43,18 @@ export function fitRequest(
   const isShort = maxOutputTokens < takes.min_output_tokens;
   if (isShort) losses.add('max_tokens');
   const lost: string[] = [];
-  const own = withoutForeign(request, protocol, ({ path }) => {
+  const own = yield* withoutForeign(request, protocol, ({ path }) => {
     if (path === undefined) losses.add('builtin_tools');
     else lost.push(path);
   });
-  const { turns: said, tools } = takes.custom_tools ? own : fitCustomTools(own, losses);
-  const turns = fitTurns(said, takes);
+  const { turns: said, tools } = takes.custom_tools ? own : yield* fitCustomTools(own, losses);
+  const turns = yield* fitTurns(said, takes);
+  const read = yield* fitDocuments(turns, takes.document_types);
+  const fitting = yield* fitToolIds(read, takes.tool_id_length);
   return {
     ...sampled,
     ...(isShort && { maxOutputTokens: takes.min_output_tokens }),
-    turns: fitToolIds(fitDocuments(turns, takes.document_types), takes.tool_id_length),
+    turns: fitting,
     tools,
     reasoning,
     lost,

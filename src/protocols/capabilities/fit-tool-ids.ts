@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { collectSteps } from '../../core/in-turns.ts';
+import type { Steps } from '../../core/in-turns.ts';
 import type { Part, Turn } from '../canonical/canonical.ts';
 
 const PREFIX = 'call_';
@@ -7,13 +9,13 @@ const PREFIX = 'call_';
  * Turns whose calls have ids of at most `length` characters. A shorter id is a digest of the longer one:
  * the same for a call and its result and in every later request, and unlike any other.
  */
-export function fitToolIds(turns: readonly Turn[], length: number | null): readonly Turn[] {
+export function* fitToolIds(turns: readonly Turn[], length: number | null): Steps<readonly Turn[]> {
   if (length === null) return turns;
-  return turns.map((turn) =>
+  return yield* collectSteps(turns, (turn) => [
     turn.parts.some((part) => idOf(part).length > length)
       ? { ...turn, parts: turn.parts.map((part) => withFitting(part, length)) }
       : turn,
-  );
+  ]);
 }
 
 function idOf(part: Part): string {

@@ -1,3 +1,5 @@
+import { collectSteps, eachInSteps } from '../../core/in-turns.ts';
+import type { Steps } from '../../core/in-turns.ts';
 import type { Part, Turn } from '../canonical/canonical.ts';
 import type { Capabilities } from './capabilities.ts';
 
@@ -6,9 +8,12 @@ const NOTHING: Turn = { role: 'user', parts: [{ type: 'text', text: '(empty mess
 const BETWEEN = '\n\n';
 
 /** The conversation as a model takes it: no turn is empty, and there is one of the user. */
-export function fitTurns(turns: readonly Turn[], takes: Capabilities): readonly Turn[] {
-  const said = turns.map(withoutEmptyTexts).filter(({ parts }) => parts.length > 0);
-  const joined = takes.consecutive_assistant_turns ? said : joinAssistants(said);
+export function* fitTurns(turns: readonly Turn[], takes: Capabilities): Steps<readonly Turn[]> {
+  const said = yield* collectSteps(turns, (turn) => {
+    const kept = withoutEmptyTexts(turn);
+    return kept.parts.length > 0 ? [kept] : [];
+  });
+  const joined = takes.consecutive_assistant_turns ? said : yield* joinAssistants(said);
   const first = joined.findIndex((turn) => !isSystem(turn));
   if (first < 0) return [toUser(joined)];
   if (joined[first]?.role !== 'assistant' || takes.assistant_first) return joined;
@@ -36,16 +41,16 @@ interface JoinedTurn extends Turn {
 }
 
 /** Texts of turns that become one stay apart. */
-function joinAssistants(turns: readonly Turn[]): Turn[] {
+function* joinAssistants(turns: readonly Turn[]): Steps<Turn[]> {
   const joined: Turn[] = [];
   let last: JoinedTurn | undefined;
-  for (const turn of turns) {
+  yield* eachInSteps(turns, (turn) => {
     const isNext = turn.role === 'assistant' && last === undefined;
     if (turn.role !== 'assistant') last = undefined;
     if (isNext) last = { ...turn, parts: [], hasText: false };
     if (!last || isNext) joined.push(last ?? turn);
     if (last) goOn(last, turn.parts);
-  }
+  });
   return joined;
 }
 

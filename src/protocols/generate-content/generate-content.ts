@@ -23,4 +23,5 @@ export const generateContent: WireProtocol & StreamCodec = {
   errorFrame: (error, peek) => new ElementWriter(peek).failure(error),
   keepAlive: (peek) => (isArrayStream(peek) ? BLANK : COMMENT),
   translatesTo: ['responses', 'messages', 'chat'],
+  translatedWhenMapped: true,
 };

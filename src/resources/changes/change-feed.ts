@@ -36,7 +36,7 @@ export interface ChangeFeedDeps {
 export function createChangeFeed({ store, clock, onError }: ChangeFeedDeps): ChangeFeed {
   const subscribers = new Set<Subscriber>();
   let seen: LogPosition | undefined;
-  /** What the look fails with, if it does. */
+  /** Look under way; it resolves to its failure, if it has one. */
   let looking: Promise<{ readonly failure: unknown } | undefined> | undefined;
   let again = false;
   let closed = false;

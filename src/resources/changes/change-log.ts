@@ -18,7 +18,7 @@ export interface ChangedRow {
 /** Rows that differ from what was known; `everything` where the log does not reach back so far. */
 export type Changes = readonly ChangedRow[] | 'everything';
 
-/** How far somebody has read. */
+/** Position of a reader in the log. */
 export interface LogPosition {
   /** Version of the epoch row. */
   readonly epoch: Version | undefined;

@@ -40,7 +40,7 @@ export const dollars = z
     }
   });
 
-/** As declared: `300ms`, `2s`, `5m`, `1h`, or a number of seconds. */
+/** Duration as declared: `300ms`, `2s`, `5m`, `1h`, or a number of seconds. */
 export const duration = z
   .union([z.string(), z.number()], { error: DURATION })
   .transform((value, context): string => {
@@ -52,7 +52,7 @@ export const duration = z
     }
   });
 
-/** Of a provider or an API. */
+/** Most connections to a provider or an API. */
 export const connections = z
   .number()
   .int()
@@ -96,7 +96,7 @@ export const name = z
   })
   .describe('Unique name.');
 
-/** Of an organization's resource; stored as the id. */
+/** Organization that owns the resource; stored as its id. */
 export const owner = z
   .string()
   .trim()

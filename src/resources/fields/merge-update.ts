@@ -24,7 +24,7 @@ export function readFields(definition: ResourceDefinition, body: Body): Fields {
 }
 
 /**
- * What becomes of the fields by an update: omitted ones stay, maps are patched member by member.
+ * Fields after an update: omitted ones stay, maps are patched member by member.
  *
  * @throws GatewayError `invalid_request` for a field that cannot be changed
  */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { GatewayError } from '../../core/errors.ts';
-import { scanInSlices } from '../../core/json/json-document.ts';
+import { readInSlices } from '../../core/json/json-document.ts';
 import type { ValueBound } from '../../core/json/json-document.ts';
 import type { ResourceDefinition, Spec } from '../store/define-resource.ts';
 
@@ -16,7 +16,7 @@ export async function readObject(
   { optional = false, values }: { optional?: boolean; values: ValueBound },
 ): Promise<Body> {
   if (optional && bytes.length === 0) return {};
-  return (await scanInSlices(bytes, { values })).value;
+  return readInSlices(bytes, { values });
 }
 
 /** A body with the spellings of views, and others, turned into those of the declared fields. */
@@ -41,7 +41,7 @@ export function parseSpec({ fields }: ResourceDefinition, body: Body): Spec {
   return parseFields(fields, body) as Spec;
 }
 
-/** As {@link parseSpec}, for fields that stand below `prefix` in a body. */
+/** Parses fields below `prefix` of a body, as {@link parseSpec} does. */
 export function parseFields(fields: z.ZodObject, body: Body, prefix = ''): Record<string, unknown> {
   const parsed = fields.safeParse(body);
   if (parsed.success) return parsed.data;
@@ -60,7 +60,7 @@ function pathOf(issue: z.core.$ZodIssue): readonly PropertyKey[] {
   return issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]!] : issue.path;
 }
 
-/** Of the alternatives of a union, the fault of the one that the value came closest to. */
+/** Fault of the alternative of a union that the value came closest to. */
 function nearest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue;
   const faults = issue.errors.flatMap((alternative) => alternative.slice(0, 1).map(nearest));

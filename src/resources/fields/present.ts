@@ -2,7 +2,7 @@ import { toView } from '../store/define-resource.ts';
 import type { Dialect } from '../store/organization-api.ts';
 import type { ResourceDefinition, Stored } from '../store/define-resource.ts';
 
-/** How a caller sees a resource: what only administrators see is left out for others. */
+/** View of a resource for a caller: fields for administrators are left out for others. */
 export function present(
   definition: ResourceDefinition,
   stored: Stored,

@@ -6,7 +6,7 @@ import type { Repository } from '../store/repository.ts';
 /** A file as a turn uses it: what it is is known, its bytes are read when they are wanted. */
 export interface LoadedFile {
   readonly name: string;
-  /** As its uploader has it. */
+  /** Media type that the uploader declared. */
   readonly mediaType: string;
   /** Bytes. */
   readonly size: number;

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../core/errors.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 
-/** Of all messages that are taken together. */
+/** Most files of all messages that are taken together. */
 const MAX_FILES = 100;
 
 /** The id of the upload that a content block names. */

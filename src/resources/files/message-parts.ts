@@ -22,7 +22,7 @@ const documentPart = z.object({
   context: z.string().nullish(),
 });
 
-/** What messages to an Agent are made of. */
+/** Part of a message to an Agent. */
 export const messagePart = z.discriminatedUnion('type', [textPart, imagePart, documentPart]);
 
 /** A message of a person. */

@@ -21,7 +21,7 @@ export interface FormerValue {
   readonly until: number;
 }
 
-/** Which of two values ends at once when a rotation begins while another is under way. */
+/** Value that ends at once when a rotation begins while another is under way. */
 export type EndingValue = 'former' | 'current';
 
 export interface Rotation {
@@ -58,7 +58,7 @@ export function isOverlapping({ former }: KeyValues, now: number): boolean {
   return former !== null && correctDeadline(former.until, now) > now;
 }
 
-/** What is kept after a rotation: never more than two values work. */
+/** Values after a rotation: never more than two of them work. */
 export function rotated(values: KeyValues, rotation: Rotation): KeyValues {
   const { hash, hint, now, overlapMs, end } = rotation;
   const { former } = values;

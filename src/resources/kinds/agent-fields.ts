@@ -72,7 +72,7 @@ const inlineHarness = exactly({
   protocol: z.enum(['acp', 'jsonl']).default('acp').describe('What it speaks on stdin and stdout.'),
 });
 
-/** What an Agent and a declarative runtime are made of. */
+/** Fields of an Agent and of a declarative runtime. */
 export const agentParts = {
   model: agentModel
     .nullable()
@@ -147,7 +147,10 @@ export function checkAgentParts(given: AgentParts, prefix = '', operator?: Opera
   if (operator) checkHarness(harness, `${prefix}harness`, operator);
 }
 
-/** What callers send is run only where the operator says so (requirement harness.declared-by-operator). */
+/**
+ * Refuses a harness of callers where the operator does not allow it (requirement
+ * harness.declared-by-operator).
+ */
 function checkHarness(
   harness: AgentParts['harness'],
   param: string,

@@ -100,7 +100,7 @@ const customTool = z.object({
   input_schema: z.looseObject({ type: z.literal('object') }).describe('JSON Schema of its input.'),
 });
 
-/** What an Agent may call; custom tools and the built-in toolset are executed by the API client. */
+/** Tool of an Agent; custom tools and the built-in toolset are executed by the API client. */
 export const agentTool = z.discriminatedUnion('type', [builtInToolset, mcpToolset, customTool]);
 
 /** The server that the Skills of an Agent are read from, as events name it. */
@@ -113,7 +113,7 @@ const serverName = z
   .refine((value) => value !== SKILL_SERVER, 'is the name under which Skills are read')
   .describe('Name that toolsets call it by.');
 
-/** Where tools come from. */
+/** Server of tools. */
 export const agentMcpServer = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('url'),

@@ -10,7 +10,7 @@ import { asPinned, pinSkills } from '../skills/pin-skills.ts';
 
 const SERVICE_ACCOUNT = { type: 'service_account' as const };
 
-/** What Sessions run: a model or a harness, with instructions, tools and Skills. */
+/** Agent that Sessions run: a model or a harness, with instructions, tools and Skills. */
 export const agent: ResourceDefinition = defineResource({
   kind: 'agent',
   collection: 'agents',

@@ -1,12 +1,12 @@
 import { parseJsonObject } from '../../core/json/value.ts';
 
-/** What a provider answered to a message. */
+/** Answer of a chat provider to a message. */
 export interface ChatAnswer {
   readonly status: number;
   readonly body: string;
 }
 
-/** How a message looks on the wire, and what tells that it was taken. */
+/** Form of a message on the wire, and the sign that it was taken. */
 interface ChatFormat {
   body(text: string): Readonly<Record<string, unknown>>;
   /** Parameters without which the answer does not say whether the message was taken. */
@@ -83,7 +83,7 @@ interface OfficialPath {
   readonly query?: readonly string[];
 }
 
-/** Where the providers' custom bots take messages, as their documentation gives it. */
+/** Paths of the providers' custom bots, as their documentation gives them. */
 const OFFICIAL: readonly OfficialPath[] = [
   {
     name: 'feishu',
@@ -133,8 +133,9 @@ const OFFICIAL: readonly OfficialPath[] = [
 ];
 
 /**
- * Who takes messages at a webhook URL; undefined when it is neither the official path of a known
- * provider nor one of the operator's own (requirement deployments.notification.official-path).
+ * Provider that takes messages at a webhook URL; undefined when it is neither the official path of
+ * a known provider nor one of the operator's own (requirement
+ * deployments.notification.official-path).
  */
 export function providerOf(url: URL, own: readonly OwnWebhook[] = []): ChatProvider | undefined {
   if (url.username || url.password || url.hash) return undefined;

@@ -77,7 +77,7 @@ export const credential: ResourceDefinition = defineResource({
   },
 });
 
-/** What is known of a new secret. */
+/** State of a new secret. */
 function healthy(value: string): State {
   return { value_hint: secretHint(value), failure_count: 0, cooldown_until: null };
 }

@@ -8,7 +8,7 @@ import type { Draft, Lookup } from '../store/settlement.ts';
 type Fields = Readonly<Record<string, unknown>>;
 export type DeclaredRuntime = AgentParts & { type: string };
 
-/** What stands in place of an Agent (contract: Services, Schedules). */
+/** Runtime in place of an Agent (contract: Services, Schedules). */
 export const declaredRuntime = z.object({
   type: z
     .string()
@@ -52,7 +52,7 @@ export async function pinRuntime(
   return { ...declared, skills: await pinSkills(declared.skills, lookup, options) };
 }
 
-/** How plan compares it with the one that a view shows. */
+/** Form of a declared runtime in which plan compares it with the one that a view shows. */
 export function comparableRuntime(declared: unknown, shown: unknown): unknown {
   const [given, pinned] = [declared, shown] as ({ skills?: unknown } | null | undefined)[];
   return given && { ...given, skills: asPinned(given.skills, pinned?.skills) };

@@ -56,7 +56,7 @@ export function refuseRebinding({ id, spec, state }: Stored, sent: Body): Body {
 }
 
 /**
- * What a Schedule runs, completed: the version of its Agent, the Skills with theirs, and overrides
+ * Completes what a Schedule runs: the version of its Agent, the Skills with theirs, and overrides
  * that make an Agent together with what they override.
  *
  * @throws GatewayError `not_found`, `conflict` for an archived Agent; `invalid_request` and

@@ -80,7 +80,7 @@ const attached = <T extends z.ZodType>(item: T) =>
     .nullish()
     .transform((value) => value ?? []);
 
-/** What a Schedule is declared by (contract: Deployment / Schedule). */
+/** Fields of a Schedule (contract: Deployment / Schedule). */
 export const deploymentFields = z.object({
   name: name.describe('Shown to people.'),
   organization: owner,
@@ -96,6 +96,10 @@ export const deploymentFields = z.object({
     .default(null)
     .describe("What its Sessions have in place of the Agent's own."),
   initial_events: initialEvents.describe('Messages that every Session begins with.'),
+  paused: z
+    .boolean()
+    .default(false)
+    .describe('True: it does not fire by itself, from its creation on.'),
   schedule: cron.nullable().default(null).describe('When it fires; default: by hand alone.'),
   timeout_policy: timeoutPolicy.describe('When its Sessions are terminated; default: never.'),
   notification_settings: notificationSettings.describe('Where its runs are announced.'),

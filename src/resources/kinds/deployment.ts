@@ -19,7 +19,7 @@ import type { Draft, Lookup, Settlement } from '../store/settlement.ts';
 /** The write-only field that holds the webhook's URL. */
 export const CHAT_WEBHOOK = 'notification_settings';
 
-/** Of all first messages as JSON; larger contents are files that they name. */
+/** Most bytes of all first messages as JSON; larger contents are files that they name. */
 const MAX_EVENT_BYTES = 512 * 1024;
 const UPCOMING = 5;
 
@@ -66,7 +66,7 @@ export const deployment: ResourceDefinition = defineResource({
 export interface DeploymentOptions {
   clock: Clock;
   operator: OperatorNames;
-  /** Where the operator takes messages beside the known providers. */
+  /** Webhooks of the operator that take messages beside the known providers'. */
   webhooks: readonly OwnWebhook[];
 }
 
@@ -129,16 +129,29 @@ async function settleDeployment(
   operator?: OperatorNames,
 ): Promise<Settlement> {
   const { before } = draft;
-  const spec = await bind(draft, lookup, operator);
+  const { paused: _asked, ...spec } = await bind(draft, lookup, operator);
   await findFiles(draft, lookup);
-  if (before && sameJson(scheduleOf(before.spec), scheduleOf(spec))) return { spec };
-  const fresh = before ? {} : { paused: null, last_slot: null, unclaimed: null, last_run_at: null };
-  const waits = before !== undefined && pausedOf(before) !== null;
-  const next = waits ? null : dueFrom(spec, before?.state ?? fresh, lookup.now);
-  return { spec, state: { ...fresh, next_due_at: next } };
+  const paused = pausedBy(draft);
+  const isSamePause = before !== undefined && sameJson(pausedOf(before), paused);
+  if (isSamePause && sameJson(scheduleOf(before.spec), scheduleOf(spec))) return { spec };
+  const fresh = before ? {} : { last_slot: null, unclaimed: null, last_run_at: null };
+  const next = paused ? null : dueFrom(spec, before?.state ?? fresh, lookup.now);
+  return { spec, state: { ...fresh, paused, next_due_at: next } };
 }
 
-/** What was named before may have been deleted since. @throws GatewayError `not_found` */
+/** Whether it is paused once a body is written, which may leave it as it is; the first reason stays. */
+function pausedBy({ before, body }: Draft): Paused | null {
+  const former = before ? pausedOf(before) : null;
+  const asked = body['paused'];
+  if (asked === undefined) return former;
+  return asked === true ? (former ?? { type: 'manual' }) : null;
+}
+
+/**
+ * Checks the files that are newly named; one that was named before may have been deleted since.
+ *
+ * @throws GatewayError `not_found`
+ */
 async function findFiles({ spec, before }: Draft, { find }: Lookup): Promise<void> {
   const at = 'initial_events';
   const former = before && filesOf(before.spec[at] as unknown[], at);
@@ -191,6 +204,7 @@ function toDeploymentView(stored: Stored, now?: number): Record<string, unknown>
     agent: id === null ? null : { type: 'agent', id, version },
     agent_binding: id === null ? null : { agent_id: id, agent_version: version },
     schedule: toScheduleView(stored, now),
+    paused: paused !== null,
     status: archived ? 'archived' : paused ? 'paused' : 'active',
     paused_reason: paused,
     chat_webhook_configured: configured,

@@ -3,9 +3,9 @@ import { defineResource } from '../store/define-resource.ts';
 import { labels, name } from '../fields/fields.ts';
 
 /**
- * What the files of one namespace have made: `apply` keeps it, so that a later plan knows which objects
- * were deleted by hand and which fields are no longer declared. Whoever deletes it loses that knowledge
- * and nothing else.
+ * Objects that the files of one namespace have made: `apply` keeps it, so that a later plan knows
+ * which objects were deleted by hand and which fields are no longer declared. Deleting it loses
+ * that knowledge and nothing else.
  */
 export const inventory = defineResource({
   kind: 'inventory',

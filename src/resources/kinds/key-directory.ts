@@ -207,7 +207,7 @@ function toKnown(key: Stored, organization: Stored | undefined): Known {
   };
 }
 
-/** As a key or an organization declares them. */
+/** Spending limits as a key or an organization declares them. */
 export function toSpendLimits(declared: unknown): SpendLimits | null {
   const windows = Object.entries((declared ?? {}) as Record<string, string>);
   if (windows.length === 0) return null;

@@ -135,7 +135,7 @@ export function keyHint(value: string): string {
   return value.length < 24 ? `${value.slice(0, 3)}…` : `${value.slice(0, 6)}…${value.slice(-4)}`;
 }
 
-/** What a rotation may say. */
+/** Body of a rotation. */
 const rotationBody = z.object({
   overlap: duration
     .transform((text, context) => {

@@ -7,7 +7,7 @@ import { defineResource } from '../store/define-resource.ts';
 import type { Reference } from '../store/define-resource.ts';
 import { duration, exactly, labels, name, pricing, timeouts } from '../fields/fields.ts';
 
-/** What a route says of its upstream model in place of the table of capabilities. */
+/** Capabilities of an upstream model that a route states in place of the table. */
 const capabilities = exactly({
   thinking: z
     .enum(THINKING_FORMS)

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineResource } from '../store/define-resource.ts';
 import { dollars, labels, name, spendingLimit } from '../fields/fields.ts';
 
-/** Who owns keys and usage; spending limits apply to all of its keys together. */
+/** Owner of keys and usage; spending limits apply to all of its keys together. */
 export const organization = defineResource({
   kind: 'organization',
   collection: 'organizations',

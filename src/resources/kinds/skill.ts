@@ -139,7 +139,7 @@ async function readFiles(
   });
 }
 
-/** What plan compares: contents by their digests. */
+/** Form of files that plan compares: contents by their digests. */
 function comparableFiles(files: unknown): unknown {
   const entries = Object.entries(files as Files).map(([path, file]) => {
     const isDigest = typeof file === 'string' && DIGEST.test(file);

@@ -20,7 +20,7 @@ export interface LoadedSkill {
   readonly description: string;
   /** `SKILL.md` among them, by paths below the folder of the Skill. */
   readonly files: readonly { readonly path: string; readonly size: number }[];
-  /** Of all files; undefined when the version was deleted meanwhile. */
+  /** Reads all files; undefined when the version was deleted meanwhile. */
   read(): Promise<readonly SkillFile[] | undefined>;
 }
 
@@ -59,7 +59,7 @@ function toLoaded(version: SkillVersion, name: string, { store }: Repository): L
   };
 }
 
-/** What the `SKILL.md` among the files says behind its front matter. */
+/** Instructions in the `SKILL.md` among the files, without its front matter. */
 export function readInstructions(
   files: readonly { readonly path: string; readonly bytes: Buffer }[],
 ): string {

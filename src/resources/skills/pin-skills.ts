@@ -7,9 +7,9 @@ import { skillVersionKey } from '../store/storage-keys.ts';
 type Skills = AgentParts['skills'];
 
 interface PinOptions {
-  /** As they are pinned already. */
+  /** Skills with the versions that they are pinned to already. */
   former?: Skills | undefined;
-  /** Where they stand, for messages. */
+  /** Path of the Skills in the body, for messages. */
   prefix?: string;
 }
 

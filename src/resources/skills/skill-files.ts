@@ -6,7 +6,7 @@ import { GatewayError } from '../../core/errors.ts';
 import type { FormField } from '../store/organization-api.ts';
 import type { Body } from '../fields/parse-body.ts';
 
-/** What a file is sent as: its text, or bytes. */
+/** Content of a sent file: its text, or bytes. */
 export type SentFile = string | { base64: string };
 
 export interface SkillFile {
@@ -40,7 +40,7 @@ const head = z.object({
   description: z.string().trim().min(1).max(1024),
 });
 
-/** How views show a file: a digest, so that a difference can be seen. */
+/** Digest that views show of a file, so that a difference can be seen. */
 export function fileDigest(bytes: Buffer): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }

@@ -144,7 +144,7 @@ async function refuseUsed(repository: Repository, stored: Stored, version: strin
   }
 }
 
-/** Of an Agent, or of the runtime of a Service. */
+/** Skills of an Agent, or of the runtime of a Service. */
 function skillsOf({ skills, runtime }: Stored['spec']): unknown {
   return skills ?? (runtime as { skills?: unknown } | null | undefined)?.skills;
 }

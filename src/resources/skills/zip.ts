@@ -8,7 +8,7 @@ export interface ZipEntry {
 }
 
 const VERSION = 20;
-/** Of a local header before the name. */
+/** Length of a local header before the name. */
 const LOCAL_BYTES = 30;
 /** Names are UTF-8 (general purpose bit 11). */
 const UTF8_NAMES = 0x0800;
@@ -60,7 +60,7 @@ function damaged(): Error {
   return new Error('the archive is damaged');
 }
 
-/** What the local header and the directory say alike. */
+/** Fields that the local header and the directory share. */
 function factsOf(bytes: Buffer, name: Buffer, at: Date): Buffer {
   return Buffer.concat([
     halves(VERSION, UTF8_NAMES, 0, timeOf(at), dateOf(at)),

@@ -14,7 +14,7 @@ export interface Stored {
   spec: Spec;
   /** Sealed secrets by field. */
   sealed: Record<string, string>;
-  /** What the gateway itself knows of it; never declared by anyone. */
+  /** State that the gateway itself keeps; never declared by anyone. */
   state: State;
   version: number;
   createdAt: string;
@@ -29,11 +29,11 @@ export interface Reference {
   kind: string;
   /** Its id or name. */
   target: string;
-  /** Where it is named, for error messages: `routes[0].provider`. */
+  /** Path of the field that names it, for error messages: `routes[0].provider`. */
   path: string;
 }
 
-/** What a kind does beyond storing its declared fields when one is made. */
+/** Work at creation beyond storing the declared fields. */
 export interface Creation {
   state: Record<string, unknown>;
   /** Further writes of the same commit. */
@@ -42,7 +42,7 @@ export interface Creation {
   reveal: Record<string, unknown>;
 }
 
-/** What an action does. */
+/** Input of an action. */
 export interface ActionInput {
   stored: Stored;
   /** RFC 3339. */
@@ -137,13 +137,15 @@ export interface ResourceDefinition {
   /** State that follows from secrets, whenever they are set or replaced. */
   fromSecrets?: (secrets: Readonly<Record<string, string>>) => State;
   /**
-   * What is to be written beside its row when its state changes.
-   * `before` is absent at creation, `next` at removal.
+   * Writes beside its row when its state changes. `before` is absent at creation, `next` at
+   * removal.
    */
   index?: (before: Stored | undefined, next: Stored | undefined) => Op[];
-  /** How plan compares a field with what the view `shown` says where that is not what was declared. */
+  /**
+   * Form in which plan compares a field with the view `shown` where that is not what was declared.
+   */
   readonly comparable?: Readonly<Record<string, (value: unknown, shown: unknown) => unknown>>;
-  /** What goes with a resource that is deleted. */
+  /** Writes that remove what belongs to a deleted resource. */
   dispose?: (stored: Stored, lookup: Lookup) => Promise<Op[]>;
   /** `POST {path}/{id}/{action}`; undefined changes nothing. */
   readonly actions?: Readonly<Record<string, (input: ActionInput) => ActionOutcome | undefined>>;
@@ -160,7 +162,7 @@ export function defineResource(definition: ResourceDefinition): ResourceDefiniti
   return definition;
 }
 
-/** How the API shows a resource: secrets never, absent optional values as null. */
+/** View of a resource in the API: secrets never, absent optional values as null. */
 export function toView(definition: ResourceDefinition, stored: Stored): Record<string, unknown> {
   const declared: Record<string, unknown> = {};
   const shownAs = new Map(

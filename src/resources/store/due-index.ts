@@ -16,9 +16,9 @@ export const pendingRunKey = (deploymentId: string, runId: string): Key => [
 ];
 
 /**
- * What moves the row of a Schedule in the index, for the commit that writes its new state. There is
- * exactly one row while `next_due_at` is a number and none otherwise. `before` is absent at creation,
- * `next` at removal.
+ * Moves the row of a Schedule in the index, for the commit that writes its new state. There is
+ * exactly one row while `next_due_at` is a number and none otherwise. `before` is absent at
+ * creation, `next` at removal.
  */
 export function dueOps(before: Stored | undefined, next: Stored | undefined): Op[] {
   const from = before && dueAt(before);
@@ -97,8 +97,8 @@ export function isClaimed({ lastSlot, unclaimed }: Claimed, slot: number): boole
 }
 
 /**
- * What is claimed with `slot`, when `from` was the first instant since the claim before. `isFired`: false
- * for one that came too long ago, and that is passed over.
+ * State after a claim of `slot`, when `from` was the first instant since the claim before.
+ * `isFired`: false for a slot that is too old and is passed over.
  */
 export function withClaim(
   schedule: CronSchedule,

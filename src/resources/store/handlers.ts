@@ -13,7 +13,7 @@ import { getVersion, listVersions } from './version-handlers.ts';
 
 export interface ResourceRequest {
   method: string;
-  /** What follows the path of the kind, decoded: none, an id or name, or an id and an action. */
+  /** Decoded segments after the path of the kind: none, an id or name, or an id and an action. */
   segments: readonly string[];
   query: URLSearchParams;
   /** The object that was sent; an empty one for an empty body where `optional`. */

@@ -3,8 +3,8 @@ import type { ResourceDefinition, Stored } from './define-resource.ts';
 import { ownedKey, uniqueKey, versionKey } from './storage-keys.ts';
 
 /**
- * What is written beside the row of a resource: unique values, the list of its organization, the
- * version that it was. `before` is absent at creation, `next` at removal.
+ * Writes beside the row of a resource: unique values, the list of its organization, the version
+ * that it was. `before` is absent at creation, `next` at removal.
  */
 export function indexOps(
   definition: ResourceDefinition,

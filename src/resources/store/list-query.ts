@@ -18,7 +18,7 @@ export interface ListRequest {
   cursorAfter(stored: Stored): string;
 }
 
-/** What a list keeps: a value among those of each field, and times within bounds. */
+/** Filters of a list: values of each field, of which one must match, and bounds of times. */
 interface Filters {
   archived: boolean;
   fields: [field: string, values: string[]][];

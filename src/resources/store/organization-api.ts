@@ -8,9 +8,9 @@ import type { Stored } from './define-resource.ts';
 /** A part of a form, read whole. */
 export interface FormField {
   readonly name: string;
-  /** Of a text field. */
+  /** Value of a text field. */
   readonly value?: string | undefined;
-  /** Of a file. */
+  /** Name of a file. */
   readonly filename?: string | undefined;
   readonly contentType?: string | undefined;
   readonly content?: Buffer | undefined;
@@ -21,7 +21,7 @@ export interface ChildInput {
   repository: Repository;
   stored: Stored;
   request: ResourceRequest;
-  /** Behind the name of the child. */
+  /** Segments after the name of the child. */
   segments: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export interface Dialects {
 export interface OrganizationApi {
   /** Below `/v1`. */
   readonly path: string;
-  /** What a restricted key needs. */
+  /** Scope that a restricted key needs. */
   readonly scope: ScopeName;
   /** Members of the view that only administrators see. */
   readonly hidden: readonly string[];

@@ -4,7 +4,7 @@ import { isArchived } from './define-resource.ts';
 import type { Reference, ResourceDefinition, Stored } from './define-resource.ts';
 import { resourceKey } from './storage-keys.ts';
 
-/** What was seen, by id; all of it stands still until the commit. */
+/** Resources that were seen, by id; all of it stands still until the commit. */
 export type Holds = Map<string, Seen>;
 
 export interface ReferenceDeps {
@@ -22,7 +22,7 @@ interface Seen {
 interface Referrer {
   definition: ResourceDefinition;
   stored: Stored;
-  /** As it was; what it referred to then may have been archived since. */
+  /** Former state; what it referred to then may have been archived since. */
   before?: Stored;
 }
 

@@ -42,7 +42,7 @@ export interface CreateScope extends Scope {
   also?(created: Created): Promise<readonly Op[]>;
 }
 
-/** What the gateway itself changes of a resource. */
+/** Change of a resource by the gateway itself. */
 export interface Note {
   state: State;
   spec?: Partial<Spec>;
@@ -50,7 +50,7 @@ export interface Note {
   ops?: Op[];
 }
 
-/** What becomes of a resource, and what else is written with it. */
+/** New state of a resource, and what else is written with it. */
 interface Change {
   next: Stored;
   ops?: Op[];
@@ -219,7 +219,7 @@ export class Repository {
     });
   }
 
-  /** What there is in an organization, as its resources see it. */
+  /** Resources of an organization, as its own resources see them. */
   lookupIn(organization: string): Lookup {
     return this.lookup({ organization }, new Map());
   }

@@ -27,12 +27,15 @@ const SMALL_PAGE = 256 * 1024;
 export interface Scope {
   /** Owner of organization-scoped resources; null for callers that see all organizations. */
   organization: string | null;
-  /** Where names of organization-scoped resources are looked up when `organization` is null. */
+  /**
+   * Organization in which names of organization-scoped resources are looked up when `organization`
+   * is null.
+   */
   home?: string | undefined;
 }
 
 export interface ListQuery extends Scope {
-  /** Behind this id. */
+  /** Id after which the page begins. */
   after?: string | undefined;
   /** By id; default: as the kind says. */
   order?: 'asc' | 'desc' | undefined;

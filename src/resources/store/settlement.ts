@@ -10,7 +10,7 @@ export interface Draft {
   readonly spec: Spec;
   /** Undefined at creation. */
   readonly before: Stored | undefined;
-  /** What was sent. */
+  /** Body as sent. */
   readonly body: Body;
 }
 
@@ -22,7 +22,7 @@ export interface Settlement {
   ops?: Op[];
 }
 
-/** What else there is in the organization of a draft. */
+/** Other resources in the organization of a draft. */
 export interface Lookup {
   readonly store: Pick<Store, 'get' | 'list'>;
   readonly ids: IdSource;

@@ -2,7 +2,7 @@ import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import { watchClient } from '../../surfaces/http-exchange.ts';
 import type { HttpExchange } from '../../surfaces/http-exchange.ts';
 
-/** Where what is under way can be ended by a stop of the gateway. */
+/** Exchanges that a stop of the gateway can end. */
 export type Exchanges = Pick<ActiveExchanges, 'add' | 'delete'>;
 
 /** Somebody who waits for an answer that may take long. */

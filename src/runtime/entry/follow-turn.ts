@@ -47,7 +47,9 @@ export function isPlaced(item: PlacedEvent | EventDelta): item is PlacedEvent {
   return 'seq' in item;
 }
 
-/** What decides whose turn it is when the message arrives, the message included. */
+/**
+ * Yields the events that decide whose turn it is when the message arrives, the message included.
+ */
 async function* before(
   sessions: Sessions,
   { organization, sessionId, messageId, signal }: TurnToFollow,

@@ -2,9 +2,9 @@ export type StreamForm = 'sse' | 'ndjson';
 export type ReplyForm = StreamForm | 'json';
 
 /**
- * How a call of MCP is answered (requirements mcp.official-client, mcp.ndjson): as JSON, unless the client
- * takes events and there is something to tell before the end, or it takes nothing else. Newline-delimited
- * JSON goes to those alone who list it.
+ * Chooses the form of an answer to an MCP call (requirements mcp.official-client, mcp.ndjson):
+ * JSON, unless the client accepts events and there is something to tell before the end, or accepts
+ * nothing else. Newline-delimited JSON is sent only to clients that list it.
  */
 export function replyForm(accept: string | undefined, hasProgress: boolean): ReplyForm {
   const types = typesOf(accept);

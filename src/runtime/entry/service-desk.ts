@@ -15,11 +15,11 @@ export interface Service {
   readonly sessionMetadata: Readonly<Record<string, string>>;
 }
 
-/** Where Services are looked up; every call sees what was committed before it. */
+/** Looks Services up; every call sees what was committed before it. */
 export interface ServiceDesk {
   /** @throws GatewayError `not_found`, for Services of other organizations too */
   find(organization: string, id: string): Promise<Service>;
-  /** What new Sessions of the Service are fixed to. */
+  /** Agent that new Sessions of the Service are fixed to. */
   agentOf(service: Service): Promise<ResolvedAgent>;
 }
 

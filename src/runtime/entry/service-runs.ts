@@ -24,7 +24,7 @@ export interface SentMessage {
   readonly event: SessionEvent;
 }
 
-/** What every entry point of a Service does: exactly one message to exactly one Session. */
+/** Sends exactly one message to exactly one Session, for every entry point of a Service. */
 export interface ServiceRuns {
   /** A new Session without a message. */
   open(service: Service, payer: PayingKey): Promise<string>;

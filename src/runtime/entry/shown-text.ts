@@ -7,7 +7,7 @@ export class ShownText {
     this.#shown.set(id, (this.#shown.get(id) ?? '') + text);
   }
 
-  /** What was not shown of the whole text yet. */
+  /** Returns the part of the whole text that was not shown yet. */
   rest(id: string, text: string): string {
     const shown = this.#shown.get(id) ?? '';
     this.#shown.delete(id);

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../core/json/value.ts';
 import type { SessionEvent } from '../../sessions/log/session-event.ts';
 
-/** How a turn came to rest. */
+/** End of a turn. */
 export interface TurnEnd {
   /** A stop reason of `session.status_idle`, or that the Session itself ended. */
   readonly type: string;
@@ -11,7 +11,7 @@ export interface TurnEnd {
   readonly isInterrupted: boolean;
   /** False for a turn that had not begun when another, which waits for its client, came before it. */
   readonly isOwn: boolean;
-  /** What the last `session.error` of the turn told. */
+  /** Error of the turn's last `session.error`. */
   readonly error: Readonly<Record<string, unknown>> | undefined;
 }
 

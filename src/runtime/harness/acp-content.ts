@@ -25,7 +25,7 @@ export function fromAcpText(content: unknown): string {
   return typeof uri === 'string' ? uri : `(${String(type)})`;
 }
 
-/** What a tool call came to. */
+/** Reads the outcome of a tool call. */
 export function fromAcpResult(call: Readonly<Record<string, unknown>>): ToolOutcome {
   const parts = Array.isArray(call['content']) ? call['content'].filter(isJsonObject) : [];
   const content = parts.flatMap((part): unknown[] => {

@@ -29,7 +29,10 @@ export class AcpTurn {
     this.#policy = policy;
   }
 
-  /** What is of no use to the reader of a Session is passed over: plans, modes, commands. */
+  /**
+   * Records an update; plans, modes and commands are of no use to readers of a Session and are
+   * skipped.
+   */
   async take(update: Update): Promise<void> {
     switch (update['sessionUpdate']) {
       case 'agent_message_chunk':

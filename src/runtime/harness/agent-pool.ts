@@ -11,7 +11,7 @@ import type { StartedAgent } from './start-agent.ts';
 /** A harness at work for a Session. */
 export interface OpenAgent extends StartedAgent {
   readonly sessionId: string;
-  /** How many entries of the conversation it has heard; 0 for a fresh process. */
+  /** Number of conversation entries that the process has heard; 0 for a fresh one. */
   readonly heard: number;
 }
 
@@ -24,7 +24,7 @@ export interface AgentPoolOptions {
 
 interface Kept {
   readonly open: OpenAgent;
-  /** As the process was told it. */
+  /** Agent that the process was started for. */
   readonly agent: ResolvedAgent;
   readonly timer: Timer;
 }
@@ -114,7 +114,10 @@ export class AgentPool {
   }
 }
 
-/** What another process of the gateway said meanwhile, this one has not heard. */
+/**
+ * True when the process can continue: same Agent, and nothing was said on another process
+ * meanwhile.
+ */
 function fits({ open, agent }: Kept, session: Session, entries: readonly Entry[]): boolean {
   const news = entries.slice(open.heard);
   return news.every(({ type }) => type === 'input') && isDeepStrictEqual(agent, session.agent);

@@ -62,7 +62,7 @@ export function createHarnessRunner(options: HarnessRunnerOptions): HarnessRunne
 
 type Step = 'rest' | 'start' | 'ask' | 'back_off' | 'skip' | 'stop' | 'give_up';
 
-/** As the model loop has it, but for what only a living process could go on with. */
+/** Next step as in the model loop, but for steps that only a living process could continue. */
 function nextHarnessStep(state: TurnState): Step {
   if (state.phase === 'terminated') return 'rest';
   if (state.isInterrupted && state.phase !== 'idle') return 'stop';

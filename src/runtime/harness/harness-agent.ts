@@ -6,17 +6,17 @@ import type { Scrubber } from './scrubber.ts';
 import type { SkillFolder } from './skill-folders.ts';
 import type { TurnRecorder } from './turn-recorder.ts';
 
-/** What is asked of a harness in one turn. */
+/** Request to a harness for one turn. */
 export interface HarnessPrompt {
   /** `user.message` and `system.message` events of the turn, in order. */
   readonly inputs: readonly SessionEvent[];
-  /** What was said before; undefined for a process that has heard it. */
+  /** Earlier conversation; undefined for a process that has heard it. */
   readonly history: readonly HistoryItem[] | undefined;
   /** Takes what the harness says. */
   readonly recorder: TurnRecorder;
 }
 
-/** How a turn came to its end. */
+/** Reason for which a turn ended. */
 export type HarnessStop = 'end_turn' | 'refusal' | 'cut_short' | 'cancelled';
 
 /** A harness that is ready for the turns of one Session, whatever it speaks. */
@@ -29,7 +29,7 @@ export interface HarnessAgent {
   cancel(): Promise<void>;
 }
 
-/** What a harness is told of the Session that it is for. */
+/** Session that a harness works for. */
 export interface AgentSetting {
   readonly session: Session;
   /** A private directory. */
@@ -37,6 +37,6 @@ export interface AgentSetting {
   readonly mcpServers: readonly HarnessMcpServer[];
   readonly skills: readonly SkillFolder[];
   readonly scrubber: Scrubber;
-  /** Of the gateway. */
+  /** Version of the gateway. */
   readonly version: string;
 }

@@ -6,7 +6,7 @@ export interface HarnessProgram {
   readonly env: Readonly<Record<string, string>>;
   /** Values of `env` that the configuration gives as secrets. */
   readonly secrets?: readonly string[] | undefined;
-  /** What it speaks on stdin and stdout: the Agent Client Protocol, or JSON lines (docs: harness). */
+  /** Protocol on stdin and stdout: the Agent Client Protocol, or JSON lines (docs: harness). */
   readonly protocol: 'acp' | 'jsonl';
   /** Milliseconds. */
   readonly timeouts: {

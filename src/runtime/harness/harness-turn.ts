@@ -85,7 +85,7 @@ async function begin({ journal }: HarnessContext, open: OpenAgent): Promise<stri
   return id;
 }
 
-/** How the harness ended the turn, or was ended: then nothing of it is left. */
+/** End of the turn, by the harness or by force: then nothing of it is left running. */
 interface Outcome {
   readonly how: HarnessStop | HarnessError | 'stopped';
   readonly said: readonly NewEvent[];

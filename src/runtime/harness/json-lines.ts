@@ -2,7 +2,7 @@ import { parseJsonObject } from '../../core/json/value.ts';
 import { HarnessError } from './harness-error.ts';
 import type { HarnessProcess } from './harness-process.ts';
 
-/** Of one turn and what follows it. */
+/** Most characters of one turn and the lines after it. */
 const MAX_CHARS = 64 * 1024 * 1024;
 const MAX_LINES = 250_000;
 

@@ -31,7 +31,7 @@ export interface HarnessServersDeps {
 /** The servers of a Session's Agent, with their credentials. */
 export interface HarnessServers {
   readonly servers: readonly HarnessMcpServer[];
-  /** Of these, secrets that must not be shown. */
+  /** Secrets of these servers that must not be shown. */
   readonly secrets: readonly string[];
   /** Names of those that must not or cannot be used. */
   readonly refused: readonly string[];

@@ -31,7 +31,7 @@ export class Scrubber {
     return JSON.parse(this.text(JSON.stringify(value))) as T;
   }
 
-  /** How much of a text that goes on can be shown: its end may be the beginning of what must not be. */
+  /** Length of the part that can be shown of a text that continues: its end may begin a secret. */
   safeLength(text: string): number {
     let kept = 0;
     for (const needle of [...this.#secrets, ...this.#names.keys()]) {

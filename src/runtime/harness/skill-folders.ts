@@ -10,7 +10,7 @@ export interface SkillFolder extends SkillTitle {
   readonly path: string;
 }
 
-/** Where agents of many makers look for Skills. */
+/** Folder in which agents of many makers look for Skills. */
 const FOLDER = '.agents/skills';
 const SHEBANG = '#!';
 
@@ -37,7 +37,7 @@ export async function writeSkills(
   return written;
 }
 
-/** What a harness is told of them; nothing where there are none. */
+/** Text that tells a harness of its Skills; empty where there are none. */
 export function toSkillWords(skills: readonly SkillFolder[]): string {
   if (skills.length === 0) return '';
   const how = `Each is a folder below \`${FOLDER}\` in your working directory. When one of them fits what you are asked, read its \`SKILL.md\` before you begin.`;

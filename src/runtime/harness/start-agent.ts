@@ -38,7 +38,7 @@ export interface StartAgentDeps {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly log: Log;
-  /** Of the gateway. */
+  /** Version of the gateway. */
   readonly version: string;
 }
 
@@ -52,7 +52,7 @@ export interface StartedAgent {
   readonly missingServers: readonly string[];
 }
 
-/** As the operator's own have them where they say nothing else. */
+/** Timeouts of inline programs, equal to the defaults of declared ones. */
 const INLINE_TIMEOUTS: HarnessProgram['timeouts'] = {
   start: 30_000,
   turn: 60 * 60_000,

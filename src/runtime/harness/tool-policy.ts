@@ -3,7 +3,10 @@ import type { ToolUse } from '../tools/tool-use.ts';
 
 export type Permission = ToolUse['permission'];
 
-/** What the Agent says of a tool that a harness asks leave for, by the first of its names that it knows. */
+/**
+ * Permission that the Agent gives a tool for which a harness asks leave, by the first of its names
+ * that it knows.
+ */
 export type ToolPolicy = (names: readonly string[]) => Permission;
 
 const PERMISSIONS = { always_allow: 'allow', auto: 'allow', always_ask: 'ask' } as const;

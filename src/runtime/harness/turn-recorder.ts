@@ -11,14 +11,14 @@ import type { Permission } from './tool-policy.ts';
 
 /** A call of one of its own tools by a harness. */
 export interface HarnessCall {
-  /** As the harness knows it; of this turn alone. */
+  /** Id of the call in the harness, unique within this turn. */
   readonly callId: string;
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly permission: Permission;
 }
 
-/** What the client or the Agent's policy said of a call. */
+/** Decision of the client or of the Agent's policy on a call. */
 export interface Verdict {
   readonly isAllowed: boolean;
   readonly message?: string | undefined;
@@ -33,7 +33,7 @@ export interface TurnRecorderOptions {
   readonly gone: Promise<void>;
 }
 
-/** Of one turn. */
+/** Most events of one turn. */
 const MAX_EVENTS = 10_000;
 /** Characters of one event; a longer text goes on in the next. */
 const MAX_TEXT = 256 * 1024;
@@ -169,7 +169,7 @@ export class TurnRecorder {
     });
   }
 
-  /** Behind the text that is open. */
+  /** Appends events after the text that is open. */
   async #append(events: readonly NewEvent[]): Promise<void> {
     const all = [...this.close(), ...events];
     if (all.length === 0) return;

@@ -133,7 +133,7 @@ async function record(
   else await journal.append([...events, end, ...toEnding(answer)], { usage, cost, status: 'idle' });
 }
 
-/** How a turn ends whose last answer called no tool. */
+/** Ends a turn whose last answer called no tool. */
 function toEnding({ stop, parts }: ModelAnswer): NewEvent[] {
   const refusal = parts.find((part) => part.type === 'refusal');
   if (refusal || stop.kind === 'refusal')

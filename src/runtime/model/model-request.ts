@@ -17,7 +17,7 @@ export interface ModelRequestParts {
   readonly files: AttachedFiles;
 }
 
-/** What the Agent's model is asked: its instructions, its tools, and all that was said so far. */
+/** Builds the request to the Agent's model: instructions, tools and the conversation so far. */
 export async function toModelRequest({
   model,
   instructions,

@@ -30,7 +30,7 @@ export class LineSplitter {
     }
   }
 
-  /** What stands behind the last line break. */
+  /** Returns the text after the last line break. */
   end(): string {
     return this.#take();
   }

@@ -1,6 +1,9 @@
 import { isSecretName } from './secret-name.ts';
 
-/** What programs need to run at all. Nothing else of the gateway's environment is passed on. */
+/**
+ * Variables that programs need to run at all. Nothing else of the gateway's environment is passed
+ * on.
+ */
 const PASSED = ['PATH', 'HOME', 'USER', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
 export interface EnvironmentParts {

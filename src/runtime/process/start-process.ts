@@ -32,9 +32,9 @@ export interface ProcessOptions {
   readonly clock: Clock;
   /** Takes lines of stderr, cut to 2,000 bytes, at most 1,000 of them. */
   readonly onStderr: (line: string) => void;
-  /** Told when not even a kill ends the group. */
+  /** Called when not even a kill ends the group. */
   readonly onStuck: () => void;
-  /** What is thrown for a fault. */
+  /** Makes the error that is thrown for a fault. */
   readonly toError: (fault: ProcessFault) => Error;
 }
 

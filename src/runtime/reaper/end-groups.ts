@@ -49,7 +49,7 @@ async function askToEnd(
   return true;
 }
 
-/** Where there is no `/proc`, this is all that can be done. */
+/** Signals the leaders alone: the fallback where there is no `/proc`. */
 function signalLeaders(groups: readonly MarkedGroup[], signal: NodeJS.Signals): void {
   for (const { pid } of groups) if (pid !== undefined) signalGroup(pid, signal);
 }

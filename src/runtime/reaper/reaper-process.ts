@@ -10,7 +10,10 @@ import type { MarkedGroup } from './marked-group.ts';
  * whatever death, it kills what is left of them and ends.
  */
 
-/** What was just forking when the gateway died shows its marker a moment later. */
+/**
+ * Number of searches: a process that was just forking when the gateway died shows its marker a
+ * moment later.
+ */
 const LOOKS = 4;
 const LOOK_MS = 250;
 

@@ -7,13 +7,15 @@ import { toVisibleName } from './visible-name.ts';
 
 /** A tool that the model may call in this turn. */
 export interface CallableTool extends Pick<ToolUse, 'kind' | 'name' | 'server' | 'permission'> {
-  /** As the model is told it. */
+  /** Declaration that the model sees. */
   readonly shown: FunctionTool;
 }
 
 type Toolset = Exclude<AgentTool, { type: 'custom' }>;
 
-/** As the twin has it: the client watches what it runs itself, nobody watches a server. */
+/**
+ * Permission policies by default: clients watch the tools that they run, nobody watches a server.
+ */
 const DEFAULT_POLICIES = {
   agent_toolset_20260401: 'always_allow',
   mcp_toolset: 'always_ask',

@@ -11,11 +11,11 @@ import { ToolServerError } from './tool-server.ts';
 export interface BoundedFetchOptions {
   /** Every connection passes it, those of redirects, too. */
   readonly guard: Pick<UrlGuard, 'dispatcher'>;
-  /** Of one answer, after it was unpacked. */
+  /** Most bytes of one answer, counted after decoding. */
   readonly maxBytes: number;
   /**
-   * Told of the end of every answer: whose it was, and why where it broke off. Then the last bytes may
-   * not have been read yet.
+   * Called at the end of every answer with its requests, and with the error where it broke off. Its
+   * last bytes may not have been read yet.
    */
   onEnd(requests: readonly RequestId[], thrown: unknown): void;
 }

@@ -15,7 +15,7 @@ import { ToolServerError } from './tool-server.ts';
 import type { ToolOutcome, ToolServer } from './tool-server.ts';
 import type { ToolTransport } from './tool-transport.ts';
 
-/** How long a server may take, in milliseconds. */
+/** Longest times for steps of a server, in milliseconds. */
 export interface ToolDeadlines {
   /** Until it is ready. */
   readonly connect: number;
@@ -28,7 +28,7 @@ export interface McpToolServerOptions {
   connect(): Promise<ToolTransport>;
   /** Never shown, whatever the server says. */
   readonly secrets: readonly string[];
-  /** As servers are told it. */
+  /** Version of the gateway, sent to servers. */
   readonly version: string;
   /** Default: 20 seconds to connect and to list, five minutes for a call. */
   readonly deadlines?: ToolDeadlines | undefined;
@@ -127,7 +127,10 @@ async function end({ client, transport }: Connection): Promise<void> {
   await transport.close().catch(() => undefined);
 }
 
-/** What the server says of the call is the model's to read; the rest means that it was not asked. */
+/**
+ * Turns a server's answer into an outcome for the model; any other error means that the server was
+ * not asked.
+ */
 function toOutcome(
   thrown: unknown,
   { transport }: Connection,

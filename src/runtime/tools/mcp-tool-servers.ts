@@ -11,7 +11,7 @@ import type { ToolServer, ToolServers } from './tool-server.ts';
 
 export interface McpToolServersDeps extends McpTransportDeps {
   readonly credentials: ToolCredentials;
-  /** Of the gateway, as servers are told it. */
+  /** Version of the gateway, sent to servers. */
   readonly version: string;
   /** Default: see `McpToolServerOptions`. */
   readonly deadlines?: ToolDeadlines;
@@ -25,7 +25,7 @@ interface Connected {
   readonly credentials: readonly ToolCredential[];
   /** The server took the credentials. */
   isTaken: boolean;
-  /** What is under way there. */
+  /** Number of calls under way. */
   uses: number;
   /** Closed as soon as nothing is. */
   isSpent: boolean;
@@ -142,7 +142,7 @@ class Connections {
   }
 }
 
-/** What the operator gave a server that is a process. */
+/** Secrets that the operator gave a server that is a process. */
 function ownSecrets(
   { server = '' }: AgentMcpServer,
   { stdioServers }: McpToolServersDeps,

@@ -36,7 +36,7 @@ export interface McpTransportDeps {
   readonly log: Log;
 }
 
-/** Of one answer of a server. */
+/** Most bytes of one answer of a server. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 const FAULTS: Readonly<Record<ProcessFault, string>> = {

@@ -18,7 +18,10 @@ export interface ModelFailure {
 
 /** Type of the error for a model that stopped for that reason. */
 export const CONTEXT_EXCEEDED = 'context_exceeded';
-/** How providers say the same in words; none of them has a status of its own for it. */
+/**
+ * Matches the words in which providers say that a conversation is too long; none has a status for
+ * it.
+ */
 const TOO_LONG =
   /context.{0,3}(?:length|window)|maximum context|prompt is too long|too many (?:input )?tokens|input token count/i;
 
@@ -46,7 +49,7 @@ const TRANSIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'shutting_down',
 ]);
 
-/** What a thrown error of a model call means (requirement sessions.turn.errors). */
+/** Classifies a thrown error of a model call (requirement sessions.turn.errors). */
 export function toModelFailure(thrown: unknown): ModelFailure {
   const error: GatewayError = toGatewayError(thrown);
   const { code, status, message } = error;

@@ -7,7 +7,9 @@ export interface DeclaredProgram {
   readonly secrets?: readonly string[] | undefined;
 }
 
-/** What a program was given and must not be shown, whatever it says: by its origin or by its name. */
+/**
+ * Secrets that a program was given and must not be shown, found by their origin or by their name.
+ */
 export function programSecrets({ env = {}, secrets = [] }: DeclaredProgram): string[] {
   const named = Object.entries(env).filter(([name]) => isSecretName(name));
   return [...secrets, ...named.map(([, value]) => value)];

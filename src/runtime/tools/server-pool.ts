@@ -87,7 +87,7 @@ export class ServerPool {
     }
   }
 
-  /** What the Agent itself declares goes before what a server calls the same. */
+  /** Hides a server's tool whose name the Agent itself declares. */
   #withRefusal(server: string, tool: ServerTool): ServerTool {
     const visible = toVisibleName(server, tool.name);
     const { tools } = this.#session.agent;

@@ -6,7 +6,7 @@ import type { ToolOutcome } from './tool-server.ts';
 const MAX_TEXT = 256 * 1024;
 /** Base64 characters of all images of one result; it has to fit into one event. */
 const MAX_IMAGES = 8 * 1024 * 1024;
-/** What all providers read. */
+/** Image types that all providers read. */
 const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 /** Parts of one result. */
 const MAX_BLOCKS = 256;

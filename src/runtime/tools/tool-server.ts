@@ -15,7 +15,7 @@ export interface ServerTool {
   readonly refusal?: string | undefined;
 }
 
-/** What a call gave, as content blocks of an event. */
+/** Result of a call as content blocks of an event. */
 export interface ToolOutcome {
   readonly content: readonly Readonly<Record<string, unknown>>[];
   readonly isError: boolean;

@@ -1,6 +1,6 @@
 import type { ToolResultPart } from '../../protocols/canonical/canonical.ts';
 
-/** What came of a call. */
+/** Result of a call. */
 export interface ToolResult {
   readonly content: ToolResultPart['content'];
   readonly isError: boolean;
@@ -8,12 +8,14 @@ export interface ToolResult {
 
 /** One call of a tool by the model, as the events tell it. */
 export interface ToolUse {
-  /** Of its event; the model and the client know the call by it. */
+  /** Id of its event, by which the model and the client know the call. */
   readonly id: string;
-  /** Who runs it: the client by its own definition (`custom`) or by ours (`client`), or an MCP server. */
+  /**
+   * Executor: the client by its own definition (`custom`) or by ours (`client`), or an MCP server.
+   */
   readonly kind: 'custom' | 'client' | 'mcp';
   readonly name: string;
-  /** Of kind `mcp`: the declared name of its server. */
+  /** Declared name of the server of a call of kind `mcp`. */
   readonly server: string | undefined;
   readonly input: Readonly<Record<string, unknown>>;
   readonly permission: 'allow' | 'ask' | 'deny';

@@ -3,7 +3,7 @@ import type { CanonicalEvent, PartOpening } from '../../protocols/canonical/stre
 import type { StreamFailure } from '../../protocols/protocol.ts';
 import type { Usage } from '../../core/usage.ts';
 
-/** Told of an answer while it comes. Indexes count the parts of the answer. */
+/** Receives an answer while it arrives. Indexes count the parts of the answer. */
 export interface AnswerListener {
   opened(index: number, part: Part): void;
   said(index: number, text: string): void;

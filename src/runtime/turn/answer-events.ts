@@ -4,7 +4,7 @@ import type { NewEvent } from '../../sessions/log/session-event.ts';
 import type { CallableTool } from '../tools/agent-tools.ts';
 import type { ShownAnswer } from './shown-answer.ts';
 
-/** What a client reads in place of the call that the model got wrong. */
+/** Reason that a client reads in place of a call that the model got wrong. */
 type Refusal = 'unknown' | 'arguments';
 
 const REFUSALS: Readonly<Record<Refusal, string>> = {

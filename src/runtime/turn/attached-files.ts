@@ -25,7 +25,7 @@ const MAX_BYTES = 20 * 1024 * 1024;
 /** Bytes of one text. */
 const MAX_TEXT = 1024 * 1024;
 
-/** How the bytes of what models can look at begin. */
+/** First bytes of the formats that models can look at. */
 const SIGNATURES: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
   ['image/png', /^\x89PNG\r\n/],
   ['image/jpeg', /^\xff\xd8\xff/],
@@ -34,7 +34,7 @@ const SIGNATURES: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
   ['application/pdf', /^%PDF-/],
 ];
 
-/** What stands for a file: its block but for what the block that names it says, or words. */
+/** Content that stands for a file: its block without what the naming block says, or words. */
 interface Content {
   readonly block: Block;
   /** Bytes that a request spends on it. */
@@ -47,7 +47,7 @@ interface Content {
  */
 export class AttachedFiles {
   readonly #find: FindFile;
-  /** Of the last request: the next one mostly asks for the same. */
+  /** Files of the last request: the next one mostly asks for the same. */
   #held: ReadonlyMap<string, Content> = new Map();
 
   constructor(find: FindFile) {

@@ -8,13 +8,13 @@ import type { AttachedFiles, Block } from './attached-files.ts';
 import type { ToolResult, ToolUse } from '../tools/tool-use.ts';
 import { toVisibleName } from '../tools/visible-name.ts';
 
-/** What the model is told of a call that was given up. */
+/** Result that the model sees for a call that was given up. */
 export const INTERRUPTED: ToolResult = {
   content: [{ type: 'text', text: 'The call was interrupted and has no result.' }],
   isError: true,
 };
 
-/** What one input or one answer adds to the conversation. */
+/** Addition of one input or one answer to the conversation. */
 export type Entry =
   | { readonly type: 'input'; readonly event: SessionEvent }
   | { readonly type: 'answer'; readonly parts: AnswerPart[] };

@@ -10,9 +10,9 @@ export interface ContextRoom {
   readonly tools: readonly FunctionTool[];
 }
 
-/** What is left out leaves as much room again, so that not every request leaves out some more. */
+/** Share of the room that is kept, so that not every request leaves out some more. */
 const KEPT_SHARE = 0.5;
-/** Of an image, however many bytes it has. */
+/** Tokens of an image, however many bytes it has. */
 const IMAGE_TOKENS = 1_600;
 
 /** For the model, in front of a conversation that does not begin with its beginning. */
@@ -20,7 +20,7 @@ export const LEFT_OUT_NOTE =
   'The conversation is longer than you can read, so its older part is left out. Say so where you need it.';
 
 /**
- * How many entries the next request must leave out, the oldest first: none while all of them fit. The
+ * Number of entries that the next request must leave out, the oldest first: none while all fit. The
  * input of the turn stays whatever its size, and so does the last answer with its results.
  */
 export function toLeaveOut(state: TurnState, { tokens, instructions, tools }: ContextRoom): number {
@@ -49,7 +49,7 @@ function sizeOfPart(part: AnswerPart | Part): number {
   return estimateTokens(withoutData([name, input, result?.content]).length);
 }
 
-/** As JSON, with an image as long as the tokens that it is counted as. */
+/** JSON of a value, with an image as long as the tokens that it counts for. */
 function withoutData(value: unknown): string {
   const seen = (_name: string, one: unknown): unknown =>
     isImage(one) ? 'x'.repeat(4 * IMAGE_TOKENS) : one;

@@ -6,7 +6,7 @@ export interface SkillTitle {
   readonly description: string;
 }
 
-/** What the model is told before all else: the Agent's own words, then which Skills there are. */
+/** Instructions of the model: the Agent's own words, then its list of Skills. */
 export function toInstructions(
   { system }: Pick<ResolvedAgent, 'system'>,
   skills: readonly SkillTitle[],
@@ -17,7 +17,11 @@ export function toInstructions(
   return [system ?? '', told].filter((text) => text !== '').join('\n\n');
 }
 
-/** Which Skills there are, one a line. @param how to come by what they say */
+/**
+ * Lists the Skills, one a line.
+ *
+ * @param how how the model reads their contents
+ */
 export function tellSkills(skills: readonly SkillTitle[], how: string): string {
   const lines = skills.map(
     ({ name, description }) => `- ${name}: ${description.replaceAll(/\s+/g, ' ')}`,

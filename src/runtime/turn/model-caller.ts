@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { GatewayError } from '../../core/errors.ts';
 import type { IdSource } from '../../core/ids.ts';
+import { inTurns } from '../../core/in-turns.ts';
 import { stringifyWithRaw } from '../../core/json/raw.ts';
 import { createSseFramer } from '../../core/sse/sse.ts';
 import type { Usage } from '../../core/usage.ts';
@@ -82,9 +83,9 @@ export interface ModelCallerDeps {
   ids: IdSource;
 }
 
-/** What a model reads, where its declaration does not say it. */
+/** Context window in tokens where the model's declaration has none. */
 const DEFAULT_WINDOW = 128_000;
-/** Of what a model reads, its answer gets no more. */
+/** Largest share of the context window for the answer. */
 const ANSWER_SHARE = 0.25;
 /** The answer is held whole. */
 const MAX_ANSWER_CHARS = 16 * 1024 * 1024;
@@ -136,13 +137,14 @@ async function open(
 ): Promise<PipeableBody> {
   const { clock, defaultMaxTokens } = inference;
   const snapshot = catalog();
-  const { value } = messagesCodec.encodeRequest(request, {
+  const encoding = messagesCodec.encodeRequest(request, {
     model,
     defaultMaxTokens: snapshot.models.get(model)?.maxOutputTokens ?? defaultMaxTokens,
     askUsage: true,
     // No rule of a vendor's may match a logical name.
     capabilities: UNKNOWN,
   });
+  const { value } = await inTurns(encoding);
   const result = await runInference(
     {
       id: ids.next('req'),

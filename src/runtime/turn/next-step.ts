@@ -5,7 +5,7 @@ import type { TurnState } from './turn-state.ts';
 /** Requirement sessions.turn.errors. */
 const MAX_TOOL_ROUNDS = 50;
 
-/** What is to be done next. */
+/** Next thing to do in a turn. */
 export type Step =
   /** Take up the next message, or go on with what was interrupted by waiting. */
   | { readonly type: 'start' }

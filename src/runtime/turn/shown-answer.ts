@@ -29,7 +29,7 @@ export class ShownAnswer implements AnswerListener {
     });
   }
 
-  /** Of the event that begins with that part. */
+  /** Id of the event that begins with that part. */
   idOf(index: number): string {
     const known = this.#ids.get(index);
     if (known !== undefined) return known;

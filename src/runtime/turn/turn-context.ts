@@ -13,11 +13,11 @@ export interface ModelLoopDeps extends TurnContent {
   clock: Clock;
   /** Uniform in [0, 1). */
   random(): number;
-  /** Told of what only a bug can throw; the client reads of an internal error. */
+  /** Receives errors that only a bug can throw; the client reads of an internal error. */
   onBug(thrown: unknown, sessionId: string): void;
 }
 
-/** What the steps of one go share. */
+/** State that the steps of one turn share. */
 export interface TurnContext {
   readonly journal: TurnJournal;
   readonly pool: ServerPool;

@@ -7,9 +7,9 @@ import { TurnState } from './turn-state.ts';
 
 export interface Change {
   readonly status?: SessionStatus;
-  /** Of one model request; added to the Session's. */
+  /** Usage of one model request, added to the Session's. */
   readonly usage?: Usage | undefined;
-  /** Of the same, in nano-dollars; added, too. */
+  /** Cost of the same in nano-dollars, added, too. */
   readonly cost?: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export class TurnJournal {
     this.#handled = handled;
   }
 
-  /** What the client allows is used up. */
+  /** True when the budget that the client set is used up. */
   get isSpent(): boolean {
     return isSpent({ budget: this.log.session.budget, cost: this.#cost });
   }

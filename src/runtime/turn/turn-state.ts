@@ -18,8 +18,8 @@ const INPUTS: ReadonlySet<string> = new Set<InputType>([
 export type Phase = 'idle' | 'waiting' | 'running' | 'rescheduled' | 'terminated';
 
 /**
- * Where a Session stands, as its events tell it and nothing else: the same after a crash. A message
- * that is sent while a turn runs joins the conversation when its own turn begins.
+ * State of a Session, read from its events and nothing else: the same after a crash. A message that
+ * is sent while a turn runs joins the conversation when its own turn begins.
  */
 export class TurnState {
   /** Place of the last event that was taken. */
@@ -30,7 +30,7 @@ export class TurnState {
   readonly entries: Entry[] = [];
   /** Turns that have begun. */
   turns = 0;
-  /** Where the last of them begins among the entries. */
+  /** Index of the entry with which the last turn begins. */
   turnStart = 0;
   /** Entries of the conversation that are left out by now, its oldest. */
   leftOut = 0;
@@ -38,7 +38,7 @@ export class TurnState {
   isTooLong = false;
   /** Calls of the last answer of the turn. */
   uses: ToolUse[] = [];
-  /** What `requires_action` names last. */
+  /** Ids of the last `requires_action`. */
   waitingFor: readonly string[] = [];
   /** Id of a model request that has not ended. */
   requestId: string | undefined;
@@ -66,7 +66,10 @@ export class TurnState {
     return this.#queue.some(({ type }) => type === 'user.message');
   }
 
-  /** What the model can do without, the oldest first: neither the input of the turn nor the last answer. */
+  /**
+   * Entries that the model can do without, the oldest first: neither the input of the turn nor the
+   * last answer.
+   */
   get dispensable(): Entry[] {
     const { entries, turnStart } = this;
     return [...entries.slice(0, turnStart), ...entries.slice(this.#turnAnswers, -1)];
@@ -149,7 +152,7 @@ export class TurnState {
     for (const event of taken) this.entries.push({ type: 'input', event });
   }
 
-  /** Where the answers of the turn begin among the entries. */
+  /** Index of the entry with which the turn's answers begin. */
   get #turnAnswers(): number {
     const { entries, turnStart } = this;
     const first = entries.findIndex(({ type }, index) => index >= turnStart && type === 'answer');

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
-import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../core/package-root.ts';
 import { fromSettingsMessage } from './worker-settings.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
@@ -59,7 +59,7 @@ export function watchBeats(worker: Worker, onStuck: () => void): void {
 }
 
 /** Runs in front of the command in a worker, and ends it when the first process dies that early. */
-const PRELOAD = fileURLToPath(new URL('../../../bin/worker-start.cjs', import.meta.url));
+const PRELOAD = packageFile('bin/worker-start.cjs');
 
 /** In the first process: what Node.js gets to know of every worker that is forked from now on. */
 export function prepareForks(): void {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
+import { TurnQueue } from '../../core/turn-queue.ts';
 import { createResourceHandler } from '../../resources/store/handlers.ts';
 import { readKey } from '../../surfaces/carriers.ts';
 import { admit } from '../../surfaces/gate.ts';
@@ -27,6 +28,7 @@ const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 export function adminRoutes(deps: AdminDeps): RouteSpec[] {
   const { store, repository, spools, maxBodyBytes, resourceValues } = deps;
   const bodies = { spools, maxBodyBytes, resourceValues };
+  const writes = new TurnQueue();
   const kinds = repository.definitions.flatMap((definition): RouteSpec[] => {
     const handle = createResourceHandler(definition, repository);
     const handler = asAdmin(
@@ -34,9 +36,12 @@ export function adminRoutes(deps: AdminDeps): RouteSpec[] {
       async (exchange, { organizationId: organization, keyId: holder }) => {
         const api = { path: definition.path, fromForm: definition.api?.fromForm };
         const request = toResourceRequest(api, exchange, { ...bodies, holder });
+        const isWrite = exchange.request.method !== 'GET';
+        // Many writes arrive together when somebody applies; inference must not wait for all of them.
+        if (isWrite) await writes.enter();
         const reply = await handle({ ...request, organization, platform: true });
         // Whoever changes something and calls at once meets the change. What was written is written.
-        if (exchange.request.method !== 'GET') await deps.catchUp().catch(() => undefined);
+        if (isWrite) await deps.catchUp().catch(() => undefined);
         return { ...reply };
       },
     );

@@ -33,8 +33,7 @@ export function reportPlan(
   const explained = explainPlan({
     catalog,
     model,
-    protocol: protocol.id,
-    translatesTo: protocol.translatesTo,
+    client: protocol,
     health: deps.health,
     affinity: query.get('affinity') ?? '',
   });

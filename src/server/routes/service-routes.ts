@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/time/clock.ts';
-import { scanInSlices } from '../../core/json/json-document.ts';
+import { readInSlices } from '../../core/json/json-document.ts';
 import type { ValueBound } from '../../core/json/json-document.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
@@ -61,7 +61,7 @@ export function serviceRoutes(deps: ServiceRoutesDeps): RouteSpec[] {
   });
   const acp = createAcpEntry({ ...deps, runs });
   const run: Serve = async ({ service, payer, exchange: { named } }, body) => {
-    const message = readRun((await scanInSlices(await body(), { values })).value);
+    const message = readRun(await readInSlices(await body(), { values }));
     const also = named && ((sent: SentMessage) => named.answered(toRunReply(sent)));
     return toRunReply(await runs.send(service, payer, { ...message, also }));
   };

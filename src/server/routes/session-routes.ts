@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError, toGatewayError } from '../../core/errors.ts';
-import { scanInSlices } from '../../core/json/json-document.ts';
+import { readInSlices } from '../../core/json/json-document.ts';
 import type { ValueBound } from '../../core/json/json-document.ts';
 import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import { createRelay } from '../../inference/relay.ts';
@@ -209,7 +209,7 @@ async function bodyOf(
   { maxBodyBytes: limit, resourceValues: values }: SessionRoutesDeps,
 ): Promise<object> {
   const body = await readBody(exchange, { limit, holder: principal.keyId });
-  return (await scanInSlices(body, { values })).value;
+  return readInSlices(body, { values });
 }
 
 function idOf(path: string): string {

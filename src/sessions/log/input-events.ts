@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { approximateSize } from '../../core/json/approximate-size.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { messagePart, systemMessage, userMessage } from '../../resources/files/message-parts.ts';
 import type { NewEvent } from './session-event.ts';
@@ -6,6 +7,8 @@ import { parseInput } from './parse-input.ts';
 
 /** Bytes of one event as JSON; the store takes no larger values than 16 MiB. */
 const MAX_EVENT_BYTES = 12 * 1024 * 1024;
+/** Bytes that one character takes as JSON, escaped. */
+const MAX_BYTES_PER_CHAR = 6;
 /** Events of one call. */
 const MAX_EVENTS = 100;
 
@@ -46,10 +49,15 @@ const inputEvents = z.array(inputEvent).min(1).max(MAX_EVENTS);
 export function parseInputEvents(value: unknown, path: string): NewEvent[] {
   const events: NewEvent[] = parseInput(inputEvents, value, path);
   for (const [index, event] of events.entries()) {
-    if (JSON.stringify(event).length <= MAX_EVENT_BYTES) continue;
+    if (isSurelySmall(event) || JSON.stringify(event).length <= MAX_EVENT_BYTES) continue;
     const param = `${path}[${index}]`;
     const message = `${param}: an event may have at most ${MAX_EVENT_BYTES} bytes`;
     throw new GatewayError('body_too_large', { message, param });
   }
   return events;
+}
+
+/** Most events are told by their size in characters, which need not be written for that. */
+function isSurelySmall(event: NewEvent): boolean {
+  return approximateSize(event) * MAX_BYTES_PER_CHAR <= MAX_EVENT_BYTES;
 }

@@ -161,6 +161,10 @@ describe('JsonScanner', () => {
     expect(scan(nested(MAX_JSON_DEPTH + 1)).fault).toBe('depth');
     expect(scan('{"a":1,"b":2}', { members: 1 }).fault).toBe('members');
     expect(scan(Buffer.from([0x22, 0xff, 0x22])).fault).toBe('encoding');
+    const long = Buffer.from(`"${'€'.repeat(1_000_000)}"`);
+    expect(scan(long, {}, 1000).fault).toBeUndefined();
+    expect(scan(long.subarray(0, -2), {}, 1000).fault).toBe('encoding');
+    expect(scan(Buffer.alloc(3_000_000, 0x80), {}, 1000).fault).toBe('encoding');
   });
 
   it.each(['\u0000', '\n', '\t', '\u001f'])('refuses %j in a text of any length', (control) => {

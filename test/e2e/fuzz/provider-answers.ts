@@ -10,6 +10,7 @@ import { mutatedFrames } from '../../protocols/mutations.ts';
 import { ROWS } from '../../protocols/translation-rows.ts';
 import { hostileJson, inPieces, mutatedBytes } from './hostile-bytes.ts';
 import type { HostileScript } from './hostile-upstream.ts';
+import { encodeAnswer } from '../../support/protocols.ts';
 
 const REPLIES = {
   text: { reasoning: 'let me think', text: 'Grüße, 世界 🌍 "usage":{} [DONE]' },
@@ -53,7 +54,7 @@ export function validAnswers(row: SurfaceRow, stream: boolean): fc.Arbitrary<Buf
     peek: peekBody(Buffer.from('{}')),
   };
   const written = answerArbitrary({ features: codec.features }).map((answer) => {
-    if (!stream) return Buffer.from(toText(codec.encodeAnswer(answer, context).value));
+    if (!stream) return Buffer.from(toText(encodeAnswer(codec, answer, context).value));
     const encoder = codec.createEncoder(context);
     return Buffer.concat(toEvents(answer, [2, 5]).flatMap((event) => encoder.write(event) ?? []));
   });

@@ -7,6 +7,7 @@ import { messagesCodec } from '../../../src/protocols/messages/codec/messages-co
 import { responsesCodec } from '../../../src/protocols/responses/codec/responses-codec.ts';
 import { verifies } from '../../requirements.ts';
 import { toText } from '../codec-laws.ts';
+import { encodeRequest } from '../../support/protocols.ts';
 
 const CODECS = [chatCodec, responsesCodec, messagesCodec, generateContentCodec];
 const TOOL = { type: 'function', name: 'f' } as const;
@@ -21,7 +22,7 @@ function write(protocol: Protocol, model: string, fields: Partial<CanonicalReque
     ...fields,
   };
   const target = { model, defaultMaxTokens: 8192, askUsage: false };
-  const { value, losses } = codec.encodeRequest(request, target);
+  const { value, losses } = encodeRequest(codec, request, target);
   return { body: JSON.parse(toText(value)), losses };
 }
 

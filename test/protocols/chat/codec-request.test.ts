@@ -5,18 +5,19 @@ import type { CanonicalRequest, Part } from '../../../src/protocols/canonical/ca
 import { peekChat } from '../../../src/protocols/chat/chat-request.ts';
 import { chatCodec } from '../../../src/protocols/chat/codec/chat-codec.ts';
 import { toSignatureText } from '../../../src/protocols/canonical/reasoning-token.ts';
+import { decodeRequest, encodeRequest } from '../../support/protocols.ts';
 
 const USER = { role: 'user', content: 'hello' };
 
 function read(fields: object): CanonicalRequest {
   const body = { model: 'acme/one', messages: [USER], ...fields };
-  return chatCodec.decodeRequest(peekChat(Buffer.from(JSON.stringify(body))));
+  return decodeRequest(chatCodec, peekChat(Buffer.from(JSON.stringify(body))));
 }
 
 function write(request: Partial<CanonicalRequest>): { value: any; losses: readonly string[] } {
   const whole = { turns: [], tools: [], stream: false, unmapped: [], ...request };
   const target = { model: 'up', defaultMaxTokens: 4096, askUsage: true };
-  return chatCodec.encodeRequest(whole, target);
+  return encodeRequest(chatCodec, whole, target);
 }
 
 function faultOf(fields: object): string | undefined {

@@ -11,6 +11,7 @@ import type {
 import { chatCodec } from '../../../src/protocols/chat/codec/chat-codec.ts';
 import { verifies } from '../../requirements.ts';
 import { collectAnswer, framesOf, peekBody, toEvents } from '../codec-laws.ts';
+import { encodeAnswer, decodeRequest } from '../../support/protocols.ts';
 
 const peek = peekBody(Buffer.from('{"model":"acme/one","messages":[]}'));
 const context = (keepUsage = true) => ({
@@ -128,7 +129,7 @@ describe('chat streams for clients', () => {
     ['other', 'stop'],
   ])(verifies('chat.finish-reason.mapping', 'says of %s: %s'), (kind, reason) => {
     const answer = answerOf([{ type: 'text', text: 'x' }], kind);
-    const { value } = chatCodec.encodeAnswer(answer, context());
+    const { value } = encodeAnswer(chatCodec, answer, context());
     expect((value as any).choices[0].finish_reason).toBe(reason);
     const reasons = written(toEvents(answer)).map(({ choices }) => choices[0]?.finish_reason);
     expect(reasons.filter(Boolean)).toEqual([reason]);
@@ -162,7 +163,7 @@ describe('chat streams for clients', () => {
     const deltas = chunks.map(({ choices }) => choices[0]?.delta ?? {});
     expect(deltas.map((delta) => delta.reasoning_content ?? '').join('')).toBe('thought');
     const streamed = accumulate(deltas.flatMap((delta) => delta.reasoning_details ?? []));
-    const whole = (chatCodec.encodeAnswer(answer, context()).value as any).choices[0].message;
+    const whole = (encodeAnswer(chatCodec, answer, context()).value as any).choices[0].message;
     for (const details of [streamed, whole.reasoning_details]) {
       const message = {
         role: 'assistant',
@@ -171,7 +172,7 @@ describe('chat streams for clients', () => {
         tool_calls: whole.tool_calls,
       };
       const body = { model: 'm', messages: [message] };
-      const read = chatCodec.decodeRequest(peekBody(Buffer.from(JSON.stringify(body))));
+      const read = decodeRequest(chatCodec, peekBody(Buffer.from(JSON.stringify(body))));
       expect(read.turns[0]?.parts).toEqual(parts);
     }
   });

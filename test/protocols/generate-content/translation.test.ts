@@ -5,9 +5,11 @@ import type { CanonicalRequest } from '../../../src/protocols/canonical/canonica
 import { generateContentCodec as codec } from '../../../src/protocols/generate-content/codec/generate-content-codec.ts';
 import { peekGenerateContent } from '../../../src/protocols/generate-content/generate-content-request.ts';
 import { framesOf, toText } from '../codec-laws.ts';
+import { decodeAnswer, decodeRequest, encodeRequest } from '../../support/protocols.ts';
 
 const read = (body: object | string): CanonicalRequest =>
-  codec.decodeRequest(
+  decodeRequest(
+    codec,
     peekGenerateContent(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), {
       model: 'acme/one',
       operation: 'generateContent',
@@ -27,7 +29,7 @@ function refusal(body: object): unknown {
 const write = (request: Partial<CanonicalRequest>, model = 'gemini-3-pro'): any => {
   const whole = { turns: [], tools: [], stream: false, unmapped: [], ...request };
   const target = { model, defaultMaxTokens: 1000, askUsage: true };
-  return JSON.parse(toText(codec.encodeRequest(whole, target).value));
+  return JSON.parse(toText(encodeRequest(codec, whole, target).value));
 };
 
 describe('a request of a client', () => {
@@ -292,7 +294,7 @@ describe('a request to a provider', () => {
 });
 
 describe('an answer of a provider', () => {
-  const readAnswer = (value: object) => codec.decodeAnswer(JSON.stringify(value));
+  const readAnswer = (value: object) => decodeAnswer(codec, JSON.stringify(value));
   const said = (parts: object[], rest: object = {}): object => ({
     candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', ...rest }],
   });
@@ -368,7 +370,7 @@ describe('arguments that are no object', () => {
       const turns = [{ role: 'assistant', parts: [part] }] as const;
       const request = { turns, tools: [], stream: false, unmapped: [] };
       const target = { model: 'm', defaultMaxTokens: 1000, askUsage: true };
-      return codec.encodeRequest(request, target).losses;
+      return encodeRequest(codec, request, target).losses;
     };
     expect(['{"n":1}', '', broken].map(lossesOf)).toEqual([[], [], ['tool_arguments']]);
     const peek = peekGenerateContent(Buffer.from('{}'), { model: 'm' });

@@ -10,7 +10,7 @@ import {
   messagesEvents,
   messagesFrames,
 } from '../../support/messages.ts';
-import { fakePeek } from '../../support/protocols.ts';
+import { fakePeek, decodeAnswer, encodeAnswer, decodeRequest } from '../../support/protocols.ts';
 import { collectAnswer, framesOf, toEvents, toText } from '../codec-laws.ts';
 
 const CONTEXT = { model: 'acme/one', id: 'req_1', created: 1, keepUsage: true, peek: fakePeek() };
@@ -24,7 +24,7 @@ const answerOf = (parts: Part[], stop: CanonicalAnswer['stop'] = { kind: 'end' }
 
 /** A whole answer for a client, and the same as the events of a stream. */
 function write(answer: CanonicalAnswer) {
-  const { value, losses } = messagesCodec.encodeAnswer(answer, CONTEXT);
+  const { value, losses } = encodeAnswer(messagesCodec, answer, CONTEXT);
   const encoder = messagesCodec.createEncoder(CONTEXT);
   const bytes = toEvents(answer).flatMap((event: AnswerEvent) => encoder.write(event) ?? []);
   return {
@@ -66,7 +66,10 @@ describe('an answer for a Messages client', () => {
       messages: [{ role: 'assistant', content: message.content }],
     };
     const bytes = Buffer.from(JSON.stringify(body));
-    const { turns } = messagesCodec.decodeRequest(fakePeek({ body: bytes, json: scanJson(bytes) }));
+    const { turns } = decodeRequest(
+      messagesCodec,
+      fakePeek({ body: bytes, json: scanJson(bytes) }),
+    );
     expect(turns[0]?.parts).toEqual(parts);
   });
 
@@ -89,7 +92,7 @@ describe('an answer for a Messages client', () => {
     expect(events.find(({ delta }) => delta?.['type'] === 'citations_delta')?.delta).toMatchObject({
       citation: told,
     });
-    expect(messagesCodec.decodeAnswer(JSON.stringify(message))?.parts).toEqual([part]);
+    expect(decodeAnswer(messagesCodec, JSON.stringify(message))?.parts).toEqual([part]);
   });
 
   it.each([
@@ -173,7 +176,7 @@ describe("a Messages provider's stream", () => {
     const events = read({ type: 'message_delta', delta }, { type: 'message_stop' });
     expect(collectAnswer(events).parts).toEqual([{ type: 'refusal', text: 'not that' }]);
     const message = { content: [], ...delta };
-    expect(messagesCodec.decodeAnswer(JSON.stringify(message))?.parts).toEqual([
+    expect(decodeAnswer(messagesCodec, JSON.stringify(message))?.parts).toEqual([
       { type: 'refusal', text: 'not that' },
     ]);
   });

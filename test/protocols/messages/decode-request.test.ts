@@ -2,9 +2,11 @@ import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
 import { messagesCodec } from '../../../src/protocols/messages/codec/messages-codec.ts';
 import { peekMessages } from '../../../src/protocols/messages/messages-request.ts';
+import { decodeRequest } from '../../support/protocols.ts';
 
 const decode = (fields: object) =>
-  messagesCodec.decodeRequest(
+  decodeRequest(
+    messagesCodec,
     peekMessages(
       Buffer.from(JSON.stringify({ model: 'm', max_tokens: 9, messages: [], ...fields })),
     ),
@@ -55,7 +57,7 @@ describe('a request read for another protocol', () => {
   it('keeps arguments as they are spelled', () => {
     const text =
       '{"model":"m","max_tokens":9,"messages":[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"n","input":{ "n": 1.0, "big": 1152921504606846977 }}]}]}';
-    const { turns } = messagesCodec.decodeRequest(peekMessages(Buffer.from(text)));
+    const { turns } = decodeRequest(messagesCodec, peekMessages(Buffer.from(text)));
     expect(turns[0]?.parts[0]).toMatchObject({
       arguments: '{ "n": 1.0, "big": 1152921504606846977 }',
     });

@@ -3,6 +3,7 @@ import type { CanonicalRequest, Part, Turn } from '../../../src/protocols/canoni
 import { messagesCodec } from '../../../src/protocols/messages/codec/messages-codec.ts';
 import { verifies } from '../../requirements.ts';
 import { toText } from '../codec-laws.ts';
+import { encodeRequest } from '../../support/protocols.ts';
 
 const TARGET = { model: 'up', defaultMaxTokens: 4096, askUsage: true };
 const user = (...parts: Part[]): Turn => ({ role: 'user', parts });
@@ -22,7 +23,7 @@ const result = (callId: string, one: string): Part => ({
 
 function encode(fields: Partial<CanonicalRequest>) {
   const request = { turns: [user(text('hi'))], tools: [], stream: false, unmapped: [], ...fields };
-  const { value, losses } = messagesCodec.encodeRequest(request, TARGET);
+  const { value, losses } = encodeRequest(messagesCodec, request, TARGET);
   const json = toText(value);
   return { json, body: JSON.parse(json), losses };
 }

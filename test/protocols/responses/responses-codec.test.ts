@@ -11,7 +11,7 @@ import type {
 import { toSignatureText } from '../../../src/protocols/canonical/reasoning-token.ts';
 import { responsesCodec } from '../../../src/protocols/responses/codec/responses-codec.ts';
 import { peekResponses } from '../../../src/protocols/responses/responses-request.ts';
-import { fakePeek } from '../../support/protocols.ts';
+import { fakePeek, encodeAnswer, decodeRequest, encodeRequest } from '../../support/protocols.ts';
 import { PLAIN_REQUEST } from '../canonical-arbitraries.ts';
 import { collectAnswer, framesOf, toEvents } from '../codec-laws.ts';
 import {
@@ -39,9 +39,12 @@ const CONTEXT = {
 };
 
 const decode = (body: object): CanonicalRequest =>
-  responsesCodec.decodeRequest(peekResponses(Buffer.from(JSON.stringify({ model: 'm', ...body }))));
+  decodeRequest(
+    responsesCodec,
+    peekResponses(Buffer.from(JSON.stringify({ model: 'm', ...body }))),
+  );
 const encode = (request: Partial<CanonicalRequest>) => {
-  const { value, losses } = responsesCodec.encodeRequest({ ...PLAIN_REQUEST, ...request }, TARGET);
+  const { value, losses } = encodeRequest(responsesCodec, { ...PLAIN_REQUEST, ...request }, TARGET);
   return { body: value as Record<string, unknown>, losses };
 };
 const answer = (...parts: Part[]): CanonicalAnswer => ({
@@ -274,7 +277,7 @@ describe('a Responses answer of the gateway', () => {
     ['other', 'completed', null],
   ] as const)('that stopped by %s is %s', (kind, status, incomplete_details) => {
     const whole = { ...answer({ type: 'text', text: 'x' }), stop: { kind } };
-    const { value } = responsesCodec.encodeAnswer(whole, CONTEXT);
+    const { value } = encodeAnswer(responsesCodec, whole, CONTEXT);
     expect(value).toMatchObject({ status, incomplete_details });
     expect(write(toEvents(whole)).at(-1)).toMatchObject({
       type: `response.${status}`,
@@ -284,7 +287,8 @@ describe('a Responses answer of the gateway', () => {
 
   it('shows the signature of another protocol as a token', () => {
     const signature = { origin: 'messages', value: 'c2ln' } as const;
-    const { value } = responsesCodec.encodeAnswer(
+    const { value } = encodeAnswer(
+      responsesCodec,
       answer({ type: 'reasoning', text: 'hm', signature }),
       CONTEXT,
     );

@@ -95,7 +95,7 @@ function refuseOwned(owned: readonly Candidate[], { known }: Owner): void {
   throw new CliError({
     code: 'owned_elsewhere',
     message: `managed elsewhere: ${names.join('; ')}`,
-    hint: 'remove them there first; nothing was adopted',
+    hint: 'nothing was adopted; `gateway transfer` gives objects to another namespace',
     exit: 'conflict',
   });
 }

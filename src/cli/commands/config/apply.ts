@@ -13,7 +13,6 @@ import { oneLine } from '../../../core/printable.ts';
 import { resolveAllSecrets } from '../../../config/read/secrets.ts';
 import type { Owner } from '../../../config/actual/ownership.ts';
 import { StalePlanError } from '../../../config/plan/stale-plan-error.ts';
-import { sleep } from '../../../client/http/sleep.ts';
 import { toResourceClient } from '../../resources/admin-resources.ts';
 import { CliError, usageError } from '../../cli-error.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
@@ -25,35 +24,19 @@ import { invalidConfig, projectFile, withSelected } from '../../project/project.
 import { renderOutcome, renderPlan, renderReport } from '../../output/render-plan.ts';
 import { readSavedPlan } from '../../project/saved-plan.ts';
 import { createStyle, type Style } from '../../output/style.ts';
+import { inTurn } from '../../waiting/in-turn.ts';
 import { type WaitOptions, waitUntilServed } from '../../local/wait-until-served.ts';
 
 export const run: CommandRun = (input) =>
-  withSelected(input, (config) => applyInTurn(input, config), {
-    mayBeGone: input.flags.on('prune'),
-  });
-
-/** Waits between two tries of an apply that was not alone. */
-const TURN_MS = 500;
-
-/**
- * Applies; where somebody else was faster and --lock-timeout leaves time for it, plans again and applies
- * the rest. The one who gives way has written nothing.
- */
-async function applyInTurn(input: CommandInput, config: GatewayConfig): Promise<CommandResult> {
-  const { clock, output, signal } = input.context;
-  const deadline = clock.monotonic() + (input.flags.number('lock-timeout') ?? 0);
-  for (;;) {
-    try {
-      return await applyProject(input, config);
-    } catch (thrown) {
-      const isBehind = thrown instanceof CliError && thrown.cause instanceof StalePlanError;
-      const isSaved = input.flags.text('plan') !== undefined;
-      if (!isBehind || isSaved || clock.monotonic() + TURN_MS > deadline) throw thrown;
-      output.note(`${thrown.message}; planning again`);
-      await sleep(clock, TURN_MS, signal);
-    }
-  }
-}
+  withSelected(
+    input,
+    (config) => {
+      const once = () => applyProject(input, config);
+      // The one who gives way has written nothing; a saved plan is not made again.
+      return input.flags.text('plan') === undefined ? inTurn(input, once) : once();
+    },
+    { mayBeGone: input.flags.on('prune') },
+  );
 
 async function applyProject(input: CommandInput, config: GatewayConfig): Promise<CommandResult> {
   const { flags, context } = input;

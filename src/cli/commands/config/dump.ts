@@ -5,46 +5,100 @@ import { readActual } from '../../../config/apply/apply.ts';
 import {
   dump,
   type DumpedTree,
+  namespacesIn,
   readKinds,
   SeveralNamespacesError,
 } from '../../../config/actual/dump.ts';
-import { CONFIG_KINDS } from '../../../config/objects/kinds.ts';
+import { namespacesById } from '../../../config/actual/inventory.ts';
+import { CONFIG_KINDS, type KindName } from '../../../config/objects/kinds.ts';
 import { onlyHere } from '../../../config/actual/pinned.ts';
 import { toResourceClient } from '../../resources/admin-resources.ts';
 import { withFiles, writeSkillFiles } from '../../project/dumped-files.ts';
 import { CliError, usageError } from '../../cli-error.ts';
-import type { CommandRun } from '../../command.ts';
+import type { CommandRun, Flags } from '../../command.ts';
 
 export const run: CommandRun = async ({ flags, context }) => {
-  const words = flags.list('kind').flatMap((word) => word.split(','));
-  const kinds = words.length === 0 ? undefined : readKinds(words);
-  if (words.length > 0 && kinds === undefined) {
-    const known = CONFIG_KINDS.map(({ kind }) => kind).join(', ');
-    throw usageError(`--kind ${words.join(',')}: not all of them are kinds`, `there are ${known}`);
-  }
+  const kinds = chosenKinds(flags);
+  const directory = flags.text('split');
+  refuseMixed(flags);
   const client = await context.connect();
   const managed = new Set(CONFIG_KINDS.map(({ kind }) => kind));
-  const read = await readActual(toResourceClient(client), { managed, objects: [] });
+  const resources = toResourceClient(client);
+  const [read, inventories] = await Promise.all([
+    readActual(resources, { managed, objects: [] }),
+    resources.inventories?.list(),
+  ]);
   const hasSkills = kinds?.has('skill') ?? true;
   const skill = hasSkills ? await withFiles(read.skill, client, context.signal) : read.skill;
   const actual = { ...read, skill };
-  const tree = dumped(() =>
-    dump({
-      actual,
-      kinds,
-      namespace: flags.text('namespace'),
-      skipDefaults: flags.on('skip-defaults'),
-    }),
-  );
-  for (const gap of onlyHere(tree)) context.output.warn(gap);
-  const directory = flags.text('split');
-  if (directory === undefined) return { data: tree, text: toYaml(tree), verbatim: true };
-  const files = await writeSplit(tree, resolve(context.io.cwd, directory), flags.on('force'));
+  const known = namespacesById(inventories ?? []);
+  const treeOf = (namespace: string | undefined) => {
+    const skipDefaults = flags.on('skip-defaults');
+    const tree = dumped(() => dump({ actual, kinds, namespace, known, skipDefaults }));
+    for (const gap of onlyHere(tree)) context.output.warn(gap);
+    return tree;
+  };
+  const isWhole = flags.on('all-namespaces');
+  if (directory === undefined) {
+    const tree = treeOf(flags.text('namespace'));
+    return { data: tree, text: toYaml(tree), verbatim: true };
+  }
+  const trees = isWhole
+    ? namespacesIn(actual, known).map((name) => ({ below: name, tree: treeOf(name) }))
+    : [{ below: '', tree: treeOf(flags.text('namespace')) }];
+  const place = { directory: resolve(context.io.cwd, directory), force: flags.on('force') };
+  const files = await writeTrees(trees, place);
   return {
     data: { directory, files },
     text: files.map((file) => `wrote ${join(directory, file)}`).join('\n'),
   };
 };
+
+function chosenKinds(flags: Flags): ReadonlySet<KindName> | undefined {
+  const words = flags.list('kind').flatMap((word) => word.split(','));
+  const kinds = words.length === 0 ? undefined : readKinds(words);
+  if (words.length === 0 || kinds !== undefined) return kinds;
+  const known = CONFIG_KINDS.map(({ kind }) => kind).join(', ');
+  throw usageError(`--kind ${words.join(',')}: not all of them are kinds`, `there are ${known}`);
+}
+
+/** Files have one namespace each, so those of all need a directory for each. */
+function refuseMixed(flags: Flags): void {
+  if (!flags.on('all-namespaces')) return;
+  if (flags.text('namespace') !== undefined)
+    throw usageError('either --namespace or --all-namespaces');
+  if (flags.text('split') === undefined) {
+    const hint = 'add --split DIR: each namespace gets a directory below it';
+    throw usageError('--all-namespaces without --split', hint);
+  }
+}
+
+interface SplitTree {
+  tree: DumpedTree;
+  /** Directory for it below the one that was named; '' is that one. */
+  below: string;
+}
+
+async function writeTrees(
+  trees: readonly SplitTree[],
+  { directory, force }: { directory: string; force: boolean },
+): Promise<string[]> {
+  const filesOf = ({ tree }: SplitTree) => {
+    const { version: _version, namespace: _namespace, ...sections } = tree;
+    const files = Object.keys(sections).map((section) => `${section}.yaml`);
+    return 'skills' in sections ? [...files, 'skills'] : files;
+  };
+  // Nothing is written when something would be overwritten.
+  for (const one of force ? [] : trees) {
+    for (const file of filesOf(one)) await refuseExisting(directory, join(one.below, file));
+  }
+  const written: string[] = [];
+  for (const { below, tree } of trees) {
+    const files = await writeSplit(tree, join(directory, below));
+    written.push(...files.map((file) => join(below, file)));
+  }
+  return written;
+}
 
 function dumped(make: () => DumpedTree): DumpedTree {
   try {
@@ -54,7 +108,7 @@ function dumped(make: () => DumpedTree): DumpedTree {
     throw new CliError({
       code: 'several_namespaces',
       message: thrown.message,
-      hint: `choose one: --namespace ${thrown.namespaces[0]}`,
+      hint: `choose one: --namespace ${thrown.namespaces[0]}; or write all: --all-namespaces --split DIR`,
       exit: 'conflict',
       cause: thrown,
     });
@@ -62,13 +116,11 @@ function dumped(make: () => DumpedTree): DumpedTree {
 }
 
 /** One file for each section, and the files of Skills; what all share stands in each. */
-async function writeSplit(tree: DumpedTree, directory: string, force: boolean): Promise<string[]> {
+async function writeSplit(tree: DumpedTree, directory: string): Promise<string[]> {
   const { version, namespace, ...sections } = tree;
   const head = { version, ...(namespace !== undefined && { namespace }) };
   const files = Object.keys(sections).map((section) => `${section}.yaml`);
   await mkdir(directory, { recursive: true });
-  const wanted = 'skills' in sections ? [...files, 'skills'] : files;
-  for (const file of force ? [] : wanted) await refuseExisting(directory, file);
   const taken = await writeSkillFiles(sections, directory);
   for (const [section, entries] of Object.entries(taken.tree)) {
     const text = toYaml({ ...head, [section]: entries });

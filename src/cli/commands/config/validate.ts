@@ -1,22 +1,16 @@
-import { readActual } from '../../../config/apply/apply.ts';
-import { checkOnline } from '../../../config/plan/check-online.ts';
-import {
-  type Diagnostic,
-  formatDiagnostics,
-  hasErrors,
-} from '../../../config/source/diagnostic.ts';
-import type { GatewayConfig } from '../../../config/read/load-config.ts';
-import { plan } from '../../../config/plan/plan.ts';
-import { toResourceClient } from '../../resources/admin-resources.ts';
-import type { CommandInput, CommandRun } from '../../command.ts';
-import { invalidConfig, loadProject, projectFile } from '../../project/project.ts';
+import { formatDiagnostics, hasErrors } from '../../../config/source/diagnostic.ts';
+import type { CommandRun } from '../../command.ts';
+import { invalidConfig, loadProject } from '../../project/project.ts';
 
 /** Here the diagnostics are the result, so they go to stdout. */
 export const run: CommandRun = async (input) => {
   const loaded = await loadProject(input);
   const { config } = loaded;
-  const isOnline = input.flags.on('online') && config !== undefined;
-  const diagnostics = [...loaded.diagnostics, ...(isOnline ? await askServer(input, config) : [])];
+  const diagnostics = [...loaded.diagnostics];
+  if (input.flags.on('online') && config !== undefined) {
+    const { validateOnline } = await import('../../project/validate-online.ts');
+    diagnostics.push(...(await validateOnline(input, config)));
+  }
   const github = input.context.format === 'github';
   const text = formatDiagnostics(diagnostics, github ? 'github' : 'text');
   if (config !== undefined && !hasErrors(diagnostics)) {
@@ -34,11 +28,3 @@ export const run: CommandRun = async (input) => {
     failure: invalid.failure && { ...invalid.failure, details: undefined },
   };
 };
-
-async function askServer(input: CommandInput, { desired }: GatewayConfig): Promise<Diagnostic[]> {
-  const client = await input.context.connect({ near: projectFile(input) });
-  // What an Agent or a model names may be of a kind that the files say nothing of.
-  const managed = new Set([...desired.managed, 'agent', 'model', 'provider'] as const);
-  const actual = await readActual(toResourceClient(client), { ...desired, managed });
-  return checkOnline({ desired, actual, plan: plan({ desired, actual, mode: 'apply' }) });
-}

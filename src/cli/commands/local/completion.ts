@@ -1,5 +1,5 @@
 import { usageError } from '../../cli-error.ts';
-import type { CommandRun } from '../../command.ts';
+import type { CommandRun, LightAnswer } from '../../command.ts';
 
 /**
  * Every script hands the words to `gateway complete-words`, so that all shells offer the same. What comes
@@ -49,9 +49,15 @@ fi
 
 export const run: CommandRun = async ({ args }) => {
   const shell = args['shell'] ?? '';
-  const script = SCRIPTS[shell];
-  if (script === undefined) {
+  const found = answer([shell], []);
+  if (found === undefined) {
     throw usageError(`no completion for "${shell}"`, `known: ${Object.keys(SCRIPTS).join(', ')}`);
   }
-  return { data: { shell, script }, text: script };
+  return found;
+};
+
+/** Undefined: the words name no shell, or more than one. */
+export const answer: LightAnswer = ([shell = '', ...more]) => {
+  const script = more.length === 0 ? SCRIPTS[shell] : undefined;
+  return script === undefined ? undefined : { data: { shell, script }, text: script };
 };

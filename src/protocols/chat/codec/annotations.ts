@@ -1,3 +1,5 @@
+import { collectSteps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/in-turns.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import type { Citation, TokenLogprob } from '../../canonical/canonical.ts';
 import { defined } from '../../json-fields.ts';
@@ -44,10 +46,10 @@ export function writeCitation(
 }
 
 /** Of `choices[].logprobs`. */
-export function readLogprobs(logprobs: unknown): TokenLogprob[] {
+export function* readLogprobs(logprobs: unknown): Steps<TokenLogprob[]> {
   const content = isJsonObject(logprobs) ? logprobs['content'] : undefined;
   if (!Array.isArray(content)) return [];
-  return content.filter(isJsonObject).flatMap((one) => {
+  return yield* collectSteps(content.filter(isJsonObject), (one) => {
     const read = readOne(one);
     const top = Array.isArray(one['top_logprobs']) ? one['top_logprobs'].filter(isJsonObject) : [];
     return read ? [{ ...read, top: top.flatMap((each) => readOne(each) ?? []) }] : [];
@@ -60,15 +62,14 @@ function readOne({ token, logprob, bytes }: Members): Omit<TokenLogprob, 'top'> 
   return { token, logprob, ...(isBytes && { bytes }) };
 }
 
-export function writeLogprobs(logprobs: readonly TokenLogprob[]): object {
+export function* writeLogprobs(logprobs: readonly TokenLogprob[]): Steps<object> {
   const one = ({ token, logprob, bytes }: Omit<TokenLogprob, 'top'>): object => ({
     token,
     logprob,
     bytes: bytes ?? null,
   });
-  const content = logprobs.map(({ top, ...rest }) => ({
-    ...one(rest),
-    top_logprobs: top.map(one),
-  }));
+  const content = yield* collectSteps(logprobs, ({ top, ...rest }) => [
+    { ...one(rest), top_logprobs: top.map(one) },
+  ]);
   return { content, refusal: null };
 }

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { atOnce } from '../../../core/in-turns.ts';
 import { formatSse } from '../../../core/sse/frame.ts';
 import { NO_USAGE } from '../../../core/usage.ts';
 import type { Usage } from '../../../core/usage.ts';
@@ -72,7 +73,7 @@ class ChatEncoder implements StreamEncoder {
       case 'late_citation':
         return this.#cite([event.citation], this.#texts.get(event.text) ?? this.#text);
       case 'logprobs':
-        return this.#chunk({ delta: {}, logprobs: writeLogprobs(event.logprobs) });
+        return this.#chunk({ delta: {}, logprobs: atOnce(writeLogprobs(event.logprobs)) });
       case 'close':
         return this.#close();
       case 'finish':

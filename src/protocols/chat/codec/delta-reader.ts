@@ -1,3 +1,4 @@
+import { atOnce } from '../../../core/in-turns.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
 import { readCitations, readLogprobs, withinText } from './annotations.ts';
@@ -158,7 +159,7 @@ export class DeltaReader {
 
   #readLogprobs(given: unknown): void {
     if (this.#growing?.type !== 'text') return;
-    const logprobs = readLogprobs(given);
+    const logprobs = atOnce(readLogprobs(given));
     if (logprobs.length > 0)
       this.#out.push({ type: 'logprobs', part: this.#growing.part, logprobs });
   }

@@ -1,5 +1,13 @@
-import { isJsonObject, parseJsonObject } from '../../../core/json/value.ts';
-import type { CanonicalAnswer, Part, TextPart, ToolCallPart } from '../../canonical/canonical.ts';
+import type { Steps } from '../../../core/in-turns.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import type { AnswerJson } from '../../canonical/codec.ts';
+import type {
+  CanonicalAnswer,
+  Part,
+  TextPart,
+  TokenLogprob,
+  ToolCallPart,
+} from '../../canonical/canonical.ts';
 import { isUsableChoice } from '../chat-chunk.ts';
 import { usageOf } from '../chat-usage.ts';
 import { readCitations, readLogprobs } from './annotations.ts';
@@ -10,13 +18,14 @@ import { readFinishReason } from './finish-reason.ts';
 import { PLAIN_SIGNATURE, readReasoning } from './reasoning-details.ts';
 
 /** A completion in the canonical form; undefined for what is none. */
-export function readChatAnswer(json: string): CanonicalAnswer | undefined {
-  const value = parseJsonObject(json);
-  if (!value || isJsonObject(value['error']) || !Array.isArray(value['choices'])) return undefined;
+export function* readChatAnswer({ value }: AnswerJson): Steps<CanonicalAnswer | undefined> {
+  if (!isJsonObject(value) || isJsonObject(value['error']) || !Array.isArray(value['choices']))
+    return undefined;
   const choice: unknown = value['choices'][0];
   if (!isJsonObject(choice) || !isUsableChoice(choice)) return undefined;
   const { finish_reason: reason } = choice;
-  const parts = readParts(membersOf(choice['message']), choice);
+  const logprobs = yield* readLogprobs(choice['logprobs']);
+  const parts = readParts(membersOf(choice['message']), logprobs);
   const hasCalls = parts.some(({ type }) => type === 'tool_call');
   const { id, created } = value;
   return {
@@ -28,7 +37,7 @@ export function readChatAnswer(json: string): CanonicalAnswer | undefined {
   };
 }
 
-function readParts(message: Members, choice: Members): Part[] {
+function readParts(message: Members, logprobs: readonly TokenLogprob[]): Part[] {
   const { text, reasoning } = readAnswerContent(message['content']);
   const { refusal } = message;
   return [
@@ -36,7 +45,7 @@ function readParts(message: Members, choice: Members): Part[] {
     ...(reasoning
       ? [{ type: 'reasoning' as const, text: reasoning, signature: PLAIN_SIGNATURE }]
       : []),
-    ...(text ? [readText(text, message, choice)] : []),
+    ...(text ? [readText(text, message, logprobs)] : []),
     ...(typeof refusal === 'string' && refusal
       ? [{ type: 'refusal' as const, text: refusal }]
       : []),
@@ -44,9 +53,8 @@ function readParts(message: Members, choice: Members): Part[] {
   ];
 }
 
-function readText(text: string, message: Members, choice: Members): TextPart {
+function readText(text: string, message: Members, logprobs: readonly TokenLogprob[]): TextPart {
   const citations = readCitations(message);
-  const logprobs = readLogprobs(choice['logprobs']);
   return {
     type: 'text',
     text,

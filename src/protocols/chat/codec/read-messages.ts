@@ -1,3 +1,5 @@
+import { eachInSteps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/in-turns.ts';
 import type { Part, ToolCallPart, Turn } from '../../canonical/canonical.ts';
 import { withoutOrphans } from '../../canonical/orphan-results.ts';
 import {
@@ -15,14 +17,14 @@ import { OF_CONTENT, readReasoning } from './reasoning-details.ts';
 import type { ReadReasoning } from './reasoning-details.ts';
 
 /** The conversation in the client's order; neighbouring tool results are one turn. */
-export function readMessages(messages: unknown, unmapped: string[]): Turn[] {
+export function* readMessages(messages: unknown, unmapped: string[]): Steps<Turn[]> {
   if (!Array.isArray(messages)) throw invalid('messages', 'an array');
   const reader = new MessageReader(unmapped);
-  messages.forEach((message: unknown, index) => {
+  yield* eachInSteps(messages as readonly unknown[], (message, index) => {
     const param = `messages[${index}]`;
     reader.add(requireObject(message, param), param);
   });
-  return withoutOrphans(reader.turns, reader.results, (path) => unmapped.push(path));
+  return yield* withoutOrphans(reader.turns, reader.results, (path) => unmapped.push(path));
 }
 
 interface GrowingTurn extends Turn {

@@ -1,3 +1,4 @@
+import type { Steps } from '../../../core/in-turns.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import type {
   CanonicalRequest,
@@ -32,9 +33,9 @@ import { CHAT_REQUEST } from './request-shape.ts';
  *
  * @throws GatewayError `invalid_request` with `param`
  */
-export function readChatRequest({ json, stream, calls }: RequestPeek): CanonicalRequest {
+export function* readChatRequest({ json, stream, calls }: RequestPeek): Steps<CanonicalRequest> {
   const { value } = json;
-  const unmapped = unmappedFields(value);
+  const unmapped = yield* unmappedFields(value);
   const number = (name: string): number | undefined => readNumber(value[name], name);
   const text = (name: string): string | undefined => readText(value[name], name);
   const either = (...names: [string, string]): string =>
@@ -42,7 +43,7 @@ export function readChatRequest({ json, stream, calls }: RequestPeek): Canonical
   const functions = readList(value['functions'], 'functions') ?? [];
   const tools = readList(value['tools'], 'tools') ?? [];
   return {
-    turns: readMessages(value['messages'], unmapped),
+    turns: yield* readMessages(value['messages'], unmapped),
     tools: [
       ...tools.map((tool, index) => readTool(tool, `tools[${index}]`)),
       ...functions.map((tool, index) => readFunction(tool, `functions[${index}]`)),
@@ -81,10 +82,9 @@ const USUAL: Readonly<Record<string, (value: unknown) => boolean>> = {
   modalities: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
 };
 
-function unmappedFields(value: Members): string[] {
-  return unreadMembers(value, CHAT_REQUEST).filter(
-    (name) => !(Object.hasOwn(USUAL, name) && USUAL[name]?.(value[name])),
-  );
+function* unmappedFields(value: Members): Steps<string[]> {
+  const unread = yield* unreadMembers(value, CHAT_REQUEST);
+  return unread.filter((name) => !(Object.hasOwn(USUAL, name) && USUAL[name]?.(value[name])));
 }
 
 function readTool(value: unknown, param: string): Tool {

@@ -1,3 +1,4 @@
+import type { Steps } from '../../../core/in-turns.ts';
 import type { AnswerContext, Encoded } from '../../canonical/codec.ts';
 import type {
   CanonicalAnswer,
@@ -13,14 +14,14 @@ import { OF_CONTENT, signedDetail } from './reasoning-details.ts';
 import { writeChatUsage } from '../chat-usage.ts';
 
 /** A `chat.completion` under the logical model's name. */
-export function writeChatAnswer(answer: CanonicalAnswer, context: AnswerContext): Encoded {
+export function* writeChatAnswer(answer: CanonicalAnswer, context: AnswerContext): Steps<Encoded> {
   const { parts, stop, usage } = answer;
   const texts = parts.filter((part) => part.type === 'text');
   const logprobs = texts.flatMap((text) => text.logprobs ?? []);
   const choice = {
     index: 0,
     message: writeMessage(parts, isLegacy(context)),
-    logprobs: logprobs.length > 0 ? writeLogprobs(logprobs) : null,
+    logprobs: logprobs.length > 0 ? yield* writeLogprobs(logprobs) : null,
     finish_reason: writeFinishReason(stop, isLegacy(context)),
   };
   const value = {

@@ -1,3 +1,5 @@
+import { collectSteps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/in-turns.ts';
 import type {
   AudioPart,
   DocumentPart,
@@ -19,8 +21,8 @@ type Message = Record<string, unknown>;
 type Losses = Set<Feature>;
 
 /** The messages of a request; what they cannot say is added to `losses`. */
-export function writeMessages(turns: readonly Turn[], losses: Losses): Message[] {
-  return turns.flatMap((turn) => {
+export function writeMessages(turns: readonly Turn[], losses: Losses): Steps<Message[]> {
+  return collectSteps(turns, (turn) => {
     const { role, name, parts } = turn;
     if (role === 'tool') return writeResults(parts, losses);
     if (role === 'assistant') {

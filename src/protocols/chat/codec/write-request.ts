@@ -1,3 +1,4 @@
+import type { Steps } from '../../../core/in-turns.ts';
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical/codec.ts';
@@ -11,16 +12,16 @@ import { writeMessages } from './write-messages.ts';
  * A chat request for a provider, its members in a fixed order with tools and system texts first, so that
  * prompt caches hit.
  */
-export function writeChatRequest(asked: CanonicalRequest, target: RequestTarget): Encoded {
+export function* writeChatRequest(asked: CanonicalRequest, target: RequestTarget): Steps<Encoded> {
   const losses = new Set<Feature>();
-  const request = fitRequest(asked, { protocol: 'chat', target }, losses);
+  const request = yield* fitRequest(asked, { protocol: 'chat', target }, losses);
   for (const [field, feature] of UNSAID) if (request[field] !== undefined) losses.add(feature);
   if (request.reasoning.show !== undefined) losses.add('reasoning_shown');
   const { stream, logprobs } = request;
   const value = {
     model: target.model,
     ...writeTools(request, losses),
-    messages: writeMessages(request.turns, losses),
+    messages: yield* writeMessages(request.turns, losses),
     ...defined({
       max_completion_tokens: request.maxOutputTokens,
       temperature: request.temperature,

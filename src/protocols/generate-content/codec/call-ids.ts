@@ -1,3 +1,4 @@
+import type { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 
 /**
@@ -67,12 +68,17 @@ function takeFirst(waiting: Waiting): WaitingCall | undefined {
  * Ids for the calls of an answer that names none: unlike those of any other answer, and the same when
  * it is read again.
  *
- * @param seed text of the answer
+ * @param seed the answer, which is read once however many ids it needs
  */
-export function createAnswerIds(seed: string): () => string {
+export function createAnswerIds(seed: string | Buffer): () => string {
   let made = 0;
+  let digest: string | undefined;
   return () => {
-    const hash = createHash('sha256').update(`${++made}\n${seed}`).digest('hex');
-    return `call_${hash.slice(0, 24)}`;
+    digest ??= hashOf(seed);
+    return `call_${hashOf(`${++made}\n${digest}`).slice(0, 24)}`;
   };
+}
+
+function hashOf(data: string | Buffer): string {
+  return createHash('sha256').update(data).digest('hex');
 }

@@ -3,6 +3,7 @@ import { readGenerateContentUsage } from '../generate-content-answer.ts';
 import { createGenerateContentDecoder } from './generate-content-decoder.ts';
 import { createGenerateContentEncoder } from './generate-content-encoder.ts';
 import { GENERATE_CONTENT_FEATURES } from './generate-content-features.ts';
+import { RAW_MEMBERS } from './read-part.ts';
 import { readGenerateContentAnswer } from './answer/read-answer.ts';
 import { readGenerateContentRequest } from './read-request.ts';
 import { refuseUntranslatable } from './refuse-untranslatable.ts';
@@ -16,11 +17,12 @@ import { writeGenerateContentRequest } from './write-request.ts';
 export const generateContentCodec: CanonicalCodec = {
   id: 'generate-content',
   features: GENERATE_CONTENT_FEATURES,
-  decodeRequest(peek) {
-    refuseUntranslatable(peek.json.value);
-    return readGenerateContentRequest(peek);
+  *decodeRequest(peek) {
+    yield* refuseUntranslatable(peek.json.value);
+    return yield* readGenerateContentRequest(peek);
   },
   encodeRequest: writeGenerateContentRequest,
+  rawMembers: RAW_MEMBERS,
   decodeAnswer: readGenerateContentAnswer,
   readUsage: readGenerateContentUsage,
   encodeAnswer: writeGenerateContentAnswer,

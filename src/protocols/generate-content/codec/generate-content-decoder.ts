@@ -1,3 +1,4 @@
+import { atOnce } from '../../../core/in-turns.ts';
 import type { SseFrame } from '../../../core/sse/frame.ts';
 import type { StreamDecoder } from '../../canonical/codec.ts';
 import type { CanonicalEvent, PartOpening } from '../../canonical/stream.ts';
@@ -100,7 +101,7 @@ class GenerateContentDecoder implements StreamDecoder {
     const parts = partsOf(candidate).flatMap((part) => this.#pieces.take(part));
     const events = this.#wireParts(parts);
     this.#reason = finishReasonOf(candidate) ?? this.#reason;
-    const logprobs = readLogprobs(membersOf(candidate, 'logprobsResult'));
+    const logprobs = atOnce(readLogprobs(membersOf(candidate, 'logprobsResult')));
     if (this.#text && logprobs.length > 0)
       events.push({ type: 'logprobs', part: this.#text.part, logprobs });
     if (this.#text || this.#texts.size === 0) this.#groundings.push(...groundings);

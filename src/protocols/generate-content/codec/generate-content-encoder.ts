@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import { atOnce } from '../../../core/in-turns.ts';
 import { stringifyWithRaw } from '../../../core/json/raw.ts';
 import type { Usage } from '../../../core/usage.ts';
 import type { AnswerContext, StreamEncoder } from '../../canonical/codec.ts';
@@ -91,7 +92,9 @@ class GenerateContentEncoder implements StreamEncoder {
         this.#groundLate(event.text, event.citation);
         return undefined;
       case 'logprobs':
-        return this.#candidate(NOTHING, { logprobsResult: writeLogprobs(event.logprobs) });
+        return this.#candidate(NOTHING, {
+          logprobsResult: atOnce(writeLogprobs(event.logprobs)),
+        });
       case 'close':
         return this.#close();
       case 'finish':

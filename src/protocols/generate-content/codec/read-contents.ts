@@ -1,3 +1,5 @@
+import { collectSteps, eachInSteps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/in-turns.ts';
 import { RawJson } from '../../../core/json/raw.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import type { Part, Turn } from '../../canonical/canonical.ts';
@@ -18,11 +20,11 @@ const FOREIGN = { tool_result: 'functionResponse', tool_call: 'functionCall' } a
  * @param unmapped takes the names of members that no other protocol has
  * @throws GatewayError `invalid_request` with the path of what is no content
  */
-export function readContents(contents: readonly Members[], unmapped: Set<string>): Turn[] {
+export function* readContents(contents: readonly Members[], unmapped: Set<string>): Steps<Turn[]> {
   const ids = new CallIds(takenIds(contents));
   const results = new Map<Part, string>();
   const turns: GrowingTurn[] = [];
-  contents.forEach((content, index) => {
+  yield* eachInSteps(contents, (content, index) => {
     const path = `contents[${index}]`;
     const parts = readParts(content, { path, ids, results });
     const last = turns.at(-1);
@@ -34,11 +36,10 @@ export function readContents(contents: readonly Members[], unmapped: Set<string>
     else if (last?.role === 'assistant') for (const part of parts) last.parts.push(part);
     else if (parts.length > 0) turns.push({ role: 'assistant', parts });
   });
-  const answered = withoutOrphans(turns, results, (path) => unmapped.add(path));
-  return answered.map(({ role, parts }) => ({
-    role,
-    parts: role === 'assistant' ? joinParts(parts) : parts,
-  }));
+  const answered = yield* withoutOrphans(turns, results, (path) => unmapped.add(path));
+  return yield* collectSteps(answered, ({ role, parts }) => [
+    { role, parts: role === 'assistant' ? joinParts(parts) : parts },
+  ]);
 }
 
 interface GrowingTurn extends Turn {

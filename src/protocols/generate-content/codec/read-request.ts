@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../../../core/errors.ts';
-import { parseKeepingRaw } from '../../../core/json/raw.ts';
+import type { Steps } from '../../../core/in-turns.ts';
+import { parseSteps } from '../../../core/json/parse-steps.ts';
 import type { CanonicalRequest } from '../../canonical/canonical.ts';
 import type { RequestPeek } from '../../protocol.ts';
 import { listOf, toCamel } from '../fields.ts';
@@ -13,13 +14,16 @@ import { GENERATE_CONTENT_REQUEST } from './request-shape.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
 
 /** Throws `invalid_request` with the path of a member of a wrong type. */
-export function readGenerateContentRequest({ body, json, stream }: RequestPeek): CanonicalRequest {
+export function* readGenerateContentRequest({
+  body,
+  json,
+  stream,
+}: RequestPeek): Steps<CanonicalRequest> {
   const { value } = json;
-  const unmapped = new Set(unreadMembers(value, GENERATE_CONTENT_REQUEST, toCamel));
-  const turns = [
-    ...readSystem(value, unmapped),
-    ...readContents(listOf(parseRaw(body), 'contents'), unmapped),
-  ];
+  const unmapped = new Set(yield* unreadMembers(value, GENERATE_CONTENT_REQUEST, toCamel));
+  const system = readSystem(value, unmapped);
+  const contents = listOf(yield* parseRaw(body), 'contents');
+  const turns = [...system, ...(yield* readContents(contents, unmapped))];
   const tools = readTools(value);
   const toolChoice = readToolChoice(value, unmapped);
   return {
@@ -32,9 +36,9 @@ export function readGenerateContentRequest({ body, json, stream }: RequestPeek):
   };
 }
 
-function parseRaw(body: Buffer): Members {
+function* parseRaw(body: Buffer): Steps<Members> {
   try {
-    return parseKeepingRaw(body.toString('utf8'), RAW_MEMBERS) as Members;
+    return (yield* parseSteps(body, { keep: RAW_MEMBERS })) as Members;
   } catch (cause) {
     throw new GatewayError('invalid_json', { cause });
   }

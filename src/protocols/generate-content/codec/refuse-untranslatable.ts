@@ -1,3 +1,5 @@
+import { eachInSteps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/in-turns.ts';
 import { fieldOf, listOf, membersOf, textOf } from '../fields.ts';
 import type { Members } from '../fields.ts';
 import { refuseConfig, unsupported } from './read-config.ts';
@@ -10,10 +12,10 @@ const FILE_STORE = /^https?:\/\/[^/]*\.googleapis\.com\/(?:upload\/)?v\d[^/]*\/f
  * protocol): inline data that is no image, references to files that are not public, more than one
  * candidate, answers other than text, and cached contents, which only their own provider has.
  */
-export function refuseUntranslatable(body: Members): void {
+export function* refuseUntranslatable(body: Members): Steps<void> {
   if (textOf(body, 'cachedContent')) throw unsupported('cachedContent', 'cached contents');
   refuseConfig(body);
-  listOf(body, 'contents').forEach((content, index) =>
+  yield* eachInSteps(listOf(body, 'contents'), (content, index) =>
     refuseMedia(listOf(content, 'parts'), `contents[${index}].parts`),
   );
   refuseMedia(listOf(membersOf(body, 'systemInstruction'), 'parts'), 'systemInstruction.parts');

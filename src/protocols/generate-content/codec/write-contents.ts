@@ -1,3 +1,5 @@
+import { eachInSteps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/in-turns.ts';
 import type { Turn } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { writeParts } from './write-part.ts';
@@ -17,26 +19,26 @@ export interface WrittenConversation {
  * The turns as contents: system texts in one place, and the results of one round of calls in one
  * content together with what the user says next, for providers count them against the calls.
  */
-export function writeConversation(
+export function* writeConversation(
   turns: readonly Turn[],
   losses: Set<Feature>,
-): WrittenConversation {
-  const writing = writingFor(turns, losses);
+): Steps<WrittenConversation> {
+  const writing = yield* writingFor(turns, losses);
   const system: WrittenPart[] = [];
   const contents: Content[] = [];
   let afterResults = false;
-  for (const { role, name, parts } of turns) {
+  yield* eachInSteps(turns, ({ role, name, parts }) => {
     if (name !== undefined) losses.add('participant_names');
     if (parts.some((part) => part.type === 'text' && part.citations)) losses.add('citations');
     const written = writeParts(parts, writing);
-    if (written.length === 0) continue;
+    if (written.length === 0) return;
     const last = contents.at(-1);
     if (role === 'system' || role === 'developer') for (const part of written) system.push(part);
     else if (last && goesOn(last, { role, afterResults }))
       for (const part of written) last.parts.push(part);
     else contents.push({ role: role === 'assistant' ? 'model' : 'user', parts: written });
     if (role !== 'system' && role !== 'developer') afterResults = role === 'tool';
-  }
+  });
   return { ...(system.length > 0 && { systemInstruction: { parts: system } }), contents };
 }
 
@@ -49,10 +51,11 @@ function goesOn(
   return afterResults && last.role === 'user';
 }
 
-function writingFor(turns: readonly Turn[], losses: Set<Feature>): PartWriting {
+function* writingFor(turns: readonly Turn[], losses: Set<Feature>): Steps<PartWriting> {
   const names = new Map<string, string>();
-  for (const { parts } of turns)
+  yield* eachInSteps(turns, ({ parts }) => {
     for (const part of parts) if (part.type === 'tool_call') names.set(part.id, part.name);
+  });
   return {
     losses,
     names,

@@ -1,3 +1,4 @@
+import type { Steps } from '../../../core/in-turns.ts';
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical/codec.ts';
 import { loseSchemaNotes } from '../../canonical/output.ts';
@@ -8,13 +9,13 @@ import { writeConfig } from './write-config.ts';
 import { writeConversation } from './write-contents.ts';
 
 /** System, tools and contents come first and in this order, so that prompt caches hit. */
-export function writeGenerateContentRequest(
+export function* writeGenerateContentRequest(
   asked: CanonicalRequest,
   target: RequestTarget,
-): Encoded {
+): Steps<Encoded> {
   const losses = new Set<Feature>();
-  const request = fitRequest(asked, { protocol: 'generate-content', target }, losses);
-  const { systemInstruction, contents } = writeConversation(request.turns, losses);
+  const request = yield* fitRequest(asked, { protocol: 'generate-content', target }, losses);
+  const { systemInstruction, contents } = yield* writeConversation(request.turns, losses);
   const tools = writeTools(request.tools, losses);
   const generationConfig = writeConfig(request);
   if (request.parallelToolCalls === false) losses.add('parallel_tool_calls');

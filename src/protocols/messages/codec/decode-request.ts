@@ -1,5 +1,7 @@
+import { collectSteps, eachInSteps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/in-turns.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
-import { parseKeepingRaw } from '../../../core/json/raw.ts';
+import { parseSteps } from '../../../core/json/parse-steps.ts';
 import type { CanonicalRequest, Part, Turn } from '../../canonical/canonical.ts';
 import { storedFile } from '../../media/stored-file.ts';
 import { withoutOrphans } from '../../canonical/orphan-results.ts';
@@ -13,17 +15,18 @@ import { readList, readObject } from './members.ts';
 import { MESSAGES_REQUEST } from './request-shape.ts';
 
 /** Reads a request that `peekMessages` let through (contract: Messages protocol). */
-export function decodeMessagesRequest(peek: RequestPeek): CanonicalRequest {
+export function* decodeMessagesRequest(peek: RequestPeek): Steps<CanonicalRequest> {
   const { json, stream } = peek;
   const { value } = json;
-  const unmapped = new Set(unreadMembers(value, MESSAGES_REQUEST));
+  const unmapped = new Set(yield* unreadMembers(value, MESSAGES_REQUEST));
   const place = (path: string): Place => ({ path, writer: 'client', unmapped });
   const results = new Map<Part, string>();
-  const said = readList(messagesOf(peek), 'messages').flatMap((message, index) =>
+  const messages = readList(yield* messagesOf(peek), 'messages');
+  const said = yield* collectSteps(messages, (message, index) =>
     toTurns(message, place(`messages[${index}]`), results),
   );
-  refuseFiles(said);
-  const turns = withoutOrphans(said, results, (path) => unmapped.add(path));
+  yield* refuseFiles(said);
+  const turns = yield* withoutOrphans(said, results, (path) => unmapped.add(path));
   const system = value['system'];
   if (system !== undefined)
     turns.unshift({ role: 'system', parts: fromContent(system, place('system')) });
@@ -37,14 +40,14 @@ export function decodeMessagesRequest(peek: RequestPeek): CanonicalRequest {
 }
 
 /** The conversation with the arguments of calls as they are written. */
-function messagesOf({ body, json }: RequestPeek): unknown {
+function* messagesOf({ body, json }: RequestPeek): Steps<unknown> {
   const member = json.find('messages');
   if (!member) return undefined;
-  return parseKeepingRaw(body.toString('utf8', member.valueStart, member.valueEnd), ['input']);
+  return yield* parseSteps(body.subarray(member.valueStart, member.valueEnd), { keep: ['input'] });
 }
 
 /** Throws `unsupported_feature` for a file that was uploaded to another vendor. */
-function refuseFiles(turns: readonly Turn[]): void {
+function* refuseFiles(turns: readonly Turn[]): Steps<void> {
   const check = (part: Part): void => {
     if (part.type === 'tool_result') part.content.forEach(check);
     if (part.type !== 'opaque' || !isJsonObject(part.value)) return;
@@ -53,7 +56,7 @@ function refuseFiles(turns: readonly Turn[]): void {
     const place = (part.path ?? '').replace(/\.\w+$/, '');
     throw storedFile(`${place}.source.file_id`);
   };
-  for (const { parts } of turns) parts.forEach(check);
+  yield* eachInSteps(turns, ({ parts }) => parts.forEach(check));
 }
 
 /** Results of tools stand in messages of the user; they are turns of their own. */

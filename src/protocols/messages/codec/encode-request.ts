@@ -1,4 +1,6 @@
 import { GatewayError } from '../../../core/errors.ts';
+import { eachInSteps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/in-turns.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
@@ -15,15 +17,18 @@ import { toSettings } from './to-settings.ts';
  *
  * @throws GatewayError `unsupported_feature` for a conversation of which nothing is left
  */
-export function encodeMessagesRequest(asked: CanonicalRequest, target: RequestTarget): Encoded {
+export function* encodeMessagesRequest(
+  asked: CanonicalRequest,
+  target: RequestTarget,
+): Steps<Encoded> {
   const losses = new Set<Feature>();
   // A limit is required here.
   const limited = { ...asked, maxOutputTokens: asked.maxOutputTokens ?? target.defaultMaxTokens };
-  const request = fitRequest(limited, { protocol: 'messages', target }, losses);
+  const request = yield* fitRequest(limited, { protocol: 'messages', target }, losses);
   const tools = request.tools.map(toTool);
   if (tools.length === 0) loseChoice(request, losses);
   const system = toSystem(request.turns, losses);
-  const messages = toMessages(request.turns, losses);
+  const messages = yield* toMessages(request.turns, losses);
   if (messages.length === 0) throw nothingLeft();
   const value = {
     ...(tools.length > 0 && { tools, ...toToolChoice(request) }),
@@ -86,10 +91,10 @@ interface Message {
 }
 
 /** Results of tools are the user's words here, in one message with those that follow them. */
-function toMessages(turns: readonly Turn[], losses: Set<Feature>): Message[] {
+function* toMessages(turns: readonly Turn[], losses: Set<Feature>): Steps<Message[]> {
   const groups: { role: Message['role']; blocks: Members[]; isOpen: boolean }[] = [];
-  for (const turn of turns) {
-    if (isSystem(turn)) continue;
+  yield* eachInSteps(turns, (turn) => {
+    if (isSystem(turn)) return;
     const blocks = toBlocks(turn, losses);
     const isOpen = turn.role === 'tool';
     const last = groups.at(-1);
@@ -99,7 +104,7 @@ function toMessages(turns: readonly Turn[], losses: Set<Feature>): Message[] {
     } else if (blocks.length > 0) {
       groups.push({ role: turn.role === 'assistant' ? 'assistant' : 'user', blocks, isOpen });
     }
-  }
+  });
   return groups.map(({ role, blocks }) => ({ role, content: plainText(blocks) ?? blocks }));
 }
 

@@ -1,5 +1,6 @@
-import { parseKeepingRaw } from '../../../core/json/raw.ts';
-import type { AnswerContext, Encoded } from '../../canonical/codec.ts';
+import { collectSteps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/in-turns.ts';
+import type { AnswerContext, AnswerJson, Encoded } from '../../canonical/codec.ts';
 import type { CanonicalAnswer } from '../../canonical/canonical.ts';
 import type { Feature } from '../../features.ts';
 import { toMessage } from '../messages-answer.ts';
@@ -10,10 +11,11 @@ import { toAnswerBlock } from './to-block.ts';
 import { toUsageObject } from './usage-object.ts';
 
 /** Undefined for what is no message of the protocol. */
-export function decodeMessagesAnswer(json: string): CanonicalAnswer | undefined {
+export function* decodeMessagesAnswer({ value }: AnswerJson): Steps<CanonicalAnswer | undefined> {
   try {
-    const message = toMessage(parseKeepingRaw(json, ['input']));
+    const message = toMessage(value);
     if (!message) return undefined;
+    yield;
     const { id, content, usage } = message;
     if (content.length === 0 && typeof message['stop_reason'] !== 'string') return undefined;
     const place = { path: 'content', writer: 'provider', unmapped: new Set<string>() } as const;
@@ -34,15 +36,22 @@ export function decodeMessagesAnswer(json: string): CanonicalAnswer | undefined 
   }
 }
 
-export function encodeMessagesAnswer(answer: CanonicalAnswer, context: AnswerContext): Encoded {
+export function* encodeMessagesAnswer(
+  answer: CanonicalAnswer,
+  context: AnswerContext,
+): Steps<Encoded> {
   const losses = new Set<Feature>();
   const said = new Set(answer.parts.map(({ type }) => type));
+  const content = yield* collectSteps(answer.parts, (part) => {
+    const block = toAnswerBlock(part, losses);
+    return block ? [block] : [];
+  });
   const value = {
     id: answer.id ?? context.id,
     type: 'message',
     role: 'assistant',
     model: context.model,
-    content: answer.parts.flatMap((part) => toAnswerBlock(part, losses) ?? []),
+    content,
     ...toStopReason(answer.stop, said),
     usage: toUsageObject(answer.usage),
   };

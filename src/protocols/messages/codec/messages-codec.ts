@@ -14,6 +14,7 @@ export const messagesCodec: CanonicalCodec = {
   unshown: new Set(['audio']),
   decodeRequest: decodeMessagesRequest,
   encodeRequest: encodeMessagesRequest,
+  rawMembers: ['input'],
   decodeAnswer: decodeMessagesAnswer,
   readUsage: readMessagesUsage,
   encodeAnswer: encodeMessagesAnswer,

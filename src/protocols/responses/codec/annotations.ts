@@ -1,3 +1,5 @@
+import { collectSteps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/in-turns.ts';
 import type { Citation, TokenLogprob } from '../../canonical/canonical.ts';
 import { objectsOf } from './fields.ts';
 import type { Members } from '../../json-fields.ts';
@@ -26,8 +28,8 @@ export function writeCitation(
   return { type: 'url_citation', url, title, start_index: start, end_index: end ?? length };
 }
 
-export function readLogprobs(logprobs: unknown): TokenLogprob[] {
-  return objectsOf(logprobs).flatMap((one) => {
+export function readLogprobs(logprobs: unknown): Steps<TokenLogprob[]> {
+  return collectSteps(objectsOf(logprobs), (one) => {
     const read = readOne(one);
     const top = objectsOf(one['top_logprobs']).flatMap((each) => readOne(each) ?? []);
     return read ? [{ ...read, top }] : [];

@@ -1,3 +1,4 @@
+import { atOnce } from '../../../core/in-turns.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
 import type { Part } from '../../canonical/canonical.ts';
@@ -88,7 +89,7 @@ export class ItemReader {
   }
 
   weigh(part: GrowingPart, given: unknown): void {
-    const logprobs = readLogprobs(given);
+    const logprobs = atOnce(readLogprobs(given));
     if (!part.isOpen || logprobs.length === 0) return;
     part.hasLogprobs = true;
     this.#events.push({ type: 'logprobs', part: part.number, logprobs });

@@ -1,4 +1,7 @@
-import { parseJsonObject } from '../../../core/json/value.ts';
+import { atOnce } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/in-turns.ts';
+import { isJsonObject } from '../../../core/json/value.ts';
+import type { AnswerJson } from '../../canonical/codec.ts';
 import type { CanonicalAnswer, Part } from '../../canonical/canonical.ts';
 import { isBlank } from '../responses-failure.ts';
 import { fromResponsesUsage } from '../responses-usage.ts';
@@ -8,11 +11,14 @@ import type { Members } from '../../json-fields.ts';
 import { readReasoningItem } from './reasoning-item.ts';
 import { readStop } from './stops.ts';
 
+/** Parts that are read in one step. */
+const ITEMS = 64;
+
 /** A finished Response in the canonical form; undefined for what is none. */
-export function readResponsesAnswer(json: string): CanonicalAnswer | undefined {
-  const value = parseJsonObject(json);
-  if (!value || !Array.isArray(value['output']) || isBlank(value)) return undefined;
-  const parts = objectsOf(value['output']).flatMap(readOutputItem);
+export function* readResponsesAnswer({ value }: AnswerJson): Steps<CanonicalAnswer | undefined> {
+  if (!isJsonObject(value) || !Array.isArray(value['output']) || isBlank(value)) return undefined;
+  const parts: Part[] = [];
+  for (const item of objectsOf(value['output'])) yield* readItem(item, parts);
   const stop = readStop(value, hasCalls(parts));
   if (!stop) return undefined;
   const { id, created_at: created } = value;
@@ -27,21 +33,42 @@ export function readResponsesAnswer(json: string): CanonicalAnswer | undefined {
 
 /** What an item of a provider says; items of tools that it runs itself are carried as they are. */
 export function readOutputItem(item: Members): Part[] {
-  const { type, content, call_id: id, name } = item;
-  if (type === 'message') return objectsOf(content).flatMap((part) => readSaid(part) ?? []);
-  if (type === 'reasoning') return [readReasoningItem(item, 'provider')];
-  if (type === 'function_call' && typeof id === 'string' && typeof name === 'string')
-    return [{ type: 'tool_call', id, name, arguments: textOf(item['arguments']) }];
-  if (type === 'custom_tool_call' && typeof id === 'string' && typeof name === 'string')
-    return [{ type: 'tool_call', id, name, arguments: textOf(item['input']), custom: true }];
-  return [{ type: 'opaque', origin: 'responses', value: item }];
+  const parts: Part[] = [];
+  atOnce(readItem(item, parts));
+  return parts;
 }
 
-function readSaid({ type, text, refusal, annotations, logprobs }: Members): Part | undefined {
+function* readItem(item: Members, parts: Part[]): Steps<void> {
+  if (item['type'] === 'message') {
+    for (const one of objectsOf(item['content'])) {
+      const said = yield* readSaid(one);
+      if (said) parts.push(said);
+    }
+  } else parts.push(readOther(item));
+  if (parts.length % ITEMS === 0) yield;
+}
+
+function readOther(item: Members): Part {
+  const { type, call_id: id, name } = item;
+  if (type === 'reasoning') return readReasoningItem(item, 'provider');
+  if (type === 'function_call' && typeof id === 'string' && typeof name === 'string')
+    return { type: 'tool_call', id, name, arguments: textOf(item['arguments']) };
+  if (type === 'custom_tool_call' && typeof id === 'string' && typeof name === 'string')
+    return { type: 'tool_call', id, name, arguments: textOf(item['input']), custom: true };
+  return { type: 'opaque', origin: 'responses', value: item };
+}
+
+function* readSaid({
+  type,
+  text,
+  refusal,
+  annotations,
+  logprobs,
+}: Members): Steps<Part | undefined> {
   if (type === 'refusal' && typeof refusal === 'string') return { type, text: refusal };
   if (type !== 'output_text' || typeof text !== 'string') return undefined;
   const sources = readCitations(annotations);
-  const tokens = readLogprobs(logprobs);
+  const tokens = yield* readLogprobs(logprobs);
   return {
     type: 'text',
     text,

@@ -1,3 +1,5 @@
+import { eachInSteps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/in-turns.ts';
 import type { Part, Turn } from '../../canonical/canonical.ts';
 import { withoutOrphans } from '../../canonical/orphan-results.ts';
 import { invalid, requireObject, requireText } from '../../json-fields.ts';
@@ -24,17 +26,17 @@ const STORED: ReadonlySet<string> = new Set(['item_reference', 'compaction', 'co
  * The conversation of `input`. An answer's items are one turn of the assistant, the results that follow
  * them one of the tools.
  */
-export function readInput(input: unknown, unmapped: Set<string>): Turn[] {
+export function* readInput(input: unknown, unmapped: Set<string>): Steps<Turn[]> {
   if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input }] }];
   if (!Array.isArray(input)) throw invalid('input', 'a string or an array');
   const turns: GrowingTurn[] = [];
   const results = new Map<Part, string>();
   const told = new Map<Turn | undefined, number>();
-  input.forEach((one: unknown, index) => {
+  yield* eachInSteps(input as readonly unknown[], (one, index) => {
     const param = `input[${index}]`;
     readItem(requireObject(one, param), { param, unmapped, turns, results, told });
   });
-  return withoutOrphans(turns, results, (path) => unmapped.add(path));
+  return yield* withoutOrphans(turns, results, (path) => unmapped.add(path));
 }
 
 interface ItemPlace {

@@ -1,3 +1,4 @@
+import type { Steps } from '../../../core/in-turns.ts';
 import type {
   CanonicalRequest,
   Grammar,
@@ -34,17 +35,19 @@ const STORED = ['previous_response_id', 'conversation', 'prompt'];
  * @throws GatewayError `invalid_request` with `param`; `unsupported_feature` for what refers to things
  *   that a provider keeps
  */
-export function readResponsesRequest({ json, stream }: RequestPeek): CanonicalRequest {
+export function* readResponsesRequest({ json, stream }: RequestPeek): Steps<CanonicalRequest> {
   const { value } = json;
   for (const name of STORED) {
     if (value[name] !== undefined && value[name] !== null) throw unsupported(name);
   }
-  const unmapped = new Set(unmappedFields(value));
+  const unmapped = new Set(yield* unmappedFields(value));
   const number = (name: string): number | undefined => readNumber(value[name], name);
   const text = (name: string): string | undefined => readText(value[name], name);
   const config = readObject(value['text'], 'text') ?? {};
+  const instructions = readInstructions(value['instructions']);
+  const said = yield* readInput(value['input'], unmapped);
   return {
-    turns: [...readInstructions(value['instructions']), ...readInput(value['input'], unmapped)],
+    turns: [...instructions, ...said],
     tools: (readList(value['tools'], 'tools') ?? []).map((tool, index) =>
       readTool(tool, `tools[${index}]`),
     ),

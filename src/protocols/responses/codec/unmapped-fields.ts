@@ -1,3 +1,4 @@
+import type { Steps } from '../../../core/in-turns.ts';
 import type { Members } from '../../json-fields.ts';
 import { unreadMembers } from '../../canonical/unread-members.ts';
 import { RESPONSES_REQUEST } from './request-shape.ts';
@@ -15,10 +16,9 @@ const INCLUDED: readonly unknown[] = [
 ];
 
 /** Members of a request without a place in the canonical form. */
-export function unmappedFields(value: Members): string[] {
-  const unread = unreadMembers(value, RESPONSES_REQUEST).filter(
-    (name) => !Object.hasOwn(USUAL, name) || USUAL[name] !== value[name],
-  );
+export function* unmappedFields(value: Members): Steps<string[]> {
+  const all = yield* unreadMembers(value, RESPONSES_REQUEST);
+  const unread = all.filter((name) => !Object.hasOwn(USUAL, name) || USUAL[name] !== value[name]);
   const { include } = value;
   const isKnown = !Array.isArray(include) || include.every((one) => INCLUDED.includes(one));
   return isKnown ? unread : [...unread, 'include'];

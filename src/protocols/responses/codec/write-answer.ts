@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer';
+import type { Steps } from '../../../core/in-turns.ts';
 import { formatSse } from '../../../core/sse/frame.ts';
 import type { AnswerContext, Encoded, StreamEncoder } from '../../canonical/codec.ts';
 import type { AnswerEvent, PartOpening } from '../../canonical/stream.ts';
@@ -8,18 +9,28 @@ import type { InBandError } from '../../protocol.ts';
 import { toErrorEvent } from '../responses-event.ts';
 import { AnswerWriter } from './answer-writer.ts';
 
+/** Tokens whose probabilities are written in one step. */
+const TOKENS = 64;
+
 /** A Response under the logical model's name. */
-export function writeResponsesAnswer(answer: CanonicalAnswer, context: AnswerContext): Encoded {
+export function* writeResponsesAnswer(
+  answer: CanonicalAnswer,
+  context: AnswerContext,
+): Steps<Encoded> {
   const writer = new AnswerWriter(context);
   const losses = new Set<Feature>();
   const { id, created, parts, stop, usage } = answer;
   writer.write({ type: 'start', id, ...(created === undefined ? {} : { created }) });
-  parts.forEach((part, index) => {
+  for (const [index, part] of parts.entries()) {
     const opening = openingOf(part, index);
     const lost = LOST[part.type];
     if (!opening && lost) losses.add(lost);
-    if (opening) for (const event of eventsOf(part, index, opening)) writer.write(event);
-  });
+    if (!opening) continue;
+    for (const event of eventsOf(part, index, opening)) {
+      writer.write(event);
+      if (event.type === 'logprobs') yield;
+    }
+  }
   writer.write({ type: 'finish', stop });
   if (usage) writer.write({ type: 'usage', usage });
   return { value: writer.response as Encoded['value'], losses: [...losses, ...writer.losses] };
@@ -40,7 +51,8 @@ function eventsOf(one: Part, part: number, opening: PartOpening): AnswerEvent[] 
   if (one.type === 'reasoning' && one.signature)
     events.push({ type: 'signature', part, signature: one.signature });
   if (one.type === 'text') {
-    if (one.logprobs) events.push({ type: 'logprobs', part, logprobs: one.logprobs });
+    for (let from = 0; one.logprobs && from < one.logprobs.length; from += TOKENS)
+      events.push({ type: 'logprobs', part, logprobs: one.logprobs.slice(from, from + TOKENS) });
     for (const citation of one.citations ?? []) events.push({ type: 'citation', part, citation });
   }
   return [...events, { type: 'close', part }];

@@ -1,3 +1,5 @@
+import { collectSteps } from '../../../core/in-turns.ts';
+import type { Steps } from '../../../core/in-turns.ts';
 import type {
   DocumentPart,
   ImagePart,
@@ -18,9 +20,9 @@ type Losses = Set<Feature>;
 type Item = Readonly<Record<string, unknown>>;
 
 /** The items of a conversation; what they cannot say is added to `losses`. */
-export function writeInput(turns: readonly Turn[], losses: Losses): object[] {
-  const custom = customCallsOf(turns);
-  return turns.flatMap((turn) => {
+export function* writeInput(turns: readonly Turn[], losses: Losses): Steps<object[]> {
+  const custom = yield* customCallsOf(turns);
+  return yield* collectSteps(turns, (turn) => {
     if (turn.name !== undefined) losses.add('participant_names');
     const { role, parts } = turn;
     if (role === 'assistant') return writeAssistant(parts, losses);
@@ -80,8 +82,8 @@ function writeItem(part: Part, losses: Losses): object | undefined {
 }
 
 /** Ids of the calls of custom tools, whose results are items of their own. */
-function customCallsOf(turns: readonly Turn[]): ReadonlySet<string> {
-  const calls = turns.flatMap(({ parts }) =>
+function* customCallsOf(turns: readonly Turn[]): Steps<ReadonlySet<string>> {
+  const calls = yield* collectSteps(turns, ({ parts }) =>
     parts.flatMap((part) => (part.type === 'tool_call' && part.custom ? [part.id] : [])),
   );
   return new Set(calls);

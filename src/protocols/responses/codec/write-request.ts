@@ -1,3 +1,4 @@
+import type { Steps } from '../../../core/in-turns.ts';
 import { fitRequest } from '../../capabilities/fit-request.ts';
 import type { FittingRequest } from '../../capabilities/fit-request.ts';
 import type { Encoded, RequestTarget } from '../../canonical/codec.ts';
@@ -12,9 +13,12 @@ import { writeInput } from './write-input.ts';
  * that prompt caches hit. Nothing is kept there, and reasoning comes encrypted, so that it can be sent
  * back.
  */
-export function writeResponsesRequest(asked: CanonicalRequest, target: RequestTarget): Encoded {
+export function* writeResponsesRequest(
+  asked: CanonicalRequest,
+  target: RequestTarget,
+): Steps<Encoded> {
   const losses = new Set<Feature>();
-  const request = fitRequest(asked, { protocol: 'responses', target }, losses);
+  const request = yield* fitRequest(asked, { protocol: 'responses', target }, losses);
   for (const [field, feature] of UNSAID) if (request[field] !== undefined) losses.add(feature);
   const { logprobs, stream } = request;
   const include = [
@@ -24,7 +28,7 @@ export function writeResponsesRequest(asked: CanonicalRequest, target: RequestTa
   const value = {
     model: target.model,
     ...writeTools(request, losses),
-    ...writeTurns(request.turns, losses),
+    ...(yield* writeTurns(request.turns, losses)),
     ...defined({
       max_output_tokens: request.maxOutputTokens,
       temperature: request.temperature,
@@ -81,12 +85,12 @@ function writeTool(tool: Tool): unknown {
 }
 
 /** The first system text goes where a prompt begins. */
-function writeTurns(turns: readonly Turn[], losses: Set<Feature>): object {
+function* writeTurns(turns: readonly Turn[], losses: Set<Feature>): Steps<object> {
   const [first, ...rest] = turns;
   const instructions = first && plainSystem(first);
   return instructions === undefined
-    ? { input: writeInput(turns, losses) }
-    : { instructions, input: writeInput(rest, losses) };
+    ? { input: yield* writeInput(turns, losses) }
+    : { instructions, input: yield* writeInput(rest, losses) };
 }
 
 function plainSystem({ role, name, parts }: Turn): string | undefined {

@@ -38,7 +38,7 @@ export interface AcpDeps extends AcpMethodDeps {
   readonly resourceValues: ValueBound;
   /** Calls that a stop ends. */
   readonly active: ActiveExchanges;
-  /** Told of what no client should see. */
+  /** Receives errors that no client should see. */
   onBug(thrown: unknown, requestId: string): void;
 }
 

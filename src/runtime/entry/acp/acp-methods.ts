@@ -17,7 +17,7 @@ export type AcpCaller = Pick<PostedCall, 'service' | 'payer'>;
 
 type Method = (params: unknown, caller: AcpCaller, deps: AcpMethodDeps) => unknown;
 
-/** Of ACP: resource not found. */
+/** ACP error code: resource not found. */
 const NOT_FOUND = -32002;
 
 /** All but `session/prompt`, whose answer is a stream. */
@@ -84,7 +84,7 @@ async function cancel(
   return {};
 }
 
-/** What the rooms below tell, in the codes of ACP. */
+/** Turns the gateway's errors into the codes of ACP. */
 export async function asRpc<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

@@ -13,7 +13,7 @@ export interface McpChannel {
   mark(eventId: string): Promise<void>;
 }
 
-/** Goes nowhere: the answer is all that the client reads. */
+/** Discards progress: the answer is all that the client reads. */
 export const NO_CHANNEL: McpChannel = {
   notify: async () => undefined,
   mark: async () => undefined,
@@ -28,7 +28,7 @@ const SILENCE_MS = 10_000;
 export interface CallProgressOptions extends Pick<CallPosition, 'requestId' | 'progressToken'> {
   readonly clock: Clock;
   readonly channel: McpChannel;
-  /** What the client was told before it came back. Default: nothing. */
+  /** Progress that the client saw before it came back. Default: none. */
   readonly before?: Pick<CallPosition, 'told' | 'progress'>;
 }
 

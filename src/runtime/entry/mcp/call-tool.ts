@@ -25,14 +25,14 @@ export interface ToolCall {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** Nobody waits any more. */
   readonly signal: AbortSignal;
-  /** Told of the turn that is waited for. */
+  /** Receives the progress of the turn that is waited for. */
   readonly progress: CallProgress;
 }
 
 export type CallTool = (call: ToolCall, deps: ToolDeps) => Promise<CallToolResult>;
 
 const MAX_WAIT_MS = 5 * 60_000;
-/** What one result holds of a turn or a page; the rest is read with `get_session`. */
+/** Most events of a turn or a page in one result; the rest is read with `get_session`. */
 const MAX_EVENTS = 200;
 const MAX_SIZE = 1024 * 1024;
 

@@ -46,7 +46,10 @@ export function createCancellations(store: Store): Cancellations {
   };
 }
 
-/** As JSON, the number 1 is not the string "1". Undefined for what no client calls a request. */
+/**
+ * Key of a request id as JSON, so that the number 1 is not the string "1". Undefined for a value
+ * that no client uses as an id.
+ */
 function keyOf(transport: string, request: RpcId): Key | undefined {
   const id = JSON.stringify(request);
   return id.length > MAX_ID_CHARS ? undefined : ['mcp-cancelled', transport, id];

@@ -4,8 +4,8 @@ import { isId } from '../json-rpc.ts';
 import type { RpcId } from '../json-rpc.ts';
 
 /**
- * Where the stream of a call that waits for a turn stands. All that it tells comes from the log of the
- * Session, so that any process can go on from here, and none keeps anything for it.
+ * Position of a call that waits for a turn. It is read from the log of the Session alone, so any
+ * process can continue the stream and none keeps state for it.
  */
 export interface CallPosition {
   readonly sessionId: string;

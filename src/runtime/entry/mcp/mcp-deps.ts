@@ -12,6 +12,6 @@ export interface McpDeps extends ToolDeps {
   readonly active: Exchanges;
   /** Streams that have no end of their own and that a stop need not wait for. */
   readonly standing: Exchanges;
-  /** Told of what no client should see. */
+  /** Receives errors that no client should see. */
   onBug(thrown: unknown, requestId: string): void;
 }

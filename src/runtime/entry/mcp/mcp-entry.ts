@@ -25,7 +25,7 @@ export interface McpEntry {
   close(call: EntryCall): Promise<Reply>;
 }
 
-/** Of messages in one body. */
+/** Most messages in one body. */
 const MAX_BATCH = 100;
 
 export function createMcpEntry(deps: McpDeps): McpEntry {

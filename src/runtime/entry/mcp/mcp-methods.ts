@@ -91,7 +91,10 @@ async function callTool(
   return orFailure(() => tool({ ...call, arguments: args, progress }, deps));
 }
 
-/** What a model can do better the next time, wrong arguments included, is a result: hosts show it those alone. */
+/**
+ * Returns a failure that a model can correct, wrong arguments included, as a result: hosts show
+ * models nothing else.
+ */
 export async function orFailure(call: () => Promise<CallToolResult>): Promise<CallToolResult> {
   try {
     return await call();

@@ -44,7 +44,7 @@ const getSessionOutput = z.looseObject({
   has_more: z.boolean().describe('Call again with after = id of the last event.'),
 });
 
-/** What every Service offers to MCP clients (requirement mcp.tools). */
+/** Lists the tools that every Service offers to MCP clients (requirement mcp.tools). */
 export function listTools(): Tool[] {
   return [
     {

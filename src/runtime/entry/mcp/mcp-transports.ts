@@ -2,14 +2,14 @@ import type { Clock } from '../../../core/time/clock.ts';
 import type { IdSource } from '../../../core/ids.ts';
 import type { Key, Store } from '../../../store/store.ts';
 
-/** Whose a transport session is. */
+/** Owner of a transport session. */
 export interface TransportOwner {
   readonly organization: string;
   /** Service. */
   readonly endpoint: string;
 }
 
-/** What is known of a client's session. */
+/** Session of one MCP client. */
 export interface McpTransport {
   readonly id: string;
   /** Revision that was agreed upon; undefined for one of a gateway that kept none. */
@@ -22,8 +22,8 @@ interface TransportRow extends TransportOwner, Partial<Pick<McpTransport, 'versi
 }
 
 /**
- * What clients call their MCP session: a row of the store, so that any process serves any request of it.
- * One that nobody used for a day is forgotten; its client initializes again.
+ * MCP sessions of clients, each a row of the store, so that any process serves any request of it.
+ * One that was not used for a day is forgotten; its client initializes again.
  */
 export interface McpTransports {
   /** The new `Mcp-Session-Id`. */

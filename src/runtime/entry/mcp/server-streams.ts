@@ -30,7 +30,7 @@ export interface ServerStreams {
   open(call: EntryCall): Promise<Reply | CallResult>;
 }
 
-/** Of one organization on one process: a stream is a socket and a few kilobytes. */
+/** Most streams of one organization on one process: each is a socket and a few kilobytes. */
 const MAX_STREAMS = 500;
 /** Milliseconds after which an open stream counts as use of its session again. */
 const USE_MS = 60 * 60_000;

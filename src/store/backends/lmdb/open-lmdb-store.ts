@@ -20,6 +20,7 @@ import { StoreError, type Entry, type Key, type ListOptions, type Store } from '
 import { startSweeper } from '../../sweeper.ts';
 import { fromEnvelope } from '../../value-codec.ts';
 import { createWatchers } from '../../watchers.ts';
+import { WriteOrder } from '../../write-order.ts';
 
 /** For tests, which cannot fill a disk. */
 export type LmdbOverrides = Partial<Pick<LmdbEnvironment, 'freeBytes'>>;
@@ -42,6 +43,7 @@ export async function openLmdbStore(
   function assertOpen(): void {
     if (closing) throw new StoreError('closed', 'the store is closed');
   }
+  const order = new WriteOrder(assertOpen);
 
   return {
     scope: 'host',
@@ -56,17 +58,23 @@ export async function openLmdbStore(
       assertOpen();
       return reading(() => listRows<T>(context, options));
     },
-    async commit(ops) {
-      assertOpen();
-      const prepared = prepareCommit(ops, clock.now());
-      return new Promise((resolve, reject) => {
-        writer.add(createCommitUnit(context, prepared, { resolve, reject }));
-      });
-    },
-    async increment(key, by, options) {
-      assertOpen();
-      return increment(encodeKey(key), by, expiryOf(options?.ttlMs, clock.now()));
-    },
+    commit: (ops) =>
+      order.run({
+        prepare: () => prepareCommit(ops, clock.now()),
+        write: (prepared) =>
+          new Promise((resolve, reject) => {
+            writer.add(createCommitUnit(context, prepared, { resolve, reject }));
+          }),
+      }),
+    increment: (key, by, options) =>
+      order.run({
+        prepare: () => ({
+          bytes: encodeKey(key),
+          by,
+          expiresAt: expiryOf(options?.ttlMs, clock.now()),
+        }),
+        write: increment,
+      }),
     watch(prefix, listener) {
       assertOpen();
       return watchers.add(prefix, listener);
@@ -75,7 +83,7 @@ export async function openLmdbStore(
       assertOpen();
       await ping(environment, writer);
     },
-    close: () => (closing ??= stop()),
+    close: () => (closing ??= stop(order)),
   };
 }
 
@@ -105,11 +113,12 @@ function startParts(environment: LmdbEnvironment, directory: string, clock: Cloc
     sweep: (limit) => sweep(context, writer, limit),
     correct: () => correctAll(context, writer, clock),
   });
-  const stop = async (): Promise<void> => {
+  const stop = async (order: WriteOrder): Promise<void> => {
     stopSweeper();
     watchers.close();
-    feed.close();
+    await order.idle();
     await writer.idle();
+    feed.close();
     await root.close();
   };
   return { watchers, writer, context, stop };
@@ -149,10 +158,16 @@ function listRows<T>({ environment, steady }: UnitContext, options: ListOptions)
   return entries;
 }
 
+interface Increment {
+  readonly bytes: Buffer;
+  readonly by: number;
+  readonly expiresAt: number;
+}
+
 /** Increments of one counter that are asked for in one turn share one write. */
 function createIncrementer(context: UnitContext, writer: GroupWriter) {
   const joinable = new Map<string, IncrementUnit>();
-  return (bytes: Buffer, by: number, expiresAt: number): Promise<number> =>
+  return ({ bytes, by, expiresAt }: Increment): Promise<number> =>
     new Promise((resolve, reject) => {
       const id = toId(bytes);
       let unit = joinable.get(id);

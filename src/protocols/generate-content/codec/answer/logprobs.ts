@@ -1,14 +1,15 @@
+import { collectSteps } from '../../../../core/in-turns.ts';
+import type { Steps } from '../../../../core/in-turns.ts';
 import type { TokenLogprob } from '../../../canonical/canonical.ts';
 import { listOf, textOf } from '../../fields.ts';
 import type { Members } from '../../fields.ts';
 
 /** `logprobsResult` of a candidate; empty when there is none. */
-export function readLogprobs(result: Members): TokenLogprob[] {
+export function readLogprobs(result: Members): Steps<TokenLogprob[]> {
   const tops = listOf(result, 'topCandidates');
-  return listOf(result, 'chosenCandidates').map((chosen, index) => ({
-    ...readToken(chosen),
-    top: listOf(tops[index] ?? {}, 'candidates').map(readToken),
-  }));
+  return collectSteps(listOf(result, 'chosenCandidates'), (chosen, index) => [
+    { ...readToken(chosen), top: listOf(tops[index] ?? {}, 'candidates').map(readToken) },
+  ]);
 }
 
 function readToken(candidate: Members): Omit<TokenLogprob, 'top'> {
@@ -19,10 +20,10 @@ function readToken(candidate: Members): Omit<TokenLogprob, 'top'> {
   };
 }
 
-export function writeLogprobs(tokens: readonly TokenLogprob[]): object {
+export function* writeLogprobs(tokens: readonly TokenLogprob[]): Steps<object> {
   return {
-    chosenCandidates: tokens.map(writeToken),
-    topCandidates: tokens.map(({ top }) => ({ candidates: top.map(writeToken) })),
+    chosenCandidates: yield* collectSteps(tokens, (token) => [writeToken(token)]),
+    topCandidates: yield* collectSteps(tokens, ({ top }) => [{ candidates: top.map(writeToken) }]),
   };
 }
 

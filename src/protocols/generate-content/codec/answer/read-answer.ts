@@ -1,6 +1,15 @@
+import type { Buffer } from 'node:buffer';
+import type { Steps } from '../../../../core/in-turns.ts';
 import { parseKeepingRaw } from '../../../../core/json/raw.ts';
 import { isJsonObject } from '../../../../core/json/value.ts';
-import type { CanonicalAnswer, Part, Stop, TextPart } from '../../../canonical/canonical.ts';
+import type { AnswerJson } from '../../../canonical/codec.ts';
+import type {
+  CanonicalAnswer,
+  Part,
+  Stop,
+  TextPart,
+  TokenLogprob,
+} from '../../../canonical/canonical.ts';
 import { membersOf, textOf } from '../../fields.ts';
 import type { Members } from '../../fields.ts';
 import {
@@ -23,13 +32,18 @@ import { readFinishReason } from './stop-reason.ts';
 import { TextOffsets } from './text-offsets.ts';
 
 /** Undefined for what holds neither a candidate nor why the prompt was refused, and for errors. */
-export function readGenerateContentAnswer(json: string): CanonicalAnswer | undefined {
-  const value = parseAnswer(json);
-  if (!value || isJsonObject(value['error'])) return undefined;
+export function* readGenerateContentAnswer({
+  body,
+  value,
+}: AnswerJson): Steps<CanonicalAnswer | undefined> {
+  if (!isJsonObject(value) || isJsonObject(value['error'])) return undefined;
   const [candidate] = candidatesOf(value).filter(isUsableCandidate);
   const blocked = blockReasonOf(value);
   if (!candidate && blocked === undefined) return undefined;
-  const parts = candidate ? readCandidate(candidate, idsOf(json)) : readBlock(value);
+  const logprobs = candidate && (yield* readLogprobs(membersOf(candidate, 'logprobsResult')));
+  const parts = candidate
+    ? readCandidate(candidate, { ids: idsOf(body), logprobs })
+    : readBlock(value);
   return {
     id: textOf(value, 'responseId'),
     parts,
@@ -51,7 +65,7 @@ export function parseAnswer(json: string): Members | undefined {
 }
 
 /** Ids for the calls of an answer; none is told twice. */
-export function idsOf(seed: string): PartIds {
+export function idsOf(seed: string | Buffer): PartIds {
   const next = createAnswerIds(seed);
   const given = new CallIds(new Set());
   return {
@@ -71,7 +85,10 @@ function readStop(candidate: Members, parts: readonly Part[]): Stop {
   return readFinishReason(finishReasonOf(candidate) ?? 'STOP', calls);
 }
 
-function readCandidate(candidate: Members, ids: PartIds): Part[] {
+function readCandidate(
+  candidate: Members,
+  { ids, logprobs = [] }: { ids: PartIds; logprobs: readonly TokenLogprob[] | undefined },
+): Part[] {
   const pieces = new CallPieces();
   const whole = partsOf(candidate).flatMap((part) => pieces.take(part));
   const written = [...whole, ...pieces.flush()].map((part) => readPart(part, ids));
@@ -80,7 +97,6 @@ function readCandidate(candidate: Members, ids: PartIds): Part[] {
     return isText ? index : written.findIndex((all) => all.some(({ type }) => type === 'text'));
   };
   const groundings = readGrounding(candidate);
-  const logprobs = readLogprobs(membersOf(candidate, 'logprobsResult'));
   const first = place(undefined);
   return joinParts(
     written.flatMap((parts, index) =>

@@ -1,3 +1,4 @@
+import type { Steps } from '../../../../core/in-turns.ts';
 import type { AnswerContext, Encoded } from '../../../canonical/codec.ts';
 import type { CanonicalAnswer, Part, TokenLogprob } from '../../../canonical/canonical.ts';
 import type { Feature } from '../../../features.ts';
@@ -11,10 +12,10 @@ import { toClientSignature, writeParts } from '../write-part.ts';
 import type { WrittenPart } from '../write-part.ts';
 
 /** One candidate under the logical model's name. */
-export function writeGenerateContentAnswer(
+export function* writeGenerateContentAnswer(
   answer: CanonicalAnswer,
   context: AnswerContext,
-): Encoded {
+): Steps<Encoded> {
   const losses = new Set<Feature>();
   const { usage } = answer;
   const parts = writeParts(answer.parts, {
@@ -26,7 +27,7 @@ export function writeGenerateContentAnswer(
     ...(parts.length > 0 && { content: { role: 'model', parts } }),
     finishReason: writeFinishReason(answer.stop),
     index: 0,
-    ...writeNotes(answer.parts, parts),
+    ...(yield* writeNotes(answer.parts, parts)),
   };
   return {
     value: {
@@ -40,11 +41,11 @@ export function writeGenerateContentAnswer(
 }
 
 /** Sources and probabilities, which stand beside the parts here. */
-function writeNotes(parts: readonly Part[], written: readonly WrittenPart[]): object {
+function* writeNotes(parts: readonly Part[], written: readonly WrittenPart[]): Steps<object> {
   const said = parts.filter(({ type }) => type === 'text' || type === 'refusal');
   const places = [...written.keys()].filter((at) => isSaid(written[at] as WrittenPart));
   const groundings: Grounding[] = [];
-  const logprobs: TokenLogprob[] = [];
+  let logprobs: readonly TokenLogprob[] = [];
   let next = 0;
   for (const part of said) {
     if (!('text' in part) || part.text === '') continue;
@@ -53,11 +54,11 @@ function writeNotes(parts: readonly Part[], written: readonly WrittenPart[]): ob
     const offsets = new TextOffsets();
     offsets.add(part.text);
     groundings.push(...(part.citations ?? []).map((one) => toGrounding(one, offsets, place)));
-    logprobs.push(...(part.logprobs ?? []));
+    if (part.logprobs) logprobs = logprobs.concat(part.logprobs);
   }
   return {
     ...(groundings.length > 0 && { groundingMetadata: writeGrounding(groundings) }),
-    ...(logprobs.length > 0 && { logprobsResult: writeLogprobs(logprobs) }),
+    ...(logprobs.length > 0 && { logprobsResult: yield* writeLogprobs(logprobs) }),
   };
 }
 

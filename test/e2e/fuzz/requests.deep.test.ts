@@ -19,6 +19,7 @@ import {
   titleOf,
 } from './families.ts';
 import { hostileJson, mutatedBytes } from './hostile-bytes.ts';
+import { encodeRequest } from '../../support/protocols.ts';
 
 /**
  * For each family, and twice as many where there are streams; a failure prints its seed. `FUZZ_RUNS=1000`
@@ -82,7 +83,7 @@ function validBodies(row: SurfaceRow, model: string, stream: boolean): fc.Arbitr
   const { codec } = own;
   const rich = requestArbitrary({ features: codec.features }).map((request) => {
     const options = { model, askUsage: true, defaultMaxTokens: 64, losses: [] };
-    return Buffer.from(toText(codec.encodeRequest({ ...request, stream }, options).value));
+    return Buffer.from(toText(encodeRequest(codec, { ...request, stream }, options).value));
   });
   return fc.oneof(plain, rich);
 }

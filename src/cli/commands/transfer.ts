@@ -1,0 +1,157 @@
+import { readActual } from '../../config/apply/apply.ts';
+import { CONFIG_KINDS } from '../../config/objects/kinds.ts';
+import type { ResourceClient } from '../../config/actual/resource-client.ts';
+import { namespace as namespaceRule } from '../../config/schema/schema.ts';
+import { type Pattern, SelectionError, toPattern } from '../../config/plan/selection.ts';
+import { StalePlanError } from '../../config/plan/stale-plan-error.ts';
+import { executeTransfer } from '../../config/transfer/execute-transfer.ts';
+import {
+  planTransfer,
+  type Transfer,
+  type Transferred,
+  type TransferOptions,
+} from '../../config/transfer/plan-transfer.ts';
+import { oneLine } from '../../core/printable.ts';
+import { toResourceClient } from '../resources/admin-resources.ts';
+import { CliError, usageError } from '../cli-error.ts';
+import type { CommandInput, CommandResult, CommandRun } from '../command.ts';
+import { inTurn } from '../waiting/in-turn.ts';
+
+export const run: CommandRun = (input) => {
+  const words = readWords(input);
+  return inTurn(input, () => transfer(input, words));
+};
+
+type Words = Pick<TransferOptions, 'to' | 'from' | 'only'>;
+
+async function transfer({ flags, context }: CommandInput, words: Words): Promise<CommandResult> {
+  const client = await context.connect();
+  const resources = toResourceClient(client);
+  const planned = await planFrom(resources, words);
+  refuse(planned, words);
+  const { objects } = planned;
+  if (flags.on('dry-run')) return resultOf(planned, { isDone: false });
+  if (objects.length > 0) {
+    context.output.note(`target: ${client.baseUrl} (all organizations)`);
+    context.output.note(objects.map((object) => lineOf(object, planned)).join('\n'));
+    await context.confirm(`Give ${objects.length} objects to namespace ${planned.to}?`);
+  }
+  let moved = 0;
+  try {
+    const onMoved = () => void moved++;
+    const { signal } = context;
+    await executeTransfer({ client: resources, transfer: planned, onMoved, signal });
+  } catch (thrown) {
+    throw failureOf(thrown, { moved, count: objects.length });
+  }
+  return resultOf(planned, { isDone: true });
+}
+
+async function planFrom(resources: ResourceClient, words: Words): Promise<Transfer> {
+  const managed = new Set(CONFIG_KINDS.map(({ kind }) => kind));
+  const [actual, inventories] = await Promise.all([
+    readActual(resources, { managed, objects: [] }),
+    resources.inventories?.list(),
+  ]);
+  return planTransfer({ actual, inventories: inventories ?? [], ...words });
+}
+
+function readWords({ rest, flags }: CommandInput): Words {
+  const to = readNamespace(flags.text('to'), '--to');
+  if (to === undefined) throw usageError('--to is missing', 'name the namespace that gets them');
+  const from = readNamespace(flags.text('from'), '--from');
+  if (from === to) throw usageError(`--from and --to are both ${to}`);
+  if (flags.on('all') === rest.length > 0) {
+    throw usageError(
+      rest.length > 0 ? 'either --all or single objects' : 'nothing is named',
+      'name objects as KIND/NAME, or all of a namespace as --all --from NAMESPACE',
+    );
+  }
+  if (flags.on('all') && from === undefined) {
+    throw usageError('--all without --from', 'say whose: --all --from NAMESPACE');
+  }
+  const only = rest.map((word) => readPattern(word));
+  const wide = only.find(({ isExact }) => !isExact);
+  if (wide && from === undefined) {
+    throw usageError(`${wide.word} without --from`, 'say whose: --from NAMESPACE');
+  }
+  return { to, from, ...(rest.length > 0 && { only }) };
+}
+
+function readNamespace(value: string | undefined, flag: string): string | undefined {
+  if (value === undefined) return undefined;
+  const parsed = namespaceRule.safeParse(value);
+  if (parsed.success) return value;
+  throw usageError(
+    `${flag} ${oneLine(value)}: ${parsed.error.issues[0]?.message ?? 'no namespace'}`,
+  );
+}
+
+function readPattern(word: string): Pattern {
+  try {
+    return toPattern(word);
+  } catch (thrown) {
+    throw thrown instanceof SelectionError ? usageError(thrown.message) : thrown;
+  }
+}
+
+/** Nothing moves when something cannot. */
+function refuse({ refused, unused, isUnheardOf }: Transfer, words: Words): void {
+  if (unused.length > 0) {
+    const names = unused.map(({ word }) => oneLine(word)).join(', ');
+    throw new CliError({
+      code: 'not_found',
+      status: 404,
+      message: `there is nothing like ${names}${words.from ? ` in namespace ${words.from}` : ''}`,
+      hint: '`gateway dump --all-namespaces --split DIR` shows what each namespace owns',
+    });
+  }
+  if (refused.length > 0) {
+    const names = refused.map(({ kind, identity, reason }) =>
+      oneLine(`${kind} ${identity} (${reason})`),
+    );
+    throw new CliError({
+      code: 'not_transferable',
+      message: `nothing was moved: ${names.join('; ')}`,
+      hint: 'leave it out, or let its namespace apply first; `gateway adopt` takes what nobody manages',
+      exit: 'conflict',
+    });
+  }
+  if (isUnheardOf) {
+    throw new CliError({
+      code: 'not_found',
+      status: 404,
+      message: `nothing belongs to namespace ${words.from}`,
+      hint: 'look at the spelling of --from',
+    });
+  }
+}
+
+/** A transfer that stopped in the middle, with what the same command does next. */
+function failureOf(thrown: unknown, { moved, count }: { moved: number; count: number }): unknown {
+  const isStale = thrown instanceof StalePlanError;
+  if (moved === 0 && !isStale) return thrown;
+  const cause = thrown instanceof Error ? thrown.message : 'unknown reason';
+  return new CliError({
+    code: isStale ? 'stale_plan' : 'partly_transferred',
+    message: `${moved} of ${count} objects are moved: ${cause}`,
+    hint: 'run the same command again; it moves the rest, and nothing is without an owner meanwhile',
+    exit: moved > 0 ? 'partial' : 'conflict',
+    cause: thrown,
+  });
+}
+
+function resultOf(planned: Transfer, { isDone }: { isDone: boolean }): CommandResult {
+  const { to, already, objects } = planned;
+  const moved = objects.map(({ kind, identity, id, from }) => ({ kind, identity, id, from }));
+  const counts = `${moved.length} ${isDone ? 'moved' : 'to move'} to ${to}, ${already} there already`;
+  const lines = objects.map((object) => lineOf(object, planned));
+  return {
+    data: { to, done: isDone, objects: moved, already },
+    text: [...lines, counts].join('\n'),
+  };
+}
+
+function lineOf({ kind, identity, from }: Transferred, { to }: Transfer): string {
+  return oneLine(`${kind} ${identity}: ${from} → ${to}`);
+}

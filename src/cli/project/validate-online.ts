@@ -1,0 +1,20 @@
+import { readActual } from '../../config/apply/apply.ts';
+import { checkOnline } from '../../config/plan/check-online.ts';
+import type { Diagnostic } from '../../config/source/diagnostic.ts';
+import type { GatewayConfig } from '../../config/read/load-config.ts';
+import { plan } from '../../config/plan/plan.ts';
+import { toResourceClient } from '../resources/admin-resources.ts';
+import type { CommandInput } from '../command.ts';
+import { projectFile } from './project.ts';
+
+/** Asks the gateway about what the files name and what is in their way. */
+export async function validateOnline(
+  input: CommandInput,
+  { desired }: GatewayConfig,
+): Promise<Diagnostic[]> {
+  const client = await input.context.connect({ near: projectFile(input) });
+  // What an Agent or a model names may be of a kind that the files say nothing of.
+  const managed = new Set([...desired.managed, 'agent', 'model', 'provider'] as const);
+  const actual = await readActual(toResourceClient(client), { ...desired, managed });
+  return checkOnline({ desired, actual, plan: plan({ desired, actual, mode: 'apply' }) });
+}
