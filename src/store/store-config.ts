@@ -1,6 +1,6 @@
 /** Which store to open, and where it lies. */
 export interface StoreConfig {
-  /** `memory`, `lmdb`, or the name of an unstorage driver (`fs`, `s3`, `mongodb`, …). */
+  /** Driver of a backend, as `lmdb`, or the name of an unstorage driver (`fs`, `s3`, `mongodb`, …). */
   driver: string;
   /** Where data lies: the directory of `lmdb`, and the `base` of a driver that has none in `options`. */
   path?: string;

@@ -55,7 +55,7 @@ export type StoreScope = 'process' | 'host' | 'cluster';
 export interface Store {
   /** How far the guarantees reach: one process, several on one host, or several hosts. */
   readonly scope: StoreScope;
-  /** `memory`, `lmdb`, or the name of the unstorage driver. */
+  /** Driver of its backend, or the name of the unstorage driver. */
   readonly driver: string;
   /** What an operator should know of how it keeps what it acknowledges. Default: nothing. */
   readonly warnings?: readonly string[];

@@ -1,6 +1,7 @@
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
-import type { CopyOptions } from '../../store/backup/files.ts';
+import type { CopyOptions } from '../../store/backends/lmdb/backup/files.ts';
+import { isFileDriver } from '../../store/unstorage/file-drivers.ts';
 import type { WalkOptions } from '../../store/raw/summary.ts';
 import type { CommandInput, CommandResult } from '../command.ts';
 import { configPaths, invalidConfig } from '../project/project.ts';
@@ -49,5 +50,5 @@ export function toMiB(bytes: number): string {
 
 /** The folder of media that lie on this machine. */
 export function mediaFolder({ media }: ServerConfig): string | undefined {
-  return ['fs', 'fs-lite', 'fsLite'].includes(media.store.driver) ? media.store.path : undefined;
+  return isFileDriver(media.store.driver) ? media.store.path : undefined;
 }

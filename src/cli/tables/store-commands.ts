@@ -79,7 +79,7 @@ export const STORE_COMMANDS: readonly CommandSpec[] = [
     name: 'store migrate',
     summary: 'Copy a store to one of another kind',
     description:
-      'Copies every row with its version and the time it has left, then reads both stores again and compares counts and checksums. Refused while a gateway uses either, and where the target holds something. A copy that was interrupted starts no gateway; the same command begins it anew. A store is lmdb:PATH, fs:PATH, redis://HOST/?prefix=NAME:, postgres://HOST/DATABASE?schema=NAME, or a gateway.yaml whose store is meant.',
+      'Copies every row with its version and the time it has left, then reads both stores again and compares counts and checksums. Refused while a gateway uses either, and where the target holds something. A copy that was interrupted starts no gateway; the same command begins it anew. A store is DRIVER:PATH, the URL of its database with the options of the store as parameters, or a gateway.yaml whose store is meant.',
     examples: [
       {
         command:

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseDuration } from '../../core/time/duration.ts';
+import { BACKENDS, EMBEDDED } from '../../store/backends/registry.ts';
 import { CHAT_FORMATS } from '../../resources/kinds/chat-webhooks.ts';
 import { parseSize } from '../source/size.ts';
 
@@ -30,12 +31,14 @@ const size = z.union([z.string(), z.number()]).transform((value, context) => {
 const secret = z.string().min(1);
 const texts = z.array(z.string().min(1));
 
+const drivers = BACKENDS.flatMap((backend) => backend.drivers);
+const others = BACKENDS.flatMap((backend) => backend.others?.description ?? []);
 const store = z.object({
   driver: z
     .string()
     .min(1)
-    .default('lmdb')
-    .describe('lmdb, redis, postgres, memory, or the name of an unstorage driver.'),
+    .default(EMBEDDED.drivers[0])
+    .describe(`${drivers.join(', ')}, or ${others.join(', or ')}.`),
   path: z.string().min(1).optional().describe('Where the store lies. Default <data_dir>/store.'),
   options: z.record(z.string(), z.unknown()).default({}).describe("The driver's own options."),
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createJobs } from '../../../src/jobs/create-jobs.ts';
 import { toVideo } from '../../../src/protocols/videos/video.ts';
 import type { Video } from '../../../src/protocols/videos/video.ts';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import { createVideoDesk } from '../../../src/tasks/videos/video-desk.ts';
 import { createVideoRecords, VIDEO_POLL } from '../../../src/tasks/videos/video-records.ts';
 import type { VideoRecord } from '../../../src/tasks/videos/video-records.ts';
