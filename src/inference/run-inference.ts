@@ -21,7 +21,7 @@ import { runCall } from './run-call.ts';
 import type { CallDeps, CommittedResult } from './run-call.ts';
 import { costSoFar, estimateOf, settleCall, settleError } from './settlement.ts';
 import type { Call, CallResult, ClientConnection, ResponseHeaders } from './types.ts';
-import type { KeptAnswer, WorkKeeper } from './work-keeper.ts';
+import type { TrackedAnswer, TaskTracker } from './task-tracker.ts';
 
 export interface InferenceDeps extends CallDeps {
   ledger: Ledger;
@@ -60,7 +60,7 @@ export interface InferenceRequest {
   /** Nothing is charged. Default false. */
   free?: boolean | undefined;
   /** Takes the place of the affinity, too. Default: nothing outlives the call. */
-  work?: WorkKeeper | undefined;
+  tracker?: TaskTracker | undefined;
   /** The only type of model that is taken; any other is refused with `invalid_request`. */
   modelType?: ModelType | undefined;
   /** Waited for before anything may be sent to a provider. */
@@ -157,9 +157,9 @@ function planFor(
 ): Plan | Promise<Plan> {
   const { pins } = asked.peek;
   if (!pins || pins.length === 0) return makePlan(request, asked, deps);
-  const { principal, work } = request;
+  const { principal, tracker } = request;
   const owner =
-    work?.ownerOf(principal, pins) ?? deps.affinity.find(principal.organizationId, pins);
+    tracker?.ownerOf(principal, pins) ?? deps.affinity.find(principal.organizationId, pins);
   return owner
     .catch(asPersistence)
     .then((account) => makePlan(request, { ...asked, account }, deps));
@@ -237,7 +237,7 @@ function begin(
     client: request.client,
     entry,
     bound,
-    work: request.work,
+    tracker: request.tracker,
     content: deps.keepContent ? recordContent(body) : undefined,
     repeatable: request.repeatable,
     free: request.free === true,
@@ -264,14 +264,14 @@ async function deliver(
   committed: CommittedResult,
   deps: InferenceDeps,
 ): Promise<CallResult> {
-  let kept: KeptAnswer | undefined;
+  let kept: TrackedAnswer | undefined;
   try {
     const keeping = keepPins(call, found(committed), deps);
     if (keeping) await keeping;
-    if (call.work && committed.type === 'answer')
-      kept = await call.work.onAnswer(call, committed.answer);
-    else if (call.work && committed.type === 'stream')
-      await call.work.onStream(call, committed.reader);
+    if (call.tracker && committed.type === 'answer')
+      kept = await call.tracker.onAnswer(call, committed.answer);
+    else if (call.tracker && committed.type === 'stream')
+      await call.tracker.onStream(call, committed.reader);
     await call.entry.durable;
   } catch (error) {
     if (committed.type === 'stream') committed.abort();
@@ -343,8 +343,8 @@ async function settleAtEnd(
   const report = (thrown: unknown): void => deps.onBug(thrown, call.id);
   try {
     await keepPins(call, stream.reader, deps)?.catch(report);
-    const consumption = call.work
-      ? await call.work.onStreamEnd(call, stream.reader)
+    const consumption = call.tracker
+      ? await call.tracker.onStreamEnd(call, stream.reader)
       : stream.reader;
     await settleCall(
       call,

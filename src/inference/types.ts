@@ -10,7 +10,7 @@ import type { FaultKind } from '../routing/health.ts';
 import type { LedgerEntry, RequestOutcome } from '../usage/ledger/ledger.ts';
 import type { Principal } from '../usage/principal.ts';
 import type { RequestMedia } from './request-media.ts';
-import type { WorkKeeper } from './work-keeper.ts';
+import type { TaskTracker } from './task-tracker.ts';
 
 /** The client's side of one call. */
 export interface ClientConnection {
@@ -48,7 +48,7 @@ export interface Call {
   /** The most that it can cost, in nano-dollars. */
   readonly bound: number;
   /** Absent: nothing outlives the call. */
-  readonly work: WorkKeeper | undefined;
+  readonly tracker: TaskTracker | undefined;
   /** Absent unless content is kept. */
   readonly content: ContentRecorder | undefined;
   /** False for calls that may act upstream more than once if repeated (images, videos, passthrough). */

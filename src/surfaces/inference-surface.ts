@@ -4,7 +4,7 @@ import type { Spools } from '../core/memory/spool.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';
 import { runInference } from '../inference/run-inference.ts';
 import type { CallResult } from '../inference/types.ts';
-import type { WorkKeeper } from '../inference/work-keeper.ts';
+import type { TaskTracker } from '../inference/task-tracker.ts';
 import type { RequestAddress, WireProtocol } from '../protocols/protocol.ts';
 import type { Catalog, ModelType } from '../routing/catalog.ts';
 import type { Principal } from '../usage/principal.ts';
@@ -57,7 +57,7 @@ export interface SurfaceDeps extends GateDeps {
   /** For forms. */
   spools: Spools;
   /** Who looks after work that outlives its call, by protocol. */
-  keepers?: ReadonlyMap<Protocol, WorkKeeper>;
+  trackers?: ReadonlyMap<Protocol, TaskTracker>;
 }
 
 const NO_BODY = Buffer.alloc(0);
@@ -133,7 +133,7 @@ async function run(
         onBodySpent: () => exchange.intake.release(),
         free: surface.free,
         modelType: surface.modelType,
-        work: deps.keepers?.get(protocol.id),
+        tracker: deps.trackers?.get(protocol.id),
         beforeSend: named && (() => named.willAct(surface.lookUp?.(exchange.id))),
         toClientError,
       },

@@ -58,7 +58,7 @@ function setup({ stream = true, protocol = {}, responseModel, total }: Setup = {
     principal: principal(),
     organization: 'org_1',
     bound: 0,
-    work: undefined,
+    tracker: undefined,
     free: false,
     peek: chat.peek(Buffer.from(chatBody('acme/fast', { stream }))),
     inputBytes: 100,

@@ -12,7 +12,7 @@ import { imagesSurface } from '../../surfaces/images.ts';
 import type { InferenceSurface } from '../../surfaces/inference-surface.ts';
 import { messagesSurface } from '../../surfaces/messages.ts';
 import { responsesSurface } from '../../surfaces/responses.ts';
-import { contentTasksSurface, videosSurface } from '../videos/videos-surface.ts';
+import { contentTasksSurface, videosSurface } from '../videos/video-task.ts';
 
 /** A model call as the input of a run asks for it. */
 export interface ModelCall {
