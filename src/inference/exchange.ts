@@ -74,10 +74,10 @@ export class Exchange implements UpstreamSink, ActiveExchange {
       timeouts,
       minThroughput,
       beforeCommitMs: call.peek.stream ? timeouts.firstContent : timeouts.wholeAnswer,
-      callDeadline: call.startedAt + timeouts.total,
+      callDeadline: call.request.startedAt + timeouts.total,
       onLapse: (lapse) => this.onLapse(lapse),
     });
-    this.forgetClient = call.client.onGone(() => this.onClientGone());
+    this.forgetClient = call.request.client.onGone(() => this.onClientGone());
     options.active.add(this);
   }
 
@@ -118,7 +118,7 @@ export class Exchange implements UpstreamSink, ActiveExchange {
       return this.fail(codingFailure(error.answer, candidate.route, clock.now()));
     }
     if (this.phase === 'error' && this.status >= 400) return this.fail(this.errorAnswer());
-    this.fail(this.seen(transportFailure(error, this.options.call.repeatable)));
+    this.fail(this.seen(transportFailure(error, this.options.call.request.repeatable)));
   }
 
   /** The gateway stops: the client is told, in the stream if it has begun. */
@@ -178,8 +178,8 @@ export class Exchange implements UpstreamSink, ActiveExchange {
       peek: call.peek,
       logicalModel: logical ? call.peek.model : undefined,
       account: candidate.route.provider.id,
-      id: call.id,
-      created: Math.floor(call.at / 1000),
+      id: call.request.id,
+      created: Math.floor(call.request.at / 1000),
       estimateUsage: (outputChars) => estimateUsage(call, outputChars),
     };
   }
@@ -248,7 +248,7 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     const reader = this.reader as StreamReader;
     const relay = createRelay({
       clock,
-      keepAlive: call.protocol.keepAlive?.(call.peek),
+      keepAlive: call.request.protocol.keepAlive?.(call.peek),
       onDrain: () => {
         if (this.phase === 'over') return;
         this.watchdog.paused(false);
@@ -315,9 +315,9 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     if (failure.fault) this.health?.fault(failure.fault, failure.retryAfterMs);
     else this.health?.abandon();
     if (!wasCommitted) return this.options.resolve(failure);
-    const { protocol, peek } = this.options.call;
+    const { request, peek } = this.options.call;
     const told = toInBandError(failure);
-    const frame = this.reader?.errorFrame?.(told) ?? protocol.errorFrame?.(told, peek);
+    const frame = this.reader?.errorFrame?.(told) ?? request.protocol.errorFrame?.(told, peek);
     const finish = (): void => this.relay?.end(frame);
     this.endStream?.({ failure, clientGone: false, finish });
   }

@@ -75,7 +75,7 @@ export class TaskService<R extends TaskRecord, S extends object> implements Open
    *
    * @param delayMs milliseconds added to those before the first poll. Default 0
    */
-  async add(call: Call, record: R, delayMs = 0): Promise<Entry<R>> {
+  async add({ request }: Call, record: R, delayMs = 0): Promise<Entry<R>> {
     const { identity, job: kind, pollMs } = this.#family;
     const { store, jobs } = this.#deps;
     const put = this.rows.toPut(record);
@@ -83,15 +83,15 @@ export class TaskService<R extends TaskRecord, S extends object> implements Open
     const holder = record.payer.organizationId;
     const job = { kind, id, payload: identity.toPayload(record), holder };
     const added = jobs.toAdd(job, { inMs: pollMs + delayMs });
-    const result = await store.commit([put, handOver(call.id, id), ...added]);
+    const result = await store.commit([put, handOver(request.id, id), ...added]);
     if (!result.ok) throw new Error(`the job of ${id} exists already`);
     return { key: put.key, value: record, version: result.version };
   }
 
   /** Keeps reserved what the call may cost. Rejects with `persistence_failed`. */
-  hold({ principal, at, bound }: Call, record: R): Promise<void> {
+  hold({ request, bound }: Call, record: R): Promise<void> {
     const id = this.#family.identity.chargeIdOf(record);
-    return this.#deps.charges.hold({ id, principal, at, bound });
+    return this.#deps.charges.hold({ id, principal: request.principal, at: request.at, bound });
   }
 
   /** As last seen. Throws `not_found`. */

@@ -46,10 +46,10 @@ export function recordOf(call: Call): Omit<TaskRecord, 'id'> {
   const { answeredBy } = call.record;
   if (!answeredBy) throw new Error('nobody answered');
   const { model, route } = answeredBy;
-  const { keyId, keyName, organizationId } = call.principal;
+  const { keyId, keyName, organizationId } = call.request.principal;
   return {
     payer: { keyId, keyName, organizationId },
-    at: call.at,
+    at: call.request.at,
     model: call.model.id,
     answeredBy: model.id,
     provider: route.provider.name,

@@ -33,7 +33,7 @@ export const openTranscripts = defineTask<TranscriptRecord, Transcript>({
   tracker: trackCreations({
     toRecord: (call, { id }): TranscriptRecord => ({
       ...recordOf(call),
-      id: siblingOf(call.id, 'transcript'),
+      id: siblingOf(call.request.id, 'transcript'),
       upstreamId: id,
       state: 'working',
       seconds: 0,

@@ -23,21 +23,21 @@ export interface Waiting {
  */
 export async function awaitInteraction(
   entry: Entry<InteractionRecord>,
-  call: Call,
+  { request }: Call,
   { tasks, deps }: Waiting,
 ): Promise<{ seen: Interaction; body: Buffer } | undefined> {
   const { clock, active } = deps.inference;
-  const until = call.startedAt + deps.interactionWaitMs;
+  const until = request.startedAt + deps.interactionWaitMs;
   const leaving = new AbortController();
   const leave = (): void => leaving.abort();
   const stop = { shutDown: leave };
   active.add(stop);
-  const forget = call.client.onGone(leave);
+  const forget = request.client.onGone(leave);
   let last: { seen: Interaction; body: Buffer } | undefined;
   try {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
       const left = until - clock.monotonic();
-      if (left <= 0 || leaving.signal.aborted || call.client.gone) return last;
+      if (left <= 0 || leaving.signal.aborted || request.client.gone) return last;
       await sleep(clock, Math.min(pause, left), leaving.signal);
       const looked = await tasks.lookUp(entry, { signal: leaving.signal }).catch(() => undefined);
       const look = looked?.seen;

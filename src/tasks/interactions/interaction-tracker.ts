@@ -90,7 +90,7 @@ function toRecord(call: Call, id: string, charge: InteractionRecord['charge']): 
   return {
     ...recordOf(call),
     id,
-    call: call.id,
+    call: call.request.id,
     showsLogicalModel: call.record.answeredBy?.route.responseModel === 'logical',
     inputBytes: call.inputBytes,
     isStored: isStored(call.peek),

@@ -70,8 +70,8 @@ export const openVideos = defineTask<VideoRecord, ReadVideo>({
   maxAnswerBytes: 4 * 1024 * 1024,
   tracker: trackCreations({
     toRecord,
-    toBody: (record, { protocol }) =>
-      protocol === contentTasks ? { id: record.id } : toVideoObject(record),
+    toBody: (record, { request }) =>
+      request.protocol === contentTasks ? { id: record.id } : toVideoObject(record),
   }),
   isReserved: ({ settlement }) => settlement === 'reserved',
   read: (_record, body) => readVideo(body),
@@ -119,9 +119,9 @@ function toRecord(call: Call, { id, value }: ProviderWork): VideoRecord {
   const { json } = call.peek;
   return {
     ...recordOf(call),
-    id: siblingOf(call.id, 'video'),
+    id: siblingOf(call.request.id, 'video'),
     upstreamId: id,
-    updatedAt: call.at,
+    updatedAt: call.request.at,
     askedSeconds: toSeconds(json.get('seconds') ?? json.get('duration')) ?? null,
     video: {
       ...redacted(video),

@@ -14,10 +14,8 @@ it('settles a stream whose last event is nested too deeply to be kept', async ()
   } as unknown as TaskDeps);
   const model = fakeModel('m/one', []);
   const call = {
-    id: 'req_1',
-    at: 0,
+    request: { id: 'req_1', at: 0, principal: principal() },
     peek: interactions.peek(Buffer.from('{"model":"m/one","input":"hi","stream":true}')),
-    principal: principal(),
     model,
     record: { answeredBy: { protocol: 'interactions', model, route: fakeRoute('a') } },
   } as unknown as Call;

@@ -80,7 +80,8 @@ async function setUp() {
     video: toVideo({ status: 'queued', prompt: 'a fox', size: '720x1280' }) as Video,
     settlement: 'reserved',
   };
-  const call = { id: 'req_1', at: clock.now(), principal: limited, bound: 1_250 } as Call;
+  const request = { id: 'req_1', at: clock.now(), principal: limited };
+  const call = { request, bound: 1_250 } as Call;
   await videos.add(call, record);
   await videos.hold(call, record);
   jobs.start(pollsOf({ videos }));
