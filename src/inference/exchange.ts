@@ -1,12 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { StreamFailure, StreamOptions, StreamReader } from '../protocols/protocol.ts';
 import type { HealthReport } from '../routing/health.ts';
-import type {
-  UpstreamCall,
-  UpstreamError,
-  UpstreamHeaders,
-  UpstreamSink,
-} from '../upstream/transport.ts';
+import type { UpstreamError, UpstreamHeaders } from '../upstream/transport.ts';
 import {
   abortedFailure,
   bugFailure,
@@ -20,15 +15,12 @@ import {
   transportFailure,
   waitingFailure,
 } from './failures.ts';
-import type { ActiveExchange } from './active-exchanges.ts';
 import type { ExchangeOptions, StreamEnd } from './exchange-options.ts';
 import { toInBandError } from './in-band-error.ts';
 import { readAnswer } from './read-answer.ts';
-import { createRelay } from './relay.ts';
-import type { Relay } from './relay.ts';
 import { estimateUsage } from './settlement.ts';
 import type { AttemptFailure } from './types.ts';
-import { Watchdog } from './watchdog.ts';
+import { UpstreamStream } from './upstream-stream.ts';
 import type { Lapse } from './watchdog.ts';
 
 /**
@@ -40,79 +32,63 @@ const MAX_HELD_BYTES = 256 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 const EMPTY = Buffer.alloc(0);
 
-type Phase = 'head' | 'error' | 'answer' | 'stream' | 'committed' | 'over';
+type Phase = 'head' | 'error' | 'answer' | 'stream' | 'committed';
 
 /**
  * One candidate's exchange, as the transport's sink: gathers an answer, or holds a stream back until
  * its first content and relays it from then on. Decides exactly once (`resolve`), ends exactly once.
  */
-export class Exchange implements UpstreamSink, ActiveExchange {
-  slot: number | undefined;
+export class Exchange extends UpstreamStream {
   private phase: Phase = 'head';
   private status = 0;
   private headers: UpstreamHeaders = {};
   private readonly chunks: Buffer[] = [];
   private size = 0;
-  private upstream: UpstreamCall | undefined;
   private reader: StreamReader | undefined;
-  private relay: Relay | undefined;
   private lastBytes: Buffer = EMPTY;
   private endStream: ((end: StreamEnd) => void) | undefined;
-  private readonly watchdog: Watchdog;
-  private readonly forgetClient: () => void;
   private health: HealthReport | undefined;
   /** Clock.monotonic() when the request was sent. */
   private sentAt = 0;
   private readonly options: ExchangeOptions;
 
   constructor(options: ExchangeOptions) {
-    const { call, candidate, clock } = options;
+    const { call, candidate, clock, active } = options;
     const { timeouts, minThroughput } = candidate.route;
-    this.options = options;
-    this.watchdog = new Watchdog({
+    super({
       clock,
       timeouts,
       minThroughput,
       beforeCommitMs: call.peek.stream ? timeouts.firstContent : timeouts.wholeAnswer,
       callDeadline: call.request.startedAt + timeouts.total,
-      onLapse: (lapse) => this.onLapse(lapse),
+      client: call.request.client,
+      active,
     });
-    this.forgetClient = call.request.client.onGone(() => this.onClientGone());
-    options.active.add(this);
-  }
-
-  /** Hands over the transport's handle; an exchange that is over by then closes it. */
-  attach(upstream: UpstreamCall): void {
-    this.upstream = upstream;
-    if (this.phase === 'over') upstream.abort();
-    else if (upstream.isWaiting) this.watchdog.waiting();
-    else this.noteBegun();
-  }
-
-  onPlace(): void {
-    this.watchdog.placed();
-    this.noteBegun();
+    this.options = options;
   }
 
   onSent(): void {
-    if (this.phase !== 'over') this.options.onSent();
+    if (!this.isOver) this.options.onSent();
   }
 
-  onHead(status: number, headers: UpstreamHeaders): void {
-    if (this.phase === 'head') this.safely(() => this.begin(status, headers));
+  protected override begun(): void {
+    this.sentAt = this.options.clock.monotonic();
+    this.health = this.options.onBegun();
   }
 
-  onData(chunk: Buffer): void {
-    this.watchdog.fed(chunk.length);
+  protected override answered(status: number, headers: UpstreamHeaders): void {
+    this.safely(() => this.begin(status, headers));
+  }
+
+  protected override received(chunk: Buffer): void {
     this.safely(() => this.take(chunk));
   }
 
-  onEnd(): void {
+  protected override finished(): void {
     this.safely(() => this.finish());
   }
 
-  onError(error: UpstreamError): void {
-    if (this.phase === 'over') return;
+  protected override failed(error: UpstreamError): void {
     if (error.answer) {
       const { candidate, clock } = this.options;
       return this.fail(codingFailure(error.answer, candidate.route, clock.now()));
@@ -121,9 +97,22 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     this.fail(this.seen(transportFailure(error, this.options.call.request.repeatable)));
   }
 
-  /** The gateway stops: the client is told, in the stream if it has begun. */
-  shutDown(): void {
-    if (this.phase !== 'over') this.fail(shutdownFailure());
+  protected override lapsed(lapse: Lapse): void {
+    this.fail(this.isWaiting ? waitingFailure(lapse) : this.seen(lapseFailure(lapse)));
+  }
+
+  /** The client is told, in the stream if it has begun. */
+  protected override stopped(): void {
+    this.fail(shutdownFailure());
+  }
+
+  protected override clientLeft(): void {
+    const failure = abortedFailure(this.isWaiting);
+    this.abort();
+    this.health?.abandon();
+    if (this.phase !== 'committed') return this.options.resolve(failure);
+    this.relay?.body.destroy();
+    this.endStream?.({ failure: undefined, clientGone: true, finish: () => undefined });
   }
 
   /** Thrown into a transport, a bug would end the process instead of this one call. */
@@ -131,7 +120,7 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     try {
       step();
     } catch (thrown) {
-      if (this.phase === 'over') throw thrown;
+      if (this.isOver) throw thrown;
       if (isUnreadable(thrown)) return this.fail(invalidAnswerFailure('unreadable', this.status));
       if (this.phase === 'committed') this.options.onBug(thrown);
       this.fail(bugFailure(thrown));
@@ -153,8 +142,12 @@ export class Exchange implements UpstreamSink, ActiveExchange {
 
   private take(chunk: Buffer): void {
     if (this.phase === 'stream') return this.hold(chunk);
-    if (this.phase === 'committed') return this.forward(chunk);
-    if (this.phase === 'error' || this.phase === 'answer') this.gather(chunk);
+    if (this.phase === 'committed') {
+      const reader = this.reader as StreamReader;
+      this.forward(reader.push(chunk) ?? EMPTY);
+      return this.afterPush(reader);
+    }
+    if (this.phase !== 'head') this.gather(chunk);
   }
 
   private finish(): void {
@@ -167,7 +160,6 @@ export class Exchange implements UpstreamSink, ActiveExchange {
       case 'committed':
         return this.finishStream();
       case 'head':
-      case 'over':
     }
   }
 
@@ -218,7 +210,7 @@ export class Exchange implements UpstreamSink, ActiveExchange {
 
   /** The client may be gone, or time may be up, since the answer was there. */
   private endAnswer(answer: Awaited<ReturnType<typeof readAnswer>>): void {
-    if (this.phase !== 'answer') return;
+    if (this.isOver) return;
     if ('type' in answer) {
       const { reason, usage } = answer;
       return this.fail({ ...invalidAnswerFailure(reason, this.status), usage });
@@ -233,7 +225,7 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     const ready = reader.push(chunk);
     if (ready) this.chunks.push(ready);
     if (reader.failure && !reader.contentSeen) return this.discard(reader, reader.failure);
-    if (reader.contentSeen) this.commit();
+    if (reader.contentSeen) this.beginStream();
     else if (isFull(reader, this.options.maxAnswerBytes))
       this.fail({ ...invalidAnswerFailure('no_content', this.status), usage: reader.usage });
   }
@@ -243,47 +235,29 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     this.fail({ ...streamFailure(failure, this.options.candidate.route), usage });
   }
 
-  private commit(): void {
-    const { clock, call } = this.options;
+  private beginStream(): void {
+    const { call, resolve } = this.options;
+    const { headers } = this;
     const reader = this.reader as StreamReader;
-    const relay = createRelay({
-      clock,
-      keepAlive: call.request.protocol.keepAlive?.(call.peek),
-      onDrain: () => {
-        if (this.phase === 'over') return;
-        this.watchdog.paused(false);
-        this.upstream?.resume();
-      },
-    });
-    this.relay = relay;
+    const relay = this.commit(call.request.protocol.keepAlive?.(call.peek));
     this.phase = 'committed';
-    this.watchdog.committed();
     this.noteContent();
-    const ended = new Promise<StreamEnd>((resolve) => {
-      this.endStream = resolve;
+    const ended = new Promise<StreamEnd>((end) => {
+      this.endStream = end;
     });
-    this.pass(this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks));
+    this.forward(
+      this.chunks.length === 1 ? (this.chunks[0] as Buffer) : Buffer.concat(this.chunks),
+    );
     this.chunks.length = 0;
-    const abort = (): void => this.onClientGone();
-    this.options.resolve({ type: 'stream', headers: this.headers, reader, relay, ended, abort });
+    resolve({ type: 'stream', headers, reader, relay, ended, abort: () => this.giveUp() });
     this.afterPush(reader);
   }
 
-  private forward(chunk: Buffer): void {
-    const reader = this.reader as StreamReader;
-    this.pass(reader.push(chunk) ?? EMPTY);
-    this.afterPush(reader);
-  }
-
-  private pass(bytes: Buffer): void {
+  /** The last bytes of a stream wait for the settlement of the call. */
+  private forward(bytes: Buffer): void {
     this.options.call.content?.add(bytes);
-    if (this.reader?.ended) {
-      this.lastBytes = bytes;
-      return;
-    }
-    if (this.relay?.write(bytes) !== false) return;
-    this.watchdog.paused(true);
-    this.upstream?.pause();
+    if (this.reader?.ended) this.lastBytes = bytes;
+    else this.pass(bytes);
   }
 
   private afterPush(reader: StreamReader): void {
@@ -296,10 +270,10 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     const rest = reader.ended ? undefined : reader.end();
     if (this.phase === 'stream') {
       if (rest) this.chunks.push(rest);
-      if (reader.contentSeen) return this.commit();
+      if (reader.contentSeen) return this.beginStream();
       return this.discard(reader, reader.failure ?? { kind: 'truncated', message: '' });
     }
-    if (rest) this.pass(rest);
+    if (rest) this.forward(rest);
     if (reader.failure)
       return this.fail(streamFailure(reader.failure, this.options.candidate.route));
     this.close();
@@ -309,12 +283,10 @@ export class Exchange implements UpstreamSink, ActiveExchange {
 
   /** Before the commit the next candidate takes over; after it the client is told in its own protocol. */
   private fail(failure: AttemptFailure): void {
-    const wasCommitted = this.phase === 'committed';
-    this.close();
-    this.upstream?.abort();
+    this.abort();
     if (failure.fault) this.health?.fault(failure.fault, failure.retryAfterMs);
     else this.health?.abandon();
-    if (!wasCommitted) return this.options.resolve(failure);
+    if (this.phase !== 'committed') return this.options.resolve(failure);
     const { request, peek } = this.options.call;
     const told = toInBandError(failure);
     const frame = this.reader?.errorFrame?.(told) ?? request.protocol.errorFrame?.(told, peek);
@@ -322,45 +294,15 @@ export class Exchange implements UpstreamSink, ActiveExchange {
     this.endStream?.({ failure, clientGone: false, finish });
   }
 
-  private onLapse(lapse: Lapse): void {
-    if (this.phase === 'over') return;
-    const isWaiting = this.upstream?.isWaiting;
-    this.fail(isWaiting ? waitingFailure(lapse) : this.seen(lapseFailure(lapse)));
-  }
-
   /** With the status of a head that had arrived before. */
   private seen(failure: AttemptFailure): AttemptFailure {
     return this.phase === 'head' ? failure : { ...failure, upstreamStatus: this.status };
-  }
-
-  private onClientGone(): void {
-    if (this.phase === 'over') return;
-    const wasCommitted = this.phase === 'committed';
-    const failure = abortedFailure(this.upstream?.isWaiting);
-    this.close();
-    this.upstream?.abort();
-    this.health?.abandon();
-    if (!wasCommitted) return this.options.resolve(failure);
-    this.relay?.body.destroy();
-    this.endStream?.({ failure: undefined, clientGone: true, finish: () => undefined });
-  }
-
-  private noteBegun(): void {
-    this.sentAt = this.options.clock.monotonic();
-    this.health = this.options.onBegun();
   }
 
   private noteContent(): void {
     const now = this.options.clock.monotonic();
     this.options.call.record.firstContentAt ??= now;
     this.health?.success(now - this.sentAt);
-  }
-
-  private close(): void {
-    this.phase = 'over';
-    this.options.active.delete(this);
-    this.watchdog.stop();
-    this.forgetClient();
   }
 }
 
