@@ -16,7 +16,7 @@ import { costOf } from '../usage/spend/pricing.ts';
 import { holderOf } from '../usage/principal.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { ActiveExchanges } from './active-exchanges.ts';
-import { Exchange } from './exchange.ts';
+import { createExchange } from './exchange.ts';
 import type { AttemptResult } from './exchange-options.ts';
 import { abortedFailure, unsupportedFailure } from './failures.ts';
 import { letGo } from './let-go.ts';
@@ -109,7 +109,7 @@ async function attempt(
   const transport = deps.transportFor(route.provider, holderOf(call.request.principal));
   let startedAt = clock.monotonic();
   const result = await new Promise<AttemptResult>((resolve) => {
-    const exchange = new Exchange({
+    const exchange = createExchange({
       clock,
       call,
       candidate,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ActiveExchanges } from '../../src/inference/active-exchanges.ts';
-import { Exchange } from '../../src/inference/exchange.ts';
+import { createExchange } from '../../src/inference/exchange.ts';
 import type { AttemptResult } from '../../src/inference/exchange-options.ts';
 import type { Call, ClientConnection } from '../../src/inference/types.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
@@ -89,7 +89,7 @@ function setup({ stream = true, protocol = {}, responseModel, total }: Setup = {
   const active = new ActiveExchanges();
   const results: AttemptResult[] = [];
   const bugs: unknown[] = [];
-  const exchange = new Exchange({
+  const exchange = createExchange({
     clock,
     call,
     candidate: { protocol: 'chat', model: call.model, route },

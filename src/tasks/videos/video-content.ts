@@ -30,7 +30,6 @@ export interface VideoContentOptions extends Pick<CallDeps, 'active'> {
  */
 export class VideoContent extends UpstreamStream {
   readonly #options: VideoContentOptions;
-  #begun = false;
 
   constructor(options: VideoContentOptions) {
     const { clock, route, response, active } = options;
@@ -43,7 +42,6 @@ export class VideoContent extends UpstreamStream {
 
   protected override answered(status: number, headers: UpstreamHeaders): void {
     if (status !== 200 && status !== 206 && status !== 416) return this.#fail(refusalOf(status));
-    this.#begun = true;
     const { body } = this.commit(NOTHING);
     this.#options.resolve({ type: 'stream', status, headers: headersOf(headers), body });
   }
@@ -76,8 +74,8 @@ export class VideoContent extends UpstreamStream {
 
   #fail(error: GatewayError): void {
     this.abort();
-    if (!this.#begun) return this.#options.reject(error);
-    this.relay?.body.destroy();
+    if (!this.relay) return this.#options.reject(error);
+    this.relay.body.destroy();
     this.#options.response.destroy();
   }
 }
