@@ -175,7 +175,7 @@ export abstract class CandidateExchange extends UpstreamStream {
     );
   }
 
-  /** With the status of a head that had arrived before. */
+  /** Adds the status of a head that had arrived before. */
   #seen(failure: AttemptFailure): AttemptFailure {
     return this.status === 0 ? failure : { ...failure, upstreamStatus: this.status };
   }

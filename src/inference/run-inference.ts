@@ -74,7 +74,7 @@ function wasAsked({ outcome }: AttemptRecord): boolean {
   return outcome !== UNSUPPORTED;
 }
 
-/** Made here when no candidate gave one, for calls that have such an answer. */
+/** Answer of our own when no candidate gave one, for calls that have such an answer. */
 function localAnswer({ request, peek }: Call, error: GatewayError): Buffer | undefined {
   return isProviders(error) ? request.protocol.answerLocally?.(peek) : undefined;
 }
@@ -252,7 +252,7 @@ function found(committed: CommittedResult): Findings {
   return committed.type === 'answer' ? committed.answer : committed.reader;
 }
 
-/** What this answer leaves at its provider must be known before the client can refer to it. */
+/** Notes what this answer leaves at its provider, before the client can refer to it. */
 function keepPins(
   { record, request }: Call,
   { pins, losses }: Findings,
@@ -270,7 +270,7 @@ function asPersistence(thrown: unknown): never {
   throw new GatewayError('persistence_failed', { cause: thrown });
 }
 
-/** What a candidate of another protocol did not get (requirement chat.request.translated-fields). */
+/** Names the fields that a candidate of another protocol did not get (requirement chat.request.translated-fields). */
 function noteDropped({ record }: Call, headers: ResponseHeaders): void {
   if (record.losses.length === 0) return;
   const names = record.losses.filter((name) => /^[\x21-\x2b\x2d-\x7e]+$/.test(name));

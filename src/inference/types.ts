@@ -93,7 +93,7 @@ export interface PipeableBody {
   destroy(): void;
 }
 
-/** What the client gets. */
+/** Answer for the client. */
 export type CallResult =
   | {
       readonly type: 'body';
@@ -108,15 +108,15 @@ export type CallResult =
       readonly body: PipeableBody;
     };
 
-/** How one candidate failed before anything reached the client. */
+/** Failure of one candidate, before anything reached the client. */
 export interface AttemptFailure {
   readonly type: 'failed';
   /** `retry-here` once, `next-candidate`, or `fatal`: the client's own fault, answered at once. */
   readonly action: 'retry-here' | 'next-candidate' | 'fatal';
-  /** For the record: `status_503`, `timeout_first_content`, `connect` … */
+  /** Name in the record: `status_503`, `timeout_first_content`, `connect` … */
   readonly reason: string;
   readonly upstreamStatus: number | null;
-  /** What the client is told if no candidate is left. */
+  /** Error for the client if no candidate is left. */
   readonly error: GatewayError;
   /** Undefined: says nothing about the candidate's health. */
   readonly fault: FaultKind | undefined;

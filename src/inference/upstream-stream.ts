@@ -31,7 +31,7 @@ export interface UpstreamStreamOptions {
 /**
  * One upstream exchange on its way to a client, as the transport's sink: watches its time, notices a
  * client that leaves and a gateway that stops, and passes bytes on as fast as the client takes them.
- * What the events mean is the subclass's business; none reaches it once the exchange is over.
+ * A subclass gives the events their meaning; none reaches it once the exchange is over.
  */
 export abstract class UpstreamStream implements UpstreamSink, ActiveExchange {
   slot: number | undefined;

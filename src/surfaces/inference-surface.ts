@@ -22,9 +22,9 @@ import type { ReceivedForm } from './read-form.ts';
 
 /** A public inference endpoint: its wire protocol and how it is spoken to (contract: Endpoints). */
 export interface InferenceSurface {
-  /** As records and reports name it. */
+  /** Name in records and reports. */
   readonly name: string;
-  /** In the router's notation. */
+  /** Paths in the router's notation. */
   readonly paths: readonly string[];
   readonly family: Family;
   readonly protocol: WireProtocol;
@@ -34,10 +34,10 @@ export interface InferenceSurface {
   readonly free?: boolean;
   /** The only type of model that it takes; any other answers 400. Absent: whatever speaks the protocol. */
   readonly modelType?: ModelType;
-  /** Whether `multipart/form-data` is taken: `also`, or `only` (anything else answers 400). Default never. */
+  /** Takes `multipart/form-data`: `also`, or `only` (anything else answers 400). Default never. */
   readonly forms?: 'also' | 'only';
   /**
-   * What the address says, where it says more than the protocol. Throws `not_found` or
+   * Reads an address that says more than the protocol. Throws `not_found` or
    * `model_not_found`. Default: the content type alone.
    */
   readonly address?: (exchange: HttpExchange, catalog: Catalog) => RequestAddress;
@@ -54,9 +54,9 @@ export interface SurfaceDeps extends GateDeps {
   /** Bytes. */
   maxBodyBytes: number;
   bodyValues: ValueBound;
-  /** For forms. */
+  /** Spools of forms. */
   spools: Spools;
-  /** Who looks after work that outlives its call, by protocol. */
+  /** Trackers of work that outlives its call, by protocol. */
   trackers?: ReadonlyMap<Protocol, TaskTracker>;
 }
 

@@ -4,7 +4,7 @@ import type { Job } from '../jobs/jobs.ts';
 import type { PayingKey } from '../usage/principal.ts';
 import type { TaskRecord } from './task-rows.ts';
 
-/** How the tasks of a family are named, who finds them, and under which id they are charged. */
+/** Rules by which the tasks of a family are named, found and charged. */
 export interface Identity<R extends TaskRecord> {
   /** Owner of the task's row; nobody else finds it. */
   ownerOf(payer: PayingKey): string;

@@ -94,14 +94,14 @@ export class TaskService<R extends TaskRecord, S extends object> implements Open
     return this.#deps.charges.hold({ id, principal: request.principal, at: request.at, bound });
   }
 
-  /** As last seen. Throws `not_found`. */
+  /** Finds a task as it was last seen. Throws `not_found`. */
   async find(owner: string, id: string): Promise<Entry<R>> {
     const entry = await this.rows.find(owner, id);
     if (!entry) throw new GatewayError('not_found', { message: `${this.#family.name} not found` });
     return entry;
   }
 
-  /** As it is now, or as last seen when the provider tells nothing. Throws `not_found`. */
+  /** Finds a task as it is now, or as last seen when the provider tells nothing. Throws `not_found`. */
   async look(owner: string, id: string): Promise<Entry<R>> {
     const entry = await this.find(owner, id);
     return (await orLater(this.lookUp(entry)))?.entry ?? entry;
@@ -208,7 +208,7 @@ export class TaskService<R extends TaskRecord, S extends object> implements Open
 
   /**
    * Sees one task to its end when nobody asks for it, less and less often: every minute in the end.
-   * What its provider has lost, or has not ended within a week, is closed.
+   * Closes one that its provider has lost, or has not ended within a week.
    */
   async poll({ job, signal }: JobRun): Promise<JobResult> {
     const { identity, isReserved, pollMs } = this.#family;

@@ -43,12 +43,12 @@ export const SURFACES: readonly InferenceSurface[] = [
   contentTasksSurface,
 ];
 
-/** What clients can speak; of several endpoints of one protocol the first stands for it. */
+/** Protocols of clients; the first of several endpoints of one protocol stands for it. */
 export const CLIENT_PROTOCOLS: readonly WireProtocol[] = SURFACES.map(
   ({ protocol }) => protocol,
 ).filter(({ id }, index, all) => all.findIndex((one) => one.id === id) === index);
 
-/** What public endpoints stand on, those included whose work outlives the call. */
+/** Parts that public endpoints need, those included whose work outlives the call. */
 export interface PublicDeps extends SurfaceDeps {
   readonly store: Store;
   readonly tasks: ReturnType<typeof openTasks>;
@@ -58,7 +58,7 @@ export interface PublicDeps extends SurfaceDeps {
   readonly readsEveryCarrier: boolean;
 }
 
-/** What clients call with their keys. */
+/** Routes that clients call with their keys. */
 export function publicRoutes(deps: PublicDeps): RouteSpec[] {
   const { interactions, videos } = deps.tasks;
   const trackers = trackersOf(deps.tasks);

@@ -24,7 +24,7 @@ export interface CallDone {
 }
 
 export interface ModelQuestion {
-  /** Of the record. */
+  /** Id of the record. */
   readonly id: string;
   readonly call: ModelCall;
   readonly principal: Principal;

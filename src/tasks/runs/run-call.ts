@@ -22,7 +22,7 @@ export interface ModelCall {
   readonly address: RequestAddress;
 }
 
-/** In the order in which they are preferred where a provider speaks several. */
+/** Surfaces in order of preference, where a provider speaks several. */
 const LLM_SURFACES = [chatSurface, responsesSurface, messagesSurface, generateContentSurface];
 /** There is one endpoint for each of the other types. */
 const SURFACES: Partial<Record<ModelType, InferenceSurface>> = {
@@ -30,7 +30,7 @@ const SURFACES: Partial<Record<ModelType, InferenceSurface>> = {
   image: imagesSurface,
   video: videosSurface,
 };
-/** What the gateway says in their place, or what a run has no use for. */
+/** Members that the gateway sets itself, or that a run has no use for. */
 const KEPT = ['model', 'stream'];
 
 /**

@@ -25,7 +25,7 @@ export interface RunHandlersDeps extends GateDeps {
   readonly inference: { readonly ledger: Ledger; readonly active: ActiveExchanges };
   readonly maxBodyBytes: number;
   readonly bodyValues: ValueBound;
-  /** How long a call waits for the end of its run, in ms. */
+  /** Milliseconds that a call waits for the end of its run. */
   readonly runWaitMs: number;
 }
 

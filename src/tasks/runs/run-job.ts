@@ -48,7 +48,7 @@ export interface RunJobDeps extends ModelDeps {
   admit(payer: PayingKey): Promise<Admitted | undefined>;
 }
 
-/** What became of the work of a run. */
+/** Outcome of the work of a run. */
 type Outcome = Pick<RunRecord, 'error' | 'cost'> & {
   readonly output?: Buffer | undefined;
   readonly usage?: RunRecord['usage'];
@@ -134,7 +134,7 @@ async function call(
   return { isVideo: model.type === 'video', done: await callModel(question, deps) };
 }
 
-/** What a call left behind, or a call that nobody can tell the outcome of. */
+/** Goes on with what a call left behind, or ends a run whose outcome nobody can tell. */
 async function goOn(entry: RunEntry, deps: RunJobDeps): Promise<JobResult> {
   const { value: record } = entry;
   const id = record.video ?? siblingOf(record.call, 'video');

@@ -5,7 +5,7 @@ import type { TaskStatus } from '../task-family.ts';
 /** The durable job that does the run of the same id. */
 export const RUN_JOB = 'run';
 
-/** What to call back, and under which id. */
+/** Address to call back, and the id of the message. */
 export interface RunWebhook {
   /** `msg_…` */
   readonly id: string;
@@ -44,5 +44,5 @@ export const isOver = ({ status }: Pick<RunRecord, 'status'>): boolean =>
 /** `code` of a run whose call was under way when its process stopped: it may have been carried out. */
 export const INTERRUPTED = 'interrupted';
 
-/** Where the URL of a run is sealed for. */
+/** Place for which the URL of a run is sealed. */
 export const webhookPlace = (id: string): string => `run/${id}/webhook_url`;

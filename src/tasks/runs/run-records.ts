@@ -11,7 +11,7 @@ export type RunEntry = Entry<RunRecord>;
 
 /** Runs by organization. Rejects with `StoreError`. */
 export interface RunRecords extends Pick<TaskRows<RunRecord>, 'find' | 'watch'> {
-  /** Together with its input, the job that does it and `also`; durable when it resolves. */
+  /** Stores a run with its input, its job and `also`; durable when it resolves. */
   add(record: RunRecord, input: Buffer, also?: readonly Op[]): Promise<void>;
   /** Its input, or its output once it is over; undefined when there is none, or no longer. */
   content(record: RunRecord): Promise<Buffer | undefined>;

@@ -26,7 +26,7 @@ export interface RunServiceOptions extends Omit<RunJobDeps, 'records' | 'webhook
   readonly jobs: Jobs;
   readonly webhooks: Pick<Webhooks, 'toSend' | 'check'>;
   readonly ids: IdSource;
-  /** How long a run that is over is kept, in ms. */
+  /** Milliseconds that a run which is over is kept. */
   readonly keepMs: number;
 }
 
@@ -52,13 +52,13 @@ export interface RunService {
   create(order: RunOrder): Promise<RunRecord>;
   /** Throws `not_found`. */
   find(organization: string, id: string): Promise<RunRecord>;
-  /** As it stands when it is over or the wait is. Throws `not_found`. */
+  /** Waits for the end of a run, or of the wait. Throws `not_found`. */
   wait(organization: string, id: string, options: WaitOptions): Promise<RunRecord>;
-  /** As clients see it. */
+  /** Body that clients see. */
   show(record: RunRecord): Promise<Buffer>;
-  /** What a webhook tells of a run; undefined when the run is gone. */
+  /** Body of a webhook; undefined when the run is gone. */
   render(delivery: Delivery): Promise<string | undefined>;
-  /** Of the kind `run`. */
+  /** Handler of jobs of the kind `run`. */
   readonly handler: JobHandler;
 }
 

@@ -10,7 +10,7 @@ import { clientHeaders } from '../../upstream/response-headers.ts';
 import { onceClosed } from '../../surfaces/http-exchange.ts';
 import type { UpstreamHeaders, UpstreamRequest } from '../../upstream/transport.ts';
 
-/** Of the head of an answer in bytes: what a client needs to read them in pieces. */
+/** Headers that a client needs to read an answer in pieces. */
 const PASSED = ['content-length', 'content-range', 'accept-ranges'] as const;
 const NOTHING = Buffer.alloc(0);
 

@@ -20,7 +20,7 @@ export interface VideoDeps extends GateDeps {
   inference: Pick<InferenceDeps, 'clock' | 'transportFor' | 'active'>;
 }
 
-/** What clients do with tasks once they are created (decisions: Native video tasks). */
+/** Handlers for tasks that are created (decisions: Native video tasks). */
 export interface VideoHandlers {
   /** `GET /v1/videos`: `after`, `limit`, `order`. */
   readonly list: Handler;
@@ -114,7 +114,7 @@ function openContent(
   });
 }
 
-/** What follows the path, decoded. Throws `not_found` where that names nothing. */
+/** Segments behind the path, decoded. Throws `not_found` where they name nothing. */
 function segmentsOf({ path }: HttpExchange, below: string): [string, ...string[]] {
   try {
     const [id = '', ...rest] = path

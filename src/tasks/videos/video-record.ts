@@ -10,7 +10,7 @@ export interface VideoRecord extends TaskRecord {
   readonly updatedAt: number;
   /** Length of the clip, as the client asked for it. */
   readonly askedSeconds: number | null;
-  /** As last seen. */
+  /** State that was last seen. */
   readonly video: Video;
   readonly settlement: Settlement;
 }
