@@ -1,12 +1,14 @@
 import { Buffer } from 'node:buffer';
 import { describe, expect, it } from 'vitest';
+import { ActiveExchanges } from '../../../src/inference/active-exchanges.ts';
+import type { Call } from '../../../src/inference/types.ts';
 import { createJobs } from '../../../src/jobs/create-jobs.ts';
 import { toVideo } from '../../../src/protocols/videos/video.ts';
 import type { Video } from '../../../src/protocols/videos/video.ts';
 import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
-import { createVideoDesk } from '../../../src/tasks/videos/video-desk.ts';
-import { createVideoRecords, VIDEO_POLL } from '../../../src/tasks/videos/video-records.ts';
-import type { VideoRecord } from '../../../src/tasks/videos/video-records.ts';
+import { pollsOf } from '../../../src/tasks/open-tasks.ts';
+import type { VideoRecord } from '../../../src/tasks/videos/video-record.ts';
+import { openVideos } from '../../../src/tasks/videos/video-task.ts';
 import { UpstreamError } from '../../../src/upstream/transport.ts';
 import type { Transport, UpstreamRequest } from '../../../src/upstream/transport.ts';
 import { createCharges } from '../../../src/usage/spend/create-charges.ts';
@@ -21,7 +23,7 @@ const KEY = { kind: 'key', id: 'key_1' } as const;
 
 type Answer = { status: number; body?: object | string } | 'down';
 
-/** A desk with one task, whose provider answers as the test says. */
+/** One task, whose provider answers as the test says. */
 async function setUp() {
   const clock = createFakeClock();
   const store = createFaultyStore(openMemoryStore(clock));
@@ -47,12 +49,19 @@ async function setUp() {
   const provider = fakeAccount('studio', { protocols: { videos: { path: '/videos' } } });
   const route = fakeRoute('studio', { provider, protocols: new Set(['videos'] as const) });
   let catalog = fakeCatalog(fakeModel('v/film', [route], { type: 'video' }));
-  const desk = createVideoDesk({
+  const videos = openVideos({
     store,
     jobs,
     charges,
-    inference: { clock, transportFor: () => transport },
+    inference: {
+      clock,
+      transportFor: () => transport,
+      maxAnswerBytes: 1_000,
+      active: new ActiveExchanges(),
+    },
     catalog: () => catalog,
+    resultsKeptMs: null,
+    interactionWaitMs: 0,
   });
   const limited = principal({ keySpend: { lifetime: 10_000 } });
   const record: VideoRecord = {
@@ -71,17 +80,18 @@ async function setUp() {
     video: toVideo({ status: 'queued', prompt: 'a fox', size: '720x1280' }) as Video,
     settlement: 'reserved',
   };
-  await createVideoRecords(store, jobs).add(record, { call: 'req_1', pollInMs: 2_000 });
-  await charges.hold({ id: 'video_1', at: clock.now(), principal: limited, bound: 1_250 });
-  jobs.start(new Map([[VIDEO_POLL, desk.poll]]));
+  const request = { id: 'req_1', at: clock.now(), principal: limited };
+  const call = { request, bound: 1_250 } as Call;
+  await videos.add(call, record);
+  await videos.hold(call, record);
+  jobs.start(pollsOf({ videos }));
   return {
     clock,
     store,
-    desk,
     asked,
     answers: (next: Answer) => void (answer = next),
     forgetProvider: () => void (catalog = fakeCatalog()),
-    look: () => desk.look('org_1', 'video_1'),
+    look: async () => (await videos.look('org_1', 'video_1')).value,
     spent: async () => (await readSpend({ store }, KEY, clock.now())).lifetime,
     jobsLeft: async () => (await store.list({ prefix: ['job'] })).length,
     pass: async (ms: number, step = 1_000) => {

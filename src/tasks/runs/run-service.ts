@@ -7,13 +7,14 @@ import type { Principal } from '../../usage/principal.ts';
 import type { Delivery } from '../../webhooks/delivery.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import { isVisible } from '../../surfaces/models.ts';
+import { siblingOf } from '../identity.ts';
 import { createInputChecker } from './check-input.ts';
 import type { InputChecker } from './check-input.ts';
 import type { RunRequest } from './read-run-request.ts';
 import { toModelCall } from './run-call.ts';
 import { createRunJob } from './run-job.ts';
 import type { RunJobDeps } from './run-job.ts';
-import { isOver, siblingOf, webhookPlace } from './run-record.ts';
+import { isOver, webhookPlace } from './run-record.ts';
 import type { RunRecord } from './run-record.ts';
 import { createRunRecords } from './run-records.ts';
 import type { RunRecords } from './run-records.ts';
@@ -21,11 +22,11 @@ import { toRunBody, toRunEvent } from './run-views.ts';
 import { waitForRun } from './wait-for-run.ts';
 import type { WaitOptions } from './wait-for-run.ts';
 
-export interface RunDeskOptions extends Omit<RunJobDeps, 'records' | 'webhooks'> {
+export interface RunServiceOptions extends Omit<RunJobDeps, 'records' | 'webhooks'> {
   readonly jobs: Jobs;
   readonly webhooks: Pick<Webhooks, 'toSend' | 'check'>;
   readonly ids: IdSource;
-  /** How long a run that is over is kept, in ms. */
+  /** Milliseconds that a run which is over is kept. */
   readonly keepMs: number;
 }
 
@@ -42,7 +43,7 @@ export interface RunOrder {
 }
 
 /** Runs of models and APIs (contract: Capability runner); its only state is the store. */
-export interface RunDesk {
+export interface RunService {
   /**
    * Durable when it resolves; nothing was sent to a provider yet.
    *
@@ -51,17 +52,17 @@ export interface RunDesk {
   create(order: RunOrder): Promise<RunRecord>;
   /** Throws `not_found`. */
   find(organization: string, id: string): Promise<RunRecord>;
-  /** As it stands when it is over or the wait is. Throws `not_found`. */
+  /** Waits for the end of a run, or of the wait. Throws `not_found`. */
   wait(organization: string, id: string, options: WaitOptions): Promise<RunRecord>;
-  /** As clients see it. */
+  /** Body that clients see. */
   show(record: RunRecord): Promise<Buffer>;
-  /** What a webhook tells of a run; undefined when the run is gone. */
+  /** Body of a webhook; undefined when the run is gone. */
   render(delivery: Delivery): Promise<string | undefined>;
-  /** Of the kind `run`. */
+  /** Handler of jobs of the kind `run`. */
   readonly handler: JobHandler;
 }
 
-export function createRunDesk(options: RunDeskOptions): RunDesk {
+export function createRunService(options: RunServiceOptions): RunService {
   const { store, jobs, clock, keepMs } = options;
   const records = createRunRecords(store, jobs, keepMs);
   const checker = createInputChecker();
@@ -93,7 +94,7 @@ export function createRunDesk(options: RunDeskOptions): RunDesk {
   };
 }
 
-interface CreateDeps extends Pick<RunDeskOptions, 'catalog' | 'sealer' | 'webhooks'> {
+interface CreateDeps extends Pick<RunServiceOptions, 'catalog' | 'sealer' | 'webhooks'> {
   readonly records: RunRecords;
   readonly checker: InputChecker;
 }
