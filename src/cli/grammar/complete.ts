@@ -1,3 +1,4 @@
+import { isListed, KINDS, kindsWhere, type Collection } from '../../core/kinds.ts';
 import { findCommand, parentOf, shownName } from '../command.ts';
 import type { CommandSpec, FlagSpec } from '../command.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
@@ -14,35 +15,18 @@ export interface Candidates {
   given: Readonly<Record<string, string>>;
 }
 
-export type NameKind = (typeof GROUPS)[number] | 'contexts';
+export type NameKind = Collection | 'contexts' | 'runs' | 'sessions';
 
 /** Groups whose subcommands take the name of one. */
-const GROUPS = [
-  'agents',
-  'apis',
-  'credentials',
-  'deployments',
-  'files',
-  'keys',
-  'models',
-  'organizations',
-  'providers',
-  'runs',
-  'services',
-  'sessions',
-  'skills',
-] as const;
+const GROUPS: readonly NameKind[] = [...kindsWhere(isListed), 'runs', 'sessions'];
 
 /** By the name of a flag or an argument. */
 const NAMED: Readonly<Record<string, NameKind>> = {
-  agent: 'agents',
+  ...Object.fromEntries(
+    kindsWhere(({ isArgument = false }) => isArgument).map((kind) => [KINDS[kind].name, kind]),
+  ),
   context: 'contexts',
-  deployment: 'deployments',
-  key: 'keys',
-  model: 'models',
-  organization: 'organizations',
   run: 'runs',
-  service: 'services',
   session: 'sessions',
 };
 
