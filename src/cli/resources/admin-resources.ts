@@ -17,6 +17,11 @@ const PATHS = {
   deployment: 'deployments',
 } as const satisfies Record<Parameters<ResourceClient['list']>[0], AdminKind>;
 
+/** Word by which the client knows a kind. */
+export function adminKind(kind: keyof typeof PATHS): (typeof PATHS)[keyof typeof PATHS] {
+  return PATHS[kind];
+}
+
 function toInventoryClient(client: Client): InventoryClient {
   const inventories = client.admin('inventories');
   return {
