@@ -27,7 +27,7 @@ const ENTRIES = {
  */
 const GROUPS = {
   version: ['cli/package-version'],
-  commands: ['cli/all-commands', 'cli/command', 'cli/global-flags', 'cli/style'],
+  commands: ['cli/all-commands', 'cli/command', 'cli/global-flags', 'cli/load-flags', 'cli/style'],
   core: [
     'cli/cli-error',
     'client/client-error',

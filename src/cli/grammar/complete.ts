@@ -26,6 +26,7 @@ const NAMED: Readonly<Record<string, NameKind>> = {
     kindsWhere(({ isArgument = false }) => isArgument).map((kind) => [KINDS[kind].name, kind]),
   ),
   context: 'contexts',
+  route: 'providers',
   run: 'runs',
   session: 'sessions',
 };
@@ -41,7 +42,11 @@ export function completeWords(
   const flag = asked ?? flags.find((one) => one.name === name && one.type !== 'boolean');
   if (flag !== undefined) {
     const start = asked === undefined ? current.slice(prefix.length) : current;
-    return offer(flag.choices ?? [], start, { prefix, given, names: NAMED[flag.name] });
+    return offer(flag.choices ?? flag.offers ?? [], start, {
+      prefix,
+      given,
+      names: NAMED[flag.name],
+    });
   }
   if (current.startsWith('-')) {
     return offer([...flags.map((one) => `--${one.name}`), '--help'], current, { given });

@@ -120,7 +120,7 @@ export function flagRow(flag: FlagSpec, command?: CommandSpec): [string, string]
   const short = flag.short === undefined ? '    ' : `-${flag.short}, `;
   const value = flag.type === 'boolean' ? '' : ` ${flag.value ?? flag.type.toUpperCase()}`;
   const facts = [
-    flag.choices?.join('|'),
+    (flag.choices ?? flag.offers)?.join('|'),
     flag.repeatable ? 'repeatable' : undefined,
     flag.default === undefined ? undefined : `default ${flag.default}`,
     flagEnv(flag, command),

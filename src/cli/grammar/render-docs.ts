@@ -60,9 +60,10 @@ function flagTable(command: CommandSpec): string {
 function row(flag: (typeof GLOBAL_FLAGS)[number], variable: string): string {
   const short = flag.short === undefined ? '' : `-${flag.short}, `;
   const value = flag.type === 'boolean' ? '' : ` ${flag.value ?? flag.type.toUpperCase()}`;
+  const choices = flag.choices ?? flag.offers;
   const facts = [
     flag.description,
-    flag.choices && `One of ${flag.choices.join(', ')}`,
+    choices && `One of ${choices.join(', ')}`,
     flag.repeatable && 'May be repeated',
     flag.default !== undefined && `Default: ${flag.default}`,
   ].filter((fact) => typeof fact === 'string');

@@ -1,4 +1,5 @@
 import type { ArgSpec, CommandSpec } from '../command.ts';
+import { updateCommand } from './write-commands.ts';
 import { ID, IGNORE_NOT_FOUND, ORGANIZATION, VALUE_FLAGS } from './shared-words.ts';
 
 const FOLDER: ArgSpec = {
@@ -80,6 +81,17 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     ],
     load: () => import('../commands/agents/credentials-create.ts'),
   },
+  updateCommand({
+    kind: 'credential',
+    group: 'credentials',
+    one: 'a Credential',
+    update: [
+      {
+        command: 'gateway credentials update sec_01 --weight 3',
+        note: 'Three times as many turns; `credentials rotate` gives a new value',
+      },
+    ],
+  }),
   {
     name: 'credentials rotate',
     summary: 'Replace the value of a Credential',

@@ -1,4 +1,5 @@
 import type { ArgSpec, CommandSpec, FlagSpec } from '../command.ts';
+import { writeCommands } from './write-commands.ts';
 import { FROM, IGNORE_NOT_FOUND, LIMIT, RANGE, SINCE } from './shared-words.ts';
 
 const DEPLOYMENT: ArgSpec = {
@@ -37,7 +38,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'deployments',
     aliases: ['schedules'],
-    summary: 'List, pause, unpause and archive Schedules',
+    summary: 'Create, change, pause and archive Schedules',
     examples: [{ command: 'gateway schedules list', note: 'The newest first' }],
   },
   {
@@ -69,6 +70,22 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/schedules/deployments-get.ts'),
   },
+  ...writeCommands({
+    kind: 'deployment',
+    group: 'deployments',
+    one: 'a Schedule',
+    create: [
+      {
+        command:
+          "gateway schedules create report --cron '0 7 * * 1-5' --timezone Europe/Berlin --agent reporter --message 'Write the report.'",
+        note: 'Weekdays at seven, in Berlin',
+      },
+    ],
+    update: [
+      { command: "gateway schedules update report --cron '30 6 * * *'", note: 'At another time' },
+      { command: 'gateway schedules update report --clear schedule', note: 'By hand alone' },
+    ],
+  }),
   {
     name: 'deployments pause',
     summary: 'Keep a Schedule from firing',

@@ -1,5 +1,6 @@
 import type { CommandSpec } from '../command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
+import { writeCommands } from './write-commands.ts';
 import { ID, IGNORE_NOT_FOUND, LIMIT, ORGANIZATION, RANGE } from './shared-words.ts';
 
 /** Commands that call a gateway. */
@@ -38,7 +39,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'models',
-    summary: 'List models, see their prices and where requests go',
+    summary: 'Create, change and list models, see where requests go',
     examples: [{ command: 'gateway models list', note: 'What the key may use' }],
   },
   {
@@ -100,10 +101,35 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     ],
     load: () => import('../commands/models/models-explain.ts'),
   },
+  ...writeCommands({
+    kind: 'model',
+    group: 'models',
+    one: 'a model',
+    create: [
+      {
+        command: 'gateway models create openai/gpt-5-mini --route openai',
+        note: 'By one provider',
+      },
+      {
+        command: 'gateway models add acme/fast --route openai=gpt-5-mini --route azure -o yaml',
+        note: 'What gateway.yaml would say',
+      },
+    ],
+    update: [
+      {
+        command: 'gateway models update acme/fast --context-window 200000 --pricing.input 0.25',
+        note: 'What the vendor does not tell',
+      },
+      {
+        command: "gateway models update acme/fast --set 'routes[1].weight=3' --clear pricing",
+        note: 'A member of a list, and a field that goes',
+      },
+    ],
+  }),
   ...KEY_COMMANDS,
   {
     name: 'providers',
-    summary: 'See the providers that requests are routed to',
+    summary: 'Create, change and list what requests are routed to',
     examples: [{ command: 'gateway providers list', note: 'All of them' }],
   },
   {
@@ -123,9 +149,27 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/models/providers-get.ts'),
   },
+  ...writeCommands({
+    kind: 'provider',
+    group: 'providers',
+    one: 'a provider',
+    create: [
+      {
+        command: 'gateway providers create openai --kind openai --api-key env:OPENAI_API_KEY',
+        note: 'With the key of a variable, which is read now',
+      },
+      { command: 'gateway providers create acme -f acme.yaml', note: 'Fields of a file' },
+    ],
+    update: [
+      {
+        command: 'gateway providers update openai --api-key file:openai.key',
+        note: 'Another key',
+      },
+    ],
+  }),
   {
     name: 'apis',
-    summary: 'See upstream APIs that clients call by path',
+    summary: 'Create, change and list upstream APIs',
     examples: [{ command: 'gateway apis list', note: 'All of them' }],
   },
   {
@@ -143,10 +187,23 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/models/apis-get.ts'),
   },
+  ...writeCommands({
+    kind: 'api',
+    group: 'apis',
+    one: 'an upstream API',
+    create: [
+      {
+        command:
+          'gateway apis create weather --base-url https://weather.example --api-key env:WEATHER_KEY',
+        note: 'Clients call it below /v1/api/weather',
+      },
+    ],
+    update: [{ command: 'gateway apis update weather --methods GET', note: 'For reading alone' }],
+  }),
   {
     name: 'organizations',
     aliases: ['orgs'],
-    summary: 'See organizations, their limits and what they spent',
+    summary: 'Create and change organizations, see what they spent',
     examples: [{ command: 'gateway organizations list', note: 'All of them' }],
   },
   {
@@ -164,6 +221,23 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/account/organizations-get.ts'),
   },
+  ...writeCommands({
+    kind: 'organization',
+    group: 'organizations',
+    one: 'an organization',
+    create: [
+      {
+        command: 'gateway organizations create research --spending-limit.month 500',
+        note: 'With a limit for all of its keys',
+      },
+    ],
+    update: [
+      {
+        command: 'gateway organizations update research --credit 100 --label team=core',
+        note: 'What was paid in advance, and a label',
+      },
+    ],
+  }),
   {
     name: 'usage',
     summary: 'Show requests, tokens and cost',

@@ -1,11 +1,12 @@
 import type { CommandSpec } from '../command.ts';
+import { writeCommands } from './write-commands.ts';
 import { ID, IGNORE_NOT_FOUND, ORGANIZATION } from './shared-words.ts';
 
 /** Commands on what organizations keep for their Agents; they need a key with the scope admin. */
 export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'agents',
-    summary: 'List, show and archive Agents',
+    summary: 'Create, change, show and archive Agents',
     examples: [{ command: 'gateway agents list', note: 'All of them' }],
   },
   {
@@ -24,6 +25,21 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/agents/agents-get.ts'),
   },
+  ...writeCommands({
+    kind: 'agent',
+    group: 'agents',
+    one: 'an Agent',
+    create: [
+      {
+        command: 'gateway agents create helper --model acme/fast --system "Be brief."',
+        note: 'On a model',
+      },
+      { command: 'gateway agents create coder --harness coder', note: 'Of server.harnesses' },
+    ],
+    update: [
+      { command: 'gateway agents update helper --model.effort high', note: 'A new version of it' },
+    ],
+  }),
   {
     name: 'agents archive',
     summary: 'Archive an Agent',
@@ -36,7 +52,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'services',
     aliases: ['endpoints'],
-    summary: 'List Services, turn them on and off',
+    summary: 'Create and change Services, turn them on and off',
     examples: [{ command: 'gateway services list', note: 'All of them' }],
   },
   {
@@ -55,6 +71,23 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/services/services-get.ts'),
   },
+  ...writeCommands({
+    kind: 'service',
+    group: 'services',
+    one: 'a Service',
+    create: [
+      {
+        command: 'gateway services create Helper --slug helper --agent helper --protocols rest',
+        note: 'An Agent over REST',
+      },
+    ],
+    update: [
+      {
+        command: 'gateway services update Helper --protocols rest --protocols mcp',
+        note: 'Over MCP, too',
+      },
+    ],
+  }),
   {
     name: 'services disable',
     summary: 'Refuse all calls to a Service',

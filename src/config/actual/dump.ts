@@ -68,6 +68,17 @@ export function dump(options: DumpOptions): DumpedTree {
   };
 }
 
+/** Declares one object that exists, without what is at its default; secrets are references by name. */
+export function declareObject(
+  kind: KindName,
+  view: View,
+  actual: ActualState,
+): Record<string, unknown> {
+  const references = nameIds(actual);
+  const twins = twinIds(actual);
+  return toEntry(kindOf(kind), view, { actual, references, twins, skipDefaults: true });
+}
+
 /** Fields that are said only where they are not at their default. */
 const EXCEPTIONS: ReadonlySet<string> = new Set(['paused']);
 

@@ -7,7 +7,7 @@ import { kindOf, type KindName } from '../objects/kinds.ts';
 import { KnownObjects } from '../actual/known-objects.ts';
 import { withIgnored } from '../plan/ignored.ts';
 import { withoutLifecycle } from '../actual/lifecycle.ts';
-import { labelsOf, PRUNED_LABEL } from '../actual/ownership.ts';
+import { labelsOf, type Owner, PRUNED_LABEL } from '../actual/ownership.ts';
 import { ownedLabels } from '../plan/plan.ts';
 import type { PlanAction } from '../plan/plan-action.ts';
 import {
@@ -31,12 +31,20 @@ interface Target {
   readonly version: number;
 }
 
+export interface WriterOptions extends Pick<
+  ApplyOptions,
+  'client' | 'secrets' | 'runId' | 'pause' | 'signal'
+> {
+  /** Absent: what is written belongs to nobody, or stays whose it is. */
+  readonly owner?: Owner | undefined;
+}
+
 /** Writes the objects of one apply and remembers what they have become, so that references resolve. */
 export class ObjectWriter {
-  readonly #options: ApplyOptions;
+  readonly #options: WriterOptions;
   readonly #known: KnownObjects;
 
-  constructor(options: ApplyOptions, actual: ActualState) {
+  constructor(options: WriterOptions, actual: ActualState) {
     this.#options = options;
     this.#known = new KnownObjects(actual);
   }
@@ -111,15 +119,16 @@ export class ObjectWriter {
   #create(object: DesiredObject): Promise<View> {
     const { client, owner } = this.#options;
     const { kind, identity } = object;
-    const labels = ownedLabels(object, owner, this.actual);
+    const labels = owner ? ownedLabels(object, owner, this.actual) : object.labels;
     const body = { ...this.#resolvedFields(Object.entries(object.body), object), labels };
     return this.#again(
       () => client.create(kind, body, this.#nameOf(object)),
-      async () => {
-        const actual = { ...this.actual, [kind]: await client.list(kind) };
-        const [found] = findActual(kind, identity, actual);
-        return found && labelsOf(found)[owner.label] === owner.value ? found : undefined;
-      },
+      owner &&
+        (async () => {
+          const actual = { ...this.actual, [kind]: await client.list(kind) };
+          const [found] = findActual(kind, identity, actual);
+          return found && labelsOf(found)[owner.label] === owner.value ? found : undefined;
+        }),
     );
   }
 
@@ -154,7 +163,7 @@ export class ObjectWriter {
     const fields = new Set(planned.changes.map(({ field }) => field));
     const view = this.#known.get(planned.kind, planned.id);
     const changed = Object.entries(object.body).filter(([field]) => fields.has(field));
-    const unowned = planned.ownership === 'none';
+    const unowned = owner === undefined || planned.ownership === 'none';
     // What is switched on again, or reset, is a default that no file says.
     const { off = {} } = kindOf(object.kind);
     const standard = planned.changes
@@ -168,7 +177,9 @@ export class ObjectWriter {
     };
     if (unowned && !fields.has('labels')) return patch;
     const own = unowned ? object.labels : ownedLabels(object, owner, this.actual);
-    const { [PRUNED_LABEL]: _pruned, ...present } = view ? withoutLifecycle(labelsOf(view)) : {};
+    const found = view ? labelsOf(view) : {};
+    const { [PRUNED_LABEL]: _pruned, ...rest } = withoutLifecycle(found);
+    const present = owner ? rest : found;
     const gone = new Set(planned.changes.map(({ path, reset }) => (reset ? path : '')));
     const kept = Object.entries(present).filter(
       ([name]) => !gone.has(`labels[${JSON.stringify(name)}]`),

@@ -46,6 +46,31 @@ export const deployment: ResourceDefinition = defineResource({
   comparable: { runtime: comparableRuntime, agent_config: comparableRuntime },
   filters: ['organization', 'agent_id', 'status'],
   search: ['description'],
+  flags: {
+    agent: {
+      path: 'agent_id',
+      value: 'AGENT',
+      description: 'Id or name of the Agent that it runs',
+    },
+    cron: {
+      path: 'schedule.expression',
+      value: 'CRON',
+      description: 'When it fires: minute, hour, day of month, month, day of week',
+      beside: { 'schedule.timezone': 'UTC' },
+    },
+    timezone: {
+      path: 'schedule.timezone',
+      value: 'ZONE',
+      description: 'IANA time zone of --cron; default: UTC',
+    },
+    message: {
+      path: 'initial_events',
+      value: 'TEXT',
+      description: 'What its Sessions begin with',
+      repeatable: true,
+      read: (text) => ({ type: 'user.message', content: [{ type: 'text', text }] }),
+    },
+  },
   api: {
     path: '/v1/deployments',
     scope: 'deployments',

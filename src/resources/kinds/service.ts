@@ -69,6 +69,13 @@ export const service: ResourceDefinition = defineResource({
   deletable: true,
   unique: ['slug'],
   filters: ['organization', 'status', 'agent_id'],
+  flags: {
+    agent: {
+      path: 'agent_id',
+      value: 'AGENT',
+      description: 'Id or name of the Agent that it runs',
+    },
+  },
   search: ['slug', 'runtime', 'agent_id'],
   comparable: { runtime: comparableRuntime },
   api: { path: '/v1/endpoints', scope: 'endpoints', hidden: ['organization', 'version'] },

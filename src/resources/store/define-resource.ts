@@ -42,6 +42,21 @@ export interface Creation {
   reveal: Record<string, unknown>;
 }
 
+/** Flag of the command line that gives a member in fewer words than its path. */
+export interface ShortFlag {
+  /** Member that it gives, `schedule.expression`; of a list that `read` makes items for, the list. */
+  readonly path: string;
+  /** What help shows for the value, `CRON`. */
+  readonly value: string;
+  readonly description: string;
+  /** True: may be given several times, each time for one item of the list. Default false. */
+  readonly repeatable?: boolean;
+  /** Makes the value of a text. Default: the text is read as the member wants it. */
+  readonly read?: (text: string) => unknown;
+  /** Members that come along where nothing is said of them, by their paths. */
+  readonly beside?: Readonly<Record<string, unknown>>;
+}
+
 /** Input of an action. */
 export interface ActionInput {
   stored: Stored;
@@ -108,6 +123,8 @@ export interface ResourceDefinition {
   readonly versioned?: boolean;
   /** Maps of which an update changes the members that it names; null removes one. */
   readonly patched?: readonly string[];
+  /** Flags of the command line by name, beside those that follow from the fields. */
+  readonly flags?: Readonly<Record<string, ShortFlag>>;
   refs(spec: Spec): Reference[];
   /** Extra members of the view, from state and sealed secrets. */
   view(stored: Stored): Record<string, unknown>;
