@@ -43,7 +43,7 @@ const TOPICS: Readonly<Record<string, () => CommandResult>> = {
   flags: () => ({
     data: GLOBAL_FLAGS.map((flag) => ({ ...flag, variable: flagEnv(flag) })),
     text: [
-      'Flags of every command, before or behind its name.',
+      'Flags of every command, before or after its name.',
       ...globalFlagRows().map(([name, text]) => `${name}\n        ${text}`),
     ].join('\n\n'),
   }),
