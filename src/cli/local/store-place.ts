@@ -15,7 +15,7 @@ export interface StorePlace {
 }
 
 const FORMS =
-  'name lmdb:PATH, fs:PATH, redis://HOST/?prefix=NAME:, postgres://HOST/DATABASE?schema=NAME, or a gateway.yaml whose store is meant';
+  'name lmdb:PATH, fs:PATH, redis://HOST/?prefix=NAME:, postgres://HOST/DATABASE?schema=NAME, or a gateway.yaml that configures the store';
 
 /** Throws `usage` (exit 64) for what names no store, `invalid_config` (exit 3) for a file that is. */
 export async function toStorePlace(
@@ -27,7 +27,7 @@ export async function toStorePlace(
   if (/^rediss?:\/\//.test(text)) return database('redis', text, ['prefix', 'allow_volatile']);
   if (/^postgres(ql)?:\/\//.test(text)) return database('postgres', text, ['schema']);
   if (/\.(ya?ml|json)$/.test(text)) return configured(text, io);
-  throw usageError(`${JSON.stringify(withoutPassword(text))} names no store`, FORMS);
+  throw usageError(`${JSON.stringify(withoutPassword(text))} is not a store`, FORMS);
 }
 
 function folder(driver: string, path: string): StorePlace {

@@ -20,7 +20,7 @@ export const run: CommandRun = async ({ flags, context }) => {
   const kinds = words.length === 0 ? undefined : readKinds(words);
   if (words.length > 0 && kinds === undefined) {
     const known = CONFIG_KINDS.map(({ kind }) => kind).join(', ');
-    throw usageError(`--kind ${words.join(',')}: not all of them are kinds`, `there are ${known}`);
+    throw usageError(`--kind ${words.join(',')}: unknown kind`, `known: ${known}`);
   }
   const client = await context.connect();
   const managed = new Set(CONFIG_KINDS.map(({ kind }) => kind));

@@ -14,7 +14,9 @@ async function backUpServer(server: ServerConfig, input: CommandInput): Promise<
   const to = resolve(context.io.cwd, args['dir'] ?? '');
   const media = mediaFolder(server);
   if (media === undefined) {
-    context.output.warn(`media lie in ${server.media.store.driver} and are not in the backup`);
+    context.output.warn(
+      `media are stored in ${server.media.store.driver} and are not part of the backup`,
+    );
   }
   const { clock } = context;
   const store = server.store.path;
@@ -41,7 +43,7 @@ function assertEmbedded({ store }: ServerConfig): void {
   if (store.driver === 'lmdb') return;
   throw new CliError({
     code: 'not_embedded',
-    message: `the store is ${store.driver}, and only the embedded one (lmdb) is backed up like this`,
+    message: `the store is ${store.driver}; this command backs up only the embedded one (lmdb)`,
     hint: 'use the tools of that database, or copy it: `gateway store migrate --from gateway.yaml --to lmdb:PATH`',
   });
 }
