@@ -94,7 +94,7 @@ describe('what is not there', () => {
     const refused = await cli('keys', 'create', 'k', '--organization', 'nope');
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      expect.stringMatching(/no organization `nope`.*\nhint: `gateway organizations list` shows/),
+      expect.stringMatching(/no organization `nope`.*\nhint: `gateway organizations list` lists/),
     ]);
   });
 
