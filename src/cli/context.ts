@@ -97,7 +97,7 @@ export function createContext({
     async confirm(question) {
       if (globals.on('yes')) return;
       if (!isTerminal(io)) {
-        throw usageError(`${question} Nobody can be asked here`, 'add --yes to go on');
+        throw usageError(`${question} Cannot ask for confirmation here`, 'add --yes to continue');
       }
       const { ask } = await import('./input/ask.ts');
       await ask(question, { input: process.stdin, output: process.stderr, signal });

@@ -133,7 +133,7 @@ async function post(
     const cause = thrown instanceof Error ? thrown : undefined;
     bridge.failure ??= new CliError({
       code: 'connection_lost',
-      message: 'the gateway cannot be reached any more',
+      message: 'the gateway can no longer be reached',
       exit: 'unknown_outcome',
       cause,
     });

@@ -45,7 +45,7 @@ const TOPICS: Readonly<Record<string, () => CommandResult | Promise<CommandResul
   flags: () => ({
     data: GLOBAL_FLAGS.map((flag) => ({ ...flag, variable: flagEnv(flag) })),
     text: [
-      'Flags of every command, before or behind its name.',
+      'Flags of every command, before or after its name.',
       ...globalFlagRows().map(([name, text]) => `${name}\n        ${text}`),
     ].join('\n\n'),
   }),

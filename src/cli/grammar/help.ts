@@ -101,7 +101,7 @@ gateway help config`;
 
 const EXAMPLES = [
   { command: 'gateway init && gateway start', note: 'A working gateway in this directory' },
-  { command: 'gateway chat mock/echo "hello"', note: 'Ask a model' },
+  { command: 'gateway chat mock/echo "hello"', note: 'Send a prompt to a model' },
 ];
 
 /** `gateway keys create [flags] <name>`. */

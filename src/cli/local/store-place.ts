@@ -32,8 +32,8 @@ export async function toStorePlace(
       return database(driver, text, place.parameters);
   }
   if (/\.(ya?ml|json)$/.test(text)) return configured(text, io);
-  const forms = `name ${addressForms(backends).join(', ')}, or a gateway.yaml whose store is meant`;
-  throw usageError(`${JSON.stringify(withoutPassword(text))} names no store`, forms);
+  const forms = `name ${addressForms(backends).join(', ')}, or a gateway.yaml that configures the store`;
+  throw usageError(`${JSON.stringify(withoutPassword(text))} is not a store`, forms);
 }
 
 function folder(driver: string, path: string): StorePlace {

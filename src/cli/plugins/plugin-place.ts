@@ -9,7 +9,7 @@ export function needPluginsFolder(env: CliIo['env']): string {
   if (folder !== undefined) return folder;
   throw new CliError({
     code: 'no_home',
-    message: 'there is no folder for plugins',
+    message: 'found no directory for plugins',
     hint: 'set HOME or XDG_DATA_HOME to an absolute path',
   });
 }

@@ -17,7 +17,7 @@ export async function toPluginSource(given: string, cwd: string): Promise<string
   }
   if (NAME.test(given)) return given;
   throw usageError(
-    `"${given}" is no plugin`,
+    `"${given}" is not a plugin`,
     'give the name of a package, a tarball, or a directory such as ./plugin',
   );
 }

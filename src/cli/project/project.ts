@@ -85,7 +85,7 @@ export function withSelected(
     const [unused] = desired.selection?.unused ?? [];
     if (unused === undefined || mayBeGone) return use({ ...config, desired });
     const names = config.desired.objects.map(({ kind, identity }) => `${kind}/${identity}`);
-    throw usageError(`--only ${unused}: the files declare nothing like it`, suggest(unused, names));
+    throw usageError(`--only ${unused}: the files declare no such object`, suggest(unused, names));
   });
 }
 
@@ -106,7 +106,7 @@ function toNothing(file: string): Diagnostic {
     path: '',
     severity: 'error',
     message: 'nothing is declared here',
-    hint: 'write what there should be; `models: []` says that there should be no model',
+    hint: 'declare at least one section; `models: []` declares that there are no models',
   };
 }
 

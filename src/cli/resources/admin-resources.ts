@@ -4,11 +4,6 @@ import type { Inventory } from '../../config/actual/inventory.ts';
 import type { InventoryClient, ResourceClient } from '../../config/actual/resource-client.ts';
 import { collectionOf } from '../../core/kinds.ts';
 
-/** Word by which the client knows a kind. */
-export function adminKind(kind: keyof typeof PATHS): (typeof PATHS)[keyof typeof PATHS] {
-  return PATHS[kind];
-}
-
 function toInventoryClient(client: Client): InventoryClient {
   const inventories = client.admin('inventories');
   return {

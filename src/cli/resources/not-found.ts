@@ -69,7 +69,7 @@ export function notFound({ kind, named, isOwn = false }: Sought, cause?: ClientE
     code: 'not_found',
     status: 404,
     message: isOwn ? `the organization of the key has no ${called}` : `there is no ${called}`,
-    hint: isOwn ? `${shown}, \`gateway whoami\` whose the key is` : shown,
+    hint: isOwn ? `${shown}, \`gateway whoami\` shows the key in use` : shown,
     cause,
   });
 }
@@ -115,5 +115,5 @@ function isCollection(kind: NamedKind): kind is Collection {
 }
 
 function hintOf({ list }: KindWords): string | undefined {
-  return list && `\`gateway ${list}\` shows what there is`;
+  return list && `\`gateway ${list}\` lists what exists`;
 }

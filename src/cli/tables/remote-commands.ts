@@ -7,11 +7,11 @@ import { ID, IGNORE_NOT_FOUND, LIMIT, ORGANIZATION, RANGE } from './shared-words
 export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'chat',
-    summary: 'Ask a model',
+    summary: 'Send a prompt to a model',
     description:
-      'Sends one message and prints the answer while it arrives. Without a prompt, or with -, the prompt is read from stdin. With -o json the stream is NDJSON.',
+      'Sends one message and streams the answer. Without a prompt, or with -, reads it from stdin. With -o json the stream is NDJSON.',
     examples: [
-      { command: 'gateway chat mock/echo "hello"', note: 'One question' },
+      { command: 'gateway chat mock/echo "hello"', note: 'A single prompt' },
       {
         command: 'git diff | gateway chat acme/fast --system "Review this"',
         note: 'The prompt from a pipe',
@@ -23,7 +23,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
         required: true,
         description: 'Name of the model, as `gateway models list` shows it',
       },
-      { name: 'prompt', description: 'What to say; - reads stdin' },
+      { name: 'prompt', description: 'Prompt; - reads stdin' },
     ],
     flags: [
       {
@@ -31,7 +31,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
         short: 's',
         type: 'string',
         value: 'TEXT',
-        description: 'System message in front',
+        description: 'System message',
       },
       { name: 'no-stream', type: 'boolean', description: 'Wait for the whole answer' },
     ],
@@ -39,30 +39,30 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'models',
-    summary: 'Create, change and list models, see where requests go',
-    examples: [{ command: 'gateway models list', note: 'What the key may use' }],
+    summary: 'Create, change and list models, show their prices and routes',
+    examples: [{ command: 'gateway models list', note: 'Models that the key may use' }],
   },
   {
     name: 'models list',
     aliases: ['ls'],
-    summary: 'List the models that the key may use, with prices and routes',
+    summary: 'List the models that the key may use',
     examples: [
       { command: 'gateway models list', note: 'Every model' },
       { command: 'gateway models list -q --vendor acme', note: 'Only the names of one vendor' },
     ],
     flags: [
-      { name: 'vendor', type: 'string', value: 'NAME', description: 'Only models of this vendor' },
+      { name: 'vendor', type: 'string', value: 'NAME', description: 'Filter by vendor' },
       {
         name: 'type',
         type: 'string',
         value: 'TYPE',
-        description: 'Only llm, embedding, image, video, audio or api',
+        description: 'Filter by type: llm, embedding, image, video, audio or api',
       },
       {
         name: 'search',
         type: 'string',
         value: 'TEXT',
-        description: 'Only names that contain this',
+        description: 'Filter by text in the name',
       },
     ],
     load: () => import('../commands/models/models-list.ts'),
@@ -79,9 +79,9 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'models explain',
-    summary: 'Show where a request for a model would go now, and why',
+    summary: 'Explain where a request for a model would go now',
     description:
-      'The order of this moment in one gateway process: priorities, weights, health, and the protocol in which each provider would be asked. Needs a key with the scope admin.',
+      'Shows the current order of routes in one gateway process: priority, weight, health, and the protocol used with each provider. Needs a key with the scope admin.',
     examples: [
       { command: 'gateway models explain acme/fast', note: 'For chat completions' },
       {
@@ -96,7 +96,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
         type: 'string',
         value: 'PROTOCOL',
         description:
-          'What the client speaks: chat (default), responses, messages, generate-content …',
+          'Protocol of the client: chat (default), responses, messages, generate-content …',
       },
     ],
     load: () => import('../commands/models/models-explain.ts'),
@@ -129,7 +129,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   ...KEY_COMMANDS,
   {
     name: 'providers',
-    summary: 'Create, change and list what requests are routed to',
+    summary: 'Create, change and list providers',
     examples: [{ command: 'gateway providers list', note: 'All of them' }],
   },
   {
@@ -143,7 +143,10 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     name: 'providers get',
     summary: 'Show one provider',
     examples: [
-      { command: 'gateway providers get openai', note: 'Its address and settings, no secret' },
+      {
+        command: 'gateway providers get openai',
+        note: 'Its address and settings, without secrets',
+      },
     ],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
@@ -182,7 +185,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'apis get',
     summary: 'Show one upstream API',
-    examples: [{ command: 'gateway apis get weather', note: 'What clients may call, no secret' }],
+    examples: [{ command: 'gateway apis get weather', note: 'Allowed calls, without secrets' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/models/apis-get.ts'),
@@ -203,7 +206,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'organizations',
     aliases: ['orgs'],
-    summary: 'Create and change organizations, see what they spent',
+    summary: 'Create, change and list organizations, their limits and spending',
     examples: [{ command: 'gateway organizations list', note: 'All of them' }],
   },
   {
@@ -244,9 +247,9 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     examples: [
       { command: 'gateway usage', note: 'By model' },
       { command: 'gateway usage --by key --by day --from 2026-11-01', note: 'By key and day' },
-      { command: 'gateway usage --since 24h', note: 'Of the last day' },
-      { command: 'gateway usage --by day --chart', note: 'As bars' },
-      { command: 'gateway usage --own', note: 'Of your organization, without an admin key' },
+      { command: 'gateway usage --since 24h', note: 'The last day' },
+      { command: 'gateway usage --by day --chart', note: 'As a bar chart' },
+      { command: 'gateway usage --own', note: 'Your organization, without an admin key' },
     ],
     flags: [
       {
@@ -255,13 +258,13 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
         value: 'GROUP',
         choices: ['key', 'model', 'day', 'organization'],
         repeatable: true,
-        description: 'What makes a row (default: model)',
+        description: 'Grouping (default: model)',
       },
-      { name: 'chart', type: 'boolean', description: 'Draw bars of the cost, or of the requests' },
+      { name: 'chart', type: 'boolean', description: 'Draw a bar chart of cost, or of requests' },
       {
         name: 'own',
         type: 'boolean',
-        description: 'Of your organization; needs no admin key',
+        description: 'Only your organization; needs no admin key',
       },
       ...RANGE,
       ORGANIZATION,
@@ -272,28 +275,31 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     name: 'logs',
     summary: 'Show request logs: status, tokens, cost, attempts',
     description:
-      'Newest first; with an id, everything that is known of one request. With --follow each as it ends, oldest first; then -o json is NDJSON of records.',
+      'Newest first; with an id, the details of one request. --follow shows each as it ends, oldest first; -o json is NDJSON of records then.',
     examples: [
-      { command: 'gateway logs --limit 50 --model acme/fast', note: 'The last 50 of a model' },
-      { command: 'gateway logs --follow --status error', note: 'What fails, as it happens' },
-      { command: 'gateway logs req_01', note: 'One request: attempts, losses, cost' },
+      {
+        command: 'gateway logs --limit 50 --model acme/fast',
+        note: 'The 50 most recent of a model',
+      },
+      { command: 'gateway logs --follow --status error', note: 'Failures as they happen' },
+      { command: 'gateway logs req_01', note: 'Attempts, losses and cost of one request' },
     ],
-    args: [{ name: 'request', description: 'Id of one request, the x-request-id of its answer' }],
+    args: [{ name: 'request', description: 'Request id, from the header x-request-id' }],
     flags: [
       LIMIT,
-      { name: 'key', type: 'string', value: 'KEY', description: 'Only of this key' },
-      { name: 'model', type: 'string', value: 'MODEL', description: 'Only of this model' },
+      { name: 'key', type: 'string', value: 'KEY', description: 'Filter by key' },
+      { name: 'model', type: 'string', value: 'MODEL', description: 'Filter by model' },
       {
         name: 'status',
         type: 'string',
         value: 'STATUS',
-        description: 'Only with this HTTP status or result',
+        description: 'Filter by HTTP status or result',
       },
       {
         name: 'follow',
         short: 'f',
         type: 'boolean',
-        description: 'Those that end from now on, or from --since, until Ctrl-C',
+        description: 'Follow requests as they end, from now or from --since, until Ctrl-C',
       },
       ...RANGE,
       ORGANIZATION,
@@ -303,9 +309,9 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'api',
     summary: 'Call any path of the gateway',
-    description: 'Makes one authenticated call and prints the body of the answer as it is.',
+    description: 'Makes one authenticated call and prints the response body unchanged.',
     examples: [
-      { command: 'gateway api GET /v1/models', note: 'A plain call' },
+      { command: 'gateway api GET /v1/models', note: 'A simple call' },
       { command: 'gateway api POST /v1/embeddings -d @body.json', note: 'With a body from a file' },
     ],
     args: [

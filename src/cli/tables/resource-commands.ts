@@ -13,8 +13,13 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     name: 'agents list',
     aliases: ['ls'],
     summary: 'List Agents',
-    examples: [{ command: 'gateway agents list --organization default', note: 'Of one of them' }],
-    flags: [ORGANIZATION, { name: 'archived', type: 'boolean', description: 'Archived ones, too' }],
+    examples: [
+      { command: 'gateway agents list --organization default', note: 'Of one organization' },
+    ],
+    flags: [
+      ORGANIZATION,
+      { name: 'archived', type: 'boolean', description: 'Include archived ones' },
+    ],
     load: () => import('../commands/agents/agents-list.ts'),
   },
   {
@@ -43,8 +48,8 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'agents archive',
     summary: 'Archive an Agent',
-    description: 'It stays readable and takes no new Session. This cannot be undone.',
-    examples: [{ command: 'gateway agents archive helper --yes', note: 'Without being asked' }],
+    description: 'It stays readable and accepts no new Session. This cannot be undone.',
+    examples: [{ command: 'gateway agents archive helper --yes', note: 'Without confirmation' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/agents/agents-archive.ts'),
@@ -52,7 +57,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'services',
     aliases: ['endpoints'],
-    summary: 'Create and change Services, turn them on and off',
+    summary: 'Create, change, enable and disable Services',
     examples: [{ command: 'gateway services list', note: 'All of them' }],
   },
   {
@@ -90,7 +95,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
   }),
   {
     name: 'services disable',
-    summary: 'Refuse all calls to a Service',
+    summary: 'Disable a Service',
     examples: [{ command: 'gateway services disable Helper', note: 'Until it is enabled again' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
@@ -98,8 +103,8 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'services enable',
-    summary: 'Take calls to a Service again',
-    examples: [{ command: 'gateway services enable Helper', note: 'After a disable' }],
+    summary: 'Enable a Service',
+    examples: [{ command: 'gateway services enable Helper', note: 'After it was disabled' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/services/services-enable.ts'),
@@ -109,7 +114,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     aliases: ['rm'],
     summary: 'Delete a Service',
     description: 'Its Agent stays. This cannot be undone.',
-    examples: [{ command: 'gateway services delete Helper --yes', note: 'Without being asked' }],
+    examples: [{ command: 'gateway services delete Helper --yes', note: 'Without confirmation' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/services/services-delete.ts'),

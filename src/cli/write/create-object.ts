@@ -8,7 +8,8 @@ import { oneLine } from '../../core/printable.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { shownName, type CommandResult, type CommandRun } from '../command.ts';
 import type { CommandContext } from '../context.ts';
-import { adminKind, toResourceClient } from '../resources/admin-resources.ts';
+import { collectionOf } from '../../core/kinds.ts';
+import { toResourceClient } from '../resources/admin-resources.ts';
 import { wordOf } from '../resources/not-found.ts';
 import { changeEntry, type ChangedEntry } from './change-entry.ts';
 import { slugTaken } from './slug-taken.ts';
@@ -66,20 +67,20 @@ export async function createEntry(
   );
   if ('faults' in written) return invalidObject(kind, written.faults, context);
   const { view } = written;
-  const called = `${wordOf(adminKind(kind))} ${oneLine(String(view['name']))} (${view.id})`;
+  const called = `${wordOf(collectionOf(kind))} ${oneLine(String(view['name']))} (${view.id})`;
   return { data: view, text: `${called} is created` };
 }
 
 function nameless(kind: KindName): CliError {
-  const command = shownName(`${adminKind(kind)} create`);
-  return usageError(`the ${wordOf(adminKind(kind))} needs a name`, `gateway ${command} NAME`);
+  const command = shownName(`${collectionOf(kind)} create`);
+  return usageError(`the ${wordOf(collectionOf(kind))} needs a name`, `gateway ${command} NAME`);
 }
 
 function exists({ kind, name }: DesiredObject, what: string): CliError {
-  const command = shownName(`${adminKind(kind)} update`);
+  const command = shownName(`${collectionOf(kind)} update`);
   return new CliError({
     code: 'name_taken',
-    message: oneLine(`${wordOf(adminKind(kind))} ${name} exists already (${what})`),
+    message: oneLine(`${wordOf(collectionOf(kind))} ${name} exists already (${what})`),
     hint: oneLine(`\`gateway ${command} ${name}\` changes it`),
     exit: 'conflict',
   });

@@ -12,7 +12,8 @@ import { resetChanges } from '../../config/plan/reset.ts';
 import { oneLine } from '../../core/printable.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { shownName, type CommandInput, type CommandResult, type CommandRun } from '../command.ts';
-import { adminKind, toResourceClient } from '../resources/admin-resources.ts';
+import { collectionOf } from '../../core/kinds.ts';
+import { toResourceClient } from '../resources/admin-resources.ts';
 import { findResource } from '../resources/find-resource.ts';
 import { wordOf } from '../resources/not-found.ts';
 import { refuseOwned } from '../resources/refuse-owned.ts';
@@ -75,16 +76,16 @@ export function updateObject(
 async function findObject(kind: KindName, { args, context }: CommandInput): Promise<Found> {
   const client = await context.connect();
   const resources = readOnce(toResourceClient(client));
-  const sought = { kind: adminKind(kind), named: args['id'] ?? '' };
+  const sought = { kind: collectionOf(kind), named: args['id'] ?? '' };
   const { id, name, ...rest } = await findResource(client, sought, context.signal);
-  const called = `${wordOf(adminKind(kind))} ${oneLine(name)} (${id})`;
+  const called = `${wordOf(collectionOf(kind))} ${oneLine(name)} (${id})`;
   const view = (await resources.list(kind)).find((one) => one.id === id);
   const ended = rest['archived_at'] ?? rest['revoked_at'] ?? null;
   if (view !== undefined && ended === null) return { kind, view, called, resources };
   throw new CliError({
     code: 'ended',
     message: `${called} has ended and cannot be changed`,
-    hint: `\`gateway ${shownName(`${adminKind(kind)} create`)}\` makes a new one`,
+    hint: `\`gateway ${shownName(`${collectionOf(kind)} create`)}\` makes a new one`,
     exit: 'conflict',
   });
 }
@@ -175,6 +176,6 @@ function refuseFixed(
 }
 
 function nothingToDo(kind: KindName): CliError {
-  const command = shownName(`${adminKind(kind)} update`);
+  const command = shownName(`${collectionOf(kind)} update`);
   return usageError('nothing is to be changed', `gateway ${command} --help shows what can be`);
 }

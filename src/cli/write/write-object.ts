@@ -13,7 +13,7 @@ import { type Diagnostic, formatDiagnostics } from '../../config/source/diagnost
 import type { CommandInput, CommandResult } from '../command.ts';
 import type { CommandContext } from '../context.ts';
 import { EXIT } from '../exit-codes.ts';
-import { adminKind } from '../resources/admin-resources.ts';
+import { collectionOf } from '../../core/kinds.ts';
 import { wordOf } from '../resources/not-found.ts';
 import type { ChangedEntry, Entry } from './change-entry.ts';
 
@@ -47,7 +47,7 @@ export function invalidObject(
     text: '',
     failure: {
       code: 'invalid_config',
-      message: `the ${wordOf(adminKind(kind))} has ${errors} ${errors === 1 ? 'error' : 'errors'}`,
+      message: `the ${wordOf(collectionOf(kind))} has ${errors} ${errors === 1 ? 'error' : 'errors'}`,
       details: formatDiagnostics(diagnostics, 'text'),
       exitCode: EXIT.invalid_config.code,
     },

@@ -35,7 +35,7 @@ export function onlyHere(tree: DumpedTree): string[] {
         ),
       ];
       const whose = textsOf([name])[0] ?? '';
-      return found.map((what) => `${whose} names ${what}, which another gateway does not have`);
+      return found.map((what) => `${whose} names ${what}, which does not exist on another gateway`);
     });
 }
 

@@ -75,7 +75,7 @@ export function readPlanFile(text: string): PlanFile {
   const parsed = planFile.safeParse(parseJson(text));
   if (parsed.success) return parsed.data as unknown as PlanFile;
   throw new PlanFileError(
-    'this is no plan file of this version',
+    'this is not a plan file of this version',
     'write one with `gateway plan --out`',
   );
 }

@@ -198,7 +198,7 @@ function reasonFor(
   if (formerly !== undefined) return `renamed from ${formerly}`;
   if (adopted) return 'adopted';
   if (isAgain) return 'declared again';
-  if (resumed) return 'an apply that paused it did not come to its end';
+  if (resumed) return 'an apply that paused it was not completed';
   const origins = new Set(changes.flatMap(({ origin }) => origin ?? []));
   if (origins.size === 0) return 'differs from the declaration';
   if (origins.size > 1 || origins.has('both'))

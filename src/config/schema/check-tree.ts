@@ -63,7 +63,7 @@ export function checkTree<T>(schema: z.ZodType<T>, options: CheckOptions): Check
     // What a reference stands for has its form judged when it is resolved; its type is known now.
     else if (issue.code === 'invalid_type' || issue.code === 'invalid_value') {
       diagnostics.push(
-        toDiagnostic({ ...issue, message: `${reference.toString()} cannot stand here` }, options),
+        toDiagnostic({ ...issue, message: `${reference.toString()} is not allowed here` }, options),
       );
     }
   }

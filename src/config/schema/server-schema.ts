@@ -16,7 +16,10 @@ const duration = z.union([z.string(), z.number()]).transform((value, context) =>
   try {
     return parseDuration(value);
   } catch {
-    context.addIssue({ code: 'custom', message: 'expected a duration as 500ms, 30s, 5m or 1h' });
+    context.addIssue({
+      code: 'custom',
+      message: 'expected a duration such as 500ms, 30s, 5m or 1h',
+    });
     return z.NEVER;
   }
 });
@@ -24,7 +27,10 @@ const duration = z.union([z.string(), z.number()]).transform((value, context) =>
 const size = z.union([z.string(), z.number()]).transform((value, context) => {
   const bytes = parseSize(value);
   if (bytes !== undefined && bytes > 0) return bytes;
-  context.addIssue({ code: 'custom', message: 'expected a size as 32MiB or a number of bytes' });
+  context.addIssue({
+    code: 'custom',
+    message: 'expected a size such as 32MiB or a number of bytes',
+  });
   return z.NEVER;
 });
 

@@ -90,7 +90,7 @@ export function statusAfter(row: SessionRow, events: readonly IdentifiedEvent[])
 function refuseClosed({ status, archivedAt }: SessionRow, sent: readonly unknown[]): void {
   const state = status === 'terminated' ? 'terminated' : archivedAt === null ? null : 'archived';
   if (state === null || (state === 'archived' && status !== 'idle' && isStop(sent))) return;
-  const message = `the session is ${state} and takes no more input`;
+  const message = `the session is ${state} and no longer accepts input`;
   throw new GatewayError('conflict', { message, retry: false });
 }
 

@@ -60,7 +60,7 @@ async function checkConfig({
         name,
         state: 'bad',
         message,
-        hint: 'mend it where the lines say; without a file, `gateway init` writes a first one',
+        hint: 'fix it at the lines above; without a file, `gateway init` writes one',
       },
     };
   }

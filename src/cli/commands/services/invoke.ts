@@ -11,7 +11,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   const { output, signal } = context;
   const given = flags.text('input');
   if (given !== undefined && args['input'] !== undefined)
-    throw usageError('the message is given twice', 'as the argument or with --input');
+    throw usageError('the message is given twice', 'give it as the argument or with --input');
   const message = given ?? args['input'];
   const input = await readPrompt(message, context, 'gateway invoke <service> "…"');
   const client = await context.connect();

@@ -15,7 +15,9 @@ async function backUpServer(server: ServerConfig, input: CommandInput): Promise<
   const to = resolve(context.io.cwd, args['dir'] ?? '');
   const media = mediaFolder(server);
   if (media === undefined) {
-    context.output.warn(`media lie in ${server.media.store.driver} and are not in the backup`);
+    context.output.warn(
+      `media are stored in ${server.media.store.driver} and are not part of the backup`,
+    );
   }
   const { clock } = context;
   const store = server.store.path;
@@ -43,7 +45,7 @@ function assertEmbedded({ store }: ServerConfig): void {
   if (store.driver === embedded) return;
   throw new CliError({
     code: 'not_embedded',
-    message: `the store is ${store.driver}, and only the embedded one (${embedded}) is backed up like this`,
+    message: `the store is ${store.driver}; this command backs up only the embedded one (${embedded})`,
     hint: `use the tools of that database, or copy it: \`gateway store migrate --from gateway.yaml --to ${embedded}:PATH\``,
   });
 }

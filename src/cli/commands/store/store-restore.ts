@@ -25,7 +25,7 @@ export const run: CommandRun = (input) => {
     }
     throw new CliError({
       code: 'not_embedded',
-      message: `the configured store is ${driver}, and a backup is one of the embedded store (${embedded})`,
+      message: `the configured store is ${driver}, but backups are of the embedded store (${embedded})`,
       hint: `restore it with --to DIR and copy that: \`gateway store migrate --from ${embedded}:DIR/store --to gateway.yaml\``,
     });
   });
