@@ -1,4 +1,5 @@
 import type { ArgSpec, CommandSpec } from '../command.ts';
+import { loadChange, loadGet, loadList } from './plain-commands.ts';
 import { ID, IGNORE_NOT_FOUND, ORGANIZATION, VALUE_FLAGS } from './shared-words.ts';
 
 const FOLDER: ArgSpec = {
@@ -20,7 +21,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     summary: 'List Credentials',
     examples: [{ command: 'gateway credentials list', note: 'Hints, never a value' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/agents/credentials-list.ts'),
+    load: loadList('credentials'),
   },
   {
     name: 'credentials get',
@@ -28,7 +29,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway credentials get sec_01', note: 'State and failures, no value' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/credentials-get.ts'),
+    load: loadGet('credentials'),
   },
   {
     name: 'credentials create',
@@ -100,7 +101,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway credentials disable sec_01', note: 'Until it is enabled' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/credentials-disable.ts'),
+    load: loadChange('credentials', 'disable'),
   },
   {
     name: 'credentials enable',
@@ -108,7 +109,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway credentials enable sec_01', note: 'After a disable' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/credentials-enable.ts'),
+    load: loadChange('credentials', 'enable'),
   },
   {
     name: 'skills',
@@ -121,7 +122,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     summary: 'List Skills',
     examples: [{ command: 'gateway skills list -q', note: 'Only their names' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/agents/skills-list.ts'),
+    load: loadList('skills'),
   },
   {
     name: 'skills get',
@@ -172,7 +173,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway skills delete review --yes', note: 'Without being asked' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/skills-delete.ts'),
+    load: loadChange('skills', 'delete'),
   },
   {
     name: 'files',
@@ -185,7 +186,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     summary: 'List files',
     examples: [{ command: 'gateway files list', note: 'Newest last' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/sessions/files-list.ts'),
+    load: loadList('files'),
   },
   {
     name: 'files get',
@@ -193,7 +194,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway files get file_01', note: 'Name, media type and size' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/sessions/files-get.ts'),
+    load: loadGet('files'),
   },
   {
     name: 'files upload',
@@ -236,7 +237,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway files delete file_01 --yes', note: 'Without being asked' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/sessions/files-delete.ts'),
+    load: loadChange('files', 'delete'),
   },
   {
     name: 'assets',

@@ -1,4 +1,5 @@
 import type { ArgSpec, CommandSpec, FlagSpec } from '../command.ts';
+import { loadChange, loadGet } from './plain-commands.ts';
 import { FROM, IGNORE_NOT_FOUND, LIMIT, RANGE, SINCE } from './shared-words.ts';
 
 const DEPLOYMENT: ArgSpec = {
@@ -67,7 +68,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     ],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/schedules/deployments-get.ts'),
+    load: loadGet('deployments'),
   },
   {
     name: 'deployments pause',
@@ -76,7 +77,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway schedules pause report', note: 'Until it is unpaused' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/schedules/deployments-pause.ts'),
+    load: loadChange('deployments', 'pause'),
   },
   {
     name: 'deployments unpause',
@@ -85,7 +86,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway schedules unpause report', note: 'After a pause' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/schedules/deployments-unpause.ts'),
+    load: loadChange('deployments', 'unpause'),
   },
   {
     name: 'deployments archive',
@@ -94,7 +95,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway schedules archive report --yes', note: 'Without being asked' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/schedules/deployments-archive.ts'),
+    load: loadChange('deployments', 'archive'),
   },
   {
     name: 'deployments delete',
@@ -104,7 +105,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway schedules delete report --yes', note: 'Without being asked' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/schedules/deployments-delete.ts'),
+    load: loadChange('deployments', 'delete'),
   },
   {
     name: 'deployments test-notification',

@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../command.ts';
+import { loadChange, loadGet, loadList } from './plain-commands.ts';
 import { ID, IGNORE_NOT_FOUND, ORGANIZATION } from './shared-words.ts';
 
 /** Commands on what organizations keep for their Agents; they need a key with the scope admin. */
@@ -14,7 +15,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     summary: 'List Agents',
     examples: [{ command: 'gateway agents list --organization default', note: 'Of one of them' }],
     flags: [ORGANIZATION, { name: 'archived', type: 'boolean', description: 'Archived ones, too' }],
-    load: () => import('../commands/agents/agents-list.ts'),
+    load: loadList('agents'),
   },
   {
     name: 'agents get',
@@ -22,7 +23,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway agents get helper', note: 'Model, tools and Skills' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/agents-get.ts'),
+    load: loadGet('agents'),
   },
   {
     name: 'agents archive',
@@ -31,7 +32,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway agents archive helper --yes', note: 'Without being asked' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/agents-archive.ts'),
+    load: loadChange('agents', 'archive'),
   },
   {
     name: 'services',
@@ -45,7 +46,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     summary: 'List Services',
     examples: [{ command: 'gateway services list -o json', note: 'As JSON' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/services/services-list.ts'),
+    load: loadList('services'),
   },
   {
     name: 'services get',
@@ -53,7 +54,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway services get Helper', note: 'Protocols, paths and Agent' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/services/services-get.ts'),
+    load: loadGet('services'),
   },
   {
     name: 'services disable',
@@ -61,7 +62,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway services disable Helper', note: 'Until it is enabled again' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/services/services-disable.ts'),
+    load: loadChange('services', 'disable'),
   },
   {
     name: 'services enable',
@@ -69,7 +70,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway services enable Helper', note: 'After a disable' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/services/services-enable.ts'),
+    load: loadChange('services', 'enable'),
   },
   {
     name: 'services delete',
@@ -79,6 +80,6 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway services delete Helper --yes', note: 'Without being asked' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/services/services-delete.ts'),
+    load: loadChange('services', 'delete'),
   },
 ];
