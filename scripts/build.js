@@ -34,6 +34,7 @@ const GROUPS = {
     'core/duration',
     'core/errors',
     'core/json/value',
+    'core/kinds',
     'core/printable',
   ],
   'command-line': [

@@ -1,4 +1,5 @@
 import type { ArgSpec, CommandSpec } from '../command.ts';
+import { loadChange, loadGet, loadList } from './plain-commands.ts';
 import { updateCommand } from './write-commands.ts';
 import { ID, IGNORE_NOT_FOUND, ORGANIZATION, VALUE_FLAGS } from './shared-words.ts';
 
@@ -21,7 +22,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     summary: 'List Credentials',
     examples: [{ command: 'gateway credentials list', note: 'Hints, never values' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/agents/credentials-list.ts'),
+    load: loadList('credentials'),
   },
   {
     name: 'credentials get',
@@ -31,7 +32,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     ],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/credentials-get.ts'),
+    load: loadGet('credentials'),
   },
   {
     name: 'credentials create',
@@ -121,7 +122,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     ],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/credentials-disable.ts'),
+    load: loadChange('credentials', 'disable'),
   },
   {
     name: 'credentials enable',
@@ -129,7 +130,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway credentials enable sec_01', note: 'After it was disabled' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/credentials-enable.ts'),
+    load: loadChange('credentials', 'enable'),
   },
   {
     name: 'skills',
@@ -142,7 +143,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     summary: 'List Skills',
     examples: [{ command: 'gateway skills list -q', note: 'Only their names' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/agents/skills-list.ts'),
+    load: loadList('skills'),
   },
   {
     name: 'skills get',
@@ -198,7 +199,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway skills delete review --yes', note: 'Without confirmation' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/skills-delete.ts'),
+    load: loadChange('skills', 'delete'),
   },
   {
     name: 'files',
@@ -211,7 +212,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     summary: 'List files',
     examples: [{ command: 'gateway files list', note: 'Newest last' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/sessions/files-list.ts'),
+    load: loadList('files'),
   },
   {
     name: 'files get',
@@ -219,7 +220,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway files get file_01', note: 'Name, media type and size' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/sessions/files-get.ts'),
+    load: loadGet('files'),
   },
   {
     name: 'files upload',
@@ -267,7 +268,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway files delete file_01 --yes', note: 'Without confirmation' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/sessions/files-delete.ts'),
+    load: loadChange('files', 'delete'),
   },
   {
     name: 'assets',

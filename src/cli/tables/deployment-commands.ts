@@ -1,4 +1,5 @@
 import type { ArgSpec, CommandSpec, FlagSpec } from '../command.ts';
+import { loadChange, loadGet } from './plain-commands.ts';
 import { writeCommands } from './write-commands.ts';
 import { FROM, IGNORE_NOT_FOUND, LIMIT, RANGE, SINCE } from './shared-words.ts';
 
@@ -66,7 +67,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway schedules get report', note: 'With its next firing times' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/schedules/deployments-get.ts'),
+    load: loadGet('deployments'),
   },
   ...writeCommands({
     kind: 'deployment',
@@ -91,7 +92,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway schedules pause report', note: 'Until it is unpaused' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/schedules/deployments-pause.ts'),
+    load: loadChange('deployments', 'pause'),
   },
   {
     name: 'deployments unpause',
@@ -100,7 +101,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway schedules unpause report', note: 'After a pause' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/schedules/deployments-unpause.ts'),
+    load: loadChange('deployments', 'unpause'),
   },
   {
     name: 'deployments archive',
@@ -109,7 +110,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway schedules archive report --yes', note: 'Without confirmation' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/schedules/deployments-archive.ts'),
+    load: loadChange('deployments', 'archive'),
   },
   {
     name: 'deployments delete',
@@ -119,7 +120,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway schedules delete report --yes', note: 'Without confirmation' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/schedules/deployments-delete.ts'),
+    load: loadChange('deployments', 'delete'),
   },
   {
     name: 'deployments test-notification',

@@ -1,4 +1,5 @@
 import type { CommandSpec, FlagSpec } from '../command.ts';
+import { loadChange, loadList } from './plain-commands.ts';
 import { ID, IGNORE_NOT_FOUND, ORGANIZATION } from './shared-words.ts';
 
 const NAME: FlagSpec = {
@@ -111,7 +112,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     summary: 'List API keys',
     examples: [{ command: 'gateway keys list', note: 'Every key, without its value' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/account/keys-list.ts'),
+    load: loadList('keys'),
   },
   {
     name: 'keys get',
@@ -210,6 +211,6 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway keys revoke my-app --yes', note: 'Without confirmation' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/account/keys-revoke.ts'),
+    load: loadChange('keys', 'revoke'),
   },
 ];

@@ -1,5 +1,6 @@
 import type { CommandSpec } from '../command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
+import { loadGet, loadList } from './plain-commands.ts';
 import { writeCommands } from './write-commands.ts';
 import { ID, IGNORE_NOT_FOUND, LIMIT, ORGANIZATION, RANGE } from './shared-words.ts';
 
@@ -137,7 +138,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     aliases: ['ls'],
     summary: 'List providers',
     examples: [{ command: 'gateway providers list -o json', note: 'As JSON' }],
-    load: () => import('../commands/models/providers-list.ts'),
+    load: loadList('providers'),
   },
   {
     name: 'providers get',
@@ -150,7 +151,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     ],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/models/providers-get.ts'),
+    load: loadGet('providers'),
   },
   ...writeCommands({
     kind: 'provider',
@@ -180,7 +181,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     aliases: ['ls'],
     summary: 'List upstream APIs',
     examples: [{ command: 'gateway apis list -o json', note: 'As JSON' }],
-    load: () => import('../commands/models/apis-list.ts'),
+    load: loadList('apis'),
   },
   {
     name: 'apis get',
@@ -188,7 +189,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway apis get weather', note: 'Allowed calls, without secrets' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/models/apis-get.ts'),
+    load: loadGet('apis'),
   },
   ...writeCommands({
     kind: 'api',
@@ -214,7 +215,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     aliases: ['ls'],
     summary: 'List organizations',
     examples: [{ command: 'gateway organizations list -o json', note: 'As JSON' }],
-    load: () => import('../commands/account/organizations-list.ts'),
+    load: loadList('organizations'),
   },
   {
     name: 'organizations get',

@@ -1,4 +1,5 @@
 import type { CommandSpec } from '../command.ts';
+import { loadChange, loadGet, loadList } from './plain-commands.ts';
 import { writeCommands } from './write-commands.ts';
 import { ID, IGNORE_NOT_FOUND, ORGANIZATION } from './shared-words.ts';
 
@@ -20,7 +21,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
       ORGANIZATION,
       { name: 'archived', type: 'boolean', description: 'Include archived ones' },
     ],
-    load: () => import('../commands/agents/agents-list.ts'),
+    load: loadList('agents'),
   },
   {
     name: 'agents get',
@@ -28,7 +29,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway agents get helper', note: 'Model, tools and Skills' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/agents-get.ts'),
+    load: loadGet('agents'),
   },
   ...writeCommands({
     kind: 'agent',
@@ -52,7 +53,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway agents archive helper --yes', note: 'Without confirmation' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/agents-archive.ts'),
+    load: loadChange('agents', 'archive'),
   },
   {
     name: 'services',
@@ -66,7 +67,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     summary: 'List Services',
     examples: [{ command: 'gateway services list -o json', note: 'As JSON' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/services/services-list.ts'),
+    load: loadList('services'),
   },
   {
     name: 'services get',
@@ -74,7 +75,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway services get Helper', note: 'Protocols, paths and Agent' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/services/services-get.ts'),
+    load: loadGet('services'),
   },
   ...writeCommands({
     kind: 'service',
@@ -99,7 +100,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway services disable Helper', note: 'Until it is enabled again' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/services/services-disable.ts'),
+    load: loadChange('services', 'disable'),
   },
   {
     name: 'services enable',
@@ -107,7 +108,7 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway services enable Helper', note: 'After it was disabled' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/services/services-enable.ts'),
+    load: loadChange('services', 'enable'),
   },
   {
     name: 'services delete',
@@ -117,6 +118,6 @@ export const RESOURCE_COMMANDS: readonly CommandSpec[] = [
     examples: [{ command: 'gateway services delete Helper --yes', note: 'Without confirmation' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/services/services-delete.ts'),
+    load: loadChange('services', 'delete'),
   },
 ];

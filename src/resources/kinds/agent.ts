@@ -36,6 +36,7 @@ export const agent: ResourceDefinition = defineResource({
   secrets: [],
   immutable: ['organization'],
   deletable: false,
+  lifecycle: { removedBy: 'archive' },
   unique: [],
   archivable: true,
   versioned: true,

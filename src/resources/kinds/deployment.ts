@@ -4,7 +4,7 @@ import { ownerRef, skillRefs } from './agent-fields.ts';
 import type { OperatorNames } from './agent-fields.ts';
 import { providerOf } from './chat-webhooks.ts';
 import type { OwnWebhook } from './chat-webhooks.ts';
-import { checkRunnable, comparableRuntime, runtimeOf } from './declared-runtime.ts';
+import { checkRunnable, comparableRuntime, isModeSwitch, runtimeOf } from './declared-runtime.ts';
 import { defineResource, isArchived } from '../store/define-resource.ts';
 import type { ActionInput, ActionOutcome, ResourceDefinition } from '../store/define-resource.ts';
 import type { Reference, Spec, State, Stored } from '../store/define-resource.ts';
@@ -39,6 +39,12 @@ export const deployment: ResourceDefinition = defineResource({
   secrets: [CHAT_WEBHOOK],
   immutable: ['organization'],
   deletable: true,
+  lifecycle: {
+    removedBy: 'archive',
+    isGoneForEver: true,
+    isFixed: isModeSwitch,
+    boundWhilePaused: ['agent_id', 'agent_version'],
+  },
   unique: [],
   archivable: true,
   newestFirst: true,

@@ -7,6 +7,7 @@ import {
   declaredRuntime,
   pinRuntime,
   runtimeOf,
+  isModeSwitch,
 } from './declared-runtime.ts';
 import { defineResource } from '../store/define-resource.ts';
 import type { ResourceDefinition } from '../store/define-resource.ts';
@@ -67,6 +68,11 @@ export const service: ResourceDefinition = defineResource({
   secrets: [],
   immutable: ['organization'],
   deletable: true,
+  lifecycle: {
+    isGoneForEver: true,
+    isFixed: isModeSwitch,
+    guards: { agent_version: 'expected_agent_version' },
+  },
   unique: ['slug'],
   filters: ['organization', 'status', 'agent_id'],
   flags: {

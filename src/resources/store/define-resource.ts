@@ -76,6 +76,28 @@ export interface ActionOutcome {
   reveal?: Record<string, unknown>;
 }
 
+/** Way in which an object that is no longer declared goes. */
+export type Removal = 'delete' | 'revoke' | 'archive' | 'disable';
+
+/** Rules by which plans change and end objects of a kind. */
+export interface Lifecycle {
+  /** Default: delete. */
+  readonly removedBy?: Removal;
+  /**
+   * True when what a removal takes (a key's value, a place in time, an address) never comes back.
+   * Default false.
+   */
+  readonly isGoneForEver?: boolean;
+  /** True when the server makes up a value that it shows once, where none is declared. Default false. */
+  readonly isIssued?: boolean;
+  /** Tells the fields that no update of this object can change. Default: those of `immutable`. */
+  readonly isFixed?: (field: string, view: Readonly<Record<string, unknown>>) => boolean;
+  /** Members of an update that name what a field is now, by the field that is changed. */
+  readonly guards?: Readonly<Record<string, string>>;
+  /** Fields that change only while the object is paused. */
+  readonly boundWhilePaused?: readonly string[];
+}
+
 export interface CreationInput {
   id: string;
   spec: Spec;
@@ -107,6 +129,7 @@ export interface ResourceDefinition {
   readonly immutable: readonly string[];
   /** False: ended by an action instead. */
   readonly deletable: boolean;
+  readonly lifecycle?: Lifecycle;
   /** Fields by which lists can be filtered, beside `name` and `q`. */
   readonly filters: readonly string[];
   /** In the organization's own API; absent: for administrators alone. */
