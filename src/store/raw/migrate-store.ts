@@ -17,7 +17,7 @@ export interface MigrateOptions extends WalkOptions {
   readonly clock: Clock;
   /** Processes that use a store keep rows below this key; they expire soon after a process. */
   readonly leases: Key;
-  /** Told when the rows are copied and both stores are read again. */
+  /** Called when the rows are copied and both stores are read again. */
   readonly onCopied: () => void;
 }
 
