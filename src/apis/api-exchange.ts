@@ -24,13 +24,13 @@ const NO_KEEP_ALIVE = Buffer.alloc(0);
 /** The reason of a call that nobody waits for. */
 export const CLIENT_GONE = 'client_gone';
 
-/** How a call went wrong, before or behind the head of the answer. */
+/** Failure of a call, before or behind the head of the answer. */
 export interface ApiFailure {
   /** For the record: `status_503`, `connect`, `timeout_idle`, `client_gone` … */
   readonly reason: string;
-  /** What the client is told where it still can be. */
+  /** Error for the client where it can still be sent. */
   readonly error: GatewayError;
-  /** Of the API, or null where none arrived. */
+  /** Status of the API, or null where none arrived. */
   readonly status: number | null;
   /** True where no connection could be made, so that nothing of the request was sent. */
   readonly isUnsent: boolean;
@@ -219,7 +219,7 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
     this.#end?.({ failure, finish: () => undefined });
   }
 
-  /** What may have taken effect is not to be repeated unasked. */
+  /** Forbids to repeat a call that may have taken effect. */
   #retry(): { retry?: false } {
     return this.#options.isSafe ? {} : { retry: false };
   }

@@ -37,7 +37,7 @@ export interface ExecutionsQuery {
   limit?: number | undefined;
 }
 
-/** What a key of the scope `account` may know of its own organization. */
+/** Reads that a key of the scope `account` may make of its own organization. */
 export interface AccountClient {
   balance(signal?: AbortSignal): Promise<BalanceView>;
   usage(query: Omit<UsageQuery, 'organization'>, signal?: AbortSignal): Promise<UsageRow[]>;

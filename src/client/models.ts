@@ -9,7 +9,7 @@ export interface ServedWay {
   loses: string[];
 }
 
-/** What an upstream model takes of translated requests (docs: protocols). */
+/** Capabilities of an upstream model for translated requests (docs: protocols). */
 export interface ModelCapabilities {
   thinking: string;
   efforts: string[] | null;
@@ -35,9 +35,12 @@ export interface CatalogItem {
   object: string;
   created: number;
   owned_by: string;
-  /** Of a single model: by what its clients speak. */
+  /** Ways to serve a single model, by its clients' protocol. */
   protocols?: Partial<Record<string, ServedWay[]>>;
-  /** Of a single model: what each route's upstream model takes, by what its provider speaks. */
+  /**
+   * Capabilities of each route's upstream model, by its provider's protocol; only of a single
+   * model.
+   */
   routes?: { capabilities: Partial<Record<string, ModelCapabilities>> }[];
   [field: string]: unknown;
 }
@@ -102,7 +105,10 @@ export interface ModelsClient {
     signal?: AbortSignal,
   ): Promise<ModelRow[]>;
   get(id: string, signal?: AbortSignal): Promise<CatalogItem>;
-  /** Where a request would go now, and why; `protocol` is the client's, by default `chat`. */
+  /**
+   * Explains which routes a request would take now, and why; `protocol` is the client's, by default
+   * `chat`.
+   */
   explain(
     query: { model: string; protocol?: string | undefined },
     signal?: AbortSignal,

@@ -41,7 +41,7 @@ export interface RunsClient {
   ended(run: RunView, options: { timeoutMs: number; signal?: AbortSignal }): Promise<RunView>;
 }
 
-/** What became of a run, a video task or a prediction, and of its money. */
+/** State and costs of a run, a video task or a prediction. */
 export interface TaskView {
   id: string;
   type: string;

@@ -19,7 +19,7 @@ export interface RunInput {
   signal?: AbortSignal | undefined;
 }
 
-/** What a run answers. */
+/** Answer of a run. */
 export interface ServiceRun {
   session_id: string;
   events: Record<string, unknown>[];

@@ -15,7 +15,7 @@ export interface SessionView {
   title: string | null;
   agent: { id: string; name: string; version: number };
   created_at: string;
-  /** Of its last event; absent from older gateways, as `turns` is. */
+  /** Time of its last event; absent from older gateways, as `turns` is. */
   updated_at?: string;
   stats?: { active_seconds: number; duration_seconds: number; turns?: number | null };
   [field: string]: unknown;
@@ -26,7 +26,7 @@ export interface TailOptions {
   untilRest?: boolean;
   /** False: the history and no more. Default: true. */
   follow?: boolean;
-  /** Of the history, only so many events at its end; 0 for none. Default: all. */
+  /** Number of events at the end of the history to read; 0 for none. Default: all. */
   last?: number | undefined;
   /** Types of the events that are given. Default: all. */
   types?: readonly string[] | undefined;

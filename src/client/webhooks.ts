@@ -2,7 +2,7 @@ import { hasStrings, isPageOf } from './http/guards.ts';
 import type { Http } from './http/http.ts';
 import { eachItem } from './http/pages.ts';
 
-/** What signs the webhooks of the organization; shown this once. */
+/** Secret that signs the webhooks of the organization; shown this once. */
 export interface WebhookSecret {
   secret: string;
   created_at: string;

@@ -33,9 +33,9 @@ export interface CallDeps {
   maxAnswerValues: number;
   /** Output tokens asked for where a provider's protocol needs a limit and neither client nor model has one. */
   defaultMaxTokens: number;
-  /** What is under way, so that a stop can end it in its own protocol. */
+  /** Exchanges under way, so that a stop can end them in their own protocols. */
   active: ActiveExchanges;
-  /** Told of a bug that no answer can tell of any more. */
+  /** Receives a bug that no answer can report any more. */
   onBug(thrown: unknown, requestId: string): void;
 }
 

@@ -49,9 +49,9 @@ export interface InferenceRequest {
   catalog: Catalog;
   /** Bytes, or what was scanned before. */
   body: RequestSource;
-  /** Of the client. */
+  /** Headers of the client. */
   headers: IncomingHttpHeaders;
-  /** What its address says. */
+  /** Facts that the protocol reads from its address. */
   address: RequestAddress;
   client: ClientConnection;
   repeatable: boolean;
@@ -66,8 +66,8 @@ export interface InferenceRequest {
   /** Waited for before anything may be sent to a provider. */
   beforeSend?: (() => Promise<void>) | undefined;
   /**
-   * What the client is told in place of an error, given the HTTP statuses of the candidates that were
-   * tried, null where none arrived. Default: the error itself.
+   * Makes the error that the client reads in place of another, given the HTTP statuses of the
+   * candidates that were tried, null where none arrived. Default: the error itself.
    */
   toClientError?: (error: GatewayError, statuses: readonly (number | null)[]) => GatewayError;
 }
@@ -306,7 +306,9 @@ function found(committed: CommittedResult): Findings {
   return committed.type === 'answer' ? committed.answer : committed.reader;
 }
 
-/** What this answer leaves at its provider must be known before the client can refer to it. */
+/**
+ * Stores the things that this answer leaves at its provider, before the client can refer to them.
+ */
 function keepPins(
   { record, organization }: Call,
   { pins, losses }: Findings,
@@ -324,7 +326,10 @@ function asPersistence(thrown: unknown): never {
   throw new GatewayError('persistence_failed', { cause: thrown });
 }
 
-/** What a candidate of another protocol did not get (requirement chat.request.translated-fields). */
+/**
+ * Names the fields that a candidate of another protocol did not get (requirement
+ * chat.request.translated-fields).
+ */
 function noteDropped({ record }: Call, headers: ResponseHeaders): void {
   if (record.losses.length === 0) return;
   const names = record.losses.filter((name) => /^[\x21-\x2b\x2d-\x7e]+$/.test(name));

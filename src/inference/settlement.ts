@@ -7,7 +7,7 @@ import { costOf, estimateTokens } from '../usage/spend/pricing.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { Call, CallRecord } from './types.ts';
 
-/** What was consumed, as far as it is known when the call is over. */
+/** Consumption of a call, as far as it is known when the call is over. */
 export interface Consumption {
   usage: Usage | undefined;
   /** Characters that were produced for the client; the basis of an estimate. */

@@ -26,9 +26,9 @@ export interface Call {
   /** Milliseconds since epoch, and Clock.monotonic(), at arrival. */
   readonly at: number;
   readonly startedAt: number;
-  /** What the client speaks. */
+  /** Protocol of the client. */
   readonly protocol: WireProtocol;
-  /** As records name it. */
+  /** Surface as records name it. */
   readonly surface: string;
   readonly principal: Principal;
   /** Id of the caller's organization. */
@@ -55,7 +55,7 @@ export interface Call {
   readonly repeatable: boolean;
   /** Nothing is charged, whatever the price. */
   readonly free: boolean;
-  /** What the record will say; filled in as the call goes. */
+  /** Record of the call; filled in as the call goes. */
   readonly record: CallRecord;
 }
 
@@ -75,7 +75,7 @@ export interface PipeableBody {
   destroy(): void;
 }
 
-/** What the client gets. */
+/** Result that the client gets. */
 export type CallResult =
   | {
       readonly type: 'body';
@@ -90,7 +90,7 @@ export type CallResult =
       readonly body: PipeableBody;
     };
 
-/** How one candidate failed before anything reached the client. */
+/** Failure of one candidate before anything reached the client. */
 export interface AttemptFailure {
   readonly type: 'failed';
   /** `retry-here` once, `next-candidate`, or `fatal`: the client's own fault, answered at once. */
@@ -98,7 +98,7 @@ export interface AttemptFailure {
   /** For the record: `status_503`, `timeout_first_content`, `connect` … */
   readonly reason: string;
   readonly upstreamStatus: number | null;
-  /** What the client is told if no candidate is left. */
+  /** Error for the client if no candidate is left. */
   readonly error: GatewayError;
   /** Undefined: says nothing about the candidate's health. */
   readonly fault: FaultKind | undefined;

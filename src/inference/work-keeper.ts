@@ -4,12 +4,12 @@ import type { Principal } from '../usage/principal.ts';
 import type { Consumption } from './settlement.ts';
 import type { Call, ResponseHeaders } from './types.ts';
 
-/** What the client gets in place of an answer. */
+/** Response that the client gets in place of an answer. */
 export interface KeptAnswer {
   readonly body: Buffer;
   /** Beside the usual ones. */
   readonly headers: ResponseHeaders;
-  /** What the call consumed; undefined where nothing is due, or not yet. */
+  /** Consumption of the call; undefined where nothing is due, or not yet. */
   readonly consumption: Consumption | undefined;
 }
 

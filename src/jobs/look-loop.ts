@@ -6,7 +6,7 @@ export interface LookLoopOptions {
   readonly maxSleepMs: number;
   /** Does what is due; returns for how many milliseconds there is nothing to do. */
   look(): Promise<number>;
-  /** Told of looks that failed. */
+  /** Receives errors of looks that failed. */
   report(error: unknown): void;
 }
 

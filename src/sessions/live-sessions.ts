@@ -7,7 +7,10 @@ export interface LiveFollower {
   show(delta: EventDelta): void;
 }
 
-/** What followers in this process learn at once and without the store; others learn of the log alone. */
+/**
+ * Passes news to followers in this process at once and without the store; others learn from the log
+ * alone.
+ */
 export class LiveSessions {
   readonly #followers = new Map<string, Set<LiveFollower>>();
 

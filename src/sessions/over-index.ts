@@ -16,7 +16,10 @@ export function overKeyOf(row: Over): Key | undefined {
   return isOver && head > (removed?.upTo ?? 0) ? overKey(lastAt, id) : undefined;
 }
 
-/** What moves it in the index, for the commit that changes it; `after` is absent at its removal. */
+/**
+ * Returns the operations that move it in the index, for the commit that changes it; `after` is
+ * absent at its removal.
+ */
 export function overOps(before: Over, after: Over | undefined): Op[] {
   const from = overKeyOf(before);
   const to = after && overKeyOf(after);

@@ -10,7 +10,10 @@ import { pinSkills } from '../resources/skills/pin-skills.ts';
 import type { Repository } from '../resources/store/repository.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 
-/** What is to be run: an Agent, by default as it is now, or the runtime of a declarative Service. */
+/**
+ * Source of the Agent to run: an Agent, by default as it is now, or the runtime of a declarative
+ * Service.
+ */
 export type AgentSource =
   | { readonly agentId: string; readonly version?: number | undefined }
   | { readonly name: string; readonly runtime: Readonly<Record<string, unknown>> };
@@ -18,7 +21,7 @@ export type AgentSource =
 export interface AgentOverrides {
   /** Members in place of the Agent's own; null clears one. Anything but {@link OVERRIDES} is refused. */
   readonly overrides?: Readonly<Record<string, unknown>> | undefined;
-  /** Where the overrides stand in the request, for messages: `agent.`. */
+  /** Path of the overrides in the request, for messages: `agent.`. */
   readonly prefix?: string;
   /** Overrides may name nothing else of the operator's. Default: not judged. */
   readonly operator?: OperatorNames;

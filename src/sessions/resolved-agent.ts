@@ -12,7 +12,7 @@ export interface ToolSettings {
   readonly permission_policy?: PermissionPolicy;
 }
 
-/** What an Agent may call (requirement agents.tools.validation). */
+/** Tool that an Agent may call (requirement agents.tools.validation). */
 export type AgentTool =
   | {
       readonly type: 'agent_toolset_20260401';
@@ -35,9 +35,9 @@ export type AgentTool =
 export interface AgentMcpServer {
   readonly type: 'url' | 'stdio';
   readonly name: string;
-  /** Of type `url`. */
+  /** URL of a server of type `url`. */
   readonly url?: string;
-  /** Of type `stdio`: the name of a server that the operator declared under `server.mcp_servers`. */
+  /** Name of a server of type `stdio`, as the operator declared it under `server.mcp_servers`. */
   readonly server?: string;
 }
 

@@ -25,7 +25,7 @@ export const budget = z.object({
   }),
 });
 
-/** What a Session has cost, in whole cents; what is begun of the next is left out. */
+/** Cost of a Session in whole cents, rounded down. */
 export function toMonetaryAmount(nanos: number): MonetaryAmount {
   return { amount: String(Math.floor(nanos / NANOS_PER_CENT)), currency: 'USD' };
 }

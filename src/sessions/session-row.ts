@@ -16,11 +16,11 @@ export interface SessionRow extends Omit<Session, 'agent'> {
   readonly awaiting: readonly string[];
   /** Idle in the middle of a turn: what comes next goes on with it. */
   readonly isPaused: boolean;
-  /** Who runs the turn: nobody else may append to it. Null before the first. */
+  /** Owner of the turn: nobody else may append to it. Null before the first. */
   readonly turn: string | null;
-  /** Goes that began since the last turn came to its end, the one that ended it included. */
+  /** Attempts that began since the last turn came to its end, the one that ended it included. */
   readonly goes: number;
-  /** Of the last event, in ms since epoch; later ones are never earlier. */
+  /** Time of the last event, in ms since epoch; later ones are never earlier. */
   readonly lastAt: number;
 }
 

@@ -3,7 +3,10 @@ import type { ResolvedAgent } from './resolved-agent.ts';
 import { toMonetaryAmount } from './session-budget.ts';
 import type { Session } from './session.ts';
 
-/** How the API shows a Session: every member of the official type (requirement sessions.object.shape). */
+/**
+ * Shows a Session in the API: every member of the official type (requirement
+ * sessions.object.shape).
+ */
 export function toSessionView(session: Session, now: number): Record<string, unknown> {
   const { usage, activeMs, runningSince, createdAt, updatedAt, status } = session;
   const until = status === 'terminated' ? Date.parse(updatedAt) : now;

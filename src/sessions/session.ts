@@ -24,7 +24,7 @@ export interface Session {
   /** `sess_…` */
   readonly id: string;
   readonly organization: string;
-  /** Who pays for its model calls. */
+  /** Payer of its model calls. */
   readonly payer: PayingKey;
   readonly status: SessionStatus;
   readonly entryPoint: EntryPoint;
@@ -41,7 +41,7 @@ export interface Session {
   /** The model loop stops when it is used up. */
   readonly budget: SessionBudget | null;
   readonly usage: SessionUsage;
-  /** Of all model calls so far by list prices, in nano-dollars. */
+  /** Cost of all model calls so far by list prices, in nano-dollars. */
   readonly cost: number;
   /** Milliseconds in which it was `running`, up to `runningSince`. */
   readonly activeMs: number;

@@ -46,7 +46,7 @@ export interface SessionInput {
 export type AlsoChanged = (session: Session) => Promise<readonly Op[]>;
 
 export interface Termination {
-  /** Told to those who follow. */
+  /** Reason that followers read. */
   readonly reason: string;
   /** Judged in the commit that ends it. Default: always. */
   readonly onlyIf?: ((session: Pick<Session, SessionState>) => boolean) | undefined;
@@ -55,7 +55,7 @@ export interface Termination {
 type SessionState = 'status' | 'createdAt' | 'updatedAt' | 'archivedAt';
 
 export interface EventQuery {
-  /** Behind (ascending) or before (descending) this place. */
+  /** Place behind (ascending) or before (descending) which the page begins. */
   readonly after?: number | undefined;
   /** Default 20. */
   readonly limit?: number | undefined;
@@ -106,7 +106,10 @@ export interface SessionFilter {
 }
 
 export interface SessionQuery extends SessionFilter {
-  /** Behind this id in the direction of travel; the Session need not be there any more. */
+  /**
+   * Id behind which the page begins, in the direction of travel; the Session need not be there any
+   * more.
+   */
   readonly after?: string | undefined;
   readonly limit: number;
   readonly order: 'asc' | 'desc';
@@ -175,7 +178,7 @@ export interface Sessions {
   ): Promise<AsyncIterable<PlacedEvent | EventDelta>>;
 }
 
-/** What a turn changes of its Session together with the events that it appends. */
+/** Changes of a turn to its Session together with the events that it appends. */
 export interface TurnChange {
   readonly status?: SessionStatus;
   readonly usage?: Session['usage'];
@@ -189,7 +192,7 @@ export interface TurnChange {
  * processes; every write is refused with `conflict` once another has taken over.
  */
 export interface TurnLog {
-  /** As last seen. */
+  /** Session as last seen. */
   readonly session: Session;
   /** Events from the place on, ascending, all pages. */
   events(after?: number): AsyncIterable<PlacedEvent>;
@@ -206,9 +209,9 @@ export interface TurnLog {
 /** Executes turns: the built-in model loop or a harness (design: Sessions and runtimes). */
 export interface TurnRunner {
   /**
-   * Goes on from wherever the log stands, after a crash too, until nothing is left to do: idle with a
-   * stop reason, or waiting for the client. `signal` is aborted when the lease is lost or the process
-   * stops: leave off without a word, somebody else goes on.
+   * Continues from wherever the log stands, after a crash too, until nothing is left to do: idle
+   * with a stop reason, or waiting for the client. `signal` is aborted when the lease is lost or
+   * the process stops: then it must return without another event, somebody else goes on.
    */
   run(log: TurnLog, signal: AbortSignal): Promise<void>;
 }

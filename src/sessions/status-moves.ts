@@ -37,7 +37,7 @@ export function awaitedBy(event: NewEvent): readonly string[] {
   return Array.isArray(ids) ? ids.map(String) : [];
 }
 
-/** What an event of the client answers to. */
+/** Events that an event of the client can answer. */
 const ANSWERS: Readonly<Record<string, { member: string; to: readonly string[] }>> = {
   'user.custom_tool_result': { member: 'custom_tool_use_id', to: ['agent.custom_tool_use'] },
   'user.tool_result': { member: 'tool_use_id', to: ['agent.tool_use'] },
@@ -47,7 +47,9 @@ const ANSWERS: Readonly<Record<string, { member: string; to: readonly string[] }
   },
 };
 
-/** What `event` answers, the member that names it, and the types that it may have. */
+/**
+ * Returns the id that `event` answers, the member that names it, and the types that it may have.
+ */
 export function answerOf(
   event: NewEvent,
 ): { id: string; member: string; to: readonly string[] } | undefined {

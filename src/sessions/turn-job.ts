@@ -12,7 +12,7 @@ import { FencedTurnLog } from './log/turn-log.ts';
 /** The durable job that runs the turns of the Session of the same id. */
 export const TURN_JOB = 'session-turn';
 
-/** Goes in a row that may fail, or end with their process, before the turn is given up. */
+/** Most consecutive failed attempts, crashes included, before the turn is given up. */
 const MAX_FAILURES = 5;
 
 export interface TurnJobOptions {

@@ -22,7 +22,7 @@ import type { ReceivedForm } from './read-form.ts';
 
 /** A public inference endpoint: its wire protocol and how it is spoken to (contract: Endpoints). */
 export interface InferenceSurface {
-  /** As records and reports name it. */
+  /** Name in records and reports. */
   readonly name: string;
   /** In the router's notation. */
   readonly paths: readonly string[];
@@ -37,7 +37,7 @@ export interface InferenceSurface {
   /** Whether `multipart/form-data` is taken: `also`, or `only` (anything else answers 400). Default never. */
   readonly forms?: 'also' | 'only';
   /**
-   * What the address says, where it says more than the protocol. Throws `not_found` or
+   * Reads the address, where it tells more than the protocol. Throws `not_found` or
    * `model_not_found`. Default: the content type alone.
    */
   readonly address?: (exchange: HttpExchange, catalog: Catalog) => RequestAddress;
@@ -56,7 +56,7 @@ export interface SurfaceDeps extends GateDeps {
   bodyValues: ValueBound;
   /** For forms. */
   spools: Spools;
-  /** Who looks after work that outlives its call, by protocol. */
+  /** Keepers of work that outlives its call, by protocol. */
   keepers?: ReadonlyMap<Protocol, WorkKeeper>;
 }
 

@@ -16,7 +16,7 @@ interface SecretRow {
   readonly former: { readonly sealed: string; readonly until: number } | null;
 }
 
-/** What a rotation gives out, once. */
+/** Secret that a rotation gives out, once. */
 export interface RotatedSecret {
   readonly secret: string;
   /** Milliseconds since epoch. */

@@ -28,7 +28,10 @@ export interface DeliveryPage {
 export interface Webhooks {
   /** Throws `invalid_request` for a URL that must not be called (requirement run.webhook.ssrf). */
   check(url: string): Promise<void>;
-  /** What has the event delivered, for the commit that makes it so; once for each id. */
+  /**
+   * Returns the operations that have the event delivered, for the commit that makes it so; once for
+   * each id.
+   */
   toSend(event: WebhookEvent): Op[];
   /** Throws `not_found`. */
   find(organization: string, id: string): Promise<Delivery>;
@@ -45,7 +48,7 @@ export interface Webhooks {
     id: string,
     also?: (delivery: Delivery) => Promise<readonly Op[]>,
   ): Promise<Delivery>;
-  /** Of the kind `webhook`. */
+  /** Handler of jobs of the kind `webhook`. */
   readonly handler: JobHandler;
 }
 

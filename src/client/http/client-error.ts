@@ -8,7 +8,7 @@ export interface ClientErrorDetails {
   requestId?: string | undefined;
   /** The field at fault, when the server names one. */
   param?: string | undefined;
-  /** How often the call was sent. */
+  /** Number of times that the call was sent. */
   attempts?: number | undefined;
   /** Milliseconds that the server asked to wait, from `Retry-After`. */
   retryAfterMs?: number | undefined;

@@ -24,7 +24,10 @@ export interface HttpOptions {
   retry?: Partial<RetryPolicy> | undefined;
   random?: (() => number) | undefined;
   userAgent?: string | undefined;
-  /** Told of every sending: method, path, status and milliseconds; never headers or bodies. */
+  /**
+   * Receives a line for every sending: method, path, status and milliseconds; never headers or
+   * bodies.
+   */
   trace?: ((line: string) => void) | undefined;
 }
 

@@ -1,14 +1,14 @@
 import type { SessionEvent } from '../../sessions/log/session-event.ts';
 import { isRecord } from './guards.ts';
 
-/** How a Session came to rest. */
+/** End of a turn, after which a Session is at rest. */
 export interface TailEnd {
   /**
    * A stop reason of `session.status_idle`; `terminated` or `deleted`; `history` when nothing but the
    * history was asked for.
    */
   readonly type: string;
-  /** What the last `session.error` of the turn told. */
+  /** Error of the turn's last `session.error`. */
   readonly error: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -59,14 +59,18 @@ export const turnJob = (id: string, organization: string): Job => ({
   holder: organization,
 });
 
-/** What the operator's side adds is read when somebody speaks. */
+/**
+ * True for input that starts a turn. An addition of the operator's side is read when somebody
+ * speaks.
+ */
 export function callsForTurn(events: readonly NewEvent[]): boolean {
   return events.some(({ type }) => type !== 'system.message');
 }
 
 /**
- * What the input makes of an idle Session: it runs, or it says what is still to be answered. In the same
- * commit, so that nobody finds it idle with its work undone.
+ * Returns the events of the status that an idle Session gets by the input: it runs, or it states
+ * the calls that are still to be answered. In the same commit, so that nobody finds it idle with
+ * its work undone.
  */
 export function statusAfter(row: SessionRow, events: readonly IdentifiedEvent[]): NewEvent[] {
   if (row.status !== 'idle') return [];
@@ -81,7 +85,10 @@ export function statusAfter(row: SessionRow, events: readonly IdentifiedEvent[])
   return [{ type: 'session.status_idle', stop_reason, stop_details: null }];
 }
 
-/** What an archived Session still does can be stopped; that brings it nothing new. */
+/**
+ * Refuses input to a closed Session. A turn of an archived one can still be stopped; that brings it
+ * nothing new.
+ */
 function refuseClosed({ status, archivedAt }: SessionRow, sent: readonly unknown[]): void {
   const state = status === 'terminated' ? 'terminated' : archivedAt === null ? null : 'archived';
   if (state === null || (state === 'archived' && status !== 'idle' && isStop(sent))) return;

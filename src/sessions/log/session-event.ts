@@ -1,4 +1,4 @@
-/** What a client may append (requirement sessions.events.send). */
+/** Types of events that a client may append (requirement sessions.events.send). */
 export type InputType =
   | 'user.message'
   | 'user.interrupt'
@@ -7,7 +7,7 @@ export type InputType =
   | 'user.tool_result'
   | 'system.message';
 
-/** What the gateway appends (requirement sessions.events.types). */
+/** Types of events that the gateway appends (requirement sessions.events.types). */
 export type ServerType =
   | 'agent.message'
   | 'agent.thinking'

@@ -28,7 +28,7 @@ export interface SessionLogOptions {
   readonly ids: IdSource;
 }
 
-/** What a change makes of a row. */
+/** Result of a change for a row. */
 export interface RowChange {
   readonly row: SessionRow;
   /** In this order. */
@@ -43,7 +43,7 @@ export interface RowChange {
 
 export interface Changed {
   readonly row: SessionRow;
-  /** What was appended. */
+  /** Events that were appended. */
   readonly placed: PlacedEvent[];
 }
 

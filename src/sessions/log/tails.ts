@@ -5,12 +5,12 @@ import { sessionKey } from '../session-row.ts';
 
 /** A place at the end of a log, for one who follows it. */
 export interface Tail {
-  /** What stands behind that place, as `SessionLog.chunk` gives it; not to be changed. */
+  /** Reads the events behind that place, as `SessionLog.chunk` gives them; not to be changed. */
   read(after: number): Promise<PlacedEvent[]>;
   leave(): void;
 }
 
-/** Who follows which Session in this process: those of one Session are woken and read together. */
+/** Followers of Sessions in this process: those of one Session are woken and read together. */
 export class Tails {
   readonly #log: SessionLog;
   readonly #shared = new Map<string, SharedTail>();

@@ -10,7 +10,7 @@ import { eventOf, moveOf } from '../status-moves.ts';
 export interface FencedTurn {
   readonly turn: string;
   readonly lastInput: number;
-  /** Told of the status, whenever it may have changed. */
+  /** Receives the status, whenever it may have changed. */
   onStatus(status: SessionStatus): void;
 }
 
