@@ -107,7 +107,7 @@ export function secretOf(value: unknown): unknown {
   return isRecord(value) ? Object.values(value)[0] : value;
 }
 
-/** What a reference of an object stands for when what it refers to exists already. */
+/** Returns the value that a reference of an object stands for when its target exists already. */
 export function known(
   value: unknown,
   actual: ActualState | undefined,
@@ -152,7 +152,7 @@ export function comparableField(
   return withoutNulls(SET_FIELDS.has(field) ? sorted(filled) : filled);
 }
 
-/** What a route leaves out comes from the logical name. */
+/** Completes routes without an upstream model by the logical name. */
 function withUpstreamNames(routes: unknown, name: string): unknown {
   if (!Array.isArray(routes)) return routes;
   const standard = name.slice(name.indexOf('/') + 1);

@@ -75,7 +75,7 @@ const EXCEPTIONS: ReadonlySet<string> = new Set(['paused']);
 const KEEP_ALL: ReadonlyMap<string, string> = new Map();
 
 interface EntryOptions extends DumpOptions {
-  /** What stands for an id. */
+  /** References that stand for ids. */
   readonly references: ReadonlyMap<string, string>;
   /** Ids of objects whose names do not tell them apart. */
   readonly twins: ReadonlySet<string>;
@@ -177,7 +177,7 @@ export function namespacesIn(actual: ActualState, known?: Owner['known']): strin
   return [...new Set(all.flatMap((view) => namespaceOf(view, known) ?? []))].sort();
 }
 
-/** What may be declared of a shown value; what the server adds to it is left out. */
+/** Returns the part of a shown value that may be declared; additions of the server are left out. */
 function settable({ definition }: ConfigKind, field: string, value: unknown): unknown {
   if (!isRecord(value) || OPAQUE_FIELDS.has(field)) return value;
   const parsed = definition.fields.shape[field]?.safeParse(value);

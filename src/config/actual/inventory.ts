@@ -21,7 +21,7 @@ export interface InventoryEntry {
   readonly fields: string | null;
 }
 
-/** What the store keeps of a namespace. */
+/** Record that the store keeps of a namespace. */
 export interface Inventory {
   readonly id: string;
   readonly version: number;
@@ -88,16 +88,16 @@ export interface InventoryUpdate {
   readonly before: Inventory | undefined;
   readonly desired: DesiredState;
   readonly owner: Owner;
-  /** As it was before the apply; tells which objects are older than the management of their kind. */
+  /** State before the apply; tells which objects are older than the management of their kind. */
   readonly found: ActualState;
-  /** As the apply left it. */
+  /** State as the apply left it. */
   readonly left: ActualState;
   readonly report: Readonly<Record<'applied' | 'failed' | 'blocked' | 'notRun', readonly Done[]>>;
 }
 
 type Done = Pick<PlanAction, 'kind' | 'identity' | 'action' | 'id'>;
 
-/** What the inventory becomes by an apply. Pure. */
+/** Returns the inventory after an apply. Pure. */
 export function nextInventory(update: InventoryUpdate): Pick<Inventory, 'objects' | 'managed'> {
   const { before, desired, found } = update;
   const known = new Map((before?.objects ?? []).map((entry) => [entry.id, entry]));

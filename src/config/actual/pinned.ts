@@ -17,7 +17,10 @@ export function withoutLatest(field: string, value: unknown, { skill }: ActualSt
   return { ...value, skills: value['skills'].map(unpinned) };
 }
 
-/** What a dump names that no other gateway has, in sentences; it can only be applied where it is from. */
+/**
+ * Lists, in sentences, the things in a dump that no other gateway has; it can only be applied where
+ * it is from.
+ */
 export function onlyHere(tree: DumpedTree): string[] {
   return Object.values(tree)
     .flatMap((section) => (Array.isArray(section) ? section.filter(isRecord) : []))

@@ -1,4 +1,4 @@
-/** Goes at one write in all. */
+/** Most tries of one write in all. */
 const MAX_TRIES = 4;
 const BASE_MS = 250;
 const MAX_MS = 10_000;
@@ -7,7 +7,7 @@ const MAX_MS = 10_000;
 const UNCLEAR = new Set([408, 500, 502, 503, 504]);
 
 export interface TryAgainOptions<T> {
-  /** What the write has come to, if it took effect; asked after an unclear answer. */
+  /** Returns the result of the write, if it took effect; asked after an unclear answer. */
   readonly look?: (() => Promise<T | undefined>) | undefined;
   readonly pause?: ((ms: number) => Promise<void>) | undefined;
   /** Once aborted, nothing is tried again. */
@@ -41,7 +41,7 @@ export async function triesAgain<T>(
   }
 }
 
-/** What is known of a write that failed. */
+/** Facts about a write that failed. */
 interface Refusal {
   readonly status?: number;
   readonly retryAfterMs?: number;

@@ -38,7 +38,7 @@ export class ApplyRun {
     );
   }
 
-  /** What there is by now, as far as this apply knows. */
+  /** Present state, as far as this apply knows. */
   get left(): ActualState {
     return this.#writer.actual;
   }
@@ -57,7 +57,10 @@ export class ApplyRun {
     return this.#report;
   }
 
-  /** Which of several writes under way ends first is chance; a report says the same every time. */
+  /**
+   * Sorts the report, so that it is the same every time: which of several writes under way ends
+   * first is chance.
+   */
   #sortReport(planned: readonly PlanAction[]): void {
     const places = new Map(planned.map((one, place) => [keyOf(one), place]));
     const placeOf = (key: string) => places.get(key) ?? 0;

@@ -17,7 +17,7 @@ interface ApplyOutcome {
   readonly identity: string;
   readonly action: PlanAction['action'];
   readonly id: string | null;
-  /** What failed, or which object it waited for. */
+  /** Reason of a failure, or the object that it waited for. */
   readonly reason?: string;
 }
 
@@ -42,17 +42,19 @@ export interface ApplyOptions {
   client: ResourceClient;
   /** Resolved before the first write, by their written form (see `resolveAllSecrets`). */
   secrets: ReadonlyMap<SecretRef, string>;
-  /** What there is, where it was read just now and nothing is to be written. Default: it is read. */
+  /**
+   * Present state, where it was read just now and nothing is to be written. Default: it is read.
+   */
   actual?: ActualState | undefined;
   /** Names this apply among all others, so that a creation that is tried again makes one object. */
   runId?: string | undefined;
-  /** How many objects are written at once. Default: 1. */
+  /** Number of objects that are written at once. Default: 1. */
   parallelism?: number;
   /** True lets no object begin before one that stands ahead of it in the plan. Default false. */
   isStrict?: boolean;
   /** Waits so many milliseconds before a write is tried again. Default: a timer. */
   pause?: (ms: number) => Promise<void>;
-  /** Told of every object that is done with, in that order. */
+  /** Receives every object that is done with, in that order. */
   onOutcome?: (outcome: ApplyOutcome, what: 'applied' | 'failed' | 'blocked') => void;
   signal?: AbortSignal;
 }

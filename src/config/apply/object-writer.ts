@@ -41,7 +41,7 @@ export class ObjectWriter {
     this.#known = new KnownObjects(actual);
   }
 
-  /** What there is by now, as far as this apply knows. */
+  /** Present state, as far as this apply knows. */
   get actual(): ActualState {
     return this.#known.state;
   }
@@ -129,7 +129,10 @@ export class ObjectWriter {
     return createHash('sha256').update(`${runId} ${kind}/${identity}`).digest('hex');
   }
 
-  /** As a creation: an update that took effect without an answer shows in the object. */
+  /**
+   * Updates an object with the same care as a creation: an update that took effect without an
+   * answer shows in the object.
+   */
   #update({ kind, id, version }: Target, body: Body, object?: DesiredObject): Promise<View> {
     const { client } = this.#options;
     return this.#again(
@@ -207,7 +210,10 @@ export class ObjectWriter {
   }
 }
 
-/** Of a map that is patched member by member, what is no longer declared is removed by null. */
+/**
+ * Makes the patch of a map that is patched member by member: members that are no longer declared
+ * are removed by null.
+ */
 function asPatch(kind: KindName, fields: Readonly<Body>, view: View | undefined): Body {
   const { patched = [] } = kindOf(kind).definition;
   const entries = Object.entries(fields).map(([field, value]) => {
@@ -219,7 +225,10 @@ function asPatch(kind: KindName, fields: Readonly<Body>, view: View | undefined)
   return Object.fromEntries(entries) as Body;
 }
 
-/** What some changes must say of the present state (requirement cli.apply.rebind). */
+/**
+ * Returns the members by which some changes must state the present state (requirement
+ * cli.apply.rebind).
+ */
 function guardsOf(kind: KindName, fields: ReadonlySet<string>, view: View | undefined): Body {
   const guards = Object.entries(kindOf(kind).guards).filter(([field]) => fields.has(field));
   return Object.fromEntries(guards.map(([field, guard]) => [guard, view?.[field]]));

@@ -39,13 +39,13 @@ export interface ConfigKind {
   readonly secrets: readonly string[];
   /** True when each belongs to an organization, by default {@link DEFAULT_ORGANIZATION}. */
   readonly isOwned: boolean;
-  /** How an object that is no longer wanted goes. */
+  /** Way in which an object that is no longer wanted is removed. */
   readonly removedBy: Removal;
   /** True when what a removal takes (a key's value, a place in time, an address) never comes back. */
   readonly isGoneForEver: boolean;
   /** True when the server makes up a value that it shows once, where none is declared. */
   readonly isIssued: boolean;
-  /** What an update sends to switch it off; undefined when it cannot be. */
+  /** Body of the update that switches it off; undefined when it cannot be. */
   readonly off: Readonly<Record<string, unknown>> | undefined;
   /** True for a field of the object that no update can change. */
   readonly isFixed: (field: string, view: Readonly<Record<string, unknown>>) => boolean;
@@ -63,7 +63,7 @@ export const DEFAULT_ORGANIZATION = 'default';
 const ENABLED = { enabled: false };
 const STATUS = { status: 'disabled' };
 
-/** How plans treat an object whose own members these are. */
+/** Schema of `lifecycle` for an object with these members. */
 function lifecycleFor(members: readonly string[]): z.ZodType {
   return z
     .object({
@@ -197,7 +197,10 @@ function toConfigKind(
   };
 }
 
-/** What runs an Agent cannot become declarative, nor the other way round; a definition stays. */
+/**
+ * True for a change between an Agent and a declarative runtime, which no object can make; a
+ * definition stays.
+ */
 function isModeSwitch(field: string, view: Readonly<Record<string, unknown>>): boolean {
   const isDeclarative = (view['runtime'] ?? null) !== null;
   return field === 'runtime' || (field === 'agent_id' && isDeclarative);

@@ -8,7 +8,7 @@ import type { ConfigFiles } from '../read/load.ts';
 export class SecretRef {
   readonly source: 'env' | 'file';
   readonly name: string;
-  /** Where a relative file path starts. */
+  /** Directory at which relative file paths start. */
   readonly directory: string;
 
   constructor(source: 'env' | 'file', name: string, directory: string) {
@@ -47,7 +47,7 @@ export class ObjectRef {
   }
 }
 
-/** What references resolve against; injected. */
+/** Sources of references; injected. */
 export interface ReferenceSources {
   env: Readonly<Record<string, string | undefined>>;
   files: ConfigFiles;

@@ -11,11 +11,11 @@ import { maySelect } from './selection.ts';
 export interface DriftedObject {
   readonly kind: KindName;
   readonly identity: string;
-  /** Of what was deleted, the id that it had. */
+  /** Id; of a deleted object the one that it had. */
   readonly id: string | null;
   /** `added`: made by hand in a collection that the files manage, and owned by nobody. */
   readonly what: 'changed' | 'deleted' | 'added';
-  /** Of what was changed. */
+  /** Changes of a changed object. */
   readonly changes: readonly PlannedChange[];
 }
 

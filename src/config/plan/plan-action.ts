@@ -11,8 +11,8 @@ export type PlanMode = 'apply' | 'prune' | 'converge';
 export type ActionName = 'create' | 'update' | 'replace' | Removal | 'none';
 
 /**
- * Who made a difference: a file that changed since the last apply, somebody else on the server since
- * then, or both of them.
+ * Origin of a difference: a file that changed since the last apply, somebody else on the server
+ * since then, or both of them.
  */
 export type Origin = 'configuration' | 'server' | 'both';
 

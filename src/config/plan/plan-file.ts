@@ -52,7 +52,7 @@ const planFile = z.looseObject({
 /** Why a saved plan cannot be applied; nothing was written. */
 export class PlanFileError extends Error {
   override readonly name = 'PlanFileError';
-  /** What makes one that can be. */
+  /** Command that makes a plan that can be applied. */
   readonly hint: string;
 
   constructor(message: string, hint: string) {

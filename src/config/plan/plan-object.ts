@@ -28,12 +28,12 @@ export interface ObjectPlanning {
   readonly adopt: boolean;
   /** Whether a field that no update can change makes a new object. */
   readonly mayReplace: boolean;
-  /** What the inventory of the namespace says of the object. */
+  /** Entry of the object in the inventory of the namespace. */
   readonly entry?: InventoryEntry | undefined;
 }
 
 const AROUND = ['pause', 'update', 'unpause'] as const;
-/** Of what the declaration keeps paused. */
+/** Actions that come before the rest where the declaration keeps the object paused. */
 const BEFORE = ['pause', 'update'] as const;
 
 /** Reason of a creation that needs none. */
@@ -59,7 +59,10 @@ export function isIssued({ kind, body }: DesiredObject): boolean {
   return kindOf(kind).isIssued && body['value'] === undefined;
 }
 
-/** What makes an existing object what is declared. `formerly`: the name that it has so far. */
+/**
+ * Plans the changes that make an existing object equal to its declaration. `formerly`: the name
+ * that it has so far.
+ */
 export function planComparison(
   declared: DesiredObject,
   view: View,
@@ -117,7 +120,10 @@ export function planComparison(
   };
 }
 
-/** What prune switched off is switched on when it is declared again, unless the files say otherwise. */
+/**
+ * Returns the changes that switch on an object that prune switched off, when it is declared again,
+ * unless the files say otherwise.
+ */
 function switchedOn({ kind, body }: DesiredObject, view: View): Change[] {
   const { off = {}, definition } = kindOf(kind);
   if (labelsOf(view)[PRUNED_LABEL] !== 'true') return [];

@@ -31,12 +31,14 @@ import type { ActionName, PlanAction, PlanMode } from './plan-action.ts';
 import { planComparison, planCreation } from './plan-object.ts';
 import { type Confirmation, confirmationFor, planRemovals } from './plan-removals.ts';
 
-/** What an apply would do. Plain JSON without any secret value. */
+/** Actions that an apply would take. Plain JSON without any secret value. */
 export interface Plan extends Confirmation {
   readonly format: 1;
   readonly namespace: string;
   readonly mode: PlanMode;
-  /** Where it may be applied, as the caller names it; null when it was made for no server. */
+  /**
+   * Server to which it may be applied, as the caller names it; null when it was made for no server.
+   */
   readonly target: { readonly server: string; readonly organization: string } | null;
   /** In the order of their execution. */
   readonly actions: readonly PlanAction[];
@@ -50,7 +52,7 @@ export interface Plan extends Confirmation {
   readonly lost: readonly { kind: KindName; identity: string; id: string }[];
   /** Own objects of which it is not known what was declared before; nothing of them is reset. */
   readonly unknown: readonly { kind: KindName; identity: string }[];
-  /** What `--prune` would remove. */
+  /** Objects that `--prune` would remove. */
   readonly prunable: readonly { kind: KindName; identity: string; id: string }[];
   readonly summary: {
     readonly create: number;
@@ -144,7 +146,7 @@ function inventoryOf({ desired, mode, inventories = [] }: PlanOptions): KnownObj
   };
 }
 
-/** What comes of one declared object: an action, or why there can be none. */
+/** Outcome for one declared object: an action, or the reason why there can be none. */
 interface ObjectOutcome {
   action?: PlanAction;
   /** The object of another name that it is so far. */

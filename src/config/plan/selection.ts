@@ -4,7 +4,7 @@ import type { DesiredObject, DesiredState, Selection } from '../objects/desired.
 import { CONFIG_KINDS, kindOf, type KindName } from '../objects/kinds.ts';
 import { labelsOf } from '../actual/ownership.ts';
 
-/** What --only, --exclude and -l say. */
+/** Words of --only, --exclude and -l. */
 export interface SelectionWords {
   /** `KIND`, or `KIND/NAME` where `*` stands for any text. */
   readonly only: readonly string[];

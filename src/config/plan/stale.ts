@@ -10,7 +10,10 @@ export interface PlanState {
   readonly desired: Pick<DesiredState, 'moved' | 'objects'>;
 }
 
-/** What became of an object since its action was planned; undefined when the action may be taken. */
+/**
+ * Describes the change of an object since its action was planned; undefined when the action may be
+ * taken.
+ */
 export function staleness(
   planned: PlanAction,
   { actual, owner, desired }: PlanState,
@@ -37,7 +40,10 @@ export function staleness(
   return isKnown ? `${fields.join(', ')} changed since: ${versions}` : versions;
 }
 
-/** What another owner has made is never written; what nobody has made is never removed. */
+/**
+ * True unless the action would write an object of another owner, or remove one that nobody has
+ * made.
+ */
 function mayTake({ action }: PlanAction, view: View, owner: Owner): boolean {
   const ownership = ownershipOf(view, owner);
   return (

@@ -38,7 +38,7 @@ export interface LoadConfigOptions {
 
 export interface GatewayConfig {
   readonly server: ServerConfig;
-  /** Where each server setting came from; what is absent is a default. */
+  /** Origin of each server setting; one that is absent is a default. */
   readonly origins: ReadonlyMap<string, SettingOrigin>;
   readonly desired: DesiredState;
   /** True when the files hold nothing but `version` and `namespace`. */

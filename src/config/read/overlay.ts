@@ -7,7 +7,7 @@ import { isRecord } from '../objects/record.ts';
 
 type Tree = Record<string, unknown>;
 
-/** What a key of an entry is known by; undefined when it cannot be told. */
+/** Returns the key by which an entry is known; undefined when it cannot be told. */
 type KeyOf = (entry: Readonly<Tree>) => string | undefined;
 
 /**
@@ -46,7 +46,7 @@ interface Laying {
   /** The mapping of the overlay that holds the member. */
   readonly from: Readonly<Tree>;
   readonly places: Places;
-  /** Of the entries, if the member is a list. */
+  /** Key of the entries, if the member is a list. */
   readonly keyOf: KeyOf;
 }
 
@@ -68,7 +68,7 @@ function mergeInto(target: Tree, from: Readonly<Tree>, places: Places): void {
   for (const name of Object.keys(from)) setMember(target, name, { from, places, keyOf: nameOf });
 }
 
-/** What is new is put at the end. */
+/** Merges entries; new ones are put at the end. */
 function mergeEntries(
   target: Tree[],
   from: readonly Tree[],

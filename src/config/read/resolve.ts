@@ -152,7 +152,10 @@ async function resolveFile(name: string, path: Path, resolution: Resolution): Pr
   }
 }
 
-/** Where a file in or below the directory of the configuration file is; reports one that is not. */
+/**
+ * Locates a file in or below the directory of the configuration file; reports one that is
+ * elsewhere.
+ */
 async function locateFile(
   name: string,
   path: Path,

@@ -14,9 +14,12 @@ export interface CheckOptions {
 }
 
 export interface Checked<T> {
-  /** As the schema gives it, with references put back; undefined when it has errors. */
+  /** Value as the schema gives it, with references put back; undefined when it has errors. */
   value: T | undefined;
-  /** As it was written: no defaults, no unknown fields, texts from outside in the schema's types. */
+  /**
+   * Value as it was written: no defaults, no unknown fields, texts from outside in the schema's
+   * types.
+   */
   declared: unknown;
   diagnostics: Diagnostic[];
 }
@@ -121,7 +124,7 @@ function toExpected(text: string, expected: string): number | boolean | undefine
   return isNumber ? Number(text) : undefined;
 }
 
-/** Of a union's branches, the one that got furthest says what is wrong. */
+/** Replaces the issue of a union by those of the branch that got furthest. */
 function flatten(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];
   const depth = (issues: readonly Issue[]) => Math.max(...issues.map(({ path }) => path.length));

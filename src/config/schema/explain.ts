@@ -3,7 +3,7 @@ import { configJsonSchema } from './json-schema.ts';
 import { CONFIG_KINDS } from '../objects/kinds.ts';
 import { isRecord } from '../objects/record.ts';
 
-/** What there is to know of one key of gateway.yaml. */
+/** Explanation of one key of gateway.yaml. */
 export interface Explanation {
   readonly path: string;
   readonly description: string | null;
@@ -12,7 +12,7 @@ export interface Explanation {
   /** Undefined when there is none. */
   readonly default?: unknown;
   readonly required: boolean;
-  /** What an update does with it; null for what no object is made of. */
+  /** Effect of an update on it; null for a key that no object is made of. */
   readonly update: string | null;
   /** The keys below it. */
   readonly members: readonly { readonly name: string; readonly description: string | null }[];
@@ -129,7 +129,7 @@ function wordFor(schema: Schema): string {
   return WORDS[String(type)] ?? (typeof type === 'string' ? type : 'anything');
 }
 
-/** How a change of a field reaches the object. */
+/** Describes how a change of a field reaches the object. */
 function updateRule(kind: string, field: string): string {
   const known = CONFIG_KINDS.find((one) => one.kind === kind);
   if (known === undefined) return 'changed in place';

@@ -1,7 +1,7 @@
 import type { OperatorNames } from '../../resources/kinds/agent-fields.ts';
 import type { ServerConfig } from './server-config.ts';
 
-/** What Agents may name of the `server` section. */
+/** Returns the names in the `server` section that Agents may use. */
 export function operatorNames({
   harnesses,
   harnessesInline,

@@ -80,7 +80,10 @@ const limits = z.object({
   max_connections: z.int().min(1).default(10_000).describe('Client connections of one worker.'),
 });
 
-/** What ends soon is still asked for, and clocks of several machines differ. */
+/**
+ * Least time in ms that anything is kept: results that end soon are still asked for, and clocks of
+ * several machines differ.
+ */
 const MIN_KEPT_MS = 3_600_000;
 const kept = duration
   .refine((ms) => ms >= MIN_KEPT_MS, 'expected at least 1h')

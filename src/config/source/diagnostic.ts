@@ -1,4 +1,4 @@
-/** Where something stands in the configuration; line and column count from 1. */
+/** Place in the configuration; line and column count from 1. */
 export interface Place {
   readonly file: string;
   readonly line: number;
@@ -11,7 +11,7 @@ export interface Diagnostic extends Place {
   readonly path: string;
   readonly severity: 'error' | 'warning';
   readonly message: string;
-  /** What to write instead. */
+  /** Text to write instead. */
   readonly hint?: string;
 }
 

@@ -6,7 +6,7 @@ import type { Places } from './locate.ts';
 
 const MAX_DEPTH = 64;
 const MAX_NODES = 200_000;
-/** Of one document that are told. */
+/** Most faults of one document that are reported. */
 const MAX_FAULTS = 100;
 /** See {@link tokensOf}; more than the largest file of sound configuration has. */
 const MAX_STEPS = 2_000_000;
@@ -151,7 +151,7 @@ function reportSyntax(document: Document, text: string, report: Report): void {
   }
 }
 
-/** What each alias stands for: the last node before it that has its anchor. */
+/** Maps each alias to its target: the last node before it that has its anchor. */
 function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {
   const anchored = new Map<string, Node>();
   const targets = new Map<Alias, Node>();

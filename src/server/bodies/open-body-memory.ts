@@ -16,7 +16,7 @@ export interface BodyMemoryOptions {
   readonly config: Pick<ServerConfig, 'limits' | 'metrics'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Of the process, in bytes. */
+  /** Most bytes of the heap of the process. */
   readonly heapLimit: number;
 }
 

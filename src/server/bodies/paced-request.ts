@@ -8,7 +8,10 @@ const SMALL_BYTES = 512;
 const CHUNKS_PER_TURN = 256;
 /** Least time before a client goes on; more where its chunks took long to take over. */
 const MIN_GAP_MS = 20;
-/** Of the time that chunks took: their clients have a fifth of the process, and others the rest. */
+/**
+ * Length of a pause per time that chunks took: their clients have a fifth of the process, and
+ * others the rest.
+ */
 const GAP_SHARE = 4;
 
 /**

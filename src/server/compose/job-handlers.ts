@@ -7,7 +7,7 @@ import { openRetention } from './open-retention.ts';
 import type { RetentionOptions } from './open-retention.ts';
 import type { PublicDeps } from '../routes/public-routes.ts';
 
-/** Who does which kind of durable job in this process. */
+/** Creates the handlers of durable jobs in this process, by kind. */
 export async function jobHandlers(
   deps: PublicDeps & RetentionOptions,
 ): Promise<ReadonlyMap<string, JobHandler>> {

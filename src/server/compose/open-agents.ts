@@ -59,7 +59,7 @@ export interface AgentsParts {
   /** Lets in what is done in the name of a payer. */
   admit(payer: PayingKey): Promise<Admitted>;
   readonly routes: readonly RouteSpec[];
-  /** Who does their durable work, by kind of job. */
+  /** Handlers of their durable work, by kind of job. */
   readonly handlers: ReadonlyMap<string, JobHandler>;
   /** Ends the streams of Sessions, which would never end by themselves. */
   endFollowing(): void;

@@ -68,7 +68,7 @@ export interface GatewayOptions extends ResourcesOptions {
   random(): number;
   /** At once to each provider or API that sets no number itself. */
   connections: number;
-  /** What turns of Agents may run. */
+  /** Programs that turns of Agents may run. */
   programs: Programs;
   /** Variables of this process, of which harnesses get little. */
   environment: Readonly<Record<string, string | undefined>>;
@@ -184,7 +184,7 @@ async function openQueues(
   return openBodyMemory({ ...options, heapLimit: getHeapStatistics().heap_size_limit });
 }
 
-/** What waits in this process, by queue; the names are a fixed few. */
+/** Returns the numbers of waiters in this process, by queue; the names are a fixed few. */
 function queues({
   work,
   ledger,
@@ -237,7 +237,7 @@ function openApp(routes: readonly RouteSpec[], parts: AppParts): H3 {
   });
 }
 
-/** What nearly everything that is served needs. */
+/** Collects the parts that nearly everything that is served needs. */
 function sharedParts(
   store: Store,
   { clock, config, ids }: GatewayOptions,
@@ -262,7 +262,7 @@ function sharedParts(
   };
 }
 
-/** What calls that name themselves stand on. */
+/** Collects the parts that calls with names of their own need. */
 function namedCalls({
   store,
   workers,

@@ -28,7 +28,7 @@ export interface InferencePartsOptions extends Pick<
   onBug(thrown: unknown, requestId: string): void;
 }
 
-/** What inference stands on, with its connections to providers. */
+/** Parts that inference needs, with its connections to providers. */
 export interface InferenceParts {
   readonly deps: InferenceDeps;
   readonly charges: Charges;

@@ -16,8 +16,9 @@ export interface RetentionOptions extends Pick<GatewayOptions, 'config' | 'clock
 }
 
 /**
- * Who removes what is past the age that `server.retention` gives, by kind of job; without an age nobody.
- * Results are not among it: the store drops each when its own time is up.
+ * Creates the handlers that remove everything past the age that `server.retention` gives, by kind
+ * of job; without an age none. Results are not among it: the store drops each when its own time is
+ * up.
  */
 export async function openRetention(
   options: RetentionOptions,

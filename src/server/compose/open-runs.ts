@@ -34,7 +34,7 @@ export interface RunsOptions
 /** Runs, their webhooks, and what tells how tasks stand. */
 export interface RunsParts {
   readonly routes: readonly RouteSpec[];
-  /** Who does their durable work, by kind of job. */
+  /** Handlers of their durable work, by kind of job. */
   readonly handlers: ReadonlyMap<string, JobHandler>;
   /** After the jobs are closed. */
   close(): Promise<void>;

@@ -22,10 +22,10 @@ export interface SchedulesOptions
   readonly admit: TriggerJobDeps['admit'];
 }
 
-/** What fires Schedules and tells of it, and the ways to ask for it. */
+/** Parts that fire Schedules and announce their runs, and the ways to ask for one. */
 export interface SchedulesParts {
   readonly routes: readonly RouteSpec[];
-  /** Who does their durable work, by kind of job. */
+  /** Handlers of their durable work, by kind of job. */
   readonly handlers: ReadonlyMap<string, JobHandler>;
   /** Fires what is due; is closed before the jobs are. */
   readonly firing: Pick<Scheduler, 'start' | 'close'>;

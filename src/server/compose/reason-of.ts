@@ -1,4 +1,4 @@
-/** What a log line tells of something thrown. */
+/** Describes a thrown value for a log line. */
 export function reasonOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

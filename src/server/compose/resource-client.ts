@@ -13,7 +13,10 @@ const EVERYTHING = {
   matches: (stored: Stored) => !isArchived(stored),
 };
 
-/** What apply uses over HTTP, straight on the repository: `start` and reload converge with it. */
+/**
+ * Creates the client that apply has over HTTP, straight on the repository: `start` and reload
+ * converge with it.
+ */
 export function createResourceClient(repository: Repository): ResourceClient {
   const definitionOf = (kind: KindName): ResourceDefinition =>
     repository.definitionOf(kindOf(kind).definition.kind);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Of RFC 3986, 3.2 without user information. */
+/** Matches a host of RFC 3986, 3.2 without user information. */
 const HOST_VALUE = /^[\w.~!$&'()*+,;=:%[\]-]*$/;
 /** Nothing that a proxy puts before the path, a scheme and a host, or what `OPTIONS` may ask about. */
 const TARGET = /^(?:\/|https?:\/\/([^/?]*)|\*$)/i;

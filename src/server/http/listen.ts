@@ -27,7 +27,7 @@ export interface ListenOptions {
   host: string;
   port: number;
   limits: Pick<ServerConfig['limits'], 'headerBytes' | 'requestTimeoutMs' | 'maxConnections'>;
-  /** How long a drain leaves connections open that nobody uses. */
+  /** Time for which a drain leaves connections open that nobody uses, in ms. */
   drainIdleMs: number;
   /** Names answers to what is no request. */
   ids: IdSource;
@@ -87,7 +87,9 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
   };
 }
 
-/** What no handler may see is answered here, in place of the one listener that there was at first. */
+/**
+ * Answers requests that no handler may see, in place of the one listener that there was at first.
+ */
 function refuseUnsound(server: Server, ids: IdSource): void {
   const [handle] = server.listeners('request') as RequestListener[];
   const latest = new WeakMap<Socket, IncomingMessage>();
@@ -114,7 +116,7 @@ function refuseUnsound(server: Server, ids: IdSource): void {
 
 interface Refused {
   socket: Socket & { _httpMessage?: ServerResponse | null };
-  /** Of the request, when it could be read as one. */
+  /** Response of the request, when it could be read as one. */
   own?: ServerResponse;
   ids: IdSource;
 }

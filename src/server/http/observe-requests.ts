@@ -2,12 +2,12 @@ import type { Log } from '../../core/log.ts';
 import type { Ledger, RequestOutcome, RequestStart } from '../../usage/ledger/ledger.ts';
 import type { PayingKey } from '../../usage/principal.ts';
 
-/** What observers are told of a record beside its end. */
+/** Facts of a record that observers see beside its end. */
 export interface ObservedStart extends Pick<RequestStart, 'id' | 'surface' | 'model'> {
   readonly principal: PayingKey;
 }
 
-/** Told of each record, once, when it is final. */
+/** Receives each record, once, when it is final. */
 export type RequestObserver = (start: ObservedStart, outcome: RequestOutcome) => void;
 
 /** A ledger that tells observers what it settles. */

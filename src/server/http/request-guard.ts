@@ -9,7 +9,7 @@ export interface RequestGuardOptions extends HostGuardOptions {
 }
 
 /**
- * What a request head must satisfy before its handler runs.
+ * Creates the check of a request head that runs before its handler.
  *
  * @throws GatewayError `url_too_long`, `host_not_allowed`
  */

@@ -19,13 +19,13 @@ export interface ResourceBodies {
   resourceValues: ValueBound;
 }
 
-/** How one body is taken. */
+/** Terms on which one body is taken. */
 export interface BodyTerms extends ResourceBodies {
   /** Id of the key in whose name the body takes up memory. */
   holder: string;
 }
 
-/** Where a kind is served, and what forms mean there. */
+/** Place at which a kind is served, and the meaning of forms there. */
 export interface ResourcePlace {
   path: string;
   fromForm?: OrganizationApi['fromForm'] | undefined;
@@ -33,11 +33,14 @@ export interface ResourcePlace {
 }
 
 export type ReceivedRequest = Omit<ResourceRequest, 'organization' | 'platform'> & {
-  /** What was thrown, told with its place in the body where that has lines. */
+  /** Returns the thrown value with its place in the body where that has lines. */
   locate(thrown: unknown): unknown;
 };
 
-/** What a resource handler needs of an exchange, but for whom it acts. */
+/**
+ * Makes the request that a resource handler needs of an exchange, without the caller that it acts
+ * for.
+ */
 export function toResourceRequest(
   { path: base, fromForm, yaml = false }: ResourcePlace,
   exchange: HttpExchange,

@@ -84,7 +84,10 @@ interface Refusal {
   envelope: Envelope;
 }
 
-/** What other methods of each path are told, in the shape of its family; families may share a path. */
+/**
+ * Returns the refusal of other methods for each path, in the shape of its family; families may
+ * share a path.
+ */
 function allowedMethods(routes: readonly RouteSpec[]): Map<string, Refusal> {
   const allowed = new Map<string, Refusal>();
   for (const { path, envelope, methods } of routes) {

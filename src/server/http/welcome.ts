@@ -8,7 +8,10 @@ export interface WelcomeFacts {
   model: string | undefined;
 }
 
-/** What a person sees when the gateway is up: the address, the keys and something to paste. */
+/**
+ * Writes the text that a person sees when the gateway is up: the address, the keys and something to
+ * paste.
+ */
 export function welcome({ url, adminKeyFile, made, model }: WelcomeFacts): string {
   const lines = [
     `gateway listening on ${url}`,

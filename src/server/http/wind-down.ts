@@ -10,7 +10,7 @@ export interface WindDown {
   drain(): Promise<void>;
 }
 
-/** As Node.js keeps it: the answer that a connection waits for. */
+/** Socket as Node.js keeps it, with the answer that a connection waits for. */
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse | null };
 
 /**

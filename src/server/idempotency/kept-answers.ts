@@ -16,11 +16,11 @@ export interface KeptAnswersDeps {
   readonly sealer: Sealer;
 }
 
-/** Of one answer. */
+/** Most bytes of one answer. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-/** Of one sealed part, whose base64 has to fit into a value of the store. */
+/** Most bytes of one sealed part, whose base64 has to fit into a value of the store. */
 const PART_BYTES = 8 * 1024 * 1024;
-/** Of all answers of an organization that begin to be kept within a day. */
+/** Most bytes of all answers of an organization that begin to be kept within a day. */
 const MAX_DAILY_BYTES = 512 * 1024 * 1024;
 const DAY_MS = 86_400_000;
 

@@ -18,10 +18,10 @@ export interface OwnedCallOptions {
   readonly sealer: Sealer;
   readonly key: Key;
   readonly place: CallPlace;
-  /** As it was claimed. */
+  /** Row as it was claimed. */
   readonly row: NameRow & { readonly owner: CallOwner };
   readonly version: Version;
-  /** Told of ends that could not be written. */
+  /** Receives errors of ends that could not be written. */
   readonly report: (error: unknown) => void;
   /** Called once the name is nobody's any more, or somebody else's. */
   readonly onEnd: () => void;

@@ -38,7 +38,7 @@ export interface RecordsDeps {
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly workers: CallWorkers;
-  /** Told of answers that could not be kept. */
+  /** Receives errors of answers that could not be kept. */
   report(error: unknown): void;
 }
 

@@ -38,7 +38,10 @@ export function createStandIn(request: IncomingMessage): StandIn {
   };
 }
 
-/** What makes two bodies the same: their bytes, whatever boundary a form was given this time. */
+/**
+ * Returns the fingerprint by which two bodies are the same: by their bytes, whatever boundary a
+ * form was given this time.
+ */
 export function fingerprintBody({ headers }: IncomingMessage, body: Buffer): string {
   const type = headers['content-type'] ?? '';
   const [, quoted, bare] =

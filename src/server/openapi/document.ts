@@ -9,7 +9,7 @@ import type { JsonSchema } from './schemas.ts';
 import type { RouteSpec } from '../http/routes.ts';
 
 export interface OpenApiInput {
-  /** What is served. */
+  /** Routes that are served. */
   readonly routes: readonly RouteSpec[];
   readonly definitions: readonly ResourceDefinition[];
 }
@@ -24,7 +24,7 @@ export interface OpenApiOperation {
   readonly [member: string]: unknown;
 }
 
-/** Of the interface, not of the program (contract: Versioning). */
+/** Version of the interface, not of the program (contract: Versioning). */
 export const INTERFACE_VERSION = '1.0.0';
 const JSON_TYPE = 'application/json';
 
@@ -166,7 +166,10 @@ function errorSchemas(): Record<string, JsonSchema> {
 
 const RPC_ERROR = 'JsonRpcError';
 
-/** What the checks before a family say is flat on most of them (contract: Errors). */
+/**
+ * Describes the errors of the checks before a family, which are flat on most of them (contract:
+ * Errors).
+ */
 function errorResponses(): Record<string, object> {
   const flat = errorName('flat');
   const families = (Object.keys(ERROR_SCHEMAS) as Envelope[]).map((envelope) => {

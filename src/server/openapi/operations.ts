@@ -1,7 +1,7 @@
 import { anything, list, pageOf, schemaRef, words } from './schemas.ts';
 import type { JsonSchema } from './schemas.ts';
 
-/** What one operation takes and answers. */
+/** Input and answer of one operation. */
 export interface OperationDoc {
   readonly summary: string;
   /** Default 200; several where the answer may come later. */
@@ -26,7 +26,7 @@ export const PAGING = ['limit', 'page'] as const;
 const EVENTS = ['text/event-stream'];
 const NDJSON = ['application/x-ndjson'];
 const BYTES = ['application/octet-stream'];
-/** What asks for no answer is taken with 202. */
+/** Statuses of JSON-RPC: a message that asks for no answer is taken with 202. */
 const RPC = { status: [200, 202], rpc: true } as const;
 
 const ask = (summary: string, body: string, answer: string): OperationDoc => ({
@@ -77,7 +77,7 @@ const RUNS_QUERY = words(
   'trigger_type status has_error agent_id deployment_id created_at[gt] created_at[gte] created_at[lt] created_at[lte]',
 );
 
-/** What is known of each operation beyond its path; the resources declare theirs themselves. */
+/** Facts about each operation beyond its path; the resources declare theirs themselves. */
 export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   'POST /v1/chat/completions': {
     ...ask('Complete a chat', 'ChatRequest', 'ChatCompletion'),
@@ -216,7 +216,7 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   'GET /v1/deployment_runs/{id}': read('Read a run', 'DeploymentRun'),
 };
 
-/** What a wildcard stands for, where that is more than an id. */
+/** Paths that a wildcard stands for, where that is more than an id. */
 export const WILDCARDS: Readonly<Record<string, readonly string[]>> = {
   'POST /v1beta/models/**': generateContentPaths('/v1beta'),
   'POST /v1/models/**': generateContentPaths('/v1'),
@@ -232,7 +232,7 @@ function generateContentPaths(version: string): string[] {
   return methods.map((method) => `${version}/models/{model}:${method}`);
 }
 
-/** What resources have below them, by the name that their declaration gives it. */
+/** Operations below resources, by the name that their declaration gives them. */
 export const CHILDREN: Readonly<Record<string, Readonly<Record<string, OperationDoc>>>> = {
   'skill versions': {
     'GET ': { summary: 'List versions', answer: pageOf({ type: 'object' }), query: PAGING },

@@ -46,7 +46,10 @@ const USAGE = object({
 });
 const WINDOW = object({ limit: orNull(money), spent: money });
 
-/** What operations take and answer, where no resource is declared for it (contract: Endpoints). */
+/**
+ * Schemas of inputs and answers of operations, where no resource is declared for them (contract:
+ * Endpoints).
+ */
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ChatRequest: object({ ...MODEL, messages: list({ type: 'object' }), ...STREAM }, ['stream']),
   ChatCompletion: object({ id: text, object: text, choices: list({ type: 'object' }) }),

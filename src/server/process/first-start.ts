@@ -90,7 +90,7 @@ export async function writeRuntime(dataDir: string, url: string): Promise<void> 
   );
 }
 
-/** What came of a signal, for whoever sent it. */
+/** Outcome of a signal, for its sender. */
 export interface SignalOutcome {
   readonly action: 'reload' | 'restart';
   /** Milliseconds since epoch, when it was over. */

@@ -3,5 +3,5 @@ import { packageFile } from '../../core/package-root.ts';
 
 const manifest = createRequire(import.meta.url)(packageFile('package.json')) as { version: string };
 
-/** Of the gateway, as servers and callers are told it. */
+/** Version of the gateway, as servers and callers read it. */
 export const VERSION: string = manifest.version;

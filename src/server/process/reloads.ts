@@ -19,7 +19,9 @@ export interface ReloadsOptions {
   readonly workers: Workers | undefined;
 }
 
-/** What SIGHUP and SIGUSR2 do. Each gives why it was refused, or null, and never rejects. */
+/**
+ * Handlers of SIGHUP and SIGUSR2. Each returns the reason of a refusal, or null, and never rejects.
+ */
 export interface Reloads {
   /** All or nothing: an invalid file leaves everything as it was (requirement ops.reload.atomic). */
   reload(): Promise<string | null>;
@@ -66,7 +68,7 @@ export function createReloads(
 }
 
 interface Applied {
-  /** What was loaded, if all of it is served now. */
+  /** Loaded configuration, if all of it is served now. */
   readonly config?: GatewayConfig;
   readonly error: string | null;
 }

@@ -1,6 +1,9 @@
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 
-/** What every process of a gateway must have alike, or what the first one has opened itself. */
+/**
+ * Settings that every process of a gateway must have alike, or that the first one has opened
+ * itself.
+ */
 const FIXED = {
   listen: 'server.listen',
   dataDir: 'server.data_dir',

@@ -1,13 +1,16 @@
 import { SecretRef } from '../../config/objects/references.ts';
 import type { GatewayConfig } from '../../config/read/load-config.ts';
 
-/** What a worker serves with: the same for all of them, whatever becomes of the files meanwhile. */
+/** Settings of a worker: the same for all of them, whatever becomes of the files meanwhile. */
 export type WorkerSettings = Pick<GatewayConfig, 'server' | 'origins'>;
 
 /** Marks what is a reference to a secret, which as text would be told from no other text. */
 const SECRET = 'gateway:secret';
 
-/** As the first process sends it to its workers. References to secrets stay references. */
+/**
+ * Writes the settings as the first process sends them to its workers. References to secrets stay
+ * references.
+ */
 export function toSettingsMessage({ server, origins }: WorkerSettings): string {
   const mark = function (this: Record<string, unknown>, key: string, value: unknown): unknown {
     const given = this[key];

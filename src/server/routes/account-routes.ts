@@ -24,15 +24,15 @@ export interface BalanceView {
   readonly currency: 'USD';
   /** `credit` less `spent`; below zero is what was used without prepayment. */
   readonly balance: string;
-  /** What was paid or granted in advance. */
+  /** Amount that was paid or granted in advance. */
   readonly credit: string;
   /** The longest window that is limited (lifetime, month, day); null without a limit. */
   readonly spending_limit: string | null;
   /** Ever, and settled. */
   readonly spent: string;
-  /** What calls under way may still cost. */
+  /** Most that calls under way may still cost. */
   readonly reserved: string;
-  /** What was spent in the windows that limits can have, and those limits. */
+  /** Spending in the windows that limits can have, and those limits. */
   readonly windows: Readonly<Record<WindowName, { limit: string | null; spent: string }>>;
 }
 
@@ -42,8 +42,9 @@ const WINDOWS = ['lifetime', 'month', 'day'] as const;
 type WindowName = (typeof WINDOWS)[number];
 
 /**
- * What a key may know of its organization's account, for keys with the scope `account` (requirement
- * account.lookups): `/v1/account/balance`, `/v1/account/usage`, `/v1/account/executions` and below.
+ * Serves a key's reads of its organization's account, for keys with the scope `account`
+ * (requirement account.lookups): `/v1/account/balance`, `/v1/account/usage`,
+ * `/v1/account/executions` and below.
  */
 export function accountRoutes(deps: AccountRoutesDeps): RouteSpec[] {
   const at = (

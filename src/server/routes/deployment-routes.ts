@@ -26,17 +26,17 @@ interface Ask {
   readonly exchange: HttpExchange;
   readonly principal: Principal;
   readonly organization: string;
-  /** Of the Schedule, or of the run below {@link RUNS}. */
+  /** Id of the Schedule, or of the run below {@link RUNS}. */
   readonly id: string;
-  /** Behind the name of what lies below it. */
+  /** Path behind the name of the child. */
   readonly below: string;
 }
 
 type Serve = (ask: Ask, deps: DeploymentRoutesDeps) => Promise<Reply>;
 
 /**
- * What Schedules do, and their runs, for keys with the scope `deployments` (contract: Schedules);
- * the Schedules themselves are served as every kind is.
+ * Serves actions of Schedules and their runs, for keys with the scope `deployments` (contract:
+ * Schedules); the Schedules themselves are served as every kind is.
  */
 export function deploymentRoutes(deps: DeploymentRoutesDeps): RouteSpec[] {
   const at = (base: string, serve: Serve): Handler =>
@@ -113,7 +113,10 @@ function runNotFound(): GatewayError {
   return new GatewayError('not_found', { message: 'deployment_run not found' });
 }
 
-/** What is run is what the Schedule says (requirement deployments.trigger.no-overrides). */
+/**
+ * Refuses a body: a run does as its Schedule declares (requirement
+ * deployments.trigger.no-overrides).
+ */
 async function refuseInput(
   { exchange, principal }: Pick<Ask, 'exchange' | 'principal'>,
   { maxBodyBytes: limit, resourceValues: values }: DeploymentRoutesDeps,

@@ -20,7 +20,10 @@ export interface OrganizationDeps extends GateDeps, ResourceBodies {
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** What every organization keeps of its own below `/v1`, for keys with the scope of the kind. */
+/**
+ * Serves the resources that every organization keeps of its own below `/v1`, for keys with the
+ * scope of the kind.
+ */
 export function organizationRoutes(deps: OrganizationDeps): RouteSpec[] {
   return deps.repository.definitions.flatMap((definition): RouteSpec[] =>
     definition.api ? kindRoutes(definition, definition.api, deps) : [],

@@ -5,7 +5,7 @@ import { resourceCarriers } from './organization-routes.ts';
 import type { OrganizationDeps } from './organization-routes.ts';
 import type { RouteSpec } from '../http/routes.ts';
 
-/** What a key may know of itself. */
+/** Facts that a key may read about itself. */
 export interface OwnKeyView {
   readonly id: string;
   readonly type: 'own_key';

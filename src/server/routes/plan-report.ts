@@ -9,13 +9,14 @@ import type { Health } from '../../routing/health.ts';
 export interface PlanReportDeps {
   catalog(): Catalog;
   health: Pick<Health, 'look'>;
-  /** What clients can speak. */
+  /** Protocols that clients can speak. */
   protocols: readonly WireProtocol[];
 }
 
 /**
- * Where a request for `model` in `protocol` (default `chat`) would go now, as this process sees it;
- * a sticky order is that of `affinity` (a key's id). Throws `invalid_request`, `model_not_found`.
+ * Reports the routes that a request for `model` in `protocol` (default `chat`) would take now, as
+ * this process sees it; a sticky order is that of `affinity` (a key's id). Throws
+ * `invalid_request`, `model_not_found`.
  */
 export function reportPlan(
   search: string,

@@ -49,27 +49,29 @@ export const SURFACES: readonly InferenceSurface[] = [
   contentTasksSurface,
 ];
 
-/** What clients can speak; of several endpoints of one protocol the first stands for it. */
+/**
+ * Protocols that clients can speak; of several endpoints of one protocol the first stands for it.
+ */
 export const CLIENT_PROTOCOLS: readonly WireProtocol[] = SURFACES.map(
   ({ protocol }) => protocol,
 ).filter(({ id }, index, all) => all.findIndex((one) => one.id === id) === index);
 
-/** What public endpoints stand on, those included whose work outlives the call. */
+/** Parts that public endpoints need, those included whose work outlives the call. */
 export interface PublicDeps extends SurfaceDeps {
   readonly store: Store;
   readonly jobs: Jobs;
   readonly charges: Charges;
   /** HTTP to an API; `holder` is whoever its connections are shared out to. */
   transportToApi(api: Api, holder: string): Transport;
-  /** How long a call waits for work that goes on at its provider. */
+  /** Time in ms for which a call waits for work that goes on at its provider. */
   readonly interactionWaitMs: number;
   /** `server.compat.model_lists`. */
   readonly readsEveryCarrier: boolean;
-  /** How long finished asynchronous work is kept; null: its own time. */
+  /** Time in ms for which finished asynchronous work is kept; null: its own time. */
   readonly resultsKeptMs: number | null;
 }
 
-/** What clients call with their keys. */
+/** Serves the endpoints that clients call with their keys. */
 export function publicRoutes(deps: PublicDeps): RouteSpec[] {
   const desk = createInteractionDesk(deps);
   const videos = createVideoDesk(deps);

@@ -33,7 +33,7 @@ export interface ServiceRoutesDeps extends GateDeps {
   readonly ids: IdSource;
   readonly desk: ServiceDesk;
   readonly sessions: Sessions;
-  /** Where keys are looked for. */
+  /** Places at which keys are looked for. */
   readonly carriers: readonly Carrier[];
   /** Bytes. */
   readonly maxBodyBytes: number;

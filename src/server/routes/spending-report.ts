@@ -18,8 +18,9 @@ const EVERYWHERE = { organization: null };
 const WINDOWS = ['lifetime', 'month', 'day'] as const;
 
 /**
- * What a key or an organization has spent and when it was last used, for `?key=` or `?organization=` with
- * its id or name. Throws `invalid_request` unless one of them is named, `not_found`.
+ * Reports the spending of a key or an organization and the time of its last use, for `?key=` or
+ * `?organization=` with its id or name. Throws `invalid_request` unless one of them is named,
+ * `not_found`.
  */
 export async function reportSpending(search: string, deps: SpendingDeps): Promise<object> {
   const { repository, store, clock } = deps;
