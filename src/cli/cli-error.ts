@@ -3,7 +3,7 @@ import { EXIT, type ExitName } from './exit-codes.ts';
 export interface CliErrorOptions {
   code: string;
   message: string;
-  /** What to do about it, one line. */
+  /** Next step for the user, one line. */
   hint?: string | undefined;
   exit?: ExitName;
   status?: number | undefined;

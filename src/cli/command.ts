@@ -8,7 +8,7 @@ export interface FlagSpec {
   short?: string;
   /** Durations are seconds or `300ms | 2s | 5m | 1h`. */
   type: 'boolean' | 'string' | 'integer' | 'duration';
-  /** What help shows for the value, `FILE`. */
+  /** Name of the value in help, `FILE`. */
   value?: string;
   /** The environment variable that sets it; default derived from command and name. */
   env?: `GATEWAY_${string}`;
@@ -53,7 +53,7 @@ export interface CommandInput {
   context: CommandContext;
 }
 
-/** What a command found or did; the output room renders it. */
+/** Result of a command; the output room renders it. */
 export interface CommandResult {
   data: unknown;
   /** The command wrote its own output already, as a stream. */

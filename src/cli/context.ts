@@ -15,7 +15,7 @@ export interface ConnectOptions {
   given?: Readonly<Record<string, string>>;
 }
 
-/** What a command works with beside its own arguments. */
+/** Means of a command beside its own arguments. */
 export interface CommandContext {
   readonly io: CliIo;
   readonly output: Output;
@@ -28,7 +28,7 @@ export interface CommandContext {
   readonly format: string;
   /** Global flags, with where their values come from. */
   readonly globals: ResolvedFlags;
-  /** Where server and key come from; throws `no_api_key` (exit 4) without a key. */
+  /** Opens the connection to the server in use; throws `no_api_key` (exit 4) without a key. */
   connection(options?: ConnectOptions): Promise<Connection>;
   connect(options?: ConnectOptions): Promise<Client>;
   /** A client of a server that is named by the command itself. */

@@ -1,4 +1,4 @@
-/** What a command's exit code says; `gateway help exit-codes` prints this table. */
+/** Exit codes of commands; `gateway help exit-codes` prints this table. */
 export const EXIT = {
   ok: { code: 0, meaning: 'done' },
   failed: { code: 1, meaning: 'failed' },

@@ -105,7 +105,7 @@ function outputFor(io: CliIo, format: 'text' | 'json', globals?: ResolvedFlags):
   });
 }
 
-/** How to tell that the command line itself is wrong, when it cannot be parsed. */
+/** Guesses the format in which to report a command line that cannot be parsed. */
 function guessFormat(argv: readonly string[], env: CliIo['env']): 'text' | 'json' {
   const end = argv.indexOf('--');
   const text = ` ${(end === -1 ? argv : argv.slice(0, end)).join(' ')} `;

@@ -12,9 +12,9 @@ import { lookUp } from '../resources/not-found.ts';
 /** A protocol of JSON-RPC messages: over stdio one a line, towards the Service one a POST. */
 export interface BridgedProtocol {
   readonly name: 'mcp' | 'acp';
-  /** What the next message carries beside the key. */
+  /** Returns the headers of the next message beside the key. */
   headers(): Record<string, string>;
-  /** Told of the head of every answer and of all messages in it. */
+  /** Receives the head of every answer and of all messages in it. */
   onHead(headers: Headers): void;
   onMessage(message: unknown): void;
   /** True when the Service keeps something until it is told to let go. */
@@ -32,7 +32,7 @@ interface Bridge {
   failure: CliError | undefined;
 }
 
-/** What is not answered so long after the end of stdin is given up. */
+/** Time in ms after the end of stdin until calls without an answer are given up. */
 const GRACE_MS = 2_000;
 const CLOSE_MS = 1_000;
 const INTERNAL_ERROR = -32603;

@@ -33,7 +33,7 @@ export interface ConnectionSources {
 
 export interface Connection {
   server: string;
-  /** Where the address comes from, in words. */
+  /** Origin of the address, in words. */
   serverOrigin: string;
   /** Its name, when the server is that of a context. */
   context: string | undefined;

@@ -9,7 +9,7 @@ import { statSeen } from '../output/stat-seen.ts';
 export interface Context {
   readonly name: string;
   readonly server: string;
-  /** What the server said at login. */
+  /** Organization that the server named at login. */
   readonly organization: string | null;
   readonly keyName: string | null;
   /** Absent after a logout. */

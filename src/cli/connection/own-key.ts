@@ -3,7 +3,7 @@ import { hasStrings } from '../../client/http/guards.ts';
 import type { Client } from '../../client/create-client.ts';
 import { CliError } from '../cli-error.ts';
 
-/** What the gateway knows of the key that asks. */
+/** Facts that the gateway knows of the key that asks. */
 export interface OwnKey {
   id: string;
   name: string;

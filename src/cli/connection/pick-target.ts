@@ -3,7 +3,7 @@ import { normaliseServer } from './connection.ts';
 import { findContext, LOCAL, type Context, type Contexts } from './contexts.ts';
 import type { Layer, ResolvedFlags } from '../grammar/flags.ts';
 
-/** Which address, which context and which key file count for a command. */
+/** Address, context and key file that count for a command. */
 export interface Target {
   apiKeyFile: string | undefined;
   apiKeyFileIsFlag: boolean;
@@ -16,9 +16,10 @@ export interface Target {
 const STRENGTH: readonly Layer[] = ['flag', 'env', 'project', 'user', 'system', 'default'];
 
 /**
- * Of an address and a context the one from the stronger place counts, never a mixture; the context that
- * `use-context` chose is as strong as the user's settings, and weaker than what these name. Two of one
- * place that differ are a usage error (exit 64), and so is a context that does not exist.
+ * Picks the target. Of an address and a context the one from the stronger place counts, never a
+ * mixture; the context that `use-context` chose is as strong as the user's settings, and weaker
+ * than a context or an address in these. Two of one place that differ are a usage error (exit 64),
+ * and so is a context that does not exist.
  */
 export function pickTarget(globals: ResolvedFlags, contexts: Contexts): Target {
   const named = globals.text('context');

@@ -2,7 +2,9 @@ import { findCommand, parentOf, shownName } from '../command.ts';
 import type { CommandSpec, FlagSpec } from '../command.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
 
-/** What a word may be; `names` of one kind are known by the gateway or by the user's files alone. */
+/**
+ * Candidates for a word; `names` of one kind are known by the gateway or by the user's files alone.
+ */
 export interface Candidates {
   words: readonly string[];
   names?: NameKind;
@@ -44,7 +46,9 @@ const NAMED: Readonly<Record<string, NameKind>> = {
   session: 'sessions',
 };
 
-/** What may stand in place of the last word, which is being written and may be empty. */
+/**
+ * Lists the words that may stand in place of the last one, which is being written and may be empty.
+ */
 export function completeWords(
   commands: readonly CommandSpec[],
   words: readonly string[],
@@ -69,7 +73,7 @@ interface Seen {
   command: CommandSpec | undefined;
   flags: readonly FlagSpec[];
   given: Readonly<Record<string, string>>;
-  /** How many arguments stand behind the command. */
+  /** Number of arguments behind the command. */
   position: number;
   /** The flag whose value comes next. */
   asked: FlagSpec | undefined;
@@ -103,7 +107,7 @@ function flagsOf(command: CommandSpec | undefined): readonly FlagSpec[] {
   return [...(command?.flags ?? []), ...GLOBAL_FLAGS];
 }
 
-/** Of the first argument of a command. */
+/** Kind of the first argument of a command. */
 function kindOf(command: CommandSpec | undefined): NameKind | undefined {
   const argument = command?.args?.[0]?.name;
   if (command === undefined || argument === undefined) return undefined;

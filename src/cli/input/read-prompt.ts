@@ -2,7 +2,7 @@ import { usageError } from '../cli-error.ts';
 import type { CommandContext } from '../context.ts';
 
 /**
- * What to say: the argument, or stdin without one or for `-`; exit 64 when there is nothing.
+ * Reads the prompt: the argument, or stdin without one or for `-`; exit 64 when there is nothing.
  *
  * @param usage of the command with a prompt, for the hint
  */

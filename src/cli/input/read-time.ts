@@ -20,7 +20,7 @@ export function readBeginning(flags: Flags, now: number): string | undefined {
   return new Date(now - since).toISOString();
 }
 
-/** What --from, --since and --to narrow by. */
+/** Reads the range of --from, --since and --to. */
 export function readRange(
   flags: Flags,
   now: number,

@@ -4,9 +4,9 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fromZip } from '../../resources/skills/zip.ts';
 import { CliError, usageError } from '../cli-error.ts';
 
-/** As many as a Skill may have; more are not looked for. */
+/** Most files of a Skill; more are not looked for. */
 const MAX_FILES = 500;
-/** What editors and tools leave behind. */
+/** Files that editors and tools leave behind. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['.git', '.DS_Store', 'node_modules']);
 
 /** The files of a folder as the form that uploads them; exit 64 for a folder that is no Skill. */
@@ -48,7 +48,10 @@ export function readArchive(archive: Buffer): ReturnType<typeof fromZip> {
   }
 }
 
-/** Where a file of a Skill belongs; throws CliError `invalid_response` for a path that leads elsewhere. */
+/**
+ * Returns the place of a file of a Skill; throws CliError `invalid_response` for a path that leads
+ * elsewhere.
+ */
 export function placeBelow(folder: string, path: string): string {
   const target = resolve(folder, path);
   if (!isBelow(resolve(folder), target)) throw unfit();

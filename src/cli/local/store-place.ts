@@ -10,7 +10,7 @@ export interface StorePlace {
   readonly config: StoreConfig;
   /** Without its password. */
   readonly shown: string;
-  /** What `server.store` of gateway.yaml would say; undefined where a file says it already. */
+  /** Text of `server.store` for gateway.yaml; undefined where a file has it already. */
   readonly setting: string | undefined;
 }
 

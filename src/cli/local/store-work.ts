@@ -18,7 +18,7 @@ export async function withServer(
   return config ? use(config.server) : invalidConfig(diagnostics);
 }
 
-/** How long work is stopped, and told of on a terminal: every other second, one line. */
+/** Options by which work is stopped, and reported on a terminal: every other second, one line. */
 export function storeWork({ context }: Pick<CommandInput, 'context'>): WalkOptions & CopyOptions {
   const { clock, io, output, signal } = context;
   let toldAt = clock.monotonic();

@@ -4,7 +4,7 @@ import type { Style } from './style.ts';
 export interface Bar {
   readonly label: string;
   readonly value: number;
-  /** As it is told behind the bar. */
+  /** Text behind the bar. */
   readonly text: string;
 }
 

@@ -14,7 +14,7 @@ export interface Failure {
   exitCode: number;
 }
 
-/** Where text goes; a process stream, or a buffer in tests. */
+/** Target of text: a process stream, or a buffer in tests. */
 export interface Sink {
   write(text: string): boolean;
   once(event: 'drain' | 'close' | 'error', listener: () => void): unknown;

@@ -13,7 +13,7 @@ const SIGNS: Readonly<Record<PlanAction['action'], string>> = {
   none: '  same',
 };
 
-/** Of a comment on GitHub, with room for what stands around it. */
+/** Most characters of a comment on GitHub, with room for the text around it. */
 const MAX_LENGTH = 60_000;
 
 /** A plan as a comment of a pull request: the counts, then every change as a diff block. */

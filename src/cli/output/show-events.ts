@@ -3,7 +3,7 @@ import { toFailure } from '../failure.ts';
 import type { CommandResult } from '../command.ts';
 import type { Failure, Output } from './output.ts';
 
-/** How a turn, or the Session with it, ended. */
+/** End of a turn, or of the Session with it. */
 export interface ShownEnd {
   readonly type: string;
   readonly error?: Readonly<Record<string, unknown>> | undefined;
@@ -11,7 +11,7 @@ export interface ShownEnd {
 
 export interface ShowOptions<T> {
   readonly output: Output;
-  /** What a terminal shows of an event; '' for nothing. */
+  /** Returns the text that a terminal shows of an event; '' for nothing. */
   textOf(event: T): string;
   /** True: an end that is a failure is the command's own (exit 7). */
   readonly isAwaited: boolean;

@@ -4,14 +4,14 @@ import type { CommandSpec } from '../command.ts';
 
 /** A command as the manifest of its package declares it, in the words of our own table. */
 export interface PluginCommand extends Omit<CommandSpec, 'load' | 'light'> {
-  /** What @oclif/core calls it, `report:daily`. */
+  /** Id in @oclif/core, `report:daily`. */
   id: string;
 }
 
 export interface InstalledPlugin {
   name: string;
   version: string;
-  /** What it was installed from: a name and version, or a path. */
+  /** Source that it was installed from: a name and version, or a path. */
   source: string;
   integrity: string;
   commands: readonly PluginCommand[];
@@ -33,7 +33,7 @@ export function readPlugins(folder: string): InstalledPlugin[] {
   return names.flatMap((name) => readRecord(join(folder, name, RECORD)) ?? []).sort(byName);
 }
 
-/** What {@link readPlugins} reads. */
+/** Writes the record that {@link readPlugins} reads. */
 export function toRecord(plugin: InstalledPlugin): string {
   const stored: Stored = { format: 1, plugin };
   return `${JSON.stringify(stored, null, 2)}\n`;

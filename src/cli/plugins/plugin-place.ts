@@ -3,7 +3,10 @@ import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io.ts';
 import { pluginsFolder } from './plugins-folder.ts';
 
-/** Where the user's plugins live; throws `no_home` (exit 1) when the environment does not say. */
+/**
+ * Returns the folder of the user's plugins; throws `no_home` (exit 1) when the environment names
+ * none.
+ */
 export function needPluginsFolder(env: CliIo['env']): string {
   const folder = pluginsFolder(env);
   if (folder !== undefined) return folder;

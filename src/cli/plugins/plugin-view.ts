@@ -1,6 +1,6 @@
 import type { InstalledPlugin } from './installed-plugin.ts';
 
-/** What commands tell about a plugin. */
+/** Shows a plugin to users of commands. */
 export function toPluginView({ name, version, source, integrity, commands }: InstalledPlugin) {
   return { name, version, source, integrity, commands: commands.map(({ name }) => name) };
 }

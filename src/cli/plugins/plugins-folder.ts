@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { CliIo } from '../io.ts';
 
-/** Where the user's plugins live, a folder each; undefined when the environment names no home. */
+/**
+ * Returns the folder of the user's plugins, which have a folder each; undefined when the
+ * environment names no home.
+ */
 export function pluginsFolder(env: CliIo['env']): string | undefined {
   const home = env['HOME'] ?? env['USERPROFILE'];
   const candidates = [

@@ -11,7 +11,7 @@ import { toOclifArgv } from './to-oclif-argv.ts';
 
 export interface PluginCall {
   plugin: InstalledPlugin;
-  /** What @oclif/core calls the command. */
+  /** Id of the command in @oclif/core. */
   id: string;
   spec: PluginCommand;
 }

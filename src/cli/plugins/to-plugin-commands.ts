@@ -42,7 +42,7 @@ const COMMAND = z.object({
   flags: z.record(z.string(), FLAG),
 });
 
-/** As far as we read `oclif.manifest.json`. */
+/** Members of `oclif.manifest.json` that we read. */
 const MANIFEST = z.object({ version: text, commands: z.record(z.string(), COMMAND) });
 
 type Manifest = z.infer<typeof MANIFEST>;

@@ -15,7 +15,10 @@ import type { CommandInput, CommandResult } from '../command.ts';
 
 export const DEFAULT_CONFIG = 'gateway.yaml';
 
-/** What was named, else gateway.yaml of `cwd`; throws `no_configuration` (exit 3) when there is none. */
+/**
+ * Returns the named files, else gateway.yaml of `cwd`; throws `no_configuration` (exit 3) when
+ * there is none.
+ */
 export function configPaths(given: readonly string[], cwd: string): readonly string[] {
   if (given.length > 0) return given;
   if (existsSync(join(cwd, DEFAULT_CONFIG))) return [DEFAULT_CONFIG];
@@ -62,8 +65,9 @@ export async function withProject(
 }
 
 /**
- * As {@link withProject}, with what --only, --exclude and --selector choose of it (exit 64 for a bad one).
- * `mayBeGone`: --only may name what is to be pruned, and so is not declared any more.
+ * Works as {@link withProject}, on the objects that --only, --exclude and --selector choose (exit
+ * 64 for a bad one). `mayBeGone`: --only may name objects to be pruned, which are not declared any
+ * more.
  */
 export function withSelected(
   input: CommandInput,

@@ -3,7 +3,7 @@ import { collect } from '../../client/http/pages.ts';
 import type { Inventory } from '../../config/actual/inventory.ts';
 import type { InventoryClient, ResourceClient } from '../../config/actual/resource-client.ts';
 
-/** Where the admin API keeps a kind. */
+/** Paths of the kinds in the admin API. */
 const PATHS = {
   organization: 'organizations',
   key: 'keys',
@@ -41,7 +41,10 @@ function toInventory(view: Readonly<Record<string, unknown>>): Inventory {
   return { ...rest, namespace: String(name) } as unknown as Inventory;
 }
 
-/** What plan and apply work on, over HTTP. Interrupting stops before the next call, not in the middle. */
+/**
+ * Creates the client of plan and apply over HTTP. Interrupting stops before the next call, not in
+ * the middle.
+ */
 export function toResourceClient(client: Client): ResourceClient {
   return {
     inventories: toInventoryClient(client),

@@ -6,9 +6,11 @@ import { findDeployment } from './find-deployment.ts';
 import { lookUp, skipMissing, wordOf } from './not-found.ts';
 
 export interface DeploymentChange {
-  /** What cannot be undone is asked first, `Delete`; absent: it can be undone. */
+  /**
+   * Verb of the question before a change that cannot be undone, `Delete`; absent: it can be undone.
+   */
   ask?: string;
-  /** What it is afterwards, `deleted`. */
+  /** State of the object afterwards, `deleted`. */
   done: string;
   act(client: Client, id: string, signal: AbortSignal): Promise<DeploymentView | void>;
 }

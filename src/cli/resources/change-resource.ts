@@ -7,9 +7,11 @@ import { lookUp, skipMissing, wordOf } from './not-found.ts';
 
 export interface ResourceChange {
   kind: AdminKind;
-  /** What cannot be undone is asked first, `Delete`; absent: it can be undone. */
+  /**
+   * Verb of the question before a change that cannot be undone, `Delete`; absent: it can be undone.
+   */
   ask?: string;
-  /** What it is afterwards, `deleted`. */
+  /** State of the object afterwards, `deleted`. */
   done: string;
   act(admin: AdminClient, found: ResourceView, signal: AbortSignal): Promise<ResourceView | void>;
 }

@@ -6,7 +6,7 @@ import { lookUp, skipMissing, type Sought } from './not-found.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
-/** What is shown, and how. */
+/** Resource that is shown, and the form in which it is. */
 interface Shown extends Sought {
   /** Gives the rows for people where they are others than the members. */
   readonly toRows?: (value: View) => View;

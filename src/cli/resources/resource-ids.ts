@@ -11,7 +11,7 @@ export async function toId(
   return (await lookUp({ kind, named: given }, find)).id;
 }
 
-/** What people call the resources of a kind, by id. */
+/** Returns the names that people call the resources of a kind by, by id. */
 export async function namesById(
   client: Client,
   kind: AdminKind,

@@ -2,7 +2,7 @@ import { Skip, type Probe, type Reply } from './probe.ts';
 
 /** One promise, and how to see from outside whether it is kept. */
 export interface Check {
-  /** Of the requirement. */
+  /** Id of the requirement. */
   id: string;
   title: string;
   /** Throws what is wrong, or {@link Skip}. */
@@ -19,7 +19,10 @@ export function expectEqual(what: string, seen: unknown, promised: unknown): voi
   expectThat(is === should, `${what} is ${shorten(is ?? '')}, not ${should}`);
 }
 
-/** Of several statuses one; a refusal for lack of a scope or of a model's protocol tells nothing. */
+/**
+ * Expects one of several statuses; a refusal for lack of a scope or of a model's protocol tells
+ * nothing.
+ */
 export function expectStatus(what: string, reply: Reply, ...promised: readonly number[]): void {
   if (promised.includes(reply.status)) return;
   if (reply.status === 403 && reply.text.includes('insufficient_scope'))

@@ -6,7 +6,7 @@ const GENERATE = '/v1beta/models/none:generateContent';
 /** Never goes on to a model: no JSON object. */
 const NOTHING = '[]';
 
-/** How keys are carried and refused. */
+/** Checks that keys are carried and refused as promised. */
 export const KEY_CHECKS: readonly Check[] = [
   {
     id: 'auth.key.required',

@@ -12,7 +12,7 @@ export interface Sending {
   /** Sent as JSON; a text as it is. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** How the key is carried; default `bearer`. */
+  /** Carrier of the key. Default `bearer`. */
   key?: 'bearer' | 'none';
 }
 

@@ -6,7 +6,7 @@ import { Skip, type Probe } from './probe.ts';
 import { RESOURCE_CHECKS } from './resource-checks.ts';
 
 export interface Outcome {
-  /** Of the requirement. */
+  /** Id of the requirement. */
   id: string;
   title: string;
   state: 'pass' | 'fail' | 'skip';

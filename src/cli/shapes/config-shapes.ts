@@ -24,7 +24,7 @@ export const DIAGNOSTIC = record(
   { hint: text },
 );
 
-/** What the commands that load the files give when these are invalid. */
+/** Result of the commands that load the files when these are invalid. */
 export const INVALID = record({ diagnostics: list(DIAGNOSTIC) });
 export const VALID = record({ files: texts, diagnostics: list(DIAGNOSTIC) });
 

@@ -12,7 +12,7 @@ const CONTEXT = record({
 const CHOSEN = record({ context: text });
 const scopes = orNull(texts);
 
-/** Of the commands that tell or choose which server is called, with which key. */
+/** Shapes of the commands that show or choose the server and the key of calls. */
 export const CONNECTION_SHAPES: Readonly<Record<string, Shape>> = {
   login: record({
     context: text,

@@ -12,7 +12,7 @@ import {
 } from './shape.ts';
 import type { Shape } from './shape.ts';
 
-/** What the API shows of a resource, as far as every one has it. */
+/** Returns the shape of a resource in the API, as far as every one has it. */
 function view(type: string, members: Readonly<Record<string, Shape>>): Shape {
   return record({
     id: text,
@@ -38,7 +38,7 @@ export const API = view('api', {
   enabled: flag,
   api_key_configured: flag,
 });
-/** What `keys get` and `organizations get` say beside the resource. */
+/** Members of `keys get` and `organizations get` beside the resource. */
 export const SPENDING = record({
   spent: record({ lifetime: text, month: text, day: text }),
   reserved: text,

@@ -1,7 +1,7 @@
 import type { CommandSpec } from '../command.ts';
 import { LIMIT, RANGE } from './shared-words.ts';
 
-/** What a key may know of its own organization, in the order of help. */
+/** Commands for a key's reads of its own organization, in the order of help. */
 export const ACCOUNT_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'account',

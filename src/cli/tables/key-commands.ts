@@ -65,7 +65,7 @@ const LIMITS: readonly FlagSpec[] = [
   },
 ];
 
-/** What a key can be without. */
+/** Fields that a key can be without. */
 const CLEARABLE = [
   'scopes',
   'rpm-cap',

@@ -58,7 +58,7 @@ export const LIMIT: FlagSpec = {
   description: 'How many',
 };
 
-/** Where the value of a secret may come from; never from the command line, which others can see. */
+/** Sources of the value of a secret; never the command line, which others can see. */
 export const VALUE_FLAGS: readonly FlagSpec[] = [
   { name: 'value-file', type: 'string', value: 'FILE', description: 'File that holds the value' },
   { name: 'value-stdin', type: 'boolean', description: 'Read the value from stdin' },

@@ -145,7 +145,7 @@ function waitProgress({ io, output }: CommandContext): WaitOptions['onWaiting'] 
     );
 }
 
-/** What was applied is told whatever comes of the wait. */
+/** Waits for the applied objects. They are reported whatever comes of the wait. */
 async function waited(result: CommandResult, options: WaitOptions): Promise<CommandResult> {
   try {
     const missing = await waitUntilServed(options);

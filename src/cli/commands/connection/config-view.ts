@@ -10,7 +10,7 @@ interface Row {
   origin: string;
 }
 
-/** Told of by what they come to: the server and the key in use. */
+/** Settings that are reported by their effect: the server and the key in use. */
 const FOUND = new Set(['server', 'context', 'api-key-file']);
 
 export const run: CommandRun = async ({ flags, context }) => {

@@ -99,7 +99,10 @@ function connectionsOf({ objects }: GatewayConfig['desired']): number[] {
     .filter((connections) => typeof connections === 'number');
 }
 
-/** Of the gateway that runs, where the system tells; else of one that is started from here. */
+/**
+ * Returns the limit of the gateway that runs, where the system tells; else of one that is started
+ * from here.
+ */
 async function fileLimitOf(dataDir: string): Promise<number | undefined> {
   const gateway = await runningGateway(dataDir);
   const running = gateway && (await readFileLimit(nodeFileLimits, gateway));

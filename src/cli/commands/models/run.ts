@@ -42,7 +42,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   }
 };
 
-/** What it made, for people; of a run that goes on where it can be looked for. */
+/** Shows the output of a run to people; without one its fields, by which it can be looked for. */
 function shown(made: RunView): CommandResult {
   const failure = made.error === null ? undefined : failureOf(made, made.error);
   const { output, ...fields } = made;

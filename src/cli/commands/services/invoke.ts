@@ -31,7 +31,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   });
 };
 
-/** What the event adds to what the agent said. */
+/** Returns the text that the event adds to the agent's answer. */
 function textOf(event: TurnEvent, shown: ShownText): string {
   if (event['type'] === 'event_delta') {
     const { event_id: id, delta } = event;
