@@ -25,9 +25,9 @@ export interface ApiQuestion {
   readonly body?: Buffer | undefined;
   /** Ends the call and the API's work at once. */
   readonly signal: AbortSignal;
-  /** Of the record. Default: a new one. */
+  /** Id of the record. Default: a new one. */
   readonly id?: string | undefined;
-  /** As the record names it. Default `api`. */
+  /** Surface as the record names it. Default `api`. */
   readonly surface?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface ApiReply {
   readonly headers: Record<string, string>;
   /** Decoded. */
   readonly body: Buffer;
-  /** Of the record. */
+  /** Id of the record. */
   readonly id: string;
   readonly usage: Usage;
   readonly estimated: boolean;

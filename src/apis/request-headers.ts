@@ -1,7 +1,10 @@
 import type { ApiAuth } from '../routing/api.ts';
 import type { Api } from '../routing/catalog.ts';
 
-/** Where a message ends and what becomes of the connection (RFC 9110, 7.6.1), the transport's business. */
+/**
+ * Headers about the end of a message and the connection (RFC 9110, 7.6.1), the transport's
+ * business.
+ */
 const HOP_BY_HOP = [
   'connection',
   'content-length',
@@ -17,7 +20,7 @@ const HOP_BY_HOP = [
   'upgrade',
 ];
 
-/** What a client may carry its key for the gateway in, and what is between it and us. */
+/** Headers that may carry a client's key for the gateway, and those between it and us. */
 const CREDENTIALS = [
   'api-key',
   'authorization',
@@ -52,7 +55,7 @@ const DETOURS = [
 
 const DETOUR_FAMILIES = /^(x-(forwarded|original|rewrite|envoy|amzn)|cf|fly|fastly|sec)-/;
 
-/** What a signature of ours says, which the client's must not contradict. */
+/** Headers that belong to a signature of ours, which the client's must not contradict. */
 const SIGNED = ['content-digest', 'signature', 'signature-input'];
 
 const NOT_FORWARDED: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...CREDENTIALS, ...DETOURS]);

@@ -4,7 +4,10 @@ import type { Api } from '../routing/catalog.ts';
 import { clientHeaders } from '../upstream/response-headers.ts';
 import type { UpstreamHeaders } from '../upstream/transport.ts';
 
-/** What clients need to read the body, in pieces or out of a cache, beside what all answers carry. */
+/**
+ * Headers that clients need to read the body, in pieces or out of a cache, beside those that all
+ * answers carry.
+ */
 const PASSED = [
   'accept-ranges',
   'content-encoding',
@@ -43,7 +46,10 @@ export function toClientHead(status: number, headers: UpstreamHeaders, api: Api)
   return head;
 }
 
-/** What the client is told in place of an answer that is not its business; undefined: the answer. */
+/**
+ * Returns the error for the client in place of an answer that is not its business; undefined: the
+ * answer.
+ */
 export function refusalOf(status: number): GatewayError | undefined {
   if (DENIALS.has(status)) {
     const message = 'the API does not accept the credential that the gateway has for it';

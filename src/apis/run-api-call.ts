@@ -42,7 +42,7 @@ export interface ApiCallRequest extends PlannedApiCall {
   /** Milliseconds since epoch, and Clock.monotonic(), at arrival. */
   readonly at: number;
   readonly startedAt: number;
-  /** As records name it. */
+  /** Surface as records name it. */
   readonly surface: string;
   readonly principal: Principal;
   /** The client's own, names in lower case. */

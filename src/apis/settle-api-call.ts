@@ -16,7 +16,7 @@ import type { UsageReader } from './usage-reader.ts';
 
 const MAX_ENDPOINT = 200;
 
-/** What a call consumed. */
+/** Consumption of a call. */
 export interface ApiConsumption {
   readonly usage: Usage;
   /** True when a price depends on what the answer did not tell. */
@@ -25,7 +25,7 @@ export interface ApiConsumption {
   readonly cost: number;
 }
 
-/** What the record of a call will say; filled in as the call goes. */
+/** Record of a call; filled in as the call goes. */
 export class ApiCallRecord {
   readonly attempts: AttemptRecord[] = [];
   readonly #api: Api;

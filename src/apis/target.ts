@@ -3,7 +3,7 @@ import { GatewayError } from '../core/errors.ts';
 import { matchesPath, mayLeave } from '../routing/api-paths.ts';
 import type { Api } from '../routing/catalog.ts';
 
-/** What no URI can hold as it is (RFC 3986). */
+/** Matches characters that no URI can hold as they are (RFC 3986). */
 const UNFIT = /[^\x21-\x7e]|["#<>^`{}]/g;
 
 /**
@@ -68,7 +68,7 @@ function queryOf({ auth, baseQuery, secret }: Api, search: string): string {
   ].join('&');
 }
 
-/** As a server reads it. */
+/** Reads the name of a pair as a server does. */
 function nameOf(pair: string): string {
   return new URLSearchParams(pair).keys().next().value ?? '';
 }

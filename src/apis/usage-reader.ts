@@ -7,14 +7,14 @@ import { NO_USAGE } from '../core/usage.ts';
 import type { Usage } from '../core/usage.ts';
 import type { Api } from '../routing/catalog.ts';
 
-/** Of an answer that is looked into; what is larger is not counted. */
+/** Most bytes of an answer that is looked into; a larger one is not counted. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const LF = 10;
 
 /** Looks for what an answer counts while it passes by; the last number found is the one that counts. */
 export interface UsageReader {
   push(chunk: Buffer): void;
-  /** What was found by now; undefined when none of the declared fields was. */
+  /** Returns the usage found by now; undefined when none of the declared fields was found. */
   end(): Usage | undefined;
 }
 

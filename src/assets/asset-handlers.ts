@@ -28,9 +28,9 @@ export interface AssetDeps extends GateDeps {
   readonly registrar: Registrar;
   registrarOf(asset: AssetRecord): Registrar;
   readonly links: MediaLinks;
-  /** Where clients reach the gateway; undefined: where they say they do. */
+  /** URL at which clients reach the gateway; undefined: the one that they name. */
   readonly publicUrl: string | undefined;
-  /** Of a request, in bytes. */
+  /** Most bytes of a request. */
   readonly maxBodyBytes: number;
   readonly resourceValues: ValueBound;
 }
@@ -186,7 +186,7 @@ function segmentsOf({ path }: HttpExchange): string[] {
   }
 }
 
-/** What a client that left asked for is not fetched any further. */
+/** Returns a signal that ends a fetch when the client that asked for it leaves. */
 function signalOf({ response }: HttpExchange): AbortSignal {
   const gone = new AbortController();
   const client = watchClient(response);

@@ -2,11 +2,11 @@ import { GatewayError } from '../core/errors.ts';
 import type { Key, Op, Store } from '../store/store.ts';
 import type { AssetType } from './sniff-media.ts';
 
-/** Where the media of an asset is. */
+/** Holder of the media of an asset. */
 export type AssetHolder =
   | {
       readonly by: 'gateway';
-      /** Told by its bytes. */
+      /** Media type as its bytes show. */
       readonly mediaType: string;
       /** Bytes. */
       readonly size: number;
@@ -54,7 +54,7 @@ export function createAssetRecords(store: Store): AssetRecords {
   };
 }
 
-/** What a client sends as an id may be longer than a key. */
+/** Most characters of an id; one that a client sends may be longer than a key. */
 const MAX_ID_CHARS = 200;
 
 function keyOf({

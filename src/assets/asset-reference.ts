@@ -2,7 +2,9 @@ import { GatewayError } from '../core/errors.ts';
 import { isJsonObject } from '../core/json/value.ts';
 
 const SCHEME = 'asset://';
-/** What follows the scheme: nothing that a URL would read as port, path, query or escape. */
+/**
+ * Matches the text after the scheme: nothing that a URL would read as port, path, query or escape.
+ */
 const EXTERNAL_ID = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,199}$/;
 /** More than any request of a person names. */
 const MAX_REFERENCES = 64;
@@ -25,13 +27,16 @@ export function isExternalId(text: string): boolean {
   return EXTERNAL_ID.test(text);
 }
 
-/** Where a request names an asset. */
+/** Place at which a request names an asset. */
 export interface AssetReference {
   readonly path: readonly (string | number)[];
   readonly externalId: string;
 }
 
-/** What callers say about their requests, and what models and tools said: no input of a model. */
+/**
+ * Members of callers' notes on their requests, and of texts of models and tools: no input of a
+ * model.
+ */
 const OPAQUE: ReadonlySet<string> = new Set([
   'metadata',
   'labels',
@@ -116,7 +121,7 @@ function toReference(text: string, path: AssetReference['path']): AssetReference
   return { path, externalId };
 }
 
-/** What a request is told of an asset that it names. */
+/** Makes the error for a request that names an asset. */
 export function refused(path: AssetReference['path'], what: string): GatewayError {
   const param = toText(path);
   return new GatewayError('invalid_request', { message: `${param}: ${what}`, param });

@@ -18,7 +18,7 @@ export interface GatewayRegistrarDeps {
   readonly ids: IdSource;
   readonly mount: MediaMount;
   readonly links: MediaLinks;
-  /** Of one asset, in bytes. */
+  /** Most bytes of one asset. */
   readonly maxBytes: number;
   /** To fetch one, redirects included. */
   readonly timeoutMs: number;

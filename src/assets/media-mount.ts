@@ -13,7 +13,7 @@ const PIECE_BYTES = 4 * 1024 * 1024;
 /** For one piece; drivers know no bound of their own. */
 const TIMEOUT_MS = 60_000;
 
-/** Where media lies: any unstorage driver. What was written is never changed. */
+/** Storage of media: any unstorage driver. Media that was written is never changed. */
 export interface MediaMount {
   /** Resolves when all of it is there. A write that failed leaves nothing that counts. */
   write(id: string, content: SpooledBody): Promise<void>;
@@ -81,7 +81,7 @@ function piecesOf(size: number): number[] {
 
 const keyOf = (id: string, index: number): string => `media:${id}:${index}`;
 
-/** As drivers give bytes. */
+/** Returns bytes from the forms in which drivers give them. */
 function toBuffer(raw: unknown): Buffer | undefined {
   if (Buffer.isBuffer(raw)) return raw;
   if (raw instanceof ArrayBuffer) return Buffer.from(raw);

@@ -27,9 +27,9 @@ export interface MediaResolverDeps {
   readonly records: AssetRecords;
   registrarOf(asset: AssetRecord): Registrar;
   readonly links: MediaLinks;
-  /** Where providers reach the gateway; undefined when they do not. */
+  /** URL at which providers reach the gateway; undefined when they do not. */
   readonly publicUrl: string | undefined;
-  /** Of a request whose media is in it, in bytes. */
+  /** Most bytes of a request whose media is in it. */
   readonly maxBodyBytes: number;
 }
 

@@ -24,7 +24,7 @@ export interface ProviderRegistrarDeps extends Pick<CallDeps, 'transportFor'> {
   readonly guard: UrlGuard;
   /** The account with this id or name, as it is at the moment; undefined when it cannot be used. */
   account(idOrName: string): ProviderAccount | undefined;
-  /** Of one asset, in bytes. */
+  /** Most bytes of one asset. */
   readonly maxBytes: number;
   /** To fetch one, in milliseconds. */
   readonly timeoutMs: number;
@@ -91,7 +91,7 @@ function keeperOf(
 interface Question {
   account: ProviderAccount;
   path: string;
-  /** Whose asset it is. */
+  /** Organization of the asset. */
   organization: string;
   /** Absent: a look. */
   asked?: Registration;

@@ -13,7 +13,7 @@ export interface Registration {
   before?(): Promise<void>;
 }
 
-/** What is known of the media of an asset at the moment. */
+/** State of the media of an asset at the moment. */
 export interface AssetState {
   /** The holder's own word. */
   readonly status: string;
@@ -27,7 +27,7 @@ export interface Media {
   readonly content: SpooledBody;
 }
 
-/** Who keeps media and gives out permanent references to it: a provider, or the gateway itself. */
+/** Keeper of media that gives out permanent references to it: a provider, or the gateway itself. */
 export interface Registrar {
   /**
    * Rejects with `invalid_request` for a URL or media that is refused, `media_failed` when the media

@@ -3,7 +3,7 @@ import type { Buffer } from 'node:buffer';
 export const ASSET_TYPES = ['Image', 'Video', 'Audio'] as const;
 export type AssetType = (typeof ASSET_TYPES)[number];
 
-/** As many bytes of the beginning as tell every kind of media. */
+/** Number of first bytes that tell every kind of media. */
 export const SNIFFED_BYTES = 16;
 
 type MediaTypes = Partial<Record<AssetType, string>>;
@@ -13,7 +13,7 @@ interface Signature {
   readonly bytes: string;
   /** Further bytes, where containers share a beginning. */
   readonly and?: { readonly at: number; readonly bytes: string };
-  /** What it may be; some containers hold sound with and without pictures. */
+  /** Media types that it may be; some containers hold sound with and without pictures. */
   readonly is: MediaTypes;
 }
 

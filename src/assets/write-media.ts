@@ -5,7 +5,7 @@ import { isJsonObject } from '../core/json/value.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
 import type { AssetReference } from './asset-reference.ts';
 
-/** What takes the place of a reference: base64, or a link. */
+/** Value that takes the place of a reference: base64, or a link. */
 export interface Substitute {
   readonly mediaType: string;
   readonly data?: string | undefined;
@@ -20,7 +20,7 @@ export interface ReferringBody {
   readonly protocol: WireProtocol;
 }
 
-/** Where a reference stands, and what is around it. */
+/** Place of a reference, and the value around it. */
 interface Spot {
   readonly name: string;
   readonly place: JsonPlace;
@@ -68,7 +68,7 @@ export function substitute(
   return [replace(spot.place, isBare ? data : `data:${mediaType};base64,${data}`)];
 }
 
-/** Where base64 alone is understood, no link will do. */
+/** True where only base64 is understood and no link will do. */
 export function needsBytes({ path }: AssetReference): boolean {
   return path.at(-1) === 'data';
 }

@@ -16,9 +16,9 @@ export interface FormField {
 export interface FormFile {
   readonly name: string;
   readonly value?: undefined;
-  /** As the client named it; undefined when it did not. */
+  /** File name as the client wrote it; undefined when it wrote none. */
   readonly filename: string | undefined;
-  /** As the client wrote it; undefined when it did not. */
+  /** Content type as the client wrote it; undefined when it wrote none. */
   readonly contentType: string | undefined;
   readonly content: SpooledBody;
 }
@@ -57,7 +57,7 @@ export function readGuardedField({ parts }: Pick<Form, 'parts'>, name: string): 
   throw new GatewayError('invalid_request', { message: `\`${name}\` ${fault}`, param: name });
 }
 
-/** As parsers take it that know lists and no letter case. */
+/** Returns a name as parsers take it that know lists and no letter case. */
 function plainName(name: string): string {
   return name.replace(/\[\d*\]$/, '').toLowerCase();
 }
@@ -114,7 +114,7 @@ function headOf(part: FormPart): string {
   return part.contentType === undefined ? head : `${head}\r\nContent-Type: ${part.contentType}`;
 }
 
-/** As browsers write names (HTML, multipart/form-data encoding algorithm). */
+/** Escapes a name as browsers do (HTML, multipart/form-data encoding algorithm). */
 function escapeName(name: string): string {
   return name.replace(/["\r\n]/g, encodeURIComponent);
 }

@@ -94,7 +94,7 @@ export function* eachInSteps<T>(
   }
 }
 
-/** What is made of each element of a list, in one list. */
+/** Collects the results for each element of a list in one list. */
 export function* collectSteps<T, R>(
   list: readonly T[],
   read: (element: T, index: number) => readonly R[],

@@ -9,7 +9,7 @@ export interface ProcessPlace {
   readonly started: string;
 }
 
-/** What one process can see of others. */
+/** View of one process on the others. */
 export interface Liveness {
   /** This process. */
   readonly own: ProcessPlace;

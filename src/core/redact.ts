@@ -1,7 +1,10 @@
 import { Buffer } from 'node:buffer';
 
 const MASK = '[redacted]';
-/** How much is searched for secrets, and how much of the rest for patterns; keeps both cheap. */
+/**
+ * Most characters that are searched for secrets, and most of the rest for patterns; keeps both
+ * cheap.
+ */
 const MAX_RAW = 65_536;
 const MAX_INPUT = 4096;
 /** Longer runs without a blank may be cut. */
@@ -36,7 +39,9 @@ const LONE_SURROGATE = /[\ud800-\udbff]$/;
 const STACK_START =
   /Traceback \(most recent call last\)|\bFile "[^"\n]*", line \d+|\bgoroutine \d+ \[|(?:^|\s)at \S[^\n]{0,200}?[(\s](?:\S+:\d+:\d+|[\w$]+\.(?:java|kt|scala):\d+\))|\n {0,8}\d+: 0x[0-9a-f]+/;
 
-/** What must not leave the gateway, with what stands in its place; the order matters. */
+/**
+ * Patterns of texts that must not leave the gateway, with their replacements; the order matters.
+ */
 const PATTERNS: readonly (readonly [RegExp, string])[] = [
   [/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>)\]}]+/gi, '[url]'],
   [/\b(bearer|basic)\s+[\w.~+/=*-]{6,}/gi, `$1 ${MASK}`],

@@ -6,9 +6,10 @@ export interface ActiveExchange {
 }
 
 /**
- * What is under way, in no order. An array whose gaps are filled from its end, and no `Set`: one that
- * is added to and deleted from all the time is replaced by V8 every few requests, each table keeps the
- * next alive once it is old, and with it every request it holds until the next full collection.
+ * Exchanges under way, in no order. An array whose gaps are filled from its end, and no `Set`: one
+ * that is added to and deleted from all the time is replaced by V8 every few requests, each table
+ * keeps the next alive once it is old, and with it every request it holds until the next full
+ * collection.
  */
 export class ActiveExchanges {
   readonly #members: ActiveExchange[] = [];

@@ -19,7 +19,7 @@ export interface AskOptions {
   clock: Clock;
   /** For the whole exchange. */
   timeoutMs: number;
-  /** Of the answer. */
+  /** Most bytes of the answer. */
   maxBytes: number;
   /** Closes the connection at once. */
   signal?: AbortSignal | undefined;

@@ -7,7 +7,7 @@ import type { ActiveExchanges } from './active-exchanges.ts';
 import type { Relay } from './relay.ts';
 import type { AttemptFailure, Call } from './types.ts';
 
-/** How a committed stream ended; `failure` is undefined after a clean end. */
+/** End of a committed stream; `failure` is undefined after a clean end. */
 export interface StreamEnd {
   failure: AttemptFailure | undefined;
   clientGone: boolean;
@@ -33,7 +33,7 @@ export interface ExchangeOptions {
   clock: Clock;
   call: Call;
   candidate: Candidate;
-  /** How the candidate is spoken to. */
+  /** Wire to the candidate. */
   wire: Wire;
   /** Begins the report on the candidate, when its request is sent and no longer waits. */
   onBegun(): HealthReport;

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import type { Clock, Timer } from '../core/time/clock.ts';
 import type { PipeableBody } from './types.ts';
 
-/** What may wait for a client that has not taken its response yet. */
+/** Most bytes that may wait for a client that has not taken its response yet. */
 const MAX_QUEUED_BYTES = 256 * 1024;
 const KEEP_ALIVE_MS = 15_000;
 /** Requirement stream.sse.no-buffering. */

@@ -1,4 +1,4 @@
-/** Of all losses of a request; what an answer tells must fit into its head. */
+/** Most losses of a request; the ones that an answer reports must fit into its head. */
 const MAX_LOSSES = 64;
 const MAX_NAME_CHARS = 96;
 

@@ -9,7 +9,7 @@ import type { Liveness } from '../core/liveness.ts';
 import { Membership } from './membership.ts';
 
 const CONCURRENCY = 16;
-/** What is aborted gets so long to leave; then its lease runs out in its own time. */
+/** Time in ms for which an aborted job may still leave; then its lease runs out in its own time. */
 const CLOSE_MS = 10_000;
 const MAX_TRIES = 20;
 
@@ -18,13 +18,15 @@ export interface JobsOptions {
   readonly clock: Clock;
   /** Unique for every start of a process. */
   readonly worker: string;
-  /** Goes of one kind at once in this process. Default 16. */
+  /** Most jobs of one kind at once in this process. Default 16. */
   readonly concurrency?: number;
   /** The same for kinds that need other room, by kind. */
   readonly rooms?: ReadonlyMap<string, number>;
   /** Sees other processes die. Default: what they left is taken when its lease has run out. */
   readonly liveness?: Liveness | undefined;
-  /** Told of handlers that threw, and of a store that fails (then without a job). Default: nobody. */
+  /**
+   * Receives errors of handlers, and of a store that fails (then without a job). Default: nobody.
+   */
   readonly report?: (error: unknown, job?: Job) => void;
 }
 

@@ -5,7 +5,7 @@ import type { Op, Store } from '../store/store.ts';
 import { jobKey, toChangeOps } from './job-rows.ts';
 import type { JobRow, StoredJob } from './job-rows.ts';
 
-/** How long nobody else takes a job that is not heard of; a dead process's job goes on after that. */
+/** Time in ms for which nobody else takes a silent job; a dead process's job goes on after that. */
 export const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
 /** Sooner, after a renewal that the store did not take. */
@@ -18,7 +18,7 @@ const MAX_TRIES = 5;
 export interface JobLeaseOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** As it was claimed. */
+  /** Job as it was claimed. */
   readonly job: StoredJob;
   /** The lease is lost, or may be: whoever does the work must leave off. Called at most once. */
   readonly onLost: () => void;

@@ -6,9 +6,12 @@ export interface JobRow {
   /** When somebody may take it, a deadline or an instant: while it runs, the end of the lease. */
   readonly at: number;
   readonly attempt: number;
-  /** Goes in a row that ended in an exception or a dead process; a running one counts as such. */
+  /**
+   * Consecutive attempts that ended in an exception or a dead process; a running one counts as
+   * such.
+   */
   readonly failures: number;
-  /** Who runs it: another text for every go; null while it waits. */
+  /** Owner of the attempt: another text for each; null while the job waits. */
   readonly owner: string | null;
   readonly payload: Value;
   /** See `Job`. */

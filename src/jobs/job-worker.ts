@@ -25,9 +25,9 @@ export interface JobWorkerOptions {
   readonly handler: JobHandler;
   /** Gives each go a name that no process ever gives again. */
   readonly nextOwner: () => string;
-  /** Goes at once in this process. */
+  /** Most jobs at once in this process. */
   readonly concurrency: number;
-  /** Told of handlers that threw, and of a store that fails (then without a job). */
+  /** Receives errors of handlers, and of a store that fails (then without a job). */
   readonly report: (error: unknown, job?: Job) => void;
 }
 

@@ -2,7 +2,7 @@ import type { Op, Value } from '../store/store.ts';
 
 /** Work that survives the process: kept in the store until its handler says that it is done. */
 export interface Job {
-  /** Which handler does it: `interaction-poll`, `video-poll` … */
+  /** Name of its handler: `interaction-poll`, `video-poll` … */
   readonly kind: string;
   /** Unique within the kind; a second job of the same name is the same job. */
   readonly id: string;
@@ -11,7 +11,7 @@ export interface Job {
   readonly holder?: string | undefined;
 }
 
-/** What a handler says at the end of one go. */
+/** Result of one attempt of a handler. */
 export type JobResult =
   | 'done'
   /** Not yet: again in so many milliseconds, with what it needs to know then (default: the same). */
@@ -21,9 +21,12 @@ export type JobResult =
 
 export interface JobRun {
   readonly job: Job;
-  /** Goes so far, this one included; counts what ended in an exception or a dead process, too. */
+  /**
+   * Number of attempts so far, this one included; those that ended in an exception or a dead
+   * process count, too.
+   */
   readonly attempt: number;
-  /** Goes in a row before this one that ended in an exception or a dead process. */
+  /** Consecutive attempts before this one that ended in an exception or a dead process. */
   readonly failures: number;
   /** Aborted when the lease is lost or the process stops: leave off, somebody else goes on. */
   readonly signal: AbortSignal;

@@ -7,10 +7,10 @@ import type { Liveness, ProcessPlace } from '../core/liveness.ts';
 export interface MembershipOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** As the owners of jobs begin, before their `-`. */
+  /** Beginning of the owners of jobs, before their `-`. */
   readonly worker: string;
   readonly liveness: Liveness;
-  /** Told of a store that fails. */
+  /** Receives errors of a store that fails. */
   readonly report: (error: unknown) => void;
 }
 

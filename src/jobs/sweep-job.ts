@@ -4,9 +4,9 @@ import type { Value } from '../store/store.ts';
 import type { Job, JobHandler } from './jobs.ts';
 
 export interface SweepStep {
-  /** What is older goes, in ms since epoch. */
+  /** Instant before which items are removed, in ms since epoch. */
   readonly before: number;
-  /** Where the step before this one left off; undefined at the beginning of a round. */
+  /** Cursor that the step before this one returned; undefined at the beginning of a round. */
   readonly cursor: Value;
   /** About how many rows a step may look at; none of its commits removes more. */
   readonly limit: number;
@@ -14,7 +14,7 @@ export interface SweepStep {
 
 export interface Swept {
   readonly removed: number;
-  /** Where the next step goes on; undefined: the round is over. */
+  /** Cursor of the next step; undefined: the round is over. */
   readonly cursor?: Value;
 }
 
@@ -28,9 +28,9 @@ export interface SweepJobOptions {
   readonly clock: Clock;
   readonly olderThanMs: number;
   readonly sweep: Sweep;
-  /** Told of every step that removed something. Default: nobody. */
+  /** Receives the number that every step removed, unless it is 0. Default: nobody. */
   readonly count?: (removed: number) => void;
-  /** Told at the end of a round in which something was removed, how much it was in all. */
+  /** Receives the total at the end of a round in which something was removed. */
   readonly tell: (removed: number) => void;
 }
 

@@ -1,8 +1,9 @@
 /**
- * What requests can ask for and answers can hold beside plain text, system texts, function tools and
- * their results, `max tokens`, `temperature` and `top p`, which every protocol can say. Each codec names
- * the field by which its protocol says it; what one side can say and the other cannot is lost between
- * the two (contract: Chat completions, Messages; requirement routing.translation.pairs).
+ * Features that requests can ask for and answers can hold beside plain text, system texts, function
+ * tools and their results, `max tokens`, `temperature` and `top p`, which every protocol can
+ * express. Each codec names the field by which its protocol expresses a feature; a feature that
+ * only one side can express is lost between the two (contract: Chat completions, Messages;
+ * requirement routing.translation.pairs).
  */
 export type Feature =
   | 'audio'

@@ -19,8 +19,8 @@ export function rewriteModelName(body: Buffer, model: string): Buffer {
 }
 
 /**
- * What puts another model name into a JSON object, given as latin1, that stands at `offset` of the
- * bytes to be changed. Runs for every chunk of a stream, so nothing is parsed.
+ * Returns the patches that put another model name into a JSON object, given as latin1, that stands
+ * at `offset` of the bytes to be changed. Runs for every chunk of a stream, so nothing is parsed.
  */
 export function modelPatches(json: string, model: string, offset = 0): JsonPatch[] {
   const text = JSON.stringify(model);

@@ -11,20 +11,23 @@ import type { CallForms } from './canonical/call-forms.ts';
 import type { Capabilities } from './capabilities/capabilities.ts';
 import type { RequestSource } from './scan-request.ts';
 
-/** What of a request's address and headers its protocol reads; most read the body alone. */
+/**
+ * Parts of a request's address and headers that its protocol reads; most protocols read the body
+ * alone.
+ */
 export interface RequestAddress {
   /** The logical model, where the path names it. */
   model?: string;
-  /** What is asked of the model, where the path names it: a method of generate-content. */
+  /** Operation that the path asks of the model: a method of generate-content. */
   operation?: string;
-  /** Of the request, without `?`. */
+  /** Query of the request, without `?`. */
   query?: string;
   contentType?: string | undefined;
   /** The body, where it is a form: the bytes are then empty. */
   form?: Form | undefined;
 }
 
-/** What the gateway needs to know of a request. */
+/** Facts that the gateway needs to know of a request. */
 export interface RequestPeek {
   /** The logical name that the client asked for. */
   readonly model: string;
@@ -33,13 +36,13 @@ export interface RequestPeek {
   readonly body: Buffer;
   /** The client's body where it is a form; it is encoded by {@link Wire.encodeForm}. */
   readonly form?: Form | undefined;
-  /** Of {@link body}; of a form none. */
+  /** Members of {@link body}; for a form none. */
   readonly members: readonly JsonMember[];
   /** The members' values, parsed when asked for; of a form its fields. Released when the call is on its way. */
   readonly json: JsonDocument;
   /** The client asked for usage in the stream, so its chunk is passed on. */
   readonly keepUsage: boolean;
-  /** How many alternative answers were asked for, at least 1. */
+  /** Number of alternative answers that were asked for, at least 1. */
   readonly choices: number;
   /** Upper bound of prompt tokens. */
   readonly inputBound: number;
@@ -48,7 +51,7 @@ export interface RequestPeek {
   /** Upper bounds of what is priced by the piece. Default 0. */
   readonly imagesBound?: number;
   readonly secondsBound?: number;
-  /** What the provider is asked to do, for protocols with several operations. */
+  /** Operation that the provider is asked for, in protocols with several. */
   readonly operation?: string;
   /** Default: every call is that of a function. */
   readonly calls?: CallForms | undefined;
@@ -69,17 +72,17 @@ export interface EncodeOptions {
   quirks?: Quirks | undefined;
   /** Ask the provider for usage in the stream. No effect on requests that do not stream. */
   askUsage: boolean;
-  /** What is asked for where the provider's protocol needs a limit and the client gave none. */
+  /** Limit to ask for where the provider's protocol needs one and the client gave none. */
   defaultMaxTokens: number;
   /** Id of the provider account. */
   account: string;
-  /** What the route says in place of the table of capabilities. Default: nothing. */
+  /** Capabilities that the route states in place of the table. Default: none. */
   capabilities?: Partial<Capabilities> | undefined;
   /** Takes the client's names of fields that this candidate does not get. */
   losses: string[];
 }
 
-/** What an answer to the client is told of the call. */
+/** Facts of the call that an answer to the client needs. */
 export interface AnswerOptions {
   /** Replaces the provider's model name where the route asks for that; rebuilt answers always carry it. */
   logicalModel?: string | undefined;
@@ -95,9 +98,9 @@ export interface AnswerOptions {
 export interface ProviderWork {
   /** The provider's. */
   readonly id: string;
-  /** As the provider says it. */
+  /** Status in the provider's own word. */
   readonly status: string;
-  /** What the provider told of it last, as parsed. */
+  /** Last object that the provider sent of it, as parsed. */
   readonly value: Readonly<Record<string, unknown>>;
 }
 
@@ -110,7 +113,7 @@ export interface Answer {
   outputChars: number;
   /** The client's names of what could not be carried over from another protocol. */
   losses?: readonly string[];
-  /** What later requests may name in {@link RequestPeek.pins}. */
+  /** Ids that later requests may name in {@link RequestPeek.pins}. */
   pins?: readonly string[];
   /** In protocols whose work outlives the call. */
   work?: ProviderWork | undefined;
@@ -180,7 +183,7 @@ export interface InBandError {
   status: number;
 }
 
-/** What a protocol that streams has beside the rest. */
+/** Members that a protocol that streams has beside the rest. */
 export interface StreamCodec {
   createStream(options: StreamOptions): StreamReader;
   /** A failure after the stream began, as the last bytes of the stream. */
@@ -189,9 +192,9 @@ export interface StreamCodec {
   keepAlive?(peek: RequestPeek): Buffer;
 }
 
-/** How a call is spoken to a provider: in the client's own protocol, or translated into another. */
+/** Speaks a call to a provider: in the client's own protocol, or translated into another. */
 export interface Wire {
-  /** What the provider speaks. */
+  /** Protocol of the provider. */
   readonly id: Protocol;
   /**
    * The upstream body: the client's bytes but for what the options change.

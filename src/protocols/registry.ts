@@ -41,7 +41,10 @@ export function lossesBetween(client: Protocol, provider: Protocol): readonly st
   return LOSSES.get(`${client} ${provider}`) ?? [];
 }
 
-/** How a client's protocol is spoken to a provider of `protocol`: the client's own is forwarded as it is. */
+/**
+ * Returns the wire from a client's protocol to a provider of `protocol`: the client's own is
+ * forwarded as it is.
+ */
 export function wireTo(client: WireProtocol, protocol: Protocol): Wire {
   if (client.id === protocol) return client;
   const wire = WIRES.get(`${client.id} ${protocol}`);

@@ -10,7 +10,7 @@ export const ASSET_MARK = 'asset:';
 /** Name of the member in which Responses carry reasoning. */
 export const ENCRYPTED_MARK = 'encrypted_content';
 
-/** What a request's scan looks out for, so that nobody has to search the whole of it later. */
+/** Marks that a request's scan looks for, so that nobody has to search the whole request later. */
 export const REQUEST_MARKS = new Marks([ASSET_MARK, CUSTOM_MARK, ENCRYPTED_MARK, TOKEN_MARK]);
 
 /** Bytes of a request, or what a scan with {@link REQUEST_MARKS} made of them. */

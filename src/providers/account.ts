@@ -2,7 +2,7 @@ import type { Protocol } from '../core/protocol-id.ts';
 import type { Quirks } from '../core/json/quirks.ts';
 import type { AssetEndpoints, ProviderAuth, ProviderDefinition } from './define-provider.ts';
 
-/** What requests of one protocol have in common; made once per account. */
+/** Parts that all requests of one protocol share; made once per account. */
 export interface PreparedEndpoint {
   /** Base URL and path; `{model}` and `{method}` may still be in it. */
   readonly address: string;
@@ -44,6 +44,6 @@ export interface ProviderAccount {
   readonly connections?: number | undefined;
   /** Filled by `resolveAccount`; without it an endpoint is prepared anew for every request. */
   readonly endpoints?: ReadonlyMap<Protocol, PreparedEndpoint>;
-  /** What `type: mock` scripts; undefined elsewhere. */
+  /** Script of `type: mock`; undefined elsewhere. */
   readonly mock: unknown;
 }

@@ -2,7 +2,7 @@ import type { Protocol } from '../core/protocol-id.ts';
 import type { Quirks } from '../core/json/quirks.ts';
 import type { FailureClass } from '../upstream/classify.ts';
 
-/** How the provider wants its credential. */
+/** Form in which the provider takes its credential. */
 export type ProviderAuth =
   | { type: 'bearer' }
   | { type: 'header'; name: string; prefix?: string }
@@ -15,17 +15,20 @@ export interface ProtocolEndpoint {
    * generate-content method. For `images` it is the path of generations, edits are beside it.
    */
   path: string;
-  /** Where this endpoint wants the credential otherwise than the rest of the provider. */
+  /** Form of the credential where this endpoint takes another than the rest of the provider. */
   auth?: ProviderAuth;
 }
 
-/** Where a provider registers media and tells of it (contract: Media assets), by its own member names. */
+/**
+ * Endpoints at which a provider registers media and reports on it (contract: Media assets), by its
+ * own member names.
+ */
 export interface AssetEndpoints {
   /** Path below the base URL that takes a `POST`. */
   readonly create: string;
   /** Path that a `GET` asks; `{id}` is the external id, percent-encoded. */
   readonly get: string;
-  /** What the members of the request are called. Default `url`, `asset_type`, `name`. */
+  /** Names of the members of the request. Default `url`, `asset_type`, `name`. */
   readonly request?: { readonly url?: string; readonly type?: string; readonly name?: string };
   /** JSON paths into its answers. Default `$.id`, `$.status`, `$.download_url`. */
   readonly response?: {

@@ -4,7 +4,7 @@ import type { ProviderAccount } from './account.ts';
 /** Request headers as `node:http` gives them. */
 export type ClientHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** What a request without a version gets (contract: Versioning). */
+/** Version for a request that names none (contract: Versioning). */
 const DEFAULT_VERSION = '2023-06-01';
 
 const NAMES = {

@@ -23,7 +23,7 @@ export interface ProviderSettings {
   base_url?: string | null | undefined;
   headers?: Readonly<Record<string, string>> | null | undefined;
   auth?: ProviderAuth | null | undefined;
-  /** What the provider speaks, instead of what its type says; `true` for the usual path. */
+  /** Protocols of the provider, instead of those of its type; `true` for the usual path. */
   protocols?: Partial<Record<Protocol, true | { path: string }>> | null | undefined;
   /** Added to the quirks of its type. */
   quirks?: Partial<Record<Protocol, Quirks>> | null | undefined;
@@ -33,9 +33,9 @@ export interface ProviderSettings {
   refuse_betas?: readonly string[] | null | undefined;
   /** False: `stream_options.include_usage` must not be sent. */
   stream_usage?: boolean | null | undefined;
-  /** Where it registers media, instead of what its type says. */
+  /** Endpoints at which it registers media, instead of those of its type. */
   assets?: AssetEndpoints | null | undefined;
-  /** How it wants media that a request names, instead of what its type says. */
+  /** Form in which it takes media that a request names, instead of that of its type. */
   media?: 'bytes' | 'links' | null | undefined;
   /** At once from each process; null for the usual number. */
   connections?: number | null | undefined;

@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { GatewayError } from '../core/errors.ts';
 import type { Key, Op, Store } from '../store/store.ts';
 
-/** As long as providers keep what they stored for a caller. */
+/** Time in ms: as long as providers keep the things that they store for a caller. */
 const TTL_MS = 30 * 24 * 3600 * 1000;
 const MAX_NAMES = 256;
 
 /**
- * Which provider account made what later requests refer to: response ids and encrypted reasoning mean
- * something to that account only (requirement routing.affinity.responses). Kept for 30 days.
+ * Remembers which provider account made the things that later requests refer to: response ids and
+ * encrypted reasoning mean something to that account only (requirement routing.affinity.responses).
+ * Kept for 30 days.
  */
 export interface Affinity {
   /**

@@ -1,4 +1,7 @@
-/** Which paths of an API may be called: segments, `*` for any one, a last `**` for any rest. */
+/**
+ * Pattern of paths of an API that may be called: segments, `*` for any one, a last `**` for any
+ * rest.
+ */
 export type PathPattern = readonly string[];
 
 /** Levels of percent-encoding that are undone in the search for steps out of a path. */

@@ -6,7 +6,7 @@ import type { PathPattern } from './api-paths.ts';
 
 export type ApiMethod = 'GET' | 'POST';
 
-/** How the credential of an API is sent. */
+/** Form in which the credential of an API is sent. */
 export type ApiAuth =
   | { readonly type: 'none' }
   | { readonly type: 'bearer' }
@@ -15,7 +15,7 @@ export type ApiAuth =
   /** HTTP Message Signatures (RFC 9421) with HMAC-SHA-256; nothing of the secret is sent. */
   | { readonly type: 'signature'; readonly key_id: string };
 
-/** What of an answer can be counted, by the names that prices have. */
+/** Units of an answer that can be counted, by the names that prices have. */
 export const API_USAGE = ['input', 'output', 'images', 'seconds'] as const;
 export type ApiUsageClass = (typeof API_USAGE)[number];
 
@@ -42,7 +42,7 @@ export interface ApiTarget {
   readonly headers: Readonly<Record<string, string>>;
   readonly methods: readonly ApiMethod[];
   readonly paths: readonly PathPattern[];
-  /** What of an answer's head reaches clients beside the usual; names in lower case. */
+  /** Response headers that reach clients beside the usual; names in lower case. */
   readonly responseHeaders: readonly string[];
   readonly usage: readonly ApiUsageField[];
   /** At once from this process; undefined for the usual number. */
@@ -78,7 +78,10 @@ const RESERVED: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Of an upstream's head, never a client's business (contract: Errors, retry headers of 429). */
+/**
+ * Headers of an upstream that are never a client's business (contract: Errors, retry headers of
+ * 429).
+ */
 const NEVER_TOLD =
   /^(set-cookie2?|www-authenticate|authorization|authentication-info|location|retry-after(-ms)?|x-should-retry|(x-)?rate-?limit.*|x-request-id|request-id)$/;
 

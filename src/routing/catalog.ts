@@ -87,6 +87,6 @@ export interface Catalog {
   readonly fingerprint: string;
   /** APIs are among them, without routes, so that they are listed. */
   readonly models: ByName<Model>;
-  /** What is called by path, by name. */
+  /** APIs that are called by path, by name. */
   readonly apis: ByName<Api>;
 }

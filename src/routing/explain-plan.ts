@@ -11,11 +11,14 @@ export interface PlanLine {
   model: string;
   provider: string;
   upstream_model: string;
-  /** What the provider would be spoken to in; null for a route that is left out. */
+  /** Protocol that the provider would be spoken to in; null for a route that is left out. */
   protocol: Protocol | null;
   priority: number;
   weight: number;
-  /** How often it is the first of its priority, 0 to 1; null where the order is no draw. */
+  /**
+   * Share of requests in which it is the first of its priority, 0 to 1; null where the order is no
+   * draw.
+   */
   share: number | null;
   health: {
     state: 'available' | 'cooled' | 'probing';
@@ -25,7 +28,7 @@ export interface PlanLine {
     /** Smoothed time to the first content in ms; null before the first success. */
     latency_ms: number | null;
   };
-  /** What its model takes of translated requests; null for a route that is left out. */
+  /** Capabilities of its model for translated requests; null for a route that is left out. */
   capabilities: Capabilities | null;
   /** In words, for people. */
   why: string;

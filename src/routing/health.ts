@@ -23,13 +23,15 @@ export interface HealthOptions {
   rateMs?: number;
   /** Cooldown of an account whose credential was refused, in ms. Default 60,000. */
   credentialMs?: number;
-  /** Told of each cooldown that begins or is extended. Default: nobody. */
+  /** Receives each cooldown that begins or is extended. Default: nobody. */
   onCooldown?: (name: string, cooldown: Cooldown) => void;
-  /** Told of a recovery: it ends the cooldowns up to `until`, and no later one. Default: nobody. */
+  /**
+   * Receives a recovery: it ends the cooldowns up to `until`, and no later one. Default: nobody.
+   */
   onRecovery?: (name: string, until: number) => void;
 }
 
-/** What another process must know of a breaker that has opened. */
+/** Facts that another process must know of a breaker that has opened. */
 export interface Cooldown {
   /** Deadline by the wall clock. */
   readonly until: number;
@@ -183,7 +185,7 @@ function takeOver(breaker: Breaker, { until: told, openings }: Cooldown, clock: 
   breaker.openings = Math.max(breaker.openings, openings);
 }
 
-/** Of two cooldowns the one that ends later holds. */
+/** Opens a breaker; of two cooldowns the one that ends later holds. */
 function trip(breaker: Breaker, { until, told }: { until: number; told: number }): void {
   if (until > breaker.until) {
     breaker.until = until;

@@ -4,7 +4,7 @@ import type { Catalog, Model, Route, Strategy } from './catalog.ts';
 import type { Health } from './health.ts';
 
 export interface Candidate {
-  /** What the provider is spoken to in: the client's protocol, or one that it is translated to. */
+  /** Protocol that the provider is spoken to in: the client's, or one that it is translated to. */
   readonly protocol: Protocol;
   /** The logical model that the route belongs to; another than the one asked for after a fallback. */
   readonly model: Model;
@@ -21,7 +21,7 @@ export interface SkippedRoute {
 export interface Plan {
   /** In the order in which they are tried. */
   readonly candidates: readonly Candidate[];
-  /** What is not at the front of the order, and why. */
+  /** Routes that are not at the front of the order, with their reasons. */
   readonly skipped: readonly SkippedRoute[];
 }
 
@@ -37,7 +37,7 @@ export interface PlanRequest {
   health: Pick<Health, 'look'>;
   /** Uniform in [0, 1). */
   random: () => number;
-  /** What a sticky model keeps together, for example the end user or the key. */
+  /** Value by which a sticky model keeps requests together, for example the end user or the key. */
   affinity: string;
   /** False for a fallback model that the caller may not use. Default: all may be used. */
   allows?: (model: Model) => boolean;

@@ -85,7 +85,7 @@ export interface ApiRecord {
   created_at: string;
 }
 
-/** What the server says about all models and APIs. */
+/** Settings of the server for all models and APIs. */
 export interface CatalogDefaults {
   /** Milliseconds. */
   timeouts: { firstContent: number; idle: number; total: number };
@@ -97,7 +97,7 @@ export function toApi({ target, pricing, timeouts }: ApiRecord, defaults: Catalo
   return { ...target, pricing: toPricing(pricing), timeouts: toTimeouts([timeouts], defaults) };
 }
 
-/** What the catalog shows of it; its schema is the input of `POST /v1/run`. */
+/** Model as the catalog shows it; its schema is the input of `POST /v1/run`. */
 export function toApiModel({
   target,
   created_at: createdAt,

@@ -8,7 +8,10 @@ const COOLDOWNS: Key = ['cooldown'];
 const MAX_COOLDOWNS = 1_000;
 /** A cooldown is known so long after its end, so that a failed probe doubles the one before it. */
 const KEPT_MS = 5 * 60_000;
-/** What a cooldown must grow by to be told again: providers under load refuse many calls at once. */
+/**
+ * Growth of a cooldown from which it is told again, in ms: providers under load refuse many calls
+ * at once.
+ */
 const NEWS_MS = 1_000;
 /** Each means that another process told something newer. */
 const MAX_TRIES = 5;
@@ -24,7 +27,7 @@ export interface SharedCooldowns extends Required<
   close(): void;
 }
 
-/** What one process tells the others of a breaker. */
+/** Message of one process to the others about a breaker. */
 interface News {
   readonly cooldown: Cooldown | undefined;
   /** Cooldowns up to here are over. */
@@ -142,7 +145,7 @@ function createLook({
   };
 }
 
-/** Of what stands in the store and what is told, the later deadline holds, if one clock made both. */
+/** Writes the later one of the stored deadline and the new one, if one clock made both. */
 async function tell(
   store: Store,
   clock: Clock,

@@ -46,7 +46,7 @@ export interface Due {
   readonly at: number;
 }
 
-/** What becomes of an instant that is due. */
+/** Outcome of an instant that is due. */
 interface Slot {
   /** The latest instant that has come. */
   readonly instant: number;
@@ -116,7 +116,10 @@ async function noteIfThere(
   }
 }
 
-/** What the zones of this process do not know as an instant any more is one all the same. */
+/**
+ * Returns the latest instant of the schedule up to `until`, or `at` itself where the zones of this
+ * process do not know it as an instant any more.
+ */
 function latest(schedule: CronSchedule, at: number, until: number): number {
   return latestInstant(schedule, { after: at - 1, until }) ?? at;
 }

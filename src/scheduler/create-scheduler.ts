@@ -27,7 +27,10 @@ export interface SchedulerOptions extends Omit<TriggerJobDeps, 'store' | 'sessio
   random(): number;
 }
 
-/** What fires Schedules in this process, and who does their durable work, by kind of job. */
+/**
+ * Parts that fire Schedules in this process, and the handlers of their durable work, by kind of
+ * job.
+ */
 export interface SchedulerParts {
   readonly scheduler: Scheduler;
   readonly handlers: ReadonlyMap<string, JobHandler>;

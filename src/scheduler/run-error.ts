@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.ts';
 import type { RunError, RunErrorType } from './run-row.ts';
 
-/** What no later run of the Schedule could do without. */
+/** Errors that every later run of the Schedule would meet as well. */
 const PERMANENT: ReadonlySet<RunErrorType> = new Set<RunErrorType>([
   'agent_archived_error',
   'file_not_found_error',

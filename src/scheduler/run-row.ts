@@ -28,10 +28,10 @@ export interface RunRow {
   readonly id: string;
   readonly organization: string;
   readonly deploymentId: string;
-  /** As bound when it was triggered; null for a declarative Schedule. */
+  /** Agent as bound when the run was triggered; null for a declarative Schedule. */
   readonly agent: { readonly id: string; readonly version: number } | null;
   readonly trigger: RunTrigger;
-  /** Who pays for its Session. */
+  /** Payer of its Session. */
   readonly payer: PayingKey;
   readonly sessionId: string | null;
   readonly error: RunError | null;
@@ -81,7 +81,7 @@ export function runIndexOps(run: RunRow): Op[] {
   return runIndexKeys(run).map((key) => ({ type: 'put', key, value: null }));
 }
 
-/** How the API shows a run: no `status` (requirement runs.fields). */
+/** Shows a run in the API: no `status` (requirement runs.fields). */
 export function toRunView(row: RunRow): Record<string, unknown> {
   const { id, deploymentId, agent, trigger, sessionId, error, createdAt } = row;
   return {

@@ -14,7 +14,7 @@ const AT_ONCE = 64;
 const MAX_SLEEP_MS = 10_000;
 /** At most, when others claimed most of what this process wanted. */
 const STAND_BACK_MS = 50;
-/** What cannot be claimed is left alone for so long. */
+/** Time in ms for which a Schedule that cannot be claimed is left alone. */
 const AVOID_MS = 60_000;
 const MAX_AVOIDED = 100;
 
@@ -27,7 +27,10 @@ export interface ScannerOptions {
   realign(): Promise<void>;
   /** False when it is not due any more. */
   claim(due: Due): Promise<boolean>;
-  /** Told of a store that fails (then without what was due) and of what cannot be claimed. */
+  /**
+   * Receives errors of a store that fails (then without `due`) and of Schedules that cannot be
+   * claimed.
+   */
   report(error: unknown, due?: Due): void;
 }
 

@@ -3,7 +3,7 @@ import type { PayingKey } from '../usage/principal.ts';
 import type { RunRow } from './run-row.ts';
 import type { RunStore } from './runs.ts';
 
-/** Who asks for a run by hand, and of what. */
+/** Request for a run by hand, with its caller and its Schedule. */
 export interface TriggerInput {
   readonly organization: string;
   readonly deploymentId: string;

@@ -23,9 +23,12 @@ import { runKey, statusOf } from './run-row.ts';
 import type { RunError, RunRow } from './run-row.ts';
 import { timeoutOps } from './timeout-job.ts';
 
-/** Goes in a row that may fail, or end with their process, before the run is given up. */
+/** Most consecutive failed attempts, crashes included, before the run is given up. */
 const MAX_FAILURES = 5;
-/** Goes that limits may refuse, and the pause behind the first; each later one is twice as long. */
+/**
+ * Most attempts that limits may refuse, and the pause behind the first; each later one is twice as
+ * long.
+ */
 const MAX_REFUSALS = 5;
 const PAUSE_MS = 1_000;
 
@@ -36,7 +39,7 @@ export interface TriggerJobDeps {
   readonly jobs: Pick<Jobs, 'toAdd'>;
   /** Lets in what nobody's key asked for; throws the `GatewayError` of the gate. */
   admit(payer: PayingKey): Promise<Pick<Admitted, 'leave'>>;
-  /** What tells of a run that ended, for the commit that decides it. */
+  /** Returns the operations that announce a run that ended, for the commit that decides it. */
   announce(run: RunRow, stored: Stored): readonly Op[];
 }
 
@@ -110,7 +113,7 @@ async function begin(deps: TriggerJobDeps, pending: Pending): Promise<RunError |
   }
 }
 
-/** As it is bound, with what its Sessions have in place of its own. */
+/** Returns the Agent as it is bound, with the overrides for its Sessions. */
 async function agentOf(
   repository: Repository,
   { spec, organization }: Stored,

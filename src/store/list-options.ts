@@ -6,7 +6,7 @@ const MAX_LIMIT = 10_000;
 
 export interface ListPlan extends KeyRange {
   readonly limit: number;
-  /** Of envelopes; infinity for no bound. */
+  /** Most bytes of envelopes; infinity for no bound. */
   readonly maxBytes: number;
   readonly reverse: boolean;
 }

@@ -19,7 +19,7 @@ export interface RemoteRow {
 export interface RemoteIncrement {
   readonly bytes: Buffer;
   readonly by: number;
-  /** Of a counter that appears; infinity for what stays. */
+  /** Deadline of a counter that appears; infinity for one that stays. */
   readonly expiresAt: number;
 }
 
@@ -49,7 +49,7 @@ export interface RemoteStoreOptions {
   readonly driver: string;
   readonly rows: RemoteRows;
   readonly clock: Clock;
-  /** Told of the changes of this process here, of those of others by whoever hears of them. */
+  /** Receives the changes of this process here, those of others from whoever hears of them. */
   readonly watchers: Watchers;
   readonly warnings?: readonly string[];
 }

@@ -1,9 +1,12 @@
-/** Which store to open, and where it lies. */
+/** Store to open, and its place. */
 export interface StoreConfig {
   /** Driver of a backend, as `lmdb`, or the name of an unstorage driver (`fs`, `s3`, `mongodb`, …). */
   driver: string;
-  /** Where data lies: the directory of `lmdb`, and the `base` of a driver that has none in `options`. */
+  /**
+   * Place of the data: the directory of `lmdb`, and the `base` of a driver that has none in
+   * `options`.
+   */
   path?: string;
-  /** What the unstorage driver takes, in its own words. */
+  /** Options of the unstorage driver, in its own words. */
   options?: Record<string, unknown>;
 }

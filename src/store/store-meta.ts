@@ -8,7 +8,7 @@ export interface Incoming {
   readonly startedAt: number;
 }
 
-/** What a store knows of itself. */
+/** Facts that a store keeps about itself. */
 export interface StoreMeta {
   /** Made with the store and never changed; a backup and its restored copies have the same. */
   readonly identity?: string | undefined;

@@ -6,8 +6,8 @@ export type KeyPart = string | number;
 export type Key = readonly KeyPart[];
 
 /**
- * What the store can hold: JSON values (no bigint, no NaN, no `undefined` but as a left-out member)
- * or raw bytes; at most 16 MiB.
+ * Value that the store can hold: JSON values (no bigint, no NaN, no `undefined` but as a left-out
+ * member) or raw bytes; at most 16 MiB.
  */
 export type Value = unknown;
 
@@ -53,11 +53,11 @@ export type StoreScope = 'process' | 'host' | 'cluster';
  * `StoreError`; after one the outcome of that commit is unknown unless `code` is `too_large`.
  */
 export interface Store {
-  /** How far the guarantees reach: one process, several on one host, or several hosts. */
+  /** Reach of the guarantees: one process, several on one host, or several hosts. */
   readonly scope: StoreScope;
   /** Driver of its backend, or the name of the unstorage driver. */
   readonly driver: string;
-  /** What an operator should know of how it keeps what it acknowledges. Default: nothing. */
+  /** Warnings for operators on how it keeps acknowledged data. Default: none. */
   readonly warnings?: readonly string[];
   get<T = Value>(key: Key): Promise<Entry<T> | undefined>;
   list<T = Value>(options: ListOptions): Promise<Entry<T>[]>;

@@ -13,7 +13,7 @@ export interface Row {
   readonly expiresAt: number;
 }
 
-/** What a group of commits leaves behind: the new row of a key, or undefined for none. */
+/** Result of a group of commits: the new row of a key, or undefined for none. */
 export type Changes = ReadonlyMap<string, Row | undefined>;
 
 /** The rows of a store that lives in memory, in key order; what has expired is never seen. */
@@ -94,7 +94,7 @@ export function createTable(clock: { now(): number }): Table {
   };
 }
 
-/** What a reader gets to see of a row. */
+/** Returns the part of a row that readers see. */
 export function toEntry<T>(id: string, row: Row): Entry<T> {
   return {
     key: decodeKey(Buffer.from(id, 'latin1')),
@@ -103,7 +103,7 @@ export function toEntry<T>(id: string, row: Row): Entry<T> {
   };
 }
 
-/** Behind every {@link expiryKey}. */
+/** Sorts after every {@link expiryKey}. */
 const LAST = ':';
 
 function expiryKey(expiresAt: number, id: string): string {

@@ -2,7 +2,7 @@ import { encodeSegments } from './key-codec.ts';
 import { toId } from './prepare-commit.ts';
 import type { Key } from './store.ts';
 
-/** Who waits for changes in this process. Calls are made in a later turn, once per burst. */
+/** Waiters for changes in this process. Calls are made in a later turn, once per burst. */
 export interface Watchers {
   /** Zero lets a backend skip collecting what changed. */
   readonly size: number;
@@ -26,7 +26,7 @@ const GOES_ON = '\xff';
 
 export function createWatchers(): Watchers {
   const byPrefix = new Map<string, Set<Watcher>>();
-  /** How many prefixes have which length: the only places to cut a key at. */
+  /** Number of prefixes of each length: the only places to cut a key at. */
   const lengths = new Map<number, number>();
   let size = 0;
 

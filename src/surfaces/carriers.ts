@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Where a family looks for the key, in order; the first that is present decides (contract: Authentication). */
+/**
+ * Places at which a family looks for the key, in order; the first that is present decides
+ * (contract: Authentication).
+ */
 export type Carrier = 'bearer' | 'x-api-key' | 'google-header' | 'query-key';
 
 const BEARER = /^bearer +(\S+) *$/i;

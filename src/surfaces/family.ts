@@ -3,9 +3,12 @@ import type { ErrorCode } from '../core/errors.ts';
 import type { Carrier } from './carriers.ts';
 import type { Envelope } from './envelopes.ts';
 
-/** How one family of inference endpoints is spoken to, as data (contract: Endpoints, Authentication, Errors). */
+/**
+ * Conventions of one family of inference endpoints, as data (contract: Endpoints, Authentication,
+ * Errors).
+ */
 export interface Family {
-  /** Where the key is looked for, in order. */
+  /** Places at which the key is looked for, in order. */
   readonly carriers: readonly Carrier[];
   /** Shape of error bodies. */
   readonly envelope: Envelope;
@@ -19,7 +22,10 @@ export interface Family {
   readonly unreadable: 502 | 503;
   /** True: 400 when a stream was asked for and the provider answered whole. Absent: like `unreadable`. */
   readonly maySkipStreams?: boolean;
-  /** What a provider's refusal of the request itself is told as; the rest are 400. Absent: as it came. */
+  /**
+   * Statuses with which a provider's refusal of the request itself is passed on; the rest become
+   * 400. Absent: as it came.
+   */
   readonly refusals?: readonly number[];
   /** 429 when `all` candidates answered it, or the `last` one did. Absent: 503. */
   readonly limited?: 'all' | 'last';
@@ -120,7 +126,10 @@ function toUnreadable({ unreadable, maySkipStreams }: Family, error: GatewayErro
   return new GatewayError('no_route_succeeded', { cause: error, ...retryOf(error) });
 }
 
-/** Told once or twice, a status of the family stays what it is. */
+/**
+ * Returns the status of a refusal. A status of the family maps to itself, however often this is
+ * applied.
+ */
 function refusalStatus({ refusals, denials = [] }: Family, status: number): number {
   const isTold = !refusals || refusals.includes(status) || denials.some((one) => one === status);
   return isTold ? status : 400;

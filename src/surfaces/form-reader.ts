@@ -12,7 +12,7 @@ const PLAIN_ENCODING = /^(?:7bit|8bit|binary)$/i;
 /** With a backslash or a control character it would be another name to some parsers. */
 const FIELD_NAME = /^[^\\\p{Cc}]+$/u;
 
-/** What Busboy tells; its types do not know that a name can be missing. */
+/** Arguments of Busboy's events; its types do not know that a name can be missing. */
 type FieldEvent = [
   name: string | undefined,
   value: string,
@@ -43,7 +43,7 @@ export class FormReader {
   readonly #busboy: BusboyInstance;
   readonly #finished: Promise<void>;
   readonly #parts: (FormField | FoundFile)[] = [];
-  /** What of the chunk in hand is to be spooled. */
+  /** Parts of the chunk in hand that are to be spooled. */
   #arrived: { file: FoundFile; bytes: Buffer }[] = [];
   #contentType: string | undefined;
   #textBytes = 0;

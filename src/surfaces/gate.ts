@@ -3,7 +3,7 @@ import type { ErrorCode } from '../core/errors.ts';
 import type { Caller, ConcurrencyLimiter, RateLimiter } from '../usage/rates/limiter.ts';
 import type { Principal } from '../usage/principal.ts';
 
-/** What the scope list of a restricted key can name (decisions: Scope values). */
+/** Scopes that the list of a restricted key can name (decisions: Scope values). */
 export type Scope =
   | 'inference'
   | 'models'
@@ -104,7 +104,10 @@ function callerOf(found: KeyFound): Caller {
   return hasScope(found, 'admin') ? 'admin' : 'client';
 }
 
-/** Where calls are recorded, one whose key cannot be looked up is told as one that cannot be recorded. */
+/**
+ * Throws for a key that cannot be looked up. Where calls are recorded, the call counts as one that
+ * cannot be recorded.
+ */
 function tellFailure(scope: Scope | null, cause: unknown): never {
   const isRecorded = scope === 'inference' || scope === 'run';
   throw isRecorded ? new GatewayError('persistence_failed', { cause }) : cause;

@@ -3,7 +3,7 @@ import type { Catalog, Model } from '../routing/catalog.ts';
 
 const PREFIX = /^\/v1(?:beta)?\/models\//;
 
-/** What the segments behind `/v1beta/models/` or `/v1/models/` say, slashes and colons decoded. */
+/** Decodes the segments behind `/v1beta/models/` or `/v1/models/`, slashes and colons included. */
 export function decodeModelPath(path: string): string {
   try {
     return decodeURIComponent(path.replace(PREFIX, ''));

@@ -34,7 +34,7 @@ export interface HttpExchange {
   readonly named?: NamedCall | undefined;
 }
 
-/** What a handler answers; bytes are sent as they are, objects as JSON. */
+/** Answer of a handler; bytes are sent as they are, objects as JSON. */
 export interface Reply {
   status: number;
   headers?: Record<string, string>;
@@ -94,7 +94,7 @@ async function inBytes({ body, headers, ...reply }: Reply): Promise<Reply> {
   return { ...reply, headers: { 'content-type': 'application/json', ...headers }, body: bytes };
 }
 
-/** What the store cannot do however often it is asked. */
+/** Codes of failures of the store that remain however often it is asked. */
 const NEVER: ReadonlySet<StoreErrorCode> = new Set<StoreErrorCode>([
   'invalid_key',
   'invalid_value',

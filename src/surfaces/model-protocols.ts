@@ -6,9 +6,9 @@ import type { WireProtocol } from '../protocols/protocol.ts';
 import type { Model } from '../routing/catalog.ts';
 import { protocolFor } from '../routing/plan.ts';
 
-/** How a model answers clients of one protocol by one kind of provider. */
+/** Way in which a model answers clients of one protocol by one kind of provider. */
 export interface ServedProtocol {
-  /** What the provider speaks. */
+  /** Protocol of the provider. */
   provider_protocol: Protocol;
   /** False: forwarded as it is. */
   translated: boolean;
@@ -40,8 +40,8 @@ export function servedProtocols(
 }
 
 /**
- * What the upstream model of each route takes of translated requests, by what its provider speaks, in
- * the order of the routes. Protocols that nothing is translated to are absent.
+ * Lists the capabilities of each route's upstream model for translated requests, by its provider's
+ * protocol, in the order of the routes. Protocols that nothing is translated to are absent.
  */
 export function routeCapabilities({
   routes,

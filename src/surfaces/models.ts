@@ -16,11 +16,11 @@ export interface ModelsDeps extends GateDeps {
   catalog(): Catalog;
   /** True: keys are read from the headers of every official client (`server.compat.model_lists`). */
   readsEveryCarrier: boolean;
-  /** What clients can speak. */
+  /** Protocols that clients can speak. */
   protocols: readonly WireProtocol[];
 }
 
-/** Where keys of model lists are looked for: Bearer decides where two are sent. */
+/** Places at which keys of model lists are looked for: Bearer decides where two are sent. */
 export const MODEL_CARRIERS = {
   standard: ['bearer'],
   compatible: ['bearer', 'x-api-key', 'google-header'],

@@ -2,11 +2,11 @@ import { Busboy } from '@fastify/busboy';
 import type { BusboyInstance, Dicer } from '@fastify/busboy';
 import { GatewayError } from '../core/errors.ts';
 
-/** Of one form. */
+/** Most parts of one form. */
 const MAX_FORM_PARTS = 256;
-/** Of the texts of one form together. */
+/** Most bytes of the texts of one form together. */
 export const MAX_FORM_TEXT_BYTES = 1024 * 1024;
-/** Of the header lines of one part. */
+/** Most bytes of the header lines of one part. */
 const MAX_HEAD_BYTES = 16 * 1024;
 
 const TEXT_TYPE = /^(?:text\/.*|application\/json)$/;

@@ -1,4 +1,4 @@
-/** What an upstream failure means for the request. */
+/** Consequence of an upstream failure for the request. */
 export type FailureClass = 'retry-here' | 'next-candidate' | 'fatal';
 
 export interface Verdict {
@@ -20,7 +20,7 @@ const PASSING: ReadonlySet<number> = new Set([408, 409, 421, 425, 429]);
 /** Statuses of a credential that is unknown, unpaid or not permitted, at a proxy on the way (407), too. */
 const CREDENTIAL: ReadonlySet<number> = new Set([401, 402, 403, 407]);
 
-/** How far into an error body is read. */
+/** Most characters that are read of an error body. */
 const READ_CHARS = 4096;
 
 /** Google's "exceeded your current quota" is missing on purpose: it says so of a passing rate, too. */

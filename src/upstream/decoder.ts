@@ -29,7 +29,7 @@ export function createDecoder(encoding: string, first: number): Transform {
   return create(first);
 }
 
-/** How the body of an answer is to be read. */
+/** Ways to read the body of an answer. */
 export type Reading = 'as-it-is' | 'decode' | 'refuse';
 
 /**

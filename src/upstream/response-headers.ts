@@ -7,7 +7,10 @@ import type { UpstreamHeaders } from './transport.ts';
  */
 const ALLOWED = ['content-type', 'content-disposition', 'content-language'] as const;
 
-/** What Node.js writes as a field value (RFC 9110, 5.5); anything else throws instead of being sent. */
+/**
+ * Matches the field values that Node.js writes (RFC 9110, 5.5); any other throws instead of being
+ * sent.
+ */
 const WRITABLE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /** The part of an upstream answer's head that may be sent on. */

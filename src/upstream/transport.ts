@@ -17,14 +17,15 @@ export interface UpstreamRequest {
 }
 
 /**
- * What becomes of one exchange. Calls come in this order: `onHead` once, `onData` any number of
- * times, then exactly one of `onEnd` and `onError`; `onError` may also come first. `onSent` comes once
- * at any time before the end, or not at all. Nothing is called after `abort()` but for one final
- * `onError` with kind `aborted`, or `waiting` where nothing was sent yet. Bodies in a coding that the
- * request offered arrive decoded (gzip, deflate, br), and `content-encoding` and `content-length` are
- * then removed from the head; any other coding is an error, unless the request asks for bodies raw.
- * Nothing is called before `send` returned; `abort()` calls `onError` before it returns. After
- * `pause()` what was read already may still come: 64 KiB at most, and the end if that is there.
+ * Receives the events of one exchange. Calls come in this order: `onHead` once, `onData` any number
+ * of times, then exactly one of `onEnd` and `onError`; `onError` may also come first. `onSent`
+ * comes once at any time before the end, or not at all. Nothing is called after `abort()` but for
+ * one final `onError` with kind `aborted`, or `waiting` where nothing was sent yet. Bodies in a
+ * coding that the request offered arrive decoded (gzip, deflate, br), and `content-encoding` and
+ * `content-length` are then removed from the head; any other coding is an error, unless the request
+ * asks for bodies raw. Nothing is called before `send` returned; `abort()` calls `onError` before
+ * it returns. After `pause()` bytes that were read already may still come: 64 KiB at most, and the
+ * end if that is there.
  */
 export interface UpstreamSink {
   /** A request that had to wait for a connection is sent now; comes before all others. */
@@ -83,7 +84,7 @@ interface UpstreamErrorOptions {
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly kind: UpstreamErrorKind;
-  /** Of kind `encoding`. */
+  /** Answer that was refused, for kind `encoding`. */
   readonly answer: RefusedAnswer | undefined;
 
   constructor(kind: UpstreamErrorKind, message: string, options: UpstreamErrorOptions = {}) {

@@ -5,7 +5,7 @@ export interface SpendLimits {
   readonly month?: number;
 }
 
-/** Whom a request acts for: what authentication knows of the key and its organization. */
+/** Key and organization that a request acts for, as authentication knows them. */
 export interface Principal {
   readonly keyId: string;
   readonly keyName: string;
@@ -23,7 +23,7 @@ export interface Principal {
   readonly allowedModels: readonly string[] | null;
 }
 
-/** What a record and a charge need to know of whom they are for; plain JSON. */
+/** Facts that a record and a charge need of their payer; plain JSON. */
 export type PayingKey = Pick<Principal, 'keyId' | 'keyName' | 'organizationId'>;
 
 /** True for what no key asked for: a Schedule that was due stands in its place. */
@@ -31,7 +31,10 @@ export function paysAsOrganization({ keyId }: Pick<PayingKey, 'keyId'>): boolean
   return keyId.startsWith('depl_');
 }
 
-/** Whom shared places are counted for: a key, or the organization whose Schedules ask without one. */
+/**
+ * Returns the holder that shared places are counted for: a key, or the organization whose Schedules
+ * ask without one.
+ */
 export function holderOf(payer: Pick<PayingKey, 'keyId' | 'organizationId'>): string {
   return paysAsOrganization(payer) ? payer.organizationId : payer.keyId;
 }

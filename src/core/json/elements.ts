@@ -8,7 +8,7 @@ const CLOSE_BRACE = 125;
 /** Sets `[` apart from `{` and `]` from `}`. */
 const BRACKET_BIT = 32;
 
-/** Where a value stands in its bytes; the end is exclusive. */
+/** Extent of a value in its bytes; the end is exclusive. */
 export type Extent = readonly [start: number, end: number];
 
 /**

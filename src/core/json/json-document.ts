@@ -9,13 +9,13 @@ import { readValue } from './read-places.ts';
 import { JsonScanner } from './scanner.ts';
 import type { JsonFault } from './scanner.ts';
 
-/** How much a client's document may turn into, and the setting that says so. */
+/** Most values that a client's document may turn into, and the setting that bounds them. */
 export interface ValueBound {
   /** Values; an array that holds only numbers counts as one. */
   readonly most: number;
   /** Numbers in arrays that hold only numbers, where the document is made into a value. */
   readonly numbers: number;
-  /** As the refusal names it: `server.limits.body_values`. */
+  /** Setting as the refusal names it: `server.limits.body_values`. */
   readonly setting: string;
 }
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { skipBlank, skipNested, skipString } from './scan.ts';
 
-/** Where a value stands in a document, and its name where it is a member; ends are exclusive. */
+/** Place of a value in a document, and its name where it is a member; ends are exclusive. */
 export interface JsonPlace {
   readonly start: number;
   readonly end: number;

@@ -33,7 +33,7 @@ type Frame = unknown[] | Record<string, unknown>;
 /** An object or array that has begun in the bytes that are not parsed yet. */
 interface Opening {
   readonly isObject: boolean;
-  /** Where the element or member that holds it begins. */
+  /** Offset at which the element or member that holds it begins. */
   readonly memberAt: number;
 }
 
@@ -75,7 +75,7 @@ class ChunkParser {
   readonly root: Frame;
   readonly #body: Buffer;
   readonly #chunkBytes: number;
-  /** As they are written. */
+  /** Names of members that are kept as they are written. */
   readonly #keep: ReadonlySet<string>;
   /** Containers that were made and have not ended, the innermost last. */
   readonly #frames: Frame[] = [];
@@ -112,7 +112,7 @@ class ChunkParser {
     return this.#frames.length === 0;
   }
 
-  /** Goes on for about a chunk. Returns a long text that is the next value, for {@link setLong}. */
+  /** Parses about a chunk more. Returns a long text that is the next value, for {@link setLong}. */
   step(): { start: number; end: number } | undefined {
     const body = this.#body;
     let work = STEP_CHUNKS * this.#chunkBytes;

@@ -1,4 +1,4 @@
-/** Where a value lies in a JSON document: member names and positions. */
+/** Path of a value in a JSON document: member names and positions. */
 export type JsonPath = readonly (string | number)[];
 
 /** `.name`, `['name']`, `["name"]` or `[7]`, the short part of RFC 9535 that names one value at most. */

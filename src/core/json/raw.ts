@@ -67,7 +67,9 @@ function holdsRaw(value: unknown, holders: Set<object>): boolean {
   return isHolder;
 }
 
-/** What holds no raw text is left to the native writer, which is many times as fast. */
+/**
+ * Writes a value. One without raw text is left to the native writer, which is many times as fast.
+ */
 function write(value: unknown, holders: ReadonlySet<object>): string {
   if (value instanceof RawJson) return value.text;
   if (typeof value !== 'object' || value === null || !holders.has(value))
@@ -79,7 +81,7 @@ function write(value: unknown, holders: ReadonlySet<object>): string {
   return `{${members.join(',')}}`;
 }
 
-/** What hardly any text holds. */
+/** Mark that hardly any text holds. */
 const MARK = '\u{F0000}raw:';
 /** Most marks that are tried in place of those that the text holds itself. */
 const MAX_MARKS = 64;

@@ -10,7 +10,7 @@ const COLON = 58;
 const BACKSLASH = 92;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
-/** What sets `[` apart from `{` and `]` from `}`. */
+/** Bit that sets `[` apart from `{` and `]` from `}`. */
 const BRACKET_BIT = 32;
 
 /**

@@ -306,7 +306,7 @@ export class JsonScanner {
     return this.#afterDigits(first + 1, stop);
   }
 
-  /** Goes on behind a digit. */
+  /** Scans behind a digit. */
   #digits(from: number, stop: number): number {
     const bytes = this.#bytes;
     let at = from;
@@ -335,7 +335,7 @@ export class JsonScanner {
     return digit < ZERO || digit > NINE ? this.#refuse() : this.#digits(first + 1, stop);
   }
 
-  /** Goes on inside a string, at `from`, to behind its closing quote or to about `stop`. */
+  /** Scans a string from inside it, at `from`, to behind its closing quote or to about `stop`. */
   #text(from: number, stop: number): number {
     const bytes = this.#bytes;
     const { length } = bytes;

@@ -126,7 +126,7 @@ function isHighSurrogate(code: number): boolean {
   return (code & 0xfc00) === 0xd800;
 }
 
-/** What remains of a budget of characters after a value; not above 0: no more of it was looked at. */
+/** Rest of a budget of characters after a value; not above 0: no more of it was looked at. */
 function leftOf(value: unknown, budget: number): number {
   let left = budget - VALUE_CHARS;
   if (typeof value === 'string') return left - value.length;

@@ -28,7 +28,7 @@ export class SseBatch {
     this.#source = undefined;
   }
 
-  /** What was gathered, or undefined when that is nothing. */
+  /** Returns the gathered bytes, or undefined when there are none. */
   bytes(): Buffer | undefined {
     this.#close();
     return this.#parts.length > 1 ? Buffer.concat(this.#parts) : this.#parts[0];

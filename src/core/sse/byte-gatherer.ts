@@ -29,7 +29,7 @@ export class ByteGatherer {
     this.#pieces.push(chunk);
   }
 
-  /** What has come so far, in order. */
+  /** Returns the pieces that have come so far, in order. */
   pieces(): readonly Buffer[] {
     this.#endPiece();
     return this.#pieces;

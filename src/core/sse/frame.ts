@@ -11,7 +11,7 @@ export interface FrameBytes {
   readonly end: number;
 }
 
-/** What a frame says. */
+/** Content of a frame. */
 interface Reading {
   readonly event?: string | undefined;
   /** The data as latin1, one character per byte, lines joined by LF; undefined without a data field. */

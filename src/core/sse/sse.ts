@@ -33,7 +33,7 @@ export function createSseFramer({
   return new Framer(maxFrameBytes);
 }
 
-/** What ends a line. */
+/** Characters that end a line. */
 type Break = '\n' | '\r\n' | '\r';
 
 class Framer implements SseFramer {
@@ -87,7 +87,7 @@ class Framer implements SseFramer {
     return bytes.subarray(0, BOM.length).equals(BOM) ? bytes.subarray(BOM.length) : bytes;
   }
 
-  /** Goes line by line; a frame ends behind its blank line. */
+  /** Splits line by line; a frame ends behind its blank line. */
   #split(source: Buffer, text: string): readonly SseFrame[] {
     this.#frames = [];
     const isLf = !text.includes('\r');

@@ -4,8 +4,8 @@ export interface Timer {
 }
 
 /**
- * Where time comes from. Everything that waits or compares instants takes one, so that tests drive
- * years in milliseconds.
+ * Source of time. Everything that waits or compares instants takes one, so that tests drive years
+ * in milliseconds.
  */
 export interface Clock {
   /** Milliseconds since the Unix epoch (wall clock, may step). */

@@ -29,11 +29,11 @@ const SHORT_ZONES = new Set('CET EET EST GMT HST MET MST PRC ROC ROK UCT UTC WET
 const PART = /^(?:(\*)|(\d{1,2})(?:-(\d{1,2}))?)(?:\/(\d{1,2}))?$/;
 
 /**
- * What is wrong with an expression; undefined when nothing is. The dialect is that of POSIX with steps
- * (`0-59/15`, `9-17/2`): minute, hour, day of month, month, day of week (0-7, both ends Sunday), each a `*`
- * or a list of numbers and ranges. Days that both are restricted meet if either does. No names, no
- * seconds or years, no `@daily`, `L`, `W`, `#` or `?`; and it must fire at all (requirement
- * deployments.schedule.cron-dialect).
+ * Describes the fault of an expression; undefined when it has none. The dialect is that of POSIX
+ * with steps (`0-59/15`, `9-17/2`): minute, hour, day of month, month, day of week (0-7, both ends
+ * Sunday), each a `*` or a list of numbers and ranges. Days that both are restricted meet if either
+ * does. No names, no seconds or years, no `@daily`, `L`, `W`, `#` or `?`; and it must fire at all
+ * (requirement deployments.schedule.cron-dialect).
  */
 export function cronFault(expression: string): string | undefined {
   const read = readFields(expression);
@@ -83,7 +83,10 @@ export function latestInstant(
   return latest !== undefined && latest > after ? latest : undefined;
 }
 
-/** As lists, minutes and hours are times of day; with a `*` among them they would be intervals. */
+/**
+ * Makes a Cron with minutes and hours as lists: they are times of day; with a `*` among them they
+ * would be intervals.
+ */
 function toCron({ expression, timezone }: CronSchedule): Cron {
   const read = readFields(expression);
   if (typeof read === 'string') throw new RangeError(`cron expression: ${read}`);

@@ -1,7 +1,7 @@
 import type { JsonDocument } from '../../core/json/json-document.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 
-/** How a client reads the calls of its tools. */
+/** Forms in which a client reads the calls of its tools. */
 export interface CallForms {
   /** It asked with `functions`, before there were tools: it reads `function_call`. */
   readonly isLegacy: boolean;

@@ -25,7 +25,7 @@ export interface CanonicalRequest {
   reasoning?: ReasoningRequest;
   output?: { type: 'json' } | OutputSchema;
   verbosity?: string;
-  /** How many alternatives of each token are wanted beside it. */
+  /** Number of alternatives wanted beside each token. */
   logprobs?: number;
   /** The end user, as the client names it. */
   user?: string;
@@ -148,14 +148,14 @@ export interface ToolResultPart {
 
 export interface ReasoningPart {
   readonly type: 'reasoning';
-  /** What may be shown; empty for reasoning that is only there to be sent back. */
+  /** Text that may be shown; empty for reasoning that is only there to be sent back. */
   readonly text: string;
   readonly signature?: Signature;
   /** The signature belongs to the part behind this one (generate-content puts it on that part itself). */
   readonly ofNext?: boolean;
 }
 
-/** What proves a reasoning to the provider that made it; must come back to it byte for byte. */
+/** Proof of a reasoning to the provider that made it; must come back to it byte for byte. */
 export interface Signature {
   readonly origin: Protocol;
   readonly value: string;
@@ -173,7 +173,7 @@ export interface OpaquePart {
   readonly type: 'opaque';
   readonly origin: Protocol;
   readonly value: unknown;
-  /** Where the client put it: the name of its loss. */
+  /** Path at which the client put it: the name of its loss. */
   readonly path?: string;
 }
 
@@ -221,7 +221,7 @@ export interface CanonicalAnswer {
   readonly id: string | undefined;
   /** Seconds since epoch. */
   readonly created?: number;
-  /** What the assistant said. */
+  /** Parts of the assistant's message. */
   readonly parts: readonly Part[];
   readonly stop: Stop;
   readonly usage: Usage | undefined;

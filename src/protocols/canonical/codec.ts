@@ -27,15 +27,15 @@ export interface Encoded {
 export interface RequestTarget {
   /** The provider's own model name. */
   readonly model: string;
-  /** What is asked for where the protocol needs a limit and the client gave none. */
+  /** Limit to ask for where the protocol needs one and the client gave none. */
   readonly defaultMaxTokens: number;
   /** Ask for usage in the stream. */
   readonly askUsage: boolean;
-  /** What the route says in place of the table of capabilities. Default: nothing. */
+  /** Capabilities that the route states in place of the table. Default: none. */
   readonly capabilities?: Partial<Capabilities> | undefined;
 }
 
-/** What an answer to the client says of itself. */
+/** Facts that an answer to the client states about itself. */
 export interface AnswerContext {
   /** The logical name that the client asked for. */
   readonly model: string;
@@ -58,7 +58,9 @@ export interface AnswerContext {
 export interface CanonicalCodec {
   readonly id: Protocol;
   readonly features: FeatureFields;
-  /** What its clients may ask for although its providers are never asked so. Default: nothing. */
+  /**
+   * Features that its clients may ask for although its providers are never asked so. Default: none.
+   */
   readonly alsoReads?: FeatureFields;
   /** Kinds of parts that its answers have no place for. Default: none. */
   readonly unshown?: ReadonlySet<Part['type']>;
@@ -96,6 +98,6 @@ export interface StreamEncoder {
   write(event: AnswerEvent): Buffer | undefined;
   /** A failure after the stream began, where it depends on what was written. Default: the protocol's own. */
   errorFrame?(error: InBandError): Buffer;
-  /** What could not be said so far. */
+  /** Features that could not be expressed so far. */
   readonly losses: ReadonlySet<Feature>;
 }

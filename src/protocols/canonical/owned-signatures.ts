@@ -2,7 +2,7 @@ import type { Protocol } from '../../core/protocol-id.ts';
 import type { AnswerEvent } from './stream.ts';
 import type { Part } from './canonical.ts';
 
-/** Who is shown an answer. */
+/** Reader of an answer. */
 export interface Reader {
   readonly id: Protocol;
   /** Kinds of parts that its answers have no place for. Default: none. */

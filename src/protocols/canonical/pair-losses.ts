@@ -12,8 +12,8 @@ export interface PairLoss {
 const NEVER_CARRIED: ReadonlySet<Feature> = new Set(['choices']);
 
 /**
- * What requests and answers lose between a client's protocol and a provider's, in the order of the
- * features' names (requirement routing.translation.pairs).
+ * Lists the losses of requests and answers between a client's protocol and a provider's, in the
+ * order of the features' names (requirement routing.translation.pairs).
  */
 export function pairLosses(client: CanonicalCodec, provider: CanonicalCodec): readonly PairLoss[] {
   const said = Object.entries(fieldsOf(client)) as [Feature, string][];

@@ -21,7 +21,7 @@ export function toSignatureText({ origin, value, account }: Signature, own: Prot
   return Buffer.from(`GWR1${JSON.stringify(told)}`).toString('base64');
 }
 
-/** What {@link toSignatureText} wrote; any other text is the protocol's own. */
+/** Reads a text that {@link toSignatureText} wrote; any other text is the protocol's own. */
 export function fromSignatureText(text: string, own: Protocol): Signature {
   return readToken(text) ?? { origin: own, value: text };
 }

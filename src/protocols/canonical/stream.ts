@@ -2,7 +2,7 @@ import type { Usage } from '../../core/usage.ts';
 import type { Citation, OpaquePart, Signature, Stop, TokenLogprob } from './canonical.ts';
 import type { StreamFailure } from '../protocol.ts';
 
-/** What a part of the answer is, told when it begins; its text follows in deltas. */
+/** Kind of a part of the answer, announced when it begins; its text follows in deltas. */
 export type PartOpening =
   | { readonly type: 'text' }
   | { readonly type: 'refusal' }

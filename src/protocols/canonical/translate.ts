@@ -26,8 +26,8 @@ import type {
 import { isTooDeep, TranslatedStream } from './translated-stream.ts';
 
 /**
- * How requests of one protocol are spoken to providers of another: through the canonical form in both
- * directions (design: inference, Canonical form). What is lost is told in the client's field names.
+ * Translates requests of one protocol for providers of another: through the canonical form in both
+ * directions (design: inference, Canonical form). Losses are reported in the client's field names.
  */
 export function translateBetween(client: CanonicalCodec, provider: CanonicalCodec): Wire {
   const pair: Pair = { client, provider, fields: fieldsOf(client) };
@@ -60,7 +60,7 @@ export function translateBetween(client: CanonicalCodec, provider: CanonicalCode
 interface Pair {
   readonly client: CanonicalCodec;
   readonly provider: CanonicalCodec;
-  /** Of the client. */
+  /** Fields of the client. */
   readonly fields: ReturnType<typeof fieldsOf>;
 }
 
@@ -135,7 +135,10 @@ function withQuirks(body: Buffer, { quirks }: EncodeOptions): Buffer {
   return spliceJson(body, members, quirkEdits(members, quirks));
 }
 
-/** What was generated, in characters; the basis of an estimate where the provider tells no usage. */
+/**
+ * Size of the generated parts, in characters; the basis of an estimate where the provider reports
+ * no usage.
+ */
 function sizeOf(parts: readonly Part[]): number {
   return parts.reduce((size, part) => {
     if (part.type === 'tool_call') return size + part.arguments.length;

@@ -78,7 +78,7 @@ export class TranslatedStream extends EventStream {
     }
   }
 
-  /** What a client was shown cannot be taken back. */
+  /** Begins the answer anew, unless the client was shown a part of it, which cannot be taken back. */
   #restart(out: SseBatch): void {
     if (this.contentSeen)
       return this.fail('malformed', 'the provider began another answer in the same stream');

@@ -24,8 +24,8 @@ export const UNKNOWN: Capabilities = {
 };
 
 /**
- * What a model takes in a protocol: what is known of every model, then the rules that match, then what
- * the route says.
+ * Returns the capabilities of a model in a protocol: those of every model, then the rules that
+ * match, then the members that the route states.
  */
 export function capabilitiesOf(
   protocol: Protocol,

@@ -8,7 +8,7 @@ import type { Effort } from './efforts.ts';
  */
 export const THINKING_FORMS = ['any', 'adaptive', 'budget', 'effort', 'none'] as const;
 
-/** What an upstream model takes; members are spelled as in gateway.yaml. */
+/** Capabilities of an upstream model; members are spelled as in gateway.yaml. */
 export interface Capabilities {
   readonly thinking: (typeof THINKING_FORMS)[number];
   /** Efforts, least first; null: all. */

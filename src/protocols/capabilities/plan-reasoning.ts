@@ -3,7 +3,9 @@ import type { Capabilities } from './capabilities.ts';
 import { budgetOfEffort, effortOfBudget, isEffort, nearestEffort } from './efforts.ts';
 import type { Effort } from './efforts.ts';
 
-/** How a model is asked for reasoning: as the client wished, in the forms that the model takes. */
+/**
+ * Form in which a model is asked for reasoning: as the client wished, as far as the model takes it.
+ */
 export interface ReasoningPlan {
   /** `unsaid`: the request says nothing about it. */
   readonly state: 'unsaid' | 'off' | 'on';
@@ -16,7 +18,7 @@ export interface ReasoningPlan {
   readonly lost: boolean;
 }
 
-/** What a client says of how much a model shall reason. */
+/** Client's wish for the amount of a model's reasoning. */
 interface Wish {
   readonly effort: Effort | undefined;
   readonly budget: number | undefined;

@@ -13,8 +13,8 @@ const ADAPTIVE_CLAUDE: Partial<Capabilities> = {
 const ALWAYS_REASONS = { thinking_off: false, sampling: false } as const;
 
 /**
- * What vendors' models take, from the general to the particular: a later row wins. Names are found
- * anywhere, because clouds and aggregators put their own words around them
+ * Capabilities of vendors' models, from the general to the particular: a later row wins. Names are
+ * found anywhere, because clouds and aggregators put their own words around them
  * (`anthropic.claude-…-v1:0`, `openai/gpt-5`).
  */
 export const RULES: readonly Rule[] = [

@@ -58,7 +58,7 @@ function hasFailed({ finish_reason: reason, error }: Members): boolean {
   return reason === 'error' || isJsonObject(error);
 }
 
-/** What the provider tells of its failure, in whichever of the usual shapes. */
+/** Reads the provider's report of its failure, in whichever of the usual shapes. */
 export function toFailure(error: unknown): StreamFailure {
   const fields = isJsonObject(error) ? error : { message: error };
   const { message, code, type, status = code } = fields;

@@ -1,7 +1,7 @@
 import { skipBlank, skipString } from '../../core/json/scan.ts';
 
 const QUOTE = 34;
-/** What is not generated text in a message. */
+/** Members of a message that are not generated text. */
 const NOT_TEXT: ReadonlySet<string> = new Set([
   '"role"',
   '"id"',
@@ -12,9 +12,9 @@ const NOT_TEXT: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * How much text, reasoning and tool arguments the members of this name (`delta`, `message`) hold,
- * in bytes of JSON. Takes a latin1 view of valid JSON and walks those members only, for this runs for
- * every chunk of every stream.
+ * Measures the text, reasoning and tool arguments in the members of this name (`delta`, `message`),
+ * in bytes of JSON. Takes a latin1 view of valid JSON and walks those members only, for this runs
+ * for every chunk of every stream.
  */
 export function measureOutput(json: string, name: 'delta' | 'message'): number {
   // Without the frequent opening quote the search is several times faster.

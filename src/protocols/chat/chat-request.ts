@@ -13,7 +13,7 @@ import { scanRequest } from '../scan-request.ts';
 import type { RequestSource } from '../scan-request.ts';
 import { withoutForeignReasoning } from './foreign-reasoning.ts';
 
-/** What the gateway reads from a chat request; other members are the provider's business. */
+/** Members that the gateway reads of a chat request; others are the provider's business. */
 const GUARDED = ['model', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n'];
 
 /** Throws `invalid_json` or `invalid_request` (contract: Chat completions). */

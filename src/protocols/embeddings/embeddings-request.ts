@@ -7,7 +7,9 @@ import type { RequestPeek } from '../protocol.ts';
 import { scanRequest } from '../scan-request.ts';
 import type { RequestSource } from '../scan-request.ts';
 
-/** What the gateway reads; other members, and the model's own limits, are the provider's business. */
+/**
+ * Members that the gateway reads; others, and the model's own limits, are the provider's business.
+ */
 const GUARDED = ['model', 'input', 'encoding_format'];
 
 export type EmbeddingEncoding = 'float' | 'base64';
@@ -33,7 +35,10 @@ export function peekEmbeddings(source: RequestSource): RequestPeek {
   };
 }
 
-/** How many vectors were asked for: a text or one list of tokens is one. Throws `invalid_request`. */
+/**
+ * Counts the vectors that were asked for: a text or one list of tokens is one. Throws
+ * `invalid_request`.
+ */
 export function countInputs(json: JsonDocument): number {
   const input = json.find('input');
   if (input === undefined) throw invalidInput('is required');

@@ -6,7 +6,7 @@ import type { Members } from './fields.ts';
 /** A `list` may be given as its only object, as the vendor takes it. */
 type Kind = 'list' | 'object' | 'string';
 
-/** What the contract lists of the body; every field may be left out. */
+/** Fields of the body that the contract lists; every one may be left out. */
 const FIELDS = {
   contents: 'list',
   systemInstruction: 'object',

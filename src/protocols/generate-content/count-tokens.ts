@@ -6,7 +6,7 @@ import { checkFields, expectKind } from './check-fields.ts';
 import { encodeGenerateContent, peekGenerateContent } from './generate-content-request.ts';
 import { fieldOf, membersOf, pickFields } from './fields.ts';
 
-/** What one token holds of usual text, and what one picture or file counts at the least. */
+/** Characters of usual text in one token, and the least tokens of one picture or file. */
 const CHARS_PER_TOKEN = 4;
 const TOKENS_PER_MEDIA = 258;
 
@@ -41,7 +41,7 @@ function estimate(request: Readonly<Record<string, unknown>>): number {
 const NOT_PROMPT = new Set(['role', 'model', 'generationConfig', 'generation_config']);
 const MEDIA = new Set(['inlineData', 'inline_data', 'fileData', 'file_data']);
 
-/** What texts hold in characters, and how many pictures and files there are. */
+/** Counts the characters of texts, and the pictures and files. */
 function sizeOf(value: unknown): { characters: number; media: number } {
   if (typeof value === 'string') return { characters: value.length, media: 0 };
   if (typeof value !== 'object' || value === null) return { characters: 0, media: 0 };

@@ -44,7 +44,10 @@ function spellSnake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** Of the fields that are asked of every part of a conversation, which may have very many. */
+/**
+ * Snake-case names of the fields that are read from every part of a conversation, which may have
+ * very many.
+ */
 const SNAKE: ReadonlyMap<string, string> = new Map(
   [
     'text',

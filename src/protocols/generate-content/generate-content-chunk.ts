@@ -3,7 +3,10 @@ import type { StreamFailure } from '../protocol.ts';
 import { listOf, membersOf } from './fields.ts';
 import type { Members } from './fields.ts';
 
-/** What proto JSON writes for a value that is not set, where somebody writes it at all. */
+/**
+ * Matches the word that proto JSON writes for a value that is not set, where somebody writes it at
+ * all.
+ */
 const UNSET = /_UNSPECIFIED$/;
 
 /** The candidates of an answer or chunk. */
@@ -47,7 +50,7 @@ function saysSomething(part: Members): boolean {
   );
 }
 
-/** How much text and arguments an answer holds, in characters of the view it was parsed from. */
+/** Measures the text and arguments of an answer, in characters of the view it was parsed from. */
 export function measureAnswer(answer: Members): number {
   let size = 0;
   for (const candidate of candidatesOf(answer))

@@ -12,7 +12,7 @@ import { fieldOf, membersOf, pickFields } from './fields.ts';
 import { withoutForeignSignatures } from './foreign-signatures.ts';
 
 const JSON_TYPE = 'application/json';
-/** What the gateway reads of a request for its bounds. */
+/** Members that the gateway reads of a request for its bounds. */
 const GUARDED = ['generationConfig', 'generation_config'];
 
 /**

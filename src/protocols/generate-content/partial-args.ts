@@ -97,7 +97,7 @@ function stepsOf(path: string): Step[] | undefined {
   return steps.length > 0 && steps.length <= MAX_DEPTH && isSound ? steps : undefined;
 }
 
-/** What a value, or the list in front of an index, weighs. */
+/** Weight of a value, or of the list in front of an index. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   return typeof value === 'number' ? Math.max(1, Math.min(value, MAX_INDEX)) : 1;

@@ -8,7 +8,7 @@ import type { EncodeOptions, RequestAddress, RequestPeek } from '../protocol.ts'
 import { scanRequest } from '../scan-request.ts';
 import type { RequestSource } from '../scan-request.ts';
 
-/** What the gateway reads; other members are the provider's business. */
+/** Members that the gateway reads; others are the provider's business. */
 const GUARDED = ['model', 'stream', 'async', 'n'];
 /** Modes of which there is none for images (contract: Images). */
 const MODES = ['stream', 'async'];
@@ -70,7 +70,10 @@ function peekForm(form: Form): RequestPeek {
 
 const COMMON = { stream: false, keepUsage: false, choices: 1 } as const;
 
-/** What `n` images take at most; an `n` that is no number is left to the provider to refuse. */
+/**
+ * Returns the most that `n` images take; an `n` that is no number is left to the provider to
+ * refuse.
+ */
 function outputOf(n: unknown): { imagesBound: number; outputBound: number } {
   const count = Math.ceil(Number(n ?? 1));
   const imagesBound = Number.isSafeInteger(count) && count > 0 ? count : 1;

@@ -24,7 +24,10 @@ const TERMINAL: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled
 /** Ended without an answer: nothing is due unless the provider says what was used. */
 const FRUITLESS: ReadonlySet<string> = new Set(['failed', 'cancelled']);
 
-/** What a poll of a running Interaction does not show (requirement interactions.get.non-terminal-lean). */
+/**
+ * Matches the members that a poll of a running Interaction does not show (requirement
+ * interactions.get.non-terminal-lean).
+ */
 const PARTIAL = /^(?:steps|outputs|usage|output_\w+)$/;
 
 export const isRunning = (status: string): boolean => RUNNING.has(status);

@@ -12,7 +12,7 @@ const LIFECYCLE: ReadonlySet<string> = new Set([
   'content.stop',
 ]);
 
-/** What opens a part of the answer; it commits when it holds more than its kind. */
+/** Members that open a part of the answer; it commits when it holds more than its kind. */
 const OPENING: Readonly<Record<string, string>> = {
   'step.start': 'step',
   'content.start': 'content',
@@ -35,7 +35,9 @@ export function commits(type: string | undefined, value: Members): boolean {
   );
 }
 
-/** What an `error` event tells: its code is a number, the name of a status, or an address. */
+/**
+ * Reads the failure in an `error` event: its code is a number, the name of a status, or an address.
+ */
 export function toStreamFailure(error: unknown): StreamFailure {
   const { code, message } = isJsonObject(error) ? error : { code: undefined, message: error };
   const status = statusOf(code);

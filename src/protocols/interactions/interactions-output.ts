@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../core/json/value.ts';
 
-/** What is no generated text in a step or delta. */
+/** Members of a step or delta that are no generated text. */
 const NOT_TEXT: ReadonlySet<string> = new Set([
   'type',
   'id',

@@ -6,7 +6,7 @@ import type { RequestPeek } from '../protocol.ts';
 import { scanRequest } from '../scan-request.ts';
 import type { RequestSource } from '../scan-request.ts';
 
-/** What the gateway reads; every other member is the provider's business. */
+/** Members that the gateway reads; every other one is the provider's business. */
 const GUARDED = [
   'model',
   'input',

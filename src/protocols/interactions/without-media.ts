@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer';
 import { isJsonObject } from '../../core/json/value.ts';
 import type { Interaction } from './interaction.ts';
 
-/** What is kept of one Interaction for the time when its provider has forgotten it. */
+/** Most bytes that are kept of one Interaction for the time when its provider has forgotten it. */
 const MAX_KEPT_BYTES = 256 * 1024;
 const MAX_DEPTH = 64;
 const MAX_STEPS = 1000;
@@ -15,9 +15,9 @@ export interface Kept {
 }
 
 /**
- * What can be kept of an Interaction: all of it where it holds no media bytes, else everything but
- * those; of one that is larger still than 256 KiB the metadata and the kinds of its steps
- * (requirement interactions.get.lossy-fallback).
+ * Returns the part of an Interaction that can be kept: all of it where it holds no media bytes,
+ * else everything but those; of one that is larger still than 256 KiB the metadata and the kinds of
+ * its steps (requirement interactions.get.lossy-fallback).
  */
 export function withoutMedia({ value }: Interaction, body: Buffer): Kept {
   const stripped = strip(value, 0);

@@ -8,7 +8,7 @@ import { encodeMessages, peekConversation } from './messages-request.ts';
 
 const BYTES_PER_TOKEN = 4;
 const TOKENS_PER_MESSAGE = 4;
-/** What a picture of usual size, and a document of a few pages, come to. */
+/** Tokens of a picture of usual size, and of a document of a few pages. */
 const TOKENS_PER_MEDIA: ReadonlyMap<unknown, number> = new Map([
   ['image', 1600],
   ['document', 5000],
@@ -24,7 +24,7 @@ export const countTokens: WireProtocol = {
     Buffer.from(JSON.stringify({ input_tokens: estimateTokens(json.value) })),
 };
 
-/** What a provider wants to be told by default is about answers. */
+/** Encodes a request for a count. Members that providers are sent by default are about answers. */
 function encodeCount(peek: RequestPeek, options: EncodeOptions): Buffer | SpooledBody {
   const { quirks } = options;
   return encodeMessages(peek, { ...options, quirks: quirks && { ...quirks, default: {} } });
@@ -46,7 +46,7 @@ function estimateTokens({ system, messages, tools }: Readonly<Record<string, unk
   return Math.ceil(told / BYTES_PER_TOKEN) + turns * TOKENS_PER_MESSAGE;
 }
 
-/** Of all texts inside; pictures and documents count as so many bytes of text. */
+/** Bytes of all texts inside; pictures and documents count as so many bytes of text. */
 function bytesOfText(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + bytesOfText(one), 0);

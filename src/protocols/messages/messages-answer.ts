@@ -56,13 +56,13 @@ function isBlock({ type }: Members): boolean {
   return typeof type === 'string';
 }
 
-/** What of a message's content was generated, in characters. */
+/** Size of the generated content of a message, in characters. */
 export function sizeOfContent(content: unknown): number {
   if (!Array.isArray(content)) return 0;
   return content.reduce<number>((size, block) => size + sizeOf(block), 0);
 }
 
-/** What of a block was generated, in characters. */
+/** Size of the generated content of a block, in characters. */
 function sizeOf(block: unknown): number {
   if (!isJsonObject(block)) return 0;
   const texts = [block['text'], block['thinking']].filter((text) => typeof text === 'string');

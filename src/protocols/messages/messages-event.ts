@@ -9,7 +9,7 @@ type Event = Readonly<Record<string, unknown>>;
 
 const DELTA_TEXT = /"(?:text|thinking|partial_json)"\s*:\s*"/;
 
-/** How much a delta's JSON text generates, in its characters. */
+/** Measures the generated text of a delta's JSON, in its characters. */
 export function measureDelta(json: string): number {
   const found = DELTA_TEXT.exec(json);
   if (!found) return 0;

@@ -17,7 +17,7 @@ const STATUSES: ReadonlyMap<unknown, number> = new Map(
   }),
 );
 
-/** What an `error` event tells of the provider's failure. */
+/** Reads the provider's failure from an `error` event. */
 export function toMessagesFailure(event: Readonly<Record<string, unknown>>): StreamFailure {
   const error = isJsonObject(event['error']) ? event['error'] : event;
   const { message, type } = error;

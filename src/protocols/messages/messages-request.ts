@@ -8,7 +8,7 @@ import type { RequestSource } from '../scan-request.ts';
 import { checkMessagesBody, readMaxTokens } from './check-request.ts';
 import { withoutForeignThinking } from './foreign-thinking.ts';
 
-/** What the gateway reads from a Messages request; other members are the provider's business. */
+/** Members that the gateway reads of a Messages request; others are the provider's business. */
 const GUARDED = ['model', 'stream', 'max_tokens'];
 
 /** Throws `invalid_json` or `invalid_request` with `param` (contract: Messages protocol). */

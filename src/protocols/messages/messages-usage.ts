@@ -42,8 +42,9 @@ export function toMessagesUsage(raw: unknown): Usage | undefined {
 }
 
 /**
- * What a stream has told of its usage so far: the counts of `later` are cumulative and replace those of
- * `earlier` one by one. Zeros for the whole prompt say nothing where its size was told before.
+ * Joins the usage that a stream has reported so far: the counts of `later` are cumulative and
+ * replace those of `earlier` one by one. Zeros for the whole prompt say nothing where its size was
+ * reported before.
  */
 export function joinMessagesUsage(earlier: Members | undefined, later: unknown): Members {
   const told = Object.entries(membersOf(later)).filter(([, value]) => value !== null);

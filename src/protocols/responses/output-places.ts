@@ -14,9 +14,9 @@ interface Place {
 }
 
 /**
- * Where the output items of a stream stand. Private items and parts are left out with every event that
- * refers to them, and those behind them move up, so that indexes are those of the final `output`
- * (requirement responses.stream.no-dangling-items).
+ * Places of the output items of a stream. Private items and parts are left out with every event
+ * that refers to them, and those behind them move up, so that indexes are those of the final
+ * `output` (requirement responses.stream.no-dangling-items).
  */
 export class OutputPlaces {
   readonly #items = new Map<number, Place>();

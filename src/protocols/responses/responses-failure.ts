@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../core/json/value.ts';
 import type { StreamFailure } from '../protocol.ts';
 
-/** What the provider is to blame for, by its code; another candidate may do better. */
+/** Statuses of faults of the provider, by code; another candidate may do better. */
 const PROVIDER_FAULTS: ReadonlyMap<string, number> = new Map([
   ['rate_limit_exceeded', 429],
   ['server_error', 500],
@@ -12,7 +12,7 @@ const PROVIDER_FAULTS: ReadonlyMap<string, number> = new Map([
 const CLIENT_FAULT =
   /^(?:invalid_|image_|empty_image|failed_to_download_image|unsupported_|context_length_|string_above_|bio_policy|misalignment_policy|content_policy)/;
 
-/** What `response.error`, an `error` event or an error object says. */
+/** Reads `response.error`, an `error` event or an error object. */
 export function toResponsesFailure(error: unknown): StreamFailure {
   const fields = isJsonObject(error) ? error : {};
   const { message, code, type } = fields;

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../core/json/value.ts';
 /** Members of items and of their parts that hold what was generated. */
 const GENERATED = ['text', 'refusal', 'arguments', 'input', 'code'] as const;
 
-/** How much text, reasoning and tool arguments the items of an answer hold, in characters. */
+/** Measures the text, reasoning and tool arguments of the items of an answer, in characters. */
 export function measureItems(items: unknown): number {
   return sum(items, (item) => {
     return measure(item) + sum(item['content'], measure) + sum(item['summary'], measure);

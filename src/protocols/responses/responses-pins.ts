@@ -6,7 +6,10 @@ import { ENCRYPTED_MARK } from '../scan-request.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** What an earlier answer left at its provider that this request refers to, the latest last. */
+/**
+ * Lists the things that an earlier answer left at its provider and this request refers to, the
+ * latest last.
+ */
 export function pinsOfRequest(json: JsonDocument): string[] {
   const previous = json.get('previous_response_id');
   const input = json.maySee(ENCRYPTED_MARK) ? json.get('input') : undefined;
@@ -14,13 +17,16 @@ export function pinsOfRequest(json: JsonDocument): string[] {
   return [...itemPins(items), ...(isName(previous) ? [responsePin(previous)] : [])];
 }
 
-/** What this answer leaves at its provider. */
+/** Lists the things that this answer leaves at its provider. */
 export function pinsOfAnswer({ id, output }: Members): string[] {
   const items = Array.isArray(output) ? output : [];
   return [...(isName(id) ? [responsePin(id)] : []), ...itemPins(items)];
 }
 
-/** Of the encrypted contents of items. Reasoning of another protocol's provider is not bound to an account. */
+/**
+ * Pins of the encrypted contents of items. Reasoning of another protocol's provider is not bound to
+ * an account.
+ */
 export function itemPins(items: readonly unknown[]): string[] {
   return items.flatMap((item) => {
     const content = isJsonObject(item) ? item['encrypted_content'] : undefined;

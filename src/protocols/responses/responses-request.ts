@@ -10,7 +10,7 @@ import { scanRequest } from '../scan-request.ts';
 import type { RequestSource } from '../scan-request.ts';
 import { withoutForeignReasoning } from './foreign-reasoning.ts';
 
-/** What the gateway reads from a request; other members are the provider's business. */
+/** Members that the gateway reads of a request; others are the provider's business. */
 const GUARDED = [
   'model',
   'stream',

@@ -33,7 +33,7 @@ class ResponsesStream extends EventStream {
   readonly #places = new OutputPlaces();
   /** The next one that the client may expect. */
   #sequence = 0;
-  /** What the provider itself said last. */
+  /** Last event of the provider itself. */
   #farewell: Buffer | undefined;
 
   constructor({ peek }: StreamOptions) {
@@ -114,7 +114,10 @@ class ResponsesStream extends EventStream {
     for (const name of names) if (!this.pins.includes(name)) this.pins.push(name);
   }
 
-  /** Told to the client in the provider's own event, but for what must not be shown. */
+  /**
+   * Reports a failure to the client in the provider's own event, without the members that must not
+   * be shown.
+   */
   #readFailure(type: string, event: Members, { payload = '' }: SseFrame): void {
     const { response } = event;
     if (isJsonObject(response)) this.usage = fromResponsesUsage(response['usage']) ?? this.usage;

@@ -18,7 +18,7 @@ type Members = Readonly<Record<string, unknown>>;
 
 const GUARDED = ['model', 'content', 'duration', 'callback_url'];
 
-/** How the content-generation form names a state. */
+/** Names of states in the content-generation form. */
 const STATUSES: Readonly<Record<VideoState, string>> = {
   queued: 'queued',
   in_progress: 'running',
@@ -61,10 +61,10 @@ interface VideoRequest {
   readonly unmapped: string[];
 }
 
-/** What is mapped; `resolution` and `ratio` only together. */
+/** Members that are mapped; `resolution` and `ratio` only together. */
 const READ: ReadonlySet<string> = new Set(['model', 'content', 'duration', 'size']);
 const SHAPE: ReadonlySet<string> = new Set(['resolution', 'ratio']);
-/** As long as the provider likes. */
+/** Duration that is left to the provider. */
 const ANY_DURATION = -1;
 
 function toVideoRequest(value: Members): VideoRequest {
@@ -89,7 +89,7 @@ function toVideoRequest(value: Members): VideoRequest {
   return { request, unmapped };
 }
 
-/** As the official client writes seconds. */
+/** Reads seconds as the official client writes them. */
 function readDuration(duration: unknown): string | undefined {
   if (duration === undefined || duration === null || duration === ANY_DURATION) return undefined;
   const seconds = toSeconds(duration);

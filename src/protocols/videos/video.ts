@@ -5,7 +5,7 @@ import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
 import { isWorkId } from '../work-id.ts';
 
-/** Where a task stands; `completed` and `failed` are final. */
+/** State of a task; `completed` and `failed` are final. */
 export type VideoState = 'queued' | 'in_progress' | 'completed' | 'failed';
 
 /** Every spelling that providers of this shape use. */
@@ -26,7 +26,7 @@ const STATES: Readonly<Record<string, VideoState>> = {
   rejected: 'failed',
 };
 
-/** What a provider tells of a task, as far as it is shown to clients. */
+/** Provider's report of a task, as far as it is shown to clients. */
 export interface Video {
   readonly state: VideoState;
   /** Percent. */
@@ -43,7 +43,7 @@ export interface Video {
   readonly tokens: number;
 }
 
-/** Of what is kept of any text. */
+/** Most characters that are kept of any text. */
 const MAX_TEXT_CHARS = 32_768;
 /** No clip is longer; what says so is nonsense. */
 const MAX_SECONDS = 3_600;
@@ -85,7 +85,10 @@ export function toVideo(value: Readonly<Record<string, unknown>>): Video | undef
   };
 }
 
-/** What is billed of a finished clip, given how long it was to be; seconds that nobody named are 0. */
+/**
+ * Usage that is billed for a finished clip, given the length that was asked for; seconds that
+ * nobody named are 0.
+ */
 export function videoUsage({ seconds, tokens }: Video, askedSeconds: number | null): Usage {
   return { ...NO_USAGE, seconds: seconds ?? askedSeconds ?? 0, output: tokens };
 }

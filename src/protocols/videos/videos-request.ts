@@ -9,9 +9,11 @@ import { scanRequest } from '../scan-request.ts';
 import type { RequestSource } from '../scan-request.ts';
 import { toSeconds } from './video.ts';
 
-/** What the gateway reads; other members, and the model's own limits, are the provider's business. */
+/**
+ * Members that the gateway reads; others, and the model's own limits, are the provider's business.
+ */
 const GUARDED = ['model', 'prompt', 'seconds'];
-/** What a request that names no length is taken for: the longest clip of the official client. */
+/** Seconds assumed for a request that names no length: the longest clip of the official client. */
 const SECONDS_BOUND = 12;
 
 type Members = Readonly<Record<string, unknown>>;
@@ -30,7 +32,7 @@ export function encodeVideosForm(form: Form, { model, quirks }: EncodeOptions): 
   return writeForm(form, { values: { model }, quirks });
 }
 
-/** What is known of a request by its members. Throws `invalid_request` with `param`. */
+/** Returns the facts that a request's members tell of it. Throws `invalid_request` with `param`. */
 export function toPeek(value: Members): Omit<RequestPeek, 'body' | 'members' | 'json'> {
   const model = readModelName(value['model']);
   const { prompt, seconds } = value;

@@ -24,7 +24,7 @@ const READERS: Readonly<Record<Protocol, (body: JsonObject) => Turn[]>> = {
   videos: (body) => [{ role: 'user', text: textOf(body.prompt) }],
 };
 
-/** What a request says, in order. Shapes that are not understood count as empty text. */
+/** Reads the turns of a request, in order. Shapes that are not understood count as empty text. */
 export function toConversation(protocol: Protocol, body: JsonObject): Turn[] {
   return READERS[protocol](body);
 }

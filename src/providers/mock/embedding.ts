@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 const MAX_WORDS = 1000;
-/** As many as other providers take; each has a vector. */
+/** Most inputs, as many as other providers take; each has a vector. */
 export const MAX_INPUTS = 2048;
 /** Share of the vector that makes two texts with the same words differ. */
 const NOISE = 0.05;

@@ -21,7 +21,7 @@ import { createTasks } from './tasks.ts';
 import type { Tasks } from './tasks.ts';
 
 export interface MockEngineOptions {
-  /** What is scripted; nothing by default. */
+  /** Script of the answers. Default: none. */
   cassette?: CassetteInput;
   clock: Clock;
 }

@@ -6,7 +6,7 @@ import type { JsonObject } from './json.ts';
 export interface MockError {
   status: number;
   message: string;
-  /** As scripted; undefined lets each protocol name it after the status. */
+  /** Type as scripted; undefined lets each protocol name it after the status. */
   type: string | undefined;
   code: string | number | null | undefined;
 }

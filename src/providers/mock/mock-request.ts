@@ -8,7 +8,7 @@ import type { JsonObject } from './json.ts';
 import type { MockRoute } from './mock-route.ts';
 import { countInput, countTurns } from './tokens.ts';
 
-/** Of a request body, in bytes. */
+/** Most bytes of a request body. */
 export const MAX_MOCK_BODY = 64 * 1024 * 1024;
 
 /** A call as it arrived; `path` may carry a query. Header names are in lower case. */
@@ -19,7 +19,7 @@ export interface MockHttpRequest {
   body: Buffer | undefined;
 }
 
-/** What the mock knows of a request that asks for an answer. */
+/** Facts that the mock knows of a request that asks for an answer. */
 export interface MockRequest {
   protocol: Protocol;
   model: string;

@@ -1,6 +1,6 @@
 import type { Protocol } from '../../core/protocol-id.ts';
 
-/** What a call asks of the mock. */
+/** Operation that a call asks of the mock. */
 export type MockOperation = 'create' | 'count' | 'get' | 'content' | 'delete' | 'models';
 
 export interface MockRoute {
@@ -8,7 +8,7 @@ export interface MockRoute {
   protocol: Protocol;
   /** From the path, where the protocol keeps it there. */
   model?: string;
-  /** Of background work. */
+  /** Id of background work. */
   id?: string;
   /** From the path, where the protocol keeps it there. */
   stream?: boolean;

@@ -22,7 +22,7 @@ export interface ReplyUsage {
   reasoning: number;
 }
 
-/** What the mock says, before any protocol: every renderer draws from this. */
+/** Reply of the mock, before any protocol: every renderer draws from this. */
 export interface Reply {
   text: string;
   textChunks: string[];

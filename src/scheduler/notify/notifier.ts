@@ -33,7 +33,9 @@ export interface NotifierDeps {
 
 /** Tells chats of the runs of Schedules (contract: Schedules, notifications). */
 export interface Notifier {
-  /** What announces a run, for the commit that decides it; once for each run. */
+  /**
+   * Returns the operations that announce a run, for the commit that decides it; once for each run.
+   */
   announce(run: RunRow): Op[];
   /** Does the jobs of the kind `schedule-notify`. What becomes of them never changes a run. */
   readonly handler: JobHandler;

@@ -10,13 +10,16 @@ const MAX_REASON = 320;
 
 export interface Announcement {
   readonly run: RunRow;
-  /** What people call the Schedule. */
+  /** Name that people call the Schedule by. */
   readonly name: string;
   /** When the run was decided, ISO 8601. */
   readonly decidedAt: string;
 }
 
-/** What a chat is told of a run that ended (requirement deployments.notification.on-run). */
+/**
+ * Writes the message to a chat about a run that ended (requirement
+ * deployments.notification.on-run).
+ */
 export function runMessage({ run, name, decidedAt }: Announcement): string {
   const { sessionId, error, trigger } = run;
   const outcome = error === null ? 'succeeded' : 'failed';

@@ -34,7 +34,7 @@ export interface MessageSender {
 export interface MessageSenderOptions {
   /** Bots of the operator's own, wherever they are. */
   readonly own: readonly OwnWebhook[];
-  /** What else of the operator's network may be called; see `createUrlGuard`. */
+  /** Addresses of the operator's network that may be called, too; see `createUrlGuard`. */
   readonly allow: readonly string[];
 }
 

@@ -2,9 +2,9 @@ import type { Incoming, StoreMeta } from '../store-meta.ts';
 
 /** A row as every backend can hold it, expired or not. */
 export interface RawRow {
-  /** As `encodeKey` wrote it. */
+  /** Key as `encodeKey` wrote it. */
   readonly key: Buffer;
-  /** As `toEnvelope` wrote it. */
+  /** Envelope as `toEnvelope` wrote it. */
   readonly envelope: Buffer;
   readonly version: number;
   /** Milliseconds since epoch; infinity for what stays. */
@@ -22,7 +22,10 @@ export interface RawStore {
   read(after: Buffer | undefined): Promise<readonly RawRow[]>;
   /** Processes that have the store open beside this one, in words. */
   users(): Promise<readonly string[]>;
-  /** What its own indexes and counts say against it, in words, when so many rows were read. */
+  /**
+   * Lists, in words, contradictions between its own indexes and counts and the number of rows that
+   * were read.
+   */
   faults(rows: number): Promise<readonly string[]>;
   close(): Promise<void>;
 }

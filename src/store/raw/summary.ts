@@ -3,14 +3,14 @@ import type { RawRow, RawStore } from './raw-store.ts';
 
 export interface Summary {
   readonly rows: number;
-  /** Of keys and values. */
+  /** Bytes of keys and values. */
   readonly bytes: number;
   /** SHA-256 over keys, values, versions and expiries in key order, in hexadecimal. */
   readonly checksum: string;
   readonly highestVersion: number;
 }
 
-/** What rows come to, one after the other. */
+/** Adds rows up, one after the other. */
 export interface Summing {
   add(row: RawRow): void;
   result(): Summary;
@@ -18,7 +18,7 @@ export interface Summing {
 
 export interface WalkOptions {
   readonly signal: AbortSignal;
-  /** Told now and then how many rows were seen. */
+  /** Receives the number of rows seen, now and then. */
   readonly onRows: (rows: number) => void;
 }
 

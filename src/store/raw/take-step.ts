@@ -1,6 +1,9 @@
 import { STEP_BYTES, STEP_ROWS, type RawRow } from './raw-store.ts';
 
-/** As many rows as one step may have, from the position `from` on; at least one where there is one. */
+/**
+ * Takes as many rows as one step may have, from the position `from` on; at least one where there is
+ * one.
+ */
 export function takeStep(rows: readonly RawRow[], from: number): RawRow[] {
   let size = 0;
   let end = from;

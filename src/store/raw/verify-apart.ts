@@ -14,7 +14,7 @@ export interface ApartReport {
   readonly verified: Verified;
 }
 
-/** What the process that reads says, one after the other. */
+/** Messages of the process that reads, one after the other. */
 export type ApartMessage =
   | { readonly rows: number }
   | { readonly report: ApartReport }

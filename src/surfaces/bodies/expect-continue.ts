@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** As Node.js looks for it. */
+/** Matches as Node.js does. */
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
 /** True for a client that sends its body when it is told to (RFC 9110, 10.1.1). */

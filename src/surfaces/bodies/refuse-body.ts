@@ -2,7 +2,10 @@ import type { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../core/errors.ts';
 
-/** What is still taken from a client whose body was refused, so that it gets to read the answer. */
+/**
+ * Most bytes that are still taken from a client whose body was refused, so that it gets to read the
+ * answer.
+ */
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 const PLAIN = /^[\s,]*(?:identity[\s,]*)*$/i;
 

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { createAddressSet } from './address-ranges.ts';
 import type { AddressSet } from './address-ranges.ts';
 
-/** What the operator lets user-supplied URLs reach beyond the public network. */
+/** Hosts beyond the public network that the operator lets user-supplied URLs reach. */
 export interface AllowList {
   /** A host, by name or literal address, whatever it resolves to. */
   hasHost(host: string, port: number): boolean;

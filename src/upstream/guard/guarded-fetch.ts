@@ -12,7 +12,7 @@ export interface GuardedFetchOptions {
   /** Names in lower case. */
   headers?: Readonly<Record<string, string>>;
   body?: Buffer | string;
-  /** Of the answer's body. Default 10 MiB. */
+  /** Most bytes of the answer's body. Default 10 MiB. */
   maxBytes?: number;
   /** Takes the body of a 2xx answer piece by piece; `body` is then empty. What it throws is thrown. */
   take?: (chunk: Buffer) => Promise<void>;
@@ -24,7 +24,7 @@ export interface GuardedFetchOptions {
 }
 
 export interface GuardedResponse {
-  /** Where the answer came from, after redirects. */
+  /** URL of the answer, after redirects. */
   url: string;
   status: number;
   headers: IncomingHttpHeaders;
@@ -53,12 +53,12 @@ export class UrlFetchError extends Error {
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Of no use, but read so far to keep the connection. */
+/** Most bytes of the body of a redirect, read only to keep the connection. */
 const REDIRECT_BODY_BYTES = 16 * 1024;
 
 const NOT_ASKED_FOR = 'the answer has a content coding that was not asked for';
 
-/** What another origin may learn from a request that was redirected to it. */
+/** Headers that another origin may see of a request that was redirected to it. */
 const HARMLESS: ReadonlySet<string> = new Set(['accept', 'accept-language', 'user-agent']);
 
 /**
@@ -149,7 +149,7 @@ async function readBody(
   return Buffer.concat(chunks);
 }
 
-/** What the taker could not do is no fault of the network. */
+/** Failure of the taker, no fault of the network. */
 class TakerError extends Error {
   override readonly name = 'TakerError';
 }

@@ -1,9 +1,9 @@
 import type { Buffer } from 'node:buffer';
 import { protocolError } from './to-upstream-error.ts';
 
-/** Of one size line: the size, its leading zeros and its extensions. */
+/** Most bytes of one size line: the size, its leading zeros and its extensions. */
 const MAX_LINE = 4096;
-/** Of all trailers together. */
+/** Most bytes of all trailers together. */
 const MAX_TRAILERS = 64 * 1024;
 
 const LF = 0x0a;
@@ -32,11 +32,11 @@ type State =
  * can be passed on as one piece however small its chunks are.
  */
 export class ChunkedDecoder {
-  /** Where the payload of the last call begins in the bytes that were given to it. */
+  /** Offset at which the payload of the last call begins in the bytes that were given to it. */
   payloadStart = 0;
   payloadLength = 0;
   #state: State = 'size';
-  /** Of the chunk: what its line says, then what is left of it. */
+  /** Size of the chunk: the number on its line, then the rest of it that is left. */
   #size = 0;
   #hasSize = false;
   #lineLength = 0;

@@ -7,7 +7,7 @@ import type { SecureContext } from 'node:tls';
 /** TCP keep-alive: notices a peer that is gone while a slow answer is awaited. */
 const TCP_KEEP_ALIVE_MS = 60_000;
 
-/** Where requests go, as a URL names it. */
+/** Target of requests, as a URL names it. */
 export interface Origin {
   /** With the port unless it is the default: the `host` header. */
   host: string;

@@ -16,14 +16,14 @@ const MAX_JOINED_BYTES = 64 * 1024;
 /** Reads that filled the buffer after which others get their turn: a socket may be read 32 times in a row. */
 const FULL_READS_PER_TURN = 4;
 
-/** What a server's clock and the way to it may take off the time that it keeps a connection. */
+/** Margin for a server's clock and the way to it, taken off the time that it keeps a connection. */
 const KEEP_ALIVE_MARGIN_MS = 2000;
 const MAX_KEEP_ALIVE_MS = 10 * 60 * 1000;
 
 export interface ConnectionSettings {
   clock: Clock;
   connectTimeoutMs: number;
-  /** How long an unused connection is kept when the server does not say. */
+  /** Time for which an unused connection is kept when the server names none, in ms. */
   keepAliveMs: number;
   readBuffer: Buffer;
   secureContext: () => SecureContext;

@@ -7,12 +7,12 @@ import type { UpstreamCall, UpstreamSink } from '../transport.ts';
 import type { ResponseHead } from './response-head.ts';
 import { codingError, toUpstreamError } from './to-upstream-error.ts';
 
-/** Where an exchange waits until there is a connection for it. */
+/** Queue in which an exchange waits until there is a connection for it. */
 export interface ExchangeQueue {
   abandon(exchange: Exchange): void;
 }
 
-/** What carries an exchange until its answer is complete. */
+/** Connection that carries an exchange until its answer is complete. */
 export interface ExchangeConnection {
   /** Closes the connection if anything of the exchange was written to it. */
   abandon(exchange: Exchange): void;

@@ -14,7 +14,7 @@ export interface Http1TransportOptions {
   connections?: number;
   /** For name, TCP and TLS together. Default 10,000 ms. */
   connectTimeoutMs?: number;
-  /** How long an unused connection is kept when the server does not say. Default 30,000 ms. */
+  /** Time for which an unused connection is kept when the server names none. Default 30,000 ms. */
   keepAliveMs?: number;
   /** Origins whose connections are kept. Default 256. */
   maxPools?: number;

@@ -3,7 +3,7 @@ import { toOrigin } from './connect-socket.ts';
 import { OriginPool } from './origin-pool.ts';
 import type { OriginPoolSettings } from './origin-pool.ts';
 
-/** How late an unused connection may be closed. */
+/** Longest delay until an unused connection is closed. */
 const SWEEP_MS = 1000;
 
 export interface OriginPoolsSettings extends OriginPoolSettings {

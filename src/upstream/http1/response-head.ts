@@ -11,7 +11,7 @@ const MAX_HEADERS = 256;
 const SPACE = 0x20;
 const TAB = 0x09;
 
-/** How the end of a body is found: after so many bytes, by its chunks, or with the connection. */
+/** Way to find the end of a body: after so many bytes, by its chunks, or with the connection. */
 export type BodyLength = number | 'chunked' | 'until-close';
 
 export interface ResponseHead {

@@ -6,7 +6,7 @@ import { parseResponseHead } from './response-head.ts';
 import type { ResponseHead } from './response-head.ts';
 import { protocolError } from './to-upstream-error.ts';
 
-/** Of all heads of an answer, the informational ones before it included. */
+/** Most bytes of all heads of an answer, the informational ones before it included. */
 const MAX_HEAD_BYTES = 64 * 1024;
 const SWITCHING_PROTOCOLS = 101;
 const CR = 0x0d;
@@ -33,7 +33,7 @@ export class ResponseParser {
   #partial: Buffer | undefined;
   #searched = 0;
   #headBytes = 0;
-  /** Of a body with a length. */
+  /** Bytes left of a body with a length. */
   #bytesLeft = 0;
 
   constructor(method: string) {

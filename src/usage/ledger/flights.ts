@@ -18,7 +18,7 @@ export type FlightMember = readonly [id: string, start: StartRow, input?: number
 /** The row of a flight: `flight, worker, number`. Calls that have ended since have a final record too. */
 export type FlightRow = readonly FlightMember[];
 
-/** What one commit does to flights; nothing counts until `keep`. */
+/** Changes of one commit to flights; nothing counts until `keep`. */
 export interface FlightDraft {
   begin(call: LedgerCall): void;
   end(call: LedgerCall): void;

@@ -6,7 +6,10 @@ import type { Batch, Job } from './ledger-call.ts';
 const MAX_WEIGHT = 950;
 /** A begin: reservation, two counters. A settle: these, the record, its flight and the totals. */
 const WEIGHT = { begin: 3, settle: 6 };
-/** How long jobs that nobody waits for gather company, and how many of them are enough. */
+/**
+ * Time in ms for which jobs that nobody waits for gather company, and the number of them that is
+ * enough.
+ */
 const LATER_MS = 5;
 const MAX_LATER = 100;
 

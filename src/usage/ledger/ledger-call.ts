@@ -35,16 +35,16 @@ interface Payer {
 /** One request on its way through the ledger. */
 export interface LedgerCall {
   readonly start: RequestStart;
-  /** As it is stored. */
+  /** Row of its start, as it is stored. */
   readonly startRow: StartRow;
   readonly windows: Windows;
   readonly key: Payer;
   readonly organization: Payer;
-  /** Told apart from the batch only where a call can be refused on its own. */
+  /** Admission, apart from the batch only where a call can be refused on its own. */
   readonly admitted: Deferred | undefined;
   /** Waited for by its answer; only where a limit applies. */
   readonly settled: Deferred | undefined;
-  /** Where its start is stored, once that is committed. */
+  /** Flight that holds its start, once that is committed. */
   flight: Flight | undefined;
   /** The stamp of the open reservation, once it is committed. */
   hold: Version | undefined;
@@ -90,7 +90,7 @@ export function limitedScopes(call: LedgerCall): Scope[] {
   return scopes;
 }
 
-/** Whom a principal's calls are charged to; without a limit in any window there is none. */
+/** Returns the payers of a principal's calls; without a limit in any window there is none. */
 export function payersOf(principal: Principal): { key: Payer; organization: Payer } {
   const { keyId, organizationId, keySpend, organizationSpend } = principal;
   return {

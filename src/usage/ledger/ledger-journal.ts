@@ -20,7 +20,9 @@ const MAX_TOTALS = 10_000;
 
 interface LedgerJournalOptions extends LedgerCommitterOptions {
   readonly clock: Clock;
-  /** Told what made the ledger fail, and of records that no store would take. */
+  /**
+   * Receives the errors that made the ledger fail, and those of records that no store would take.
+   */
   readonly report: (error: unknown) => void;
 }
 

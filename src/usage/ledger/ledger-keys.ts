@@ -1,6 +1,6 @@
 import type { Key } from '../../store/store.ts';
 
-/** Whose money it is: a key's or an organization's. */
+/** Owner of money: a key or an organization. */
 export interface Scope {
   readonly kind: 'key' | 'organization';
   readonly id: string;

@@ -16,7 +16,7 @@ import { windowsOfDay } from '../spend/spend.ts';
 import type { SumDraft, SumRows } from './sum-rows.ts';
 import type { OwnRow, UnfoldedDraft, UnfoldedSpend } from './unfolded-spend.ts';
 
-/** What the ledger of one worker knows between commits. */
+/** State of the ledger of one worker between commits. */
 export interface LedgerState {
   readonly worker: string;
   readonly logContent: boolean;

@@ -32,7 +32,10 @@ export interface LedgerOptions {
   mode?: LedgerMode;
   /** Keep prompts and answers in the records. Default false. */
   logContent?: boolean;
-  /** Told why the ledger fails, and of records that no store would take. Default: nobody. */
+  /**
+   * Receives the errors that made the ledger fail, and those of records that no store would take.
+   * Default: nobody.
+   */
   report?: (error: unknown) => void;
 }
 

@@ -1,7 +1,7 @@
 import type { Usage } from '../../core/usage.ts';
 import type { Principal } from '../principal.ts';
 
-/** What is known before the first candidate is tried. */
+/** Facts that are known before the first candidate is tried. */
 export interface RequestStart {
   /** `req_…`, also the value of the `x-request-id` response header. */
   id: string;
@@ -48,7 +48,7 @@ export interface AttemptRecord {
   discarded?: Discarded | undefined;
 }
 
-/** How the request ended. */
+/** Outcome of a request. */
 export interface RequestOutcome {
   /** The HTTP status that the client got; 499 when it went away first. */
   status: number;
@@ -58,7 +58,7 @@ export interface RequestOutcome {
   /** Logical model that answered (differs after a model fallback), with its provider. */
   answeredBy?: { model: string; provider: string; upstreamModel: string } | undefined;
   attempts: AttemptRecord[];
-  /** Of the answer and of what was discarded before it. */
+  /** Usage of the answer and of the discarded ones before it. */
   usage: Usage;
   /** True when the provider gave no usage and the numbers are the gateway's estimate. */
   estimated: boolean;

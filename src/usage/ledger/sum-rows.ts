@@ -5,7 +5,7 @@ interface Row {
   readonly sums: number[];
 }
 
-/** What one commit adds to {@link SumRows}; nothing counts until `keep`. */
+/** Additions of one commit to {@link SumRows}; nothing counts until `keep`. */
 export interface SumDraft {
   /** `name` identifies the row in this process; `key` is where it is stored. */
   add(name: string, key: Key, amounts: readonly number[]): void;

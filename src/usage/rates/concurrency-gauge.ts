@@ -33,7 +33,7 @@ export class ConcurrencyGauge {
   readonly #options: ConcurrencyGaugeOptions;
   /** Requests of this worker. */
   #mine = 0;
-  /** What of that the store has, as far as is known. */
+  /** Part of that which the store has, as far as is known. */
   #stored = 0;
   #known = false;
   #version: Version | undefined;

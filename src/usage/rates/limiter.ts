@@ -1,6 +1,6 @@
 import type { Principal } from '../principal.ts';
 
-/** Who a request comes from: nobody known, a key with the scope `admin`, or any other key. */
+/** Source of a request: nobody known, a key with the scope `admin`, or any other key. */
 export type Caller = 'refused' | 'client' | 'admin';
 
 /**

@@ -21,7 +21,10 @@ interface Accepted {
   readonly counts: Readonly<RateCounts>;
 }
 
-/** What the store holds of them: the wall clock's time, all, and if there were any the others of {@link RateCounts}. */
+/**
+ * Row of them in the store: the wall clock's time, all, and if there were any the others of {@link
+ * RateCounts}.
+ */
 type AcceptedRow = [at: number, all: number, refused?: number, admin?: number];
 
 interface Claim {
@@ -42,7 +45,7 @@ export class RateWindow {
   readonly #store: Store;
   readonly #look: () => Moment;
   readonly #name: Key;
-  /** What counts, oldest first; other processes can only have added to it. */
+  /** Requests that count, oldest first; other processes can only have added to it. */
   #accepted: Accepted[] = [];
   readonly #inWindow = noRequests();
   #head: Entry<number> | undefined;
@@ -175,7 +178,7 @@ export class RateWindow {
     addCounts(this.#inWindow, accepted.counts);
   }
 
-  /** What counts now. */
+  /** Returns the counts of now. */
   #count(): Readonly<RateCounts> {
     const end = this.#look().elapsed - WINDOW_MS;
     let past = 0;
@@ -189,7 +192,7 @@ export class RateWindow {
   }
 }
 
-/** Who of them fits, in order, beside what counts already. */
+/** Decides which of them fit, in order, beside those that count already. */
 function decide(
   claims: readonly Claim[],
   before: Readonly<RateCounts>,

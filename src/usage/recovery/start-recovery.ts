@@ -8,7 +8,10 @@ const EVERY_MS = 10_000;
 export interface RecoveryOptions {
   store: Store;
   clock: Clock;
-  /** Told of every pass that recovered something, and of those that failed. Default: nobody. */
+  /**
+   * Receives the result of every pass that recovered something, and of those that failed. Default:
+   * nobody.
+   */
   report?: (result: { recovered: Closed } | { error: unknown }) => void;
 }
 

@@ -2,7 +2,7 @@ import { fromNanos } from '../../core/money.ts';
 import type { AttemptRecord, RequestOutcome } from '../ledger/ledger.ts';
 import type { AttemptRow, EndRow, StartRow } from './request-row.ts';
 
-/** How a request stands: `pending` until it ended, `interrupted` also when its worker died. */
+/** Result of a request: `pending` until it ended, `interrupted` also when its worker died. */
 export type RequestResult = RequestOutcome['result'] | 'pending';
 
 /** The record of one request as callers see it; money in decimal dollars, times in ISO 8601. */
@@ -34,7 +34,7 @@ export interface RequestRecord {
 
 /** One candidate that was asked, or left alone. */
 export interface AttemptView extends Omit<AttemptRecord, 'discarded'> {
-  /** What its 200 used that was no answer, and the price of it. Absent: nothing. */
+  /** Usage of its 200 that was no answer, and the price of it. Absent: none. */
   usage?: UsageRecord;
   cost?: string;
 }

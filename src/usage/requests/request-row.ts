@@ -10,8 +10,8 @@ const MAX_TEXT = 500;
 const MAX_CONTENT = 256 * 1024;
 
 /**
- * What is stored when a request starts. Rows are tuples: half the bytes of an object, and half the
- * time to write it, at one row per request.
+ * Row that is stored when a request starts. Rows are tuples: half the bytes of an object, and half
+ * the time to write it, at one row per request.
  */
 export type StartRow = readonly [
   at: number,
@@ -30,7 +30,7 @@ export type AttemptRow = readonly [
   status: number | null,
   outcome: string,
   ms: number,
-  /** As in {@link EndRow}; absent where nothing was discarded. */
+  /** Usage as in {@link EndRow}; absent where nothing was discarded. */
   usage?: readonly number[],
   cost?: number,
 ];

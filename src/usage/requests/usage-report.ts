@@ -34,8 +34,8 @@ export interface UsageReportRow extends Partial<Record<UsageGroup, string>> {
 }
 
 /**
- * What was used and what it cost, by UTC day, key, model or organization, in that order of keys. A
- * request counts on the day that it began. Rejects with `StoreError`.
+ * Reports usage and costs, by UTC day, key, model or organization, in that order of keys. A request
+ * counts on the day that it began. Rejects with `StoreError`.
  */
 export async function usageReport(
   { store }: { store: Store },

@@ -3,7 +3,10 @@ import type { PayingKey, Principal } from '../principal.ts';
 
 /** A cost that becomes due after its call was answered: a task that ran on at the provider. */
 export interface Charge extends Pick<RequestStart, 'surface' | 'model'> {
-  /** Of the task: the same id is charged once, however often and by however many processes it is asked. */
+  /**
+   * Id of the task: the same id is charged once, however often and by however many processes it is
+   * asked.
+   */
   readonly id: string;
   readonly principal: PayingKey;
   /** Milliseconds since epoch; the day that it counts on. */
@@ -11,9 +14,9 @@ export interface Charge extends Pick<RequestStart, 'surface' | 'model'> {
   readonly outcome: RequestOutcome;
 }
 
-/** What a task may still cost. */
+/** Most that a task may still cost. */
 export interface Hold {
-  /** Of the task. */
+  /** Id of the task. */
   readonly id: string;
   readonly principal: Principal;
   /** Milliseconds since epoch; the day that it counts on. */

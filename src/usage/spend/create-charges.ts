@@ -25,7 +25,7 @@ const WRITER = 'charges';
 
 export interface ChargesOptions {
   readonly store: Store;
-  /** Told of each charge that this process made, with the id of its record. */
+  /** Receives each charge that this process made, with the id of its record. */
   readonly observe?: (charge: Charge, recordId: string) => void;
 }
 

@@ -4,7 +4,7 @@ import { toUsageRecord } from '../requests/request-record.ts';
 import type { UsageRecord } from '../requests/request-record.ts';
 import type { EndRow } from '../requests/request-row.ts';
 
-/** What was charged for work that outlived its call. */
+/** Charge for work that outlived its call. */
 export interface ChargeFound {
   readonly usage: UsageRecord;
   /** Nano-dollars. */

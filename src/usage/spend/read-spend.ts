@@ -7,7 +7,10 @@ import type { Spend, SpendRecord } from './spend.ts';
 
 const MAX_ATTEMPTS = 20;
 
-/** What a key or an organization has spent, and what its open calls may still cost, in nano-dollars. */
+/**
+ * Spending of a key or an organization, and the most that its open calls may still cost, in
+ * nano-dollars.
+ */
 export interface SpendSummary {
   lifetime: Spend;
   /** The running UTC day and month. */

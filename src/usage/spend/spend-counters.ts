@@ -20,11 +20,13 @@ interface Counter {
   /** Undefined: the store has no record yet. */
   readonly version: Version | undefined;
   readonly record: SpendRecord;
-  /** What other workers have settled but not yet folded into the record, when it was read. */
+  /**
+   * Spending that other workers have settled but not yet folded into the record, when it was read.
+   */
   readonly elsewhere: SpendRecord;
 }
 
-/** What one commit does to the counters; nothing counts until `keep`. */
+/** Changes of one commit to the counters; nothing counts until `keep`. */
 export interface SpendDraft {
   /** Whether the call must be refused; the answer holds only if the commit succeeds. */
   exceeds(scope: Scope, limits: SpendLimits, call: SpendCall): boolean;

@@ -51,7 +51,7 @@ export function spendIn(record: SpendRecord, window: string): Readonly<Spend> {
   return record[window] ?? NOTHING;
 }
 
-/** What a scope has spent and reserved, by window. */
+/** Returns the spent and reserved amounts of a scope, by window. */
 export type SpendOf = (window: string) => Readonly<Spend>;
 
 /** True when a window's limit is reached: even a call that costs nothing is refused. */

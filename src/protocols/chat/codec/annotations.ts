@@ -45,7 +45,7 @@ export function writeCitation(
   };
 }
 
-/** Of `choices[].logprobs`. */
+/** Reads `choices[].logprobs`. */
 export function* readLogprobs(logprobs: unknown): Steps<TokenLogprob[]> {
   const content = isJsonObject(logprobs) ? logprobs['content'] : undefined;
   if (!Array.isArray(content)) return [];

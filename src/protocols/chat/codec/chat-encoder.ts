@@ -17,7 +17,7 @@ export function createChatEncoder(context: AnswerContext): StreamEncoder {
   return new ChatEncoder(context);
 }
 
-/** Where a text stands in the whole of the content, in characters. */
+/** Place of a text in the whole of the content, in characters. */
 interface TextPlace {
   readonly shift: number;
   length: number;

@@ -1,6 +1,6 @@
 import type { FeatureFields } from '../../features.ts';
 
-/** What chat completions can say (contract: Chat completions). */
+/** Features that chat completions can express (contract: Chat completions). */
 export const CHAT_FEATURES: FeatureFields = {
   audio: 'input_audio',
   builtin_tools: 'tools',
@@ -39,8 +39,8 @@ export const CHAT_FEATURES: FeatureFields = {
 };
 
 /**
- * What clients may ask of it although no provider is asked so: `cache_control`, `top_k` and
- * `reasoning` are spoken by aggregators alone, and `metadata` is refused where nothing is stored.
+ * Features that clients may ask for although no provider is asked so: only aggregators speak
+ * `cache_control`, `top_k` and `reasoning`, and `metadata` is refused where nothing is stored.
  */
 export const CHAT_ALSO_READS: FeatureFields = {
   cache_control: 'cache_control',

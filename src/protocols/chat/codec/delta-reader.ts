@@ -19,7 +19,7 @@ import type { ReasoningDetail } from './reasoning-details.ts';
 interface Growing {
   part: number;
   type: 'text' | 'refusal' | 'reasoning';
-  /** What sets the pieces of one reasoning apart from the next. */
+  /** Key that sets the pieces of one reasoning apart from the next. */
   key: string;
   /** The entry of a reasoning, gathered without its text. */
   detail: ReasoningDetail;
@@ -37,7 +37,7 @@ export class DeltaReader {
   #growing: Growing | undefined;
   /** Characters of texts. */
   #textSize = 0;
-  /** Where texts begin in the whole of the content, the last one first. */
+  /** Positions at which texts begin in the whole of the content, the last one first. */
   #texts: readonly { readonly part: number; readonly start: number }[] = [];
   #out: AnswerEvent[] = [];
   /** Annotations that came while no text grew; they belong to the next one, or to the last. */
@@ -136,7 +136,7 @@ export class DeltaReader {
     this.#waiting.push(...(annotations as unknown[]).slice(0, room));
   }
 
-  /** What came behind the last text. */
+  /** Adds the citations that came after the last text. */
   #citeLate(): void {
     if (this.#texts.length > 0) this.#cite(undefined, { annotations: this.#waiting.splice(0) });
   }

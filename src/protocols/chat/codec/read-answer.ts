@@ -83,7 +83,7 @@ function readCalls(message: Members): ToolCallPart[] {
   });
 }
 
-/** What a call, or a piece of one, says of the function or the custom tool that is called. */
+/** Reads the function or the custom tool that a call, or a piece of one, names. */
 export function readCalled(call: Members): {
   isCustom: boolean;
   name: string | undefined;

@@ -15,7 +15,7 @@ import { storedFile } from '../../media/stored-file.ts';
 import { defined, invalid, readText, requireObject, requireText } from '../../json-fields.ts';
 import type { Members } from '../../json-fields.ts';
 
-/** Where a part stands, and who is told of what has no canonical form. */
+/** Place of a part, and the set that notes members without a canonical form. */
 export interface ContentPlace {
   /** `messages[2].content`. */
   param: string;

@@ -35,7 +35,7 @@ class MessageReader {
   readonly turns: GrowingTurn[] = [];
   readonly results = new Map<Part, string>();
   readonly #unmapped: string[];
-  /** Of calls of the older form, which have no id: the last one by function. */
+  /** Calls of the older form, which have no id: the last one by function. */
   readonly #unnamed = new Map<string, string>();
 
   constructor(unmapped: string[]) {

@@ -23,7 +23,7 @@ export function detailsOf(message: Members): readonly ReasoningDetail[] {
   return Array.isArray(details) ? details.filter(isJsonObject) : [];
 }
 
-/** What a message or delta thinks, as plain text. */
+/** Returns the reasoning of a message or delta as plain text. */
 export function plainReasoningOf(message: Members): string {
   const text = message['reasoning_content'] ?? message['reasoning'];
   return typeof text === 'string' ? text : '';
@@ -41,7 +41,10 @@ export function detailText(detail: ReasoningDetail): string {
   return typeof text === 'string' ? text : '';
 }
 
-/** What sets an entry apart from its neighbours; the pieces of one in a stream have the same. */
+/**
+ * Returns the key that sets an entry apart from its neighbours; the pieces of one in a stream have
+ * the same.
+ */
 export function detailKey({ type, index }: ReasoningDetail): string {
   return `${String(type)} ${typeof index === 'number' ? index : ''}`;
 }
@@ -68,7 +71,7 @@ export function restoreDetail(text: string, { value }: Signature): ReasoningDeta
   return member ? { ...rest, [member]: text } : rest;
 }
 
-/** Where an entry stands and what it belongs to. */
+/** Place of an entry and the part that it belongs to. */
 export interface DetailPlace {
   index: number;
   /** The tool call, or {@link OF_CONTENT}, whose signature it is. */
@@ -92,7 +95,7 @@ export function signedDetail(
     : { type: 'reasoning.text', text, signature: token, ...place };
 }
 
-/** What a client sends back of an answer's reasoning, and what a provider answers. */
+/** Reasoning that a client sends back or a provider answers. */
 export interface ReadReasoning {
   part: ReasoningPart;
   /** The id of the tool call, or {@link OF_CONTENT}, that the signature belongs to. */

@@ -51,7 +51,7 @@ const TOOL = kinds(
   FUNCTION_TOOL,
 );
 
-/** What is read of a chat request, or means nothing to another protocol. */
+/** Shape of a chat request: members that are read, or that mean nothing to another protocol. */
 export const CHAT_REQUEST = object(
   'model stream stop metadata parallel_tool_calls max_completion_tokens max_tokens temperature top_p' +
     ' top_k seed presence_penalty frequency_penalty reasoning_effort verbosity logprobs top_logprobs' +

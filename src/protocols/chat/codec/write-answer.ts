@@ -100,7 +100,7 @@ function writeDetail(
   return signedDetail({ signature, text: text === '' ? undefined : text }, { index, of });
 }
 
-/** What a signature that belongs to the next part names as its owner. */
+/** Returns the owner that a signature names when it belongs to the next part. */
 export function ownerOf(next: Part | { type: string; id?: string } | undefined): string {
   return next?.type === 'tool_call' && 'id' in next && next.id !== undefined ? next.id : OF_CONTENT;
 }

@@ -93,7 +93,7 @@ const SAID_BY_ASSISTANT: ReadonlySet<Part['type']> = new Set([
   'reasoning',
 ]);
 
-/** Goes back to the provider that made it, as it came; another's is refused there. */
+/** Writes reasoning for the provider that made it, as it came; another's is refused there. */
 function writeReasoning(parts: readonly ReasoningPart[], losses: Losses): Message {
   const own = parts.filter(
     ({ signature }) => signature === undefined || signature.origin === 'chat',

@@ -9,8 +9,8 @@ import { readMedia } from './read-media.ts';
 type Content = ToolResultPart['content'];
 
 /**
- * What a function gave. By convention `output` holds its output and `error` its failure; a response
- * with neither is the output itself (ai.google.dev/api, FunctionResponse).
+ * Reads the result of a function. By convention `output` holds its output and `error` its failure;
+ * a response with neither is the output itself (ai.google.dev/api, FunctionResponse).
  */
 export function readFunctionResponse(
   response: Members,

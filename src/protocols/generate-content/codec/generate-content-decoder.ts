@@ -37,7 +37,7 @@ const MAX_SOURCES = 1000;
 class GenerateContentDecoder implements StreamDecoder {
   #ids: PartIds | undefined;
   #parts = 0;
-  /** What the last part is, while it may still grow. */
+  /** Kind of the last part, while it may still grow. */
   #growing: 'text' | 'reasoning' | undefined;
   /** The text that is open still, for its sources may come behind the signature that follows it. */
   #text: AnswerText | undefined;

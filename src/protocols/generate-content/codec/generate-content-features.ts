@@ -1,6 +1,6 @@
 import type { FeatureFields } from '../../features.ts';
 
-/** What generate-content can say (contract: Generate-content protocol). */
+/** Features that generate-content can express (contract: Generate-content protocol). */
 export const GENERATE_CONTENT_FEATURES: FeatureFields = {
   audio: 'inlineData',
   builtin_tools: 'tools',

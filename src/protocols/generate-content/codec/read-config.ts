@@ -18,7 +18,7 @@ const NUMBERS = {
 } as const satisfies Record<string, keyof CanonicalRequest>;
 
 /**
- * What `generationConfig` asks for.
+ * Reads the settings of `generationConfig`.
  *
  * @param unmapped takes the names of members that no other protocol has
  * @throws GatewayError `invalid_request` with the path of a member of a wrong type

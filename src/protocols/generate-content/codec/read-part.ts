@@ -17,8 +17,9 @@ export interface PartIds {
 }
 
 /**
- * What one part says. A signature belongs to the text or call that it stands on, so it goes in front of
- * that; one that stands alone is reasoning without a text. What only this protocol knows is opaque.
+ * Reads one part. A signature belongs to the text or call that it stands on, so it goes in front of
+ * that; one that stands alone is reasoning without a text. Members that only this protocol knows
+ * are opaque.
  */
 export function readPart(part: Members, ids: PartIds): Part[] {
   const signature = readSignature(part);

@@ -37,7 +37,7 @@ function readDeclaration(declared: unknown, path: string): FunctionTool {
   };
 }
 
-/** What `toolConfig` says of the choice. */
+/** Reads the choice of `toolConfig`. */
 export function readToolChoice(
   body: Members,
   unmapped: Set<string>,

@@ -15,7 +15,10 @@ const CONTENT = object('role', {
   ),
 });
 
-/** What is read of a request; `model` is that of its address, in the body of older clients. */
+/**
+ * Shape of a request's members that are read; `model` is that of its address, in the body of older
+ * clients.
+ */
 export const GENERATE_CONTENT_REQUEST = object('model', {
   contents: list(CONTENT),
   systemInstruction: CONTENT,

@@ -15,7 +15,7 @@ import { writeResponse } from './function-response.ts';
 
 export type WrittenPart = Record<string, unknown>;
 
-/** What parts are written for. */
+/** Context for which parts are written. */
 export interface PartWriting {
   readonly losses: Set<Feature>;
   /** The names of called functions by the ids of their calls. */

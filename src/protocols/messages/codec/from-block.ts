@@ -18,7 +18,7 @@ import type { Members } from './members.ts';
 import { fromRedacted, fromThinking } from './thinking.ts';
 import type { Writer } from './thinking.ts';
 
-/** Where a block stands, and who takes note of what has no place in the canonical form. */
+/** Place of a block, and the set that notes members without a place in the canonical form. */
 export interface Place {
   readonly path: string;
   readonly writer: Writer;
@@ -118,7 +118,7 @@ function textsOf(blocks: unknown): string[] | undefined {
   return texts.every((text) => typeof text === 'string') ? texts : undefined;
 }
 
-/** Told as text, with where it is from; no other protocol has such a block. */
+/** Reads a search result as text with its source; no other protocol has such a block. */
 function fromSearchResult(block: Members, { path, unmapped }: Place): TextPart {
   const { citations } = block;
   if (isJsonObject(citations) && citations['enabled'] === true) unmapped.add(`${path}.citations`);

@@ -7,7 +7,7 @@ type Settings = Omit<
   'turns' | 'tools' | 'toolChoice' | 'parallelToolCalls' | 'stream' | 'unmapped'
 >;
 
-/** How the answer is to be made. */
+/** Reads the settings by which the answer is made. */
 export function fromSettings(body: Members, unmapped: Set<string>): Settings {
   const { max_tokens, temperature, top_p, top_k, stop_sequences: stop } = body;
   const reasoning = {

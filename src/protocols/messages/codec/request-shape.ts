@@ -41,7 +41,7 @@ const CONTENT = list(
 
 const CUSTOM = object('type name description input_schema strict', CACHED);
 
-/** What is read of a request, or told of elsewhere. */
+/** Shape of a request's members that are read here or reported elsewhere. */
 export const MESSAGES_REQUEST = object(
   'model stream max_tokens temperature top_p top_k stop_sequences service_tier',
   {

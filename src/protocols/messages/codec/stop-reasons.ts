@@ -21,7 +21,7 @@ const KINDS: ReadonlyMap<unknown, StopKind> = new Map(
     .map((kind) => [REASONS[kind], kind]),
 );
 
-/** What a message, or the delta at its end, says of why it stopped. */
+/** Reads the reason for which a message, or the delta at its end, stopped. */
 export function fromStopReason(
   { stop_reason: raw, stop_sequence: sequence }: Members,
   hasCalls: boolean,

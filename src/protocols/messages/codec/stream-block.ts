@@ -5,7 +5,7 @@ import { fromCitation, fromCitations } from './citations.ts';
 import type { Members } from './members.ts';
 import { fromRedacted, fromThinking } from './thinking.ts';
 
-/** Of the input of a block that is carried as it is. */
+/** Most characters of the input of a block that is carried as it is. */
 const MAX_INPUT_CHARS = 8 * 1024 * 1024;
 
 /** One content block of a provider's stream. */
@@ -127,7 +127,10 @@ class ToolBlock implements StreamBlock {
   }
 }
 
-/** Told when it is complete: what it means is not known, so not what its deltas add to it either. */
+/**
+ * Block that is passed on when it is complete: its meaning is not known, so neither is the meaning
+ * of its deltas.
+ */
 class OpaqueBlock implements StreamBlock {
   readonly #block: Members;
   readonly #part: number;

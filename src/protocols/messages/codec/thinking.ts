@@ -12,7 +12,10 @@ import type { Members } from './members.ts';
 const OWN = 'messages';
 const REDACTED = '{"redacted":';
 
-/** Who wrote the block: clients hand back tokens, what providers sign is their own whatever it looks like. */
+/**
+ * Writer of the block: clients hand back tokens; whatever providers sign is their own, whatever it
+ * looks like.
+ */
 export type Writer = 'client' | 'provider';
 
 export function fromThinking(block: Members, path: string, writer: Writer): ReasoningPart {

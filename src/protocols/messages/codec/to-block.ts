@@ -110,7 +110,7 @@ function isMarked({ citations, cache }: TextPart): boolean {
   return citations !== undefined || cache !== undefined;
 }
 
-/** As the model wrote it; arguments that are no object cannot be said. */
+/** Returns the input as the model wrote it; arguments that are no object cannot be expressed. */
 function toInput(text: string, losses: Set<Feature>): RawJson | Members {
   if (text.trim() === '') return {};
   if (membersOfText(text)) return new RawJson(text);

@@ -25,7 +25,7 @@ export class AnswerWriter {
   #created: number;
   #isBegun = false;
   #item: OutputItem | undefined;
-  /** What adds a source to a text, by the numbers of their parts. */
+  /** Functions that add a source to a text, by the numbers of their parts. */
   readonly #texts = new Map<number, (citation: Citation) => void>();
   /** The part that grows now is one of `#item`. */
   #isGrowing = false;

@@ -2,7 +2,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import { isJsonObject } from '../../../core/json/value.ts';
 import type { Members } from '../../json-fields.ts';
 
-/** What only a provider of Responses can serve. */
+/** Makes the error for a field that only a provider of Responses can serve. */
 export function unsupported(param: string): GatewayError {
   const message = `no route of this model supports \`${param}\``;
   return new GatewayError('unsupported_feature', { message, param });

@@ -8,7 +8,7 @@ import type { Members } from '../../json-fields.ts';
 import { readOutputItem } from './read-answer.ts';
 import { readSignature, reasoningText } from './reasoning-item.ts';
 
-/** What was told so far of a part. */
+/** Content of a part that was passed on so far. */
 interface GrowingPart {
   readonly number: number;
   hasText: boolean;
@@ -52,7 +52,10 @@ export class ItemReader {
     return this.#take();
   }
 
-  /** What the final output holds that was not told before; everything is closed behind it. */
+  /**
+   * Returns the content of the final output that was not passed on before; everything is closed
+   * behind it.
+   */
   finish(output: unknown): readonly AnswerEvent[] {
     objectsOf(output).forEach((value, index) => {
       const item = this.#items.get(index) ?? this.#add(index);
@@ -133,7 +136,7 @@ export class ItemReader {
     if (part.type === 'text') this.#addNotes(growing, part);
   }
 
-  /** What the events of the part left out. */
+  /** Adds the notes that the events of the part left out. */
   #addNotes(growing: GrowingPart, { citations = [], logprobs }: Part & { type: 'text' }): void {
     const { number: part, hasLogprobs, hasSources, isOpen } = growing;
     if (!isOpen) return;

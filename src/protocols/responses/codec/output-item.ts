@@ -2,7 +2,7 @@ import type { Citation, Signature, TokenLogprob } from '../../canonical/canonica
 import { writeCitation, writeLogprobs } from './annotations.ts';
 import { signedMembers, toSummary } from './reasoning-item.ts';
 
-/** Where an item stands, and who is told what happens to it. */
+/** Place of an item, and the receiver of its losses. */
 export interface ItemPlace {
   readonly id: string;
   readonly index: number;

@@ -31,7 +31,7 @@ export function* readResponsesAnswer({ value }: AnswerJson): Steps<CanonicalAnsw
   };
 }
 
-/** What an item of a provider says; items of tools that it runs itself are carried as they are. */
+/** Reads an item of a provider; items of tools that it runs itself are carried as they are. */
 export function readOutputItem(item: Members): Part[] {
   const parts: Part[] = [];
   atOnce(readItem(item, parts));

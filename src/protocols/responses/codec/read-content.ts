@@ -7,7 +7,7 @@ import { invalid, readText, requireObject, requireText } from '../../json-fields
 import type { Members } from '../../json-fields.ts';
 import { readUrl } from './media.ts';
 
-/** Where content stands, and who is told of what has no canonical form. */
+/** Place of content, and the set that notes members without a canonical form. */
 export interface ContentPlace {
   /** `input[2].content`. */
   param: string;

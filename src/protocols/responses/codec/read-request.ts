@@ -26,7 +26,7 @@ import type { Members } from '../../json-fields.ts';
 import { readInput } from './read-input.ts';
 import { unmappedFields } from './unmapped-fields.ts';
 
-/** What the provider keeps that is to go on from here. */
+/** Members that name state at the provider from which the request goes on. */
 const STORED = ['previous_response_id', 'conversation', 'prompt'];
 
 /**

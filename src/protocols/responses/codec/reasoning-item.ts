@@ -12,7 +12,7 @@ import type { Members } from '../../json-fields.ts';
  */
 const OWN = 'responses';
 
-/** Who wrote the item: clients hand back tokens, what providers encrypt is their own. */
+/** Writer of the item: clients hand back tokens; content that providers encrypt is their own. */
 export type Writer = 'client' | 'provider';
 
 export function readReasoningItem(item: Members, writer: Writer): ReasoningPart {

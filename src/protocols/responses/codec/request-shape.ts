@@ -42,7 +42,9 @@ const TOOL = kinds('type', {
 
 const CHOICE = object('type name');
 
-/** What is read of a Responses request, or means nothing to another protocol. */
+/**
+ * Shape of a Responses request: members that are read, or that mean nothing to another protocol.
+ */
 export const RESPONSES_REQUEST = object(
   'model stream instructions parallel_tool_calls max_output_tokens temperature top_p top_logprobs' +
     ' metadata user safety_identifier service_tier include',

@@ -2,7 +2,7 @@ import { FREE, TEXTS, list, map, object, union } from './shape.ts';
 
 const CACHE = { prompt_cache_breakpoint: object('mode ttl') };
 
-/** Where a text has its source. */
+/** Sources of a text. */
 export const ANNOTATIONS = union({
   file_citation: object('file_id filename index'),
   url_citation: object('end_index start_index title url'),
@@ -23,17 +23,17 @@ const INPUT_PARTS = {
   input_file: object('detail file_data file_id file_url filename', CACHE),
 };
 
-/** What users and tools say. */
+/** Content of messages of users and tools. */
 export const INPUT_CONTENT = union(INPUT_PARTS);
 
-/** What a message of anyone holds. */
+/** Content of a message of anyone. */
 export const MESSAGE_CONTENT = union({
   ...INPUT_PARTS,
   output_text: object('text', { annotations: list(ANNOTATIONS), logprobs: LOGPROBS }),
   refusal: object('refusal'),
 });
 
-/** What an output item has in `content`, as stream events announce it. */
+/** Content of an output item, as stream events announce it. */
 export const OUTPUT_PART = union({
   output_text: object('text', { annotations: list(ANNOTATIONS), logprobs: LOGPROBS }),
   refusal: object('refusal'),

@@ -111,10 +111,10 @@ const OUTPUT_KINDS = {
   ...MCP_KINDS,
 };
 
-/** What a model puts out. An item of another kind is private as a whole. */
+/** Items that a model puts out. An item of another kind is private as a whole. */
 export const OUTPUT_ITEM = union(OUTPUT_KINDS);
 
-/** What a conversation holds, as `instructions` repeats it. */
+/** Items of a conversation, as `instructions` repeats it. */
 export const INPUT_ITEM = union(
   {
     ...OUTPUT_KINDS,

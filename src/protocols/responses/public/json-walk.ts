@@ -1,6 +1,6 @@
 import { skipBlank, skipNested, skipString } from '../../../core/json/scan.ts';
 
-/** Where an element of an array stands in its text; `end` is exclusive. */
+/** Extent of an element of an array in its text; `end` is exclusive. */
 export interface JsonElement {
   readonly start: number;
   readonly value: number;

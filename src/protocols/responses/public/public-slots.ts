@@ -4,8 +4,9 @@ import { toLatin1 } from '../to-latin1.ts';
 import type { Slots } from './keep-public.ts';
 
 /**
- * What stands in a public Response in place of the provider's own: the logical model, and the words of
- * its `error` without what must not be shown. Texts in latin1, as `keepPublic` takes them.
+ * Returns the values that stand in a public Response in place of the provider's own: the logical
+ * model, and the words of its `error` without those that must not be shown. Texts in latin1, as
+ * `keepPublic` takes them.
  */
 export function publicSlots(model: string, error: unknown): Slots {
   const message = isJsonObject(error) ? error['message'] : undefined;

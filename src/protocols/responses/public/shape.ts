@@ -1,17 +1,17 @@
 /**
- * What of a JSON value is public. Strings, numbers, booleans and null are wherever they stand; objects
- * and arrays are where the shape has a place for them.
+ * Public parts of a JSON value. Strings, numbers, booleans and null are public wherever they stand;
+ * objects and arrays are where the shape has a place for them.
  */
 export interface Shape {
   /** Everything inside is the user's or the model's own. */
   readonly free?: true;
-  /** Of each element of an array. */
+  /** Shape of each element of an array. */
   readonly element?: Shape;
-  /** Of each member of an object whose names are the user's. */
+  /** Shape of each member of an object whose names are the user's. */
   readonly every?: Shape;
-  /** Of each member of an object, by its name. */
+  /** Shapes of the members of an object, by name. */
   readonly members?: ReadonlyMap<string, Shape>;
-  /** Of an object, by its `type`. */
+  /** Shapes of an object, by its `type`. */
   readonly kinds?: ReadonlyMap<string, Shape>;
   /** The value may be replaced under this name. */
   readonly slot?: string;

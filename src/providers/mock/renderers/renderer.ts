@@ -4,11 +4,11 @@ import type { MockError } from '../mock-error.ts';
 import type { MockRequest } from '../mock-request.ts';
 import type { Reply } from '../reply.ts';
 
-/** What a renderer draws. */
+/** Input of a renderer. */
 export interface Rendering {
   request: MockRequest;
   reply: Reply;
-  /** What the cassette said; empty for the default answer. */
+  /** Reply of the cassette; empty for the default answer. */
   scripted: CassetteReply;
   /** 24 hexadecimal digits, the same for the same request; prefixes are the renderer's. */
   id: string;
@@ -25,7 +25,7 @@ export interface Frame {
   data: JsonObject | '[DONE]';
 }
 
-/** How one protocol puts a reply on the wire. */
+/** Puts a reply on the wire of one protocol. */
 export interface Renderer {
   body(rendering: Rendering): JsonObject;
   error(error: MockError): JsonObject;

@@ -122,7 +122,7 @@ const replySchema = z
 const ruleSchema = z.strictObject({ match: matchSchema.optional(), reply: replySchema });
 
 /**
- * What the mock answers: the first rule that matches a request, else an echo of the last user text.
+ * Answers of the mock: the first rule that matches a request, else an echo of the last user text.
  * It is the `mock` member of a provider of `type: mock` and the file of `gateway mock --cassette`.
  * Unknown members are errors; every duration is in milliseconds and at most ten minutes.
  */

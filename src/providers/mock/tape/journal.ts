@@ -10,9 +10,9 @@ export interface MockCall {
   /** Undefined when the body names none. */
   readonly model: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** As received; cut at 256 KiB. */
+  /** Body as received; cut at 256 KiB. */
   readonly body: Buffer;
-  /** How the answer ended: still playing, whole, cut by the cassette, or the caller went away. */
+  /** End of the answer: still playing, whole, cut by the cassette, or the caller went away. */
   outcome: 'open' | 'done' | 'cut' | 'aborted';
 }
 

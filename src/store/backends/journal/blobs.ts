@@ -26,7 +26,10 @@ export interface Blobs {
   readBroken(name: string): Promise<string | undefined>;
   /** The format that a blob was written in; undefined and rejections as with `read`. */
   formatOf(name: string): Promise<number | undefined>;
-  /** What is written from now on; it is {@link FORMAT} unless the store is still of an older one. */
+  /**
+   * Sets the format that is written from now on; it is {@link FORMAT} unless the store is still of
+   * an older one.
+   */
   useFormat(format: number): void;
   write(name: string, body: string): Promise<void>;
   remove(name: string): Promise<void>;

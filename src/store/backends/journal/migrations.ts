@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { StoreMeta } from '../../store-meta.ts';
 import type { Table } from '../../table.ts';
 
-/** What a step changes: everything that a snapshot holds. */
+/** State that a step changes: everything that a snapshot holds. */
 export interface JournalState {
   readonly table: Table;
   meta: StoreMeta;
@@ -14,7 +14,7 @@ const STEPS: readonly ((state: JournalState) => void)[] = [
   (state) => void (state.meta = { ...state.meta, identity: randomUUID() }),
 ];
 
-/** What this code writes; a store of a higher number is left alone. */
+/** Format that this code writes; a store of a higher number is left alone. */
 export const FORMAT = STEPS.length;
 
 /** Takes the steps from `format` on; what they left counts once it stands in a snapshot. */

@@ -11,9 +11,9 @@ import { openJournal, type OpenJournal } from './open-journal.ts';
 import { replay, storedFormat, type SnapshotHead, type Tip } from './replay.ts';
 import { writeHead, writeSnapshot } from './snapshot.ts';
 
-/** What has expired is a row as any other here. */
+/** Clock at which nothing has expired: an expired row is a row as any other here. */
 const BEFORE_EXPIRY = { now: () => -Infinity };
-/** How often a journal is read again whose blobs were replaced meanwhile. */
+/** Most reads of a journal whose blobs were replaced meanwhile. */
 const TRIES = 5;
 
 /** Reads a journal, also while a process writes it. Rejects with `corrupt`, `newer_format`, `unavailable`. */

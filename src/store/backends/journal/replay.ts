@@ -8,7 +8,7 @@ import { fromLine } from './rows.ts';
 export interface JournalHead {
   previous: string;
   lastVersion: number;
-  /** Of the lines that follow; absent in blobs of older releases. */
+  /** Characters of the lines that follow; absent in blobs of older releases. */
   chars?: number;
 }
 
@@ -22,7 +22,7 @@ export interface SnapshotHead {
   meta?: StoreMeta;
 }
 
-/** Where a journal stands after it was read. */
+/** State of a journal after it was read. */
 export interface Tip {
   /** The last blob that counts; empty at the beginning. */
   last: string;

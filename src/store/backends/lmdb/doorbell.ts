@@ -4,7 +4,7 @@ import { createConnection, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What one group of commits tells the other processes. */
+/** Message of one group of commits to the other processes. */
 export interface Ring {
   transaction: number;
   /** Heads of the keys that changed, as encoded strings; absent when they are too many to name. */
@@ -23,7 +23,7 @@ const SOCKET_NAME = /^watch-(\d+)-[0-9a-f]+\.sock$/;
 const LONGEST_NAME = 'watch-4194304-00000000.sock';
 /** The shortest limit that a system sets on the path of a socket, less its final NUL. */
 const MAX_SOCKET_PATH = 103;
-/** How a connection fails where nobody listens any more. */
+/** Error codes of a connection where nobody listens any more. */
 const GONE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOENT']);
 const MAX_BUFFERED = 256 * 1024;
 

@@ -17,7 +17,7 @@ export interface WriteUnit {
   /** Issues the writes and returns the outcome of each condition they depend on. */
   issue(version: number): readonly Promise<boolean>[];
   /**
-   * Told when the group is durable. Returns the keys that changed, as encoded strings, or `again`
+   * Called when the group is durable. Returns the keys that changed, as encoded strings, or `again`
    * to take part in the next group.
    */
   done(outcomes: readonly boolean[], version: number): readonly string[] | 'again';

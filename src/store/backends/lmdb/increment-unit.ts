@@ -8,7 +8,7 @@ const MAX_TRIES = 1_000;
 
 interface Increment extends Settle<number> {
   by: number;
-  /** Where the counter's time ends if this increment makes it appear. */
+  /** Deadline of the counter if this increment makes it appear. */
   expiresAt: number;
 }
 

@@ -12,7 +12,7 @@ const STEPS: readonly ((meta: MetaTable) => void)[] = [
   (meta) => void meta.put('identity', randomUUID()),
 ];
 
-/** What this code writes; a store of a higher number is left alone. */
+/** Format that this code writes; a store of a higher number is left alone. */
 export const FORMAT = STEPS.length;
 
 /** 0 for a store that is being made. */

@@ -1,4 +1,4 @@
-/** What the data table holds under a key. */
+/** Row that the data table holds under a key. */
 export interface StoredRow {
   readonly envelope: Buffer;
   readonly version: number;

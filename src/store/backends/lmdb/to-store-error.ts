@@ -27,7 +27,7 @@ const DAMAGE: ReadonlySet<string> = new Set([
   '-30779',
 ]);
 
-/** What lmdb threw or rejected with, as the one error type of stores. */
+/** Turns an error of lmdb into the one error type of stores. */
 export async function toStoreError(thrown: unknown): Promise<StoreError> {
   if (thrown instanceof StoreError) return thrown;
   return fromLmdbError(await causeOf(thrown));

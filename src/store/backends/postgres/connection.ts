@@ -7,8 +7,8 @@ const STATEMENT_MS = 15_000;
 const IDLE_MS = 30_000;
 
 /**
- * Of a query: the database ends it after 15 seconds, and when a second later nothing is heard of that,
- * its connection is given up. The other side may be gone without a word.
+ * Timeout of a query: the database ends it after 15 seconds, and when a second later nothing is
+ * heard of that, its connection is given up. The other side may be gone without a word.
  */
 export const PATIENCE = { query_timeout: STATEMENT_MS + 1_000 } as const;
 

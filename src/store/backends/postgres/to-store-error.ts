@@ -1,6 +1,6 @@
 import { StoreError, type StoreErrorCode } from '../../store.ts';
 
-/** What the classes of SQLSTATE mean here; everything else is trouble that may pass. */
+/** Codes for the classes of SQLSTATE; everything else is trouble that may pass. */
 const CODES: readonly (readonly [pattern: RegExp, code: StoreErrorCode])[] = [
   [/^53100$/, 'full'],
   [/^25006$/, 'read_only'],

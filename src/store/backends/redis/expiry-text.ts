@@ -1,4 +1,6 @@
-/** As the scripts read it: nothing for what stays, and never an exponent. */
+/**
+ * Writes a deadline as the scripts read it: nothing for a row that stays, and never an exponent.
+ */
 export function expiryText(expiresAt: number): string {
   if (expiresAt === Infinity) return '';
   return expiresAt < 1e21 ? String(expiresAt) : BigInt(expiresAt).toString();

@@ -9,7 +9,7 @@ import type { Names } from './connection.ts';
  */
 const STEPS: readonly string[] = ['', `redis.call('HSETNX', KEYS[2], 'identity', ARGV[2])`];
 
-/** What this code writes; a store of a higher number is left alone. */
+/** Format that this code writes; a store of a higher number is left alone. */
 export const FORMAT = STEPS.length;
 
 /** One script, so one step for everybody who looks, and for what Redis writes to its disk. */

@@ -1,7 +1,7 @@
 /**
- * What runs inside Redis, each script as one atomic step. All keys carry one hash tag, so that a cluster
- * keeps them together: `rows` (a hash), `keys` (a sorted set in lexical order), `expiry` (by instant) and
- * `version` (a counter). A row is `<version>|<expiry or nothing>|<envelope>`.
+ * Scripts that run inside Redis, each as one atomic step. All keys carry one hash tag, so that a
+ * cluster keeps them together: `rows` (a hash), `keys` (a sorted set in lexical order), `expiry`
+ * (by instant) and `version` (a counter). A row is `<version>|<expiry or nothing>|<envelope>`.
  */
 const HEAD = `
 local function alive(row, now)

@@ -1,6 +1,6 @@
 import { StoreError, type StoreErrorCode } from '../../store.ts';
 
-/** What the first words of Redis' refusals mean here. */
+/** Codes for the first words of Redis' refusals. */
 const CODES: Readonly<Record<string, StoreErrorCode>> = {
   OOM: 'full',
   MISCONF: 'full',

@@ -74,7 +74,7 @@ export function idsOf(seed: string | Buffer): PartIds {
   };
 }
 
-/** What the provider says of a prompt that it refused. */
+/** Reads the provider's report of a prompt that it refused. */
 export function readBlock(answer: Members): Part[] {
   const text = textOf(membersOf(answer, 'promptFeedback'), 'blockReasonMessage');
   return text ? [{ type: 'refusal', text }] : [];

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { StoreError } from '../../../store.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
-/** What the store itself leaves of a disk. */
+/** Bytes of a disk that the store itself leaves free. */
 const RESERVED_BYTES = 64 * 1024 * 1024;
 
 export interface Digest {
@@ -15,7 +15,7 @@ export interface Digest {
 
 export interface CopyOptions {
   readonly signal: AbortSignal;
-  /** Told of bytes as they are read. */
+  /** Receives the number of bytes as they are read. */
   readonly onBytes: (bytes: number) => void;
 }
 
@@ -100,7 +100,7 @@ const CODES: Readonly<Record<string, 'full' | 'read_only'>> = {
   EPERM: 'read_only',
 };
 
-/** What the system refused, as the one error type of stores. */
+/** Rejects with refusals of the system as the one error type of stores. */
 export async function asStoreErrors<R>(what: string, work: () => Promise<R>): Promise<R> {
   try {
     return await work();

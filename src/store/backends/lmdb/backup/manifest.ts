@@ -3,10 +3,10 @@ import { join, normalize, sep } from 'node:path';
 import { z } from 'zod';
 import { StoreError } from '../../../store.ts';
 
-/** What this code writes; a backup of a higher number is refused. */
+/** Format that this code writes; a backup of a higher number is refused. */
 export const BACKUP_FORMAT = 1;
 export const MANIFEST = 'backup.json';
-/** Where a backup has the store, and media. */
+/** Folders of the store and of media in a backup. */
 export const STORE_FOLDER = 'store';
 export const MEDIA_FOLDER = 'media';
 export const DATA_FILE = join(STORE_FOLDER, 'data.mdb');
@@ -36,7 +36,7 @@ const manifestSchema = z.object({
   ),
 });
 
-/** What a backup holds; written last, it makes the backup count. */
+/** Contents of a backup; written last, it makes the backup count. */
 export type Manifest = z.output<typeof manifestSchema>;
 export type BackedUpFile = Manifest['files'][number];
 

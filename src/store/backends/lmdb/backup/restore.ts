@@ -23,7 +23,7 @@ export interface RestoreOptions extends WalkOptions, CopyOptions {
 
 export interface Restored {
   readonly manifest: Manifest;
-  /** Where the former store lies now; undefined where there was none. */
+  /** Place of the former store now; undefined where there was none. */
   readonly formerStore: string | undefined;
 }
 

@@ -34,7 +34,7 @@ export async function verifyBackup(
   });
 }
 
-/** What is missing or changed; files that nobody listed do no harm. */
+/** Lists files that are missing or changed; files that are not in the manifest do no harm. */
 async function checkFiles(
   directory: string,
   { files }: Manifest,

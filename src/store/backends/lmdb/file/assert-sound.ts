@@ -6,7 +6,10 @@ import { isLaterFormat, readMeta } from './meta-page.ts';
 
 /** Each means that another process has committed meanwhile. */
 const MAX_TRIES = 5;
-/** Of a larger file only the pages that lead to the rows are read, so that a start takes no longer. */
+/**
+ * Most bytes that are read whole. Of a larger file only the pages that lead to the rows are read,
+ * so that a start takes no longer.
+ */
 const MAX_READ = 256 * 1024 * 1024;
 
 /**
@@ -29,7 +32,9 @@ export function assertSound(file: string): void {
   }
 }
 
-/** What is wrong with the newest transaction; `changed` when another one came while it was read. */
+/**
+ * Describes the fault of the newest transaction; `changed` when another one came while it was read.
+ */
 function faultOf(file: string, descriptor: number): string | undefined {
   const meta = readMeta(descriptor);
   // The file grows before a commit counts.

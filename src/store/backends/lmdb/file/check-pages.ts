@@ -35,7 +35,7 @@ const TREES_AND_ROWS = [...TREES, 'overflows', 'entries'] as const;
 
 export interface PageCheckOptions {
   readonly meta: MetaPage;
-  /** Of the file, in bytes. */
+  /** Size of the file, in bytes. */
   readonly size: number;
   readonly isWhole: boolean;
 }
@@ -153,7 +153,7 @@ export class PageCheck {
     this.#checkTree({ kind: 'table', record });
   }
 
-  /** What is free now is written over next, so nothing of it may be in use. */
+  /** Checks that nothing of the free pages is in use: they are written over next. */
   #checkFreed(list: Buffer): void {
     const count = list.length >= 8 ? readSigned(list, 0) : -1;
     if (count < 0 || 8 * (count + 1) > list.length) throw new BrokenPage('a list of free pages');

@@ -16,7 +16,7 @@ const INTEGER_KEYS = 0x08;
 /** Bytes of the record of a tree. */
 export const TREE_BYTES = 48;
 
-/** What the file says of one of its trees. */
+/** Record of one of the file's trees. */
 export interface TreeRecord {
   readonly flags: number;
   readonly depth: number;
