@@ -4,6 +4,7 @@ import { COMMANDS } from '../../src/cli/commands.ts';
 import { GLOBAL_FLAGS } from '../../src/cli/grammar/global-flags.ts';
 import { COMMAND_GROUPS, flagRow, usageOf } from '../../src/cli/grammar/help.ts';
 import { renderDocs } from '../../src/cli/grammar/render-docs.ts';
+import { KINDS, type KindFacts } from '../../src/core/kinds.ts';
 import { verifies } from '../requirements.ts';
 import { runCli } from './run-cli.ts';
 
@@ -22,6 +23,17 @@ describe('command table', () => {
   it('is what docs/cli.md says', async () => {
     await expect(renderDocs(COMMANDS)).toMatchFileSnapshot('../../docs/cli.md');
   });
+
+  it.each(Object.entries<KindFacts>(KINDS))(
+    'has the commands on %s that the list of kinds says, and no other of these verbs',
+    (collection, { verbs }) => {
+      const all = new Set(Object.values<KindFacts>(KINDS).flatMap((kind) => kind.verbs));
+      const there = [...all].filter((verb) =>
+        COMMANDS.some(({ name }) => name === `${collection} ${verb}`),
+      );
+      expect(there.toSorted()).toEqual([...verbs].toSorted());
+    },
+  );
 
   it('has a group for every subcommand, and an example for every command', () => {
     for (const { name, examples, hidden } of COMMANDS) {

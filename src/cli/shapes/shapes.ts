@@ -1,3 +1,4 @@
+import { KINDS, type KindWith } from '../../core/kinds.ts';
 import {
   ADOPTED,
   DRIFT,
@@ -61,8 +62,24 @@ function group(name: string, view: Shape, verbs: readonly string[]): Record<stri
   return Object.fromEntries(verbs.map((verb) => [`${name} ${verb}`, shapeOf(verb)]));
 }
 
+/** Views of the kinds that the command line shows. */
+const VIEWS: Readonly<Record<KindWith<'list'>, Shape>> = {
+  organizations: ORGANIZATION,
+  providers: PROVIDER,
+  models: MODEL,
+  apis: API,
+  keys: KEY,
+  files: FILE,
+  skills: SKILL,
+  agents: AGENT,
+  credentials: CREDENTIAL,
+  services: SERVICE,
+  deployments: DEPLOYMENT,
+};
+
 /** The `data` of each command's JSON document, by the words that call it. */
 export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
+  ...plainShapes(),
   init: record({ directory: text, template: text, files: texts, vendors: texts }),
   start: orNull(record({ valid: flag })),
   mock: NONE,
@@ -81,15 +98,11 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   schema: JSON_SCHEMA,
   'schema output': JSON_SCHEMA,
   chat: record({ id: text, choices: list(record({ message: record({ role: text }) })) }),
-  ...group('models', MODEL, ['list']),
   'models get': MODEL_DETAILS,
   'models explain': MODEL_ORDER,
-  ...group('keys', KEY, ['list', 'update', 'revoke']),
+  ...group('keys', KEY, ['update']),
   'keys get': { allOf: [KEY, SPENDING, record({ organization_name: text })] },
   ...group('keys', { allOf: [KEY, record({ value: text })] }, ['create', 'rotate']),
-  ...group('providers', PROVIDER, ['list', 'get']),
-  ...group('apis', API, ['list', 'get']),
-  'organizations list': list(ORGANIZATION),
   'organizations get': { allOf: [ORGANIZATION, SPENDING] },
   usage: list(USAGE),
   account: record({
@@ -105,14 +118,12 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   ...CONNECTION_SHAPES,
   ...RUN_SHAPES,
   ...STORE_SHAPES,
-  ...group('agents', AGENT, ['list', 'get', 'archive']),
-  ...group('services', SERVICE, ['list', 'get', 'disable', 'enable', 'delete']),
-  ...group('credentials', CREDENTIAL, ['list', 'get', 'create', 'rotate', 'disable', 'enable']),
-  ...group('skills', SKILL, ['list', 'create', 'delete']),
+  ...group('credentials', CREDENTIAL, ['create', 'rotate']),
+  ...group('skills', SKILL, ['create']),
   'skills get': oneOf(SKILL, record({ id: text, version: text, folder: text, files: anything })),
   'skills update': SKILL_VERSION,
   'skills versions': list(SKILL_VERSION),
-  ...group('files', FILE, ['list', 'get', 'upload', 'delete']),
+  ...group('files', FILE, ['upload']),
   'files download': record({ id: text, path: text }),
   'assets create': ASSET,
   'assets get': ASSET_DETAILS,
@@ -123,7 +134,6 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   'sessions events': list(EVENT),
   'sessions tail': NONE,
   tail: NONE,
-  ...group('deployments', DEPLOYMENT, ['list', 'get', 'pause', 'unpause', 'archive', 'delete']),
   'deployments test-notification': record({ id: text, delivered: flag }),
   'deployments next': record({ expression: text, timezone: text, upcoming_runs_at: texts }),
   trigger: oneOf(RUN, record({ candidates: orNull(list(RUN)) })),
@@ -139,3 +149,9 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
     list(oneOf(record({ name: text, summary: text }), record({}), text)),
   ),
 };
+
+/** Shapes of the plain commands of every kind; an entry behind them takes the place of one. */
+function plainShapes(): Record<string, Shape> {
+  const kinds = Object.entries(VIEWS) as [KindWith<'list'>, Shape][];
+  return Object.assign({}, ...kinds.map(([kind, view]) => group(kind, view, KINDS[kind].verbs)));
+}
