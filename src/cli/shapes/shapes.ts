@@ -3,6 +3,7 @@ import {
   DRIFT,
   DUMPED,
   EXPLANATION,
+  FAULTY,
   FINDINGS,
   INVALID,
   PLAN,
@@ -27,11 +28,13 @@ import {
   KEY,
   MODEL,
   MODEL_DETAILS,
+  MODEL_ENTRY,
   MODEL_ORDER,
   ORGANIZATION,
   PROVIDER,
   REQUEST,
   RUN,
+  SCHEDULE,
   SERVICE,
   SESSION,
   SKILL,
@@ -61,6 +64,15 @@ function group(name: string, view: Shape, verbs: readonly string[]): Record<stri
   return Object.fromEntries(verbs.map((verb) => [`${name} ${verb}`, shapeOf(verb)]));
 }
 
+/** `create` and `update` give the object, or the faults of what was given. */
+function written(
+  name: string,
+  view: Shape,
+  verbs: readonly string[] = ['create', 'update'],
+): Record<string, Shape> {
+  return Object.fromEntries(verbs.map((verb) => [`${name} ${verb}`, oneOf(view, FAULTY)]));
+}
+
 /** The `data` of each command's JSON document, by the words that call it. */
 export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   init: record({ directory: text, template: text, files: texts, vendors: texts }),
@@ -83,11 +95,20 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   chat: record({ id: text, choices: list(record({ message: record({ role: text }) })) }),
   ...group('models', MODEL, ['list']),
   'models get': MODEL_DETAILS,
+  ...written('models', MODEL_ENTRY),
   'models explain': MODEL_ORDER,
-  ...group('keys', KEY, ['list', 'update', 'revoke']),
+  ...group('keys', KEY, ['list', 'revoke']),
+  ...written('keys', KEY, ['update']),
   'keys get': { allOf: [KEY, SPENDING, record({ organization_name: text })] },
   ...group('keys', { allOf: [KEY, record({ value: text })] }, ['create', 'rotate']),
   ...group('providers', PROVIDER, ['list', 'get']),
+  ...written('providers', PROVIDER),
+  ...written('apis', API),
+  ...written('organizations', ORGANIZATION),
+  ...written('agents', AGENT),
+  ...written('services', SERVICE),
+  ...written('deployments', SCHEDULE),
+  ...written('credentials', CREDENTIAL, ['update']),
   ...group('apis', API, ['list', 'get']),
   'organizations list': list(ORGANIZATION),
   'organizations get': { allOf: [ORGANIZATION, SPENDING] },

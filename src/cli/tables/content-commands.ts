@@ -35,7 +35,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     name: 'credentials create',
     summary: 'Keep a secret for an Agent',
     description:
-      'The value is sealed, and never shown again. It comes from a file, stdin or the environment, never from the command line.',
+      'The value is sealed, and never shown again. It comes from a file, stdin or the environment, never from the command line. With -o yaml keeps nothing and prints what gateway.yaml would say.',
     examples: [
       {
         command:
@@ -79,6 +79,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
       { name: 'weight', type: 'integer', min: 1, description: 'Share of the turns in its group' },
       ...VALUE_FLAGS,
     ],
+    formats: ['yaml'],
     load: () => import('../commands/agents/credentials-create.ts'),
   },
   updateCommand({

@@ -1,5 +1,5 @@
 import type { CommandSpec, FlagSpec } from '../command.ts';
-import { ID, IGNORE_NOT_FOUND, ORGANIZATION } from './shared-words.ts';
+import { ID, IGNORE_NOT_FOUND, OBJECT_FORMATS, ORGANIZATION } from './shared-words.ts';
 
 const NAME: FlagSpec = {
   name: 'name',
@@ -88,7 +88,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     name: 'keys create',
     summary: 'Create an API key and print its value once',
     description:
-      'The value is printed on stdout now and never again; only a hint of it stays visible.',
+      'The value is printed on stdout now and never again; only a hint of it stays visible. With -o yaml makes no key and prints what gateway.yaml would say.',
     examples: [
       { command: 'gateway keys create my-app', note: 'A key for everything but admin' },
       {
@@ -98,6 +98,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     ],
     args: [{ name: 'name', description: 'Name of the key' }],
     flags: [NAME, ORGANIZATION, ...LIMITS],
+    formats: ['yaml'],
     load: () => import('../commands/account/keys-create.ts'),
   },
   {
@@ -120,7 +121,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     name: 'keys update',
     summary: 'Change the name, limits, expiry and labels of an API key',
     description:
-      'What no flag names stays as it is. A key that a namespace of gateway.yaml owns is changed with --force alone, and its next apply may change it back. A revoked key is refused (exit 5).',
+      'What no flag names stays as it is. A key that a namespace of gateway.yaml owns is changed with --force alone, and its next apply may change it back. A revoked key is refused (exit 5). With -o yaml changes nothing and prints what gateway.yaml would say.',
     examples: [
       {
         command: 'gateway keys update ci --spending-limit-day 10 --rpm-cap 60',
@@ -157,6 +158,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
         description: 'Change a key that a namespace owns, too',
       },
     ],
+    formats: OBJECT_FORMATS,
     load: () => import('../commands/account/keys-update.ts'),
   },
   {

@@ -79,11 +79,12 @@ async function findObject(kind: KindName, { args, context }: CommandInput): Prom
   const { id, name, ...rest } = await findResource(client, sought, context.signal);
   const called = `${wordOf(adminKind(kind))} ${oneLine(name)} (${id})`;
   const view = (await resources.list(kind)).find((one) => one.id === id);
-  const ended = rest['archived_at'] ?? rest['revoked_at'] ?? null;
+  const revoked = rest['revoked_at'] ?? null;
+  const ended = revoked ?? rest['archived_at'] ?? null;
   if (view !== undefined && ended === null) return { kind, view, called, resources };
   throw new CliError({
-    code: 'ended',
-    message: `${called} has ended and cannot be changed`,
+    code: revoked === null ? 'archived' : 'key_revoked',
+    message: `${called} was ${revoked === null ? 'archived' : 'revoked'} and is not changed any more`,
     hint: `\`gateway ${shownName(`${adminKind(kind)} create`)}\` makes a new one`,
     exit: 'conflict',
   });
