@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { findCommand, flagEnv, parentOf, shownName } from '../../src/cli/command.ts';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { findCommand, flagEnv, parentOf, shownName, type FlagSpec } from '../../src/cli/command.ts';
+import { COMMANDS as TABLE } from '../../src/cli/commands.ts';
 import { GLOBAL_FLAGS } from '../../src/cli/grammar/global-flags.ts';
 import { COMMAND_GROUPS, flagRow, usageOf } from '../../src/cli/grammar/help.ts';
+import { withFlags } from '../../src/cli/grammar/load-flags.ts';
 import { renderDocs } from '../../src/cli/grammar/render-docs.ts';
 import { KINDS, type KindFacts } from '../../src/core/kinds.ts';
+import { CONFIG_KINDS } from '../../src/config/objects/kinds.ts';
 import { verifies } from '../requirements.ts';
 import { runCli } from './run-cli.ts';
+
+const COMMANDS = await withFlags(TABLE);
 
 const surface = COMMANDS.map((command) =>
   [
@@ -82,10 +86,19 @@ describe('command table', () => {
 
   it(verifies('cli.no-secret-flags', 'has no flag that takes a secret as its value'), () => {
     const suspicious = /key|secret|token|password|credential/;
-    // They take names of files and of secrets.
-    const harmless = new Set(['api-key-file', 'write-secret', 'key', 'secret-key', 'group-key']);
+    // Other values than names of secrets are refused (test/e2e/cli/create.test.ts).
+    const takesText = ({ type, value }: FlagSpec) => type !== 'boolean' && value !== 'env:NAME';
+    // They take names of files and of secrets, and numbers.
+    const harmless = new Set([
+      'api-key-file',
+      'write-secret',
+      'key',
+      'secret-key',
+      'group-key',
+      'max-output-tokens',
+    ]);
     for (const { name, flags = [] } of [...COMMANDS, { name: 'global', flags: GLOBAL_FLAGS }]) {
-      for (const flag of flags.filter(({ type }) => type !== 'boolean')) {
+      for (const flag of flags.filter(takesText)) {
         if (suspicious.test(flag.name))
           expect(harmless, `${name} --${flag.name}`).toContain(flag.name);
       }
@@ -130,6 +143,15 @@ describe('command table', () => {
     for (const { name, load } of COMMANDS) {
       if (name === 'start') continue;
       if (load !== undefined) expect((await load()).run, name).toBeTypeOf('function');
+    }
+  });
+
+  it('makes and changes objects of every kind that files declare', () => {
+    for (const { kind, collection } of CONFIG_KINDS) {
+      for (const verb of ['create', 'update']) {
+        const command = COMMANDS.find(({ name }) => name === `${collection} ${verb}`);
+        expect(command?.load, `${verb} of ${kind}`).toBeTypeOf('function');
+      }
     }
   });
 

@@ -72,15 +72,27 @@ models list
 models get acme/one
 models explain acme/one
 keys create new
+keys update new --scope everything
 keys list
 keys get new
 keys update new --rpm-cap 7 --label team=core
 keys rotate new --overlap 1h
 keys revoke new
+providers create made --kind mock
+providers create made --kind nowhere
+providers update made --enabled false
 providers list
 providers get acme
+models create acme/made --route made
+models add acme/made --strategy none
+models update acme/made --set routes[0].weight=2
+models update acme/made --set routes[0].weight=none
+apis create made --base-url https://made.example
+apis update made --methods GET
 apis list
 apis get weather
+organizations create made --spending-limit 5
+organizations update made --credit 5
 organizations list
 organizations get default
 usage
@@ -102,6 +114,13 @@ logout
 selftest --model acme/one
 agents list
 agents get agent
+agents create made --model acme/one
+agents update made --system brief
+services create made --agent made --protocols rest
+services update made --slug made
+schedules create made --cron @daily --agent made --message hello
+schedules create made --cron * --agent made --message hello
+schedules update made --paused true
 services list
 services get service
 services disable service
@@ -110,6 +129,7 @@ credentials list
 credentials get secret
 credentials create other --agent agent --scope-name shop --secret-key OTHER_TOKEN --value-stdin
 credentials rotate other --value-stdin
+credentials update other --weight 2
 credentials disable secret
 credentials enable secret
 credentials create new --agent agent --scope-name shop --secret-key token --value-file more.yaml

@@ -28,6 +28,13 @@ export const DIAGNOSTIC = record(
 export const INVALID = record({ diagnostics: list(DIAGNOSTIC) });
 export const VALID = record({ files: texts, diagnostics: list(DIAGNOSTIC) });
 
+/** Faults of one object that the command line gives. */
+export const FAULTY = record({
+  diagnostics: list(
+    record({ path: text, severity: words('error', 'warning'), message: text }, { hint: text }),
+  ),
+});
+
 const CHANGE = record({ path: text, field: text, old: anything, new: anything });
 const named = { kind: text, identity: text };
 

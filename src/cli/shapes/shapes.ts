@@ -4,6 +4,7 @@ import {
   DRIFT,
   DUMPED,
   EXPLANATION,
+  FAULTY,
   FINDINGS,
   INVALID,
   PLAN,
@@ -28,11 +29,13 @@ import {
   KEY,
   MODEL,
   MODEL_DETAILS,
+  MODEL_ENTRY,
   MODEL_ORDER,
   ORGANIZATION,
   PROVIDER,
   REQUEST,
   RUN,
+  SCHEDULE,
   SERVICE,
   SESSION,
   SKILL,
@@ -76,6 +79,14 @@ const VIEWS: Readonly<Record<KindWith<'list'>, Shape>> = {
   services: SERVICE,
   deployments: DEPLOYMENT,
 };
+/** `create` and `update` give the object, or the faults of what was given. */
+function written(
+  name: string,
+  view: Shape,
+  verbs: readonly string[] = ['create', 'update'],
+): Record<string, Shape> {
+  return Object.fromEntries(verbs.map((verb) => [`${name} ${verb}`, oneOf(view, FAULTY)]));
+}
 
 /** The `data` of each command's JSON document, by the words that call it. */
 export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
@@ -99,10 +110,18 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   'schema output': JSON_SCHEMA,
   chat: record({ id: text, choices: list(record({ message: record({ role: text }) })) }),
   'models get': MODEL_DETAILS,
+  ...written('models', MODEL_ENTRY),
   'models explain': MODEL_ORDER,
-  ...group('keys', KEY, ['update']),
+  ...written('keys', KEY, ['update']),
   'keys get': { allOf: [KEY, SPENDING, record({ organization_name: text })] },
   ...group('keys', { allOf: [KEY, record({ value: text })] }, ['create', 'rotate']),
+  ...written('providers', PROVIDER),
+  ...written('apis', API),
+  ...written('organizations', ORGANIZATION),
+  ...written('agents', AGENT),
+  ...written('services', SERVICE),
+  ...written('deployments', SCHEDULE),
+  ...written('credentials', CREDENTIAL, ['update']),
   'organizations get': { allOf: [ORGANIZATION, SPENDING] },
   usage: list(USAGE),
   account: record({

@@ -105,6 +105,15 @@ export const MODEL = record(
     ),
   },
 );
+/** A model as administrators see it. */
+export const MODEL_ENTRY = view('model', {
+  model_type: text,
+  enabled: flag,
+  strategy: text,
+  fallbacks: texts,
+  pricing: orNull(record({})),
+  routes: list(record({ provider: text, priority: number, weight: number, enabled: flag })),
+});
 export const MODEL_DETAILS = record({
   id: text,
   type: text,
@@ -133,6 +142,15 @@ export const SESSION = record({
 });
 export const EVENT = record({ id: text, type: text, processed_at: text });
 export const DEPLOYMENT = record({ id: text, name: text, status: text, created_at: text });
+/** A Schedule as administrators see it. */
+export const SCHEDULE = view('deployment', {
+  organization: text,
+  status: text,
+  paused: flag,
+  agent: orNull(record({ id: text })),
+  schedule: orNull(record({ expression: text, timezone: text })),
+  initial_events: list(record({ type: text })),
+});
 export const RUN = record({
   id: text,
   deployment_id: text,

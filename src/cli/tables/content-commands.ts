@@ -38,7 +38,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     name: 'credentials create',
     summary: 'Create a Credential',
     description:
-      'The value is sealed and never shown again. It is read from a file, stdin or the environment, never from the command line.',
+      'The value is sealed and never shown again. It is read from a file, stdin or the environment, never from the command line. With -o yaml, creates nothing and prints the YAML of gateway.yaml.',
     examples: [
       {
         command:
@@ -87,6 +87,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
       },
       ...VALUE_FLAGS,
     ],
+    formats: ['yaml'],
     load: () => import('../commands/agents/credentials-create.ts'),
   },
   updateCommand({

@@ -1,6 +1,6 @@
 import type { CommandSpec, FlagSpec } from '../command.ts';
 import { loadChange, loadList } from './plain-commands.ts';
-import { ID, IGNORE_NOT_FOUND, ORGANIZATION } from './shared-words.ts';
+import { ID, IGNORE_NOT_FOUND, OBJECT_FORMATS, ORGANIZATION } from './shared-words.ts';
 
 const NAME: FlagSpec = {
   name: 'name',
@@ -94,7 +94,8 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'keys create',
     summary: 'Create an API key and print its value once',
-    description: 'The value is printed on stdout once; afterwards only a hint of it is shown.',
+    description:
+      'The value is printed on stdout once; afterwards only a hint of it is shown. With -o yaml, creates no key and prints the YAML of gateway.yaml.',
     examples: [
       { command: 'gateway keys create my-app', note: 'A key for everything but admin' },
       {
@@ -104,6 +105,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     ],
     args: [{ name: 'name', description: 'Name of the key' }],
     flags: [NAME, ORGANIZATION, ...LIMITS],
+    formats: ['yaml'],
     load: () => import('../commands/account/keys-create.ts'),
   },
   {
@@ -126,7 +128,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     name: 'keys update',
     summary: 'Change the name, limits, expiry and labels of an API key',
     description:
-      'Only the given fields change. A key owned by a namespace of gateway.yaml needs --force, and the next apply may change it back. A revoked key is refused (exit 5).',
+      'Only the given fields change. A key owned by a namespace of gateway.yaml needs --force, and the next apply may change it back. A revoked key is refused (exit 5). With -o yaml, changes nothing and prints the YAML of gateway.yaml.',
     examples: [
       {
         command: 'gateway keys update ci --spending-limit-day 10 --rpm-cap 60',
@@ -166,6 +168,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
         description: 'Also change a key owned by a namespace',
       },
     ],
+    formats: OBJECT_FORMATS,
     load: () => import('../commands/account/keys-update.ts'),
   },
   {

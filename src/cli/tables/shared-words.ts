@@ -72,3 +72,6 @@ export const VALUE_FLAGS: readonly FlagSpec[] = [
     description: 'Environment variable that holds the value',
   },
 ];
+
+/** Formats of --output that show what was written, or in YAML what would declare it. */
+export const OBJECT_FORMATS = ['yaml', 'name', 'jsonpath=EXPR'] as const;

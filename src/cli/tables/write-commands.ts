@@ -1,11 +1,8 @@
 import type { KindName } from '../../config/objects/kinds.ts';
 import type { ArgSpec, CommandSpec, ExampleSpec, FlagSpec } from '../command.ts';
-import { ID } from './shared-words.ts';
+import { ID, OBJECT_FORMATS } from './shared-words.ts';
 
 const NAME: ArgSpec = { name: 'name', description: 'Name of the new one; -f may give it, too' };
-
-/** Formats of --output that show the object, or in YAML what would declare it. */
-const FORMATS = ['yaml', 'name', 'jsonpath=EXPR'] as const;
 
 /** Flags that give any field of an object. */
 const FIELDS: readonly FlagSpec[] = [
@@ -75,7 +72,7 @@ export function createCommand({ kind, group, one, create }: Omit<Written, 'updat
     examples: create,
     args: [NAME],
     flags: [...FIELDS, LABEL],
-    formats: FORMATS,
+    formats: OBJECT_FORMATS,
     loadFlags: () => loadFlags(kind, 'create'),
     load: async () => {
       const { createObject } = await import('../write/create-object.ts');
@@ -93,7 +90,7 @@ export function updateCommand({ kind, group, one, update }: Omit<Written, 'creat
     examples: update,
     args: [ID],
     flags: CHANGES,
-    formats: FORMATS,
+    formats: OBJECT_FORMATS,
     loadFlags: () => loadFlags(kind, 'update'),
     load: async () => {
       const { updateObject } = await import('../write/update-object.ts');

@@ -1,6 +1,6 @@
 import { findDeclared } from '../../config/actual/actual.ts';
 import { ownerName } from '../../config/actual/ownership.ts';
-import type { DesiredObject } from '../../config/objects/desired.ts';
+import type { DesiredObject, DesiredState } from '../../config/objects/desired.ts';
 import type { KindName } from '../../config/objects/kinds.ts';
 import { checkDangling, takenSlugs } from '../../config/plan/check-online.ts';
 import { planCreation } from '../../config/plan/plan-object.ts';
@@ -50,6 +50,15 @@ export async function createEntry(
   if (desired === undefined || object === undefined)
     return invalidObject(kind, diagnostics, context);
   if (context.format === 'yaml') return { data: toDocument(kind, changed.entry) };
+  return makeObject(object, desired, context);
+}
+
+async function makeObject(
+  object: DesiredObject,
+  desired: DesiredState,
+  context: CommandContext,
+): Promise<CommandResult> {
+  const { kind } = object;
   const client = await context.connect();
   const resources = readOnce(toResourceClient(client));
   const actual = await readAround(resources, desired, object.body);

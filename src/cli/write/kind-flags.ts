@@ -1,6 +1,7 @@
 import { kindOf, type KindName } from '../../config/objects/kinds.ts';
 import type { ShortFlag } from '../../resources/store/define-resource.ts';
 import type { FlagSpec } from '../command.ts';
+import { ORGANIZATION } from '../tables/shared-words.ts';
 import { formsOf, isScalar, membersOf, schemaOfKind, type Form } from './member-schema.ts';
 
 export type WriteVerb = 'create' | 'update';
@@ -27,7 +28,10 @@ export function flagsOfKind(kind: KindName, verb: WriteVerb): FieldFlag[] {
     .filter(([name]) => !LEFT_OUT.has(name))
     .filter(([name]) => verb === 'create' || !definition.immutable.includes(name))
     .flatMap(([name, schema]) => leafFlags([name], schema, definition.secrets.includes(name)));
-  return [...own, ...fields.filter(({ spec }) => !taken.has(spec.name))];
+  const others = fields.filter(({ spec }) => !taken.has(spec.name));
+  return [...own, ...others].map((flag) =>
+    flag.spec.name === ORGANIZATION.name ? { ...flag, spec: ORGANIZATION } : flag,
+  );
 }
 
 function toShort(name: string, short: ShortFlag): FieldFlag {

@@ -80,11 +80,12 @@ async function findObject(kind: KindName, { args, context }: CommandInput): Prom
   const { id, name, ...rest } = await findResource(client, sought, context.signal);
   const called = `${wordOf(collectionOf(kind))} ${oneLine(name)} (${id})`;
   const view = (await resources.list(kind)).find((one) => one.id === id);
-  const ended = rest['archived_at'] ?? rest['revoked_at'] ?? null;
+  const revoked = rest['revoked_at'] ?? null;
+  const ended = revoked ?? rest['archived_at'] ?? null;
   if (view !== undefined && ended === null) return { kind, view, called, resources };
   throw new CliError({
-    code: 'ended',
-    message: `${called} has ended and cannot be changed`,
+    code: revoked === null ? 'archived' : 'key_revoked',
+    message: `${called} is ${revoked === null ? 'archived' : 'revoked'} and cannot be changed`,
     hint: `\`gateway ${shownName(`${collectionOf(kind)} create`)}\` makes a new one`,
     exit: 'conflict',
   });

@@ -211,8 +211,8 @@ describe('gateway keys update', () => {
         labels: { team: 'core' },
       });
       const asInFile = await update('build --scope everything');
-      expect(asInFile).toMatchObject({ exitCode: 1, error: { status: 400 } });
-      expect(asInFile.error.message).toContain('scopes[0]');
+      expect(asInFile).toMatchObject({ exitCode: 3, error: { code: 'invalid_config' } });
+      expect(asInFile.data.diagnostics).toMatchObject([{ path: 'scopes[0]' }]);
       for (const wrong of [
         'build --rpm-cap 0',
         'build --spending-limit ten',

@@ -13,6 +13,10 @@ export const run: CommandRun = async ({ args, flags, context }) => {
     ...(organization !== undefined && { organization }),
     ...readKeyFields(flags, context.clock.now()),
   };
+  if (context.format === 'yaml') {
+    const { declareEntry } = await import('../../write/declare-entry.ts');
+    return declareEntry('key', body, context);
+  }
   const client = await context.connect();
   const key = await client.admin('keys').create(body, context.signal);
   context.output.note(`key ${oneLine(key.name)} (${key.id}) created; its value is shown only now`);

@@ -1,11 +1,9 @@
-import { isRecord } from '../../../client/http/guards.ts';
-import type { ResourceView } from '../../../client/admin.ts';
-import { oneLine } from '../../../core/printable.ts';
-import { CliError, usageError } from '../../cli-error.ts';
-import type { CommandRun, Flags } from '../../command.ts';
+import { usageError } from '../../cli-error.ts';
+import type { CommandInput } from '../../command.ts';
 import { readKeyFields, windowOf } from '../../keys/key-fields.ts';
 import { mergeLabels } from '../../resources/merge-labels.ts';
-import { refuseOwned } from '../../resources/refuse-owned.ts';
+import type { ChangedEntry, Entry } from '../../write/change-entry.ts';
+import { updateObject } from '../../write/update-object.ts';
 
 const FIELDS: Readonly<Record<string, string>> = {
   scopes: 'scopes',
@@ -15,60 +13,31 @@ const FIELDS: Readonly<Record<string, string>> = {
   'allowed-models': 'allowed_models',
 };
 
-export const run: CommandRun = async ({ args, flags, context }) => {
-  const given = readKeyFields(flags, context.clock.now());
-  const client = await context.connect();
-  const keys = client.admin('keys');
-  const key = await keys.get(args['id'] ?? '', context.signal);
-  const called = `key ${oneLine(key.name)} (${key.id})`;
-  if (typeof key['revoked_at'] === 'string') {
-    const message = `${called} was revoked at ${key['revoked_at']}; a revoked key is not changed`;
-    throw new CliError({
-      code: 'key_revoked',
-      message,
-      hint: '`gateway keys create` makes a new one',
-      exit: 'conflict',
-    });
-  }
-  const body = toChange(key, flags, given);
-  if (Object.keys(body).length === 0) {
-    throw usageError('nothing to change', 'gateway keys update --help lists the flags');
-  }
-  refuseOwned(key, { called, force: flags.on('force') });
-  const change = { ...body, expected_version: key.version };
-  const updated = await keys.update(key.id, change, context.signal);
-  const text = updated.version === key.version ? 'is so already' : 'is changed';
-  return { data: updated, text: `key ${oneLine(updated.name)} (${key.id}) ${text}` };
-};
+export const run = updateObject('key', async (before, input) => changed(before, input));
 
-function toChange(
-  key: ResourceView,
-  flags: Flags,
-  { spending_limit: limits, ...given }: Record<string, unknown>,
-): Record<string, unknown> {
-  const cleared = flags.list('clear');
+function changed(before: Entry, { flags, context }: CommandInput): ChangedEntry {
+  const { spending_limit: limits = {}, ...fields } = readKeyFields(flags, context.clock.now());
   const name = flags.text('name');
-  const labels = mergeLabels(key.labels, flags.list('label'));
-  const spending = new Map(
-    Object.entries(isRecord(key['spending_limit']) ? key['spending_limit'] : {}),
+  const labels = mergeLabels(
+    (before['labels'] ?? {}) as Record<string, string>,
+    flags.list('label'),
   );
-  const none: Record<string, null> = {};
-  for (const flag of cleared) {
-    const [field, window] = [FIELDS[flag], windowOf(flag)];
-    if (field !== undefined) none[field] = null;
-    else if (window !== undefined) spending.delete(window);
-  }
-  const both = Object.keys(given).find((field) => field in none);
-  if (both !== undefined) throw usageError(`${both} is both set and cleared`);
-  for (const [window, amount] of Object.entries(limits ?? {})) spending.set(window, amount);
-  const changesSpending = limits !== undefined || cleared.some((flag) => windowOf(flag));
+  const cleared = flags.list('clear');
+  const said: Entry = { ...(name !== undefined && { name }), ...fields, ...(labels && { labels }) };
+  const gone = cleared.flatMap((flag) => FIELDS[flag] ?? []);
+  const both = gone.find((field) => field in said);
+  if (both !== undefined) throw usageError(`${both} is both given and cleared`);
+  const spending = new Map(Object.entries((before['spending_limit'] ?? {}) as object));
+  for (const flag of cleared) spending.delete(windowOf(flag) ?? '');
+  for (const [window, amount] of Object.entries(limits as object)) spending.set(window, amount);
+  const changesSpending =
+    Object.keys(limits as object).length > 0 || cleared.some((flag) => windowOf(flag));
+  if (changesSpending && spending.size > 0) said['spending_limit'] = Object.fromEntries(spending);
+  else if (changesSpending) gone.push('spending_limit');
+  const kept = Object.entries(before).filter(([field]) => !gone.includes(field));
   return {
-    ...(name !== undefined && { name }),
-    ...given,
-    ...none,
-    ...(changesSpending && {
-      spending_limit: spending.size === 0 ? null : Object.fromEntries(spending),
-    }),
-    ...(labels && { labels }),
+    entry: { ...Object.fromEntries(kept), ...said },
+    given: new Set([...Object.keys(said), ...gone]),
+    directory: context.io.cwd,
   };
 }

@@ -2,14 +2,16 @@ import { isSecretName } from '../../../runtime/process/secret-name.ts';
 import { oneLine } from '../../../core/printable.ts';
 import { isHeaderName } from '../../../runtime/tools/tool-credentials.ts';
 import { usageError } from '../../cli-error.ts';
-import type { CommandRun, Flags } from '../../command.ts';
+import type { CommandInput, CommandResult, CommandRun, Flags } from '../../command.ts';
 import { findResource } from '../../resources/find-resource.ts';
 import { readSecretValue } from '../../input/secret-value.ts';
 
 const REQUIRED = ['agent', 'scope-name', 'secret-key'] as const;
 
-export const run: CommandRun = async ({ args, flags, context }) => {
+export const run: CommandRun = async (input) => {
+  const { args, flags, context } = input;
   const [agent, scopeName, secretKey] = REQUIRED.map((name) => required(flags, name));
+  if (context.format === 'yaml') return declared(input);
   const value = await readSecretValue(flags, context);
   const client = await context.connect();
   const { signal } = context;
@@ -35,6 +37,30 @@ export const run: CommandRun = async ({ args, flags, context }) => {
     text: `credential ${oneLine(name)} (${id}) created: ${String(made['value_hint'])}`,
   };
 };
+
+/** The same as a file says it: the value is named there, and the one of stdin by a variable to set. */
+async function declared({ args, flags, context }: CommandInput): Promise<CommandResult> {
+  const { declareEntry } = await import('../../write/declare-entry.ts');
+  const [agent, scopeName, secretKey] = REQUIRED.map((name) => required(flags, name));
+  const name = args['name'] ?? `${scopeName}:${secretKey}`;
+  const file = flags.text('value-file');
+  const variable = flags.text('value-env') ?? toVariable(`credential ${name} value`);
+  const entry = {
+    name,
+    agent_id: agent,
+    scope: flags.text('scope') ?? 'mcp',
+    scope_name: scopeName,
+    secret_key: secretKey,
+    group_key: flags.text('group-key'),
+    weight: flags.number('weight'),
+    value: file === undefined ? `\${secret:env:${variable}}` : `\${secret:file:${file}}`,
+  };
+  return declareEntry('credential', entry, context);
+}
+
+function toVariable(words: string): string {
+  return words.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
+}
 
 function required(flags: Flags, name: string): string {
   const value = flags.text(name);

@@ -1,0 +1,355 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { runCli, type CliRun } from '../../cli/run-cli.ts';
+import { verifies } from '../../requirements.ts';
+import { adminEnv, runBinary } from '../../support/binary.ts';
+import type { BinaryRun } from '../../support/binary.ts';
+import { startGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+
+/** Value behind `env:UPSTREAM_KEY`; no output may have it. */
+const SECRET = 'upstream-secret-value';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+function cli(...argv: string[]): Promise<BinaryRun> {
+  const env = { ...adminEnv(gateway), UPSTREAM_KEY: SECRET };
+  return runBinary([...argv, '--yes'], { cwd: gateway.directory, env });
+}
+
+/** The same in this process. */
+function quick(...argv: string[]): Promise<CliRun> {
+  const env = { ...adminEnv(gateway), UPSTREAM_KEY: SECRET };
+  return runCli([...argv, '--yes'], { cwd: gateway.directory, env });
+}
+
+async function view(collection: string, name: string): Promise<any> {
+  const { body } = await gateway.admin('GET', `/admin/v1/${collection}?limit=100`);
+  return body.data.find((one: { name: string }) => one.name === name);
+}
+
+/** Command lines that make one object each, in an order in which they can refer to each other. */
+const MADE: readonly (readonly [string, readonly string[]])[] = [
+  ['organizations', ['research', '--spending-limit.month', '500', '--label', 'team=core']],
+  [
+    'providers',
+    ['echo', '--kind', 'mock', '--api-key', 'env:UPSTREAM_KEY', '--timeouts.idle', '90s'],
+  ],
+  ['models', ['acme/fast', '--route', 'echo', '--route', 'echo=slow', '--pricing.input', '0.25']],
+  [
+    'apis',
+    ['weather', '--base-url', 'https://weather.example', '--methods', 'GET', '--enabled', 'false'],
+  ],
+  ['agents', ['helper', '--model', 'acme/fast', '--system', 'Be brief.', '--metadata', 'a=b']],
+  ['services', ['Helper', '--slug', 'helper', '--agent', 'helper', '--protocols', 'rest']],
+  ['schedules', ['report', '--cron', '0 7 * * 1-5', '--agent', 'helper', '--message', 'Write it.']],
+];
+
+interface Fault {
+  path: string;
+  severity: string;
+  message: string;
+  hint?: string;
+}
+
+const byPath = (a: Fault, b: Fault): number => (a.path < b.path ? -1 : 1);
+
+const MESSAGE = { type: 'user.message', content: [{ type: 'text', text: 'x' }] };
+
+/** Flags with a fault, and the entry of a file that has the same. */
+const FAULTY: readonly (readonly [string, readonly string[], object])[] = [
+  ['models', ['--strategy', 'fast'], { strategy: 'fast' }],
+  ['models', ['--context-window', 'many'], { context_window: 'many' }],
+  ['models', ['--set', 'contxt_window=5'], { contxt_window: 5 }],
+  ['models', ['--enabled', 'yes'], { enabled: 'yes' }],
+  [
+    'models',
+    ['--route', 'echo', '--set', 'routes[0].wieght=5'],
+    { routes: [{ provider: 'echo', wieght: 5 }] },
+  ],
+  ['providers', [], {}],
+  ['providers', ['--kind', 'opnai'], { type: 'opnai' }],
+  ['providers', ['--kind', 'mock', '--set', 'mock.x=1'], { type: 'mock', mock: { x: 1 } }],
+  ['apis', ['--base-url', 'nowhere'], { base_url: 'nowhere' }],
+  ['organizations', ['--spending-limit', 'much'], { spending_limit: 'much' }],
+  [
+    'deployments',
+    ['--cron', 'daily', '--runtime.model', 'acme/fast', '--message', 'x'],
+    {
+      schedule: { type: 'cron', expression: 'daily', timezone: 'UTC' },
+      runtime: { model: 'acme/fast' },
+      initial_events: [MESSAGE],
+    },
+  ],
+];
+
+describe('create', () => {
+  it.each(MADE)(
+    verifies(
+      'cli.create.from-flags',
+      'cli.create.print-yaml',
+      '%s makes what its -o yaml declares: a plan of that shows no change',
+    ),
+    async (group, words) => {
+      const printed = await cli(group, 'create', ...words, '-o', 'yaml');
+      expect(printed, printed.stderr).toMatchObject({ code: 0 });
+      const collection = group === 'schedules' ? 'deployments' : group;
+      expect(Object.keys(parse(printed.stdout))).toEqual(['version', collection]);
+      expect(await view(collection, words[0] ?? '')).toBeUndefined();
+
+      const made = await cli(group, 'create', ...words, '-o', 'json');
+      expect(made, made.stderr).toMatchObject({ code: 0 });
+      expect(made.stdout + made.stderr + printed.stdout).not.toContain(SECRET);
+      expect(made.json().data.labels).not.toHaveProperty('gateway/namespace');
+      await writeFile(join(gateway.directory, 'made.yaml'), printed.stdout);
+      const plan = await cli('plan', '-f', 'made.yaml', '--exit-code', '-o', 'json');
+      expect(plan.json().data.summary, plan.stdout).toMatchObject({ total: 0, none: 1 });
+      expect(plan.code).toBe(0);
+
+      const again = await cli(group, 'add', ...words);
+      expect([again.code, again.stdout]).toEqual([5, '']);
+      expect(again.stderr).toMatch(
+        new RegExp(`${words[0]} exists already .*\n.*gateway ${group} update`),
+      );
+    },
+  );
+
+  it('fills in what the short flags stand for', async () => {
+    expect(await view('models', 'acme/fast')).toMatchObject({
+      routes: [{ provider: 'echo' }, { provider: 'echo', upstream_model: 'slow' }],
+      pricing: { input: '0.25' },
+    });
+    expect(await view('deployments', 'report')).toMatchObject({
+      schedule: { type: 'cron', expression: '0 7 * * 1-5', timezone: 'UTC' },
+      initial_events: [{ type: 'user.message', content: [{ type: 'text', text: 'Write it.' }] }],
+      agent: { id: (await view('agents', 'helper')).id },
+    });
+    const answer = await gateway.chat('acme/fast');
+    expect(answer.status).toBe(200);
+  });
+
+  it.each(FAULTY)(
+    verifies(
+      'cli.create.from-flags',
+      '%s create a %j tells what validate tells of the file, and makes nothing',
+    ),
+    async (group, words, entry) => {
+      const tree = { version: 1, [group]: [{ name: 'a', ...entry }] };
+      await writeFile(join(gateway.directory, 'same.yaml'), stringify(tree));
+      const file = await quick('validate', '-f', 'same.yaml', '-o', 'json');
+      const expected = file.json().data.diagnostics.map((one: Fault) => ({
+        ...(one.hint !== undefined && { hint: one.hint }),
+        message: one.message,
+        path: one.path.replace(`${group}[0].`, ''),
+        severity: one.severity,
+      }));
+      expect(expected).not.toEqual([]);
+      const refused = await quick(group, 'create', 'a', ...words, '-o', 'json');
+      expect([refused.code, file.code]).toEqual([3, 3]);
+      expect(refused.json().data.diagnostics.toSorted(byPath)).toEqual(expected.toSorted(byPath));
+      const [{ path, message, hint = '' }] = expected;
+      const shown = await quick(group, 'create', 'a', ...words);
+      expect([shown.code, shown.stdout]).toEqual([3, '']);
+      expect(shown.stderr).toContain(`error: ${path}: ${message}`);
+      expect(shown.stderr).toContain(hint);
+      expect((await quick(group, 'create', 'a', ...words, '-o', 'yaml')).stdout).toBe('');
+      expect(await view(group, 'a')).toBeUndefined();
+    },
+  );
+
+  it.each([
+    ['models', ['--route', 'ehco'], 'routes[0].provider: no provider is named ehco', 'echo'],
+    ['services', ['--protocols', 'rest', '--agent', 'hleper'], 'no agent is named hleper', ''],
+  ])(
+    verifies('cli.create.from-flags', '%s create %j refuses names that nothing has'),
+    async (group, words, message, hint) => {
+      const refused = await quick(group, 'create', 'a', ...words);
+      expect([refused.code, refused.stdout], refused.stderr).toEqual([3, '']);
+      expect(refused.stderr).toContain(message);
+      expect(refused.stderr).toContain(hint);
+      expect(await view(group, 'a')).toBeUndefined();
+    },
+  );
+
+  it.each([
+    [['models', 'create'], 'the model needs a name'],
+    [['models', 'create', 'a', '--set', 'routes'], '--set must be PATH=VALUE'],
+    [['models', 'create', 'a', '--set', '..=1'], 'no path'],
+    [['models', 'create', 'a', '--set', '__proto__.x=1'], 'no path'],
+    [['models', 'create', 'a', '--set', 'routes[3].provider=echo'], 'the list has 0 items'],
+    [['models', 'create', 'a', '--set', 'lifecycle.protected=true'], 'gateway.yaml alone'],
+    [['models', 'create', 'a', '--routes', '[{'], '--routes cannot be read as YAML'],
+    [['models', 'create', 'a', '-f', 'absent.yaml'], 'absent.yaml cannot be read'],
+    [['models', 'create', 'a', '--rout', 'echo'], "unknown option '--rout'"],
+    [['models', 'update', 'acme/fast'], 'nothing is to be changed'],
+    [['providers', 'create', 'a', '--kind', 'mock', '--headers', 'x'], 'must be KEY=VALUE'],
+  ])('takes %j for a mistake of the command line', async (words, message) => {
+    const refused = await quick(...words);
+    expect([refused.code, refused.stdout], refused.stderr).toEqual([64, '']);
+    expect(refused.stderr).toContain(message);
+  });
+
+  it('takes the name of a secret and never its value', async () => {
+    const words = ['create', 'a', '--kind', 'mock', '--api-key'];
+    const refused = await quick('providers', ...words, SECRET);
+    expect(refused.code).toBe(64);
+    expect(refused.stderr).toContain('never its value');
+    expect(refused.stderr).not.toContain(SECRET);
+    const unset = await quick('providers', ...words, 'env:NO_SUCH_KEY');
+    expect(unset.code).toBe(3);
+    expect(unset.stderr).toContain('NO_SUCH_KEY is not set');
+    expect(await view('providers', 'a')).toBeUndefined();
+  });
+
+  it('takes a body of fields, or a document as -o yaml prints it; flags win', async () => {
+    await writeFile(
+      join(gateway.directory, 'body.yaml'),
+      'routes: [{ provider: echo }]\ntype: image\n',
+    );
+    const words = ['models', 'create', 'acme/body', '-f', 'body.yaml', '--type', 'llm'];
+    const printed = await quick(...words, '-o', 'yaml');
+    expect(parse(printed.stdout)).toEqual({
+      version: 1,
+      models: [{ name: 'acme/body', routes: [{ provider: 'echo' }], type: 'llm' }],
+    });
+    await writeFile(join(gateway.directory, 'document.yaml'), printed.stdout);
+    expect(await quick('models', 'create', '-f', 'document.yaml')).toMatchObject({ code: 0 });
+    expect(await view('models', 'acme/body')).toMatchObject({ model_type: 'llm' });
+    const other = await quick('models', 'create', 'acme/other', '-f', 'document.yaml');
+    expect(other).toMatchObject({ code: 64 });
+  });
+});
+
+/** Command lines that change what was made above. */
+const CHANGED: readonly (readonly [string, readonly string[], object])[] = [
+  [
+    'organizations',
+    ['research', '--credit', '100', '--label', 'team-'],
+    { credit: '100.00', labels: {} },
+  ],
+  ['providers', ['echo', '--set', 'headers["x-one"]=1'], { headers: { 'x-one': '1' } }],
+  ['models', ['acme/fast', '--set', 'routes[1].weight=3', '--clear', 'pricing'], { pricing: null }],
+  ['apis', ['weather', '--enabled', 'true', '--paths', '/now'], { enabled: true, paths: ['/now'] }],
+  ['agents', ['helper', '--model.effort', 'high'], {}],
+  [
+    'services',
+    ['Helper', '--protocols', 'rest', '--protocols', 'mcp'],
+    { protocols: ['rest', 'mcp'] },
+  ],
+  ['schedules', ['report', '--cron', '30 6 * * *'], {}],
+];
+
+describe('update', () => {
+  it.each(CHANGED)(
+    verifies(
+      'cli.create.from-flags',
+      'cli.create.print-yaml',
+      '%s changes what is named alone, as its -o yaml declares',
+    ),
+    async (group, words, expected) => {
+      const collection = group === 'schedules' ? 'deployments' : group;
+      const name = words[0] ?? '';
+      const before = await view(collection, name);
+      const printed = await cli(group, 'update', ...words, '-o', 'yaml');
+      expect(printed, printed.stderr).toMatchObject({ code: 0 });
+      expect(await view(collection, name)).toEqual(before);
+      const changed = await cli(group, 'update', ...words);
+      expect(changed, changed.stderr).toMatchObject({ code: 0 });
+      expect(changed.stdout).toMatch(/ is changed$/);
+      const after = await view(collection, name);
+      expect(after).toMatchObject(expected);
+      expect(after.version).toBe(before.version + 1);
+      await writeFile(join(gateway.directory, 'changed.yaml'), printed.stdout);
+      const env = await cli('plan', '-f', 'changed.yaml', '-o', 'json');
+      expect(env.json().data.summary, env.stdout).toMatchObject({ total: 0, none: 1 });
+      const again = await cli(group, 'update', ...words);
+      expect(again.stdout).toMatch(/ is so already$/);
+      expect((await view(collection, name)).version).toBe(after.version);
+    },
+  );
+
+  it('keeps what is not named', async () => {
+    expect(await view('models', 'acme/fast')).toMatchObject({
+      routes: [{ provider: 'echo' }, { provider: 'echo', upstream_model: 'slow', weight: 3 }],
+    });
+    expect(await view('providers', 'echo')).toMatchObject({ api_key_configured: true });
+    const { model } = await view('agents', 'helper');
+    expect(model).toMatchObject({ id: 'acme/fast', effort: { type: 'high' } });
+  });
+
+  it('renames, and tells of what is not there', async () => {
+    expect(await quick('models', 'update', 'acme/body', '--name', 'acme/renamed')).toMatchObject({
+      code: 0,
+    });
+    expect(await view('models', 'acme/body')).toBeUndefined();
+    const absent = await quick('models', 'update', 'acme/body', '--type', 'llm');
+    expect(absent.code).toBe(1);
+    expect(absent.stderr).toContain('there is no model "acme/body"');
+  });
+
+  it('refuses faults as a file is refused, and changes nothing', async () => {
+    const before = await view('models', 'acme/fast');
+    const refused = await quick(
+      'models',
+      'update',
+      'acme/fast',
+      '--set',
+      'routes[0].provider=ehco',
+    );
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toMatch(
+      /routes\[0\]\.provider: no provider is named ehco\n +hint: .*echo/,
+    );
+    expect(await view('models', 'acme/fast')).toEqual(before);
+  });
+
+  it(
+    verifies(
+      'cli.create.from-flags',
+      'changes what a namespace owns with --force alone, and says whose it is',
+    ),
+    async () => {
+      const owned = {
+        version: 1,
+        namespace: 'team',
+        providers: [{ name: 'owned', type: 'mock' }],
+        agents: [{ name: 'owned', model: 'acme/fast' }],
+      };
+      await writeFile(join(gateway.directory, 'team.yaml'), stringify(owned));
+      expect(await cli('apply', '-f', 'team.yaml')).toMatchObject({ code: 0 });
+      const change = ['providers', 'update', 'owned', '--header-spelling', 'native'];
+      const label = { labels: { 'gateway/namespace': 'team' } };
+      const before = await view('providers', 'owned');
+      expect(before).toMatchObject(label);
+      const refused = await cli(...change);
+      expect([refused.code, refused.stdout]).toEqual([5, '']);
+      expect(refused.stderr).toMatch(/provider owned .* belongs to the namespace team\n.*--force/);
+      expect(await view('providers', 'owned')).toEqual(before);
+      // The inventory knows it when somebody took the label away.
+      await gateway.admin('PATCH', `/admin/v1/providers/${before.id}`, { labels: {} });
+      const again = await cli(...change);
+      expect(again.code).toBe(5);
+      expect(again.stderr).toContain('belongs to the namespace team');
+      expect(await cli(...change, '--label', 'by=hand', '--force')).toMatchObject({ code: 0 });
+      expect(await view('providers', 'owned')).toMatchObject({ header_spelling: 'native' });
+      const forced = [
+        'agents',
+        'update',
+        'owned',
+        '--system',
+        'x',
+        '--label',
+        'by=hand',
+        '--force',
+      ];
+      expect(await cli(...forced)).toMatchObject({ code: 0 });
+      expect((await view('agents', 'owned')).labels).toMatchObject({ ...label.labels, by: 'hand' });
+    },
+  );
+});
