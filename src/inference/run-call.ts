@@ -62,7 +62,8 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
       return result;
     }
     const hasActed = result.error.retry === false;
-    // What may be billed already is not asked for a second time (requirement routing.non-idempotent-no-retry).
+    // A call that may be billed already is not made a second time (requirement
+    // routing.non-idempotent-no-retry).
     if (hasActed && !call.repeatable) throw result.error;
     mayHaveActed ||= hasActed;
     if (result.action === 'fatal') throw told(result.error, mayHaveActed);

@@ -174,7 +174,7 @@ function toConfigKind(
     description: definition.description,
     definition,
     entry: definition.fields.extend({
-      // What declarations know an object by, also where the API has a default.
+      // Declarations know an object by these members, also where the API has a default.
       ...(definition.fields.shape['name']?.safeParse(undefined).success && { name }),
       id: z
         .string()
