@@ -27,13 +27,14 @@ const ENTRIES = {
  */
 const GROUPS = {
   version: ['cli/package-version'],
-  commands: ['cli/all-commands', 'cli/command', 'cli/global-flags', 'cli/style'],
+  commands: ['cli/all-commands', 'cli/command', 'cli/global-flags', 'cli/load-flags', 'cli/style'],
   core: [
     'cli/cli-error',
     'client/client-error',
     'core/duration',
     'core/errors',
     'core/json/value',
+    'core/kinds',
     'core/printable',
   ],
   'command-line': [

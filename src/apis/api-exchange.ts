@@ -1,21 +1,14 @@
 import { Buffer } from 'node:buffer';
 import type { Clock } from '../core/time/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
-import type { ActiveExchange, ActiveExchanges } from '../inference/active-exchanges.ts';
-import { createRelay } from '../inference/relay.ts';
+import type { ActiveExchanges } from '../inference/active-exchanges.ts';
 import type { Relay } from '../inference/relay.ts';
 import type { ClientConnection, PipeableBody } from '../inference/types.ts';
 import { WAITING } from '../inference/failures.ts';
-import { Watchdog } from '../inference/watchdog.ts';
+import { UpstreamStream } from '../inference/upstream-stream.ts';
 import type { Lapse } from '../inference/watchdog.ts';
 import type { Timeouts } from '../routing/catalog.ts';
-import type {
-  RefusedAnswer,
-  UpstreamCall,
-  UpstreamError,
-  UpstreamHeaders,
-  UpstreamSink,
-} from '../upstream/transport.ts';
+import type { RefusedAnswer, UpstreamError, UpstreamHeaders } from '../upstream/transport.ts';
 import { hasNoBody, refusalOf } from './response-head.ts';
 
 /** Bytes are passed as they are: nothing may come between two of them. */
@@ -26,11 +19,11 @@ export const CLIENT_GONE = 'client_gone';
 
 /** Failure of a call, before or behind the head of the answer. */
 export interface ApiFailure {
-  /** For the record: `status_503`, `connect`, `timeout_idle`, `client_gone` … */
+  /** Name in the record: `status_503`, `connect`, `timeout_idle`, `client_gone` … */
   readonly reason: string;
-  /** Error for the client where it can still be sent. */
+  /** Error for the client, where it still can be told. */
   readonly error: GatewayError;
-  /** Status of the API, or null where none arrived. */
+  /** Status of the API; null where none arrived. */
   readonly status: number | null;
   /** True where no connection could be made, so that nothing of the request was sent. */
   readonly isUnsent: boolean;
@@ -71,93 +64,57 @@ export interface ApiExchangeOptions {
   resolve(result: ApiAnswer | ApiFailure): void;
 }
 
-type Phase = 'head' | 'bodiless' | 'body' | 'over';
+type Phase = 'head' | 'bodiless' | 'body';
 
 /**
  * One call on its way, as the transport's sink: decides by the head, then passes bytes on as fast as
  * the client takes them. Decides exactly once (`resolve`) and ends exactly once.
  */
-export class ApiExchange implements UpstreamSink, ActiveExchange {
-  slot: number | undefined;
+export class ApiExchange extends UpstreamStream {
   readonly #options: ApiExchangeOptions;
-  readonly #relay: Relay;
-  readonly #watchdog: Watchdog;
-  readonly #forgetClient: () => void;
   #phase: Phase = 'head';
   #status: number | null = null;
   #headers: UpstreamHeaders = {};
-  #upstream: UpstreamCall | undefined;
-  #isSent = false;
   #end: ((end: ApiEnd) => void) | undefined;
   /** Bytes that the head still promises; NaN where it does not say. */
   #left = Number.NaN;
   #lastBytes: Buffer | undefined;
 
   constructor(options: ApiExchangeOptions) {
-    const { clock, client, timeouts, deadline, active } = options;
+    const { timeouts, deadline: callDeadline } = options;
+    super({ ...options, beforeCommitMs: timeouts.wholeAnswer, callDeadline });
     this.#options = options;
-    this.#relay = createRelay({
-      clock,
-      keepAlive: NO_KEEP_ALIVE,
-      onDrain: () => this.#pause(false),
-    });
-    this.#watchdog = new Watchdog({
-      clock,
-      timeouts,
-      minThroughput: undefined,
-      beforeCommitMs: timeouts.wholeAnswer,
-      callDeadline: deadline,
-      onLapse: (lapse) => this.#lapse(lapse),
-    });
-    this.#forgetClient = client.onGone(() => this.giveUp());
-    active.add(this);
   }
 
-  /** Hands over the transport's handle; an exchange that is over by then closes it. */
-  attach(upstream: UpstreamCall): void {
-    this.#upstream = upstream;
-    if (this.#phase === 'over') upstream.abort();
-    else if (upstream.isWaiting) this.#watchdog.waiting();
-    else this.#isSent = true;
-  }
-
-  onPlace(): void {
-    this.#isSent = true;
-    this.#watchdog.placed();
-  }
-
-  onHead(status: number, headers: UpstreamHeaders): void {
-    if (this.#phase !== 'head') return;
+  protected override answered(status: number, headers: UpstreamHeaders): void {
     this.#status = status;
     this.#headers = headers;
     const refusal = refusalOf(status);
     if (refusal) return this.#fail(`status_${status}`, refusal);
-    this.#watchdog.committed();
+    this.commit(NO_KEEP_ALIVE);
     this.#options.onHead(status, headers);
     this.#left = Number.parseInt(String(headers['content-length']), 10);
     if (hasNoBody(status)) this.#phase = 'bodiless';
-    else this.#commit();
+    else this.#resolve();
   }
 
-  onData(chunk: Buffer): void {
+  protected override received(chunk: Buffer): void {
     if (this.#phase !== 'body') return;
-    this.#watchdog.fed(chunk.length);
     this.#options.onData(chunk);
     this.#left -= chunk.length;
     // The client takes an answer for whole as soon as it has all that its head promised.
     if (this.#left === 0) this.#lastBytes = chunk;
-    else if (!this.#relay.write(chunk)) this.#pause(true);
+    else this.pass(chunk);
   }
 
-  onEnd(): void {
-    if (this.#phase === 'over' || this.#phase === 'head') return;
-    if (this.#phase === 'bodiless') this.#commit();
-    this.#close();
-    this.#end?.({ failure: undefined, finish: () => this.#relay.end(this.#lastBytes) });
+  protected override finished(): void {
+    if (this.#phase === 'head') return;
+    if (this.#phase === 'bodiless') this.#resolve();
+    this.close();
+    this.#end?.({ failure: undefined, finish: () => this.relay?.end(this.#lastBytes) });
   }
 
-  onError(error: UpstreamError): void {
-    if (this.#phase === 'over') return;
+  protected override failed(error: UpstreamError): void {
     if (error.kind === 'waiting')
       return this.#fail(WAITING, new GatewayError('no_route_succeeded'));
     if (error.answer) return this.#refuseCoded(error.answer);
@@ -168,6 +125,21 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
     this.#fail(error.kind, told, isUnsent);
   }
 
+  protected override lapsed(lapse: Lapse): void {
+    if (this.isWaiting) return this.#fail(WAITING, new GatewayError('no_route_succeeded'));
+    this.#fail(lapse, new GatewayError('upstream_timeout', this.#retry()));
+  }
+
+  protected override clientLeft(): void {
+    const message = 'the client closed the connection';
+    const reason = this.isWaiting ? WAITING : CLIENT_GONE;
+    this.#fail(reason, new GatewayError('upstream_interrupted', { message }));
+  }
+
+  protected override stopped(): void {
+    this.#fail('shutting_down', new GatewayError('shutting_down', this.#retry()));
+  }
+
   /** An answer that has to be read came in a content coding that was not asked for. */
   #refuseCoded({ status }: RefusedAnswer): void {
     this.#status = status;
@@ -176,12 +148,7 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
     this.#fail('encoding_not_offered', refusalOf(status) ?? told);
   }
 
-  /** The gateway stops. */
-  shutDown(): void {
-    this.#fail('shutting_down', new GatewayError('shutting_down', this.#retry()));
-  }
-
-  #commit(): void {
+  #resolve(): void {
     this.#phase = 'body';
     const ended = new Promise<ApiEnd>((resolve) => {
       this.#end = resolve;
@@ -189,52 +156,23 @@ export class ApiExchange implements UpstreamSink, ActiveExchange {
     this.#options.resolve({
       status: this.#status as number,
       headers: this.#headers,
-      body: this.#relay.body,
+      body: (this.relay as Relay).body,
       ended,
       abort: () => this.giveUp(),
     });
   }
 
-  /** Nobody waits for the answer any more. */
-  giveUp(): void {
-    const message = 'the client closed the connection';
-    const reason = this.#isSent ? CLIENT_GONE : WAITING;
-    this.#fail(reason, new GatewayError('upstream_interrupted', { message }));
-  }
-
-  #lapse(lapse: Lapse): void {
-    if (!this.#isSent) return this.#fail(WAITING, new GatewayError('no_route_succeeded'));
-    this.#fail(lapse, new GatewayError('upstream_timeout', this.#retry()));
-  }
-
   #fail(reason: string, error: GatewayError, isUnsent = false): void {
-    if (this.#phase === 'over') return;
-    const isCommitted = this.#phase === 'body';
-    this.#close();
-    this.#upstream?.abort();
+    this.abort();
     const failure = { reason, error: toGatewayError(error), status: this.#status, isUnsent };
-    if (!isCommitted) return this.#options.resolve(failure);
-    this.#relay.body.destroy();
+    if (this.#phase !== 'body') return this.#options.resolve(failure);
+    this.relay?.body.destroy();
     if (reason !== CLIENT_GONE) this.#options.onBroken(failure);
     this.#end?.({ failure, finish: () => undefined });
   }
 
-  /** Forbids to repeat a call that may have taken effect. */
+  /** Forbids clients to repeat unasked what may have taken effect. */
   #retry(): { retry?: false } {
     return this.#options.isSafe ? {} : { retry: false };
-  }
-
-  #pause(on: boolean): void {
-    if (this.#phase === 'over') return;
-    this.#watchdog.paused(on);
-    if (on) this.#upstream?.pause();
-    else this.#upstream?.resume();
-  }
-
-  #close(): void {
-    this.#phase = 'over';
-    this.#watchdog.stop();
-    this.#options.active.delete(this);
-    this.#forgetClient();
   }
 }

@@ -4,13 +4,12 @@ import { createStorage } from 'unstorage';
 import type { Clock, Timer } from '../core/time/clock.ts';
 import { gatherBody, sliceBody } from '../core/memory/spooled-body.ts';
 import type { SpooledBody } from '../core/memory/spooled-body.ts';
-import { loadDriver } from '../store/load-driver.ts';
+import { loadDriver } from '../store/unstorage/load-driver.ts';
+import { isFileDriver } from '../store/unstorage/file-drivers.ts';
 import type { StoreConfig } from '../store/store-config.ts';
 
 /** In pieces, so that a range of a long film does not bring the whole of it into memory. */
 const PIECE_BYTES = 4 * 1024 * 1024;
-/** They would let everybody on the machine read what they write. */
-const FILE_DRIVERS: ReadonlySet<string> = new Set(['fs', 'fs-lite', 'fsLite']);
 /** For one piece; drivers know no bound of their own. */
 const TIMEOUT_MS = 60_000;
 
@@ -47,7 +46,8 @@ export async function openMediaMount(config: StoreConfig, clock: Clock): Promise
   };
   return {
     async write(id, content) {
-      if (config.path !== undefined && FILE_DRIVERS.has(config.driver))
+      // They would let everybody on the machine read what they write.
+      if (config.path !== undefined && isFileDriver(config.driver))
         await mkdir(config.path, { recursive: true, mode: 0o700 });
       for (const index of piecesOf(content.length)) {
         const start = index * PIECE_BYTES;

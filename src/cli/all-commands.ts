@@ -1,5 +1,6 @@
 import { findCommand, type CommandSpec } from './command.ts';
 import { COMMANDS } from './commands.ts';
+import { withFlagsFor } from './grammar/load-flags.ts';
 import type { CliIo } from './io.ts';
 import { findPluginsFolder } from './plugins/plugins-folder.ts';
 
@@ -21,7 +22,7 @@ export async function commandsFor({
     own.filter((word) => !word.startsWith('-')),
   )?.command;
   const isBuiltin = command?.load !== undefined && !ABOUT_COMMANDS.has(command.name);
-  return isBuiltin ? COMMANDS : allCommands(env);
+  return withFlagsFor(isBuiltin ? COMMANDS : await allCommands(env), argv);
 }
 
 /** The commands of the binary and of every plugin. */

@@ -8,12 +8,14 @@ export interface FlagSpec {
   short?: string;
   /** Durations are seconds or `300ms | 2s | 5m | 1h`. */
   type: 'boolean' | 'string' | 'integer' | 'duration';
-  /** Name of the value in help, `FILE`. */
+  /** Placeholder of the value in help, `FILE`. */
   value?: string;
   /** The environment variable that sets it; default derived from command and name. */
   env?: `GATEWAY_${string}`;
   default?: string | number;
   choices?: readonly string[];
+  /** Values that help and completion offer; the command judges them itself. */
+  offers?: readonly string[];
   /** May be given several times, each time with one value; in the environment separated by commas. */
   repeatable?: boolean;
   /** Smallest number allowed. */
@@ -89,6 +91,8 @@ export interface CommandSpec {
   flags?: readonly FlagSpec[];
   /** Not in help and completion. */
   hidden?: boolean;
+  /** Loads flags that follow from what the command works on; they come behind `flags`. */
+  loadFlags?: () => Promise<readonly FlagSpec[]>;
   /** Formats of --output beside text and json. */
   formats?: readonly string[];
   /** A quick answer without the parser, when the words behind the command carry no flag. */

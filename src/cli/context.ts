@@ -15,7 +15,7 @@ export interface ConnectOptions {
   given?: Readonly<Record<string, string>>;
 }
 
-/** Means of a command beside its own arguments. */
+/** Surroundings of a command beside its own arguments. */
 export interface CommandContext {
   readonly io: CliIo;
   readonly output: Output;
@@ -28,7 +28,7 @@ export interface CommandContext {
   readonly format: string;
   /** Global flags, with where their values come from. */
   readonly globals: ResolvedFlags;
-  /** Opens the connection to the server in use; throws `no_api_key` (exit 4) without a key. */
+  /** Finds server and key; throws `no_api_key` (exit 4) without a key. */
   connection(options?: ConnectOptions): Promise<Connection>;
   connect(options?: ConnectOptions): Promise<Client>;
   /** A client of a server that is named by the command itself. */
@@ -97,7 +97,7 @@ export function createContext({
     async confirm(question) {
       if (globals.on('yes')) return;
       if (!isTerminal(io)) {
-        throw usageError(`${question} Nobody can be asked here`, 'add --yes to go on');
+        throw usageError(`${question} Cannot ask for confirmation here`, 'add --yes to continue');
       }
       const { ask } = await import('./input/ask.ts');
       await ask(question, { input: process.stdin, output: process.stderr, signal });

@@ -105,7 +105,7 @@ function outputFor(io: CliIo, format: 'text' | 'json', globals?: ResolvedFlags):
   });
 }
 
-/** Guesses the format in which to report a command line that cannot be parsed. */
+/** Guesses the output format of a command line that cannot be parsed, for its error. */
 function guessFormat(argv: readonly string[], env: CliIo['env']): 'text' | 'json' {
   const end = argv.indexOf('--');
   const text = ` ${(end === -1 ? argv : argv.slice(0, end)).join(' ')} `;

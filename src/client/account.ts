@@ -37,7 +37,7 @@ export interface ExecutionsQuery {
   limit?: number | undefined;
 }
 
-/** Reads that a key of the scope `account` may make of its own organization. */
+/** Calls that a key of the scope `account` may make for its own organization. */
 export interface AccountClient {
   balance(signal?: AbortSignal): Promise<BalanceView>;
   usage(query: Omit<UsageQuery, 'organization'>, signal?: AbortSignal): Promise<UsageRow[]>;

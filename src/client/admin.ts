@@ -33,16 +33,13 @@ export interface AdminClient {
   delete(id: string, signal?: AbortSignal): Promise<void>;
   /** `POST …/{id}/{name}`, for example `revoke` of a key. */
   action(id: string, name: string, signal?: AbortSignal): Promise<ResourceView>;
-  /** Client of the paths below one of them. */
+  /** Calls below one of them. */
   below(id: string): BelowClient;
   /** Creates one by a form, for kinds that are files. */
   upload(form: FormData, signal?: AbortSignal): Promise<ResourceView>;
 }
 
-/**
- * Client of the paths below one resource: versions, contents, actions with a body. `path` is
- * encoded already.
- */
+/** Calls below one resource: versions, contents, actions with a body. `path` is encoded already. */
 export interface BelowClient {
   list(path: string, signal?: AbortSignal): AsyncGenerator<BelowView, void, undefined>;
   post(path: string, body: BelowBody, signal?: AbortSignal): Promise<BelowView>;

@@ -1,3 +1,4 @@
+import type { Collection } from '../core/kinds.ts';
 import { createAccountClient, type AccountClient } from './account.ts';
 import { createAdminClient, type AdminClient } from './admin.ts';
 import { createAssetsClient, type AssetsClient } from './assets.ts';
@@ -15,19 +16,8 @@ import { createWebhooksClient, type WebhooksClient } from './webhooks.ts';
 
 export type ClientOptions = HttpOptions;
 
-export type AdminKind =
-  | 'organizations'
-  | 'keys'
-  | 'providers'
-  | 'models'
-  | 'apis'
-  | 'skills'
-  | 'files'
-  | 'agents'
-  | 'credentials'
-  | 'services'
-  | 'deployments'
-  | 'inventories';
+/** Kinds of resources, by the last segment of their admin paths. */
+export type AdminKind = Collection;
 
 /** Typed access to one gateway; every failure is a `ClientError`. */
 export interface Client {

@@ -31,11 +31,7 @@ export interface DeploymentsClient {
    */
   find(named: string, signal?: AbortSignal): Promise<DeploymentView>;
   /** `pause`, `unpause` or `archive`. */
-  action(
-    id: string,
-    name: 'pause' | 'unpause' | 'archive',
-    signal?: AbortSignal,
-  ): Promise<DeploymentView>;
+  action(id: string, name: string, signal?: AbortSignal): Promise<DeploymentView>;
   delete(id: string, signal?: AbortSignal): Promise<void>;
   /** Runs it once, by hand; never repeated. Pending when that takes longer than 10 seconds. */
   trigger(id: string, signal?: AbortSignal): Promise<DeploymentRunView>;

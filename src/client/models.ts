@@ -35,10 +35,10 @@ export interface CatalogItem {
   object: string;
   created: number;
   owned_by: string;
-  /** Ways to serve a single model, by its clients' protocol. */
+  /** Protocols of a single model, by those of its clients. */
   protocols?: Partial<Record<string, ServedWay[]>>;
   /**
-   * Capabilities of each route's upstream model, by its provider's protocol; only of a single
+   * Capabilities of each route's upstream model, by the protocol of its provider; of a single
    * model.
    */
   routes?: { capabilities: Partial<Record<string, ModelCapabilities>> }[];
@@ -105,10 +105,7 @@ export interface ModelsClient {
     signal?: AbortSignal,
   ): Promise<ModelRow[]>;
   get(id: string, signal?: AbortSignal): Promise<CatalogItem>;
-  /**
-   * Explains which routes a request would take now, and why; `protocol` is the client's, by default
-   * `chat`.
-   */
+  /** Explains where a request would go now; `protocol` is the client's, by default `chat`. */
   explain(
     query: { model: string; protocol?: string | undefined },
     signal?: AbortSignal,

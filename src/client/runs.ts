@@ -41,7 +41,7 @@ export interface RunsClient {
   ended(run: RunView, options: { timeoutMs: number; signal?: AbortSignal }): Promise<RunView>;
 }
 
-/** State and costs of a run, a video task or a prediction. */
+/** State of a run, a video task or a prediction, and of its money. */
 export interface TaskView {
   id: string;
   type: string;

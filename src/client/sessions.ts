@@ -26,7 +26,7 @@ export interface TailOptions {
   untilRest?: boolean;
   /** False: the history and no more. Default: true. */
   follow?: boolean;
-  /** Number of events at the end of the history to read; 0 for none. Default: all. */
+  /** Number of events at the end of the history to begin with; 0 for none. Default: all. */
   last?: number | undefined;
   /** Types of the events that are given. Default: all. */
   types?: readonly string[] | undefined;

@@ -20,7 +20,7 @@ export interface TailRequest {
   readonly untilRest: boolean;
   /** False: the history and no more. */
   readonly follow: boolean;
-  /** Number of events at the end of the history to read. */
+  /** Number of events at the end of the history to begin with. */
   readonly last: number | undefined;
   /** Types of the events that are given; undefined: all. */
   readonly types: readonly string[] | undefined;

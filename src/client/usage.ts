@@ -18,7 +18,7 @@ export interface UsageQuery {
   organization?: string | undefined;
 }
 
-/** Spending of one key or organization, in decimal USD, and the time of its last use. */
+/** Spending of one key or organization in decimal USD, and its last use. */
 export interface SpendingView {
   spent: { lifetime: string; month: string; day: string };
   reserved: string;
@@ -29,7 +29,7 @@ export interface SpendingView {
 }
 
 export interface UsageClient {
-  /** Reads the spending of the key or the organization with this id. */
+  /** Spending of the key or the organization with this id. */
   spending(
     of: { key: string } | { organization: string },
     signal?: AbortSignal,

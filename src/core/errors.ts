@@ -44,7 +44,7 @@ export const ERRORS = {
   provider_rate_limited: { status: 429, message: 'the provider rate limit is reached' },
   api_unreachable: { status: 502, message: 'the API could not be reached' },
   api_failed: { status: 502, message: 'the API failed to answer the request' },
-  media_failed: { status: 502, message: 'the media could not be had' },
+  media_failed: { status: 502, message: 'the media could not be fetched' },
   notification_failed: { status: 502, message: 'the chat webhook did not take the message' },
   no_route_succeeded: { status: 503, message: 'no provider route succeeded' },
   store_unavailable: { status: 503, message: 'the store is not available' },

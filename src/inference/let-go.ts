@@ -10,11 +10,13 @@ const NO_BYTES = Buffer.alloc(0);
  * outlives the call, media that was put into them, an answer of our own. Idempotent.
  */
 export function letGo(call: Call, wire: Wire): void {
-  const { peek, protocol, media, work } = call;
-  if (wire.readsRequest || protocol.answerLocally || media || work || peek.form) return;
+  const { peek, media, request } = call;
+  const { protocol, tracker } = request;
+  if (wire.readsRequest || protocol.answerLocally || media || tracker || peek.form) return;
   // The objects themselves, because parts of a call that is under way hold on to them.
   peek.json.discard();
   const nothing: Partial<RequestPeek> = { body: NO_BYTES, members: [] };
   Object.assign(peek, nothing);
-  call.release();
+  request.body = NO_BYTES;
+  request.onBodySpent?.();
 }

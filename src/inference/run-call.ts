@@ -16,7 +16,7 @@ import { costOf } from '../usage/spend/pricing.ts';
 import { holderOf } from '../usage/principal.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { ActiveExchanges } from './active-exchanges.ts';
-import { Exchange } from './exchange.ts';
+import { createExchange } from './exchange.ts';
 import type { AttemptResult } from './exchange-options.ts';
 import { abortedFailure, unsupportedFailure } from './failures.ts';
 import { letGo } from './let-go.ts';
@@ -33,9 +33,9 @@ export interface CallDeps {
   maxAnswerValues: number;
   /** Output tokens asked for where a provider's protocol needs a limit and neither client nor model has one. */
   defaultMaxTokens: number;
-  /** Exchanges under way, so that a stop can end them in their own protocols. */
+  /** Exchanges under way, so that a stop can end each in its own protocol. */
   active: ActiveExchanges;
-  /** Receives a bug that no answer can report any more. */
+  /** Reports a bug that no answer can tell of any more. */
   onBug(thrown: unknown, requestId: string): void;
 }
 
@@ -58,13 +58,12 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
     const result = await tryCandidate(call, { candidate, isLast }, deps);
     if (result.type !== 'failed') {
       call.record.answeredBy = candidate;
-      letGo(call, wireTo(call.protocol, candidate.protocol));
+      letGo(call, wireTo(call.request.protocol, candidate.protocol));
       return result;
     }
     const hasActed = result.error.retry === false;
-    // A call that may be billed already is not made a second time (requirement
-    // routing.non-idempotent-no-retry).
-    if (hasActed && !call.repeatable) throw result.error;
+    // What may be billed already is not asked for a second time (requirement routing.non-idempotent-no-retry).
+    if (hasActed && !call.request.repeatable) throw result.error;
     mayHaveActed ||= hasActed;
     if (result.action === 'fatal') throw told(result.error, mayHaveActed);
     // A candidate that cannot do it says nothing about why the others failed.
@@ -98,19 +97,19 @@ async function attempt(
 ): Promise<AttemptResult> {
   const { clock } = deps;
   const { route, protocol } = candidate;
-  const wire = wireTo(call.protocol, protocol);
+  const wire = wireTo(call.request.protocol, protocol);
   const losses: string[] = [];
   const peek = call.media ? await readMedia(call, route) : call.peek;
   if ('type' in peek) return note(call, candidate, { result: peek, ms: 0 });
   const prepared = prepare(call, candidate, { peek, wire, losses, deps });
   const request = prepared instanceof Promise ? await prepared : prepared;
   // It may have left while no exchange listened for it: before it was admitted, or between two.
-  if (call.client.gone) return abortedFailure();
+  if (call.request.client.gone) return abortedFailure();
   if ('type' in request) return note(call, candidate, { result: request, ms: 0 });
-  const transport = deps.transportFor(route.provider, holderOf(call.principal));
+  const transport = deps.transportFor(route.provider, holderOf(call.request.principal));
   let startedAt = clock.monotonic();
   const result = await new Promise<AttemptResult>((resolve) => {
-    const exchange = new Exchange({
+    const exchange = createExchange({
       clock,
       call,
       candidate,
@@ -127,7 +126,7 @@ async function attempt(
         request.body = undefined;
         if (isLast) letGo(call, wire);
       },
-      onBug: (thrown) => deps.onBug(thrown, call.id),
+      onBug: (thrown) => deps.onBug(thrown, call.request.id),
       resolve,
     });
     exchange.attach(transport.send(request, exchange));
@@ -164,6 +163,8 @@ function prepare(
   { route, model, protocol }: Candidate,
   { peek, wire, losses, deps }: Preparation,
 ): Prepared | Promise<Prepared> {
+  const { request } = call;
+  const isOwn = wire === request.protocol;
   const options = {
     model: route.upstreamModel,
     quirks: route.provider.quirks[protocol],
@@ -182,8 +183,8 @@ function prepare(
       body,
       contentType: call.peek.contentType,
       // Those of another protocol mean something else to this one.
-      operation: wire === call.protocol ? call.peek.operation : undefined,
-      clientHeaders: wire === call.protocol ? call.headers : undefined,
+      operation: isOwn ? call.peek.operation : undefined,
+      clientHeaders: isOwn ? request.headers : undefined,
     });
   // Another candidate makes it again: nobody keeps it while a provider works.
   const release = (): void => {
@@ -214,7 +215,7 @@ function encode(wire: Wire, peek: RequestPeek, options: EncodeOptions): Buffer |
 }
 
 function note(
-  { record, free }: Call,
+  { record, request }: Call,
   { route }: Candidate,
   { result, ms }: { result: AttemptResult; ms: number },
 ): AttemptResult {
@@ -225,7 +226,8 @@ function note(
     status: failed ? result.upstreamStatus : 200,
     outcome: failed ? result.reason : 'ok',
     ms: Math.round(ms),
-    discarded: failed && result.usage ? priced(result.usage, free ? {} : route.pricing) : undefined,
+    discarded:
+      failed && result.usage ? priced(result.usage, request.free ? {} : route.pricing) : undefined,
   });
   return result;
 }

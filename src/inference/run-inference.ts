@@ -1,11 +1,8 @@
-import { Buffer } from 'node:buffer';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { Buffer } from 'node:buffer';
 import type { Clock } from '../core/time/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
-import type { RequestAddress, WireProtocol } from '../protocols/protocol.ts';
-import type { RequestSource } from '../protocols/scan-request.ts';
 import type { Affinity } from '../routing/affinity.ts';
-import type { Catalog, Model, ModelType } from '../routing/catalog.ts';
+import type { Model } from '../routing/catalog.ts';
 import { matchesModel } from '../routing/model-patterns.ts';
 import { planCandidates } from '../routing/plan.ts';
 import type { Plan } from '../routing/plan.ts';
@@ -20,8 +17,8 @@ import type { MediaResolver } from './request-media.ts';
 import { runCall } from './run-call.ts';
 import type { CallDeps, CommittedResult } from './run-call.ts';
 import { costSoFar, estimateOf, settleCall, settleError } from './settlement.ts';
-import type { Call, CallResult, ClientConnection, ResponseHeaders } from './types.ts';
-import type { KeptAnswer, WorkKeeper } from './work-keeper.ts';
+import type { Call, CallResult, InferenceRequest, ResponseHeaders } from './types.ts';
+import type { TrackedAnswer } from './task-tracker.ts';
 
 export interface InferenceDeps extends CallDeps {
   ledger: Ledger;
@@ -33,43 +30,6 @@ export interface InferenceDeps extends CallDeps {
   outputBound: number;
   /** Keep prompts and answers in the records (config: log.content). */
   keepContent: boolean;
-}
-
-const NO_BODY = Buffer.alloc(0);
-
-export interface InferenceRequest {
-  id: string;
-  /** Milliseconds since epoch, and Clock.monotonic(), at arrival. */
-  at: number;
-  startedAt: number;
-  /** `chat`, `responses` … as records and reports name it. */
-  surface: string;
-  protocol: WireProtocol;
-  principal: Principal;
-  catalog: Catalog;
-  /** Bytes, or what was scanned before. */
-  body: RequestSource;
-  /** Headers of the client. */
-  headers: IncomingHttpHeaders;
-  /** Facts that the protocol reads from its address. */
-  address: RequestAddress;
-  client: ClientConnection;
-  repeatable: boolean;
-  /** Called when the body is needed no more, maybe long before the call is over. Default: never. */
-  onBodySpent?: (() => void) | undefined;
-  /** Nothing is charged. Default false. */
-  free?: boolean | undefined;
-  /** Takes the place of the affinity, too. Default: nothing outlives the call. */
-  work?: WorkKeeper | undefined;
-  /** The only type of model that is taken; any other is refused with `invalid_request`. */
-  modelType?: ModelType | undefined;
-  /** Waited for before anything may be sent to a provider. */
-  beforeSend?: (() => Promise<void>) | undefined;
-  /**
-   * Makes the error that the client reads in place of another, given the HTTP statuses of the
-   * candidates that were tried, null where none arrived. Default: the error itself.
-   */
-  toClientError?: (error: GatewayError, statuses: readonly (number | null)[]) => GatewayError;
 }
 
 /**
@@ -114,9 +74,9 @@ function wasAsked({ outcome }: AttemptRecord): boolean {
   return outcome !== UNSUPPORTED;
 }
 
-/** Made here when no candidate gave one, for calls that have such an answer. */
-function localAnswer({ protocol, peek }: Call, error: GatewayError): Buffer | undefined {
-  return isProviders(error) ? protocol.answerLocally?.(peek) : undefined;
+/** Answer of our own when no candidate gave one, for calls that have such an answer. */
+function localAnswer({ request, peek }: Call, error: GatewayError): Buffer | undefined {
+  return isProviders(error) ? request.protocol.answerLocally?.(peek) : undefined;
 }
 
 /** True for what is not the client's fault, a provider's lack of such an endpoint included. */
@@ -157,9 +117,9 @@ function planFor(
 ): Plan | Promise<Plan> {
   const { pins } = asked.peek;
   if (!pins || pins.length === 0) return makePlan(request, asked, deps);
-  const { principal, work } = request;
+  const { principal, tracker } = request;
   const owner =
-    work?.ownerOf(principal, pins) ?? deps.affinity.find(principal.organizationId, pins);
+    tracker?.ownerOf(principal, pins) ?? deps.affinity.find(principal.organizationId, pins);
   return owner
     .catch(asPersistence)
     .then((account) => makePlan(request, { ...asked, account }, deps));
@@ -217,29 +177,14 @@ function begin(
     estimate: estimateOf({ inputBytes: body.length, model }, prices),
   });
   return {
-    id: request.id,
-    at: request.at,
-    startedAt: request.startedAt,
-    protocol: request.protocol,
-    headers: request.headers,
-    surface: request.surface,
-    principal: request.principal,
-    organization: request.principal.organizationId,
+    request,
     peek,
     inputBytes: body.length,
-    release() {
-      request.body = NO_BODY;
-      request.onBodySpent?.();
-    },
     media,
     model,
-    client: request.client,
     entry,
     bound,
-    work: request.work,
     content: deps.keepContent ? recordContent(body) : undefined,
-    repeatable: request.repeatable,
-    free: request.free === true,
     record: {
       attempts: [],
       losses: [],
@@ -263,14 +208,14 @@ async function deliver(
   committed: CommittedResult,
   deps: InferenceDeps,
 ): Promise<CallResult> {
-  let kept: KeptAnswer | undefined;
+  const { tracker, id } = call.request;
+  let kept: TrackedAnswer | undefined;
   try {
     const keeping = keepPins(call, found(committed), deps);
     if (keeping) await keeping;
-    if (call.work && committed.type === 'answer')
-      kept = await call.work.onAnswer(call, committed.answer);
-    else if (call.work && committed.type === 'stream')
-      await call.work.onStream(call, committed.reader);
+    if (tracker && committed.type === 'answer')
+      kept = await tracker.onAnswer(call, committed.answer);
+    else if (tracker && committed.type === 'stream') await tracker.onStream(call, committed.reader);
     await call.entry.durable;
   } catch (error) {
     if (committed.type === 'stream') committed.abort();
@@ -290,7 +235,7 @@ async function deliver(
     return { type: 'body', status: 200, headers, body };
   }
   call.entry.follow(() => costSoFar(call, committed.reader));
-  settleAtEnd(call, committed, deps).catch((thrown: unknown) => deps.onBug(thrown, call.id));
+  settleAtEnd(call, committed, deps).catch((thrown: unknown) => deps.onBug(thrown, id));
   headers['content-type'] = call.peek.streamType ?? 'text/event-stream; charset=utf-8';
   headers['cache-control'] = 'no-cache';
   headers['x-accel-buffering'] = 'no';
@@ -306,18 +251,16 @@ function found(committed: CommittedResult): Findings {
   return committed.type === 'answer' ? committed.answer : committed.reader;
 }
 
-/**
- * Stores the things that this answer leaves at its provider, before the client can refer to them.
- */
+/** Notes what this answer leaves at its provider, before the client can refer to it. */
 function keepPins(
-  { record, organization }: Call,
+  { record, request }: Call,
   { pins, losses }: Findings,
   { affinity }: InferenceDeps,
 ): Promise<void> | undefined {
   if (losses) record.losses = [...new Set([...record.losses, ...losses])];
   const account = record.answeredBy?.route.provider.id;
   if (!pins || pins.length === 0 || account === undefined) return undefined;
-  return affinity.keep(organization, pins, account).catch(asPersistence);
+  return affinity.keep(request.principal.organizationId, pins, account).catch(asPersistence);
 }
 
 /** A store that fails is the contract's 500 here: the request could not be recorded. */
@@ -326,10 +269,7 @@ function asPersistence(thrown: unknown): never {
   throw new GatewayError('persistence_failed', { cause: thrown });
 }
 
-/**
- * Names the fields that a candidate of another protocol did not get (requirement
- * chat.request.translated-fields).
- */
+/** Names the fields that a candidate of another protocol did not get (requirement chat.request.translated-fields). */
 function noteDropped({ record }: Call, headers: ResponseHeaders): void {
   if (record.losses.length === 0) return;
   const names = record.losses.filter((name) => /^[\x21-\x2b\x2d-\x7e]+$/.test(name));
@@ -344,12 +284,11 @@ async function settleAtEnd(
   const { failure, clientGone, finish } = await stream.ended;
   // Only a limit is a reason to let the client wait for its last bytes.
   if (!call.entry.settled) finish();
-  const report = (thrown: unknown): void => deps.onBug(thrown, call.id);
+  const { id, tracker } = call.request;
+  const report = (thrown: unknown): void => deps.onBug(thrown, id);
   try {
     await keepPins(call, stream.reader, deps)?.catch(report);
-    const consumption = call.work
-      ? await call.work.onStreamEnd(call, stream.reader)
-      : stream.reader;
+    const consumption = tracker ? await tracker.onStreamEnd(call, stream.reader) : stream.reader;
     await settleCall(
       call,
       {

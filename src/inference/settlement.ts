@@ -29,7 +29,8 @@ export interface Ending {
  * what the client's last bytes wait for, where a spending limit applies.
  */
 export function settleCall(call: Call, ending: Ending, clock: Clock): Promise<void> | undefined {
-  const { record, startedAt } = call;
+  const { record, request } = call;
+  const { startedAt } = request;
   const now = clock.monotonic();
   const { usage, outputChars } = ending.consumption ?? NOTHING;
   const estimated = usage === undefined;
@@ -63,7 +64,7 @@ export function settleError(
   error: GatewayError,
   clock: Clock,
 ): Promise<void> | undefined {
-  const aborted = call.client.gone;
+  const aborted = call.request.client.gone;
   return settleCall(
     call,
     {
@@ -77,11 +78,11 @@ export function settleError(
 
 /** The sums of a call: of its answer, if it has one, and of every 200 that was discarded before it. */
 function withDiscarded(
-  { record, free }: Call,
+  { record, request }: Call,
   answered: Usage,
   isDue: boolean,
 ): Pick<RequestOutcome, 'usage' | 'cost'> {
-  const pricing = isDue && !free ? record.answeredBy?.route.pricing : undefined;
+  const pricing = isDue && !request.free ? record.answeredBy?.route.pricing : undefined;
   let usage = answered;
   let cost = pricing ? costOf(answered, pricing) : 0;
   for (const { discarded } of record.attempts) {
@@ -138,7 +139,7 @@ export function costSoFar(call: Call, { usage, outputChars }: Consumption): Esti
   const estimated = estimateUsage(call, outputChars);
   const told = usage ?? estimated;
   const output = Math.max(told.output, estimated.output);
-  const pricing = call.free ? {} : (call.record.answeredBy?.route.pricing ?? {});
+  const pricing = call.request.free ? {} : (call.record.answeredBy?.route.pricing ?? {});
   const cost = costOf({ ...told, output }, pricing);
   return { input: totalInput(told), output, cost };
 }

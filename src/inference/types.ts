@@ -3,14 +3,15 @@ import type { Writable } from 'node:stream';
 import type { GatewayError } from '../core/errors.ts';
 import type { Usage } from '../core/usage.ts';
 import type { ContentRecorder } from './content-recorder.ts';
-import type { RequestPeek, WireProtocol } from '../protocols/protocol.ts';
+import type { RequestAddress, RequestPeek, WireProtocol } from '../protocols/protocol.ts';
+import type { RequestSource } from '../protocols/scan-request.ts';
 import type { Candidate, SkippedRoute } from '../routing/plan.ts';
-import type { Model } from '../routing/catalog.ts';
+import type { Catalog, Model, ModelType } from '../routing/catalog.ts';
 import type { FaultKind } from '../routing/health.ts';
 import type { LedgerEntry, RequestOutcome } from '../usage/ledger/ledger.ts';
 import type { Principal } from '../usage/principal.ts';
 import type { RequestMedia } from './request-media.ts';
-import type { WorkKeeper } from './work-keeper.ts';
+import type { TaskTracker } from './task-tracker.ts';
 
 /** The client's side of one call. */
 export interface ClientConnection {
@@ -20,42 +21,59 @@ export interface ClientConnection {
   onGone(listener: () => void): () => void;
 }
 
+/** One authenticated request of a client. */
+export interface InferenceRequest {
+  id: string;
+  /** Milliseconds since epoch, and Clock.monotonic(), at arrival. */
+  at: number;
+  startedAt: number;
+  /** Name in records and reports: `chat`, `responses` … */
+  surface: string;
+  /** Protocol of the client. */
+  protocol: WireProtocol;
+  principal: Principal;
+  catalog: Catalog;
+  /** Bytes or their scan; empty once they are needed no more. */
+  body: RequestSource;
+  /** The client's own; which of them are forwarded is the provider's business. */
+  headers: IncomingHttpHeaders;
+  /** Members that the path and the headers name. */
+  address: RequestAddress;
+  client: ClientConnection;
+  /** False for calls that may act upstream more than once if repeated (images, videos). */
+  repeatable: boolean;
+  /** Called when the body is needed no more, maybe long before the call is over. Default: never. */
+  onBodySpent?: (() => void) | undefined;
+  /** Nothing is charged. Default false. */
+  free?: boolean | undefined;
+  /** Takes the place of the affinity, too. Default: nothing outlives the call. */
+  tracker?: TaskTracker | undefined;
+  /** The only type of model that is taken; any other is refused with `invalid_request`. */
+  modelType?: ModelType | undefined;
+  /** Waited for before anything may be sent to a provider. */
+  beforeSend?: (() => Promise<void>) | undefined;
+  /**
+   * Error for the client in place of the pipeline's, given the HTTP statuses of the candidates that
+   * were tried, null where none arrived. Default: the error itself.
+   */
+  toClientError?: (error: GatewayError, statuses: readonly (number | null)[]) => GatewayError;
+}
+
 /** One call on its way through the pipeline. */
 export interface Call {
-  readonly id: string;
-  /** Milliseconds since epoch, and Clock.monotonic(), at arrival. */
-  readonly at: number;
-  readonly startedAt: number;
-  /** Protocol of the client. */
-  readonly protocol: WireProtocol;
-  /** Surface as records name it. */
-  readonly surface: string;
-  readonly principal: Principal;
-  /** Id of the caller's organization. */
-  readonly organization: string;
-  /** The client's own headers; what is forwarded of them is the provider's business. */
-  readonly headers: IncomingHttpHeaders;
+  readonly request: InferenceRequest;
   readonly peek: RequestPeek;
   /** Bytes of the client's request, also when they are gone. */
   readonly inputBytes: number;
-  /** Tells who keeps the request's bytes that they are needed no more. Idempotent. */
-  release(): void;
   /** Absent: the request names none. */
   readonly media?: RequestMedia | undefined;
   readonly model: Model;
-  readonly client: ClientConnection;
   readonly entry: LedgerEntry;
-  /** The most that it can cost, in nano-dollars. */
+  /** Highest possible cost, in nano-dollars. */
   readonly bound: number;
-  /** Absent: nothing outlives the call. */
-  readonly work: WorkKeeper | undefined;
   /** Absent unless content is kept. */
   readonly content: ContentRecorder | undefined;
-  /** False for calls that may act upstream more than once if repeated (images, videos, passthrough). */
-  readonly repeatable: boolean;
-  /** Nothing is charged, whatever the price. */
-  readonly free: boolean;
-  /** Record of the call; filled in as the call goes. */
+  /** Content of the final record; filled in as the call goes. */
   readonly record: CallRecord;
 }
 
@@ -75,7 +93,7 @@ export interface PipeableBody {
   destroy(): void;
 }
 
-/** Result that the client gets. */
+/** Answer for the client. */
 export type CallResult =
   | {
       readonly type: 'body';
@@ -90,12 +108,12 @@ export type CallResult =
       readonly body: PipeableBody;
     };
 
-/** Failure of one candidate before anything reached the client. */
+/** Failure of one candidate, before anything reached the client. */
 export interface AttemptFailure {
   readonly type: 'failed';
   /** `retry-here` once, `next-candidate`, or `fatal`: the client's own fault, answered at once. */
   readonly action: 'retry-here' | 'next-candidate' | 'fatal';
-  /** For the record: `status_503`, `timeout_first_content`, `connect` … */
+  /** Name in the record: `status_503`, `timeout_first_content`, `connect` … */
   readonly reason: string;
   readonly upstreamStatus: number | null;
   /** Error for the client if no candidate is left. */

@@ -4,9 +4,9 @@ import type { Store } from '../store/store.ts';
 import { jobKey, toAddOps, toChangeOps, toNewRow, toWakeOps } from './job-rows.ts';
 import type { JobRow } from './job-rows.ts';
 import type { Job, Jobs } from './jobs.ts';
-import { Lane } from './lane.ts';
+import { JobWorker } from './job-worker.ts';
 import type { Liveness } from '../core/liveness.ts';
-import { Roster } from './roster.ts';
+import { Membership } from './membership.ts';
 
 const CONCURRENCY = 16;
 /** Time in ms for which an aborted job may still leave; then its lease runs out in its own time. */
@@ -40,8 +40,8 @@ export interface JobsOptions {
 export function createJobs(options: JobsOptions): Jobs {
   const { store, clock, worker, rooms, liveness, report = () => undefined } = options;
   const roomFor = (kind: string): number => rooms?.get(kind) ?? options.concurrency ?? CONCURRENCY;
-  const lanes = new Map<string, Lane>();
-  let roster: Roster | undefined;
+  const workers = new Map<string, JobWorker>();
+  let membership: Membership | undefined;
   let goes = 0;
   let closing: Promise<void> | undefined;
   const nextOwner = (): string => `${worker}-${++goes}`;
@@ -50,9 +50,9 @@ export function createJobs(options: JobsOptions): Jobs {
     return toAddOps(job.kind, job.id, toNewRow(job, at));
   };
   const closeAll = async (): Promise<void> => {
-    const ended = Promise.all(Array.from(lanes.values(), (lane) => lane.close()));
+    const ended = Promise.all(Array.from(workers.values(), (one) => one.close()));
     const isDone = await within(ended, CLOSE_MS, clock);
-    await roster?.close({ isDone });
+    await membership?.close({ isDone });
   };
 
   return {
@@ -60,20 +60,20 @@ export function createJobs(options: JobsOptions): Jobs {
     toWake: async (job) =>
       toWakeOps(job, await store.get<JobRow>(jobKey(job.kind, job.id)), clock.now()),
     add: async (job, when) => (await store.commit(toAdd(job, when))).ok,
-    waiting: () => new Map(Array.from(lanes, ([kind, lane]) => [kind, lane.waiting])),
+    waiting: () => new Map(Array.from(workers, ([kind, one]) => [kind, one.waiting])),
     remove: (kind, id) => removeJob(store, kind, id),
     start(handlers) {
       if (closing) return;
-      if (liveness) roster ??= new Roster({ store, clock, worker, liveness, report });
+      if (liveness) membership ??= new Membership({ store, clock, worker, liveness, report });
       for (const [kind, handler] of handlers) {
-        if (lanes.has(kind)) throw new Error(`the jobs ${kind} are already taken care of`);
+        if (workers.has(kind)) throw new Error(`the jobs ${kind} are already taken care of`);
         const concurrency = roomFor(kind);
-        const lane = { store, clock, kind, handler, nextOwner, concurrency, report };
-        lanes.set(kind, new Lane(lane));
+        const kindOptions = { store, clock, kind, handler, nextOwner, concurrency, report };
+        workers.set(kind, new JobWorker(kindOptions));
       }
     },
     async drain(ms) {
-      const drained = Promise.all(Array.from(lanes.values(), (lane) => lane.drain()));
+      const drained = Promise.all(Array.from(workers.values(), (one) => one.drain()));
       await within(drained, ms, clock);
     },
     close: () => (closing ??= closeAll()),

@@ -61,7 +61,7 @@ export interface Jobs {
    * commit: then ask again. Rejects with `StoreError`.
    */
   toWake(job: Job): Promise<Op[]>;
-  /** Jobs by kind that were due and found no room in this process; see `Lane.waiting`. */
+  /** Jobs by kind that were due and found no room in this process; see `JobWorker.waiting`. */
   waiting(): ReadonlyMap<string, number>;
   /** Drops a job that nobody needs any more. Rejects with `StoreError`. */
   remove(kind: string, id: string): Promise<void>;

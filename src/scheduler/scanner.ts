@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../core/time/clock.ts';
 import { createSteadyClock, type SteadyClock } from '../core/time/steady-clock.ts';
-import { LookLoop } from '../jobs/look-loop.ts';
+import { PollLoop } from '../jobs/poll-loop.ts';
 import { DUE_PREFIX } from '../resources/store/due-index.ts';
 import type { Entry, Store } from '../store/store.ts';
 import { StoreError } from '../store/store.ts';
@@ -43,7 +43,7 @@ export class Scanner {
   readonly #options: ScannerOptions;
   readonly #avoided = new Map<string, number>();
   readonly #unwatch: () => void;
-  readonly #loop: LookLoop;
+  readonly #loop: PollLoop;
   readonly #steady: SteadyClock;
   /** Set-backs of the clock that Schedules were realigned for. */
   #realigned = -1;
@@ -53,10 +53,10 @@ export class Scanner {
   constructor(options: ScannerOptions) {
     this.#options = options;
     this.#steady = createSteadyClock(options.clock);
-    this.#loop = new LookLoop({
+    this.#loop = new PollLoop({
       clock: options.clock,
       maxSleepMs: MAX_SLEEP_MS,
-      look: () => this.#claimDue(),
+      poll: () => this.#claimDue(),
       report: (error) => options.report(error),
     });
     this.#unwatch = options.store.watch(DUE_PREFIX, () => this.#loop.wake());
@@ -65,11 +65,11 @@ export class Scanner {
 
   /** Takes no more; resolves when what it was about to claim is claimed. */
   async close(): Promise<void> {
-    const looked = this.#loop.close();
+    const polled = this.#loop.close();
     this.#unwatch();
     this.#pause?.cancel();
     this.#goOn();
-    await looked;
+    await polled;
   }
 
   /** Returns how long there is nothing to do, in ms. */

@@ -8,7 +8,7 @@ export interface LiveFollower {
 }
 
 /**
- * Passes news to followers in this process at once and without the store; others learn from the log
+ * Feed of the followers in this process, at once and without the store; others learn of the log
  * alone.
  */
 export class LiveSessions {

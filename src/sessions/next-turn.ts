@@ -4,8 +4,8 @@ import type { RowChange, SessionLog } from './log/session-log.ts';
 import type { SessionRow } from './session-row.ts';
 
 /**
- * Completes the events that a turn appends: where they end it with messages left, the next turn
- * begins in the same commit, so that nobody finds the Session idle with its work undone.
+ * Adds to the events of a turn that ends with messages left the beginning of the next one, in the
+ * same commit: nobody finds the Session idle with its work undone.
  */
 export function withNextTurn(
   log: SessionLog,

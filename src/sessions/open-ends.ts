@@ -2,7 +2,7 @@ import type { NewEvent, SessionEvent } from './log/session-event.ts';
 import type { SessionLog } from './log/session-log.ts';
 import { awaitedBy } from './status-moves.ts';
 
-/** Answer to a call that nobody will answer any more. */
+/** Result of a call that nobody will answer any more. */
 export const CUT_OFF = 'interrupted: the call was cut off and may or may not have had its effect';
 /** Answers a call that nobody was permitted to run, or came to, before its turn ended. */
 export const NOT_BEGUN = 'cancelled: the turn ended before the call began, so it had no effect';
@@ -20,9 +20,7 @@ const NO_TOKENS = {
   cache_creation_input_tokens: 0,
 };
 
-/**
- * Lists the events that end the model request and the calls that an abandoned turn has left open.
- */
+/** Events that end the model request and the calls which an abandoned turn has left open. */
 export async function openEnds(log: SessionLog, id: string): Promise<NewEvent[]> {
   const closed = new Set<unknown>();
   const allowed = new Set<unknown>();

@@ -16,10 +16,7 @@ export function overKeyOf(row: Over): Key | undefined {
   return isOver && head > (removed?.upTo ?? 0) ? overKey(lastAt, id) : undefined;
 }
 
-/**
- * Returns the operations that move it in the index, for the commit that changes it; `after` is
- * absent at its removal.
- */
+/** Moves it in the index, for the commit that changes it; `after` is absent at its removal. */
 export function overOps(before: Over, after: Over | undefined): Op[] {
   const from = overKeyOf(before);
   const to = after && overKeyOf(after);

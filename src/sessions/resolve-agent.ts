@@ -11,7 +11,7 @@ import type { Repository } from '../resources/store/repository.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 
 /**
- * Source of the Agent to run: an Agent, by default as it is now, or the runtime of a declarative
+ * Source of a Session's Agent: an Agent, by default as it is now, or the runtime of a declarative
  * Service.
  */
 export type AgentSource =

@@ -12,7 +12,7 @@ export interface ToolSettings {
   readonly permission_policy?: PermissionPolicy;
 }
 
-/** Tool that an Agent may call (requirement agents.tools.validation). */
+/** Tool of an Agent (requirement agents.tools.validation). */
 export type AgentTool =
   | {
       readonly type: 'agent_toolset_20260401';
@@ -35,9 +35,9 @@ export type AgentTool =
 export interface AgentMcpServer {
   readonly type: 'url' | 'stdio';
   readonly name: string;
-  /** URL of a server of type `url`. */
+  /** Address of a server of type `url`. */
   readonly url?: string;
-  /** Name of a server of type `stdio`, as the operator declared it under `server.mcp_servers`. */
+  /** Name of a server of type `stdio` that the operator declared under `server.mcp_servers`. */
   readonly server?: string;
 }
 

@@ -16,7 +16,7 @@ export interface SessionRow extends Omit<Session, 'agent'> {
   readonly awaiting: readonly string[];
   /** Idle in the middle of a turn: what comes next goes on with it. */
   readonly isPaused: boolean;
-  /** Owner of the turn: nobody else may append to it. Null before the first. */
+  /** Runner of the turn: nobody else may append to it. Null before the first. */
   readonly turn: string | null;
   /** Attempts that began since the last turn came to its end, the one that ended it included. */
   readonly goes: number;

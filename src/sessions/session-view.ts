@@ -4,7 +4,7 @@ import { toMonetaryAmount } from './session-budget.ts';
 import type { Session } from './session.ts';
 
 /**
- * Shows a Session in the API: every member of the official type (requirement
+ * View of a Session in the API: every member of the official type (requirement
  * sessions.object.shape).
  */
 export function toSessionView(session: Session, now: number): Record<string, unknown> {

@@ -46,7 +46,7 @@ export interface SessionInput {
 export type AlsoChanged = (session: Session) => Promise<readonly Op[]>;
 
 export interface Termination {
-  /** Reason that followers read. */
+  /** Reason that followers are given. */
   readonly reason: string;
   /** Judged in the commit that ends it. Default: always. */
   readonly onlyIf?: ((session: Pick<Session, SessionState>) => boolean) | undefined;
@@ -55,7 +55,7 @@ export interface Termination {
 type SessionState = 'status' | 'createdAt' | 'updatedAt' | 'archivedAt';
 
 export interface EventQuery {
-  /** Place behind (ascending) or before (descending) which the page begins. */
+  /** Place after (ascending) or before (descending) which the page begins. */
   readonly after?: number | undefined;
   /** Default 20. */
   readonly limit?: number | undefined;
@@ -107,8 +107,7 @@ export interface SessionFilter {
 
 export interface SessionQuery extends SessionFilter {
   /**
-   * Id behind which the page begins, in the direction of travel; the Session need not be there any
-   * more.
+   * Id after which the page begins in the direction of travel; the Session need not exist any more.
    */
   readonly after?: string | undefined;
   readonly limit: number;
@@ -178,7 +177,7 @@ export interface Sessions {
   ): Promise<AsyncIterable<PlacedEvent | EventDelta>>;
 }
 
-/** Changes of a turn to its Session together with the events that it appends. */
+/** Change of a Session by a turn, together with the events that it appends. */
 export interface TurnChange {
   readonly status?: SessionStatus;
   readonly usage?: Session['usage'];
@@ -211,7 +210,7 @@ export interface TurnRunner {
   /**
    * Continues from wherever the log stands, after a crash too, until nothing is left to do: idle
    * with a stop reason, or waiting for the client. `signal` is aborted when the lease is lost or
-   * the process stops: then it must return without another event, somebody else goes on.
+   * the process stops: stop without a word, another process continues.
    */
   run(log: TurnLog, signal: AbortSignal): Promise<void>;
 }

@@ -37,7 +37,7 @@ export function awaitedBy(event: NewEvent): readonly string[] {
   return Array.isArray(ids) ? ids.map(String) : [];
 }
 
-/** Events that an event of the client can answer. */
+/** Event types that a client's event may answer, and the member that names the answered one. */
 const ANSWERS: Readonly<Record<string, { member: string; to: readonly string[] }>> = {
   'user.custom_tool_result': { member: 'custom_tool_use_id', to: ['agent.custom_tool_use'] },
   'user.tool_result': { member: 'tool_use_id', to: ['agent.tool_use'] },
@@ -47,9 +47,7 @@ const ANSWERS: Readonly<Record<string, { member: string; to: readonly string[] }
   },
 };
 
-/**
- * Returns the id that `event` answers, the member that names it, and the types that it may have.
- */
+/** Event that `event` answers: the member that names it, and the types that it may have. */
 export function answerOf(
   event: NewEvent,
 ): { id: string; member: string; to: readonly string[] } | undefined {

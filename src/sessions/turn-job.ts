@@ -12,7 +12,7 @@ import { FencedTurnLog } from './log/turn-log.ts';
 /** The durable job that runs the turns of the Session of the same id. */
 export const TURN_JOB = 'session-turn';
 
-/** Most consecutive failed attempts, crashes included, before the turn is given up. */
+/** Consecutive failed attempts, crashes included, before the turn is abandoned. */
 const MAX_FAILURES = 5;
 
 export interface TurnJobOptions {

@@ -1,31 +1,27 @@
 import type { Clock } from '../core/time/clock.ts';
+import { BACKENDS } from './backends/registry.ts';
+import { findBackend } from './find-backend.ts';
 import type { StoreConfig } from './store-config.ts';
 import { StoreError, type Store } from './store.ts';
 
 /** Opens the configured store, loading only what its driver needs. Rejects with `StoreError`. */
-export async function openStore(config: StoreConfig, deps: { clock: Clock }): Promise<Store> {
-  switch (config.driver) {
-    case 'memory': {
-      const { openMemoryStore } = await import('./backends/memory.ts');
-      return openMemoryStore(deps.clock);
-    }
-    case 'lmdb': {
-      if (!config.path) throw new StoreError('unavailable', 'the lmdb store needs a path');
-      const { openLmdbStore } = await import('./backends/lmdb.ts');
-      return openLmdbStore(config.path, deps.clock);
-    }
-    case 'redis': {
-      const { openRedisStore } = await import('./backends/redis.ts');
-      return openRedisStore(config.options ?? {}, deps.clock);
-    }
-    case 'postgres': {
-      const { openPostgresStore } = await import('./backends/postgres.ts');
-      return openPostgresStore(config.options ?? {}, deps.clock);
-    }
-    default: {
-      const { loadDriver } = await import('./load-driver.ts');
-      const { openJournalStore } = await import('./backends/journal.ts');
-      return openJournalStore(await loadDriver(config), deps.clock);
-    }
+export async function openStore(
+  config: StoreConfig,
+  { clock }: { clock: Clock },
+  backends = BACKENDS,
+): Promise<Store> {
+  const backend = await findBackend(config.driver, backends);
+  try {
+    return await backend.open(config, { clock });
+  } catch (error) {
+    const missing = missingPackage(error, backend.packages);
+    if (missing === undefined) throw error;
+    const message = `the ${config.driver} store needs the package ${missing}, which is not installed`;
+    throw new StoreError('unavailable', message, { cause: error });
   }
+}
+
+function missingPackage(error: unknown, packages: readonly string[]): string | undefined {
+  const isMissing = error instanceof Error && Reflect.get(error, 'code') === 'ERR_MODULE_NOT_FOUND';
+  return isMissing ? packages.find((name) => error.message.includes(`'${name}'`)) : undefined;
 }

@@ -1,6 +1,6 @@
 /** Store to open, and its place. */
 export interface StoreConfig {
-  /** `memory`, `lmdb`, or the name of an unstorage driver (`fs`, `s3`, `mongodb`, …). */
+  /** Driver of a backend, as `lmdb`, or the name of an unstorage driver (`fs`, `s3`, `mongodb`, …). */
   driver: string;
   /**
    * Place of the data: the directory of `lmdb`, and the `base` of a driver that has none in

@@ -55,7 +55,7 @@ export type StoreScope = 'process' | 'host' | 'cluster';
 export interface Store {
   /** Reach of the guarantees: one process, several on one host, or several hosts. */
   readonly scope: StoreScope;
-  /** `memory`, `lmdb`, or the name of the unstorage driver. */
+  /** Driver of its backend, or the name of the unstorage driver. */
   readonly driver: string;
   /** Warnings for operators on how it keeps acknowledged data. Default: none. */
   readonly warnings?: readonly string[];

@@ -4,7 +4,7 @@ import type { Spools } from '../core/memory/spool.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';
 import { runInference } from '../inference/run-inference.ts';
 import type { CallResult } from '../inference/types.ts';
-import type { WorkKeeper } from '../inference/work-keeper.ts';
+import type { TaskTracker } from '../inference/task-tracker.ts';
 import type { RequestAddress, WireProtocol } from '../protocols/protocol.ts';
 import type { Catalog, ModelType } from '../routing/catalog.ts';
 import type { Principal } from '../usage/principal.ts';
@@ -24,7 +24,7 @@ import type { ReceivedForm } from './read-form.ts';
 export interface InferenceSurface {
   /** Name in records and reports. */
   readonly name: string;
-  /** In the router's notation. */
+  /** Paths in the router's notation. */
   readonly paths: readonly string[];
   readonly family: Family;
   readonly protocol: WireProtocol;
@@ -34,10 +34,10 @@ export interface InferenceSurface {
   readonly free?: boolean;
   /** The only type of model that it takes; any other answers 400. Absent: whatever speaks the protocol. */
   readonly modelType?: ModelType;
-  /** Whether `multipart/form-data` is taken: `also`, or `only` (anything else answers 400). Default never. */
+  /** Takes `multipart/form-data`: `also`, or `only` (anything else answers 400). Default never. */
   readonly forms?: 'also' | 'only';
   /**
-   * Reads the address, where it tells more than the protocol. Throws `not_found` or
+   * Reads an address that says more than the protocol. Throws `not_found` or
    * `model_not_found`. Default: the content type alone.
    */
   readonly address?: (exchange: HttpExchange, catalog: Catalog) => RequestAddress;
@@ -54,10 +54,10 @@ export interface SurfaceDeps extends GateDeps {
   /** Bytes. */
   maxBodyBytes: number;
   bodyValues: ValueBound;
-  /** For forms. */
+  /** Spools of forms. */
   spools: Spools;
-  /** Keepers of work that outlives its call, by protocol. */
-  keepers?: ReadonlyMap<Protocol, WorkKeeper>;
+  /** Trackers of work that outlives its call, by protocol. */
+  trackers?: ReadonlyMap<Protocol, TaskTracker>;
 }
 
 const NO_BODY = Buffer.alloc(0);
@@ -133,7 +133,7 @@ async function run(
         onBodySpent: () => exchange.intake.release(),
         free: surface.free,
         modelType: surface.modelType,
-        work: deps.keepers?.get(protocol.id),
+        tracker: deps.trackers?.get(protocol.id),
         beforeSend: named && (() => named.willAct(surface.lookUp?.(exchange.id))),
         toClientError,
       },

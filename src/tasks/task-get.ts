@@ -8,40 +8,39 @@ import { readKey } from '../surfaces/carriers.ts';
 import { admit } from '../surfaces/gate.ts';
 import type { GateDeps } from '../surfaces/gate.ts';
 import type { Handler } from '../surfaces/http-exchange.ts';
+import { tellTask } from './open-tasks.ts';
+import type { OpenTasks } from './open-tasks.ts';
 import { isOver } from './runs/run-record.ts';
-import type { RunRecord, RunStatus } from './runs/run-record.ts';
-import type { RunDesk } from './runs/run-desk.ts';
-import type { VideoDesk } from './videos/video-desk.ts';
-import type { VideoRecord } from './videos/video-records.ts';
+import type { RunRecord } from './runs/run-record.ts';
+import type { RunService } from './runs/run-service.ts';
+import type { Settlement, TaskStatus, ToldTask } from './task-family.ts';
 
 export const TASKS_PATH = '/v1/tasks';
 
-/** What became of the money of a task: still held, charged, or given back. */
-export type Settlement = 'reserved' | 'settled' | 'released';
-
-/** A run, a video task or a prediction, as far as its payer is concerned (decisions: Task lookups). */
+/** Run, task of a family or prediction, as its payer sees it (decisions: Task lookups). */
 export interface TaskView {
   readonly id: string;
   readonly object: 'task';
-  readonly type: 'run' | 'video' | 'prediction';
+  /** `run`, `video`, `prediction` … */
+  readonly type: string;
   readonly model: string;
-  readonly status: RunStatus;
+  readonly status: TaskStatus;
   readonly settlement: Settlement;
   readonly usage: UsageRecord | null;
-  /** Decimal string of `currency`; what is held is not in it. */
+  /** Decimal string of `currency`, without what is held. */
   readonly cost: string;
   readonly currency: 'USD';
   readonly created_at: string;
 }
 
-export interface TaskDeps extends GateDeps {
+export interface TaskGetDeps extends GateDeps {
   readonly store: Store;
-  readonly runs: Pick<RunDesk, 'find'>;
-  readonly videos: Pick<VideoDesk, 'find'>;
+  readonly runs: Pick<RunService, 'find'>;
+  readonly tasks: OpenTasks;
 }
 
 /** `GET /v1/tasks/{id}`, for keys with the scope `account` (requirement tasks.lookup). */
-export function createTaskGet(deps: TaskDeps): Handler {
+export function createTaskGet(deps: TaskGetDeps): Handler {
   return async ({ request, search, path }) => {
     const key = readKey(['bearer'], request.headers, search);
     const { principal, leave } = await admit(key, 'account', deps);
@@ -54,11 +53,11 @@ export function createTaskGet(deps: TaskDeps): Handler {
   };
 }
 
-async function taskOf(organization: string, id: string, deps: TaskDeps): Promise<TaskView> {
+async function taskOf(organization: string, id: string, deps: TaskGetDeps): Promise<TaskView> {
   try {
     if (id.startsWith('run_')) return ofRun(await deps.runs.find(organization, id));
-    if (id.startsWith('video_'))
-      return await ofVideo(await deps.videos.find(organization, id), deps);
+    const told = await tellTask(deps.tasks, organization, id);
+    if (told) return await ofTold(told, deps);
     const found = await getRequest(deps, id);
     if (found?.organization === organization) return await ofPrediction(found, deps);
   } catch (thrown) {
@@ -73,23 +72,13 @@ function ofRun(record: RunRecord): TaskView {
   return toView({ id, type: 'run', model, status, settlement, usage, cost, at });
 }
 
-async function ofVideo(record: VideoRecord, deps: TaskDeps): Promise<TaskView> {
-  const { id, model, at, video, settlement } = record;
-  const charge = await findCharge(deps, id);
-  const status = VIDEO_STATUSES[video.state];
-  const { usage = null, cost = 0 } = charge ?? {};
-  return toView({ id, type: 'video', model, status, settlement, usage, cost, at });
+async function ofTold(told: ToldTask, deps: TaskGetDeps): Promise<TaskView> {
+  const { usage = null, cost = 0 } = (await findCharge(deps, told.id)) ?? {};
+  return toView({ ...told, usage, cost });
 }
 
-const VIDEO_STATUSES = {
-  queued: 'queued',
-  in_progress: 'running',
-  completed: 'succeeded',
-  failed: 'failed',
-} as const satisfies Record<VideoRecord['video']['state'], RunStatus>;
-
-/** What goes on behind its call (an Interaction) is charged for under the id of the call. */
-async function ofPrediction(record: RequestRecord, deps: TaskDeps): Promise<TaskView> {
+/** Work that goes on behind its call (an Interaction) is charged for under the id of the call. */
+async function ofPrediction(record: RequestRecord, deps: TaskGetDeps): Promise<TaskView> {
   const { id, model, result } = record;
   const at = Date.parse(record.created_at);
   const isOpen = result === 'pending' || (await isHeld(deps, id));
@@ -107,9 +96,9 @@ const PREDICTION_STATUSES = {
   error: 'failed',
   interrupted: 'failed',
   aborted: 'cancelled',
-} as const satisfies Record<RequestRecord['result'], RunStatus>;
+} as const satisfies Record<RequestRecord['result'], TaskStatus>;
 
-/** What failed may have cost something all the same. */
+/** Failed work may have cost something all the same. */
 function settlementOf(cost: number, isSuccess: boolean): Settlement {
   return isSuccess || cost > 0 ? 'settled' : 'released';
 }

@@ -26,7 +26,7 @@ export interface DeliverDeps {
   readonly secrets: SigningSecrets;
   /** Uniform in [0, 1). */
   random(): number;
-  /** Time for which a delivery that is over is kept in the log, in ms. */
+  /** Milliseconds for which a delivery that is over is kept in the log. */
   readonly keepMs: number;
   /** The JSON that a message carries, the same whenever it is asked; undefined when it is gone. */
   render(delivery: Delivery): Promise<string | undefined>;

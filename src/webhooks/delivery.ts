@@ -7,7 +7,7 @@ export const WEBHOOK_JOB = 'webhook';
 export interface DeliveryAttempt {
   /** Milliseconds since epoch. */
   readonly at: number;
-  /** Status that the receiver answered; null when nothing came. */
+  /** Status of the receiver's answer; null when nothing came. */
   readonly status: number | null;
   /** `delivered`, `status`, `redirect`, `timeout`, `network`, `too_large`, `refused`. */
   readonly outcome: string;
@@ -40,7 +40,7 @@ export interface Delivery {
 
 export const KEPT_ATTEMPTS = 20;
 
-/** Most characters of an id; one that a client sends may be longer than a key. */
+/** Most characters of an id in a key of the store; clients may send longer ones. */
 const MAX_ID_CHARS = 64;
 
 export const deliveriesOf = (organization: string): Key => ['webhook-delivery', organization];

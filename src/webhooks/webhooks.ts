@@ -28,10 +28,7 @@ export interface DeliveryPage {
 export interface Webhooks {
   /** Throws `invalid_request` for a URL that must not be called (requirement run.webhook.ssrf). */
   check(url: string): Promise<void>;
-  /**
-   * Returns the operations that have the event delivered, for the commit that makes it so; once for
-   * each id.
-   */
+  /** Writes that have the event delivered, for the commit that makes it so; once for each id. */
   toSend(event: WebhookEvent): Op[];
   /** Throws `not_found`. */
   find(organization: string, id: string): Promise<Delivery>;

@@ -150,7 +150,7 @@ describe('gateway acp', () => {
       expect((await messages.next()).value).toMatchObject({ method: 'session/update' });
       expect((await messages.next()).value).toMatchObject({ id: 7, error: { code: -32603 } });
       expect(await bridge.done).toBe(8);
-      expect(bridge.said()).toContain('cannot be reached');
+      expect(bridge.said()).toContain('can no longer be reached');
     },
   );
 

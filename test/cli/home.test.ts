@@ -71,7 +71,7 @@ describe.each(homes)('a home that is %s', (_name, home) => {
     const { code, stderr } = await runCli(['plugins', 'install', './x'], { cwd, env });
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^error: (there is no folder for plugins|\/.+ cannot be written \(\w+\))\nhint: set .*XDG_DATA_HOME.*\n$/,
+      /^error: (found no directory for plugins|\/.+ cannot be written \(\w+\))\nhint: set .*XDG_DATA_HOME.*\n$/,
     );
   });
 });

@@ -280,7 +280,7 @@ describe('gateway plugins', () => {
       expect(unasked.stderr).toContain(`Install ${NAME} 1.1.0?`);
       expect(unasked.stderr).toMatch(/gateway-plugin 1\.1\.0 from .*\(sha512-/);
       expect(unasked.stderr).toContain('commands: gateway acme echo');
-      expect(unasked.stderr).toContain('"gateway keys list" stays the built-in command');
+      expect(unasked.stderr).toContain('"gateway keys list" remains the built-in command');
       const [before] = documentOf(await run('plugins', 'list', '-o', 'json')).data;
       expect(before).toMatchObject({ name: NAME, version: '1.0.0' });
 
@@ -307,7 +307,7 @@ describe('gateway plugins', () => {
         ['is not of version 1.0.0', 1, { version: '2.0.0', commands }],
         ['it declares no command', 1, { version: '1.0.0', commands: {} }],
         ['global flag', 1, { version: '1.0.0', commands: { mine: { ...command, flags } } }],
-        ['no name of a command', 1, { version: '1.0.0', commands: { '../x': command } }],
+        ['not a valid command name', 1, { version: '1.0.0', commands: { '../x': command } }],
         ['not built in', 5, { version: '1.0.0', commands: { 'keys:list': command } }],
         ['below', 5, { version: '1.0.0', commands: { 'chat:mine': command } }],
         ['clashes with a command of', 5, { version: '1.0.0', commands: { 'acme:end': command } }],

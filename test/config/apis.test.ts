@@ -71,6 +71,6 @@ describe('the section apis', () => {
     ).toContain('5:17: error: apis[0].paths[1]: a path begins with /');
     expect(
       await problems('apis:\n  - name: a\n    base_url: https://a.example\n    api_key: abc\n'),
-    ).toContain('a secret must not stand in the file');
+    ).toContain('a secret must not be written in the file');
   });
 });

@@ -256,7 +256,7 @@ services:
 credentials: [{ name: c, agent_id: a, scope: s, scope_name: n, secret_key: k, value: plain }]
 `;
     expect(await problems(text)).toEqual([
-      '2:86 credentials[0].value a secret must not stand in the file',
+      '2:86 credentials[0].value a secret must not be written in the file',
     ]);
   });
 

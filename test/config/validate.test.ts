@@ -72,8 +72,8 @@ describe('loadConfig', () => {
       expect(config).toBeUndefined();
       expect(formatDiagnostics(diagnostics, 'text').split('\n')).toEqual([
         'g.yaml:3:19: error: server.listen.port: too big: expected number to be <=65535',
-        'g.yaml:4:19: error: server.limits.body: expected a size as 32MiB or a number of bytes',
-        'g.yaml:4:49: error: server.limits.request_timeout: expected a duration as 500ms, 30s, 5m or 1h',
+        'g.yaml:4:19: error: server.limits.body: expected a size such as 32MiB or a number of bytes',
+        'g.yaml:4:49: error: server.limits.request_timeout: expected a duration such as 500ms, 30s, 5m or 1h',
         'g.yaml:7:11: error: providers[0].type: unknown provider type "opneai"',
         '  hint: did you mean openai?',
         'g.yaml:8:5: error: providers[1].base_url: a provider of type custom needs base_url',
@@ -85,7 +85,7 @@ describe('loadConfig', () => {
         'g.yaml:18:22: error: models[0].fallbacks[1]: no model is named e/f',
         '  hint: did you mean a/b?',
         'g.yaml:19:23: error: models[0].pricing.input: expected an amount in USD such as 10 or "10.50"',
-        'g.yaml:21:17: error: models[1].fallbacks[0]: the fallbacks lead back: a/b → c/d → a/b',
+        'g.yaml:21:17: error: models[1].fallbacks[0]: the fallbacks form a cycle: a/b → c/d → a/b',
         '  hint: remove one of them',
         'g.yaml:24:30: error: keys[0].organization: no organization is named taem',
         '  hint: did you mean team?',
@@ -216,12 +216,12 @@ describe('loadConfig', () => {
       ].join('\n');
       const lines = await problems(text, { env: { KEY: CANARY } });
       expect(lines.filter((line) => !line.startsWith('  hint'))).toEqual([
-        'g.yaml:2:32: error: server.secrets.master_key: a secret must not stand in the file',
-        'g.yaml:2:72: error: server.secrets.previous_keys[0]: a secret must not stand in the file',
-        'g.yaml:4:38: error: providers[0].api_key: a secret must not stand in the file',
-        'g.yaml:5:38: error: providers[1].api_key: a secret must not stand in the file',
+        'g.yaml:2:32: error: server.secrets.master_key: a secret must not be written in the file',
+        'g.yaml:2:72: error: server.secrets.previous_keys[0]: a secret must not be written in the file',
+        'g.yaml:4:38: error: providers[0].api_key: a secret must not be written in the file',
+        'g.yaml:5:38: error: providers[1].api_key: a secret must not be written in the file',
         'g.yaml:6:62: error: providers[2].headers.x: ${secret:env:KEY} would be shown here',
-        'g.yaml:8:22: error: keys[0].value: a secret must not stand in the file',
+        'g.yaml:8:22: error: keys[0].value: a secret must not be written in the file',
       ]);
       expect(lines).toContain('  hint: write ${secret:env:OPENAI_API_KEY} or ${secret:file:PATH}');
       expect(lines.join('\n')).not.toContain(CANARY);

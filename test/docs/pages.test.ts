@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +30,7 @@ const TELLS_LOSSES = verifies(
 );
 const COUNTS_LOSSES = verifies(
   'docs.losses-from-code',
-  'counts in the README what is lost between protocols; `-u` writes it again',
+  'counts for clients what is lost between protocols; `-u` writes it again',
 );
 
 describe('docs', () => {
@@ -65,7 +65,7 @@ describe('docs', () => {
   });
 
   it(COUNTS_LOSSES, async () => {
-    const file = join(DOCS, '../README.md');
+    const file = join(DOCS, 'clients.md');
     const page = await readFile(file, 'utf8');
     await expect(withGenerated(page, 'pairs', pairsTable())).toMatchFileSnapshot(file);
   });
@@ -79,10 +79,32 @@ describe('docs', () => {
     expect(new Set(told)).toEqual(new Set(declared));
   });
 
+  it('begins with an index that has every page, and README every task', async () => {
+    const index = await readFile(join(DOCS, 'README.md'), 'utf8');
+    const readme = await readFile(join(DOCS, '../README.md'), 'utf8');
+    const others = pages.filter((name) => name !== 'README.md');
+    expect(others.filter((name) => !index.includes(`](${name})`))).toEqual([]);
+    expect(others.filter((name) => !readme.includes(`](docs/${name})`))).toEqual([]);
+  });
+
+  it('is followed by a test where a page has something to run', async () => {
+    const tests = await readdir(join(DOCS, '../test/docs'));
+    const unfollowed = pages.filter((name) => {
+      const page = readFileSync(join(DOCS, name), 'utf8');
+      const runs = markedBlocks(page).some(({ mark }) => mark === 'test');
+      return runs && !tests.includes(name.replace(/md$/, 'test.ts'));
+    });
+    expect(unfollowed).toEqual([]);
+  });
+
   it.each(pages)('%s links only to what is there', async (name) => {
     const page = await readFile(join(DOCS, name), 'utf8');
-    for (const [, target = ''] of page.matchAll(/\]\((?!https?:)([^)#]+)/g)) {
-      expect(existsSync(join(DOCS, dirname(name), target)), target).toBe(true);
+    for (const [, target = '', anchor] of page.matchAll(
+      /\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g,
+    )) {
+      const path = join(DOCS, dirname(name), target === '' ? name : target);
+      expect(existsSync(path), target).toBe(true);
+      if (anchor !== undefined) expect(anchorsOf(readFileSync(path, 'utf8'))).toContain(anchor);
     }
   });
 
@@ -94,3 +116,13 @@ describe('docs', () => {
     }
   });
 });
+
+/** Anchors of the headings of a page, as GitHub spells them. */
+function anchorsOf(page: string): string[] {
+  return [...page.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}

@@ -1,27 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { providerOf } from '../../src/resources/kinds/chat-webhooks.ts';
-import { markedBlocks } from './code-blocks.ts';
-import { canFollow, openReader, type Reader, ROOT } from './reader.ts';
+import { followPage } from './follow-page.ts';
 
-const page = await readFile(join(ROOT, 'docs/schedules.md'), 'utf8');
-
-let reader: Reader;
-beforeAll(async () => {
-  reader = await openReader();
-});
-afterAll(() => reader.close());
+const { text: page } = await followPage('docs/schedules.md');
 
 describe('docs/schedules.md', () => {
-  // One after the other: what a block makes, a later one may use, as for a reader.
-  for (const block of markedBlocks(page)) {
-    it.skipIf(!canFollow(block))(
-      `line ${block.line}: the ${block.language} block does what it says`,
-      () => reader.check(block),
-    );
-  }
-
   it('names the paths of the providers that are known', () => {
     const [, table = ''] = /<!-- webhooks -->([\s\S]*)<!-- \/webhooks -->/.exec(page) ?? [];
     const rows = [...table.matchAll(/^\| ([A-Z][\w ]+?) +\| `(https:[^`]+)`/gm)];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ActiveExchanges } from '../../src/inference/active-exchanges.ts';
-import { Exchange } from '../../src/inference/exchange.ts';
+import { createExchange } from '../../src/inference/exchange.ts';
 import type { AttemptResult } from '../../src/inference/exchange-options.ts';
 import type { Call, ClientConnection } from '../../src/inference/types.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
@@ -9,7 +9,7 @@ import type { Health } from '../../src/routing/health.ts';
 import { createHealth } from '../../src/routing/health.ts';
 import { UpstreamError } from '../../src/upstream/transport.ts';
 import { verifies } from '../requirements.ts';
-import { fakeModel, fakeRoute } from '../support/catalog.ts';
+import { fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';
 import { chatBody, chunk } from '../support/chat.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { principal } from '../usage/usage-fixtures.ts';
@@ -48,23 +48,27 @@ function setup({ stream = true, protocol = {}, responseModel, total }: Setup = {
   const route = total ? { ...usual, timeouts: { ...usual.timeouts, total } } : usual;
   const health: Health = createHealth({ clock, threshold: 1 });
   const wire = { ...chat, ...protocol };
+  const body = Buffer.from(chatBody('acme/fast', { stream }));
+  const model = fakeModel('acme/fast', [route]);
   const call: Call = {
-    id: 'req_1',
-    at: 0,
-    startedAt: clock.monotonic(),
-    protocol: wire,
-    headers: {},
-    surface: 'chat',
-    principal: principal(),
-    organization: 'org_1',
-    bound: 0,
-    work: undefined,
-    free: false,
-    peek: chat.peek(Buffer.from(chatBody('acme/fast', { stream }))),
+    request: {
+      id: 'req_1',
+      at: 0,
+      startedAt: clock.monotonic(),
+      surface: 'chat',
+      protocol: wire,
+      principal: principal(),
+      catalog: fakeCatalog(model),
+      body,
+      headers: {},
+      address: {},
+      client,
+      repeatable: true,
+    },
+    peek: chat.peek(body),
     inputBytes: 100,
-    release: () => undefined,
-    model: fakeModel('acme/fast', [route]),
-    client,
+    model,
+    bound: 0,
     entry: {
       admitted: undefined,
       durable: Promise.resolve(),
@@ -73,7 +77,6 @@ function setup({ stream = true, protocol = {}, responseModel, total }: Setup = {
       settle: () => undefined,
     },
     content: undefined,
-    repeatable: true,
     record: {
       attempts: [],
       losses: [],
@@ -86,7 +89,7 @@ function setup({ stream = true, protocol = {}, responseModel, total }: Setup = {
   const active = new ActiveExchanges();
   const results: AttemptResult[] = [];
   const bugs: unknown[] = [];
-  const exchange = new Exchange({
+  const exchange = createExchange({
     clock,
     call,
     candidate: { protocol: 'chat', model: call.model, route },

@@ -1,8 +1,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { runInference } from '../../src/inference/run-inference.ts';
-import type { InferenceRequest } from '../../src/inference/run-inference.ts';
-import type { CallResult } from '../../src/inference/types.ts';
+import type { CallResult, InferenceRequest } from '../../src/inference/types.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
 import type { Estimate } from '../../src/usage/ledger/ledger.ts';
 import { fakeAccount, fakeCatalog, fakeModel, fakeRoute } from '../support/catalog.ts';

@@ -1,10 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { JsonDocument } from '../../src/core/json/json-document.ts';
 import { runInference } from '../../src/inference/run-inference.ts';
-import type { InferenceRequest } from '../../src/inference/run-inference.ts';
 import type { Route } from '../../src/routing/catalog.ts';
 import { StoreError } from '../../src/store/store.ts';
-import type { CallResult } from '../../src/inference/types.ts';
+import type { CallResult, InferenceRequest } from '../../src/inference/types.ts';
 import { chat } from '../../src/protocols/chat/chat.ts';
 import type { WireProtocol } from '../../src/protocols/protocol.ts';
 import { UpstreamError } from '../../src/upstream/transport.ts';

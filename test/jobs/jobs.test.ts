@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
 import type { JobHandler, JobResult, JobRun, Jobs } from '../../src/jobs/jobs.ts';
-import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createFaultyStore, turns } from '../usage/usage-fixtures.ts';

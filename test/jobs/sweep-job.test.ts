@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
 import { createSweepJob, SWEEP_SOON, sweepJob } from '../../src/jobs/sweep-job.ts';
 import type { Sweep, SweepStep, Swept } from '../../src/jobs/sweep-job.ts';
-import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { turns } from '../usage/usage-fixtures.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
-import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
+import { openLmdbStore } from '../../src/store/backends/lmdb/open-lmdb-store.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { eventually } from '../support/gateway.ts';
 import type { Go } from './worker-process.ts';

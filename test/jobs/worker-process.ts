@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/core/time/clock.ts';
 import type { Clock } from '../../src/core/time/clock.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
-import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
+import { openLmdbStore } from '../../src/store/backends/lmdb/open-lmdb-store.ts';
 
 /**
  * One process that does jobs of the kind `work`: it tells its parent of each go. The first go of

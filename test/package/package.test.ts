@@ -30,6 +30,7 @@ const CONTENT = [
   /^dist\/lib\/[\w-]+\.js(\.map)?$/,
   /^dist\/types\/[\w/-]+\.d\.ts$/,
   /^docs\/[\w-]+\.(md|json|yaml)$/,
+  /^docs\/images\/[\w-]+\.svg$/,
   // Of files with a dot in front npm drops some, so templates spell those with an underscore.
   /^templates\/(?!.*\/\.(?!github\/))[\w/.-]+\.(md|yaml|yml|json|js|mjs)$/,
   /^templates\/[\w-]+\/_gitignore$/,

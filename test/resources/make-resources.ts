@@ -6,7 +6,7 @@ import { createResourceHandler } from '../../src/resources/store/handlers.ts';
 import { readObject } from '../../src/resources/fields/parse-body.ts';
 import { bindResources } from '../../src/resources/registry.ts';
 import { Repository } from '../../src/resources/store/repository.ts';
-import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import type { FakeClock } from '../support/fake-clock.ts';

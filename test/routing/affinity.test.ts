@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createAffinity } from '../../src/routing/affinity.ts';
-import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const DAY_MS = 24 * 3600 * 1000;

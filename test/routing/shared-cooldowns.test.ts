@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Route } from '../../src/routing/catalog.ts';
 import { createHealth } from '../../src/routing/health.ts';
 import { createSharedCooldowns } from '../../src/routing/shared-cooldowns.ts';
-import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { createFaultyStore, turns } from '../usage/usage-fixtures.ts';

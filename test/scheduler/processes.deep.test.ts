@@ -11,7 +11,7 @@ import { organization } from '../../src/resources/kinds/organization.ts';
 import type { RunRow } from '../../src/scheduler/run-row.ts';
 import { slotKey, statusOf } from '../../src/scheduler/run-row.ts';
 import type { SessionRow } from '../../src/sessions/session-row.ts';
-import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
+import { openLmdbStore } from '../../src/store/backends/lmdb/open-lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { verifies } from '../requirements.ts';

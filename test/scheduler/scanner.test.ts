@@ -3,7 +3,7 @@ import { dueKey } from '../../src/resources/store/due-index.ts';
 import type { Due } from '../../src/scheduler/claim-due.ts';
 import { Scanner } from '../../src/scheduler/scanner.ts';
 import type { ScannerOptions } from '../../src/scheduler/scanner.ts';
-import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { eventually } from '../support/gateway.ts';

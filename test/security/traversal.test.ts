@@ -6,7 +6,7 @@ import { writeSkillFolder } from '../../src/cli/input/skill-folder.ts';
 import { writeSkillFiles } from '../../src/cli/project/dumped-files.ts';
 import { loadConfig } from '../../src/config/read/load-config.ts';
 import { toZip } from '../../src/resources/skills/zip.ts';
-import { readManifest } from '../../src/store/backup/manifest.ts';
+import { readManifest } from '../../src/store/backends/lmdb/backup/manifest.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { formText } from '../support/form-text.ts';
 import { newDirectory, startGateway } from '../support/gateway.ts';

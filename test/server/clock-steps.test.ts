@@ -7,9 +7,9 @@ import { reportCredential, selectCredential } from '../../src/resources/kinds/se
 import { createHealth } from '../../src/routing/health.ts';
 import type { Cooldown } from '../../src/routing/health.ts';
 import { createSharedCooldowns } from '../../src/routing/shared-cooldowns.ts';
-import { acquireLease } from '../../src/store/journal/lease.ts';
-import { createBlobs } from '../../src/store/journal/blobs.ts';
-import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { acquireLease } from '../../src/store/backends/journal/lease.ts';
+import { createBlobs } from '../../src/store/backends/journal/blobs.ts';
+import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import { createMediaLinks } from '../../src/assets/media-links.ts';
 import { createConcurrencyLimiter } from '../../src/usage/rates/concurrency-limiter.ts';
 import { recoverOpen } from '../../src/usage/recovery/recover-open.ts';

@@ -14,7 +14,7 @@ import type {
   TurnLog,
   TurnRunner,
 } from '../../src/sessions/sessions.ts';
-import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import type { Store } from '../../src/store/store.ts';
 
 export const ORG = 'org_1';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.ts';
 import type { NewEvent } from '../../src/sessions/log/session-event.ts';
 import type { TurnLog, TurnRunner } from '../../src/sessions/sessions.ts';
-import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import { CUT_OFF, NOT_BEGUN } from '../../src/sessions/open-ends.ts';
 import { verifies } from '../requirements.ts';
 import { createFakeClock } from '../support/fake-clock.ts';

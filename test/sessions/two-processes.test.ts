@@ -8,7 +8,7 @@ import { createIdSource } from '../../src/core/ids.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
 import { createSessions } from '../../src/sessions/create-sessions.ts';
 import type { PlacedEvent } from '../../src/sessions/log/session-event.ts';
-import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
+import { openLmdbStore } from '../../src/store/backends/lmdb/open-lmdb-store.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { verifies } from '../requirements.ts';
 import { eventually } from '../support/gateway.ts';

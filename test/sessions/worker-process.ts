@@ -4,7 +4,7 @@ import { createIdSource } from '../../src/core/ids.ts';
 import { createJobs } from '../../src/jobs/create-jobs.ts';
 import { createSessions } from '../../src/sessions/create-sessions.ts';
 import type { TurnRunner } from '../../src/sessions/sessions.ts';
-import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
+import { openLmdbStore } from '../../src/store/backends/lmdb/open-lmdb-store.ts';
 import { echoRunner, say } from './support.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { backUp, type BackUpOptions } from '../../src/store/backup/back-up.ts';
-import { restore, type RestoreOptions } from '../../src/store/backup/restore.ts';
-import { verifyBackup } from '../../src/store/backup/verify-backup.ts';
+import { backUp, type BackUpOptions } from '../../src/store/backends/lmdb/backup/back-up.ts';
+import { restore, type RestoreOptions } from '../../src/store/backends/lmdb/backup/restore.ts';
+import { verifyBackup } from '../../src/store/backends/lmdb/backup/verify-backup.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { expectWhole, temporaryDirectory } from '../conformance/store-kill.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openChangeFeed } from '../../src/store/lmdb/change-feed.ts';
+import { openChangeFeed } from '../../src/store/backends/lmdb/change-feed.ts';
 import { createWatchers } from '../../src/store/watchers.ts';
 import { encodeKey } from '../../src/store/key-codec.ts';
 import { toId } from '../../src/store/prepare-commit.ts';

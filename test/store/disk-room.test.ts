@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createDiskRoom } from '../../src/store/lmdb/disk-room.ts';
+import { createDiskRoom } from '../../src/store/backends/lmdb/disk-room.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 
 const MIB = 1024 * 1024;

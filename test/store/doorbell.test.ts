@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openDoorbell, type Doorbell, type Ring } from '../../src/store/doorbell.ts';
+import { openDoorbell, type Doorbell, type Ring } from '../../src/store/backends/lmdb/doorbell.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';
 import { until } from '../conformance/store.ts';
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { open as openLmdb } from 'lmdb';
 import { describe, expect, it } from 'vitest';
-import { openJournalStore } from '../../src/store/backends/journal.ts';
+import { openJournalStore } from '../../src/store/backends/journal/open-journal-store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { openRaw } from '../../src/store/raw/open-raw.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
-import { MIGRATIONS } from '../../src/store/postgres/schema.ts';
+import { MIGRATIONS } from '../../src/store/backends/postgres/schema.ts';
 import { openRaw } from '../../src/store/raw/open-raw.ts';
 import { storeConformance, type StoreSite } from '../conformance/store.ts';
 import { verifies } from '../requirements.ts';

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/core/time/clock.ts';
-import { openRedisStore } from '../../src/store/backends/redis.ts';
+import { openRedisStore } from '../../src/store/backends/redis/open-redis-store.ts';
 import { eventually } from '../support/gateway.ts';
 import { findProgram, startRedis } from './support/database-server.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/core/time/clock.ts';
-import { openPostgresStore } from '../../src/store/backends/postgres.ts';
-import { openRedisStore } from '../../src/store/backends/redis.ts';
+import { openPostgresStore } from '../../src/store/backends/postgres/open-postgres-store.ts';
+import { openRedisStore } from '../../src/store/backends/redis/open-redis-store.ts';
 import { openCutProxy } from '../chaos/cut-proxy.ts';
 import { eventually } from '../support/gateway.ts';
 import { findProgram, startPostgres, startRedis } from './support/database-server.ts';

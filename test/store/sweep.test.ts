@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
-import { openEnvironment } from '../../src/store/lmdb/environment.ts';
+import { openLmdbStore } from '../../src/store/backends/lmdb/open-lmdb-store.ts';
+import { openEnvironment } from '../../src/store/backends/lmdb/environment.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createTable } from '../../src/store/table.ts';
 import { temporaryDirectory } from '../conformance/store-kill.ts';

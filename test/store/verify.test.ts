@@ -89,7 +89,7 @@ describe('verifying a store', () => {
         const damaged = Buffer.from(content);
         for (const page of pages) damaged.fill(byte, page * PAGE + 100, (page + 1) * PAGE);
         await writeFile(file, damaged);
-        const outcome = await verifyApart(path, work).then(
+        const outcome = await verifyApart({ driver: 'lmdb', path }, work).then(
           (report) => report.verified.problems.map(({ what }) => what).join(),
           (error: Error) => `${(error as { code?: string }).code} ${error.message}`,
         );
@@ -97,7 +97,10 @@ describe('verifying a store', () => {
       }
       for (const outcome of found) expect(outcome).toMatch(/^corrupt .*gateway store restore/);
       await writeFile(file, content);
-      expect((await verifyApart(path, work)).verified).toMatchObject({ rows: 400, problems: [] });
+      expect((await verifyApart({ driver: 'lmdb', path }, work)).verified).toMatchObject({
+        rows: 400,
+        problems: [],
+      });
     },
   );
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openMemoryStore } from '../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../src/store/backends/memory/open-memory-store.ts';
 import type { Caller, RateLimiter } from '../../src/usage/rates/limiter.ts';
 import { createRateLimiter } from '../../src/usage/rates/rate-limiter.ts';
 import { divided } from '../../src/usage/rates/rate-shares.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/time/clock.ts';
-import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
+import { openLmdbStore } from '../../src/store/backends/lmdb/open-lmdb-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { readSpend } from '../../src/usage/spend/read-spend.ts';
 import { recoverOpen } from '../../src/usage/recovery/recover-open.ts';

@@ -1,6 +1,6 @@
 import { systemClock } from '../../src/core/time/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
-import { openLmdbStore } from '../../src/store/backends/lmdb.ts';
+import { openLmdbStore } from '../../src/store/backends/lmdb/open-lmdb-store.ts';
 import { createLedger } from '../../src/usage/ledger/ledger-store.ts';
 import { createRateLimiter } from '../../src/usage/rates/rate-limiter.ts';
 import { createWorkerLease } from '../../src/usage/ledger/worker-lease.ts';

@@ -12,9 +12,9 @@ import { lookUp } from '../resources/not-found.ts';
 /** A protocol of JSON-RPC messages: over stdio one a line, towards the Service one a POST. */
 export interface BridgedProtocol {
   readonly name: 'mcp' | 'acp';
-  /** Returns the headers of the next message beside the key. */
+  /** Headers of the next message beside the key. */
   headers(): Record<string, string>;
-  /** Receives the head of every answer and of all messages in it. */
+  /** Receives the head of every answer, and with it that of all messages in it. */
   onHead(headers: Headers): void;
   onMessage(message: unknown): void;
   /** True when the Service keeps something until it is told to let go. */
@@ -32,7 +32,7 @@ interface Bridge {
   failure: CliError | undefined;
 }
 
-/** Time in ms after the end of stdin until calls without an answer are given up. */
+/** Milliseconds after the end of stdin until unanswered messages are given up. */
 const GRACE_MS = 2_000;
 const CLOSE_MS = 1_000;
 const INTERNAL_ERROR = -32603;
@@ -133,7 +133,7 @@ async function post(
     const cause = thrown instanceof Error ? thrown : undefined;
     bridge.failure ??= new CliError({
       code: 'connection_lost',
-      message: 'the gateway cannot be reached any more',
+      message: 'the gateway can no longer be reached',
       exit: 'unknown_outcome',
       cause,
     });

@@ -21,7 +21,7 @@ export function needConfigHome(env: CliIo['env']): string {
   if (found !== undefined) return found;
   throw new CliError({
     code: 'no_home',
-    message: 'there is no directory for the configuration of this user',
+    message: 'found no configuration directory for this user',
     hint: 'set HOME or XDG_CONFIG_HOME to an absolute path',
   });
 }

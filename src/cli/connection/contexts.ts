@@ -95,7 +95,7 @@ export function contextName(given: string | undefined, server: string): string {
   const name = given ?? made.slice(0, 63);
   if (NAME.test(name) && name !== LOCAL) return name;
   throw usageError(
-    `no context can be called "${name}"`,
+    `"${name}" is not a valid name for a context`,
     name === LOCAL
       ? 'local is the gateway of the nearest .gateway directory'
       : 'up to 63 letters, digits, dots, dashes and underscores',

@@ -9,15 +9,15 @@ import { DEFAULT_CONFIG } from '../project/project.ts';
 export interface DeclaredGateway {
   /** Undefined for a port that is only known once it is taken, and for another machine. */
   readonly server: string | undefined;
-  /** Directory of its data. */
+  /** Folder of its data. */
   readonly directory: string;
   /** The file. */
   readonly origin: string;
 }
 
 /**
- * Finds the gateway that is declared in the file that the command names, or in the nearest
- * `gateway.yaml` upwards; undefined without a file, and for one that is not valid.
+ * Reads the server of the file that the command names, or of the nearest `gateway.yaml` upwards;
+ * undefined without a file, and for one that is not valid.
  */
 export async function findDeclared(
   { cwd, env }: Pick<CliIo, 'cwd' | 'env'>,
@@ -33,7 +33,7 @@ export async function findDeclared(
   return { server: isOwn ? server : undefined, directory: dataDir, origin };
 }
 
-/** Returns the address at which a gateway that listens everywhere is reached from here. */
+/** Address at which a server that listens everywhere is reached from here. */
 export function addressOf({ host, port }: { host: string; port: number }): string | undefined {
   if (port === 0) return undefined;
   if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`;

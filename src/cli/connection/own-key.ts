@@ -3,7 +3,7 @@ import { hasStrings } from '../../client/http/guards.ts';
 import type { Client } from '../../client/create-client.ts';
 import { CliError } from '../cli-error.ts';
 
-/** Facts that the gateway knows of the key that asks. */
+/** Description of the key in use by the gateway. */
 export interface OwnKey {
   id: string;
   name: string;
@@ -21,8 +21,8 @@ export async function readOwnKey(client: Client, signal: AbortSignal): Promise<O
   if (isOwnKey(found)) return found;
   throw new CliError({
     code: 'not_a_gateway',
-    message: `${client.baseUrl} does not answer as a gateway does`,
-    hint: 'check the address; it has no /v1 at its end',
+    message: `${client.baseUrl} does not answer like a gateway`,
+    hint: 'check the address, which must not end with /v1',
   });
 }
 

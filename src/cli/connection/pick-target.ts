@@ -16,10 +16,9 @@ export interface Target {
 const STRENGTH: readonly Layer[] = ['flag', 'env', 'project', 'user', 'system', 'default'];
 
 /**
- * Picks the target. Of an address and a context the one from the stronger place counts, never a
- * mixture; the context that `use-context` chose is as strong as the user's settings, and weaker
- * than a context or an address in these. Two of one place that differ are a usage error (exit 64),
- * and so is a context that does not exist.
+ * Picks the address or the context from the stronger place, never a mixture; the context that
+ * `use-context` chose is as strong as the user's settings, and weaker than what these name. Two of
+ * one place that differ are a usage error (exit 64), and so is a context that does not exist.
  */
 export function pickTarget(globals: ResolvedFlags, contexts: Contexts): Target {
   const named = globals.text('context');

@@ -10,7 +10,7 @@ import { projectFile, withSelected } from '../project/project.ts';
 import { renderPlan } from '../output/render-plan.ts';
 import { renderPlanMarkdown } from '../output/render-plan-markdown.ts';
 
-/** Compares the files with the gateway for `plan` and `diff`; changes nothing there. */
+/** Reads the files and the gateway for `plan` and `diff`; changes nothing there. */
 export function compare(
   input: CommandInput,
   { all, out }: { all: boolean; out?: string | undefined },

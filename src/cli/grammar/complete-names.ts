@@ -6,7 +6,7 @@ import { LOCAL, readContexts } from '../connection/contexts.ts';
 /** A shell waits for this; longer than a near gateway takes, shorter than it annoys. */
 const PATIENCE_MS = 1500;
 const MOST = 100;
-/** Matches a plain word of a shell; anything else could be read as a command of its own. */
+/** Matches a plain word of the shell; anything else could be read as a command of its own. */
 const PLAIN = /^[A-Za-z0-9_.@+][A-Za-z0-9_./:@+-]*$/;
 
 /** Names that may stand in place of a word that begins so; none when the gateway does not answer. */

@@ -1,3 +1,4 @@
+import { isListed, KINDS, kindsWhere, type Collection } from '../../core/kinds.ts';
 import { findCommand, parentOf, shownName } from '../command.ts';
 import type { CommandSpec, FlagSpec } from '../command.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
@@ -14,41 +15,23 @@ export interface Candidates {
   given: Readonly<Record<string, string>>;
 }
 
-export type NameKind = (typeof GROUPS)[number] | 'contexts';
+export type NameKind = Collection | 'contexts' | 'runs' | 'sessions';
 
 /** Groups whose subcommands take the name of one. */
-const GROUPS = [
-  'agents',
-  'apis',
-  'credentials',
-  'deployments',
-  'files',
-  'keys',
-  'models',
-  'organizations',
-  'providers',
-  'runs',
-  'services',
-  'sessions',
-  'skills',
-] as const;
+const GROUPS: readonly NameKind[] = [...kindsWhere(isListed), 'runs', 'sessions'];
 
 /** By the name of a flag or an argument. */
 const NAMED: Readonly<Record<string, NameKind>> = {
-  agent: 'agents',
+  ...Object.fromEntries(
+    kindsWhere(({ isArgument = false }) => isArgument).map((kind) => [KINDS[kind].name, kind]),
+  ),
   context: 'contexts',
-  deployment: 'deployments',
-  key: 'keys',
-  model: 'models',
-  organization: 'organizations',
+  route: 'providers',
   run: 'runs',
-  service: 'services',
   session: 'sessions',
 };
 
-/**
- * Lists the words that may stand in place of the last one, which is being written and may be empty.
- */
+/** Candidates for the last word, which is being written and may be empty. */
 export function completeWords(
   commands: readonly CommandSpec[],
   words: readonly string[],
@@ -59,7 +42,11 @@ export function completeWords(
   const flag = asked ?? flags.find((one) => one.name === name && one.type !== 'boolean');
   if (flag !== undefined) {
     const start = asked === undefined ? current.slice(prefix.length) : current;
-    return offer(flag.choices ?? [], start, { prefix, given, names: NAMED[flag.name] });
+    return offer(flag.choices ?? flag.offers ?? [], start, {
+      prefix,
+      given,
+      names: NAMED[flag.name],
+    });
   }
   if (current.startsWith('-')) {
     return offer([...flags.map((one) => `--${one.name}`), '--help'], current, { given });
@@ -73,7 +60,7 @@ interface Seen {
   command: CommandSpec | undefined;
   flags: readonly FlagSpec[];
   given: Readonly<Record<string, string>>;
-  /** Number of arguments behind the command. */
+  /** Number of arguments after the command. */
   position: number;
   /** The flag whose value comes next. */
   asked: FlagSpec | undefined;

@@ -2,10 +2,10 @@ import { parseDuration } from '../../core/time/duration.ts';
 import { usageError } from '../cli-error.ts';
 import { flagEnv, type CommandSpec, type Flags, type FlagSpec } from '../command.ts';
 
-/** Flags that the parser found: the text of a flag, of every repetition, or true for a switch. */
+/** Flags as parsed: the text of a flag, of every repetition, or true for a switch. */
 export type RawFlags = Readonly<Record<string, string | readonly string[] | true>>;
 
-/** Sources of a value, the strongest first. */
+/** Origins of a value, the strongest first. */
 export type Layer = 'flag' | 'env' | 'project' | 'user' | 'system' | 'default';
 
 /** A value that a file of settings gives to a global flag. */

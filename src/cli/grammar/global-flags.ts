@@ -7,7 +7,7 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
     type: 'string',
     value: 'URL',
     description:
-      'Address of the gateway (default: that of the context, then the one of the nearest .gateway directory)',
+      'Address of the gateway (default: from the context, then from the nearest .gateway directory)',
   },
   {
     name: 'context',
@@ -29,20 +29,20 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
     value: 'FORMAT',
     choices: ['text', 'json'],
     default: 'text',
-    description: 'Format of the result; list and get take yaml, name and jsonpath=EXPR, too',
+    description: 'Output format; list and get also take yaml, name and jsonpath=EXPR',
   },
-  { name: 'json', type: 'boolean', description: 'Short for --output json' },
-  { name: 'no-color', type: 'boolean', description: 'No colour, also on a terminal' },
+  { name: 'json', type: 'boolean', description: 'Same as --output json' },
+  { name: 'no-color', type: 'boolean', description: 'No color, even on a terminal' },
   {
     name: 'quiet',
     short: 'q',
     type: 'boolean',
-    description: 'No progress on stderr; lists print names alone',
+    description: 'No progress on stderr; lists print only names',
   },
   {
     name: 'debug',
     type: 'boolean',
-    description: 'Tell about HTTP calls and where settings come from',
+    description: 'Log HTTP calls and where settings come from',
   },
   { name: 'yes', short: 'y', type: 'boolean', description: 'Answer every question with yes' },
   {
@@ -51,6 +51,6 @@ export const GLOBAL_FLAGS: readonly FlagSpec[] = [
     value: 'DURATION',
     default: '60s',
     min: 1,
-    description: 'How long to wait for an answer of the gateway',
+    description: 'How long to wait for the gateway to answer',
   },
 ];

@@ -4,9 +4,10 @@ import { COMMANDS } from '../commands.ts';
 import { EXIT } from '../exit-codes.ts';
 import { GLOBAL_FLAGS } from './global-flags.ts';
 import { globalFlagRows } from './help.ts';
+import { withFlags } from './load-flags.ts';
 
 /** A page of `gateway help` that is about no single command; throws `usage` for an unknown one. */
-export function helpTopic(name: string): CommandResult {
+export async function helpTopic(name: string): Promise<CommandResult> {
   const topic = Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined;
   if (topic !== undefined) return topic();
   throw usageError(
@@ -15,18 +16,19 @@ export function helpTopic(name: string): CommandResult {
   );
 }
 
-const TOPICS: Readonly<Record<string, () => CommandResult>> = {
+const TOPICS: Readonly<Record<string, () => CommandResult | Promise<CommandResult>>> = {
   'exit-codes': () => {
     const rows = Object.values(EXIT);
     const lines = rows.map(({ code, meaning }) => `${String(code).padStart(4)}  ${meaning}`);
     return { data: rows, text: lines.join('\n') };
   },
-  env: () => {
+  env: async () => {
+    const commands = await withFlags(COMMANDS);
     const rows = [
       { variable: 'GATEWAY_API_KEY', sets: 'the API key of commands that call a gateway' },
       { variable: 'NO_COLOR', sets: '--no-color' },
       ...GLOBAL_FLAGS.map((flag) => ({ variable: flagEnv(flag), sets: `--${flag.name}` })),
-      ...COMMANDS.flatMap((command) =>
+      ...commands.flatMap((command) =>
         (command.flags ?? []).map((flag) => ({
           variable: flagEnv(flag, command),
           sets: `--${flag.name} of ${command.name}`,
@@ -43,7 +45,7 @@ const TOPICS: Readonly<Record<string, () => CommandResult>> = {
   flags: () => ({
     data: GLOBAL_FLAGS.map((flag) => ({ ...flag, variable: flagEnv(flag) })),
     text: [
-      'Flags of every command, before or behind its name.',
+      'Flags of every command, before or after its name.',
       ...globalFlagRows().map(([name, text]) => `${name}\n        ${text}`),
     ].join('\n\n'),
   }),

@@ -101,7 +101,7 @@ gateway help config`;
 
 const EXAMPLES = [
   { command: 'gateway init && gateway start', note: 'A working gateway in this directory' },
-  { command: 'gateway chat mock/echo "hello"', note: 'Ask a model' },
+  { command: 'gateway chat mock/echo "hello"', note: 'Send a prompt to a model' },
 ];
 
 /** `gateway keys create [flags] <name>`. */
@@ -120,7 +120,7 @@ export function flagRow(flag: FlagSpec, command?: CommandSpec): [string, string]
   const short = flag.short === undefined ? '    ' : `-${flag.short}, `;
   const value = flag.type === 'boolean' ? '' : ` ${flag.value ?? flag.type.toUpperCase()}`;
   const facts = [
-    flag.choices?.join('|'),
+    (flag.choices ?? flag.offers)?.join('|'),
     flag.repeatable ? 'repeatable' : undefined,
     flag.default === undefined ? undefined : `default ${flag.default}`,
     flagEnv(flag, command),

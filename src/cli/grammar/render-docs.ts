@@ -18,21 +18,22 @@ const INTRODUCTION = `# Command line
 
 <!-- Generated from src/cli/commands.ts; \`npx vitest run test/cli -u\` writes it again. -->
 
-stdout carries the result and nothing else; progress, warnings and questions go to stderr. With
-\`-o json\` (or \`--json\`) every command prints exactly one JSON document, also when it fails:
+stdout carries only the result; progress, warnings and questions go to stderr. With \`-o json\` (or
+\`--json\`) every command prints exactly one JSON document, also when it fails:
 \`{schema, ok, data, warnings, error}\`. Streams are NDJSON: a first line \`{"type":"version"}\`, one
 line per event, a last line \`{"type":"end","reason"}\`.
 
-Commands that list or get something also take \`-o yaml\`, \`-o name\` (\`key/ci\`, one a line) and
-\`-o jsonpath=EXPR\`, which is read as kubectl does: \`{.items[*].name}\` of a list, \`.name\` of one. A bad
+Commands that list or get something also take \`-o yaml\`, \`-o name\` (\`key/ci\`, one per line) and
+\`-o jsonpath=EXPR\`, as in kubectl: \`{.items[*].name}\` for a list, \`.name\` for one object. An invalid
 expression exits 64.
 
-Server and key come from flags, then the environment, then settings, then the context that
-\`gateway login\` or \`gateway config use-context\` chose, then the nearest \`.gateway\` directory of a
-gateway that runs there, then \`server.listen\` and \`server.data_dir\` of the project's file, then
-\`http://127.0.0.1:8787\`. The key of a context goes to its own server alone. No flag takes a secret: keys come from a login, \`GATEWAY_API_KEY\`, a file, or
-\`.gateway/admin.key\`. Flags win over environment variables, these over \`.gatewayrc.yaml\` of the
-project, \`config.yaml\` of the user and of the system; \`gateway config view --show-origin\` tells.
+Server and key come from flags, then the environment, then settings, then the context chosen by
+\`gateway login\` or \`gateway config use-context\`, then the nearest \`.gateway\` directory of a running
+gateway, then \`server.listen\` and \`server.data_dir\` of the project's file, then
+\`http://127.0.0.1:8787\`. The key of a context is sent only to its own server. No flag takes a secret:
+keys come from a login, \`GATEWAY_API_KEY\`, a file, or \`.gateway/admin.key\`. Flags take precedence over
+environment variables, then \`.gatewayrc.yaml\` of the project, \`config.yaml\` of the user and of the
+system; \`gateway config view --show-origin\` shows the origin of each setting.
 `;
 
 function renderCommand(command: CommandSpec, parent: CommandSpec | undefined): string {
@@ -60,9 +61,10 @@ function flagTable(command: CommandSpec): string {
 function row(flag: (typeof GLOBAL_FLAGS)[number], variable: string): string {
   const short = flag.short === undefined ? '' : `-${flag.short}, `;
   const value = flag.type === 'boolean' ? '' : ` ${flag.value ?? flag.type.toUpperCase()}`;
+  const choices = flag.choices ?? flag.offers;
   const facts = [
     flag.description,
-    flag.choices && `One of ${flag.choices.join(', ')}`,
+    choices && `One of ${choices.join(', ')}`,
     flag.repeatable && 'May be repeated',
     flag.default !== undefined && `Default: ${flag.default}`,
   ].filter((fact) => typeof fact === 'string');

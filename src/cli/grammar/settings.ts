@@ -18,8 +18,8 @@ export interface SettingsFile {
 }
 
 /**
- * Reads the global flags that files set, by the name of the flag: project before user before
- * system. Throws `invalid_settings` (exit 3).
+ * Global flags in settings files, by name: project before user before system. Throws
+ * `invalid_settings` (exit 3).
  */
 export async function readSettings(
   io: Pick<CliIo, 'cwd' | 'env'>,

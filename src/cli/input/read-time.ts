@@ -7,7 +7,10 @@ export function readTime(flags: Flags, name: string): string | undefined {
   if (text === undefined) return undefined;
   const at = /^\d{4}-\d\d-\d\d(T|$)/.test(text) ? Date.parse(text) : NaN;
   if (Number.isNaN(at))
-    throw usageError(`--${name} is no time: ${text}`, 'as 2026-11-21 or 2026-11-21T10:00:00Z');
+    throw usageError(
+      `--${name} is not a time: ${text}`,
+      'write it like 2026-11-21 or 2026-11-21T10:00:00Z',
+    );
   return new Date(at).toISOString();
 }
 
@@ -16,7 +19,7 @@ export function readBeginning(flags: Flags, now: number): string | undefined {
   const since = flags.number('since');
   const from = readTime(flags, 'from');
   if (since === undefined) return from;
-  if (from !== undefined) throw usageError('--since and --from exclude each other');
+  if (from !== undefined) throw usageError('--since and --from cannot be combined');
   return new Date(now - since).toISOString();
 }
 

@@ -6,7 +6,7 @@ import { CliError, usageError } from '../cli-error.ts';
 
 /** Most files of a Skill; more are not looked for. */
 const MAX_FILES = 500;
-/** Files that editors and tools leave behind. */
+/** Names that editors and tools leave behind. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['.git', '.DS_Store', 'node_modules']);
 
 /** The files of a folder as the form that uploads them; exit 64 for a folder that is no Skill. */
@@ -49,7 +49,7 @@ export function readArchive(archive: Buffer): ReturnType<typeof fromZip> {
 }
 
 /**
- * Returns the place of a file of a Skill; throws CliError `invalid_response` for a path that leads
+ * Path of a Skill's file below a folder; throws CliError `invalid_response` for one that leads
  * elsewhere.
  */
 export function placeBelow(folder: string, path: string): string {

@@ -30,14 +30,14 @@ export function secretOf(named: string, compared: Compared): string {
     const known = secrets.map(({ full }) => full).join(', ');
     throw unwritable(
       `--write-secret ${named}: no such secret is declared`,
-      known === '' ? 'the files declare no secret' : `there are ${known}`,
+      known === '' ? 'the files declare no secret' : `known: ${known}`,
     );
   }
   if (found.length > 1) {
     const all = found.map(({ full }) => full).join(', ');
     throw usageError(
       `--write-secret ${named}: several organizations have one; name it in full`,
-      `there are ${all}`,
+      `known: ${all}`,
     );
   }
   const { kind } = first.object;

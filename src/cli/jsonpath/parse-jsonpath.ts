@@ -78,7 +78,7 @@ function stepsOf(path: string, template: string): Step[] {
       /^\.?(\*|[\w-]+(?:\\\.[\w-]+)*)/.exec(rest) ??
       /^\.?\[((?:[^[\]'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\[[^\]]*\])*)\]/s.exec(rest);
     if (found === null || (path === '' && steps.length === 0)) {
-      throw refuse(template, `"${rest}" is no path`);
+      throw refuse(template, `"${rest}" is not a path`);
     }
     const [all, inner] = found;
     if (all === '..') steps.push({ type: 'deep' });
@@ -113,7 +113,7 @@ function filterOf(text: string, template: string): Step {
   const rest = inner.slice(named.length).trim();
   const [, operator] = /^(==|!=|<=|>=|<|>)/.exec(rest) ?? [];
   if (left === undefined || (rest !== '' && operator === undefined)) {
-    throw refuse(template, `"[${text}]" is no index and no filter`);
+    throw refuse(template, `"[${text}]" is neither an index nor a filter`);
   }
   const test = operator && {
     operator: operator as Test['operator'],
@@ -125,7 +125,7 @@ function filterOf(text: string, template: string): Step {
 function valueOf(text: string, template: string): unknown {
   if (/^(['"]).*\1$/s.test(text)) return unquoted(text, template);
   if (/^(true|false|null|-?\d+(\.\d+)?)$/.test(text)) return JSON.parse(text) as unknown;
-  throw refuse(template, `"${text}" is no value; texts stand in quotes`);
+  throw refuse(template, `"${text}" is not a value; quote texts`);
 }
 
 function unquoted(text: string, template: string): string {

@@ -46,7 +46,7 @@ function readExpiry(flags: Flags, now: number): string | undefined {
   const at = flags.text('expires-at');
   const after = flags.number('expires-in');
   if (at !== undefined && after !== undefined) {
-    throw usageError('--expires-at and --expires-in exclude each other');
+    throw usageError('--expires-at and --expires-in cannot be combined');
   }
   if (after !== undefined) return new Date(now + after).toISOString();
   if (at === undefined) return undefined;

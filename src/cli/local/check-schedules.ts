@@ -45,7 +45,7 @@ function findingOf({ id, name, status, schedule }: ResourceView, now: number): F
   return {
     name: `schedule ${name === '' ? id : name}`,
     state: 'warn',
-    message: `silent until ${next}: ${silentFor}; its last run lies in the future (made ${String(last)})`,
+    message: `silent until ${next}: ${silentFor}; its last run is in the future (created ${String(last)})`,
     hint: `no instant runs twice; POST /v1/deployments/${id}/run runs it now`,
   };
 }

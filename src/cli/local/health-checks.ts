@@ -36,7 +36,7 @@ export async function checkDirectory(name: string, path: string): Promise<Findin
     return { name, state: 'bad', message: `${path} cannot be written`, hint };
   }
   const message =
-    existing === path ? `${path} can be written` : `${path} will be made by the first start`;
+    existing === path ? `${path} can be written` : `${path} will be created by the first start`;
   return { name, state: 'ok', message };
 }
 

@@ -1,6 +1,9 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../../config/read/load-config.ts';
 import { formatDiagnostics } from '../../config/source/diagnostic.ts';
+import type { ServerPlace } from '../../store/backend.ts';
+import { BACKENDS } from '../../store/backends/registry.ts';
+import { addressForms } from '../../store/find-backend.ts';
 import type { StoreConfig } from '../../store/store-config.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import type { CliIo } from '../io.ts';
@@ -10,24 +13,27 @@ export interface StorePlace {
   readonly config: StoreConfig;
   /** Without its password. */
   readonly shown: string;
-  /** Text of `server.store` for gateway.yaml; undefined where a file has it already. */
+  /** Setting `server.store` for gateway.yaml; undefined where a file has it already. */
   readonly setting: string | undefined;
 }
-
-const FORMS =
-  'name lmdb:PATH, fs:PATH, redis://HOST/?prefix=NAME:, postgres://HOST/DATABASE?schema=NAME, or a gateway.yaml whose store is meant';
 
 /** Throws `usage` (exit 64) for what names no store, `invalid_config` (exit 3) for a file that is. */
 export async function toStorePlace(
   text: string,
   io: Pick<CliIo, 'cwd' | 'env'>,
+  backends = BACKENDS,
 ): Promise<StorePlace> {
-  const [, driver, path] = /^(lmdb|fs):(.+)$/s.exec(text) ?? [];
-  if (driver !== undefined && path !== undefined) return folder(driver, resolve(io.cwd, path));
-  if (/^rediss?:\/\//.test(text)) return database('redis', text, ['prefix', 'allow_volatile']);
-  if (/^postgres(ql)?:\/\//.test(text)) return database('postgres', text, ['schema']);
+  const [, scheme = '', rest = ''] = /^([a-z][\w+.-]*):(.+)$/s.exec(text) ?? [];
+  for (const { place, drivers } of backends) {
+    const [driver = ''] = drivers;
+    if (place.kind === 'folder' && place.drivers[0] === scheme)
+      return folder(scheme, resolve(io.cwd, rest));
+    if (place.kind === 'server' && place.schemes.includes(scheme) && rest.startsWith('//'))
+      return database(driver, text, place.parameters);
+  }
   if (/\.(ya?ml|json)$/.test(text)) return configured(text, io);
-  throw usageError(`${JSON.stringify(withoutPassword(text))} names no store`, FORMS);
+  const forms = `name ${addressForms(backends).join(', ')}, or a gateway.yaml that configures the store`;
+  throw usageError(`${JSON.stringify(withoutPassword(text))} is not a store`, forms);
 }
 
 function folder(driver: string, path: string): StorePlace {
@@ -39,18 +45,15 @@ function folder(driver: string, path: string): StorePlace {
 }
 
 /** Our own parameters are the store's options; the others are left to the driver. */
-function database(driver: string, text: string, own: readonly string[]): StorePlace {
+function database(driver: string, text: string, own: ServerPlace['parameters']): StorePlace {
   const [base = '', ...rest] = text.split('?');
   const pairs = rest.join('?').split('&').filter(Boolean);
-  const nameOf = (pair: string) => pair.split('=', 1)[0] ?? '';
-  const others = pairs.filter((pair) => !own.includes(nameOf(pair)));
+  const isOwn = (pair: string) => Object.hasOwn(own, pair.split('=', 1)[0] ?? '');
+  const others = pairs.filter((pair) => !isOwn(pair));
   const url = others.length > 0 ? `${base}?${others.join('&')}` : base;
-  const given = new URLSearchParams(pairs.filter((pair) => own.includes(nameOf(pair))).join('&'));
+  const given = new URLSearchParams(pairs.filter(isOwn).join('&'));
   const options = Object.fromEntries(
-    Array.from(given, ([name, value]) => [
-      name,
-      name === 'allow_volatile' ? value === 'true' : value,
-    ]),
+    Array.from(given, ([name, value]) => [name, own[name] === 'flag' ? value === 'true' : value]),
   );
   const hasPassword = withoutPassword(url) !== url;
   const settings = { url: hasPassword ? '${env:STORE_URL}' : url, ...options };

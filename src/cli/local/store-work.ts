@@ -1,6 +1,7 @@
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
-import type { CopyOptions } from '../../store/backup/files.ts';
+import type { CopyOptions } from '../../store/backends/lmdb/backup/files.ts';
+import { isFileDriver } from '../../store/unstorage/file-drivers.ts';
 import type { WalkOptions } from '../../store/raw/summary.ts';
 import type { CommandInput, CommandResult } from '../command.ts';
 import { configPaths, invalidConfig } from '../project/project.ts';
@@ -18,7 +19,10 @@ export async function withServer(
   return config ? use(config.server) : invalidConfig(diagnostics);
 }
 
-/** Options by which work is stopped, and reported on a terminal: every other second, one line. */
+/**
+ * Options that stop work on an interrupt and show its progress on a terminal: every other second,
+ * one line.
+ */
 export function storeWork({ context }: Pick<CommandInput, 'context'>): WalkOptions & CopyOptions {
   const { clock, io, output, signal } = context;
   let toldAt = clock.monotonic();
@@ -46,5 +50,5 @@ export function toMiB(bytes: number): string {
 
 /** The folder of media that lie on this machine. */
 export function mediaFolder({ media }: ServerConfig): string | undefined {
-  return ['fs', 'fs-lite', 'fsLite'].includes(media.store.driver) ? media.store.path : undefined;
+  return isFileDriver(media.store.driver) ? media.store.path : undefined;
 }

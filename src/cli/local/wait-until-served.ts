@@ -19,7 +19,7 @@ export interface WaitOptions {
   readonly desired: DesiredState;
   readonly report: ApplyReport;
   readonly context: Pick<CommandContext, 'clock' | 'signal' | 'timeoutMs'>;
-  /** Receives the names that are not served yet, at first and whenever less is left. */
+  /** Receives what is not served yet, at first and whenever less is left. */
   readonly onWaiting?: ((missing: readonly string[]) => void) | undefined;
 }
 

@@ -14,7 +14,7 @@ export interface Failure {
   exitCode: number;
 }
 
-/** Target of text: a process stream, or a buffer in tests. */
+/** Destination of text: a process stream, or a buffer in tests. */
 export interface Sink {
   write(text: string): boolean;
   once(event: 'drain' | 'close' | 'error', listener: () => void): unknown;

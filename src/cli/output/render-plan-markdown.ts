@@ -13,7 +13,7 @@ const SIGNS: Readonly<Record<PlanAction['action'], string>> = {
   none: '  same',
 };
 
-/** Most characters of a comment on GitHub, with room for the text around it. */
+/** Most characters: those of a comment on GitHub, with room for what stands around it. */
 const MAX_LENGTH = 60_000;
 
 /** A plan as a comment of a pull request: the counts, then every change as a diff block. */

@@ -142,9 +142,7 @@ export function renderOutcome(
   return OUTCOMES[what](style, `${action} ${oneLine(`${kind} ${identity}`)}${because}`);
 }
 
-/**
- * Renders the report of an apply: one line per object in the order of execution, then the counts.
- */
+/** Renders what an apply did: one line per object in the order of execution, then the counts. */
 export function renderReport(report: ApplyReport, style: Style): string {
   const { applied, failed, blocked, notRun } = report;
   const all = { applied, failed, blocked, notRun };

@@ -2,7 +2,7 @@ import { statusOf } from '../../client/deployment-runs.ts';
 import type { DeploymentRunView } from '../../client/deployment-runs.ts';
 import { oneLine } from '../../core/printable.ts';
 
-/** Returns the trigger of a run, and the time when it was due if not now. */
+/** Trigger of a run, and the time at which it was due if not now. */
 export function triggerOf({ trigger_context: trigger }: DeploymentRunView): string {
   return trigger.scheduled_at === undefined
     ? trigger.type

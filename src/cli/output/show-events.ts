@@ -11,7 +11,7 @@ export interface ShownEnd {
 
 export interface ShowOptions<T> {
   readonly output: Output;
-  /** Returns the text that a terminal shows of an event; '' for nothing. */
+  /** Text of an event on a terminal; '' for nothing. */
   textOf(event: T): string;
   /** True: an end that is a failure is the command's own (exit 7). */
   readonly isAwaited: boolean;
@@ -35,7 +35,7 @@ export async function showEvents<T>(
     const { type } = next.value;
     const failure = isAwaited ? failureOf(next.value) : undefined;
     await writer.end(type, failure);
-    if (type === 'requires_action') output.note('the session waits for an answer of its client');
+    if (type === 'requires_action') output.note('the session is waiting for its client');
     return { streamed: true, data: null, exitCode: failure?.exitCode ?? EXIT.ok.code };
   } catch (thrown) {
     const failure = toFailure(thrown);

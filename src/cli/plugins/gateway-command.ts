@@ -4,7 +4,7 @@ import type { Interfaces } from '@oclif/core';
 import type { Client } from '../../client/create-client.ts';
 import { CliError, usageError, type CliErrorOptions } from '../cli-error.ts';
 
-/** Context that the command line hands to a command of a plugin. */
+/** Surroundings that the command line gives to a command of a plugin. */
 export interface GatewayContext {
   /** The value of --output. */
   readonly format: string;

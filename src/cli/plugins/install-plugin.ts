@@ -66,9 +66,7 @@ function checkNames(
 ): void {
   const hidden = plugin.commands.filter((command) => isTaken(COMMANDS, command));
   for (const { name } of hidden) {
-    output.warn(
-      `"gateway ${name}" stays the built-in command; the one of ${plugin.name} is hidden`,
-    );
+    output.warn(`"gateway ${name}" remains the built-in command; that of ${plugin.name} is hidden`);
   }
   if (hidden.length === plugin.commands.length) {
     const message = `${plugin.name} has no command that is not built in`;

@@ -4,14 +4,14 @@ import type { CommandSpec } from '../command.ts';
 
 /** A command as the manifest of its package declares it, in the words of our own table. */
 export interface PluginCommand extends Omit<CommandSpec, 'load' | 'light'> {
-  /** Id in @oclif/core, `report:daily`. */
+  /** Name of the command in @oclif/core, `report:daily`. */
   id: string;
 }
 
 export interface InstalledPlugin {
   name: string;
   version: string;
-  /** Source that it was installed from: a name and version, or a path. */
+  /** Source of the installation: a name and version, or a path. */
   source: string;
   integrity: string;
   commands: readonly PluginCommand[];

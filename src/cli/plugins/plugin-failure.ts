@@ -3,9 +3,9 @@ import { CliError } from '../cli-error.ts';
 import { EXIT, type ExitName } from '../exit-codes.ts';
 
 /**
- * Turns a value that a plugin threw into an error of the command line with the name of the plugin.
- * Errors of the client and of `fail` keep code, hint and exit; `exit(n)` and `error(…, { exit: n
- * })` of oclif keep an exit code that is in our table. Undefined: the plugin reported success.
+ * Turns an error of a plugin into one of the command line that names the plugin. Errors of the
+ * client and of `fail` keep code, hint and exit; `exit(n)` and `error(…, { exit: n })` of oclif
+ * keep an exit code that is in our table. Undefined for an exit without a fault.
  */
 export function toPluginFailure(plugin: string, thrown: unknown): Error | undefined {
   const message = `plugin ${plugin}: ${thrown instanceof Error ? thrown.message : String(thrown)}`;

@@ -3,16 +3,13 @@ import { CliError } from '../cli-error.ts';
 import type { CliIo } from '../io.ts';
 import { pluginsFolder } from './plugins-folder.ts';
 
-/**
- * Returns the folder of the user's plugins; throws `no_home` (exit 1) when the environment names
- * none.
- */
+/** Folder of the user's plugins; throws `no_home` (exit 1) when the environment names none. */
 export function needPluginsFolder(env: CliIo['env']): string {
   const folder = pluginsFolder(env);
   if (folder !== undefined) return folder;
   throw new CliError({
     code: 'no_home',
-    message: 'there is no folder for plugins',
+    message: 'found no directory for plugins',
     hint: 'set HOME or XDG_DATA_HOME to an absolute path',
   });
 }

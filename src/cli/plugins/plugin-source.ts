@@ -5,8 +5,8 @@ import { usageError } from '../cli-error.ts';
 const NAME = /^(@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*(@[\w.+-]+)?$/;
 
 /**
- * Returns the source that npm is to fetch: the absolute path of a tarball or a directory, or a name
- * with or without a version. Addresses and repositories are refused, for their contents may change.
+ * Source for npm: the absolute path of a tarball or a directory, or a name with or without a
+ * version. Addresses and repositories are refused, for their contents may change.
  */
 export async function toPluginSource(given: string, cwd: string): Promise<string> {
   if (isAbsolute(given) || /^\.{1,2}([/\\]|$)|\.(tgz|tar\.gz)$/.test(given)) {
@@ -17,7 +17,7 @@ export async function toPluginSource(given: string, cwd: string): Promise<string
   }
   if (NAME.test(given)) return given;
   throw usageError(
-    `"${given}" is no plugin`,
+    `"${given}" is not a plugin`,
     'give the name of a package, a tarball, or a directory such as ./plugin',
   );
 }

@@ -3,8 +3,8 @@ import { isAbsolute, join } from 'node:path';
 import type { CliIo } from '../io.ts';
 
 /**
- * Returns the folder of the user's plugins, which have a folder each; undefined when the
- * environment names no home.
+ * Folder of the user's plugins, with a folder for each; undefined when the environment names no
+ * home.
  */
 export function pluginsFolder(env: CliIo['env']): string | undefined {
   const home = env['HOME'] ?? env['USERPROFILE'];

@@ -11,7 +11,7 @@ import { toOclifArgv } from './to-oclif-argv.ts';
 
 export interface PluginCall {
   plugin: InstalledPlugin;
-  /** Id of the command in @oclif/core. */
+  /** Name of the command in @oclif/core. */
   id: string;
   spec: PluginCommand;
 }

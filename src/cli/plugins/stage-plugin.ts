@@ -46,7 +46,7 @@ async function readManifest(
   const invalid = (message: string, cause?: unknown) =>
     new CliError({ code: 'plugin_invalid', message, cause, hint: HINT });
   const text = await readFile(join(root, 'oclif.manifest.json'), 'utf8').catch(() => undefined);
-  if (text === undefined) throw invalid(`${name} is no plugin: it has no oclif.manifest.json`);
+  if (text === undefined) throw invalid(`${name} is not a plugin: it has no oclif.manifest.json`);
   try {
     const manifest = toPluginCommands(JSON.parse(text));
     if (manifest.version === version) return manifest.commands;

@@ -10,7 +10,7 @@ const word = z
   .regex(/^[a-z0-9][a-z0-9-]*$/, 'must be of small letters, digits and dashes');
 const id = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9-]*(:[a-z0-9][a-z0-9-]*)*$/, 'is no name of a command');
+  .regex(/^[a-z0-9][a-z0-9-]*(:[a-z0-9][a-z0-9-]*)*$/, 'is not a valid command name');
 
 const FLAG = z.object({
   name: word,
@@ -42,7 +42,7 @@ const COMMAND = z.object({
   flags: z.record(z.string(), FLAG),
 });
 
-/** Members of `oclif.manifest.json` that we read. */
+/** Members of `oclif.manifest.json` that are read. */
 const MANIFEST = z.object({ version: text, commands: z.record(z.string(), COMMAND) });
 
 type Manifest = z.infer<typeof MANIFEST>;
@@ -68,7 +68,8 @@ export function toPluginCommands(manifest: unknown): ReadManifest {
 }
 
 function toCommand(command: OclifCommand): PluginCommand {
-  if (!id.safeParse(command.id).success) throw new Error(`"${command.id}" is no name of a command`);
+  if (!id.safeParse(command.id).success)
+    throw new Error(`"${command.id}" is not a valid command name`);
   const name = command.id.replaceAll(':', ' ');
   const [summary = '', ...more] = (command.summary ?? command.description ?? '').split('\n');
   return {
@@ -92,7 +93,8 @@ function toArgs({ args, strict }: OclifCommand): ArgSpec[] {
     variadic: multiple ?? false,
   }));
   const early = specs.slice(0, -1).find(({ variadic }) => variadic);
-  if (early !== undefined) throw new Error(`the argument "${early.name}" takes all that follow`);
+  if (early !== undefined)
+    throw new Error(`the argument "${early.name}" takes all further arguments`);
   if (strict !== false || specs.at(-1)?.variadic) return specs;
   return [...specs, { name: 'more', description: 'Further arguments', variadic: true }];
 }
@@ -100,7 +102,7 @@ function toArgs({ args, strict }: OclifCommand): ArgSpec[] {
 function toFlags(flag: OclifCommand['flags'][string], command: string): FlagSpec[] {
   const taken = GLOBAL_FLAGS.flatMap(({ name, short }) => [name, short]);
   if ([...taken, 'help', 'h'].some((word) => word === flag.name || word === (flag.char ?? ''))) {
-    throw new Error(`--${flag.name} of "${command}" is called like a global flag`);
+    throw new Error(`--${flag.name} of "${command}" has the name of a global flag`);
   }
   const facts = [
     flag.summary ?? flag.description ?? '',

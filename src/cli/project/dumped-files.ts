@@ -29,15 +29,14 @@ export async function withFiles(
   return whole;
 }
 
-/** Returns the file as text where that is the same bytes again. */
+/** Content as text where that is the same bytes again, else as base64. */
 function toSent(bytes: Buffer): SentFile {
   const text = bytes.toString('utf8');
   return Buffer.from(text).equals(bytes) ? text : { base64: bytes.toString('base64') };
 }
 
 /**
- * Most bytes of a file that `${file:PATH}` brings in whole. Such a file has no byte order mark, and
- * no other end of line at its end.
+ * Limits of a file for `${file:PATH}`: 1 MiB, no byte order mark, no other end of line at its end.
  */
 const MAX_BYTES = 1024 * 1024;
 

@@ -73,7 +73,7 @@ function refuseImpossible(options: PlanOptions): void {
     throw new CliError({
       code: 'dangling_reference',
       message: formatDiagnostics(dangling, 'text'),
-      hint: 'declare it, or make it first; nothing was changed',
+      hint: 'declare it, or create it first; nothing was changed',
       exit: 'invalid_config',
     });
   }
@@ -109,8 +109,8 @@ function refuse({ ambiguous, conflicts, fixed, lost }: Plan): void {
     const names = lost.map(({ kind, identity, id }) => `${kind} ${identity} (${id})`);
     throw new CliError({
       code: 'no_such_id',
-      message: `pinned by an id that nothing has: ${names.join('; ')}`,
-      hint: 'take `id` away to make it anew, or give the id of the one that is meant',
+      message: `pinned to an id that does not exist: ${names.join('; ')}`,
+      hint: 'remove `id` to create it again, or give the id of the intended object',
       exit: 'conflict',
     });
   }
@@ -120,8 +120,8 @@ function refuse({ ambiguous, conflicts, fixed, lost }: Plan): void {
     );
     throw new CliError({
       code: 'ambiguous_name',
-      message: `several objects are what is declared: ${names.join('; ')}`,
-      hint: 'write the `id:` of the one that is meant beside its name, or remove what is not wanted',
+      message: `several objects match what is declared: ${names.join('; ')}`,
+      hint: 'add the `id:` of the intended object beside its name, or remove the others',
       exit: 'conflict',
     });
   }
@@ -140,8 +140,8 @@ function refuse({ ambiguous, conflicts, fixed, lost }: Plan): void {
     );
     throw new CliError({
       code: 'immutable_field',
-      message: `declared otherwise than it can become: ${names.join('; ')}`,
-      hint: 'declare a new object under another name; --prune ends the old one',
+      message: `declared with a change that is not possible: ${names.join('; ')}`,
+      hint: 'declare a new object under another name; --prune removes the old one',
       exit: 'conflict',
     });
   }

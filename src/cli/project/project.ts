@@ -16,8 +16,8 @@ import type { CommandInput, CommandResult } from '../command.ts';
 export const DEFAULT_CONFIG = 'gateway.yaml';
 
 /**
- * Returns the named files, else gateway.yaml of `cwd`; throws `no_configuration` (exit 3) when
- * there is none.
+ * Paths that were named, else gateway.yaml of `cwd`; throws `no_configuration` (exit 3) when there
+ * is none.
  */
 export function configPaths(given: readonly string[], cwd: string): readonly string[] {
   if (given.length > 0) return given;
@@ -65,9 +65,9 @@ export async function withProject(
 }
 
 /**
- * Works as {@link withProject}, on the objects that --only, --exclude and --selector choose (exit
- * 64 for a bad one). `mayBeGone`: --only may name objects to be pruned, which are not declared any
- * more.
+ * Does as {@link withProject} with the objects that --only, --exclude and --selector choose (exit
+ * 64 for a bad one). `mayBeGone`: --only may name an object that is to be pruned, and so is not
+ * declared any more.
  */
 export function withSelected(
   input: CommandInput,
@@ -85,7 +85,7 @@ export function withSelected(
     const [unused] = desired.selection?.unused ?? [];
     if (unused === undefined || mayBeGone) return use({ ...config, desired });
     const names = config.desired.objects.map(({ kind, identity }) => `${kind}/${identity}`);
-    throw usageError(`--only ${unused}: the files declare nothing like it`, suggest(unused, names));
+    throw usageError(`--only ${unused}: the files declare no such object`, suggest(unused, names));
   });
 }
 
@@ -106,7 +106,7 @@ function toNothing(file: string): Diagnostic {
     path: '',
     severity: 'error',
     message: 'nothing is declared here',
-    hint: 'write what there should be; `models: []` says that there should be no model',
+    hint: 'declare at least one section; `models: []` declares that there are no models',
   };
 }
 

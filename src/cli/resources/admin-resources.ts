@@ -1,21 +1,8 @@
-import type { AdminKind, Client } from '../../client/create-client.ts';
+import type { Client } from '../../client/create-client.ts';
 import { collect } from '../../client/http/pages.ts';
 import type { Inventory } from '../../config/actual/inventory.ts';
 import type { InventoryClient, ResourceClient } from '../../config/actual/resource-client.ts';
-
-/** Paths of the kinds in the admin API. */
-const PATHS = {
-  organization: 'organizations',
-  key: 'keys',
-  provider: 'providers',
-  model: 'models',
-  api: 'apis',
-  skill: 'skills',
-  agent: 'agents',
-  credential: 'credentials',
-  service: 'services',
-  deployment: 'deployments',
-} as const satisfies Record<Parameters<ResourceClient['list']>[0], AdminKind>;
+import { collectionOf } from '../../core/kinds.ts';
 
 function toInventoryClient(client: Client): InventoryClient {
   const inventories = client.admin('inventories');
@@ -42,18 +29,17 @@ function toInventory(view: Readonly<Record<string, unknown>>): Inventory {
 }
 
 /**
- * Creates the client of plan and apply over HTTP. Interrupting stops before the next call, not in
- * the middle.
+ * Client of plan and apply over HTTP. An interrupt stops before the next call, not in the middle.
  */
 export function toResourceClient(client: Client): ResourceClient {
   return {
     inventories: toInventoryClient(client),
-    list: (kind) => collect(client.admin(PATHS[kind]).list()),
-    create: (kind, body, name) => client.admin(PATHS[kind]).create(body, undefined, name),
+    list: (kind) => collect(client.admin(collectionOf(kind)).list()),
+    create: (kind, body, name) => client.admin(collectionOf(kind)).create(body, undefined, name),
     update: (kind, id, { body, expectedVersion }) =>
-      client.admin(PATHS[kind]).update(id, { ...body, expected_version: expectedVersion }),
-    delete: (kind, id) => client.admin(PATHS[kind]).delete(id),
-    archive: async (kind, id) => client.admin(PATHS[kind]).action(id, 'archive'),
-    act: async (kind, id, action) => client.admin(PATHS[kind]).action(id, action),
+      client.admin(collectionOf(kind)).update(id, { ...body, expected_version: expectedVersion }),
+    delete: (kind, id) => client.admin(collectionOf(kind)).delete(id),
+    archive: async (kind, id) => client.admin(collectionOf(kind)).action(id, 'archive'),
+    act: async (kind, id, action) => client.admin(collectionOf(kind)).action(id, action),
   };
 }

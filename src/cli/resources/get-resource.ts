@@ -6,7 +6,7 @@ import { lookUp, skipMissing, type Sought } from './not-found.ts';
 
 type View = Readonly<Record<string, unknown>>;
 
-/** Resource that is shown, and the form in which it is. */
+/** Resource to show, and its form. */
 interface Shown extends Sought {
   /** Gives the rows for people where they are others than the members. */
   readonly toRows?: (value: View) => View;

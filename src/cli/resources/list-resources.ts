@@ -1,28 +1,36 @@
-import type { AdminKind } from '../../client/create-client.ts';
-import { oneLine } from '../../core/printable.ts';
 import type { ListFilters, ResourceView } from '../../client/admin.ts';
 import { collect } from '../../client/http/pages.ts';
-import type { CommandContext } from '../context.ts';
-import type { CommandResult } from '../command.ts';
+import { factsOf } from '../../core/kinds.ts';
+import { oneLine } from '../../core/printable.ts';
+import type { CommandRun, Flags } from '../command.ts';
 import { renderTable, type Column } from '../output/table.ts';
+import { COLUMNS, type ListedKind, type MemberColumn } from './columns.ts';
 
-export interface Listing {
-  context: CommandContext;
-  kind: AdminKind;
-  columns: readonly Column<ResourceView>[];
-  filters?: ListFilters;
+/** Command that shows every resource of a kind as a table; with --quiet the names alone. */
+export function listCommand(kind: ListedKind): CommandRun {
+  return async ({ context, flags }) => {
+    const client = await context.connect();
+    const rows = await collect(client.admin(kind).list(filtersOf(kind, flags), context.signal));
+    return {
+      data: rows,
+      text: (style) =>
+        context.output.quiet
+          ? rows.map(({ name }) => oneLine(name)).join('\n')
+          : renderTable(rows, COLUMNS[kind].map(toColumn), { style, empty: `no ${kind}` }),
+    };
+  };
 }
 
-/** Every resource of a kind as a table; with --quiet the names alone. */
-export async function listResources(listing: Listing): Promise<CommandResult> {
-  const { context, kind, columns, filters } = listing;
-  const client = await context.connect();
-  const rows = await collect(client.admin(kind).list(filters, context.signal));
+function filtersOf(kind: ListedKind, flags: Flags): ListFilters {
+  const { isOwned, verbs } = factsOf(kind);
   return {
-    data: rows,
-    text: (style) =>
-      context.output.quiet
-        ? rows.map(({ name }) => oneLine(name)).join('\n')
-        : renderTable(rows, columns, { style, empty: `no ${kind}` }),
+    ...(isOwned && { organization: flags.text('organization') }),
+    ...(verbs.includes('archive') && {
+      include_archived: flags.on('archived') ? 'true' : undefined,
+    }),
   };
+}
+
+function toColumn([title, member, toShown]: MemberColumn): Column<ResourceView> {
+  return { title, value: (row) => (toShown === undefined ? row[member] : toShown(row[member])) };
 }

@@ -1,7 +1,8 @@
 import { ClientError } from '../../client/http/client-error.ts';
+import { factsOf, isListed, KINDS, kindsWhere, type Collection } from '../../core/kinds.ts';
 import { oneLine } from '../../core/printable.ts';
 import { CliError } from '../cli-error.ts';
-import type { CommandResult, Flags } from '../command.ts';
+import { shownName, type CommandResult, type Flags } from '../command.ts';
 import type { Failure } from '../output/output.ts';
 
 interface KindWords {
@@ -13,19 +14,8 @@ interface KindWords {
   readonly list?: string;
 }
 
-const KINDS = {
-  organizations: { word: 'organization', wire: 'organization', list: 'organizations list' },
-  keys: { word: 'key', wire: 'api_key', list: 'keys list' },
-  providers: { word: 'provider', wire: 'provider', list: 'providers list' },
-  models: { word: 'model', wire: 'model', list: 'models list' },
-  apis: { word: 'API', wire: 'api', list: 'apis list' },
-  skills: { word: 'Skill', wire: 'skill', list: 'skills list' },
-  files: { word: 'file', wire: 'file', list: 'files list' },
-  inventories: { word: 'inventory', wire: 'inventory' },
-  agents: { word: 'Agent', wire: 'agent', list: 'agents list' },
-  credentials: { word: 'credential', wire: 'credential', list: 'credentials list' },
-  services: { word: 'Service', wire: 'endpoint', list: 'services list' },
-  deployments: { word: 'Schedule', wire: 'deployment', list: 'schedules list' },
+/** What people name beside resources. */
+const OTHERS = {
   sessions: { word: 'Session', wire: 'session', list: 'sessions list' },
   runs: { word: 'run', wire: 'deployment_run', list: 'runs list' },
   model_runs: { word: 'run', wire: 'run' },
@@ -35,7 +25,12 @@ const KINDS = {
   tasks: { word: 'task', wire: 'task' },
 } as const satisfies Record<string, KindWords>;
 
-export type NamedKind = keyof typeof KINDS;
+export type NamedKind = Collection | keyof typeof OTHERS;
+
+const WORDS: readonly KindWords[] = [
+  ...kindsWhere(() => true).map(wordsOf),
+  ...Object.values(OTHERS),
+];
 
 export interface Sought {
   readonly kind: NamedKind;
@@ -47,7 +42,7 @@ export interface Sought {
 
 /** Name of one of a kind: `Service`, `key`. */
 export function wordOf(kind: NamedKind): string {
-  return KINDS[kind].word;
+  return wordsOf(kind).word;
 }
 
 /**
@@ -67,14 +62,14 @@ export async function lookUp<T>(sought: Sought, find: () => Promise<T>): Promise
 
 /** The failure for something that is not there. */
 export function notFound({ kind, named, isOwn = false }: Sought, cause?: ClientError): CliError {
-  const { word } = KINDS[kind];
-  const shown = hintOf(KINDS[kind]);
-  const called = `${word} "${oneLine(named)}"`;
+  const words = wordsOf(kind);
+  const shown = hintOf(words);
+  const called = `${words.word} "${oneLine(named)}"`;
   return new CliError({
     code: 'not_found',
     status: 404,
     message: isOwn ? `the organization of the key has no ${called}` : `there is no ${called}`,
-    hint: isOwn ? `${shown}, \`gateway whoami\` whose the key is` : shown,
+    hint: isOwn ? `${shown}, \`gateway whoami\` shows the key in use` : shown,
     cause,
   });
 }
@@ -99,7 +94,7 @@ export function withListHint(failure: Failure): Failure {
   if (failure.status !== 404 || failure.hint !== undefined) return failure;
   const { message } = failure;
   const [, wire, referred] = /^(\w+) not found|(?:^|: )no (\w+) `/.exec(message) ?? [];
-  const kind = Object.values<KindWords>(KINDS).find((one) => one.wire === (wire ?? referred));
+  const kind = WORDS.find((one) => one.wire === (wire ?? referred));
   if (kind === undefined) return failure;
   return {
     ...failure,
@@ -108,6 +103,17 @@ export function withListHint(failure: Failure): Failure {
   };
 }
 
+function wordsOf(kind: NamedKind): KindWords {
+  if (!isCollection(kind)) return OTHERS[kind];
+  const facts = factsOf(kind);
+  const { word, type: wire } = facts;
+  return { word, wire, ...(isListed(facts) && { list: shownName(`${kind} list`) }) };
+}
+
+function isCollection(kind: NamedKind): kind is Collection {
+  return Object.hasOwn(KINDS, kind);
+}
+
 function hintOf({ list }: KindWords): string | undefined {
-  return list && `\`gateway ${list}\` shows what there is`;
+  return list && `\`gateway ${list}\` lists what exists`;
 }

@@ -1,13 +1,11 @@
-import type { ResourceView } from '../../client/admin.ts';
-import { labelsOf, NAMESPACE_LABEL, OWNER_LABEL } from '../../config/actual/ownership.ts';
+import { labelsOf, namespaceOf, type Owner, OWNER_LABEL } from '../../config/actual/ownership.ts';
 import { oneLine } from '../../core/printable.ts';
 import { CliError } from '../cli-error.ts';
 
 /** Throws `owned` (exit 5) for an object that files manage, unless the change is forced. */
-export function refuseOwned(view: ResourceView, { called, force }: OwnedChange): void {
-  const labels = labelsOf(view);
-  const namespace = labels[NAMESPACE_LABEL];
-  const file = labels[OWNER_LABEL];
+export function refuseOwned(view: Owned, { called, force, known }: OwnedChange): void {
+  const namespace = namespaceOf(view, known);
+  const file = labelsOf(view)[OWNER_LABEL];
   if (force || (namespace === undefined && file === undefined)) return;
   const owner = namespace === undefined ? `the file ${file}` : `the namespace ${namespace}`;
   throw new CliError({
@@ -22,4 +20,8 @@ export interface OwnedChange {
   /** Kind and name, `key ci`. */
   called: string;
   force: boolean;
+  /** Namespaces by the ids of objects, as inventories know them. Default: labels decide. */
+  known?: Owner['known'];
 }
+
+type Owned = Readonly<Record<string, unknown>>;

@@ -11,7 +11,7 @@ export async function toId(
   return (await lookUp({ kind, named: given }, find)).id;
 }
 
-/** Returns the names that people call the resources of a kind by, by id. */
+/** Names of a kind's resources, by id. */
 export async function namesById(
   client: Client,
   kind: AdminKind,

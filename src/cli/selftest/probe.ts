@@ -12,7 +12,7 @@ export interface Sending {
   /** Sent as JSON; a text as it is. */
   body?: unknown;
   headers?: Record<string, string>;
-  /** Carrier of the key. Default `bearer`. */
+  /** Carrier of the key; default `bearer`. */
   key?: 'bearer' | 'none';
 }
 

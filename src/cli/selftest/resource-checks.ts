@@ -1,6 +1,6 @@
 import { expectEqual, expectStatus, expectThat, type Check } from './check.ts';
 
-/** Checks of the resources that organizations keep; nothing is created. */
+/** Checks of the resources of organizations; nothing is created. */
 export const RESOURCE_CHECKS: readonly Check[] = [
   {
     id: 'resource.pagination.envelope',

@@ -24,7 +24,7 @@ export const DIAGNOSTIC = record(
   { hint: text },
 );
 
-/** Result of the commands that load the files when these are invalid. */
+/** Output of commands that load the files when these are invalid. */
 export const INVALID = record({ diagnostics: list(DIAGNOSTIC) });
 export const VALID = record({ files: texts, diagnostics: list(DIAGNOSTIC) });
 

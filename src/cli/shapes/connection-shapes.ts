@@ -12,7 +12,7 @@ const CONTEXT = record({
 const CHOSEN = record({ context: text });
 const scopes = orNull(texts);
 
-/** Shapes of the commands that show or choose the server and the key of calls. */
+/** Shapes of the commands that show or choose the server and the key. */
 export const CONNECTION_SHAPES: Readonly<Record<string, Shape>> = {
   login: record({
     context: text,

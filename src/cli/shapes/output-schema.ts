@@ -52,7 +52,7 @@ export function lineSchema(): Shape {
   return { $schema: DIALECT, $id: 'gateway.stream/v1', title: 'A line of a stream', oneOf: lines };
 }
 
-/** Returns the schema for a command line that no command could be found for. */
+/** Schema for a command line for which no command was found. */
 export function unknownCommandSchema(): Shape {
   return {
     $schema: DIALECT,

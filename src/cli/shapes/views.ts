@@ -12,7 +12,7 @@ import {
 } from './shape.ts';
 import type { Shape } from './shape.ts';
 
-/** Returns the shape of a resource in the API, as far as every one has it. */
+/** Shape of a resource in the API with the members that every one has. */
 function view(type: string, members: Readonly<Record<string, Shape>>): Shape {
   return record({
     id: text,
@@ -38,7 +38,7 @@ export const API = view('api', {
   enabled: flag,
   api_key_configured: flag,
 });
-/** Members of `keys get` and `organizations get` beside the resource. */
+/** Shape of the spending that `keys get` and `organizations get` show beside the resource. */
 export const SPENDING = record({
   spent: record({ lifetime: text, month: text, day: text }),
   reserved: text,

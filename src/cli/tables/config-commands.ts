@@ -14,7 +14,7 @@ const RECURSIVE: FlagSpec = {
   name: 'recursive',
   short: 'R',
   type: 'boolean',
-  description: 'Read directories below directories, too',
+  description: 'Read subdirectories, too',
 };
 
 const OVERLAY: FlagSpec = {
@@ -23,7 +23,7 @@ const OVERLAY: FlagSpec = {
   value: 'PATH',
   env: 'GATEWAY_OVERLAY',
   repeatable: true,
-  description: 'File or directory laid over the files: merged by kind and name, null removes',
+  description: 'Overlay file or directory, merged by kind and name; null removes',
 };
 
 const UNKNOWN_FIELDS: FlagSpec = {
@@ -32,22 +32,26 @@ const UNKNOWN_FIELDS: FlagSpec = {
   value: 'MODE',
   choices: ['error', 'warn'],
   default: 'error',
-  description: 'What an unknown field is',
+  description: 'How to treat an unknown field',
 };
 
 const CHOICE: readonly FlagSpec[] = [
   {
     name: 'prune',
     type: 'boolean',
-    description: 'Remove what these files once made and no longer declare',
+    description: 'Remove objects that these files created and no longer declare',
   },
-  { name: 'adopt', type: 'boolean', description: 'Take over declared objects that nobody manages' },
+  {
+    name: 'adopt',
+    type: 'boolean',
+    description: 'Adopt declared objects that no namespace manages',
+  },
   {
     name: 'write-secret',
     type: 'string',
     value: 'KIND/NAME#FIELD',
     repeatable: true,
-    description: 'Write this secret again although nothing readable differs',
+    description: 'Write this secret even if nothing readable differs',
   },
 ];
 
@@ -57,7 +61,7 @@ const SELECT: readonly FlagSpec[] = [
     type: 'string',
     value: 'KIND/NAME',
     repeatable: true,
-    description: 'Only these objects; * stands for any text, KIND alone for all of a kind',
+    description: 'Only these objects; * matches any text, KIND alone all of a kind',
   },
   {
     name: 'exclude',
@@ -72,7 +76,7 @@ const SELECT: readonly FlagSpec[] = [
     type: 'string',
     value: 'LABEL=VALUE',
     repeatable: true,
-    description: 'Only objects with this label; given again: with each of them',
+    description: 'Only objects with this label; repeated: with all of them',
   },
 ];
 
@@ -96,11 +100,14 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
     name: 'validate',
     summary: 'Check configuration files',
     description:
-      'Checks schema, references and identities without network. Every problem is told at once, with file, line and column; exits 3 when there is one.',
+      'Checks schema, references and identities offline. Reports every problem at once, with file, line and column; exits 3 when there is one.',
     examples: [
       { command: 'gateway validate', note: 'Check gateway.yaml' },
       { command: 'gateway validate -f config/ -o github', note: 'Annotations of a pull request' },
-      { command: 'gateway validate --online', note: 'Ask the gateway, too; writes nothing' },
+      {
+        command: 'gateway validate --online',
+        note: 'Also check against the gateway; writes nothing',
+      },
     ],
     flags: [
       FILE,
@@ -110,8 +117,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       {
         name: 'online',
         type: 'boolean',
-        description:
-          'Check against the gateway, too: what is named exists, names and slugs are free',
+        description: 'Also check against the gateway: references exist, names and slugs are free',
       },
     ],
     formats: ['github'],
@@ -120,12 +126,12 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'plan',
     summary: 'Show what apply would change',
-    description: 'Compares the files with the gateway and shows every change. Reads only.',
+    description: 'Compares the files with the gateway and shows every change. Read-only.',
     examples: [
-      { command: 'gateway plan', note: 'What would change' },
+      { command: 'gateway plan', note: 'Show the changes' },
       { command: 'gateway plan --exit-code', note: 'Exit 2 when something would change' },
-      { command: 'gateway plan --out plan.json', note: 'For a review, and to apply exactly this' },
-      { command: 'gateway plan -o markdown', note: 'For a comment of a pull request' },
+      { command: 'gateway plan --out plan.json', note: 'Save it for review and apply' },
+      { command: 'gateway plan -o markdown', note: 'For a pull request comment' },
     ],
     flags: [
       FILE,
@@ -148,7 +154,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'plan show',
     summary: 'Show a saved plan',
-    examples: [{ command: 'gateway plan show plan.json', note: 'What it would change' }],
+    examples: [{ command: 'gateway plan show plan.json', note: 'Show its changes' }],
     args: [{ name: 'file', required: true, description: 'File that `gateway plan --out` wrote' }],
     flags: [EXIT_CODE],
     formats: ['markdown'],
@@ -156,11 +162,13 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'diff',
-    summary: 'Show what apply would change, changes alone',
-    description:
-      'The changes of `gateway plan`, without the objects that stay as they are. Reads only.',
+    summary: 'Show only the changes of a plan',
+    description: 'The changes of `gateway plan`, without unchanged objects. Read-only.',
     examples: [
-      { command: 'gateway diff --exit-code', note: 'For a pipeline: 0 the same, 2 changes' },
+      {
+        command: 'gateway diff --exit-code',
+        note: 'In a pipeline: exit 0 without changes, 2 with changes',
+      },
     ],
     flags: [FILE, RECURSIVE, OVERLAY, UNKNOWN_FIELDS, ...SELECT, ...CHOICE, EXIT_CODE],
     formats: ['markdown'],
@@ -168,13 +176,13 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'apply',
-    summary: 'Make the gateway what the files say',
+    summary: 'Apply the files to the gateway',
     description:
-      'Creates what is missing and changes what differs, in the order of references. Deletes nothing without --prune. A second apply changes nothing.',
+      'Creates missing objects and updates those that differ, in the order of references. Deletes nothing without --prune. A second apply changes nothing.',
     examples: [
       { command: 'gateway apply', note: 'Show the changes, ask, apply' },
       { command: 'gateway apply -f config/ --yes', note: 'In a pipeline' },
-      { command: 'gateway apply --only model/acme/*', note: 'Some objects alone' },
+      { command: 'gateway apply --only model/acme/*', note: 'Only some objects' },
       { command: 'gateway apply --plan plan.json', note: 'Exactly what was reviewed, or nothing' },
     ],
     flags: [
@@ -189,18 +197,19 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         type: 'integer',
         value: 'N',
         description:
-          'How many objects go: asked for when it is all of a kind, more than 10, or a key, Schedule or Service',
+          'Number of objects to remove; required for all of a kind, for more than 10, or for a key, Schedule or Service',
       },
       {
         name: 'plan',
         type: 'string',
         value: 'PLAN',
-        description: 'Apply this plan of `gateway plan --out`; refused when anything changed since',
+        description:
+          'Apply a plan saved by `gateway plan --out`; refused if anything has changed since',
       },
       {
         name: 'allow-replace',
         type: 'boolean',
-        description: 'Delete and make anew what no update can change; it gets another id',
+        description: 'Delete and recreate objects that cannot be updated; they get a new id',
       },
       {
         name: 'parallelism',
@@ -209,27 +218,26 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         min: 1,
         max: 64,
         default: 16,
-        description: 'How many objects are written at once',
+        description: 'Number of concurrent writes',
       },
       LOCK_TIMEOUT,
       {
         name: 'wait',
         type: 'boolean',
-        description:
-          'Until the models and Services that were applied are served; exit 8 on --timeout',
+        description: 'Wait until the applied models and Services are served; exit 8 on --timeout',
       },
-      { name: 'dry-run', type: 'boolean', description: 'Show the changes and stop' },
+      { name: 'dry-run', type: 'boolean', description: 'Show the changes and exit' },
     ],
     load: () => import('../commands/config/apply.ts'),
   },
   {
     name: 'delete',
-    summary: 'Remove what the files declare',
+    summary: 'Remove the objects that the files declare',
     description:
-      'Removes the declared objects that the namespace of the files manages, dependents first: Agents and Schedules are archived, keys revoked, credentials disabled, everything else is deleted. Refused as a whole (exit 5) when the files or the gateway protect one of them; what is gone already is said to be, and is no failure.',
+      'Removes the declared objects that the namespace of the files manages, dependents first: Agents and Schedules are archived, keys revoked, Credentials disabled, everything else is deleted. Refused as a whole (exit 5) if one of them is protected. Objects that no longer exist are listed and are not a failure.',
     examples: [
       { command: 'gateway delete -f preview.yaml --yes', note: 'Tear down an environment' },
-      { command: 'gateway delete -f preview.yaml --dry-run', note: 'See what would go' },
+      { command: 'gateway delete -f preview.yaml --dry-run', note: 'Preview the removals' },
     ],
     flags: [
       FILE,
@@ -237,22 +245,22 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
       OVERLAY,
       UNKNOWN_FIELDS,
       ...SELECT,
-      { name: 'dry-run', type: 'boolean', description: 'Show what would go and stop' },
+      { name: 'dry-run', type: 'boolean', description: 'Show the removals and exit' },
       {
         name: 'ignore-not-found',
         type: 'boolean',
-        description: 'Accepted for scripts; what is gone already is never a failure here',
+        description: 'Accepted for scripts; a missing object is never a failure here',
       },
     ],
     load: () => import('../commands/config/delete.ts'),
   },
   {
     name: 'drift',
-    summary: 'Show what was changed on the gateway since the last apply',
+    summary: 'Show changes made on the gateway since the last apply',
     description:
-      'Lists declared objects that somebody changed or deleted on the gateway, and what was made by hand in a collection that the files manage, apart from changes of the files that wait for an apply. Reads only.',
+      'Lists declared objects that were changed or deleted on the gateway, and objects created by hand in a managed collection. Changes of the files that are not applied yet are listed separately. Read-only.',
     examples: [
-      { command: 'gateway drift', note: 'Who changed what behind the files' },
+      { command: 'gateway drift', note: 'Changes made outside the files' },
       {
         command: 'gateway drift --exit-code',
         note: 'Exit 2 when there is drift, for a nightly job',
@@ -264,13 +272,13 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'dump',
     aliases: ['export'],
-    summary: 'Write the gateway as configuration',
+    summary: 'Export the gateway as configuration',
     description:
-      'Prints what there is as YAML that changes nothing when it is applied, and that makes the same on an empty gateway: names for ids, references for secrets, Skills with their files. What has ended (revoked keys, archived Agents and Schedules) and what is no configuration (Sessions, uploads, older versions) is left out.',
+      'Prints YAML that changes nothing when applied here and recreates the same objects on an empty gateway: names instead of ids, references instead of secrets, Skills with their files. Revoked keys, archived Agents and Schedules, Sessions, uploads and older versions are left out.',
     examples: [
-      { command: 'gateway dump > gateway.yaml', note: 'Begin with what there is' },
-      { command: 'gateway dump --split config/', note: 'One file for each section' },
-      { command: 'gateway dump -A --split all/', note: 'A directory for each namespace' },
+      { command: 'gateway dump > gateway.yaml', note: 'Start from an existing gateway' },
+      { command: 'gateway dump --split config/', note: 'One file per section' },
+      { command: 'gateway dump -A --split all/', note: 'One directory per namespace' },
       { command: 'gateway dump --kind model,provider', note: 'Only these kinds' },
     ],
     flags: [
@@ -278,8 +286,7 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         name: 'split',
         type: 'string',
         value: 'DIR',
-        description:
-          'Write one file for each section into this directory, texts of Skills beside them',
+        description: 'Write one file per section into this directory, with the files of Skills',
       },
       {
         name: 'kind',
@@ -292,27 +299,27 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
         name: 'namespace',
         type: 'string',
         value: 'NAME',
-        description: 'Only what this namespace manages',
+        description: 'Only objects that this namespace manages',
       },
       {
         name: 'all-namespaces',
         short: 'A',
         type: 'boolean',
         description:
-          'What every namespace manages, each in a directory of its own below --split; without what nobody manages',
+          'Objects of every namespace, each in a directory of its own below --split; without unmanaged objects',
       },
-      { name: 'skip-defaults', type: 'boolean', description: 'Leave out what is at its default' },
+      { name: 'skip-defaults', type: 'boolean', description: 'Omit fields at their default' },
       { name: 'force', type: 'boolean', description: 'Overwrite existing files' },
     ],
     load: () => import('../commands/config/dump.ts'),
   },
   {
     name: 'adopt',
-    summary: 'Take objects that nobody manages into the namespace of the files',
+    summary: 'Adopt unmanaged objects into the namespace of the files',
     description:
-      'Labels declared objects that were made by hand as managed by these files; their fields stay as they are until the next apply. Refused as a whole when another namespace manages one of them.',
+      'Marks declared objects that were created by hand as managed by these files; their fields do not change until the next apply. Refused as a whole if another namespace manages one of them.',
     examples: [
-      { command: 'gateway adopt', note: 'Everything that is declared' },
+      { command: 'gateway adopt', note: 'All declared objects' },
       { command: 'gateway adopt model/acme/fast', note: 'One object' },
     ],
     args: [{ name: 'object', variadic: true, description: 'KIND/NAME; default: all declared' }],
@@ -364,12 +371,15 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'schema output',
-    summary: 'Print the JSON Schema of what a command prints with -o json',
+    summary: "Print the JSON Schema of a command's JSON output",
     description:
-      'Of the one document of a command, of a line of those that stream, or of all of them by the name that stands in `schema`.',
+      'For the document of one command, for a line of a stream, or for all of them by the name in `schema`.',
     examples: [
       { command: 'gateway schema output keys list', note: 'One command' },
-      { command: 'gateway schema output stream', note: 'A line of tail, chat or invoke --follow' },
+      {
+        command: 'gateway schema output stream',
+        note: 'One line of tail, chat or invoke --follow',
+      },
       { command: 'gateway schema output', note: 'All of them' },
     ],
     args: [{ name: 'command', variadic: true, description: 'Words of a command, or stream' }],
@@ -377,8 +387,8 @@ export const CONFIG_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'explain',
-    summary: 'Explain a key of gateway.yaml',
-    description: 'Prints what a key is for, its type, its default and what an update does with it.',
+    summary: 'Explain a field of gateway.yaml',
+    description: 'Prints purpose, type, default and update rule of a field.',
     examples: [
       { command: 'gateway explain model.routes', note: 'A field of a kind' },
       { command: 'gateway explain server.listen', note: 'A setting of the server' },

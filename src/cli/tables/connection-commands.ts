@@ -8,49 +8,53 @@ export const CONNECTION_COMMANDS: readonly CommandSpec[] = [
     name: 'login',
     summary: 'Store the key for a gateway',
     description:
-      'Reads the key from --api-key-file, from stdin, or from the terminal without showing it; asks the gateway whether it is valid; stores both as a context that commands use from then on, in contexts.yaml of the configuration directory, which only you can read.',
+      'Reads the key from --api-key-file, from stdin, or hidden from the terminal, and checks it with the gateway. Stores both as a context, which commands use from then on, in contexts.yaml of the configuration directory, readable only by you.',
     examples: [
-      { command: 'gateway login https://gateway.example', note: 'Asks for the key' },
+      { command: 'gateway login https://gateway.example', note: 'Prompt for the key' },
       {
         command: 'gateway login https://gateway.example --context prod < key',
-        note: 'Under a name of your own, with the key from a pipe',
+        note: 'With a name, and the key from a pipe',
       },
     ],
-    args: [{ name: 'url', description: 'Address of the gateway (default: that of the context)' }],
+    args: [{ name: 'url', description: 'Address of the gateway (default: from the context)' }],
     load: () => import('../commands/connection/login.ts'),
   },
   {
     name: 'logout',
     summary: 'Remove the stored key of a context',
-    description: 'The key itself stays valid; `gateway keys revoke` ends it.',
+    description: 'The key itself stays valid; `gateway keys revoke` revokes it.',
     examples: [
       { command: 'gateway logout', note: 'Of the current context' },
-      { command: 'gateway logout --context prod', note: 'Of another' },
+      { command: 'gateway logout --context prod', note: 'Of another context' },
     ],
     load: () => import('../commands/connection/logout.ts'),
   },
   {
     name: 'whoami',
     summary: 'Show server, organization and key in use',
-    examples: [{ command: 'gateway whoami', note: 'Before a change' }],
+    examples: [{ command: 'gateway whoami', note: 'Check before a change' }],
     load: () => import('../commands/connection/whoami.ts'),
   },
   {
     name: 'config',
-    summary: 'Choose a context, or see which settings count',
-    examples: [{ command: 'gateway config view --show-origin', note: 'What counts, and why' }],
+    summary: 'Choose a context, or show effective settings',
+    examples: [
+      { command: 'gateway config view --show-origin', note: 'Effective settings and their origin' },
+    ],
   },
   {
     name: 'config get-contexts',
     summary: 'List the contexts that logins stored',
-    examples: [{ command: 'gateway config get-contexts', note: 'The current one has a star' }],
+    examples: [
+      { command: 'gateway config get-contexts', note: 'The current one is marked with a star' },
+    ],
     load: () => import('../commands/connection/config-get-contexts.ts'),
   },
   {
     name: 'config use-context',
     summary: 'Choose the context that commands use',
     examples: [
-      { command: 'gateway config use-context prod', note: 'Its server and its key' },
+      { command: 'gateway config use-context prod', note: 'Use its server and key' },
       {
         command: 'gateway config use-context local',
         note: 'The gateway of the nearest .gateway directory',
@@ -67,7 +71,7 @@ export const CONNECTION_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'config delete-context',
-    summary: 'Remove a context and its key',
+    summary: 'Delete a context and its key',
     examples: [{ command: 'gateway config delete-context old', note: 'Server and key' }],
     args: [NAME],
     load: () => import('../commands/connection/config-delete-context.ts'),
@@ -76,23 +80,26 @@ export const CONNECTION_COMMANDS: readonly CommandSpec[] = [
     name: 'config view',
     summary: 'Show the settings in use',
     description:
-      'Flags win over GATEWAY_* variables, these over .gatewayrc.yaml of the project, then config.yaml in the configuration directory of the user ($XDG_CONFIG_HOME/gateway), then of the system (/etc/xdg/gateway). Files set server, context, output, timeout, no_color, quiet and debug. Keys are masked.',
+      'Flags take precedence over GATEWAY_* variables, then .gatewayrc.yaml of the project, config.yaml of the user ($XDG_CONFIG_HOME/gateway) and of the system (/etc/xdg/gateway). Files set server, context, output, timeout, no_color, quiet and debug. Keys are masked.',
     examples: [
-      { command: 'gateway config view', note: 'The values' },
-      { command: 'gateway config view --show-origin', note: 'And where each comes from' },
+      { command: 'gateway config view', note: 'Effective values' },
+      { command: 'gateway config view --show-origin', note: 'With the origin of each' },
     ],
     flags: [
-      { name: 'show-origin', type: 'boolean', description: 'Tell where each value comes from' },
+      { name: 'show-origin', type: 'boolean', description: 'Show where each value comes from' },
     ],
     load: () => import('../commands/connection/config-view.ts'),
   },
   {
     name: 'selftest',
-    summary: 'Check a running gateway against what is promised',
+    summary: 'Check a running gateway against the requirements',
     description:
-      'Calls the gateway as its clients do and prints pass, fail or skip for each requirement; exit 1 when one fails. It creates nothing that stays and asks a model a few short questions.',
+      'Calls the gateway as clients do and prints pass, fail or skip for each requirement; exits 1 when one fails. Leaves nothing behind and sends a few short prompts to a model.',
     examples: [
-      { command: 'gateway selftest --against https://gateway.example', note: 'With its key' },
+      {
+        command: 'gateway selftest --against https://gateway.example',
+        note: 'With the key in use',
+      },
       { command: 'gateway selftest --model mock/echo -o json', note: 'As one JSON document' },
     ],
     flags: [

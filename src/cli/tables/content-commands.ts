@@ -1,4 +1,6 @@
 import type { ArgSpec, CommandSpec } from '../command.ts';
+import { loadChange, loadGet, loadList } from './plain-commands.ts';
+import { updateCommand } from './write-commands.ts';
 import { ID, IGNORE_NOT_FOUND, ORGANIZATION, VALUE_FLAGS } from './shared-words.ts';
 
 const FOLDER: ArgSpec = {
@@ -11,30 +13,32 @@ const FOLDER: ArgSpec = {
 export const CONTENT_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'credentials',
-    summary: 'Keep secrets for the tools of Agents',
-    examples: [{ command: 'gateway credentials list', note: 'All of them, without their values' }],
+    summary: 'Manage Credentials for the tools of Agents',
+    examples: [{ command: 'gateway credentials list', note: 'All, without their values' }],
   },
   {
     name: 'credentials list',
     aliases: ['ls'],
     summary: 'List Credentials',
-    examples: [{ command: 'gateway credentials list', note: 'Hints, never a value' }],
+    examples: [{ command: 'gateway credentials list', note: 'Hints, never values' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/agents/credentials-list.ts'),
+    load: loadList('credentials'),
   },
   {
     name: 'credentials get',
     summary: 'Show one Credential',
-    examples: [{ command: 'gateway credentials get sec_01', note: 'State and failures, no value' }],
+    examples: [
+      { command: 'gateway credentials get sec_01', note: 'State and failures, without the value' },
+    ],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/credentials-get.ts'),
+    load: loadGet('credentials'),
   },
   {
     name: 'credentials create',
-    summary: 'Keep a secret for an Agent',
+    summary: 'Create a Credential',
     description:
-      'The value is sealed, and never shown again. It comes from a file, stdin or the environment, never from the command line.',
+      'The value is sealed and never shown again. It is read from a file, stdin or the environment, never from the command line.',
     examples: [
       {
         command:
@@ -47,7 +51,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
         note: 'A variable of the harness opencode',
       },
     ],
-    args: [{ name: 'name', description: 'What people call it' }],
+    args: [{ name: 'name', description: 'Display name' }],
     flags: [
       { name: 'agent', type: 'string', value: 'ID', description: 'Id or name of the Agent' },
       {
@@ -55,13 +59,13 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
         type: 'string',
         value: 'WORD',
         default: 'mcp',
-        description: 'What kind of thing it opens',
+        description: 'Kind of access',
       },
       {
         name: 'scope-name',
         type: 'string',
         value: 'NAME',
-        description: 'MCP server or harness that gets it',
+        description: 'MCP server or harness that receives it',
       },
       {
         name: 'secret-key',
@@ -73,17 +77,33 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
         name: 'group-key',
         type: 'string',
         value: 'NAME',
-        description: 'Those of one group take turns',
+        description: 'Group of Credentials that are used in turn',
       },
-      { name: 'weight', type: 'integer', min: 1, description: 'Share of the turns in its group' },
+      {
+        name: 'weight',
+        type: 'integer',
+        min: 1,
+        description: 'Relative share of use within its group',
+      },
       ...VALUE_FLAGS,
     ],
     load: () => import('../commands/agents/credentials-create.ts'),
   },
+  updateCommand({
+    kind: 'credential',
+    group: 'credentials',
+    one: 'a Credential',
+    update: [
+      {
+        command: 'gateway credentials update sec_01 --weight 3',
+        note: 'Three times as many turns; `credentials rotate` gives a new value',
+      },
+    ],
+  }),
   {
     name: 'credentials rotate',
     summary: 'Replace the value of a Credential',
-    description: 'Failures are forgotten; its next use has the new value.',
+    description: 'Resets its failures; the next use has the new value.',
     examples: [
       {
         command: 'gateway credentials rotate sec_01 --value-env NEW_TOKEN',
@@ -96,23 +116,25 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'credentials disable',
-    summary: 'Keep a Credential from being used',
-    examples: [{ command: 'gateway credentials disable sec_01', note: 'Until it is enabled' }],
+    summary: 'Disable a Credential',
+    examples: [
+      { command: 'gateway credentials disable sec_01', note: 'Until it is enabled again' },
+    ],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/credentials-disable.ts'),
+    load: loadChange('credentials', 'disable'),
   },
   {
     name: 'credentials enable',
-    summary: 'Let a Credential be used again',
-    examples: [{ command: 'gateway credentials enable sec_01', note: 'After a disable' }],
+    summary: 'Enable a Credential',
+    examples: [{ command: 'gateway credentials enable sec_01', note: 'After it was disabled' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/credentials-enable.ts'),
+    load: loadChange('credentials', 'enable'),
   },
   {
     name: 'skills',
-    summary: 'Give Agents instructions and files',
+    summary: 'Manage Skills: instructions and files for Agents',
     examples: [{ command: 'gateway skills list', note: 'All of them' }],
   },
   {
@@ -121,20 +143,25 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     summary: 'List Skills',
     examples: [{ command: 'gateway skills list -q', note: 'Only their names' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/agents/skills-list.ts'),
+    load: loadList('skills'),
   },
   {
     name: 'skills get',
-    summary: 'Show one Skill, or unpack it',
+    summary: 'Show or unpack a Skill',
     examples: [
       { command: 'gateway skills get review', note: 'Description and latest version' },
-      { command: 'gateway skills get review --out ./review', note: 'Its files, in a folder' },
+      { command: 'gateway skills get review --out ./review', note: 'Unpack its files' },
     ],
     args: [ID],
     flags: [
       IGNORE_NOT_FOUND,
       { name: 'out', type: 'string', value: 'DIR', description: 'Unpack it into a new folder' },
-      { name: 'at', type: 'string', value: 'VERSION', description: 'Default: the latest one' },
+      {
+        name: 'at',
+        type: 'string',
+        value: 'VERSION',
+        description: 'Version (default: the latest)',
+      },
     ],
     load: () => import('../commands/agents/skills-get.ts'),
   },
@@ -145,14 +172,14 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     args: [FOLDER],
     flags: [
       ORGANIZATION,
-      { name: 'display-name', type: 'string', value: 'TEXT', description: 'Shown to people' },
+      { name: 'display-name', type: 'string', value: 'TEXT', description: 'Display name' },
     ],
     load: () => import('../commands/agents/skills-create.ts'),
   },
   {
     name: 'skills update',
     summary: 'Upload a folder as a new version of a Skill',
-    description: 'Agents keep the version that they have until they are given the new one.',
+    description: 'Agents keep their version until they are updated to the new one.',
     examples: [{ command: 'gateway skills update review ./review', note: 'The next version' }],
     args: [ID, FOLDER],
     load: () => import('../commands/agents/skills-update.ts'),
@@ -169,14 +196,14 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     aliases: ['rm'],
     summary: 'Delete a Skill with all its versions',
     description: 'Refused while an Agent or a Service refers to it. This cannot be undone.',
-    examples: [{ command: 'gateway skills delete review --yes', note: 'Without being asked' }],
+    examples: [{ command: 'gateway skills delete review --yes', note: 'Without confirmation' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/agents/skills-delete.ts'),
+    load: loadChange('skills', 'delete'),
   },
   {
     name: 'files',
-    summary: 'Keep files that messages name',
+    summary: 'Manage files that messages refer to',
     examples: [{ command: 'gateway files list', note: 'All of them' }],
   },
   {
@@ -185,15 +212,15 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     summary: 'List files',
     examples: [{ command: 'gateway files list', note: 'Newest last' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/sessions/files-list.ts'),
+    load: loadList('files'),
   },
   {
     name: 'files get',
-    summary: 'Show what is known of a file',
+    summary: 'Show one file',
     examples: [{ command: 'gateway files get file_01', note: 'Name, media type and size' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/sessions/files-get.ts'),
+    load: loadGet('files'),
   },
   {
     name: 'files upload',
@@ -204,12 +231,12 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     args: [{ name: 'path', required: true, description: 'The file' }],
     flags: [
       ORGANIZATION,
-      { name: 'name', type: 'string', value: 'NAME', description: 'Default: its own' },
+      { name: 'name', type: 'string', value: 'NAME', description: 'File name (default: its own)' },
       {
         name: 'type',
         type: 'string',
         value: 'TYPE',
-        description: 'Media type; default: by its extension',
+        description: 'Media type (default: by extension)',
       },
     ],
     load: () => import('../commands/sessions/files-upload.ts'),
@@ -223,8 +250,13 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     ],
     args: [ID],
     flags: [
-      { name: 'out', type: 'string', value: 'FILE', description: 'Default: its own name' },
-      { name: 'force', type: 'boolean', description: 'Replace a file that is there' },
+      {
+        name: 'out',
+        type: 'string',
+        value: 'FILE',
+        description: 'Path to write to (default: its own name)',
+      },
+      { name: 'force', type: 'boolean', description: 'Overwrite an existing file' },
     ],
     load: () => import('../commands/sessions/files-download.ts'),
   },
@@ -232,29 +264,28 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     name: 'files delete',
     aliases: ['rm'],
     summary: 'Delete a file',
-    description: 'Messages that name it go on without it. This cannot be undone.',
-    examples: [{ command: 'gateway files delete file_01 --yes', note: 'Without being asked' }],
+    description: 'Messages that refer to it continue without it. This cannot be undone.',
+    examples: [{ command: 'gateway files delete file_01 --yes', note: 'Without confirmation' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/sessions/files-delete.ts'),
+    load: loadChange('files', 'delete'),
   },
   {
     name: 'assets',
-    summary: 'Keep media under permanent references',
-    examples: [{ command: 'gateway assets get asset://media_01', note: 'Where it is' }],
+    summary: 'Manage media under permanent references',
+    examples: [{ command: 'gateway assets get asset://media_01', note: 'Show its state and link' }],
   },
   {
     name: 'assets create',
     summary: 'Register media and print its reference',
-    description:
-      'Requests name the media by its reference from then on, as often as they like. Needs the scope assets.',
+    description: 'Requests can use the reference any number of times. Needs the scope assets.',
     examples: [
       {
         command: 'FOX=$(gateway assets create https://example.com/fox.png --type Image)',
         note: 'Keep the reference in a variable',
       },
     ],
-    args: [{ name: 'url', required: true, description: 'Where the media is, for everybody' }],
+    args: [{ name: 'url', required: true, description: 'Public URL of the media' }],
     flags: [
       {
         name: 'type',
@@ -262,19 +293,17 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
         value: 'TYPE',
         choices: ['Image', 'Video', 'Audio'],
         default: 'Image',
-        description: 'What it is',
+        description: 'Kind of media',
       },
-      { name: 'name', type: 'string', value: 'NAME', description: 'What people call it' },
+      { name: 'name', type: 'string', value: 'NAME', description: 'Display name' },
     ],
     load: () => import('../commands/models/assets-create.ts'),
   },
   {
     name: 'assets get',
     summary: 'Show one asset',
-    examples: [{ command: 'gateway assets get asset://media_01', note: 'With a link to it' }],
-    args: [
-      { name: 'asset', required: true, description: 'Reference, or what stands behind asset://' },
-    ],
+    examples: [{ command: 'gateway assets get asset://media_01', note: 'With a download link' }],
+    args: [{ name: 'asset', required: true, description: 'Reference, with or without asset://' }],
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/models/assets-get.ts'),
   },

@@ -1,4 +1,6 @@
 import type { ArgSpec, CommandSpec, FlagSpec } from '../command.ts';
+import { loadChange, loadGet } from './plain-commands.ts';
+import { writeCommands } from './write-commands.ts';
 import { FROM, IGNORE_NOT_FOUND, LIMIT, RANGE, SINCE } from './shared-words.ts';
 
 const DEPLOYMENT: ArgSpec = {
@@ -13,14 +15,14 @@ const RUN_FILTERS: readonly FlagSpec[] = [
     name: 'deployment',
     type: 'string',
     value: 'NAME',
-    description: 'Only of this Schedule, by id or name',
+    description: 'Filter by Schedule, id or name',
   },
   {
     name: 'trigger',
     type: 'string',
     value: 'TYPE',
     choices: ['manual', 'schedule'],
-    description: 'Only triggered like this',
+    description: 'Filter by trigger',
   },
   {
     name: 'status',
@@ -28,7 +30,7 @@ const RUN_FILTERS: readonly FlagSpec[] = [
     value: 'STATUS',
     choices: ['pending', 'succeeded', 'failed'],
     repeatable: true,
-    description: 'Only in this state',
+    description: 'Filter by status',
   },
 ];
 
@@ -37,7 +39,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'deployments',
     aliases: ['schedules'],
-    summary: 'List, pause, unpause and archive Schedules',
+    summary: 'Create, change, pause and archive Schedules',
     examples: [{ command: 'gateway schedules list', note: 'The newest first' }],
   },
   {
@@ -45,86 +47,104 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     aliases: ['ls'],
     summary: 'List Schedules',
     description: 'Newest first, of the organization of the key.',
-    examples: [{ command: 'gateway schedules list --status paused', note: 'Those that rest' }],
+    examples: [{ command: 'gateway schedules list --status paused', note: 'Paused Schedules' }],
     flags: [
       {
         name: 'status',
         type: 'string',
         value: 'STATUS',
         choices: ['active', 'paused'],
-        description: 'Only in this state',
+        description: 'Filter by status',
       },
-      { name: 'agent', type: 'string', value: 'ID', description: 'Only of this Agent' },
-      { name: 'archived', type: 'boolean', description: 'Archived ones, too' },
+      { name: 'agent', type: 'string', value: 'ID', description: 'Filter by Agent' },
+      { name: 'archived', type: 'boolean', description: 'Include archived ones' },
     ],
     load: () => import('../commands/schedules/deployments-list.ts'),
   },
   {
     name: 'deployments get',
     summary: 'Show one Schedule',
-    examples: [
-      { command: 'gateway schedules get report', note: 'Also when it fires the next times' },
-    ],
+    examples: [{ command: 'gateway schedules get report', note: 'With its next firing times' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/schedules/deployments-get.ts'),
+    load: loadGet('deployments'),
   },
+  ...writeCommands({
+    kind: 'deployment',
+    group: 'deployments',
+    one: 'a Schedule',
+    create: [
+      {
+        command:
+          "gateway schedules create report --cron '0 7 * * 1-5' --timezone Europe/Berlin --agent reporter --message 'Write the report.'",
+        note: 'Weekdays at seven, in Berlin',
+      },
+    ],
+    update: [
+      { command: "gateway schedules update report --cron '30 6 * * *'", note: 'At another time' },
+      { command: 'gateway schedules update report --clear schedule', note: 'By hand alone' },
+    ],
+  }),
   {
     name: 'deployments pause',
-    summary: 'Keep a Schedule from firing',
+    summary: 'Pause a Schedule',
     description: 'It can still be triggered by hand.',
     examples: [{ command: 'gateway schedules pause report', note: 'Until it is unpaused' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/schedules/deployments-pause.ts'),
+    load: loadChange('deployments', 'pause'),
   },
   {
     name: 'deployments unpause',
-    summary: 'Let a Schedule fire again',
-    description: 'From now on: what it missed is not made up for.',
+    summary: 'Unpause a Schedule',
+    description: 'It fires from now on; missed times are not caught up.',
     examples: [{ command: 'gateway schedules unpause report', note: 'After a pause' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/schedules/deployments-unpause.ts'),
+    load: loadChange('deployments', 'unpause'),
   },
   {
     name: 'deployments archive',
     summary: 'Archive a Schedule',
     description: 'It stays readable and never fires again. This cannot be undone.',
-    examples: [{ command: 'gateway schedules archive report --yes', note: 'Without being asked' }],
+    examples: [{ command: 'gateway schedules archive report --yes', note: 'Without confirmation' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/schedules/deployments-archive.ts'),
+    load: loadChange('deployments', 'archive'),
   },
   {
     name: 'deployments delete',
     aliases: ['rm'],
     summary: 'Delete a Schedule',
     description: 'Its runs and their Sessions stay. This cannot be undone.',
-    examples: [{ command: 'gateway schedules delete report --yes', note: 'Without being asked' }],
+    examples: [{ command: 'gateway schedules delete report --yes', note: 'Without confirmation' }],
     args: [DEPLOYMENT],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/schedules/deployments-delete.ts'),
+    load: loadChange('deployments', 'delete'),
   },
   {
     name: 'deployments test-notification',
     summary: 'Send a test message to the chat of a Schedule',
-    description: 'Succeeds only when the chat provider says that it took the message.',
-    examples: [{ command: 'gateway schedules test-notification report', note: 'To its webhook' }],
+    description: 'Succeeds only when the chat provider accepts the message.',
+    examples: [
+      { command: 'gateway schedules test-notification report', note: 'Post to its webhook' },
+    ],
     args: [DEPLOYMENT],
     load: () => import('../commands/schedules/deployments-test-notification.ts'),
   },
   {
     name: 'deployments next',
-    summary: 'Show when a cron expression fires next',
-    description: 'Asks no server. `schedules get` shows the same for a Schedule that there is.',
+    summary: 'Show the next firing times of a cron expression',
+    description: 'Works offline. `schedules get` shows the same for an existing Schedule.',
     examples: [
       {
         command: "gateway schedules next '0 7 * * 1-5' --timezone Europe/Berlin",
         note: 'Weekdays at seven, in Berlin',
       },
     ],
-    args: [{ name: 'expression', required: true, description: 'Five fields, as one word' }],
+    args: [
+      { name: 'expression', required: true, description: 'Five fields, quoted as one argument' },
+    ],
     flags: [
       {
         name: 'timezone',
@@ -141,30 +161,31 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
         min: 1,
         max: 1000,
         default: 5,
-        description: 'How many',
+        description: 'Number of firing times',
       },
       {
         name: 'from',
         type: 'string',
         value: 'TIME',
-        description: 'Behind this time instead of now, 2026-11-21 or 2026-11-21T10:00:00Z',
+        description:
+          'Start after this time instead of now, such as 2026-11-21 or 2026-11-21T10:00:00Z',
       },
     ],
     load: () => import('../commands/schedules/deployments-next.ts'),
   },
   {
     name: 'trigger',
-    summary: 'Run a Schedule once, now',
+    summary: 'Trigger a Schedule now',
     description:
-      'Prints the run. With --wait it waits until the run has its Session and exits 0, 7 when it failed, 8 when --timeout passed. With --tail it also follows that Session until its turn ends; then -o json is NDJSON. A trigger whose outcome is unknown is never repeated: the runs since then are listed, and the exit code is 8.',
+      'Prints the run. --wait waits for its Session and exits 0, 7 if the run failed, or 8 on --timeout. --tail also follows the Session until its turn ends; -o json is NDJSON then. A trigger whose outcome is unknown is never repeated: the runs since then are listed, and the exit code is 8.',
     examples: [
       { command: 'gateway trigger report', note: 'Also when it is paused' },
-      { command: 'gateway trigger report --tail', note: 'And see what comes of it' },
+      { command: 'gateway trigger report --tail', note: 'And follow its Session' },
     ],
     args: [DEPLOYMENT],
     flags: [
       { name: 'wait', type: 'boolean', description: 'Wait until the run is decided' },
-      { name: 'tail', short: 'f', type: 'boolean', description: 'Wait, and follow its Session' },
+      { name: 'tail', short: 'f', type: 'boolean', description: 'Wait, then follow its Session' },
     ],
     load: () => import('../commands/schedules/trigger.ts'),
   },
@@ -179,8 +200,11 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     summary: 'List runs',
     description: 'Newest first, of every Schedule of the organization of the key.',
     examples: [
-      { command: 'gateway runs list --deployment report -n 50', note: 'The last 50 of one' },
-      { command: 'gateway runs list --status failed', note: 'Those that came to nothing' },
+      {
+        command: 'gateway runs list --deployment report -n 50',
+        note: 'The 50 most recent of one Schedule',
+      },
+      { command: 'gateway runs list --status failed', note: 'Failed runs' },
     ],
     flags: [LIMIT, ...RUN_FILTERS, ...RANGE],
     load: () => import('../commands/schedules/runs-list.ts'),
@@ -195,12 +219,12 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'runs watch',
-    summary: 'Show runs as they happen',
+    summary: 'Watch runs as they happen',
     description:
-      'Each as it begins and again when it is decided, until Ctrl-C. With -o json it is NDJSON of runs. A gateway that does not answer for a while is asked again.',
+      'Shows each run when it begins and when it is decided, until Ctrl-C. -o json is NDJSON of runs. Retries when the gateway does not answer.',
     examples: [
-      { command: 'gateway runs watch --deployment report', note: 'Of one Schedule' },
-      { command: 'gateway runs watch --status failed -o json', note: 'To raise an alarm' },
+      { command: 'gateway runs watch --deployment report', note: 'Runs of one Schedule' },
+      { command: 'gateway runs watch --status failed -o json', note: 'Feed an alert' },
     ],
     flags: [
       ...RUN_FILTERS,
@@ -212,7 +236,7 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
         value: 'DURATION',
         default: '2s',
         min: 1,
-        description: 'Time between two looks',
+        description: 'Polling interval',
       },
     ],
     load: () => import('../commands/schedules/runs-watch.ts'),

@@ -1,11 +1,12 @@
 import type { CommandSpec, FlagSpec } from '../command.ts';
+import { loadChange, loadList } from './plain-commands.ts';
 import { ID, IGNORE_NOT_FOUND, ORGANIZATION } from './shared-words.ts';
 
 const NAME: FlagSpec = {
   name: 'name',
   type: 'string',
   value: 'NAME',
-  description: 'Name of the key, when not given as argument',
+  description: 'Name of the key, instead of the argument',
 };
 
 /** Flags that say what a key may do. */
@@ -15,53 +16,59 @@ const LIMITS: readonly FlagSpec[] = [
     type: 'string',
     value: 'SCOPE',
     repeatable: true,
-    description: 'Allow only this; none given: everything but admin',
+    description: 'Allowed scope (default: all but admin)',
   },
   {
     name: 'rpm-cap',
     type: 'integer',
     value: 'N',
     min: 1,
-    description: 'Requests in any 60 seconds',
+    description: 'Requests per minute (sliding window)',
   },
-  { name: 'concurrency-cap', type: 'integer', value: 'N', min: 1, description: 'Requests at once' },
+  {
+    name: 'concurrency-cap',
+    type: 'integer',
+    value: 'N',
+    min: 1,
+    description: 'Concurrent requests',
+  },
   {
     name: 'spending-limit',
     type: 'string',
     value: 'USD',
-    description: 'Most that the key may spend in all',
+    description: 'Total spending limit',
   },
   {
     name: 'spending-limit-day',
     type: 'string',
     value: 'USD',
-    description: 'The same per day (UTC)',
+    description: 'Spending limit per day (UTC)',
   },
   {
     name: 'spending-limit-month',
     type: 'string',
     value: 'USD',
-    description: 'The same per month (UTC)',
+    description: 'Spending limit per month (UTC)',
   },
   {
     name: 'expires-at',
     type: 'string',
     value: 'TIME',
-    description: 'When it stops working, RFC 3339',
+    description: 'Expiry time, RFC 3339',
   },
   {
     name: 'expires-in',
     type: 'duration',
     value: 'DURATION',
     min: 1,
-    description: 'The same from now, 12h or 30d',
+    description: 'Time until expiry, such as 12h or 30d',
   },
   {
     name: 'allowed-model',
     type: 'string',
     value: 'PATTERN',
     repeatable: true,
-    description: 'Model that it may use, * matches anything; none given: all',
+    description: 'Allowed model, * matches anything (default: all)',
   },
 ];
 
@@ -87,8 +94,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'keys create',
     summary: 'Create an API key and print its value once',
-    description:
-      'The value is printed on stdout now and never again; only a hint of it stays visible.',
+    description: 'The value is printed on stdout once; afterwards only a hint of it is shown.',
     examples: [
       { command: 'gateway keys create my-app', note: 'A key for everything but admin' },
       {
@@ -106,7 +112,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     summary: 'List API keys',
     examples: [{ command: 'gateway keys list', note: 'Every key, without its value' }],
     flags: [ORGANIZATION],
-    load: () => import('../commands/account/keys-list.ts'),
+    load: loadList('keys'),
   },
   {
     name: 'keys get',
@@ -120,16 +126,19 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     name: 'keys update',
     summary: 'Change the name, limits, expiry and labels of an API key',
     description:
-      'What no flag names stays as it is. A key that a namespace of gateway.yaml owns is changed with --force alone, and its next apply may change it back. A revoked key is refused (exit 5).',
+      'Only the given fields change. A key owned by a namespace of gateway.yaml needs --force, and the next apply may change it back. A revoked key is refused (exit 5).',
     examples: [
       {
         command: 'gateway keys update ci --spending-limit-day 10 --rpm-cap 60',
         note: 'New limits',
       },
-      { command: 'gateway keys update ci --clear expiry --clear scopes', note: 'Without them' },
+      {
+        command: 'gateway keys update ci --clear expiry --clear scopes',
+        note: 'Remove expiry and scopes',
+      },
       {
         command: 'gateway keys update ci --name build --label team=core --label old-',
-        note: 'Another name, one label more, one less',
+        note: 'Rename; add one label, remove another',
       },
     ],
     args: [ID],
@@ -141,7 +150,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
         type: 'string',
         value: 'KEY=VALUE',
         repeatable: true,
-        description: 'Label to set; KEY- removes it',
+        description: 'Set a label; KEY- removes it',
       },
       {
         name: 'clear',
@@ -149,12 +158,12 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
         value: 'FIELD',
         choices: CLEARABLE,
         repeatable: true,
-        description: 'What it has no longer',
+        description: 'Field to clear',
       },
       {
         name: 'force',
         type: 'boolean',
-        description: 'Change a key that a namespace owns, too',
+        description: 'Also change a key owned by a namespace',
       },
     ],
     load: () => import('../commands/account/keys-update.ts'),
@@ -163,13 +172,16 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     name: 'keys rotate',
     summary: 'Give an API key a new value and print it once',
     description:
-      'Both values are one key: limits, spent, labels and usage are counted together. The former value works until --overlap has passed, then answers `API key has been revoked`. A key has at most two values: while a rotation is under way the next one needs --end, or --overlap 0, which ends every former value at once.',
+      'Both values share limits, spending, labels and usage. The former value works until --overlap has passed, then answers `API key has been revoked`. A key has at most two values: while a rotation is in progress, the next one needs --end, or --overlap 0, which ends every former value immediately.',
     examples: [
       { command: 'gateway keys rotate ci > ci.key', note: 'The former value works for a day' },
-      { command: 'gateway keys rotate ci --overlap 0', note: 'It has leaked: end it now' },
+      {
+        command: 'gateway keys rotate ci --overlap 0',
+        note: 'After a leak: end the former value now',
+      },
       {
         command: 'gateway keys rotate ci --end current',
-        note: 'Again, because nobody got the new value',
+        note: 'Replace a new value that was lost',
       },
     ],
     args: [ID],
@@ -180,25 +192,25 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
         value: 'DURATION',
         default: '24h',
         max: 90 * 86_400_000,
-        description: 'How long the former value goes on working, 90d at most',
+        description: 'How long the former value keeps working, at most 90d',
       },
       {
         name: 'end',
         type: 'string',
         value: 'VALUE',
         choices: ['former', 'current'],
-        description: 'Which of two working values ends now',
+        description: 'Which of two valid values ends now',
       },
     ],
     load: () => import('../commands/account/keys-rotate.ts'),
   },
   {
     name: 'keys revoke',
-    summary: 'Revoke an API key for ever',
+    summary: 'Revoke an API key permanently',
     description: 'The key stops working within a second. This cannot be undone.',
-    examples: [{ command: 'gateway keys revoke my-app --yes', note: 'Without being asked' }],
+    examples: [{ command: 'gateway keys revoke my-app --yes', note: 'Without confirmation' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/account/keys-revoke.ts'),
+    load: loadChange('keys', 'revoke'),
   },
 ];

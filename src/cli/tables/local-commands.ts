@@ -12,15 +12,15 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway init', note: 'A gateway that works offline, in this directory' },
       {
         command: 'gateway init --template env gateway',
-        note: 'Models of the vendors whose keys are set',
+        note: 'Models of vendors whose keys are set',
       },
       {
         command: 'gateway init --template agent-service desk',
         note: 'An Agent with a tool, published as a Service',
       },
-      { command: 'gateway init --template plugin report', note: 'A command of your own' },
+      { command: 'gateway init --template plugin report', note: 'Your own command' },
     ],
-    args: [{ name: 'dir', description: 'Directory to write to (default: this one)' }],
+    args: [{ name: 'dir', description: 'Directory to write to (default: the current one)' }],
     flags: [
       {
         name: 'template',
@@ -49,9 +49,9 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
     aliases: ['serve'],
     summary: 'Run the gateway',
     description:
-      'Loads the configuration, listens and answers requests until it is stopped. SIGTERM drains, SIGHUP loads the files again.',
+      'Loads the configuration and serves requests until stopped. SIGTERM drains, SIGHUP reloads the files.',
     examples: [
-      { command: 'gateway start', note: 'With gateway.yaml of this directory' },
+      { command: 'gateway start', note: 'With gateway.yaml in this directory' },
       { command: 'gateway start -c prod.yaml --port 0', note: 'On a free port, which is printed' },
       { command: 'gateway start --check', note: 'Check the files and exit 0 or 3' },
     ],
@@ -80,15 +80,15 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
         min: 1,
         max: 256,
         env: 'GATEWAY_WORKERS',
-        description: 'Processes that share the port',
+        description: 'Number of processes that share the port',
       },
       {
         name: 'watch',
         type: 'boolean',
         env: 'GATEWAY_WATCH',
-        description: 'Load the files again when they change',
+        description: 'Reload the files when they change',
       },
-      { name: 'check', type: 'boolean', description: 'Only check the files; opens no port' },
+      { name: 'check', type: 'boolean', description: 'Check the files and exit; opens no port' },
     ],
     ownsSignals: true,
     load: () => import('../commands/local/start.ts'),
@@ -97,10 +97,10 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
     name: 'mock',
     summary: 'Run a mock provider',
     description:
-      'Serves the built-in mock provider: deterministic answers in every protocol, without network and key; a cassette scripts answers, delays and faults.',
+      'Serves the built-in mock provider: deterministic answers in every protocol, without network or key. A cassette scripts answers, delays and faults.',
     examples: [
-      { command: 'gateway mock --port 9090', note: 'Echoes what it is asked' },
-      { command: 'gateway mock --cassette outage.yaml', note: 'Plays scripted answers and faults' },
+      { command: 'gateway mock --port 9090', note: 'Echo every request' },
+      { command: 'gateway mock --cassette outage.yaml', note: 'Play scripted answers and faults' },
     ],
     flags: [
       {
@@ -131,10 +131,10 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'doctor',
-    summary: 'Say what is wrong here',
+    summary: 'Diagnose the setup',
     description:
       'Checks Node.js, the configuration, key files, the store directory, the port, the running gateway and the reachability of providers. Exits 1 when something is wrong.',
-    examples: [{ command: 'gateway doctor', note: 'When something does not work' }],
+    examples: [{ command: 'gateway doctor', note: 'Find out why something fails' }],
     flags: [CONFIG, { name: 'offline', type: 'boolean', description: 'Do not contact providers' }],
     load: () => import('../commands/local/doctor.ts'),
   },

@@ -4,26 +4,29 @@ import type { CommandSpec } from '../command.ts';
 export const PLUGIN_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'plugins',
-    summary: 'Manage commands of others',
+    summary: 'Manage plugins',
     description:
-      'A plugin is a package that adds commands. They take the global flags, print and exit as built-in ones do; those win when names are the same. docs/extend.md tells how to write one.',
-    examples: [{ command: 'gateway plugins list', note: 'What is installed' }],
+      'A plugin is a package that adds commands. They take the global flags and print and exit like built-in commands, which take precedence. docs/extend.md describes how to write one.',
+    examples: [{ command: 'gateway plugins list', note: 'Installed plugins' }],
   },
   {
     name: 'plugins install',
     aliases: ['add'],
-    summary: 'Install a plugin, or another version of it',
+    summary: 'Install or update a plugin',
     description:
-      'Shows exact version, digest and commands and asks before anything changes. npm fetches the package without running its scripts; a tarball or directory that depends on nothing needs no network. Plugins live below $XDG_DATA_HOME/gateway/plugins (~/.local/share).',
+      'Shows the exact version, digest and commands and asks before anything changes. npm fetches the package without running its scripts; a tarball or directory without dependencies needs no network. Plugins are kept in $XDG_DATA_HOME/gateway/plugins (default ~/.local/share).',
     examples: [
       { command: 'gateway plugins install gateway-plugin-report@1.2.0', note: 'From a registry' },
-      { command: 'gateway plugins install ./report-1.2.0.tgz --yes', note: 'A tarball, unasked' },
+      {
+        command: 'gateway plugins install ./report-1.2.0.tgz --yes',
+        note: 'A tarball, without confirmation',
+      },
     ],
     args: [
       {
         name: 'plugin',
         required: true,
-        description: 'Name of a package with or without @version, a tarball, or a directory',
+        description: 'Package name, optionally with @version, a tarball, or a directory',
       },
     ],
     load: () => import('../commands/plugins/plugins-install.ts'),
@@ -31,7 +34,7 @@ export const PLUGIN_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'plugins list',
     aliases: ['ls'],
-    summary: 'List the plugins',
+    summary: 'List plugins',
     examples: [{ command: 'gateway plugins list -o json', note: 'With their digests' }],
     load: () => import('../commands/plugins/plugins-list.ts'),
   },
@@ -49,9 +52,9 @@ export const PLUGIN_COMMANDS: readonly CommandSpec[] = [
     name: 'plugins manifest',
     summary: 'Write the manifest of a plugin',
     description:
-      'For authors, before `npm pack`: loads the commands of the package in a directory and writes down their names, arguments and flags, which `plugins install` and help read in place of the code.',
-    examples: [{ command: 'gateway plugins manifest', note: 'Of the plugin in this directory' }],
-    args: [{ name: 'dir', description: 'Directory of the plugin (default: this one)' }],
+      'For authors, before `npm pack`: loads the commands of a package and records their names, arguments and flags, which `plugins install` and help read instead of the code.',
+    examples: [{ command: 'gateway plugins manifest', note: 'For the plugin in this directory' }],
+    args: [{ name: 'dir', description: 'Directory of the plugin (default: the current one)' }],
     load: () => import('../commands/plugins/plugins-manifest.ts'),
   },
 ];

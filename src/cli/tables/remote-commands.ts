@@ -1,16 +1,18 @@
 import type { CommandSpec } from '../command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
+import { loadGet, loadList } from './plain-commands.ts';
+import { writeCommands } from './write-commands.ts';
 import { ID, IGNORE_NOT_FOUND, LIMIT, ORGANIZATION, RANGE } from './shared-words.ts';
 
 /** Commands that call a gateway. */
 export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'chat',
-    summary: 'Ask a model',
+    summary: 'Send a prompt to a model',
     description:
-      'Sends one message and prints the answer while it arrives. Without a prompt, or with -, the prompt is read from stdin. With -o json the stream is NDJSON.',
+      'Sends one message and streams the answer. Without a prompt, or with -, reads it from stdin. With -o json the stream is NDJSON.',
     examples: [
-      { command: 'gateway chat mock/echo "hello"', note: 'One question' },
+      { command: 'gateway chat mock/echo "hello"', note: 'A single prompt' },
       {
         command: 'git diff | gateway chat acme/fast --system "Review this"',
         note: 'The prompt from a pipe',
@@ -22,7 +24,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
         required: true,
         description: 'Name of the model, as `gateway models list` shows it',
       },
-      { name: 'prompt', description: 'What to say; - reads stdin' },
+      { name: 'prompt', description: 'Prompt; - reads stdin' },
     ],
     flags: [
       {
@@ -30,7 +32,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
         short: 's',
         type: 'string',
         value: 'TEXT',
-        description: 'System message in front',
+        description: 'System message',
       },
       { name: 'no-stream', type: 'boolean', description: 'Wait for the whole answer' },
     ],
@@ -38,30 +40,30 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'models',
-    summary: 'List models, see their prices and where requests go',
-    examples: [{ command: 'gateway models list', note: 'What the key may use' }],
+    summary: 'Create, change and list models, show their prices and routes',
+    examples: [{ command: 'gateway models list', note: 'Models that the key may use' }],
   },
   {
     name: 'models list',
     aliases: ['ls'],
-    summary: 'List the models that the key may use, with prices and routes',
+    summary: 'List the models that the key may use',
     examples: [
       { command: 'gateway models list', note: 'Every model' },
       { command: 'gateway models list -q --vendor acme', note: 'Only the names of one vendor' },
     ],
     flags: [
-      { name: 'vendor', type: 'string', value: 'NAME', description: 'Only models of this vendor' },
+      { name: 'vendor', type: 'string', value: 'NAME', description: 'Filter by vendor' },
       {
         name: 'type',
         type: 'string',
         value: 'TYPE',
-        description: 'Only llm, embedding, image, video, audio or api',
+        description: 'Filter by type: llm, embedding, image, video, audio or api',
       },
       {
         name: 'search',
         type: 'string',
         value: 'TEXT',
-        description: 'Only names that contain this',
+        description: 'Filter by text in the name',
       },
     ],
     load: () => import('../commands/models/models-list.ts'),
@@ -78,9 +80,9 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'models explain',
-    summary: 'Show where a request for a model would go now, and why',
+    summary: 'Explain where a request for a model would go now',
     description:
-      'The order of this moment in one gateway process: priorities, weights, health, and the protocol in which each provider would be asked. Needs a key with the scope admin.',
+      'Shows the current order of routes in one gateway process: priority, weight, health, and the protocol used with each provider. Needs a key with the scope admin.',
     examples: [
       { command: 'gateway models explain acme/fast', note: 'For chat completions' },
       {
@@ -95,15 +97,40 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
         type: 'string',
         value: 'PROTOCOL',
         description:
-          'What the client speaks: chat (default), responses, messages, generate-content …',
+          'Protocol of the client: chat (default), responses, messages, generate-content …',
       },
     ],
     load: () => import('../commands/models/models-explain.ts'),
   },
+  ...writeCommands({
+    kind: 'model',
+    group: 'models',
+    one: 'a model',
+    create: [
+      {
+        command: 'gateway models create openai/gpt-5-mini --route openai',
+        note: 'By one provider',
+      },
+      {
+        command: 'gateway models add acme/fast --route openai=gpt-5-mini --route azure -o yaml',
+        note: 'What gateway.yaml would say',
+      },
+    ],
+    update: [
+      {
+        command: 'gateway models update acme/fast --context-window 200000 --pricing.input 0.25',
+        note: 'What the vendor does not tell',
+      },
+      {
+        command: "gateway models update acme/fast --set 'routes[1].weight=3' --clear pricing",
+        note: 'A member of a list, and a field that goes',
+      },
+    ],
+  }),
   ...KEY_COMMANDS,
   {
     name: 'providers',
-    summary: 'See the providers that requests are routed to',
+    summary: 'Create, change and list providers',
     examples: [{ command: 'gateway providers list', note: 'All of them' }],
   },
   {
@@ -111,21 +138,42 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     aliases: ['ls'],
     summary: 'List providers',
     examples: [{ command: 'gateway providers list -o json', note: 'As JSON' }],
-    load: () => import('../commands/models/providers-list.ts'),
+    load: loadList('providers'),
   },
   {
     name: 'providers get',
     summary: 'Show one provider',
     examples: [
-      { command: 'gateway providers get openai', note: 'Its address and settings, no secret' },
+      {
+        command: 'gateway providers get openai',
+        note: 'Its address and settings, without secrets',
+      },
     ],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/models/providers-get.ts'),
+    load: loadGet('providers'),
   },
+  ...writeCommands({
+    kind: 'provider',
+    group: 'providers',
+    one: 'a provider',
+    create: [
+      {
+        command: 'gateway providers create openai --kind openai --api-key env:OPENAI_API_KEY',
+        note: 'With the key of a variable, which is read now',
+      },
+      { command: 'gateway providers create acme -f acme.yaml', note: 'Fields of a file' },
+    ],
+    update: [
+      {
+        command: 'gateway providers update openai --api-key file:openai.key',
+        note: 'Another key',
+      },
+    ],
+  }),
   {
     name: 'apis',
-    summary: 'See upstream APIs that clients call by path',
+    summary: 'Create, change and list upstream APIs',
     examples: [{ command: 'gateway apis list', note: 'All of them' }],
   },
   {
@@ -133,20 +181,33 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     aliases: ['ls'],
     summary: 'List upstream APIs',
     examples: [{ command: 'gateway apis list -o json', note: 'As JSON' }],
-    load: () => import('../commands/models/apis-list.ts'),
+    load: loadList('apis'),
   },
   {
     name: 'apis get',
     summary: 'Show one upstream API',
-    examples: [{ command: 'gateway apis get weather', note: 'What clients may call, no secret' }],
+    examples: [{ command: 'gateway apis get weather', note: 'Allowed calls, without secrets' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
-    load: () => import('../commands/models/apis-get.ts'),
+    load: loadGet('apis'),
   },
+  ...writeCommands({
+    kind: 'api',
+    group: 'apis',
+    one: 'an upstream API',
+    create: [
+      {
+        command:
+          'gateway apis create weather --base-url https://weather.example --api-key env:WEATHER_KEY',
+        note: 'Clients call it below /v1/api/weather',
+      },
+    ],
+    update: [{ command: 'gateway apis update weather --methods GET', note: 'For reading alone' }],
+  }),
   {
     name: 'organizations',
     aliases: ['orgs'],
-    summary: 'See organizations, their limits and what they spent',
+    summary: 'Create, change and list organizations, their limits and spending',
     examples: [{ command: 'gateway organizations list', note: 'All of them' }],
   },
   {
@@ -154,7 +215,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     aliases: ['ls'],
     summary: 'List organizations',
     examples: [{ command: 'gateway organizations list -o json', note: 'As JSON' }],
-    load: () => import('../commands/account/organizations-list.ts'),
+    load: loadList('organizations'),
   },
   {
     name: 'organizations get',
@@ -164,15 +225,32 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/account/organizations-get.ts'),
   },
+  ...writeCommands({
+    kind: 'organization',
+    group: 'organizations',
+    one: 'an organization',
+    create: [
+      {
+        command: 'gateway organizations create research --spending-limit.month 500',
+        note: 'With a limit for all of its keys',
+      },
+    ],
+    update: [
+      {
+        command: 'gateway organizations update research --credit 100 --label team=core',
+        note: 'What was paid in advance, and a label',
+      },
+    ],
+  }),
   {
     name: 'usage',
     summary: 'Show requests, tokens and cost',
     examples: [
       { command: 'gateway usage', note: 'By model' },
       { command: 'gateway usage --by key --by day --from 2026-11-01', note: 'By key and day' },
-      { command: 'gateway usage --since 24h', note: 'Of the last day' },
-      { command: 'gateway usage --by day --chart', note: 'As bars' },
-      { command: 'gateway usage --own', note: 'Of your organization, without an admin key' },
+      { command: 'gateway usage --since 24h', note: 'The last day' },
+      { command: 'gateway usage --by day --chart', note: 'As a bar chart' },
+      { command: 'gateway usage --own', note: 'Your organization, without an admin key' },
     ],
     flags: [
       {
@@ -181,13 +259,13 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
         value: 'GROUP',
         choices: ['key', 'model', 'day', 'organization'],
         repeatable: true,
-        description: 'What makes a row (default: model)',
+        description: 'Grouping (default: model)',
       },
-      { name: 'chart', type: 'boolean', description: 'Draw bars of the cost, or of the requests' },
+      { name: 'chart', type: 'boolean', description: 'Draw a bar chart of cost, or of requests' },
       {
         name: 'own',
         type: 'boolean',
-        description: 'Of your organization; needs no admin key',
+        description: 'Only your organization; needs no admin key',
       },
       ...RANGE,
       ORGANIZATION,
@@ -198,28 +276,31 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     name: 'logs',
     summary: 'Show request logs: status, tokens, cost, attempts',
     description:
-      'Newest first; with an id, everything that is known of one request. With --follow each as it ends, oldest first; then -o json is NDJSON of records.',
+      'Newest first; with an id, the details of one request. --follow shows each as it ends, oldest first; -o json is NDJSON of records then.',
     examples: [
-      { command: 'gateway logs --limit 50 --model acme/fast', note: 'The last 50 of a model' },
-      { command: 'gateway logs --follow --status error', note: 'What fails, as it happens' },
-      { command: 'gateway logs req_01', note: 'One request: attempts, losses, cost' },
+      {
+        command: 'gateway logs --limit 50 --model acme/fast',
+        note: 'The 50 most recent of a model',
+      },
+      { command: 'gateway logs --follow --status error', note: 'Failures as they happen' },
+      { command: 'gateway logs req_01', note: 'Attempts, losses and cost of one request' },
     ],
-    args: [{ name: 'request', description: 'Id of one request, the x-request-id of its answer' }],
+    args: [{ name: 'request', description: 'Request id, from the header x-request-id' }],
     flags: [
       LIMIT,
-      { name: 'key', type: 'string', value: 'KEY', description: 'Only of this key' },
-      { name: 'model', type: 'string', value: 'MODEL', description: 'Only of this model' },
+      { name: 'key', type: 'string', value: 'KEY', description: 'Filter by key' },
+      { name: 'model', type: 'string', value: 'MODEL', description: 'Filter by model' },
       {
         name: 'status',
         type: 'string',
         value: 'STATUS',
-        description: 'Only with this HTTP status or result',
+        description: 'Filter by HTTP status or result',
       },
       {
         name: 'follow',
         short: 'f',
         type: 'boolean',
-        description: 'Those that end from now on, or from --since, until Ctrl-C',
+        description: 'Follow requests as they end, from now or from --since, until Ctrl-C',
       },
       ...RANGE,
       ORGANIZATION,
@@ -229,9 +310,9 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'api',
     summary: 'Call any path of the gateway',
-    description: 'Makes one authenticated call and prints the body of the answer as it is.',
+    description: 'Makes one authenticated call and prints the response body unchanged.',
     examples: [
-      { command: 'gateway api GET /v1/models', note: 'A plain call' },
+      { command: 'gateway api GET /v1/models', note: 'A simple call' },
       { command: 'gateway api POST /v1/embeddings -d @body.json', note: 'With a body from a file' },
     ],
     args: [

@@ -7,12 +7,12 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
     name: 'run',
     summary: 'Run a model of any type, or an API',
     description:
-      'The input is what the endpoint of the model takes, but for the model; `gateway models get` shows its schema. Without --async the gateway waits for the end, no longer than --timeout and its own limit; with --wait the command goes on asking. A run that failed exits 7.',
+      "The input is the request body of the model's endpoint without `model`; `gateway models get` shows its schema. Without --async the gateway waits for the result, at most --timeout and its own limit; with --wait the command polls until then. A failed run exits 7.",
     examples: [
       {
         command:
           'gateway run mock/echo --input \'{"messages": [{"role": "user", "content": "hi"}]}\'',
-        note: 'Print what it made',
+        note: 'Print its output',
       },
       {
         command: 'gateway run acme/film --input @film.json --wait --timeout 10m',
@@ -28,26 +28,29 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
         value: 'JSON',
         description: 'Input: JSON, @FILE, or - for stdin',
       },
-      { name: 'async', type: 'boolean', description: 'Wait for nothing' },
-      { name: 'wait', type: 'boolean', description: 'Ask for the run until it is over' },
+      { name: 'async', type: 'boolean', description: 'Do not wait' },
+      { name: 'wait', type: 'boolean', description: 'Poll until the run is over' },
       {
         name: 'webhook-url',
         type: 'string',
         value: 'URL',
-        description: 'Called when the run is over',
+        description: 'URL to call when the run is over',
       },
     ],
     load: () => import('../commands/models/run.ts'),
   },
   {
     name: 'wait',
-    summary: 'Wait until a run, a Session or another object is as it should be',
+    summary: 'Wait until a run, a Session or another object meets a condition',
     description:
-      'Exits 0 when the condition holds, 7 when it can no longer hold, 8 when --timeout passed. Conditions: completed (of a run), exists, deleted, and status=STATUS, which also knows active, disabled, paused, archived and revoked. What is not there exits 1, unless it is to be made or deleted.',
+      'Exits 0 when the condition is met, 7 when it can no longer be met, 8 on --timeout. Conditions: completed (of a run), exists, deleted, and status=STATUS, including active, disabled, paused, archived and revoked. A missing object exits 1, unless the condition is exists or deleted.',
     examples: [
       { command: 'gateway wait drun_01 --timeout 10m', note: 'A run of a Schedule' },
       { command: 'gateway wait sess_01 --for status=idle', note: 'The end of a turn' },
-      { command: 'gateway wait service/helper --for exists', note: 'What another job makes' },
+      {
+        command: 'gateway wait service/helper --for exists',
+        note: 'An object that another job creates',
+      },
     ],
     args: [{ name: 'target', required: true, description: 'Id of a run or Session, or KIND/NAME' }],
     flags: [
@@ -63,7 +66,7 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'tasks',
-    summary: 'Look at what calls came to, and what they cost',
+    summary: 'Show call results and costs',
     examples: [{ command: 'gateway tasks get run_01', note: 'A run' }],
   },
   {
@@ -76,23 +79,23 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'webhooks',
-    summary: 'Look at the webhooks of runs, send them again, sign them anew',
+    summary: 'List and resend the webhooks of runs, rotate their secret',
     examples: [{ command: 'gateway webhooks list', note: 'The newest first' }],
   },
   {
     name: 'webhooks secret',
-    summary: 'The secret that signs webhooks',
-    examples: [{ command: 'gateway webhooks secret rotate', note: 'Print a new one' }],
+    summary: 'Manage the secret that signs webhooks',
+    examples: [{ command: 'gateway webhooks secret rotate', note: 'Create and print a new one' }],
   },
   {
     name: 'webhooks secret rotate',
-    summary: 'Make a new secret and print it, this once',
+    summary: 'Rotate the secret and print it once',
     description:
-      'Webhooks are signed by the former one, too, for a day or until the next rotation: receivers can change over meanwhile.',
+      'Webhooks are also signed with the former secret for a day or until the next rotation, so that receivers can switch.',
     examples: [
       {
         command: 'gateway webhooks secret rotate > webhook.secret',
-        note: 'Into a file, and nowhere else',
+        note: 'Write it to a file',
       },
     ],
     load: () => import('../commands/account/webhooks-secret-rotate.ts'),
@@ -100,14 +103,14 @@ export const RUN_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'webhooks list',
     aliases: ['ls'],
-    summary: 'List webhooks and how their delivery stands',
+    summary: 'List webhooks and their delivery status',
     examples: [{ command: 'gateway webhooks list -o json', note: 'With every attempt' }],
     flags: [LIMIT],
     load: () => import('../commands/account/webhooks-list.ts'),
   },
   {
     name: 'webhooks redeliver',
-    summary: 'Send a webhook again',
+    summary: 'Resend a webhook',
     examples: [{ command: 'gateway webhooks redeliver msg_01', note: 'With the same id' }],
     args: [{ name: 'delivery', required: true, description: 'Id of the webhook' }],
     load: () => import('../commands/account/webhooks-redeliver.ts'),

@@ -8,12 +8,12 @@ const TYPE: FlagSpec = {
   type: 'string',
   value: 'TYPE',
   repeatable: true,
-  description: 'Only events of this type, or of these, separated by commas',
+  description: 'Filter by event type; several separated by commas',
 };
 
 const TAIL: Omit<CommandSpec, 'name' | 'summary' | 'examples'> = {
   description:
-    'Every event once and in order, also when the connection is lost in between: it is made again behind the last event that came, and given up with exit 1 after half a minute without one. Ends when the Session is terminated or deleted. With -o json it is NDJSON of events. A turn that fails exits 7 with --until-done.',
+    'Shows every event once and in order. Reconnects after the last event received, and gives up with exit 1 after 30 seconds without a connection. Ends when the Session is terminated or deleted. -o json is NDJSON of events. With --until-done a failed turn exits 7.',
   args: [ID],
   flags: [
     {
@@ -21,14 +21,14 @@ const TAIL: Omit<CommandSpec, 'name' | 'summary' | 'examples'> = {
       short: 'n',
       type: 'integer',
       value: 'N',
-      description: 'Only the last N events of the history; 0 for what happens from now on',
+      description: 'Only the last N events of the history; 0 for new events only',
     },
     TYPE,
-    { name: 'no-follow', type: 'boolean', description: 'Show the history and end' },
+    { name: 'no-follow', type: 'boolean', description: 'Show the history and exit' },
     {
       name: 'until-done',
       type: 'boolean',
-      description: 'End when the Session rests, at once when it does already',
+      description: 'Exit when the Session is idle, immediately if it already is',
     },
     IGNORE_NOT_FOUND,
   ],
@@ -39,7 +39,7 @@ const TAIL: Omit<CommandSpec, 'name' | 'summary' | 'examples'> = {
 export const SESSION_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'sessions',
-    summary: 'List Sessions, read their events, end them',
+    summary: 'List, read, archive and delete Sessions',
     examples: [{ command: 'gateway sessions list', note: 'The newest first' }],
   },
   {
@@ -48,22 +48,29 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     summary: 'List Sessions',
     description: 'Newest first, of the organization of the key.',
     examples: [
-      { command: 'gateway sessions list -n 20', note: 'The last 20' },
-      { command: 'gateway sessions list --status running -q', note: 'Ids of those at work' },
+      { command: 'gateway sessions list -n 20', note: 'The 20 most recent' },
+      { command: 'gateway sessions list --status running -q', note: 'Ids of running Sessions' },
     ],
     flags: [
-      { name: 'limit', short: 'n', type: 'integer', value: 'N', min: 1, description: 'How many' },
+      {
+        name: 'limit',
+        short: 'n',
+        type: 'integer',
+        value: 'N',
+        min: 1,
+        description: 'Maximum number of results',
+      },
       {
         name: 'status',
         type: 'string',
         value: 'STATUS',
         choices: ['idle', 'running', 'rescheduling', 'terminated'],
         repeatable: true,
-        description: 'Only in this state',
+        description: 'Filter by status',
       },
-      { name: 'agent', type: 'string', value: 'ID', description: 'Only of this Agent' },
-      { name: 'service', type: 'string', value: 'ID', description: 'Only of this Service' },
-      { name: 'archived', type: 'boolean', description: 'Archived ones, too' },
+      { name: 'agent', type: 'string', value: 'ID', description: 'Filter by Agent' },
+      { name: 'service', type: 'string', value: 'ID', description: 'Filter by Service' },
+      { name: 'archived', type: 'boolean', description: 'Include archived ones' },
     ],
     load: () => import('../commands/sessions/sessions-list.ts'),
   },
@@ -78,12 +85,12 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'sessions events',
     summary: 'Show the history of a Session',
-    description: 'Every event so far, oldest first.',
+    description: 'All events so far, oldest first.',
     examples: [
       { command: 'gateway sessions events sess_01', note: 'All of it' },
       {
         command: 'gateway sessions events sess_01 --type user.message,agent.message -o json',
-        note: 'What was said, as JSON',
+        note: 'Only messages, as JSON',
       },
     ],
     args: [ID],
@@ -92,7 +99,7 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'sessions tail',
-    summary: 'Show the history of a Session, then what happens',
+    summary: 'Show the history of a Session and follow new events',
     examples: [
       { command: 'gateway sessions tail sess_01', note: 'Until Ctrl-C' },
       { command: 'gateway sessions tail sess_01 --until-done', note: 'Until its turn ends' },
@@ -106,8 +113,8 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'sessions archive',
     summary: 'Archive a Session',
-    description: 'It stays readable and takes no more input. This cannot be undone.',
-    examples: [{ command: 'gateway sessions archive sess_01 --yes', note: 'Without being asked' }],
+    description: 'It stays readable and accepts no more input. This cannot be undone.',
+    examples: [{ command: 'gateway sessions archive sess_01 --yes', note: 'Without confirmation' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/sessions/sessions-archive.ts'),
@@ -116,8 +123,8 @@ export const SESSION_COMMANDS: readonly CommandSpec[] = [
     name: 'sessions delete',
     aliases: ['rm'],
     summary: 'Delete a Session with its history',
-    description: 'Ends its turn. This cannot be undone.',
-    examples: [{ command: 'gateway sessions delete sess_01 --yes', note: 'Without being asked' }],
+    description: 'Stops its turn. This cannot be undone.',
+    examples: [{ command: 'gateway sessions delete sess_01 --yes', note: 'Without confirmation' }],
     args: [ID],
     flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/sessions/sessions-delete.ts'),

@@ -31,20 +31,20 @@ export const FROM: FlagSpec = {
   name: 'from',
   type: 'string',
   value: 'TIME',
-  description: 'Earliest, 2026-11-21 or 2026-11-21T10:00:00Z',
+  description: 'Earliest time, such as 2026-11-21 or 2026-11-21T10:00:00Z',
 };
 
 export const SINCE: FlagSpec = {
   name: 'since',
   type: 'duration',
   value: 'DURATION',
-  description: 'The last 30m, 24h or 7d, in place of --from',
+  description: 'Earliest, as an age such as 30m, 24h or 7d, instead of --from',
 };
 
 /** From when to when something is shown. */
 export const RANGE: readonly FlagSpec[] = [
   FROM,
-  { name: 'to', type: 'string', value: 'TIME', description: 'Latest, in the same form' },
+  { name: 'to', type: 'string', value: 'TIME', description: 'Latest time, in the same form' },
   SINCE,
 ];
 
@@ -55,10 +55,13 @@ export const LIMIT: FlagSpec = {
   value: 'N',
   min: 1,
   default: 20,
-  description: 'How many',
+  description: 'Maximum number of results',
 };
 
-/** Sources of the value of a secret; never the command line, which others can see. */
+/**
+ * Flags that give the value of a secret; never the value itself, since others can see a command
+ * line.
+ */
 export const VALUE_FLAGS: readonly FlagSpec[] = [
   { name: 'value-file', type: 'string', value: 'FILE', description: 'File that holds the value' },
   { name: 'value-stdin', type: 'boolean', description: 'Read the value from stdin' },

@@ -5,25 +5,27 @@ import { CONFIG } from './shared-words.ts';
 export const STORE_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'store',
-    summary: 'Back up, restore, check and move the store',
-    examples: [{ command: 'gateway store backup /backup/monday', note: 'While it serves' }],
+    summary: 'Back up, restore, verify and migrate the store',
+    examples: [
+      { command: 'gateway store backup /backup/monday', note: 'While the gateway serves' },
+    ],
   },
   {
     name: 'store backup',
-    summary: 'Copy the embedded store and its media while it serves',
+    summary: 'Back up the embedded store and its media while serving',
     description:
-      'Copies the lmdb store and the media folder into a new directory, with checksums. What was acknowledged before the command is in it; the master key is not. Other stores are backed up with the tools of their database.',
+      'Copies the lmdb store and the media folder into a new directory, with checksums. It contains every write acknowledged before the command, but not the master key. Back up other stores with the tools of their database.',
     examples: [
       {
         command: 'gateway store backup /backup/$(date +%F)',
-        note: 'A directory that is not there yet',
+        note: 'Into a new directory',
       },
     ],
     args: [
       {
         name: 'dir',
         required: true,
-        description: 'Directory to make; may be there if it is empty',
+        description: 'Directory to create; may exist if empty',
       },
     ],
     flags: [CONFIG],
@@ -31,15 +33,15 @@ export const STORE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'store restore',
-    summary: 'Put the store of a backup into place',
+    summary: 'Restore the store from a backup',
     description:
-      'Checks the backup, then puts its store into place in one step and adds its media. Refused while a process has the store open, and where there is a store already unless --replace is given; that store is moved aside and named, never removed.',
+      'Verifies the backup, then restores its store in one step and adds its media. Refused while a process has the store open, and over an existing store unless --replace is given; that store is moved aside, never removed.',
     examples: [
-      { command: 'gateway store restore /backup/monday', note: 'Where gateway.yaml says' },
-      { command: 'gateway store restore /backup/monday --replace', note: 'In place of a store' },
+      { command: 'gateway store restore /backup/monday', note: 'To the place in gateway.yaml' },
+      { command: 'gateway store restore /backup/monday --replace', note: 'Over an existing store' },
       {
         command: 'gateway store restore /backup/monday --to /tmp/look',
-        note: 'As another data directory',
+        note: 'To another data directory',
       },
     ],
     args: [{ name: 'dir', required: true, description: 'A directory of `gateway store backup`' }],
@@ -49,17 +51,17 @@ export const STORE_COMMANDS: readonly CommandSpec[] = [
         name: 'to',
         type: 'string',
         value: 'DIR',
-        description: 'Data directory to restore to (default: that of gateway.yaml)',
+        description: 'Data directory to restore to (default: from gateway.yaml)',
       },
-      { name: 'replace', type: 'boolean', description: 'Move a store that is there aside' },
+      { name: 'replace', type: 'boolean', description: 'Move an existing store aside' },
     ],
     load: () => import('../commands/store/store-restore.ts'),
   },
   {
     name: 'store verify',
-    summary: 'Read and check every row of a store or a backup',
+    summary: 'Verify every row of a store or a backup',
     description:
-      'Reads and decodes every row, counts them by the first part of their key, and checks the files of a backup against its checksums. Changes nothing. Exits 1 when something is broken, and says where.',
+      'Reads and decodes every row, counts rows by the first part of their key, and checks the files of a backup against its checksums. Changes nothing. Exits 1 and names the place when something is broken.',
     examples: [
       { command: 'gateway store verify', note: 'The store of gateway.yaml, also while it serves' },
       { command: 'gateway store verify /backup/monday', note: 'A backup' },
@@ -68,8 +70,7 @@ export const STORE_COMMANDS: readonly CommandSpec[] = [
     args: [
       {
         name: 'what',
-        description:
-          'A backup, or a store as `store migrate` names it (default: the configured one)',
+        description: 'A backup, or a store as in `store migrate` (default: the configured one)',
       },
     ],
     flags: [CONFIG],
@@ -77,9 +78,9 @@ export const STORE_COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: 'store migrate',
-    summary: 'Copy a store to one of another kind',
+    summary: 'Migrate a store to another kind',
     description:
-      'Copies every row with its version and the time it has left, then reads both stores again and compares counts and checksums. Refused while a gateway uses either, and where the target holds something. A copy that was interrupted starts no gateway; the same command begins it anew. A store is lmdb:PATH, fs:PATH, redis://HOST/?prefix=NAME:, postgres://HOST/DATABASE?schema=NAME, or a gateway.yaml whose store is meant.',
+      'Copies every row with its version and remaining lifetime, then reads both stores again and compares counts and checksums. Refused while a gateway uses either store, and if the target is not empty. No gateway starts on an interrupted copy; the same command restarts it. A store is DRIVER:PATH, the URL of its database with the options of the store as parameters, or a gateway.yaml, for the store it configures.',
     examples: [
       {
         command:
@@ -98,7 +99,7 @@ export const STORE_COMMANDS: readonly CommandSpec[] = [
     ],
     flags: [
       { name: 'from', type: 'string', value: 'STORE', description: 'The store to copy' },
-      { name: 'to', type: 'string', value: 'STORE', description: 'An empty one' },
+      { name: 'to', type: 'string', value: 'STORE', description: 'Empty target store' },
     ],
     load: () => import('../commands/store/store-migrate.ts'),
   },

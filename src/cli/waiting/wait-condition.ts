@@ -16,13 +16,13 @@ export function toWaitCondition(text: string, { isRun }: WaitTarget): WaitCondit
   if (text === 'deleted') return (standing) => (standing ? 'waits' : 'holds');
   if (text === 'completed' && isRun) return isStatus('succeeded');
   if (text === 'completed') {
-    throw usageError('only runs are completed', 'wait for status=idle of a Session, for example');
+    throw usageError('only runs can be completed', 'for a Session, use --for status=idle');
   }
   const [, status] = /^status=([a-z_]+)$/.exec(text) ?? [];
   if (status !== undefined) return isStatus(status);
   throw usageError(
-    `--for ${text} is no condition`,
-    'there are completed, exists, deleted and status=STATUS',
+    `--for ${text} is not a condition`,
+    'known: completed, exists, deleted and status=STATUS',
   );
 }
 

@@ -1,6 +1,7 @@
 import { ClientError } from '../../client/http/client-error.ts';
 import type { AdminKind, Client } from '../../client/create-client.ts';
 import { statusOf } from '../../client/deployment-runs.ts';
+import { isListed, KINDS, kindsWhere } from '../../core/kinds.ts';
 import { CliError, usageError } from '../cli-error.ts';
 import { findResource } from '../resources/find-resource.ts';
 import type { Sought } from '../resources/not-found.ts';
@@ -21,18 +22,8 @@ export interface WaitTarget {
   look(client: Client, signal: AbortSignal): Promise<Standing | undefined>;
 }
 
-const KINDS: Readonly<Record<string, AdminKind>> = {
-  organization: 'organizations',
-  key: 'keys',
-  provider: 'providers',
-  model: 'models',
-  api: 'apis',
-  skill: 'skills',
-  file: 'files',
-  agent: 'agents',
-  credential: 'credentials',
-  service: 'services',
-  deployment: 'deployments',
+const TARGETS: Readonly<Record<string, AdminKind>> = {
+  ...Object.fromEntries(kindsWhere(isListed).map((kind) => [KINDS[kind].name, kind])),
   schedule: 'deployments',
 };
 const ENDINGS = ['archived_at', 'revoked_at'] as const;
@@ -45,11 +36,11 @@ export function toWaitTarget(text: string): WaitTarget {
   if (id.startsWith('drun_')) return scheduleRun(id);
   if (id.startsWith('run_')) return modelRun(id);
   if (id.startsWith('sess_')) return session(id);
-  const admin = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+  const admin = Object.hasOwn(TARGETS, kind) ? TARGETS[kind] : undefined;
   if (admin !== undefined && named !== '') return resource(admin, named);
   throw usageError(
     `"${text}" is neither the id of a run or Session nor KIND/NAME`,
-    `kinds: ${Object.keys(KINDS).join(', ')}, run, session`,
+    `kinds: ${Object.keys(TARGETS).join(', ')}, run, session`,
   );
 }
 

@@ -25,7 +25,7 @@ export interface HttpOptions {
   random?: (() => number) | undefined;
   userAgent?: string | undefined;
   /**
-   * Receives a line for every sending: method, path, status and milliseconds; never headers or
+   * Receives a line for every attempt: method, path, status and milliseconds; never headers or
    * bodies.
    */
   trace?: ((line: string) => void) | undefined;

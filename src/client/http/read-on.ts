@@ -3,7 +3,7 @@ import { ClientError } from './client-error.ts';
 import { DEFAULT_RETRY, TRANSIENT } from './retry.ts';
 import { sleep } from './sleep.ts';
 
-/** Means by which a client waits between two tries. */
+/** Means to wait between two attempts. */
 export interface Patience {
   readonly clock: Clock;
   /** A number in [0, 1). */
@@ -11,14 +11,14 @@ export interface Patience {
 }
 
 export interface ReadOnOptions<T> {
-  /** Id of the thing that is read, for the message when it is given up. */
+  /** Id of what is read, for the message when it is given up. */
   readonly id: string;
   /** The event behind which it begins. */
   readonly after: string | undefined;
   readonly signal: AbortSignal | undefined;
   /** True when nothing that was asked for hangs on what is read. Default false. */
   readonly isRead?: boolean;
-  /** Reads the items behind an event; without one, from the start. */
+  /** Reads what follows an event; without one, from the start. */
   read(after: string | undefined): AsyncIterable<T>;
   /** Asked at the end of a reading that did not fail. */
   isDone(): boolean;

@@ -1,7 +1,7 @@
 import type { SessionEvent } from '../../sessions/log/session-event.ts';
 import { isRecord } from './guards.ts';
 
-/** End of a turn, after which a Session is at rest. */
+/** End of a Session's work. */
 export interface TailEnd {
   /**
    * A stop reason of `session.status_idle`; `terminated` or `deleted`; `history` when nothing but the

@@ -1,7 +1,7 @@
 import type { ClientError } from './client-error.ts';
 
 export interface RetryPolicy {
-  /** Most sendings of a call in all. Default 4. */
+  /** Most attempts of a call in all; default 4. */
   maxAttempts: number;
   /** First pause in milliseconds; doubles with every attempt; default 250. */
   baseMs: number;

@@ -9,12 +9,12 @@ export interface WatchOptions {
   readonly from?: string | undefined;
   /** Milliseconds between two looks. */
   readonly intervalMs: number;
-  /** Receives the error of a look that failed and is repeated. */
+  /** Receives the error of a look that is repeated. */
   onTrouble(error: ClientError): void;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** List that is newest first, with items that change their state until it is decided. */
+/** List, newest first, of items that change their state until they are decided. */
 export interface Watched<T> {
   /** Those since a time; `newest`: the first alone will do. */
   list(since: string | undefined, newest: boolean): AsyncIterable<T>;
@@ -31,7 +31,7 @@ export async function* watchList<T extends { id: string; created_at: string }>(
 ): AsyncGenerator<T, never, undefined> {
   const { list, stateOf } = watched;
   const seen = new Map<string, T>();
-  /** Returns the items that are new since the look before. */
+  /** Items that are new since the look before. */
   const look = async (since: string | undefined): Promise<T[]> => {
     const items = await collect(list(since, false));
     const news = items.filter((item) => {

@@ -107,7 +107,7 @@ export function secretOf(value: unknown): unknown {
   return isRecord(value) ? Object.values(value)[0] : value;
 }
 
-/** Returns the value that a reference of an object stands for when its target exists already. */
+/** Existing object that a reference of an object stands for. */
 export function known(
   value: unknown,
   actual: ActualState | undefined,
@@ -152,7 +152,7 @@ export function comparableField(
   return withoutNulls(SET_FIELDS.has(field) ? sorted(filled) : filled);
 }
 
-/** Completes routes without an upstream model by the logical name. */
+/** Completes names that a route leaves out from the logical name. */
 function withUpstreamNames(routes: unknown, name: string): unknown {
   if (!Array.isArray(routes)) return routes;
   const standard = name.slice(name.indexOf('/') + 1);

@@ -68,6 +68,17 @@ export function dump(options: DumpOptions): DumpedTree {
   };
 }
 
+/** Declares one object that exists, without what is at its default; secrets are references by name. */
+export function declareObject(
+  kind: KindName,
+  view: View,
+  actual: ActualState,
+): Record<string, unknown> {
+  const references = nameIds(actual);
+  const twins = twinIds(actual);
+  return toEntry(kindOf(kind), view, { actual, references, twins, skipDefaults: true });
+}
+
 /** Fields that are said only where they are not at their default. */
 const EXCEPTIONS: ReadonlySet<string> = new Set(['paused']);
 
@@ -75,7 +86,7 @@ const EXCEPTIONS: ReadonlySet<string> = new Set(['paused']);
 const KEEP_ALL: ReadonlyMap<string, string> = new Map();
 
 interface EntryOptions extends DumpOptions {
-  /** References that stand for ids. */
+  /** Text that stands for an id. */
   readonly references: ReadonlyMap<string, string>;
   /** Ids of objects whose names do not tell them apart. */
   readonly twins: ReadonlySet<string>;
@@ -177,7 +188,7 @@ export function namespacesIn(actual: ActualState, known?: Owner['known']): strin
   return [...new Set(all.flatMap((view) => namespaceOf(view, known) ?? []))].sort();
 }
 
-/** Returns the part of a shown value that may be declared; additions of the server are left out. */
+/** Part of a shown value that may be declared; what the server adds to it is left out. */
 function settable({ definition }: ConfigKind, field: string, value: unknown): unknown {
   if (!isRecord(value) || OPAQUE_FIELDS.has(field)) return value;
   const parsed = definition.fields.shape[field]?.safeParse(value);

@@ -21,7 +21,7 @@ export interface InventoryEntry {
   readonly fields: string | null;
 }
 
-/** Record that the store keeps of a namespace. */
+/** Content of the inventory of a namespace. */
 export interface Inventory {
   readonly id: string;
   readonly version: number;
@@ -90,14 +90,14 @@ export interface InventoryUpdate {
   readonly owner: Owner;
   /** State before the apply; tells which objects are older than the management of their kind. */
   readonly found: ActualState;
-  /** State as the apply left it. */
+  /** State after the apply. */
   readonly left: ActualState;
   readonly report: Readonly<Record<'applied' | 'failed' | 'blocked' | 'notRun', readonly Done[]>>;
 }
 
 type Done = Pick<PlanAction, 'kind' | 'identity' | 'action' | 'id'>;
 
-/** Returns the inventory after an apply. Pure. */
+/** Inventory after an apply. Pure. */
 export function nextInventory(update: InventoryUpdate): Pick<Inventory, 'objects' | 'managed'> {
   const { before, desired, found } = update;
   const known = new Map((before?.objects ?? []).map((entry) => [entry.id, entry]));

@@ -49,7 +49,7 @@ export function namespaceOf(
   return known?.get(String(view['id'])) ?? labelsOf(view)[NAMESPACE_LABEL];
 }
 
-/** Names the owner of an object, in words. */
+/** Owner of an object, in words. */
 export function ownerName(view: Readonly<Record<string, unknown>>, known?: Owner['known']): string {
   const labels = labelsOf(view);
   const namespace = namespaceOf(view, known);

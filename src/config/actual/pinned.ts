@@ -18,8 +18,8 @@ export function withoutLatest(field: string, value: unknown, { skill }: ActualSt
 }
 
 /**
- * Lists, in sentences, the things in a dump that no other gateway has; it can only be applied where
- * it is from.
+ * Sentences about what a dump names and no other gateway has; it can only be applied where it is
+ * from.
  */
 export function onlyHere(tree: DumpedTree): string[] {
   return Object.values(tree)
@@ -35,7 +35,7 @@ export function onlyHere(tree: DumpedTree): string[] {
         ),
       ];
       const whose = textsOf([name])[0] ?? '';
-      return found.map((what) => `${whose} names ${what}, which another gateway does not have`);
+      return found.map((what) => `${whose} names ${what}, which does not exist on another gateway`);
     });
 }
 

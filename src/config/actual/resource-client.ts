@@ -17,8 +17,8 @@ export interface InventoryClient {
 }
 
 /**
- * Gives plan and apply access to the objects: by the admin API, or by the repository in process. A
- * rejection carries the `status` of the answer, if there was one.
+ * Access of plan and apply to the objects: the admin API, or the repository in process. A rejection
+ * carries the `status` of the answer, if there was one.
  */
 export interface ResourceClient {
   /** True where the process itself keeps the objects, so that it knows every field of a declaration. */

@@ -1,4 +1,4 @@
-/** Most tries of one write in all. */
+/** Most attempts of one write. */
 const MAX_TRIES = 4;
 const BASE_MS = 250;
 const MAX_MS = 10_000;
@@ -7,7 +7,7 @@ const MAX_MS = 10_000;
 const UNCLEAR = new Set([408, 500, 502, 503, 504]);
 
 export interface TryAgainOptions<T> {
-  /** Returns the result of the write, if it took effect; asked after an unclear answer. */
+  /** Finds the outcome of the write, if it took effect; asked after an unclear answer. */
   readonly look?: (() => Promise<T | undefined>) | undefined;
   readonly pause?: ((ms: number) => Promise<void>) | undefined;
   /** Once aborted, nothing is tried again. */

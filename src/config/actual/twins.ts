@@ -10,9 +10,9 @@ export interface Made {
 }
 
 /**
- * Finds the objects among the made ones that somebody else made at the same time and first, for
- * kinds whose names the server does not keep apart. Two who apply at once so come to the same
- * answer, which is the older one; one list for each kind. The younger ones are taken away again.
+ * Removes objects that this apply made while somebody else made the same ones first, for kinds
+ * whose names the server does not keep apart. Two who apply at once so come to the same answer,
+ * which is the older one; one list for each kind.
  */
 export async function yieldTwins(
   client: ResourceClient,

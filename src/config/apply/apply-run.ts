@@ -38,7 +38,7 @@ export class ApplyRun {
     );
   }
 
-  /** Present state, as far as this apply knows. */
+  /** State of the objects by now, as far as this apply knows. */
   get left(): ActualState {
     return this.#writer.actual;
   }
@@ -57,10 +57,7 @@ export class ApplyRun {
     return this.#report;
   }
 
-  /**
-   * Sorts the report, so that it is the same every time: which of several writes under way ends
-   * first is chance.
-   */
+  /** Sorts the report as the plan, since the order in which writes under way end is chance. */
   #sortReport(planned: readonly PlanAction[]): void {
     const places = new Map(planned.map((one, place) => [keyOf(one), place]));
     const placeOf = (key: string) => places.get(key) ?? 0;

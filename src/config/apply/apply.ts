@@ -42,13 +42,11 @@ export interface ApplyOptions {
   client: ResourceClient;
   /** Resolved before the first write, by their written form (see `resolveAllSecrets`). */
   secrets: ReadonlyMap<SecretRef, string>;
-  /**
-   * Present state, where it was read just now and nothing is to be written. Default: it is read.
-   */
+  /** State that was read just now, where nothing is to be written. Default: it is read. */
   actual?: ActualState | undefined;
   /** Names this apply among all others, so that a creation that is tried again makes one object. */
   runId?: string | undefined;
-  /** Number of objects that are written at once. Default: 1. */
+  /** Most objects that are written at once. Default: 1. */
   parallelism?: number;
   /** True lets no object begin before one that stands ahead of it in the plan. Default false. */
   isStrict?: boolean;

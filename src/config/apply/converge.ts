@@ -108,7 +108,7 @@ function fixedWarning({ kind, identity, place }: DesiredObject): Diagnostic {
     ...place,
     path: `${kind} ${identity}`,
     severity: 'warning',
-    message: 'has another value by now; the stored one stays',
+    message: 'has another value now; the stored one is kept',
     hint: 'declare a new key with the new value, then revoke this one',
   };
 }
@@ -118,7 +118,7 @@ function warningsOf({ conflicts }: Plan, desired: DesiredState): Diagnostic[] {
     ...placeOf(desired, kind, identity),
     path: `${kind} ${identity}`,
     severity: 'warning',
-    message: `exists already and belongs to ${owner}; left as it is`,
+    message: `exists already and belongs to ${owner}; left unchanged`,
     hint: 'rename it here, or delete the other one',
   }));
 }

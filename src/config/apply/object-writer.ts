@@ -7,7 +7,7 @@ import { kindOf, type KindName } from '../objects/kinds.ts';
 import { KnownObjects } from '../actual/known-objects.ts';
 import { withIgnored } from '../plan/ignored.ts';
 import { withoutLifecycle } from '../actual/lifecycle.ts';
-import { labelsOf, PRUNED_LABEL } from '../actual/ownership.ts';
+import { labelsOf, type Owner, PRUNED_LABEL } from '../actual/ownership.ts';
 import { ownedLabels } from '../plan/plan.ts';
 import type { PlanAction } from '../plan/plan-action.ts';
 import {
@@ -31,17 +31,25 @@ interface Target {
   readonly version: number;
 }
 
+export interface WriterOptions extends Pick<
+  ApplyOptions,
+  'client' | 'secrets' | 'runId' | 'pause' | 'signal'
+> {
+  /** Absent: what is written belongs to nobody, or stays whose it is. */
+  readonly owner?: Owner | undefined;
+}
+
 /** Writes the objects of one apply and remembers what they have become, so that references resolve. */
 export class ObjectWriter {
-  readonly #options: ApplyOptions;
+  readonly #options: WriterOptions;
   readonly #known: KnownObjects;
 
-  constructor(options: ApplyOptions, actual: ActualState) {
+  constructor(options: WriterOptions, actual: ActualState) {
     this.#options = options;
     this.#known = new KnownObjects(actual);
   }
 
-  /** Present state, as far as this apply knows. */
+  /** State of the objects by now, as far as this apply knows. */
   get actual(): ActualState {
     return this.#known.state;
   }
@@ -111,15 +119,16 @@ export class ObjectWriter {
   #create(object: DesiredObject): Promise<View> {
     const { client, owner } = this.#options;
     const { kind, identity } = object;
-    const labels = ownedLabels(object, owner, this.actual);
+    const labels = owner ? ownedLabels(object, owner, this.actual) : object.labels;
     const body = { ...this.#resolvedFields(Object.entries(object.body), object), labels };
     return this.#again(
       () => client.create(kind, body, this.#nameOf(object)),
-      async () => {
-        const actual = { ...this.actual, [kind]: await client.list(kind) };
-        const [found] = findActual(kind, identity, actual);
-        return found && labelsOf(found)[owner.label] === owner.value ? found : undefined;
-      },
+      owner &&
+        (async () => {
+          const actual = { ...this.actual, [kind]: await client.list(kind) };
+          const [found] = findActual(kind, identity, actual);
+          return found && labelsOf(found)[owner.label] === owner.value ? found : undefined;
+        }),
     );
   }
 
@@ -130,8 +139,7 @@ export class ObjectWriter {
   }
 
   /**
-   * Updates an object with the same care as a creation: an update that took effect without an
-   * answer shows in the object.
+   * Updates as a creation does: an update that took effect without an answer shows in the object.
    */
   #update({ kind, id, version }: Target, body: Body, object?: DesiredObject): Promise<View> {
     const { client } = this.#options;
@@ -155,8 +163,8 @@ export class ObjectWriter {
     const fields = new Set(planned.changes.map(({ field }) => field));
     const view = this.#known.get(planned.kind, planned.id);
     const changed = Object.entries(object.body).filter(([field]) => fields.has(field));
-    const unowned = planned.ownership === 'none';
-    // A value that is switched on again, or reset, is a default that no file names.
+    const unowned = owner === undefined || planned.ownership === 'none';
+    // What is switched on again, or reset, is a default that no file says.
     const { off = {} } = kindOf(object.kind);
     const standard = planned.changes
       .filter(({ field }) => field !== 'labels' && !(field in object.body))
@@ -169,7 +177,9 @@ export class ObjectWriter {
     };
     if (unowned && !fields.has('labels')) return patch;
     const own = unowned ? object.labels : ownedLabels(object, owner, this.actual);
-    const { [PRUNED_LABEL]: _pruned, ...present } = view ? withoutLifecycle(labelsOf(view)) : {};
+    const found = view ? labelsOf(view) : {};
+    const { [PRUNED_LABEL]: _pruned, ...rest } = withoutLifecycle(found);
+    const present = owner ? rest : found;
     const gone = new Set(planned.changes.map(({ path, reset }) => (reset ? path : '')));
     const kept = Object.entries(present).filter(
       ([name]) => !gone.has(`labels[${JSON.stringify(name)}]`),
@@ -211,8 +221,8 @@ export class ObjectWriter {
 }
 
 /**
- * Makes the patch of a map that is patched member by member: members that are no longer declared
- * are removed by null.
+ * Body of an update that removes, by null, what is no longer declared of a map that is patched
+ * member by member.
  */
 function asPatch(kind: KindName, fields: Readonly<Body>, view: View | undefined): Body {
   const { patched = [] } = kindOf(kind).definition;
@@ -225,10 +235,7 @@ function asPatch(kind: KindName, fields: Readonly<Body>, view: View | undefined)
   return Object.fromEntries(entries) as Body;
 }
 
-/**
- * Returns the members by which some changes must state the present state (requirement
- * cli.apply.rebind).
- */
+/** Guards of the present state that some changes must carry (requirement cli.apply.rebind). */
 function guardsOf(kind: KindName, fields: ReadonlySet<string>, view: View | undefined): Body {
   const guards = Object.entries(kindOf(kind).guards).filter(([field]) => fields.has(field));
   return Object.fromEntries(guards.map(([field, guard]) => [guard, view?.[field]]));

@@ -6,7 +6,7 @@ import type { Path } from '../source/locate.ts';
 import { canonicalJson, isRecord } from './record.ts';
 import { ObjectRef } from './references.ts';
 
-/** Treatment of the object by a plan, now and when it disappears from the configuration. */
+/** Treatment of the object by plans, now and when it disappears from the configuration. */
 export interface Lifecycle {
   readonly protected?: boolean;
   readonly prune?: 'delete' | 'disable';
@@ -40,7 +40,7 @@ export interface DesiredState {
   readonly selection?: Selection;
 }
 
-/** Objects that a command is limited to. */
+/** Selection that limits a command. */
 export interface Selection {
   matches(object: Pick<DesiredObject, 'kind' | 'identity' | 'name' | 'labels'>): boolean;
   /** Declared objects that are not selected. */

@@ -8,7 +8,7 @@ type Body = Readonly<Record<string, unknown>>;
 
 const FOLLOWERS: readonly KindName[] = ['service', 'deployment'];
 
-/** Makes an object that names an Agent by reference and no version of it run the newest one. */
+/** Lets an object that names an Agent by reference without a version run the newest one. */
 export function followAgent(kind: KindName, body: Body): Body {
   const { agent_id: agent, agent_version: version } = body;
   const isFree = version === undefined || version === null;

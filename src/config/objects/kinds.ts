@@ -1,33 +1,14 @@
 import { z } from 'zod';
 import { suggest } from '../../core/suggest.ts';
-import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
-import { agent } from '../../resources/kinds/agent.ts';
-import { api } from '../../resources/kinds/api.ts';
-import { credential } from '../../resources/kinds/credential.ts';
-import { deployment } from '../../resources/kinds/deployment.ts';
+import { factsOf, kindsWhere, type Collection, type KindName } from '../../core/kinds.ts';
 import { name } from '../../resources/fields/fields.ts';
-import { key } from '../../resources/kinds/key.ts';
-import { model } from '../../resources/kinds/model.ts';
-import { organization } from '../../resources/kinds/organization.ts';
-import { provider } from '../../resources/kinds/provider.ts';
-import { service } from '../../resources/kinds/service.ts';
-import { skill } from '../../resources/kinds/skill.ts';
+import { RESOURCES } from '../../resources/registry.ts';
+import type { Lifecycle, ResourceDefinition } from '../../resources/store/define-resource.ts';
 import { readMemberPath } from './member-path.ts';
 
-/** The kinds that a configuration declares, by the word used for one of them. */
-export type KindName =
-  | 'organization'
-  | 'provider'
-  | 'model'
-  | 'api'
-  | 'key'
-  | 'skill'
-  | 'agent'
-  | 'credential'
-  | 'service'
-  | 'deployment';
+export type { KindName };
 
-export interface ConfigKind {
+export interface ConfigKind extends Required<Lifecycle> {
   readonly kind: KindName;
   /** Section of the file and last segment of the admin path. */
   readonly collection: string;
@@ -39,31 +20,17 @@ export interface ConfigKind {
   readonly secrets: readonly string[];
   /** True when each belongs to an organization, by default {@link DEFAULT_ORGANIZATION}. */
   readonly isOwned: boolean;
-  /** Way in which an object that is no longer wanted is removed. */
-  readonly removedBy: Removal;
-  /** True when what a removal takes (a key's value, a place in time, an address) never comes back. */
-  readonly isGoneForEver: boolean;
-  /** True when the server makes up a value that it shows once, where none is declared. */
-  readonly isIssued: boolean;
-  /** Body of the update that switches it off; undefined when it cannot be. */
+  /** Body that switches it off; undefined when that is impossible. */
   readonly off: Readonly<Record<string, unknown>> | undefined;
-  /** True for a field of the object that no update can change. */
-  readonly isFixed: (field: string, view: Readonly<Record<string, unknown>>) => boolean;
-  /** Members of an update that name what a field is now, by the field that is changed. */
-  readonly guards: Readonly<Record<string, string>>;
-  /** Fields that change only while the object is paused. */
-  readonly boundWhilePaused: readonly string[];
 }
-
-export type Removal = 'delete' | 'revoke' | 'archive' | 'disable';
 
 /** The organization that an object belongs to when it names none. */
 export const DEFAULT_ORGANIZATION = 'default';
 
-const ENABLED = { enabled: false };
-const STATUS = { status: 'disabled' };
+/** Updates that turn an object off, by the field that says whether it is on. */
+const OFF = { enabled: { enabled: false }, status: { status: 'disabled' } } as const;
 
-/** Schema of `lifecycle` for an object with these members. */
+/** Schema of the lifecycle of an object that has these members of its own. */
 function lifecycleFor(members: readonly string[]): z.ZodType {
   return z
     .object({
@@ -108,33 +75,9 @@ const labels = z
   .describe('Free names and values.');
 
 /** In reference order: what an object refers to is of an earlier kind, or of the same. */
-export const CONFIG_KINDS: readonly ConfigKind[] = [
-  toConfigKind('organization', organization, { off: ENABLED }),
-  toConfigKind('provider', provider, { off: ENABLED }),
-  toConfigKind('model', model, { off: ENABLED }),
-  toConfigKind('api', api, { off: ENABLED }),
-  toConfigKind('key', key, {
-    off: ENABLED,
-    removedBy: 'revoke',
-    isGoneForEver: true,
-    isIssued: true,
-  }),
-  toConfigKind('skill', skill),
-  toConfigKind('agent', agent, { removedBy: 'archive' }),
-  toConfigKind('credential', credential, { off: STATUS, removedBy: 'disable' }),
-  toConfigKind('service', service, {
-    off: STATUS,
-    isFixed: isModeSwitch,
-    isGoneForEver: true,
-    guards: { agent_version: 'expected_agent_version' },
-  }),
-  toConfigKind('deployment', deployment, {
-    isFixed: isModeSwitch,
-    removedBy: 'archive',
-    isGoneForEver: true,
-    boundWhilePaused: ['agent_id', 'agent_version'],
-  }),
-];
+export const CONFIG_KINDS: readonly ConfigKind[] = kindsWhere(({ isDeclared }) => isDeclared).map(
+  toConfigKind,
+);
 
 export const COLLECTIONS: ReadonlySet<string> = new Set(
   CONFIG_KINDS.map(({ collection }) => collection),
@@ -150,58 +93,46 @@ export function kindOf(kind: KindName): ConfigKind {
   return found;
 }
 
-function toConfigKind(
-  kind: KindName,
-  definition: ResourceDefinition,
-  {
-    off,
-    removedBy = 'delete',
-    isGoneForEver = false,
-    isIssued = false,
-    guards = {},
-    boundWhilePaused = [],
-    isFixed = (field) => definition.immutable.includes(field),
-  }: Partial<
-    Pick<
-      ConfigKind,
-      'off' | 'removedBy' | 'isGoneForEver' | 'isIssued' | 'guards' | 'boundWhilePaused' | 'isFixed'
-    >
-  > = {},
-): ConfigKind {
+function toConfigKind(collection: Collection): ConfigKind {
+  const definition = definitionOf(collection);
+  const facts = factsOf(collection);
   return {
-    kind,
-    collection: definition.collection,
+    kind: facts.name as KindName,
+    collection,
     description: definition.description,
     definition,
-    entry: definition.fields.extend({
-      // Declarations know an object by these members, also where the API has a default.
-      ...(definition.fields.shape['name']?.safeParse(undefined).success && { name }),
-      id: z
-        .string()
-        .min(1)
-        .max(128)
-        .optional()
-        .describe('The one object that is meant, where several have this name.'),
-      labels,
-      lifecycle: lifecycleFor([...Object.keys(definition.fields.shape), 'labels']),
-    }),
+    entry: entryOf(definition),
     secrets: definition.secrets,
-    isOwned: definition.organizationScoped,
-    removedBy,
-    isGoneForEver,
-    isIssued,
-    off,
-    isFixed,
-    guards,
-    boundWhilePaused,
+    isOwned: facts.isOwned,
+    off: facts.switch && OFF[facts.switch],
+    removedBy: 'delete',
+    isGoneForEver: false,
+    isIssued: false,
+    isFixed: (field) => definition.immutable.includes(field),
+    guards: {},
+    boundWhilePaused: [],
+    ...definition.lifecycle,
   };
 }
 
-/**
- * True for a change between an Agent and a declarative runtime, which no object can make; a
- * definition stays.
- */
-function isModeSwitch(field: string, view: Readonly<Record<string, unknown>>): boolean {
-  const isDeclarative = (view['runtime'] ?? null) !== null;
-  return field === 'runtime' || (field === 'agent_id' && isDeclarative);
+function definitionOf(collection: Collection): ResourceDefinition {
+  const found = RESOURCES.find((definition) => definition.collection === collection);
+  if (found === undefined) throw new Error(`no kind is kept as ${collection}`);
+  return found;
+}
+
+/** Fields of a declared object, with what every declaration may say besides. */
+function entryOf({ fields }: ResourceDefinition): z.ZodObject {
+  return fields.extend({
+    // What declarations know an object by, also where the API has a default.
+    ...(fields.shape['name']?.safeParse(undefined).success && { name }),
+    id: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe('The one object that is meant, where several have this name.'),
+    labels,
+    lifecycle: lifecycleFor([...Object.keys(fields.shape), 'labels']),
+  });
 }

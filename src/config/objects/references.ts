@@ -8,7 +8,7 @@ import type { ConfigFiles } from '../read/load.ts';
 export class SecretRef {
   readonly source: 'env' | 'file';
   readonly name: string;
-  /** Directory at which relative file paths start. */
+  /** Folder against which relative paths of files resolve. */
   readonly directory: string;
 
   constructor(source: 'env' | 'file', name: string, directory: string) {
@@ -47,7 +47,7 @@ export class ObjectRef {
   }
 }
 
-/** Sources of references; injected. */
+/** Sources that references resolve against; injected. */
 export interface ReferenceSources {
   env: Readonly<Record<string, string | undefined>>;
   files: ConfigFiles;

@@ -14,7 +14,7 @@ import { objectRefs } from '../objects/object-refs.ts';
 import type { Plan } from './plan.ts';
 import { isRecord } from '../objects/record.ts';
 
-/** Facts about a valid configuration that only the server knows. */
+/** Facts about a valid configuration that only the server has. */
 export interface OnlineState {
   readonly desired: DesiredState;
   readonly actual: ActualState;

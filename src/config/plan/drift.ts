@@ -11,11 +11,11 @@ import { maySelect } from './selection.ts';
 export interface DriftedObject {
   readonly kind: KindName;
   readonly identity: string;
-  /** Id; of a deleted object the one that it had. */
+  /** Former id of what was deleted. */
   readonly id: string | null;
   /** `added`: made by hand in a collection that the files manage, and owned by nobody. */
   readonly what: 'changed' | 'deleted' | 'added';
-  /** Changes of a changed object. */
+  /** Changes of what was changed. */
   readonly changes: readonly PlannedChange[];
 }
 

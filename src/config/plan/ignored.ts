@@ -10,7 +10,7 @@ export interface Ignored {
   readonly labels: ReadonlySet<string>;
 }
 
-/** Returns the fields that `ignore_changes` names as a whole. */
+/** Members that `ignore_changes` names as a whole. */
 export function ignoredOf({ lifecycle }: DesiredObject): Ignored {
   const paths = pathsOf(lifecycle.ignore_changes);
   return {

@@ -1,5 +1,6 @@
 import type { Change } from '../actual/changes.ts';
-import type { KindName, Removal } from '../objects/kinds.ts';
+import type { Removal } from '../../resources/store/define-resource.ts';
+import type { KindName } from '../objects/kinds.ts';
 import type { Ownership } from '../actual/ownership.ts';
 
 /**

@@ -52,7 +52,7 @@ const planFile = z.looseObject({
 /** Why a saved plan cannot be applied; nothing was written. */
 export class PlanFileError extends Error {
   override readonly name = 'PlanFileError';
-  /** Command that makes a plan that can be applied. */
+  /** Next step that makes a plan which can be applied. */
   readonly hint: string;
 
   constructor(message: string, hint: string) {
@@ -75,7 +75,7 @@ export function readPlanFile(text: string): PlanFile {
   const parsed = planFile.safeParse(parseJson(text));
   if (parsed.success) return parsed.data as unknown as PlanFile;
   throw new PlanFileError(
-    'this is no plan file of this version',
+    'this is not a plan file of this version',
     'write one with `gateway plan --out`',
   );
 }

@@ -33,7 +33,7 @@ export interface ObjectPlanning {
 }
 
 const AROUND = ['pause', 'update', 'unpause'] as const;
-/** Actions that come before the rest where the declaration keeps the object paused. */
+/** Actions after which a declaration keeps its object paused. */
 const BEFORE = ['pause', 'update'] as const;
 
 /** Reason of a creation that needs none. */
@@ -59,10 +59,7 @@ export function isIssued({ kind, body }: DesiredObject): boolean {
   return kindOf(kind).isIssued && body['value'] === undefined;
 }
 
-/**
- * Plans the changes that make an existing object equal to its declaration. `formerly`: the name
- * that it has so far.
- */
+/** Compares an existing object with its declaration. `formerly`: the name that it has so far. */
 export function planComparison(
   declared: DesiredObject,
   view: View,
@@ -121,8 +118,8 @@ export function planComparison(
 }
 
 /**
- * Returns the changes that switch on an object that prune switched off, when it is declared again,
- * unless the files say otherwise.
+ * Switches on again what prune switched off and is declared once more, unless the files say
+ * otherwise.
  */
 function switchedOn({ kind, body }: DesiredObject, view: View): Change[] {
   const { off = {}, definition } = kindOf(kind);
@@ -201,7 +198,7 @@ function reasonFor(
   if (formerly !== undefined) return `renamed from ${formerly}`;
   if (adopted) return 'adopted';
   if (isAgain) return 'declared again';
-  if (resumed) return 'an apply that paused it did not come to its end';
+  if (resumed) return 'an apply that paused it was not completed';
   const origins = new Set(changes.flatMap(({ origin }) => origin ?? []));
   if (origins.size === 0) return 'differs from the declaration';
   if (origins.size > 1 || origins.has('both'))

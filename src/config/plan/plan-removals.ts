@@ -20,7 +20,7 @@ import { maySelect } from './selection.ts';
 
 const MAX_UNCONFIRMED_REMOVALS = 10;
 
-/** Kinds whose objects a reload removes when the file no longer declares them. */
+/** Kinds whose objects go at a reload when the file no longer declares them. */
 const CONVERGED: ReadonlySet<KindName> = new Set(['model', 'provider', 'api']);
 
 export interface RemovalsOptions {
@@ -28,7 +28,7 @@ export interface RemovalsOptions {
   readonly actual: ActualState;
   readonly mode: PlanMode;
   readonly owner: Owner;
-  /** Objects that get another name from their declaration; they stay. */
+  /** Views of declared objects that are renamed; they stay. */
   readonly renamed: ReadonlySet<View>;
   /** The only objects that may go. Default: all. */
   readonly removable: ReadonlySet<View> | undefined;
@@ -86,7 +86,7 @@ function removal(kind: KindName, view: View, identity: string): PlanAction | und
   };
 }
 
-/** Part of a plan that must be confirmed before removals: their number, or nothing. */
+/** Confirmation that removals need: their number, or none. */
 export interface Confirmation {
   /** Number to repeat in any case: all that the owner has of a kind, or many. */
   readonly confirmPrune: number | null;

@@ -31,13 +31,14 @@ import type { ActionName, PlanAction, PlanMode } from './plan-action.ts';
 import { planComparison, planCreation } from './plan-object.ts';
 import { type Confirmation, confirmationFor, planRemovals } from './plan-removals.ts';
 
-/** Actions that an apply would take. Plain JSON without any secret value. */
+/** Work of an apply, as plain JSON without any secret value. */
 export interface Plan extends Confirmation {
   readonly format: 1;
   readonly namespace: string;
   readonly mode: PlanMode;
   /**
-   * Server to which it may be applied, as the caller names it; null when it was made for no server.
+   * Gateway to which it may be applied, as the caller names it; null when it was made for no
+   * server.
    */
   readonly target: { readonly server: string; readonly organization: string } | null;
   /** In the order of their execution. */
@@ -146,7 +147,7 @@ function inventoryOf({ desired, mode, inventories = [] }: PlanOptions): KnownObj
   };
 }
 
-/** Outcome for one declared object: an action, or the reason why there can be none. */
+/** Outcome of one declared object: an action, or the reason for which there can be none. */
 interface ObjectOutcome {
   action?: PlanAction;
   /** The object of another name that it is so far. */

@@ -73,7 +73,7 @@ export async function rebind(rebinding: Rebinding): Promise<View> {
   try {
     // The note and the pause are one version each; what is more than that is not in the plan.
     if (paused.version > noted.version + 1 || noted.version > version + 1)
-      throw new Error('it was changed by somebody else meanwhile');
+      throw new Error('it was changed concurrently');
     await update(paused.version);
   } catch (thrown) {
     const told = await resume().then(

@@ -10,10 +10,7 @@ export interface PlanState {
   readonly desired: Pick<DesiredState, 'moved' | 'objects'>;
 }
 
-/**
- * Describes the change of an object since its action was planned; undefined when the action may be
- * taken.
- */
+/** Change of an object since its action was planned; undefined when the action may be taken. */
 export function staleness(
   planned: PlanAction,
   { actual, owner, desired }: PlanState,
@@ -40,10 +37,7 @@ export function staleness(
   return isKnown ? `${fields.join(', ')} changed since: ${versions}` : versions;
 }
 
-/**
- * True unless the action would write an object of another owner, or remove one that nobody has
- * made.
- */
+/** False for writing what another owner has made and for removing what nobody has made. */
 function mayTake({ action }: PlanAction, view: View, owner: Owner): boolean {
   const ownership = ownershipOf(view, owner);
   return (

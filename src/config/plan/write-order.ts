@@ -63,7 +63,7 @@ export class WriteOrder<T> {
     }
   }
 
-  /** Finds the place of a position among those that may begin. */
+  /** Place of a position among those that may begin. */
   #placeOf(position: number): number {
     let [low, high] = [0, this.#ready.length];
     while (low < high) {

@@ -7,7 +7,7 @@ import { isRecord } from '../objects/record.ts';
 type Tree = Readonly<Record<string, unknown>>;
 type Problem = Pick<Diagnostic, 'message' | 'hint'> & { readonly path: Path };
 
-/** Collections that carry parts of an Agent, and the path of those in an entry. */
+/** Collections whose entries are made of the parts of an Agent, and the path of these parts. */
 const CARRIERS: readonly (readonly [collection: string, below: Path])[] = [
   ['agents', []],
   ['services', ['runtime']],

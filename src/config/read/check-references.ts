@@ -120,7 +120,10 @@ function checkCycles(tree: Tree, report: Report): void {
       if (start < 0) visit(next, [...above, name]);
       else {
         const cycle = [...above, name, next].slice(start).join(' → ');
-        report(path, { message: `the fallbacks lead back: ${cycle}`, hint: 'remove one of them' });
+        report(path, {
+          message: `the fallbacks form a cycle: ${cycle}`,
+          hint: 'remove one of them',
+        });
       }
     }
     done.add(name);

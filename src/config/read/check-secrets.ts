@@ -22,7 +22,7 @@ export function checkSecrets(tree: Record<string, unknown>, places: Places): Dia
     .filter((path) => isLiteral(valueAt(tree, path)))
     .map((path) => ({
       path,
-      message: 'a secret must not stand in the file',
+      message: 'a secret must not be written in the file',
       hint: `write \${secret:env:${variableFor(path, tree)}} or \${secret:file:PATH}`,
     }));
   const allowed = new Set([...paths, ...programPaths(tree)].map(formatPath));
@@ -31,7 +31,7 @@ export function checkSecrets(tree: Record<string, unknown>, places: Places): Dia
     .map(({ path, ref }) => ({
       path,
       message: `${ref.toString()} would be shown here`,
-      hint: 'secrets stand in api_key, value, server.secrets and env; for other texts use ${env:NAME}',
+      hint: 'secrets are allowed in api_key, value, server.secrets and env; for other texts use ${env:NAME}',
     }));
   return [...literals, ...misplaced].map(({ path, message, hint }) => ({
     ...places.find(tree, path),

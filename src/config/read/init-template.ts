@@ -34,7 +34,7 @@ const FIRST_MODELS: Readonly<Record<string, string>> = {
   xai: 'grok-4',
 };
 
-/** Folder of the files that every template has. */
+/** Folder that every template has. */
 const SHARED = 'shared';
 const TEMPLATES_DIRECTORY = packageFile('templates');
 

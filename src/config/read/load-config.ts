@@ -38,7 +38,7 @@ export interface LoadConfigOptions {
 
 export interface GatewayConfig {
   readonly server: ServerConfig;
-  /** Origin of each server setting; one that is absent is a default. */
+  /** Origin of each server setting; an absent one is a default. */
   readonly origins: ReadonlyMap<string, SettingOrigin>;
   readonly desired: DesiredState;
   /** True when the files hold nothing but `version` and `namespace`. */

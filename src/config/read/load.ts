@@ -13,7 +13,7 @@ export interface ConfigFiles {
 
 /** One text of configuration. */
 export interface ConfigSource {
-  /** File as the user wrote it; `stdin` for `-`. */
+  /** Path as the user wrote it; `stdin` for `-`. */
   readonly file: string;
   /** Absolute; relative paths in the file start here. */
   readonly directory: string;
@@ -25,7 +25,7 @@ export interface ReadOptions {
   paths: readonly string[];
   /** True: directories below directories, too. Default false. */
   recursive?: boolean;
-  /** Text that `-` stands for. */
+  /** Content that `-` stands for. */
   stdin?: string;
   cwd: string;
   files: ConfigFiles;

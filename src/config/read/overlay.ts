@@ -7,7 +7,7 @@ import { isRecord } from '../objects/record.ts';
 
 type Tree = Record<string, unknown>;
 
-/** Returns the key by which an entry is known; undefined when it cannot be told. */
+/** Key by which an entry is known; undefined when it cannot be told. */
 type KeyOf = (entry: Readonly<Tree>) => string | undefined;
 
 /**
@@ -68,7 +68,7 @@ function mergeInto(target: Tree, from: Readonly<Tree>, places: Places): void {
   for (const name of Object.keys(from)) setMember(target, name, { from, places, keyOf: nameOf });
 }
 
-/** Merges entries; new ones are put at the end. */
+/** Merges entries; new ones come at the end. */
 function mergeEntries(
   target: Tree[],
   from: readonly Tree[],

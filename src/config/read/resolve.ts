@@ -153,7 +153,7 @@ async function resolveFile(name: string, path: Path, resolution: Resolution): Pr
 }
 
 /**
- * Locates a file in or below the directory of the configuration file; reports one that is
+ * Path of a file in or below the directory of the configuration file; reports one that is
  * elsewhere.
  */
 async function locateFile(

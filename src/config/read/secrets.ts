@@ -9,7 +9,7 @@ import { type ReferenceSources, resolveSecret, SecretRef } from '../objects/refe
  * listed at once (requirement cli.apply.secret-preflight).
  */
 export async function resolveAllSecrets(
-  desired: DesiredState,
+  desired: Pick<DesiredState, 'objects'>,
   sources: ReferenceSources,
 ): Promise<{ secrets: Map<SecretRef, string>; diagnostics: Diagnostic[] }> {
   const secrets = new Map<SecretRef, string>();

@@ -63,7 +63,7 @@ export function checkTree<T>(schema: z.ZodType<T>, options: CheckOptions): Check
     // The form of a referenced value is judged when it is resolved; its type is known now.
     else if (issue.code === 'invalid_type' || issue.code === 'invalid_value') {
       diagnostics.push(
-        toDiagnostic({ ...issue, message: `${reference.toString()} cannot stand here` }, options),
+        toDiagnostic({ ...issue, message: `${reference.toString()} is not allowed here` }, options),
       );
     }
   }
@@ -124,7 +124,7 @@ function toExpected(text: string, expected: string): number | boolean | undefine
   return isNumber ? Number(text) : undefined;
 }
 
-/** Replaces the issue of a union by those of the branch that got furthest. */
+/** Faults of the branch of a union that got furthest. */
 function flatten(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];
   const depth = (issues: readonly Issue[]) => Math.max(...issues.map(({ path }) => path.length));

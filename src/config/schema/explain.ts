@@ -3,7 +3,7 @@ import { configJsonSchema } from './json-schema.ts';
 import { CONFIG_KINDS } from '../objects/kinds.ts';
 import { isRecord } from '../objects/record.ts';
 
-/** Explanation of one key of gateway.yaml. */
+/** Description of one key of gateway.yaml. */
 export interface Explanation {
   readonly path: string;
   readonly description: string | null;
@@ -12,7 +12,7 @@ export interface Explanation {
   /** Undefined when there is none. */
   readonly default?: unknown;
   readonly required: boolean;
-  /** Effect of an update on it; null for a key that no object is made of. */
+  /** Effect of an update on it; null for a key of which no object is made. */
   readonly update: string | null;
   /** The keys below it. */
   readonly members: readonly { readonly name: string; readonly description: string | null }[];
@@ -129,7 +129,7 @@ function wordFor(schema: Schema): string {
   return WORDS[String(type)] ?? (typeof type === 'string' ? type : 'anything');
 }
 
-/** Describes how a change of a field reaches the object. */
+/** Way in which a change of a field reaches the object. */
 function updateRule(kind: string, field: string): string {
   const known = CONFIG_KINDS.find((one) => one.kind === kind);
   if (known === undefined) return 'changed in place';

@@ -1,7 +1,7 @@
 import type { OperatorNames } from '../../resources/kinds/agent-fields.ts';
 import type { ServerConfig } from './server-config.ts';
 
-/** Returns the names in the `server` section that Agents may use. */
+/** Names of the `server` section that Agents may use. */
 export function operatorNames({
   harnesses,
   harnessesInline,

@@ -30,7 +30,7 @@ export interface ServerConfig {
     bodyBytes: number;
     /** Null: a quarter of the heap limit. */
     bodyMemoryBytes: number | null;
-    /** Bound for the bodies of inference calls and of all others. */
+    /** Most values of the bodies of inference calls, and of all others. */
     bodyValues: ValueBound;
     resourceValues: ValueBound;
     /** Most values of an answer that is parsed whole. */
@@ -60,7 +60,7 @@ export interface ServerConfig {
   cors: { origins: string[] };
   allowedHosts: string[];
   metrics: { listen: { host: string; port: number } | null };
-  /** Hosts that addresses of callers may reach beside the public network. */
+  /** Addresses that callers may reach beside the public network. */
   outbound: { allow: string[] };
   /** Media that the gateway or a provider keeps for clients. */
   media: {
@@ -72,7 +72,7 @@ export interface ServerConfig {
     linkLifetimeMs: number;
     publicUrl: string | null;
   };
-  /** Webhooks to which Schedules may announce their runs beside the known providers. */
+  /** Webhooks to which Schedules may announce their runs beside those of the known providers. */
   notifications: { webhooks: OwnWebhook[] };
   compat: { resourceXApiKey: boolean; modelLists: boolean };
   /** Programs that Agents may name; the one place where commands come from. */
@@ -99,7 +99,7 @@ export interface HarnessProgram extends OperatorProgram {
 export interface ServerInput {
   /** The `server` section as loaded, with the places of its values. */
   file?: { root: unknown; places: Places };
-  /** Directory at which relative paths start. */
+  /** Folder against which relative paths resolve. */
   directory: string;
   env: Readonly<Record<string, string | undefined>>;
   /** By setting path. */

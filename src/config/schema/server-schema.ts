@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseDuration } from '../../core/time/duration.ts';
+import { BACKENDS, EMBEDDED } from '../../store/backends/registry.ts';
 import { CHAT_FORMATS } from '../../resources/kinds/chat-webhooks.ts';
 import { parseSize } from '../source/size.ts';
 
@@ -15,7 +16,10 @@ const duration = z.union([z.string(), z.number()]).transform((value, context) =>
   try {
     return parseDuration(value);
   } catch {
-    context.addIssue({ code: 'custom', message: 'expected a duration as 500ms, 30s, 5m or 1h' });
+    context.addIssue({
+      code: 'custom',
+      message: 'expected a duration such as 500ms, 30s, 5m or 1h',
+    });
     return z.NEVER;
   }
 });
@@ -23,19 +27,24 @@ const duration = z.union([z.string(), z.number()]).transform((value, context) =>
 const size = z.union([z.string(), z.number()]).transform((value, context) => {
   const bytes = parseSize(value);
   if (bytes !== undefined && bytes > 0) return bytes;
-  context.addIssue({ code: 'custom', message: 'expected a size as 32MiB or a number of bytes' });
+  context.addIssue({
+    code: 'custom',
+    message: 'expected a size such as 32MiB or a number of bytes',
+  });
   return z.NEVER;
 });
 
 const secret = z.string().min(1);
 const texts = z.array(z.string().min(1));
 
+const drivers = BACKENDS.flatMap((backend) => backend.drivers);
+const others = BACKENDS.flatMap((backend) => backend.others?.description ?? []);
 const store = z.object({
   driver: z
     .string()
     .min(1)
-    .default('lmdb')
-    .describe('lmdb, redis, postgres, memory, or the name of an unstorage driver.'),
+    .default(EMBEDDED.drivers[0])
+    .describe(`${drivers.join(', ')}, or ${others.join(', or ')}.`),
   path: z.string().min(1).optional().describe('Where the store lies. Default <data_dir>/store.'),
   options: z.record(z.string(), z.unknown()).default({}).describe("The driver's own options."),
 });
@@ -81,8 +90,8 @@ const limits = z.object({
 });
 
 /**
- * Least time in ms that anything is kept: results that end soon are still asked for, and clocks of
- * several machines differ.
+ * Shortest retention in milliseconds: what ended just now is still asked for, and clocks of several
+ * machines differ.
  */
 const MIN_KEPT_MS = 3_600_000;
 const kept = duration

@@ -14,7 +14,7 @@ interface Member {
 export interface Places {
   /** The place of an object or list itself. */
   markContainer(container: object, place: Place): void;
-  /** Marks the place of a member; marks it also as text of the file. */
+  /** Marks the place where a member was written; says also that it is text of the file. */
   markMember(container: object, key: string | number, member: Member): void;
   /** Says that a text came, in part or whole, from outside of the file. */
   markInterpolated(container: object, key: string | number): void;
@@ -63,7 +63,7 @@ export function createPlaces(): Places {
   };
 }
 
-/** Returns the value at a path below `root`, or undefined. */
+/** Value at a path below `root`, or undefined. */
 export function valueAt(root: unknown, path: Path): unknown {
   let current = root;
   for (const step of path) {

@@ -151,7 +151,7 @@ function reportSyntax(document: Document, text: string, report: Report): void {
   }
 }
 
-/** Maps each alias to its target: the last node before it that has its anchor. */
+/** Target of each alias: the last node before it that has its anchor. */
 function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {
   const anchored = new Map<string, Node>();
   const targets = new Map<Alias, Node>();

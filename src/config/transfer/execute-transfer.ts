@@ -9,7 +9,7 @@ import type { Transfer, Transferred } from './plan-transfer.ts';
 export interface TransferRun {
   readonly client: ResourceClient;
   readonly transfer: Transfer;
-  /** Receives every object that belongs to the other namespace from now on. */
+  /** Receives every object that is of the other namespace from now on. */
   readonly onMoved?: ((object: Transferred) => void) | undefined;
   /** Waits so many milliseconds before a write is tried again. Default: a timer. */
   readonly pause?: ((ms: number) => Promise<void>) | undefined;

@@ -36,6 +36,7 @@ export const agent: ResourceDefinition = defineResource({
   secrets: [],
   immutable: ['organization'],
   deletable: false,
+  lifecycle: { removedBy: 'archive' },
   unique: [],
   archivable: true,
   versioned: true,
@@ -43,6 +44,15 @@ export const agent: ResourceDefinition = defineResource({
   comparable: { skills: asPinned },
   filters: ['organization'],
   search: ['description'],
+  flags: {
+    skill: {
+      path: 'skills',
+      value: 'SKILL',
+      description: 'Id or name of a Skill that it has',
+      repeatable: true,
+      read: (text) => ({ type: 'custom', skill_id: text }),
+    },
+  },
   api: { path: '/v1/agents', scope: 'agents', hidden: ['organization'], guard: 'version' },
   refs: (spec) => [ownerRef(spec), ...skillRefs(partsOf(spec).skills)],
   check: (spec) => checkAgentParts(partsOf(spec)),

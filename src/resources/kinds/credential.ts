@@ -41,6 +41,7 @@ export const credential: ResourceDefinition = defineResource({
   secrets: ['value'],
   immutable: ['organization', 'agent_id', 'scope', 'scope_name', 'secret_key', 'group_key'],
   deletable: false,
+  lifecycle: { removedBy: 'disable' },
   unique: [],
   filters: ['organization', 'agent_id', 'status', 'group_key'],
   api: {

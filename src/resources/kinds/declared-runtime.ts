@@ -24,6 +24,12 @@ export function runtimeOf(spec: Fields): DeclaredRuntime | null {
   return spec['runtime'] as DeclaredRuntime | null;
 }
 
+/** True for fields that would turn an Agent into a runtime or back, which no update does. */
+export function isModeSwitch(field: string, view: Fields): boolean {
+  const isDeclarative = (view['runtime'] ?? null) !== null;
+  return field === 'runtime' || (field === 'agent_id' && isDeclarative);
+}
+
 /**
  * Makes sure that a spec has either an Agent or a runtime, and that the runtime makes one.
  *

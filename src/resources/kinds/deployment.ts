@@ -4,7 +4,7 @@ import { ownerRef, skillRefs } from './agent-fields.ts';
 import type { OperatorNames } from './agent-fields.ts';
 import { providerOf } from './chat-webhooks.ts';
 import type { OwnWebhook } from './chat-webhooks.ts';
-import { checkRunnable, comparableRuntime, runtimeOf } from './declared-runtime.ts';
+import { checkRunnable, comparableRuntime, isModeSwitch, runtimeOf } from './declared-runtime.ts';
 import { defineResource, isArchived } from '../store/define-resource.ts';
 import type { ActionInput, ActionOutcome, ResourceDefinition } from '../store/define-resource.ts';
 import type { Reference, Spec, State, Stored } from '../store/define-resource.ts';
@@ -39,6 +39,12 @@ export const deployment: ResourceDefinition = defineResource({
   secrets: [CHAT_WEBHOOK],
   immutable: ['organization'],
   deletable: true,
+  lifecycle: {
+    removedBy: 'archive',
+    isGoneForEver: true,
+    isFixed: isModeSwitch,
+    boundWhilePaused: ['agent_id', 'agent_version'],
+  },
   unique: [],
   archivable: true,
   newestFirst: true,
@@ -46,6 +52,31 @@ export const deployment: ResourceDefinition = defineResource({
   comparable: { runtime: comparableRuntime, agent_config: comparableRuntime },
   filters: ['organization', 'agent_id', 'status'],
   search: ['description'],
+  flags: {
+    agent: {
+      path: 'agent_id',
+      value: 'AGENT',
+      description: 'Id or name of the Agent that it runs',
+    },
+    cron: {
+      path: 'schedule.expression',
+      value: 'CRON',
+      description: 'When it fires: minute, hour, day of month, month, day of week',
+      beside: { 'schedule.timezone': 'UTC' },
+    },
+    timezone: {
+      path: 'schedule.timezone',
+      value: 'ZONE',
+      description: 'IANA time zone of --cron; default: UTC',
+    },
+    message: {
+      path: 'initial_events',
+      value: 'TEXT',
+      description: 'What its Sessions begin with',
+      repeatable: true,
+      read: (text) => ({ type: 'user.message', content: [{ type: 'text', text }] }),
+    },
+  },
   api: {
     path: '/v1/deployments',
     scope: 'deployments',

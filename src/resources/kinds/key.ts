@@ -87,6 +87,7 @@ export const key: ResourceDefinition = defineResource({
   secrets: ['value'],
   immutable: ['organization', 'value'],
   deletable: false,
+  lifecycle: { removedBy: 'revoke', isGoneForEver: true, isIssued: true },
   filters: ['organization', 'enabled'],
   refs: ({ organization }) => [
     { kind: 'organization', target: String(organization), path: 'organization' },

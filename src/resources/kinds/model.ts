@@ -184,6 +184,18 @@ export const model = defineResource({
   immutable: [],
   deletable: true,
   filters: ['enabled', 'model_type'],
+  flags: {
+    route: {
+      path: 'routes',
+      value: 'PROVIDER[=MODEL]',
+      description: "Provider that serves it, with the provider's own name of the model",
+      repeatable: true,
+      read: (text) => {
+        const [provider = '', upstream] = text.split(/=(.*)/s);
+        return { provider, ...(upstream !== undefined && { upstream_model: upstream }) };
+      },
+    },
+  },
   refs: (spec): Reference[] => [
     ...(spec['routes'] as z.output<typeof route>[]).map(({ provider }, index) => ({
       kind: 'provider',

@@ -141,6 +141,13 @@ export const provider = defineResource({
   immutable: [],
   deletable: true,
   filters: ['enabled', 'provider_type'],
+  flags: {
+    kind: {
+      path: 'type',
+      value: 'TYPE',
+      description: 'What it is: openai, anthropic, google, …, custom or mock',
+    },
+  },
   refs: () => [],
   /** A provider that requests could not reach is refused; its key may come later. */
   check: ({ type, ...spec }, { api_key: key }) => {

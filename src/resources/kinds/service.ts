@@ -7,6 +7,7 @@ import {
   declaredRuntime,
   pinRuntime,
   runtimeOf,
+  isModeSwitch,
 } from './declared-runtime.ts';
 import { defineResource } from '../store/define-resource.ts';
 import type { ResourceDefinition } from '../store/define-resource.ts';
@@ -67,8 +68,20 @@ export const service: ResourceDefinition = defineResource({
   secrets: [],
   immutable: ['organization'],
   deletable: true,
+  lifecycle: {
+    isGoneForEver: true,
+    isFixed: isModeSwitch,
+    guards: { agent_version: 'expected_agent_version' },
+  },
   unique: ['slug'],
   filters: ['organization', 'status', 'agent_id'],
+  flags: {
+    agent: {
+      path: 'agent_id',
+      value: 'AGENT',
+      description: 'Id or name of the Agent that it runs',
+    },
+  },
   search: ['slug', 'runtime', 'agent_id'],
   comparable: { runtime: comparableRuntime },
   api: { path: '/v1/endpoints', scope: 'endpoints', hidden: ['organization', 'version'] },

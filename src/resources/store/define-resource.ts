@@ -42,6 +42,21 @@ export interface Creation {
   reveal: Record<string, unknown>;
 }
 
+/** Flag of the command line that gives a member in fewer words than its path. */
+export interface ShortFlag {
+  /** Member that it gives, `schedule.expression`; of a list that `read` makes items for, the list. */
+  readonly path: string;
+  /** What help shows for the value, `CRON`. */
+  readonly value: string;
+  readonly description: string;
+  /** True: may be given several times, each time for one item of the list. Default false. */
+  readonly repeatable?: boolean;
+  /** Makes the value of a text. Default: the text is read as the member wants it. */
+  readonly read?: (text: string) => unknown;
+  /** Members that come along where nothing is said of them, by their paths. */
+  readonly beside?: Readonly<Record<string, unknown>>;
+}
+
 /** Input of an action. */
 export interface ActionInput {
   stored: Stored;
@@ -59,6 +74,28 @@ export interface ActionOutcome {
   ops?: Op[];
   /** Members of the answer alone; shown once. */
   reveal?: Record<string, unknown>;
+}
+
+/** Way in which an object that is no longer declared goes. */
+export type Removal = 'delete' | 'revoke' | 'archive' | 'disable';
+
+/** Rules by which plans change and end objects of a kind. */
+export interface Lifecycle {
+  /** Default: delete. */
+  readonly removedBy?: Removal;
+  /**
+   * True when what a removal takes (a key's value, a place in time, an address) never comes back.
+   * Default false.
+   */
+  readonly isGoneForEver?: boolean;
+  /** True when the server makes up a value that it shows once, where none is declared. Default false. */
+  readonly isIssued?: boolean;
+  /** Tells the fields that no update of this object can change. Default: those of `immutable`. */
+  readonly isFixed?: (field: string, view: Readonly<Record<string, unknown>>) => boolean;
+  /** Members of an update that name what a field is now, by the field that is changed. */
+  readonly guards?: Readonly<Record<string, string>>;
+  /** Fields that change only while the object is paused. */
+  readonly boundWhilePaused?: readonly string[];
 }
 
 export interface CreationInput {
@@ -92,6 +129,7 @@ export interface ResourceDefinition {
   readonly immutable: readonly string[];
   /** False: ended by an action instead. */
   readonly deletable: boolean;
+  readonly lifecycle?: Lifecycle;
   /** Fields by which lists can be filtered, beside `name` and `q`. */
   readonly filters: readonly string[];
   /** In the organization's own API; absent: for administrators alone. */
@@ -108,6 +146,8 @@ export interface ResourceDefinition {
   readonly versioned?: boolean;
   /** Maps of which an update changes the members that it names; null removes one. */
   readonly patched?: readonly string[];
+  /** Flags of the command line by name, beside those that follow from the fields. */
+  readonly flags?: Readonly<Record<string, ShortFlag>>;
   refs(spec: Spec): Reference[];
   /** Extra members of the view, from state and sealed secrets. */
   view(stored: Stored): Record<string, unknown>;

@@ -156,7 +156,7 @@ function toServerError(thrown: unknown, secrets: readonly string[]): ToolServerE
       cause: thrown,
     });
   if (status === 429)
-    return new ToolServerError('rate', 'the server takes no more requests for now', {
+    return new ToolServerError('rate', 'the server accepts no more requests at the moment', {
       cause: thrown,
     });
   return new ToolServerError('connection', toPublicMessage(reasonOf(thrown), { secrets }), {

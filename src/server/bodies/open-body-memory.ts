@@ -16,7 +16,7 @@ export interface BodyMemoryOptions {
   readonly config: Pick<ServerConfig, 'limits' | 'metrics'>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Most bytes of the heap of the process. */
+  /** Heap limit of the process, in bytes. */
   readonly heapLimit: number;
 }
 

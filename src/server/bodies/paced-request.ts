@@ -9,7 +9,7 @@ const CHUNKS_PER_TURN = 256;
 /** Least time before a client goes on; more where its chunks took long to take over. */
 const MIN_GAP_MS = 20;
 /**
- * Length of a pause per time that chunks took: their clients have a fifth of the process, and
+ * Pause as a multiple of the time that chunks took: their clients have a fifth of the process, and
  * others the rest.
  */
 const GAP_SHARE = 4;

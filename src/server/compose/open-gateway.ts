@@ -17,6 +17,7 @@ import { TRIGGER_JOB } from '../../scheduler/run-ops.ts';
 import { TURN_JOB } from '../../sessions/turn-job.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
+import { openTasks } from '../../tasks/open-tasks.ts';
 import { RUN_JOB } from '../../tasks/runs/run-record.ts';
 import { WEBHOOK_JOB } from '../../webhooks/delivery.ts';
 import { accountRoutes } from '../routes/account-routes.ts';
@@ -132,10 +133,10 @@ async function compose(
   const liveness = createHostLiveness();
   const jobs = openJobs(store, options, liveness);
   const bodies = await openQueues(options, { ledger: usage.ledger, jobs });
-  const { charges, transportToApi } = inference;
   const assets = await openAssets(store, { ...options, ...shared, ...inference.deps, resources });
   const deps = { ...inference.deps, media: assets.media };
-  const serving = { ...shared, inference: deps, charges, transportToApi, jobs };
+  const base = { ...shared, inference: deps, charges: inference.charges, jobs };
+  const serving = { ...base, transportToApi: inference.transportToApi, tasks: openTasks(base) };
   const agents = openAgents({ ...options, ...serving, resources, onBug });
   const schedules = openSchedules({ ...options, ...serving, ...agents });
   const runs = openRuns({ ...options, ...serving, resources });
@@ -184,7 +185,7 @@ async function openQueues(
   return openBodyMemory({ ...options, heapLimit: getHeapStatistics().heap_size_limit });
 }
 
-/** Returns the numbers of waiters in this process, by queue; the names are a fixed few. */
+/** Lengths of the queues in this process, by name; the names are a fixed few. */
 function queues({
   work,
   ledger,
@@ -237,7 +238,7 @@ function openApp(routes: readonly RouteSpec[], parts: AppParts): H3 {
   });
 }
 
-/** Collects the parts that nearly everything that is served needs. */
+/** Parts that nearly everything that is served needs. */
 function sharedParts(
   store: Store,
   { clock, config, ids }: GatewayOptions,
@@ -262,7 +263,7 @@ function sharedParts(
   };
 }
 
-/** Collects the parts that calls with names of their own need. */
+/** Parts on which named calls stand (`Idempotency-Key`). */
 function namedCalls({
   store,
   workers,

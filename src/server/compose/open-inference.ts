@@ -28,7 +28,7 @@ export interface InferencePartsOptions extends Pick<
   onBug(thrown: unknown, requestId: string): void;
 }
 
-/** Parts that inference needs, with its connections to providers. */
+/** Parts on which inference stands, with its connections to providers. */
 export interface InferenceParts {
   readonly deps: InferenceDeps;
   readonly charges: Charges;

@@ -16,9 +16,8 @@ export interface RetentionOptions extends Pick<GatewayOptions, 'config' | 'clock
 }
 
 /**
- * Creates the handlers that remove everything past the age that `server.retention` gives, by kind
- * of job; without an age none. Results are not among it: the store drops each when its own time is
- * up.
+ * Handlers that remove what is past the age that `server.retention` gives, by kind of job; without
+ * an age none. Results are not among it: the store drops each when its own time is up.
  */
 export async function openRetention(
   options: RetentionOptions,

@@ -5,12 +5,13 @@ import type { JobHandler } from '../../jobs/jobs.ts';
 import { createPayerGate } from '../../runtime/turn/payer-gate.ts';
 import type { Admitted } from '../../surfaces/gate.ts';
 import { createApiCaller } from '../../apis/api-caller.ts';
-import { createRunDesk } from '../../tasks/runs/run-desk.ts';
-import type { RunDesk } from '../../tasks/runs/run-desk.ts';
+import { trackersOf } from '../../tasks/open-tasks.ts';
 import { createRunHandlers, RUN_PATH } from '../../tasks/runs/run-handlers.ts';
 import { RUN_JOB } from '../../tasks/runs/run-record.ts';
+import { createRunService } from '../../tasks/runs/run-service.ts';
+import type { RunService } from '../../tasks/runs/run-service.ts';
+import type { TaskDeps } from '../../tasks/task-family.ts';
 import { createTaskGet, TASKS_PATH } from '../../tasks/task-get.ts';
-import { createVideoDesk } from '../../tasks/videos/video-desk.ts';
 import { createUrlGuard } from '../../upstream/guard/url-guard.ts';
 import type { PayingKey } from '../../usage/principal.ts';
 import { WEBHOOK_JOB } from '../../webhooks/delivery.ts';
@@ -26,6 +27,7 @@ import { webhookRoutes } from '../routes/webhook-routes.ts';
 export interface RunsOptions
   extends
     Pick<GatewayOptions, 'config' | 'clock' | 'ids' | 'log' | 'random' | 'masterKeys'>,
+    Pick<TaskDeps, 'jobs' | 'resultsKeptMs' | 'interactionWaitMs'>,
     OrganizationDeps,
     PublicDeps {
   readonly resources: Pick<LiveResources, 'keys' | 'catchUp'>;
@@ -41,12 +43,11 @@ export interface RunsParts {
 }
 
 export function openRuns(options: RunsOptions): RunsParts {
-  const { config, masterKeys, store, clock } = options;
+  const { config, masterKeys, store, clock, tasks } = options;
   const keepMs = options.resultsKeptMs ?? config.limits.runRetentionMs;
   const guard = createUrlGuard({ allow: config.outbound.allow });
   const sealer = createSealer(masterKeys);
   const secrets = createSigningSecrets({ store, clock, sealer });
-  const videos = createVideoDesk(options);
   // Calls of runs end with their jobs, which wait for them, and not with the streams of clients.
   const deps = { ...options, inference: { ...options.inference, active: new ActiveExchanges() } };
   const shared = { ...deps, sealer, keepMs };
@@ -54,22 +55,22 @@ export function openRuns(options: RunsOptions): RunsParts {
     ...shared,
     guard,
     secrets,
-    render: (delivery) => desk.render(delivery),
+    render: (delivery) => runs.render(delivery),
   });
-  const desk: RunDesk = createRunDesk({
+  const runs: RunService = createRunService({
     ...shared,
     webhooks,
-    videos,
+    videos: tasks.videos,
     apis: createApiCaller(deps),
-    keepers: new Map([['videos', videos.keeper]]),
+    trackers: trackersOf(tasks),
     admit: createAdmission(options),
   });
   const { create, get } = createRunHandlers({
     ...options,
-    desk,
+    runs,
     runWaitMs: options.interactionWaitMs,
   });
-  const task = createTaskGet({ ...options, runs: desk, videos });
+  const task = createTaskGet({ ...options, runs });
   return {
     routes: [
       { path: RUN_PATH, envelope: 'flat', methods: { POST: create } },
@@ -78,7 +79,7 @@ export function openRuns(options: RunsOptions): RunsParts {
       ...webhookRoutes({ ...options, webhooks, secrets }),
     ],
     handlers: new Map([
-      [RUN_JOB, desk.handler],
+      [RUN_JOB, runs.handler],
       [WEBHOOK_JOB, webhooks.handler],
     ]),
     close: () => guard.close(),

@@ -22,7 +22,7 @@ export interface SchedulesOptions
   readonly admit: TriggerJobDeps['admit'];
 }
 
-/** Parts that fire Schedules and announce their runs, and the ways to ask for one. */
+/** Parts that fire Schedules and announce it, and the ways to ask for it. */
 export interface SchedulesParts {
   readonly routes: readonly RouteSpec[];
   /** Handlers of their durable work, by kind of job. */

@@ -13,10 +13,7 @@ const EVERYTHING = {
   matches: (stored: Stored) => !isArchived(stored),
 };
 
-/**
- * Creates the client that apply has over HTTP, straight on the repository: `start` and reload
- * converge with it.
- */
+/** Client of apply straight on the repository: `start` and reload converge with it. */
 export function createResourceClient(repository: Repository): ResourceClient {
   const definitionOf = (kind: KindName): ResourceDefinition =>
     repository.definitionOf(kindOf(kind).definition.kind);

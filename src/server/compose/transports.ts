@@ -24,7 +24,7 @@ export interface Transports {
    */
   transportFor(account: ProviderAccount, holder: string): Transport;
   transportToApi(api: Api, holder: string): Transport;
-  /** Returns the connections of a provider or an API that are in use. */
+  /** Connections of a provider or an API that are in use. */
   look(to: ProviderAccount | Api): PlacesInUse;
   close(): Promise<void>;
 }

@@ -27,7 +27,7 @@ export interface ListenOptions {
   host: string;
   port: number;
   limits: Pick<ServerConfig['limits'], 'headerBytes' | 'requestTimeoutMs' | 'maxConnections'>;
-  /** Time for which a drain leaves connections open that nobody uses, in ms. */
+  /** Milliseconds for which a drain leaves idle connections open. */
   drainIdleMs: number;
   /** Names answers to what is no request. */
   ids: IdSource;
@@ -116,7 +116,7 @@ function refuseUnsound(server: Server, ids: IdSource): void {
 
 interface Refused {
   socket: Socket & { _httpMessage?: ServerResponse | null };
-  /** Response of the request, when it could be read as one. */
+  /** Response to the request, when it could be read as one. */
   own?: ServerResponse;
   ids: IdSource;
 }

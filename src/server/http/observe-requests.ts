@@ -2,7 +2,7 @@ import type { Log } from '../../core/log.ts';
 import type { Ledger, RequestOutcome, RequestStart } from '../../usage/ledger/ledger.ts';
 import type { PayingKey } from '../../usage/principal.ts';
 
-/** Facts of a record that observers see beside its end. */
+/** Start of a record as observers see it. */
 export interface ObservedStart extends Pick<RequestStart, 'id' | 'surface' | 'model'> {
   readonly principal: PayingKey;
 }

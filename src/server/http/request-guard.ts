@@ -9,7 +9,7 @@ export interface RequestGuardOptions extends HostGuardOptions {
 }
 
 /**
- * Creates the check of a request head that runs before its handler.
+ * Checks the head of a request before its handler runs.
  *
  * @throws GatewayError `url_too_long`, `host_not_allowed`
  */

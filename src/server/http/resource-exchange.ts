@@ -25,7 +25,7 @@ export interface BodyTerms extends ResourceBodies {
   holder: string;
 }
 
-/** Place at which a kind is served, and the meaning of forms there. */
+/** Place where a kind is served, and the meaning of forms there. */
 export interface ResourcePlace {
   path: string;
   fromForm?: OrganizationApi['fromForm'] | undefined;
@@ -33,14 +33,11 @@ export interface ResourcePlace {
 }
 
 export type ReceivedRequest = Omit<ResourceRequest, 'organization' | 'platform'> & {
-  /** Returns the thrown value with its place in the body where that has lines. */
+  /** Adds to a thrown error its place in the body where that has lines. */
   locate(thrown: unknown): unknown;
 };
 
-/**
- * Makes the request that a resource handler needs of an exchange, without the caller that it acts
- * for.
- */
+/** Request of a resource handler from an exchange, without its caller. */
 export function toResourceRequest(
   { path: base, fromForm, yaml = false }: ResourcePlace,
   exchange: HttpExchange,

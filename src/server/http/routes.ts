@@ -84,10 +84,7 @@ interface Refusal {
   envelope: Envelope;
 }
 
-/**
- * Returns the refusal of other methods for each path, in the shape of its family; families may
- * share a path.
- */
+/** Refusals of other methods by path, in the shape of its family; families may share a path. */
 function allowedMethods(routes: readonly RouteSpec[]): Map<string, Refusal> {
   const allowed = new Map<string, Refusal>();
   for (const { path, envelope, methods } of routes) {

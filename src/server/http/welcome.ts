@@ -8,10 +8,7 @@ export interface WelcomeFacts {
   model: string | undefined;
 }
 
-/**
- * Writes the text that a person sees when the gateway is up: the address, the keys and something to
- * paste.
- */
+/** Text for a person when the gateway is up: the address, the keys and something to paste. */
 export function welcome({ url, adminKeyFile, made, model }: WelcomeFacts): string {
   const lines = [
     `gateway listening on ${url}`,

@@ -18,7 +18,7 @@ export interface KeptAnswersDeps {
 
 /** Most bytes of one answer. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-/** Most bytes of one sealed part, whose base64 has to fit into a value of the store. */
+/** Bytes of one sealed part, whose base64 has to fit into a value of the store. */
 const PART_BYTES = 8 * 1024 * 1024;
 /** Most bytes of all answers of an organization that begin to be kept within a day. */
 const MAX_DAILY_BYTES = 512 * 1024 * 1024;

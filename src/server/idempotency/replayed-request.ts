@@ -38,10 +38,7 @@ export function createStandIn(request: IncomingMessage): StandIn {
   };
 }
 
-/**
- * Returns the fingerprint by which two bodies are the same: by their bytes, whatever boundary a
- * form was given this time.
- */
+/** Fingerprint of a body: its bytes, whatever boundary a form was given this time. */
 export function fingerprintBody({ headers }: IncomingMessage, body: Buffer): string {
   const type = headers['content-type'] ?? '';
   const [, quoted, bare] =

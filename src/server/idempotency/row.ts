@@ -11,7 +11,7 @@ export interface CallPlace {
   readonly path: string;
   /** Name that the client gave the call. */
   readonly name: string;
-  /** Time for which its answer is kept, in ms. */
+  /** Milliseconds for which its answer is kept. */
   readonly keepMs: number;
   /** True for a call that is no repeat of an answered one, however alike. */
   readonly isFirst: boolean;

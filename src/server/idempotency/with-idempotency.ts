@@ -22,7 +22,7 @@ import type { CallPlace, CallTrace } from './row.ts';
 export interface IdempotencyDeps extends GateDeps {
   readonly clock: Clock;
   readonly records: IdempotencyRecords;
-  /** Places at which keys of resources are looked for. */
+  /** Carriers in which keys of resources are looked for. */
   readonly carriers: readonly Carrier[];
   /** Bytes. */
   readonly maxBodyBytes: number;

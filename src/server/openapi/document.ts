@@ -166,10 +166,7 @@ function errorSchemas(): Record<string, JsonSchema> {
 
 const RPC_ERROR = 'JsonRpcError';
 
-/**
- * Describes the errors of the checks before a family, which are flat on most of them (contract:
- * Errors).
- */
+/** Responses of the checks before a family, which are flat on most of them (contract: Errors). */
 function errorResponses(): Record<string, object> {
   const flat = errorName('flat');
   const families = (Object.keys(ERROR_SCHEMAS) as Envelope[]).map((envelope) => {

@@ -1,7 +1,7 @@
 import { anything, list, pageOf, schemaRef, words } from './schemas.ts';
 import type { JsonSchema } from './schemas.ts';
 
-/** Input and answer of one operation. */
+/** Input and output of one operation. */
 export interface OperationDoc {
   readonly summary: string;
   /** Default 200; several where the answer may come later. */
@@ -26,7 +26,7 @@ export const PAGING = ['limit', 'page'] as const;
 const EVENTS = ['text/event-stream'];
 const NDJSON = ['application/x-ndjson'];
 const BYTES = ['application/octet-stream'];
-/** Statuses of JSON-RPC: a message that asks for no answer is taken with 202. */
+/** Statuses of a call that asks for no answer, which is accepted with 202. */
 const RPC = { status: [200, 202], rpc: true } as const;
 
 const ask = (summary: string, body: string, answer: string): OperationDoc => ({
@@ -77,7 +77,7 @@ const RUNS_QUERY = words(
   'trigger_type status has_error agent_id deployment_id created_at[gt] created_at[gte] created_at[lt] created_at[lte]',
 );
 
-/** Facts about each operation beyond its path; the resources declare theirs themselves. */
+/** Description of each operation beyond its path; the resources declare theirs themselves. */
 export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   'POST /v1/chat/completions': {
     ...ask('Complete a chat', 'ChatRequest', 'ChatCompletion'),
@@ -216,7 +216,7 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   'GET /v1/deployment_runs/{id}': read('Read a run', 'DeploymentRun'),
 };
 
-/** Paths that a wildcard stands for, where that is more than an id. */
+/** Values of a wildcard, where it is more than an id. */
 export const WILDCARDS: Readonly<Record<string, readonly string[]>> = {
   'POST /v1beta/models/**': generateContentPaths('/v1beta'),
   'POST /v1/models/**': generateContentPaths('/v1'),

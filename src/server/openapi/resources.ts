@@ -16,7 +16,7 @@ type Properties = Readonly<Record<string, JsonSchema>>;
 
 const BOUNDS = ['gt', 'gte', 'lt', 'lte'].map((bound) => `created_at[${bound}]`);
 
-/** Describes an organization's own API of a kind, from its declaration alone. */
+/** Describes an organization's own API of a kind from its declaration alone. */
 export function describeResource(
   definition: ResourceDefinition,
   api: OrganizationApi,
@@ -154,7 +154,7 @@ function updateSchema(definition: ResourceDefinition, api: OrganizationApi): Jso
   };
 }
 
-/** Describes the members that an answer always has; a field without a value is null. */
+/** Schema of the members that every answer has; a field without a value is null. */
 function viewSchema(
   { fields, kind, secrets, aliases }: ResourceDefinition,
   api: OrganizationApi,

@@ -46,10 +46,7 @@ const USAGE = object({
 });
 const WINDOW = object({ limit: orNull(money), spent: money });
 
-/**
- * Schemas of inputs and answers of operations, where no resource is declared for them (contract:
- * Endpoints).
- */
+/** Schemas of operations for which no resource is declared (contract: Endpoints). */
 export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   ChatRequest: object({ ...MODEL, messages: list({ type: 'object' }), ...STREAM }, ['stream']),
   ChatCompletion: object({ id: text, object: text, choices: list({ type: 'object' }) }),

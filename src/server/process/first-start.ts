@@ -6,13 +6,12 @@ import type { FirstStart } from '../../resources/bootstrap.ts';
 import { newKeyValue } from '../../resources/kinds/key.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 import { damaged } from '../../store/damage.ts';
+import { fileOf, isInFiles } from '../../store/find-backend.ts';
 import { writeOnce } from './write-once.ts';
 
 type StorePlace = Pick<ServerConfig, 'dataDir' | 'store'> & Partial<Pick<ServerConfig, 'secrets'>>;
 
 const ADMIN_KEY = 'admin.key';
-/** Stores whose rows are files of this machine. */
-const IN_FILES: ReadonlySet<string> = new Set(['lmdb', 'fs', 'fs-lite', 'fsLite']);
 
 /**
  * Refuses an embedded store whose file is missing or empty although the admin key of one is there:
@@ -22,8 +21,9 @@ const IN_FILES: ReadonlySet<string> = new Set(['lmdb', 'fs', 'fs-lite', 'fsLite'
  * @throws StoreError `corrupt`, before anything is made
  */
 export async function assertNotEmptied({ dataDir, store, secrets }: StorePlace): Promise<void> {
-  if (store.driver !== 'lmdb') return;
-  const file = join(store.path, 'data.mdb');
+  const name = fileOf(store.driver);
+  if (name === undefined) return;
+  const file = join(store.path, name);
   const size = await sizeOf(file);
   if (size !== undefined && size > 0) return;
   const keys = [join(dataDir, ADMIN_KEY)];
@@ -41,7 +41,7 @@ async function assertHasRows(
   { dataDir, store }: StorePlace,
 ): Promise<void> {
   const key = join(dataDir, ADMIN_KEY);
-  if (!IN_FILES.has(store.driver) || !(await sizeOf(key))) return;
+  if (!isInFiles(store.driver) || !(await sizeOf(key))) return;
   const organizations = repository.definitionOf('organization');
   const everywhere = { organization: null, limit: 1, matches: () => true };
   const [any] = await repository.list(organizations, everywhere);

@@ -3,5 +3,5 @@ import { packageFile } from '../../core/package-root.ts';
 
 const manifest = createRequire(import.meta.url)(packageFile('package.json')) as { version: string };
 
-/** Version of the gateway, as servers and callers read it. */
+/** Version of the gateway, as servers and callers see it. */
 export const VERSION: string = manifest.version;

@@ -10,7 +10,7 @@ import type { RequestObserver } from '../http/observe-requests.ts';
 export interface MetricsOptions {
   catalog(): Catalog;
   health: Pick<Health, 'look'>;
-  /** Returns the connections of a provider or an API that are in use. */
+  /** Connections of a provider or an API that are in use. */
   look(to: ProviderAccount | Api): PlacesInUse;
 }
 
@@ -20,9 +20,9 @@ const OVERHEAD_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0
 const SECONDS_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
 /**
- * Creates the metrics of requests and candidates for an operator's monitoring (requirement
- * ops.metrics). Labels are names of configured models and providers, so their number is bounded,
- * and hold no key and no path.
+ * Counts requests and candidates for an operator's monitoring (requirement ops.metrics). Labels are
+ * names of configured models and providers, so their number is bounded, and hold no key and no
+ * path.
  */
 export async function createMetrics(options: MetricsOptions): Promise<RequestObserver> {
   const prometheus = await import('prom-client');
@@ -212,10 +212,7 @@ function accountsOf({ models }: Catalog): Set<ProviderAccount> {
   return new Set(routes.map(({ provider }) => provider));
 }
 
-/**
- * Returns the text for a scrape: this process, or all workers together when it is their first
- * process.
- */
+/** Answer to a scrape: this process, or all workers together when it is their first process. */
 export async function metricsText(ofWorkers: boolean): Promise<{ type: string; text: string }> {
   const { register, AggregatorRegistry } = await import('prom-client');
   if (!ofWorkers) return { type: register.contentType, text: await register.metrics() };

@@ -19,9 +19,7 @@ export interface ReloadsOptions {
   readonly workers: Workers | undefined;
 }
 
-/**
- * Handlers of SIGHUP and SIGUSR2. Each returns the reason of a refusal, or null, and never rejects.
- */
+/** Work of SIGHUP and SIGUSR2. Each gives why it was refused, or null, and never rejects. */
 export interface Reloads {
   /** All or nothing: an invalid file leaves everything as it was (requirement ops.reload.atomic). */
   reload(): Promise<string | null>;
@@ -68,7 +66,7 @@ export function createReloads(
 }
 
 interface Applied {
-  /** Loaded configuration, if all of it is served now. */
+  /** Configuration that was loaded, if all of it is served now. */
   readonly config?: GatewayConfig;
   readonly error: string | null;
 }

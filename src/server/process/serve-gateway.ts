@@ -72,7 +72,7 @@ export interface Serving {
   stop(drainMs?: number): Promise<void>;
 }
 
-/** Time in ms for which streams may carry their last words to the client. */
+/** Milliseconds in which streams carry their last words to the client. */
 const FAREWELL_MS = 1_000;
 
 /** Listens; `stop` is requirement ops.shutdown.drain. */

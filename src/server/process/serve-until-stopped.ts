@@ -7,7 +7,7 @@ import { serveGateway } from './serve-gateway.ts';
 export interface ServeOptions {
   readonly log: Log;
   onListening?(url: string): Promise<void>;
-  /** Promise that ends the serving beside SIGTERM and SIGINT. */
+  /** Ends the serving, beside SIGTERM and SIGINT. */
   readonly until?: Promise<void>;
   /** A fault that ends the serving soon: what is under way gets three seconds. */
   readonly crashed?: Promise<void>;

@@ -1,16 +1,13 @@
 import { SecretRef } from '../../config/objects/references.ts';
 import type { GatewayConfig } from '../../config/read/load-config.ts';
 
-/** Settings of a worker: the same for all of them, whatever becomes of the files meanwhile. */
+/** Settings of workers: the same for all of them, whatever becomes of the files meanwhile. */
 export type WorkerSettings = Pick<GatewayConfig, 'server' | 'origins'>;
 
 /** Marks what is a reference to a secret, which as text would be told from no other text. */
 const SECRET = 'gateway:secret';
 
-/**
- * Writes the settings as the first process sends them to its workers. References to secrets stay
- * references.
- */
+/** Message from the first process to its workers. References to secrets stay references. */
 export function toSettingsMessage({ server, origins }: WorkerSettings): string {
   const mark = function (this: Record<string, unknown>, key: string, value: unknown): unknown {
     const given = this[key];

@@ -1,7 +1,8 @@
 import cluster from 'node:cluster';
 import type { Address, Worker } from 'node:cluster';
 import type { Log } from '../../core/log.ts';
-import type { Store } from '../../store/store.ts';
+import { BACKENDS } from '../../store/backends/registry.ts';
+import type { Store, StoreScope } from '../../store/store.ts';
 import { reasonOf } from '../compose/reason-of.ts';
 import { offerSettings, prepareForks, watchBeats } from './worker-channel.ts';
 import { toSettingsMessage } from './worker-settings.ts';
@@ -29,8 +30,13 @@ export interface Workers {
 export function checkScope({ scope, driver }: Pick<Store, 'scope' | 'driver'>): void {
   if (scope !== 'process') return;
   throw new Error(
-    `the ${driver} store belongs to one process; use server.store.driver lmdb (several workers on one machine), redis or postgres (several machines), or workers: 1`,
+    `the ${driver} store belongs to one process; use server.store.driver ${driversAt('host')} (several workers on one machine), ${driversAt('cluster')} (several machines), or workers: 1`,
   );
+}
+
+function driversAt(scope: StoreScope): string {
+  const found = BACKENDS.filter((backend) => backend.scope === scope);
+  return found.flatMap(({ drivers }) => drivers).join(' or ');
 }
 
 export function createWorkers(first: WorkerSettings, options: WorkersOptions): Workers {

@@ -3,7 +3,7 @@ import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 export interface OnceInput {
-  /** Name of the contents, as a person calls them. */
+  /** Name of the file's content for people. */
   what: string;
   /** Called where the file is not there. */
   make(): string;

@@ -30,7 +30,7 @@ export interface BalanceView {
   readonly spending_limit: string | null;
   /** Ever, and settled. */
   readonly spent: string;
-  /** Most that calls under way may still cost. */
+  /** Amount that calls under way may still cost. */
   readonly reserved: string;
   /** Spending in the windows that limits can have, and those limits. */
   readonly windows: Readonly<Record<WindowName, { limit: string | null; spent: string }>>;
@@ -42,9 +42,8 @@ const WINDOWS = ['lifetime', 'month', 'day'] as const;
 type WindowName = (typeof WINDOWS)[number];
 
 /**
- * Serves a key's reads of its organization's account, for keys with the scope `account`
- * (requirement account.lookups): `/v1/account/balance`, `/v1/account/usage`,
- * `/v1/account/executions` and below.
+ * Routes by which keys with the scope `account` see their organization's account (requirement
+ * account.lookups): `/v1/account/balance`, `/v1/account/usage`, `/v1/account/executions` and below.
  */
 export function accountRoutes(deps: AccountRoutesDeps): RouteSpec[] {
   const at = (

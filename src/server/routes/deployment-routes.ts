@@ -28,15 +28,15 @@ interface Ask {
   readonly organization: string;
   /** Id of the Schedule, or of the run below {@link RUNS}. */
   readonly id: string;
-  /** Path behind the name of the child. */
+  /** Path after the name of what lies below it. */
   readonly below: string;
 }
 
 type Serve = (ask: Ask, deps: DeploymentRoutesDeps) => Promise<Reply>;
 
 /**
- * Serves actions of Schedules and their runs, for keys with the scope `deployments` (contract:
- * Schedules); the Schedules themselves are served as every kind is.
+ * Routes of actions on Schedules and of their runs, for keys with the scope `deployments`
+ * (contract: Schedules); the Schedules themselves are served as every kind is.
  */
 export function deploymentRoutes(deps: DeploymentRoutesDeps): RouteSpec[] {
   const at = (base: string, serve: Serve): Handler =>
@@ -114,8 +114,7 @@ function runNotFound(): GatewayError {
 }
 
 /**
- * Refuses a body: a run does as its Schedule declares (requirement
- * deployments.trigger.no-overrides).
+ * Refuses input: a run does what the Schedule says (requirement deployments.trigger.no-overrides).
  */
 async function refuseInput(
   { exchange, principal }: Pick<Ask, 'exchange' | 'principal'>,

@@ -4,7 +4,7 @@ import type { Handler } from '../../surfaces/http-exchange.ts';
 import { VERSION } from '../process/gateway-version.ts';
 import type { RouteSpec } from '../http/routes.ts';
 
-/** Conditions of readiness, and the report on them. */
+/** Condition on which readiness depends, and its report. */
 export interface Condition {
   readonly draining: boolean;
   /** Changes with the served configuration. */
@@ -19,7 +19,7 @@ export interface HealthDeps {
   condition(): Condition;
 }
 
-/** Time for the store to answer in ms: callers of readiness wait a second or a few. */
+/** Milliseconds for the store's answer: whoever asks for readiness waits a second or a few. */
 const STORE_MS = 1_000;
 
 /**

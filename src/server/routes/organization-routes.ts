@@ -20,10 +20,7 @@ export interface OrganizationDeps extends GateDeps, ResourceBodies {
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/**
- * Serves the resources that every organization keeps of its own below `/v1`, for keys with the
- * scope of the kind.
- */
+/** Routes of an organization's own resources below `/v1`, for keys with the scope of the kind. */
 export function organizationRoutes(deps: OrganizationDeps): RouteSpec[] {
   return deps.repository.definitions.flatMap((definition): RouteSpec[] =>
     definition.api ? kindRoutes(definition, definition.api, deps) : [],

@@ -5,7 +5,7 @@ import { resourceCarriers } from './organization-routes.ts';
 import type { OrganizationDeps } from './organization-routes.ts';
 import type { RouteSpec } from '../http/routes.ts';
 
-/** Facts that a key may read about itself. */
+/** View of the key that asks. */
 export interface OwnKeyView {
   readonly id: string;
   readonly type: 'own_key';

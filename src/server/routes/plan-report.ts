@@ -14,9 +14,9 @@ export interface PlanReportDeps {
 }
 
 /**
- * Reports the routes that a request for `model` in `protocol` (default `chat`) would take now, as
- * this process sees it; a sticky order is that of `affinity` (a key's id). Throws
- * `invalid_request`, `model_not_found`.
+ * Explains where a request for `model` in `protocol` (default `chat`) would go now, as this process
+ * sees it; a sticky order is that of `affinity` (a key's id). Throws `invalid_request`,
+ * `model_not_found`.
  */
 export function reportPlan(
   search: string,

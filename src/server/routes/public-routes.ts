@@ -1,6 +1,3 @@
-import type { Protocol } from '../../core/protocol-id.ts';
-import type { WorkKeeper } from '../../inference/work-keeper.ts';
-import type { Jobs } from '../../jobs/jobs.ts';
 import type { WireProtocol } from '../../protocols/protocol.ts';
 import type { Store } from '../../store/store.ts';
 import { chatSurface } from '../../surfaces/chat.ts';
@@ -13,25 +10,22 @@ import {
 import { imageEditsSurface, imagesSurface } from '../../surfaces/images.ts';
 import { createInferenceHandler } from '../../surfaces/inference-surface.ts';
 import type { InferenceSurface, SurfaceDeps } from '../../surfaces/inference-surface.ts';
-import { createInteractionDesk } from '../../tasks/interactions/interaction-desk.ts';
-import type { InteractionDesk } from '../../tasks/interactions/interaction-desk.ts';
 import { createInteractionGet } from '../../tasks/interactions/interaction-get.ts';
-import { interactionsSurface } from '../../tasks/interactions/interactions-surface.ts';
+import { interactionsSurface } from '../../tasks/interactions/interaction-task.ts';
 import { countTokensSurface, messagesSurface } from '../../surfaces/messages.ts';
 import { createSharedModels } from '../../surfaces/model-lists.ts';
 import { createPassthroughHandler, PASSTHROUGH_PATH } from '../../apis/passthrough-handlers.ts';
 import { responsesSurface } from '../../surfaces/responses.ts';
-import { createVideoDesk } from '../../tasks/videos/video-desk.ts';
-import type { VideoDesk } from '../../tasks/videos/video-desk.ts';
+import { trackersOf } from '../../tasks/open-tasks.ts';
+import type { openTasks } from '../../tasks/open-tasks.ts';
 import {
   CONTENT_TASKS_PATH,
   createVideoHandlers,
   VIDEOS_PATH,
 } from '../../tasks/videos/video-handlers.ts';
-import { contentTasksSurface, videosSurface } from '../../tasks/videos/videos-surface.ts';
+import { contentTasksSurface, videosSurface } from '../../tasks/videos/video-task.ts';
 import type { Transport } from '../../upstream/transport.ts';
 import type { Api } from '../../routing/catalog.ts';
-import type { Charges } from '../../usage/spend/charges.ts';
 import type { RouteSpec } from '../http/routes.ts';
 
 /** Every inference endpoint. */
@@ -49,9 +43,7 @@ export const SURFACES: readonly InferenceSurface[] = [
   contentTasksSurface,
 ];
 
-/**
- * Protocols that clients can speak; of several endpoints of one protocol the first stands for it.
- */
+/** Protocols of clients; the first of several endpoints of one protocol stands for it. */
 export const CLIENT_PROTOCOLS: readonly WireProtocol[] = SURFACES.map(
   ({ protocol }) => protocol,
 ).filter(({ id }, index, all) => all.findIndex((one) => one.id === id) === index);
@@ -59,37 +51,31 @@ export const CLIENT_PROTOCOLS: readonly WireProtocol[] = SURFACES.map(
 /** Parts that public endpoints need, those included whose work outlives the call. */
 export interface PublicDeps extends SurfaceDeps {
   readonly store: Store;
-  readonly jobs: Jobs;
-  readonly charges: Charges;
+  readonly tasks: ReturnType<typeof openTasks>;
   /** HTTP to an API; `holder` is whoever its connections are shared out to. */
   transportToApi(api: Api, holder: string): Transport;
-  /** Time in ms for which a call waits for work that goes on at its provider. */
-  readonly interactionWaitMs: number;
   /** `server.compat.model_lists`. */
   readonly readsEveryCarrier: boolean;
-  /** Time in ms for which finished asynchronous work is kept; null: its own time. */
-  readonly resultsKeptMs: number | null;
 }
 
-/** Serves the endpoints that clients call with their keys. */
+/** Routes that clients call with their keys. */
 export function publicRoutes(deps: PublicDeps): RouteSpec[] {
-  const desk = createInteractionDesk(deps);
-  const videos = createVideoDesk(deps);
-  const keepers = new Map<Protocol, WorkKeeper>([
-    ['interactions', desk.keeper],
-    ['videos', videos.keeper],
-  ]);
+  const { interactions, videos } = deps.tasks;
+  const trackers = trackersOf(deps.tasks);
   return [
     ...catalogRoutes(deps),
-    ...SURFACES.flatMap((surface) => inferenceRoutes(surface, { ...deps, keepers })),
-    ...interactionRoutes(desk, deps),
+    ...SURFACES.flatMap((surface) => inferenceRoutes(surface, { ...deps, trackers })),
+    ...interactionRoutes(interactions, deps),
     ...videoRoutes(videos, deps),
     ...apiRoutes(deps),
   ];
 }
 
-function interactionRoutes(desk: InteractionDesk, deps: SurfaceDeps): RouteSpec[] {
-  const methods = { GET: createInteractionGet(desk, deps) };
+function interactionRoutes(
+  interactions: PublicDeps['tasks']['interactions'],
+  deps: SurfaceDeps,
+): RouteSpec[] {
+  const methods = { GET: createInteractionGet(interactions, deps) };
   return interactionsSurface.paths.map((path) => ({
     path: `${path}/**`,
     envelope: 'google',
@@ -97,8 +83,8 @@ function interactionRoutes(desk: InteractionDesk, deps: SurfaceDeps): RouteSpec[
   }));
 }
 
-function videoRoutes(desk: VideoDesk, deps: SurfaceDeps): RouteSpec[] {
-  const { list, get, remove, listTasks, getTask, removeTask } = createVideoHandlers(desk, deps);
+function videoRoutes(videos: PublicDeps['tasks']['videos'], deps: SurfaceDeps): RouteSpec[] {
+  const { list, get, remove, listTasks, getTask, removeTask } = createVideoHandlers(videos, deps);
   return [
     { path: VIDEOS_PATH, envelope: 'flat', methods: { GET: list } },
     { path: `${VIDEOS_PATH}/**`, envelope: 'flat', methods: { GET: get, DELETE: remove } },

@@ -73,7 +73,7 @@ function statusesOf(query: URLSearchParams): RunStatus[] | undefined {
   return known.length === 0 ? undefined : known;
 }
 
-/** Returns the values of the parameter and of its plural. */
+/** Ids in the parameter and in its plural. */
 function idsOf(query: URLSearchParams, name: string): string[] | undefined {
   const ids = [...(valuesOf(query, name) ?? []), ...(valuesOf(query, `${name}s`) ?? [])];
   return ids.length === 0 ? undefined : [...new Set(ids)].sort();

@@ -33,7 +33,7 @@ export interface ServiceRoutesDeps extends GateDeps {
   readonly ids: IdSource;
   readonly desk: ServiceDesk;
   readonly sessions: Sessions;
-  /** Places at which keys are looked for. */
+  /** Carriers in which keys are looked for. */
   readonly carriers: readonly Carrier[];
   /** Bytes. */
   readonly maxBodyBytes: number;

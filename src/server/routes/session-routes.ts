@@ -30,7 +30,7 @@ import type { RouteSpec } from '../http/routes.ts';
 export interface SessionRoutesDeps extends GateDeps {
   readonly sessions: Sessions;
   readonly clock: Clock;
-  /** Places at which keys are looked for. */
+  /** Carriers in which keys are looked for. */
   readonly carriers: readonly Carrier[];
   /** Bytes. */
   readonly maxBodyBytes: number;

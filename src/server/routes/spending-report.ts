@@ -18,7 +18,7 @@ const EVERYWHERE = { organization: null };
 const WINDOWS = ['lifetime', 'month', 'day'] as const;
 
 /**
- * Reports the spending of a key or an organization and the time of its last use, for `?key=` or
+ * Reports the spending and the last use of a key or an organization, for `?key=` or
  * `?organization=` with its id or name. Throws `invalid_request` unless one of them is named,
  * `not_found`.
  */

@@ -6,7 +6,7 @@ const MAX_WAITING = 1_000;
 /** Events on their way at once. */
 const MAX_OPEN = 16;
 
-/** News that one follower has yet to look at. */
+/** Events that one follower has yet to read. */
 export class Inbox implements LiveFollower {
   readonly #types: ReadonlySet<string>;
   readonly #signal: AbortSignal;

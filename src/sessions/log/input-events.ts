@@ -40,8 +40,8 @@ const inputEvent = z.discriminatedUnion('type', [
 const inputEvents = z.array(inputEvent).min(1).max(MAX_EVENTS);
 
 /**
- * Reads the events that a client appends (requirements sessions.events.send,
- * sessions.events.send-validation); members that no event has are left out.
+ * Parses events of a client (requirements sessions.events.send, sessions.events.send-validation);
+ * members that no event has are left out.
  *
  * @param path of the list in the body, for errors: `events`
  * @throws GatewayError `invalid_request` with the path of the first fault; `body_too_large`

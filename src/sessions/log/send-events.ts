@@ -60,17 +60,15 @@ export const turnJob = (id: string, organization: string): Job => ({
 });
 
 /**
- * True for input that starts a turn. An addition of the operator's side is read when somebody
- * speaks.
+ * True when the events start a turn; those of the operator's side are read when somebody speaks.
  */
 export function callsForTurn(events: readonly NewEvent[]): boolean {
   return events.some(({ type }) => type !== 'system.message');
 }
 
 /**
- * Returns the events of the status that an idle Session gets by the input: it runs, or it states
- * the calls that are still to be answered. In the same commit, so that nobody finds it idle with
- * its work undone.
+ * Events that the input adds to an idle Session: it runs, or it says what is still to be answered.
+ * They are in the same commit, so that nobody finds it idle with its work undone.
  */
 export function statusAfter(row: SessionRow, events: readonly IdentifiedEvent[]): NewEvent[] {
   if (row.status !== 'idle') return [];
@@ -86,13 +84,13 @@ export function statusAfter(row: SessionRow, events: readonly IdentifiedEvent[])
 }
 
 /**
- * Refuses input to a closed Session. A turn of an archived one can still be stopped; that brings it
- * nothing new.
+ * Refuses input of a closed Session; what an archived one still does can be stopped, which brings
+ * it nothing new.
  */
 function refuseClosed({ status, archivedAt }: SessionRow, sent: readonly unknown[]): void {
   const state = status === 'terminated' ? 'terminated' : archivedAt === null ? null : 'archived';
   if (state === null || (state === 'archived' && status !== 'idle' && isStop(sent))) return;
-  const message = `the session is ${state} and takes no more input`;
+  const message = `the session is ${state} and no longer accepts input`;
   throw new GatewayError('conflict', { message, retry: false });
 }
 

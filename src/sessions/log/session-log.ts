@@ -28,7 +28,7 @@ export interface SessionLogOptions {
   readonly ids: IdSource;
 }
 
-/** Result of a change for a row. */
+/** Change of a row. */
 export interface RowChange {
   readonly row: SessionRow;
   /** In this order. */

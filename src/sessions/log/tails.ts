@@ -5,7 +5,7 @@ import { sessionKey } from '../session-row.ts';
 
 /** A place at the end of a log, for one who follows it. */
 export interface Tail {
-  /** Reads the events behind that place, as `SessionLog.chunk` gives them; not to be changed. */
+  /** Reads the events after that place, as `SessionLog.chunk` gives them; not to be changed. */
   read(after: number): Promise<PlacedEvent[]>;
   leave(): void;
 }

@@ -3,6 +3,9 @@ import type { Clock } from '../../core/time/clock.ts';
 import { isFromAhead } from '../../core/time/deadline.ts';
 import { damaged } from '../damage.ts';
 import { decodeKey, toKeyRange } from '../key-codec.ts';
+import type { Backend } from '../backend.ts';
+import { BACKENDS } from '../backends/registry.ts';
+import { backendOf } from '../find-backend.ts';
 import { openStore } from '../open-store.ts';
 import type { StoreConfig } from '../store-config.ts';
 import { StoreError, type Key } from '../store.ts';
@@ -17,7 +20,9 @@ export interface MigrateOptions extends WalkOptions {
   readonly clock: Clock;
   /** Processes that use a store keep rows below this key; they expire soon after a process. */
   readonly leases: Key;
-  /** Called when the rows are copied and both stores are read again. */
+  /** Default: those of the registry. */
+  readonly backends?: readonly Backend[];
+  /** Told when the rows are copied and both stores are read again. */
   readonly onCopied: () => void;
 }
 
@@ -28,10 +33,11 @@ export interface MigrateOptions extends WalkOptions {
  * uses either store or the target holds something else, `corrupt` when the copy differs.
  */
 export async function migrateStore(options: MigrateOptions): Promise<Summary> {
-  if (nameOf(options.from) === nameOf(options.to)) throw sameStore();
+  const { from, to, clock, backends = BACKENDS } = options;
+  if (nameOf(from, backends) === nameOf(to, backends)) throw sameStore();
   const source = await openSource(options);
   try {
-    const target = await openRawTarget(options.to, options.clock);
+    const target = await openRawTarget(to, clock, backends);
     try {
       return await copy(source, target, options);
     } finally {
@@ -43,17 +49,17 @@ export async function migrateStore(options: MigrateOptions): Promise<Summary> {
 }
 
 /** In its present form, so that it has an identity. */
-async function openSource({ from, clock, leases }: MigrateOptions): Promise<RawStore> {
-  const first = await openRaw(from, { clock, isHeld: false });
+async function openSource({ from, clock, leases, backends }: MigrateOptions): Promise<RawStore> {
+  const first = await openRaw(from, { clock, isHeld: false }, backends);
   try {
     await assertUnused(first, { what: 'source', clock, leases });
     if (first.meta.incoming) throw locked('the source is itself half copied');
   } finally {
     await first.close();
   }
-  const opened = await openStore(from, { clock });
+  const opened = await openStore(from, { clock }, backends);
   await opened.close();
-  return openRaw(from, { clock, isHeld: true });
+  return openRaw(from, { clock, isHeld: true }, backends);
 }
 
 async function copy(
@@ -144,9 +150,9 @@ function assertSame(expected: Summary, found: Summary, what: string): void {
 }
 
 /** By whatever path or link a folder is named. */
-function nameOf({ driver, path, options }: StoreConfig): string {
+function nameOf({ driver, path, options }: StoreConfig, backends: readonly Backend[]): string {
   const real = path !== undefined && existsSync(path) ? realpathSync(path) : path;
-  const isDatabase = driver === 'redis' || driver === 'postgres';
+  const isDatabase = backendOf(driver, backends)?.place.kind === 'server';
   return JSON.stringify([driver, isDatabase ? null : real, options ?? {}]);
 }
 

@@ -1,4 +1,7 @@
 import type { Clock } from '../../core/time/clock.ts';
+import type { RawAccess } from '../backend.ts';
+import { BACKENDS } from '../backends/registry.ts';
+import { findBackend } from '../find-backend.ts';
 import type { StoreConfig } from '../store-config.ts';
 import { StoreError } from '../store.ts';
 import type { RawStore, RawTarget } from './raw-store.ts';
@@ -9,48 +12,23 @@ import type { RawStore, RawTarget } from './raw-store.ts';
  */
 export async function openRaw(
   config: StoreConfig,
-  { clock, isHeld }: { clock: Clock; isHeld: boolean },
+  options: { clock: Clock; isHeld: boolean },
+  backends = BACKENDS,
 ): Promise<RawStore> {
-  const { driver, options = {} } = config;
-  if (driver === 'lmdb') {
-    const { openRawLmdb } = await import('../lmdb/raw-lmdb.ts');
-    return openRawLmdb(pathOf(config));
-  }
-  if (driver === 'redis') return (await import('../redis/raw-redis.ts')).openRawRedis(options);
-  if (driver === 'postgres') {
-    return (await import('../postgres/raw-postgres.ts')).openRawPostgres(options);
-  }
-  const { openHeldJournal, openRawJournal } = await import('../journal/raw-journal.ts');
-  const blobs = await journalDriver(config);
-  return isHeld ? openHeldJournal(blobs, clock) : openRawJournal(blobs);
+  return (await accessTo(config, backends)).open(config, options);
 }
 
 /** Opens or makes a store that another one is to be copied into. Rejects with `StoreError`. */
-export async function openRawTarget(config: StoreConfig, clock: Clock): Promise<RawTarget> {
-  const { driver, options = {} } = config;
-  if (driver === 'lmdb') {
-    const { openRawLmdbTarget } = await import('../lmdb/raw-lmdb.ts');
-    return openRawLmdbTarget(pathOf(config));
-  }
-  if (driver === 'redis') {
-    return (await import('../redis/raw-redis.ts')).openRawRedisTarget(options);
-  }
-  if (driver === 'postgres') {
-    return (await import('../postgres/raw-postgres.ts')).openRawPostgresTarget(options);
-  }
-  const { openRawJournalTarget } = await import('../journal/raw-journal.ts');
-  return openRawJournalTarget(await journalDriver(config), clock);
+export async function openRawTarget(
+  config: StoreConfig,
+  clock: Clock,
+  backends = BACKENDS,
+): Promise<RawTarget> {
+  return (await accessTo(config, backends)).openTarget(config, clock);
 }
 
-function pathOf({ path }: StoreConfig): string {
-  if (path) return path;
-  throw new StoreError('unavailable', 'the lmdb store needs a path');
-}
-
-async function journalDriver(config: StoreConfig) {
-  if (config.driver === 'memory') {
-    throw new StoreError('unavailable', 'the memory store ends with its process');
-  }
-  const { loadDriver } = await import('../load-driver.ts');
-  return loadDriver(config);
+async function accessTo({ driver }: StoreConfig, backends: typeof BACKENDS): Promise<RawAccess> {
+  const { raw } = await findBackend(driver, backends);
+  if (raw) return raw;
+  throw new StoreError('unavailable', `the ${driver} store ends with its process`);
 }

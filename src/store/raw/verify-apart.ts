@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { damaged } from '../damage.ts';
+import type { StoreConfig } from '../store-config.ts';
 import type { StoreMeta } from '../store-meta.ts';
 import { StoreError, type StoreErrorCode } from '../store.ts';
 import type { WalkOptions } from './summary.ts';
@@ -25,10 +26,13 @@ const SCRIPT = fileURLToPath(new URL(`./verify-process${EXTENSION}`, import.meta
 const LOADER = EXTENSION === '.ts' ? ['--import', 'tsx'] : [];
 
 /**
- * Reads and checks an lmdb store in a process of its own, for lmdb ends the process over pages that it
- * does not expect. Rejects with `StoreError`, `corrupt` when that happened.
+ * Reads and checks a store in a process of its own, for a backend that may end the process over what
+ * it does not expect. Rejects with `StoreError`, `corrupt` when that happened.
  */
-export function verifyApart(path: string, { signal, onRows }: WalkOptions): Promise<ApartReport> {
+export function verifyApart(
+  config: StoreConfig,
+  { signal, onRows }: WalkOptions,
+): Promise<ApartReport> {
   const child = fork(SCRIPT, [], {
     execArgv: [...process.execArgv, ...LOADER],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -44,8 +48,8 @@ export function verifyApart(path: string, { signal, onRows }: WalkOptions): Prom
     child.once('error', reject);
     child.once('exit', (code, ended) => {
       const how = ended ?? `exit ${code}`;
-      reject(damaged(`reading it ended the reader (${how})`, `the store in ${path}`));
+      reject(damaged(`reading it ended the reader (${how})`, `the store in ${config.path}`));
     });
-    child.send(path);
+    child.send(config);
   });
 }

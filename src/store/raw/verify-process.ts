@@ -1,5 +1,6 @@
 import { systemClock } from '../../core/time/clock.ts';
 import { damaged } from '../damage.ts';
+import type { StoreConfig } from '../store-config.ts';
 import { StoreError } from '../store.ts';
 import { openRaw } from './open-raw.ts';
 import type { ApartMessage, ApartReport } from './verify-apart.ts';
@@ -7,12 +8,12 @@ import { verifyStore } from './verify-store.ts';
 
 const UNREADABLE = 'it cannot be read';
 
-/** A process that reads the lmdb store of the folder it is sent, and may end over what it finds. */
-process.once('message', (path: string) => void answer(path));
+/** A process that reads the store that it is sent, and may end over what it finds. */
+process.once('message', (config: StoreConfig) => void answer(config));
 
-async function answer(path: string): Promise<void> {
+async function answer(config: StoreConfig): Promise<void> {
   try {
-    tell({ report: await read(path) });
+    tell({ report: await read(config) });
   } catch (error) {
     const { code, message } = error instanceof StoreError ? error : damaged(UNREADABLE);
     tell({ failure: { code, message } });
@@ -21,8 +22,8 @@ async function answer(path: string): Promise<void> {
   }
 }
 
-async function read(path: string): Promise<ApartReport> {
-  const store = await openRaw({ driver: 'lmdb', path }, { clock: systemClock, isHeld: false });
+async function read(config: StoreConfig): Promise<ApartReport> {
+  const store = await openRaw(config, { clock: systemClock, isHeld: false });
   try {
     const { signal } = new AbortController();
     const verified = await verifyStore(store, { signal, onRows: (rows) => tell({ rows }) });

@@ -1,19 +1,19 @@
 import type { Buffer } from 'node:buffer';
 import type { Clock } from '../../core/time/clock.ts';
-import type { InferenceDeps } from '../../inference/run-inference.ts';
 import type { Call } from '../../inference/types.ts';
 import { isRunning } from '../../protocols/interactions/interaction.ts';
 import type { Interaction } from '../../protocols/interactions/interaction.ts';
-import type { InteractionEntry } from './interaction-records.ts';
-import { lookUpInteraction, toShown } from './look-up-interaction.ts';
-import type { LookDeps } from './look-up-interaction.ts';
+import type { Entry } from '../../store/store.ts';
+import type { TaskDeps, TrackedTasks } from '../task-family.ts';
+import { toShown } from './interaction-record.ts';
+import type { InteractionRecord, SeenInteraction } from './interaction-record.ts';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
 
-export interface AwaitDeps extends LookDeps, Pick<InferenceDeps, 'active'> {
-  /** From the arrival of the call. */
-  waitMs: number;
+export interface Waiting {
+  readonly tasks: Pick<TrackedTasks<InteractionRecord, SeenInteraction>, 'lookUp'>;
+  readonly deps: Pick<TaskDeps, 'inference' | 'interactionWaitMs'>;
 }
 
 /**
@@ -22,27 +22,26 @@ export interface AwaitDeps extends LookDeps, Pick<InferenceDeps, 'active'> {
  * that fails is no reason to give up: the work goes on all the same.
  */
 export async function awaitInteraction(
-  entry: InteractionEntry,
-  call: Call,
-  deps: AwaitDeps,
+  entry: Entry<InteractionRecord>,
+  { request }: Call,
+  { tasks, deps }: Waiting,
 ): Promise<{ seen: Interaction; body: Buffer } | undefined> {
-  const { clock, active, waitMs } = deps;
-  const until = call.startedAt + waitMs;
+  const { clock, active } = deps.inference;
+  const until = request.startedAt + deps.interactionWaitMs;
   const leaving = new AbortController();
   const leave = (): void => leaving.abort();
   const stop = { shutDown: leave };
   active.add(stop);
-  const forget = call.client.onGone(leave);
+  const forget = request.client.onGone(leave);
   let last: { seen: Interaction; body: Buffer } | undefined;
   try {
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
       const left = until - clock.monotonic();
-      if (left <= 0 || leaving.signal.aborted || call.client.gone) return last;
+      if (left <= 0 || leaving.signal.aborted || request.client.gone) return last;
       await sleep(clock, Math.min(pause, left), leaving.signal);
-      const found = await lookUpInteraction(entry, deps, { signal: leaving.signal }).catch(
-        () => undefined,
-      );
-      if (found) last = { seen: found.seen, body: toShown(entry.value, found) };
+      const looked = await tasks.lookUp(entry, { signal: leaving.signal }).catch(() => undefined);
+      const look = looked?.seen;
+      if (typeof look === 'object') last = { seen: look.seen, body: toShown(entry.value, look) };
       if (last && !isRunning(last.seen.status)) return last;
     }
   } finally {

@@ -4,7 +4,7 @@ import type { Protocol } from '../../core/protocol-id.ts';
 import type { Usage } from '../../core/usage.ts';
 import { runInference } from '../../inference/run-inference.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';
-import type { WorkKeeper } from '../../inference/work-keeper.ts';
+import type { TaskTracker } from '../../inference/task-tracker.ts';
 import type { Catalog } from '../../routing/catalog.ts';
 import type { Ledger, RequestOutcome } from '../../usage/ledger/ledger.ts';
 import type { Principal } from '../../usage/principal.ts';
@@ -24,7 +24,7 @@ export interface CallDone {
 }
 
 export interface ModelQuestion {
-  /** Of the record. */
+  /** Id of the record. */
   readonly id: string;
   readonly call: ModelCall;
   readonly principal: Principal;
@@ -34,7 +34,7 @@ export interface ModelQuestion {
 
 export interface ModelDeps {
   readonly inference: InferenceDeps;
-  readonly keepers: ReadonlyMap<Protocol, WorkKeeper>;
+  readonly trackers: ReadonlyMap<Protocol, TaskTracker>;
 }
 
 /**
@@ -45,7 +45,7 @@ export interface ModelDeps {
  */
 export async function callModel(
   { id, call, principal, catalog, signal }: ModelQuestion,
-  { inference, keepers }: ModelDeps,
+  { inference, trackers }: ModelDeps,
 ): Promise<CallDone> {
   const { surface, body, address } = call;
   const { clock } = inference;
@@ -67,7 +67,7 @@ export async function callModel(
         client: signalClient(signal),
         repeatable: surface.repeatable,
         modelType: surface.modelType,
-        work: keepers.get(surface.protocol.id),
+        tracker: trackers.get(surface.protocol.id),
         toClientError: (error, statuses) => toFamilyError(surface.family, error, statuses),
       },
       { ...inference, ledger },

@@ -12,7 +12,7 @@ import { imagesSurface } from '../../surfaces/images.ts';
 import type { InferenceSurface } from '../../surfaces/inference-surface.ts';
 import { messagesSurface } from '../../surfaces/messages.ts';
 import { responsesSurface } from '../../surfaces/responses.ts';
-import { contentTasksSurface, videosSurface } from '../videos/videos-surface.ts';
+import { contentTasksSurface, videosSurface } from '../videos/video-task.ts';
 
 /** A model call as the input of a run asks for it. */
 export interface ModelCall {
@@ -22,7 +22,7 @@ export interface ModelCall {
   readonly address: RequestAddress;
 }
 
-/** In the order in which they are preferred where a provider speaks several. */
+/** Surfaces in order of preference, where a provider speaks several. */
 const LLM_SURFACES = [chatSurface, responsesSurface, messagesSurface, generateContentSurface];
 /** There is one endpoint for each of the other types. */
 const SURFACES: Partial<Record<ModelType, InferenceSurface>> = {
@@ -30,7 +30,7 @@ const SURFACES: Partial<Record<ModelType, InferenceSurface>> = {
   image: imagesSurface,
   video: videosSurface,
 };
-/** What the gateway says in their place, or what a run has no use for. */
+/** Members that the gateway sets itself, or that a run has no use for. */
 const KEPT = ['model', 'stream'];
 
 /**

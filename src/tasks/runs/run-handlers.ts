@@ -13,7 +13,7 @@ import { onceClosed } from '../../surfaces/http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
 import { readRequest } from '../../surfaces/read-request.ts';
 import { readRunRequest, waitOf } from './read-run-request.ts';
-import type { RunDesk } from './run-desk.ts';
+import type { RunService } from './run-service.ts';
 import { INTERRUPTED, isOver } from './run-record.ts';
 import type { RunRecord } from './run-record.ts';
 import { toRunBody } from './run-views.ts';
@@ -21,17 +21,17 @@ import { toRunBody } from './run-views.ts';
 export const RUN_PATH = '/v1/run';
 
 export interface RunHandlersDeps extends GateDeps {
-  readonly desk: RunDesk;
+  readonly runs: RunService;
   readonly inference: { readonly ledger: Ledger; readonly active: ActiveExchanges };
   readonly maxBodyBytes: number;
   readonly bodyValues: ValueBound;
-  /** How long a call waits for the end of its run, in ms. */
+  /** Milliseconds that a call waits for the end of its run. */
   readonly runWaitMs: number;
 }
 
 /** `POST /v1/run` and `GET /v1/run/{id}`, for keys with the scope `run`. */
 export function createRunHandlers(deps: RunHandlersDeps): { create: Handler; get: Handler } {
-  const { desk } = deps;
+  const { runs } = deps;
   return {
     async create(exchange) {
       const { principal, leave } = await admitTo(exchange, deps);
@@ -47,8 +47,8 @@ export function createRunHandlers(deps: RunHandlersDeps): { create: Handler; get
     async get(exchange) {
       const { principal, leave } = await admitTo(exchange, deps);
       try {
-        const record = await desk.find(principal.organizationId, idOf(exchange));
-        return { status: 200, headers: JSON_TYPE, body: await desk.show(record) };
+        const record = await runs.find(principal.organizationId, idOf(exchange));
+        return { status: 200, headers: JSON_TYPE, body: await runs.show(record) };
       } finally {
         leave();
       }
@@ -82,15 +82,15 @@ async function begin(
   deps: RunHandlersDeps,
 ): Promise<{ record: RunRecord; waitMs: number }> {
   const { id: requestId, at, request: incoming, named } = exchange;
-  const { desk } = deps;
+  const { runs } = deps;
   const { keyId: holder } = principal;
   const request = readRunRequest(await readRequest(exchange, { ...deps, holder }));
   const waitMs = waitOf(request, incoming.headers, deps.runWaitMs);
   if (named?.earlier !== undefined)
-    return { record: await desk.find(principal.organizationId, named.earlier), waitMs };
+    return { record: await runs.find(principal.organizationId, named.earlier), waitMs };
   const also = named && ((made: RunRecord) => nameOps(named, made, waitMs));
   const asked = { requestId, at, principal, request, ...(also && { also }) };
-  return { record: await desk.create(asked), waitMs };
+  return { record: await runs.create(asked), waitMs };
 }
 
 /** A run that nobody waits for is answered as it is made; else repeats wait for the same run. */
@@ -114,7 +114,7 @@ async function goOn(
 async function waitFor(
   { id, payer }: RunRecord,
   { exchange, waitMs }: { exchange: HttpExchange; waitMs: number },
-  { desk, inference }: RunHandlersDeps,
+  { runs, inference }: RunHandlersDeps,
 ): Promise<RunRecord> {
   const leaving = new AbortController();
   const leave = (): void => leaving.abort();
@@ -122,14 +122,14 @@ async function waitFor(
   inference.active.add(waiting);
   onceClosed(exchange.response, leave);
   try {
-    return await desk.wait(payer.organizationId, id, { ms: waitMs, signal: leaving.signal });
+    return await runs.wait(payer.organizationId, id, { ms: waitMs, signal: leaving.signal });
   } finally {
     inference.active.delete(waiting);
   }
 }
 
-async function answer(record: RunRecord, { desk }: RunHandlersDeps): Promise<Reply> {
-  return toReply(record, await desk.show(record));
+async function answer(record: RunRecord, { runs }: RunHandlersDeps): Promise<Reply> {
+  return toReply(record, await runs.show(record));
 }
 
 function toReply(record: RunRecord, body: Buffer): Reply {

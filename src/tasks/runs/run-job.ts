@@ -14,14 +14,15 @@ import { usageSums } from '../../usage/requests/request-row.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import type { Admitted } from '../../surfaces/gate.ts';
 import type { ApiCaller } from '../../apis/api-caller.ts';
-import type { VideoDesk } from '../videos/video-desk.ts';
-import type { VideoRecord } from '../videos/video-records.ts';
+import { siblingOf } from '../identity.ts';
+import type { VideoRecord } from '../videos/video-record.ts';
+import type { VideoService } from '../videos/video-task.ts';
 import { toVideoObject } from '../videos/video-views.ts';
 import { readApiInput, toApiResult } from './call-api.ts';
 import { callModel } from './call-model.ts';
 import type { CallDone, ModelDeps } from './call-model.ts';
 import { toModelCall } from './run-call.ts';
-import { INTERRUPTED, isOver, siblingOf, webhookPlace } from './run-record.ts';
+import { INTERRUPTED, isOver, webhookPlace } from './run-record.ts';
 import type { RunRecord } from './run-record.ts';
 import type { RunEntry, RunRecords } from './run-records.ts';
 import { eventTypeOf } from './run-views.ts';
@@ -40,14 +41,14 @@ export interface RunJobDeps extends ModelDeps {
   readonly sealer: Sealer;
   readonly records: RunRecords;
   readonly webhooks: Pick<Webhooks, 'toSend'>;
-  readonly videos: Pick<VideoDesk, 'find'>;
+  readonly videos: Pick<VideoService, 'find'>;
   readonly apis: Pick<ApiCaller, 'call'>;
   catalog(): Catalog;
   /** The payer as it stands now; undefined while it has no place for one more. Throws its `GatewayError`. */
   admit(payer: PayingKey): Promise<Admitted | undefined>;
 }
 
-/** What became of the work of a run. */
+/** Outcome of the work of a run. */
 type Outcome = Pick<RunRecord, 'error' | 'cost'> & {
   readonly output?: Buffer | undefined;
   readonly usage?: RunRecord['usage'];
@@ -133,12 +134,13 @@ async function call(
   return { isVideo: model.type === 'video', done: await callModel(question, deps) };
 }
 
-/** What a call left behind, or a call that nobody can tell the outcome of. */
+/** Goes on with what a call left behind, or ends a run whose outcome nobody can tell. */
 async function goOn(entry: RunEntry, deps: RunJobDeps): Promise<JobResult> {
   const { value: record } = entry;
   const id = record.video ?? siblingOf(record.call, 'video');
-  const video = await deps.videos.find(record.payer.organizationId, id).catch(nothingFound);
-  if (!video) return end(entry, STOPPED, deps);
+  const found = await deps.videos.find(record.payer.organizationId, id).catch(nothingFound);
+  if (!found) return end(entry, STOPPED, deps);
+  const { value: video } = found;
   if (video.settlement !== 'reserved') return end(entry, await toOutcome(video, deps), deps);
   const age = deps.clock.now() - record.at;
   return { againInMs: Math.min(Math.max(age / 8, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS) };

@@ -1,13 +1,11 @@
 import type { PayingKey } from '../../usage/principal.ts';
 import type { UsageRecord } from '../../usage/requests/request-record.ts';
+import type { TaskStatus } from '../task-family.ts';
 
 /** The durable job that does the run of the same id. */
 export const RUN_JOB = 'run';
 
-/** The last three never change (requirement run.create.sync-200). */
-export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
-
-/** What to call back, and under which id. */
+/** Address to call back, and the id of the message. */
 export interface RunWebhook {
   /** `msg_…` */
   readonly id: string;
@@ -27,7 +25,8 @@ export interface RunRecord {
   readonly endedAt: number | null;
   /** Logical name of the model or API. */
   readonly model: string;
-  readonly status: RunStatus;
+  /** Never changes once it is one of the last three (requirement run.create.sync-200). */
+  readonly status: TaskStatus;
   /** Bytes of what is kept beside it: its input until it ended, then its output. */
   readonly bytes: number;
   readonly error: { readonly code: string; readonly message: string } | null;
@@ -45,10 +44,5 @@ export const isOver = ({ status }: Pick<RunRecord, 'status'>): boolean =>
 /** `code` of a run whose call was under way when its process stopped: it may have been carried out. */
 export const INTERRUPTED = 'interrupted';
 
-/** Of the same age as the request and in the same order. */
-export function siblingOf(request: string, prefix: string): string {
-  return `${prefix}_${request.slice(request.indexOf('_') + 1)}`;
-}
-
-/** Where the URL of a run is sealed for. */
+/** Place for which the URL of a run is sealed. */
 export const webhookPlace = (id: string): string => `run/${id}/webhook_url`;

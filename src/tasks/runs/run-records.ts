@@ -1,15 +1,17 @@
 import { Buffer } from 'node:buffer';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { Entry, Key, Op, Store } from '../../store/store.ts';
-import { RUN_JOB } from './run-record.ts';
+import { OWN_ID } from '../identity.ts';
+import { createTaskRows } from '../task-rows.ts';
+import type { TaskRows } from '../task-rows.ts';
+import { isOver, RUN_JOB } from './run-record.ts';
 import type { RunRecord } from './run-record.ts';
 
 export type RunEntry = Entry<RunRecord>;
 
-/** Runs by organization: another one finds nothing. Rejects with `StoreError`. */
-export interface RunRecords {
-  find(organization: string, id: string): Promise<RunEntry | undefined>;
-  /** Together with its input, the job that does it and `also`; durable when it resolves. */
+/** Runs by organization. Rejects with `StoreError`. */
+export interface RunRecords extends Pick<TaskRows<RunRecord>, 'find' | 'watch'> {
+  /** Stores a run with its input, its job and `also`; durable when it resolves. */
   add(record: RunRecord, input: Buffer, also?: readonly Op[]): Promise<void>;
   /** Its input, or its output once it is over; undefined when there is none, or no longer. */
   content(record: RunRecord): Promise<Buffer | undefined>;
@@ -17,8 +19,6 @@ export interface RunRecords {
   change(entry: RunEntry, changes: Partial<RunRecord>): Promise<RunEntry | undefined>;
   /** The last change: its output takes the place of its input, and `also` happens with it. */
   end(entry: RunEntry, ending: RunEnding, also: readonly Op[]): Promise<RunEntry | undefined>;
-  /** Calls `listener` after changes of the run; returns the function that stops it. */
-  watch(organization: string, id: string, listener: () => void): () => void;
 }
 
 export interface RunEnding {
@@ -29,18 +29,24 @@ export interface RunEnding {
 
 /** Well below the largest value that a store takes. */
 const PIECE_BYTES = 8 * 1024 * 1024;
-/** What a client sends as an id may be longer than a key. */
-const MAX_ID_CHARS = 64;
 
 /** @param keepMs how long a run that is over is kept; the store sweeps what is older */
 export function createRunRecords(store: Store, jobs: Jobs, keepMs: number): RunRecords {
+  const rows = createTaskRows<RunRecord>({
+    store,
+    prefix: 'run',
+    ownerOf: OWN_ID.ownerOf,
+    keyOf: OWN_ID.keyOf,
+    ttlOf: (record) => (isOver(record) ? keepMs : undefined),
+  });
   return {
-    find: (organization, id) => store.get<RunRecord>(keyOf(organization, id)),
+    find: rows.find,
+    watch: rows.watch,
     async add(record, input, also = []) {
       const { id, payer } = record;
       const organization = payer.organizationId;
       const { ok } = await store.commit([
-        { type: 'put', key: keyOf(organization, id), value: record, ifAbsent: true },
+        { ...rows.toPut(record), ifAbsent: true },
         ...putPieces(id, input),
         ...jobs.toAdd({ kind: RUN_JOB, id, payload: { organization }, holder: organization }),
         ...also,
@@ -48,33 +54,18 @@ export function createRunRecords(store: Store, jobs: Jobs, keepMs: number): RunR
       if (!ok) throw new Error(`the run ${id} exists already`);
     },
     content: ({ id, bytes }) => readPieces(store, id, bytes),
-    async change({ key, value, version }, changes) {
-      const next = { ...value, ...changes };
-      const result = await store.commit([{ type: 'put', key, value: next, ifVersion: version }]);
-      return result.ok ? { key, value: next, version: result.version } : undefined;
+    change: (entry, changes) => rows.change(entry, changes),
+    end(entry, { changes, output }, also) {
+      const { id, bytes } = entry.value;
+      const written = putPieces(id, output, keepMs);
+      const spent = pieceKeys(id, bytes)
+        .slice(written.length)
+        .map((key): Op => ({ type: 'delete', key }));
+      const ending = { ...changes, bytes: output?.length ?? 0 };
+      return rows.change(entry, ending, [...written, ...spent, ...also]);
     },
-    async end({ key, value, version }, { changes, output }, also) {
-      const next: RunRecord = { ...value, ...changes, bytes: output?.length ?? 0 };
-      const written = putPieces(value.id, output, keepMs);
-      const result = await store.commit([
-        { type: 'put', key, value: next, ifVersion: version, ttlMs: keepMs },
-        ...written,
-        ...pieceKeys(value.id, value.bytes)
-          .slice(written.length)
-          .map((piece): Op => ({ type: 'delete', key: piece })),
-        ...also,
-      ]);
-      return result.ok ? { key, value: next, version: result.version } : undefined;
-    },
-    watch: (organization, id, listener) => store.watch(keyOf(organization, id), listener),
   };
 }
-
-const keyOf = (organization: string, id: string): Key => [
-  'run',
-  organization,
-  id.slice(0, MAX_ID_CHARS),
-];
 
 function pieceKeys(id: string, bytes: number): Key[] {
   const count = Math.ceil(bytes / PIECE_BYTES);

@@ -2,23 +2,15 @@ import { Buffer } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
-import { createRelay } from '../../inference/relay.ts';
-import type { Relay } from '../../inference/relay.ts';
 import type { CallDeps } from '../../inference/run-call.ts';
 import type { CallResult, ResponseHeaders } from '../../inference/types.ts';
-import { Watchdog } from '../../inference/watchdog.ts';
+import { UpstreamStream } from '../../inference/upstream-stream.ts';
 import type { Route } from '../../routing/catalog.ts';
 import { clientHeaders } from '../../upstream/response-headers.ts';
 import { onceClosed } from '../../surfaces/http-exchange.ts';
-import type {
-  UpstreamCall,
-  UpstreamError,
-  UpstreamHeaders,
-  UpstreamRequest,
-  UpstreamSink,
-} from '../../upstream/transport.ts';
+import type { UpstreamHeaders, UpstreamRequest } from '../../upstream/transport.ts';
 
-/** Of the head of an answer in bytes: what a client needs to read them in pieces. */
+/** Headers that a client needs to read an answer in pieces. */
 const PASSED = ['content-length', 'content-range', 'accept-ranges'] as const;
 const NOTHING = Buffer.alloc(0);
 
@@ -32,99 +24,59 @@ export interface VideoContentOptions extends Pick<CallDeps, 'active'> {
 }
 
 /**
- * The bytes of a video on their way from its provider to a client, as fast as the client takes them.
- * What breaks off behind the head breaks the client's connection, so that nobody takes a part for the
- * whole.
+ * Bytes of a video on their way from its provider to a client, as fast as the client takes them. An
+ * answer that breaks off behind its head breaks the client's connection, so that nobody takes a part
+ * for the whole.
  */
-export class VideoContent implements UpstreamSink {
+export class VideoContent extends UpstreamStream {
   readonly #options: VideoContentOptions;
-  readonly #relay: Relay;
-  readonly #watchdog: Watchdog;
-  #upstream: UpstreamCall | undefined;
-  #begun = false;
-  #over = false;
 
   constructor(options: VideoContentOptions) {
     const { clock, route, response, active } = options;
+    const { timeouts } = route;
+    const beforeCommitMs = timeouts.firstContent;
+    super({ clock, timeouts, beforeCommitMs, callDeadline: Infinity, active });
     this.#options = options;
-    this.#relay = createRelay({ clock, keepAlive: NOTHING, onDrain: () => this.#pause(false) });
-    this.#watchdog = new Watchdog({
-      clock,
-      timeouts: route.timeouts,
-      minThroughput: undefined,
-      beforeCommitMs: route.timeouts.firstContent,
-      callDeadline: Infinity,
-      onLapse: () => this.#fail(new GatewayError(this.#lapseCode)),
-    });
-    active.add(this);
-    onceClosed(response, () => this.#fail(new GatewayError('upstream_interrupted')));
+    onceClosed(response, () => this.giveUp());
   }
 
-  attach(upstream: UpstreamCall): void {
-    this.#upstream = upstream;
-    if (this.#over) upstream.abort();
-    else if (upstream.isWaiting) this.#watchdog.waiting();
-  }
-
-  onPlace(): void {
-    this.#watchdog.placed();
-  }
-
-  onHead(status: number, headers: UpstreamHeaders): void {
-    if (this.#over) return;
+  protected override answered(status: number, headers: UpstreamHeaders): void {
     if (status !== 200 && status !== 206 && status !== 416) return this.#fail(refusalOf(status));
-    this.#begun = true;
-    this.#watchdog.committed();
-    const body = this.#relay.body;
+    const { body } = this.commit(NOTHING);
     this.#options.resolve({ type: 'stream', status, headers: headersOf(headers), body });
   }
 
-  onData(chunk: Buffer): void {
-    if (this.#over) return;
-    this.#watchdog.fed(chunk.length);
-    if (!this.#relay.write(chunk)) this.#pause(true);
+  protected override received(chunk: Buffer): void {
+    this.pass(chunk);
   }
 
-  onEnd(): void {
-    if (this.#over) return;
-    this.#close();
-    this.#relay.end();
+  protected override finished(): void {
+    this.close();
+    this.relay?.end();
   }
 
-  onError(_error: UpstreamError): void {
+  protected override failed(): void {
     this.#fail(new GatewayError('no_route_succeeded'));
   }
 
-  /** The gateway stops. */
-  shutDown(): void {
+  /** A provider that was not asked is not late. */
+  protected override lapsed(): void {
+    this.#fail(new GatewayError(this.isWaiting ? 'no_route_succeeded' : 'upstream_timeout'));
+  }
+
+  protected override clientLeft(): void {
+    this.#fail(new GatewayError('upstream_interrupted'));
+  }
+
+  protected override stopped(): void {
     this.#fail(new GatewayError('shutting_down'));
   }
 
-  /** A provider that was not asked is not late. */
-  get #lapseCode(): 'no_route_succeeded' | 'upstream_timeout' {
-    return this.#upstream?.isWaiting ? 'no_route_succeeded' : 'upstream_timeout';
-  }
-
-  #pause(on: boolean): void {
-    if (this.#over) return;
-    this.#watchdog.paused(on);
-    if (on) this.#upstream?.pause();
-    else this.#upstream?.resume();
-  }
-
   #fail(error: GatewayError): void {
-    if (this.#over) return;
-    this.#close();
-    this.#upstream?.abort();
-    if (!this.#begun) return this.#options.reject(error);
-    this.#relay.body.destroy();
+    this.abort();
+    if (!this.relay) return this.#options.reject(error);
+    this.relay.body.destroy();
     this.#options.response.destroy();
-  }
-
-  #close(): void {
-    this.#over = true;
-    this.#watchdog.stop();
-    this.#options.active.delete(this);
   }
 }
 

@@ -8,21 +8,19 @@ import type { GateDeps } from '../../surfaces/gate.ts';
 import { onceClosed } from '../../surfaces/http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
 import type { InferenceDeps } from '../../inference/run-inference.ts';
-import type { Catalog } from '../../routing/catalog.ts';
 import { holderOf } from '../../usage/principal.ts';
-import { ownerOf, requestTo } from './ask-owner.ts';
 import { listContentTasks, listVideos } from './video-lists.ts';
 import { VideoContent, withByteHeaders } from './video-content.ts';
-import type { VideoDesk } from './video-desk.ts';
-import type { VideoRecord } from './video-records.ts';
+import type { VideoRecord } from './video-record.ts';
+import { removeVideo } from './video-task.ts';
+import type { VideoService } from './video-task.ts';
 import { toContentTask, toVideoObject } from './video-views.ts';
 
 export interface VideoDeps extends GateDeps {
   inference: Pick<InferenceDeps, 'clock' | 'transportFor' | 'active'>;
-  catalog(): Catalog;
 }
 
-/** What clients do with tasks once they are created (decisions: Native video tasks). */
+/** Handlers for tasks that are created (decisions: Native video tasks). */
 export interface VideoHandlers {
   /** `GET /v1/videos`: `after`, `limit`, `order`. */
   readonly list: Handler;
@@ -40,7 +38,7 @@ export const CONTENT_TASKS_PATH = '/v1/contents/generations/tasks';
 
 type Serve = (exchange: HttpExchange, organization: string) => Promise<Reply | CallResult>;
 
-export function createVideoHandlers(desk: VideoDesk, deps: VideoDeps): VideoHandlers {
+export function createVideoHandlers(videos: VideoService, deps: VideoDeps): VideoHandlers {
   const serve =
     (work: Serve): Handler =>
     async (exchange) => {
@@ -55,33 +53,38 @@ export function createVideoHandlers(desk: VideoDesk, deps: VideoDeps): VideoHand
     organization: string,
   ): Promise<Reply | CallResult> => {
     const [id, ...rest] = segmentsOf(exchange, VIDEOS_PATH);
-    if (rest.length === 0)
-      return { status: 200, body: toVideoObject(await desk.look(organization, id)) };
-    if (rest.length > 1 || rest[0] !== 'content') throw noSuchPath();
-    return openContent(await desk.look(organization, id), exchange, deps);
+    if (rest.length > 1 || (rest[0] ?? 'content') !== 'content') throw noSuchPath();
+    const { value: record } = await videos.look(organization, id);
+    return rest.length === 0
+      ? ok(toVideoObject(record))
+      : openContent(record, exchange, { ...deps, videos });
   };
   return {
     list: serve(async ({ search }, organization) =>
-      ok(await listVideos(desk, organization, new URLSearchParams(search))),
+      ok(await listVideos(videos.rows, organization, new URLSearchParams(search))),
     ),
     get: serve(show),
     remove: serve(async (exchange, organization) => {
       const id = onlySegment(exchange, VIDEOS_PATH);
-      await desk.remove(organization, id);
+      await removeVideo(videos, organization, id);
       return ok({ id, object: 'video.deleted', deleted: true });
     }),
     listTasks: serve(async (exchange, organization) => {
       const query = new URLSearchParams(exchange.search);
       return ok(
-        await listContentTasks(desk, organization, { query, origin: clientOrigin(exchange) }),
+        await listContentTasks(videos.rows, organization, {
+          query,
+          origin: clientOrigin(exchange),
+        }),
       );
     }),
     getTask: serve(async (exchange, organization) => {
-      const record = await desk.look(organization, onlySegment(exchange, CONTENT_TASKS_PATH));
+      const id = onlySegment(exchange, CONTENT_TASKS_PATH);
+      const { value: record } = await videos.look(organization, id);
       return ok(toContentTask(record, clientOrigin(exchange)));
     }),
     removeTask: serve(async (exchange, organization) => {
-      await desk.remove(organization, onlySegment(exchange, CONTENT_TASKS_PATH));
+      await removeVideo(videos, organization, onlySegment(exchange, CONTENT_TASKS_PATH));
       return ok({});
     }),
   };
@@ -92,7 +95,7 @@ const ok = (body: object): Reply => ({ status: 200, body });
 function openContent(
   record: VideoRecord,
   { request, response, search }: HttpExchange,
-  { inference, catalog }: VideoDeps,
+  { inference, videos }: VideoDeps & { videos: VideoService },
 ): Promise<CallResult> {
   if (record.video.state !== 'completed') {
     const message =
@@ -100,14 +103,10 @@ function openContent(
     throw new GatewayError('not_found', { message });
   }
   const { clock, transportFor, active } = inference;
-  const route = ownerOf(record, catalog());
   const variant = new URLSearchParams(search).get('variant');
-  const question = {
-    method: 'GET',
-    below: ['content'],
-    ...(variant === null ? {} : { query: new URLSearchParams({ variant }).toString() }),
-  } as const;
-  const sent = withByteHeaders(requestTo(record, route, question), request.headers.range);
+  const query = variant === null ? undefined : new URLSearchParams({ variant }).toString();
+  const { route, request: asked } = videos.prepare(record, { below: ['content'], query });
+  const sent = withByteHeaders(asked, request.headers.range);
   return new Promise((resolve, reject) => {
     const content = new VideoContent({ clock, route, response, active, resolve, reject });
     const transport = transportFor(route.provider, holderOf(record.payer));
@@ -115,7 +114,7 @@ function openContent(
   });
 }
 
-/** What follows the path, decoded. Throws `not_found` where that names nothing. */
+/** Segments behind the path, decoded. Throws `not_found` where they name nothing. */
 function segmentsOf({ path }: HttpExchange, below: string): [string, ...string[]] {
   try {
     const [id = '', ...rest] = path

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../core/errors.ts';
 import { fromContentStatus } from '../../protocols/videos/content-task.ts';
-import type { VideoDesk } from './video-desk.ts';
-import type { VideoRecord } from './video-records.ts';
+import type { VideoRecord } from './video-record.ts';
+import type { VideoService } from './video-task.ts';
 import { toContentTask, toVideoObject } from './video-views.ts';
 
 const DEFAULT_LIMIT = 20;
@@ -11,11 +11,11 @@ const PAGE = 200;
 /** Tasks that one listing of the content-generation form looks at; it shows how many match in all. */
 const MAX_SCANNED = 10_000;
 
-type Lister = Pick<VideoDesk, 'list' | 'find'>;
+type Lister = Pick<VideoService['rows'], 'list'>;
 
 /** A page of the official client; `after` is the last id of the one before. Throws `invalid_request`. */
 export async function listVideos(
-  desk: Lister,
+  rows: Lister,
   organization: string,
   query: URLSearchParams,
 ): Promise<object> {
@@ -24,7 +24,7 @@ export async function listVideos(
   const limit = Math.min(readCount(query, 'limit', DEFAULT_LIMIT), MAX_LIMIT);
   const after = query.get('after') ?? undefined;
   const page = { after, limit: limit + 1, oldestFirst: order === 'asc' };
-  const found = await desk.list(organization, page);
+  const found = await rows.list(organization, page);
   const data = found.slice(0, limit).map(toVideoObject);
   const ids = found.slice(0, limit).map(({ id }) => id);
   return {
@@ -38,7 +38,7 @@ export async function listVideos(
 
 /** A page of the content-generation form, newest first. Throws `invalid_request`. */
 export async function listContentTasks(
-  desk: Lister,
+  rows: Lister,
   organization: string,
   { query, origin }: { query: URLSearchParams; origin: string },
 ): Promise<object> {
@@ -49,7 +49,7 @@ export async function listContentTasks(
   let total = 0;
   let after: string | undefined;
   for (let scanned = 0; scanned < MAX_SCANNED; scanned += PAGE) {
-    const page = await desk.list(organization, { after, limit: PAGE });
+    const page = await rows.list(organization, { after, limit: PAGE });
     for (const record of page.filter(matches)) {
       if (total >= (number - 1) * size && shown.length < size) shown.push(record);
       total++;

@@ -1,5 +1,5 @@
 import { toContentStatus } from '../../protocols/videos/content-task.ts';
-import type { VideoRecord } from './video-records.ts';
+import type { VideoRecord } from './video-record.ts';
 
 /** A task as the official client knows it. */
 export function toVideoObject({ id, at, model, askedSeconds, video }: VideoRecord): object {

@@ -192,7 +192,7 @@ describe('gateway files', () => {
     });
 
     const refused = await run(['files', 'download', id]);
-    expect([refused.code, refused.stderr]).toEqual([64, expect.stringMatching(/there already/)]);
+    expect([refused.code, refused.stderr]).toEqual([64, expect.stringMatching(/already exists/)]);
     expect((await run(['files', 'download', id, '--out', 'copy.pdf'])).code).toBe(0);
     expect(bytes.equals(await readFile(join(cwd, 'copy.pdf')))).toBe(true);
     expect((await run(['files', 'download', id, '--force'])).code).toBe(0);

@@ -160,6 +160,6 @@ describe('gateway invoke', () => {
     const events = [RUNNING, idle('requires_action')];
     const { code, stderr } = await run(['helper', 'hello', '--follow'], events);
     expect(code).toBe(0);
-    expect(stderr).toContain('waits for an answer');
+    expect(stderr).toContain('is waiting for its client');
   });
 });

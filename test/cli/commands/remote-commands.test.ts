@@ -376,7 +376,7 @@ describe('records', () => {
     }, argv);
     expect([lost.code, lost.stderr]).toEqual([
       1,
-      expect.stringContaining(`hint: \`${list}\` shows what there is`),
+      expect.stringContaining(`hint: \`${list}\` lists what exists`),
     ]);
   });
 

@@ -69,7 +69,7 @@ describe('Schedules on the command line', () => {
       const last_slot = Date.parse(first ?? '');
       await gateway.gateway!.repository.note(target, async () => ({ state: { last_slot } }));
       const said = await doctor();
-      expect(said).toMatch(/^warn schedule hasty: silent until \S+: .*lies in the future/m);
+      expect(said).toMatch(/^warn schedule hasty: silent until \S+: .*is in the future/m);
       expect(said).toContain(`silent until ${second}`);
       expect((await run(['deployments', 'delete', id])).code).toBe(0);
     },

@@ -106,8 +106,8 @@ describe('converge', () => {
     await server.create('model', { name: 'a/c', labels: { 'gateway/namespace': 'team' } });
     const { problems } = await run(server, FILE);
     expect(problems).toEqual([
-      'warning 6 provider spare: exists already and belongs to the API; left as it is',
-      'warning 9 model a/c: exists already and belongs to namespace team; left as it is',
+      'warning 6 provider spare: exists already and belongs to the API; left unchanged',
+      'warning 9 model a/c: exists already and belongs to namespace team; left unchanged',
     ]);
     expect((await server.list('provider'))[0]).toMatchObject({ enabled: false, version: 1 });
     expect(server.writes).toContain('create model a/b');
@@ -128,7 +128,7 @@ describe('converge', () => {
     await run(server, FILE);
     const { problems } = await run(server, FILE, { ...ENV, CLIENT_KEY: 'sk-canary-other-client' });
     expect(problems).toEqual([
-      'warning 10 key default/client: has another value by now; the stored one stays',
+      'warning 10 key default/client: has another value now; the stored one is kept',
     ]);
     expect(server.writes).toEqual([]);
   });

@@ -171,7 +171,7 @@ describe('a Schedule whose Agent changes', () => {
       },
     };
     const { report } = await run(KIND);
-    expect(report.failed).toMatchObject([{ reason: expect.stringMatching(/somebody else/) }]);
+    expect(report.failed).toMatchObject([{ reason: expect.stringMatching(/concurrently/) }]);
     expect(await schedule()).toMatchObject({
       agent_version: 1,
       description: 'by hand',

@@ -185,7 +185,7 @@ describe('resolveServerConfig', () => {
     expect(diagnostics.map(({ file, path, message }) => `${file}: ${path}: ${message}`)).toEqual([
       expect.stringMatching(/^GATEWAY_LEDGER: server\.ledger: expected one of /),
       'GATEWAY_PORT: server.listen.port: expected number, received string',
-      'flag limits.body: server.limits.body: expected a size as 32MiB or a number of bytes',
+      'flag limits.body: server.limits.body: expected a size such as 32MiB or a number of bytes',
     ]);
   });
 

@@ -55,7 +55,7 @@ describe('what is not there', () => {
       const kind = words[0] ?? '';
       const list = `${kind === 'deployments' ? 'schedules' : kind} list`;
       const shows = COMMANDS.some((command) => command.name === `${kind} list`)
-        ? `\nhint: \`gateway ${list}\` shows what there is`
+        ? `\nhint: \`gateway ${list}\` lists what exists`
         : '';
       const [refused, ignored] = await Promise.all([
         inProcess(...words, 'nope', '--yes'),
@@ -86,7 +86,7 @@ describe('what is not there', () => {
     const refused = await cli(...argv);
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      `error: there is no ${word} "nope"\nhint: \`gateway ${kind} list\` shows what there is`,
+      `error: there is no ${word} "nope"\nhint: \`gateway ${kind} list\` lists what exists`,
     ]);
   });
 
@@ -94,7 +94,7 @@ describe('what is not there', () => {
     const refused = await cli('keys', 'create', 'k', '--organization', 'nope');
     expect([refused.code, refused.stderr]).toEqual([
       1,
-      expect.stringMatching(/no organization `nope`.*\nhint: `gateway organizations list` shows/),
+      expect.stringMatching(/no organization `nope`.*\nhint: `gateway organizations list` lists/),
     ]);
   });
 
@@ -102,7 +102,7 @@ describe('what is not there', () => {
     const refused = await cli('invoke', 'nope', 'hello');
     expect(refused.stderr).toBe(
       'error: the organization of the key has no Service "nope"\n' +
-        'hint: `gateway services list` shows what there is, `gateway whoami` whose the key is',
+        'hint: `gateway services list` lists what exists, `gateway whoami` shows the key in use',
     );
     const byId = await cli('invoke', 'ep_nope', 'hello');
     expect([byId.code, byId.stderr]).toEqual([1, expect.stringContaining('Service not found')]);

@@ -90,7 +90,7 @@ describe('gateway wait', () => {
     const ofSchedule = await cli('wait', 'drun_nope');
     expect([ofSchedule.code, ofSchedule.stderr]).toEqual([
       1,
-      'error: there is no run "drun_nope"\nhint: `gateway runs list` shows what there is',
+      'error: there is no run "drun_nope"\nhint: `gateway runs list` lists what exists',
     ]);
   });
 

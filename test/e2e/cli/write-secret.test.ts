@@ -42,8 +42,8 @@ describe('--write-secret', () => {
   it.each([
     ['key/ci#value', '`gateway keys rotate ci` gives it a new one'],
     ['key/default/ci#value', 'gateway keys rotate ci'],
-    ['provider/echo#base_url', 'there are provider/echo#api_key, key/default/ci#value'],
-    ['provider/nope#api_key', 'there are provider/echo#api_key'],
+    ['provider/echo#base_url', 'known: provider/echo#api_key, key/default/ci#value'],
+    ['provider/nope#api_key', 'known: provider/echo#api_key'],
   ])(
     verifies('cli.apply.write-secret.unwritable', 'refuses %s, tells the way, and writes nothing'),
     async (named, way) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ChangeLog, KEPT_CHANGES, readChanges } from '../../../src/resources/changes/change-log.ts';
 import type { LogPosition } from '../../../src/resources/changes/change-log.ts';
 import { EPOCH_KEY, resourceKey } from '../../../src/resources/store/storage-keys.ts';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import { StoreError } from '../../../src/store/store.ts';
 import type { Op, Store } from '../../../src/store/store.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';

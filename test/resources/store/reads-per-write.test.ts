@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import type { Key, ListOptions, Store } from '../../../src/store/store.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { makeResources } from '../make-resources.ts';

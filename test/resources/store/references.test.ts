@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Op } from '../../../src/store/store.ts';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { makeResources } from '../make-resources.ts';
 import type { Resources } from '../make-resources.ts';

@@ -4,7 +4,7 @@ import { createJobs } from '../../../src/jobs/create-jobs.ts';
 import { createHarnessRunner } from '../../../src/runtime/harness/create-harness-runner.ts';
 import { createReaper } from '../../../src/runtime/reaper/create-reaper.ts';
 import { createSessions } from '../../../src/sessions/create-sessions.ts';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import { fakeAgent } from '../fake-agent.ts';
 import { harnessOptions, quietLog as log } from './harness-options.ts';
 

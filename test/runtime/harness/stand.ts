@@ -12,7 +12,7 @@ import { createSessions } from '../../../src/sessions/create-sessions.ts';
 import type { ResolvedAgent } from '../../../src/sessions/resolved-agent.ts';
 import type { SessionEvent } from '../../../src/sessions/log/session-event.ts';
 import type { Session } from '../../../src/sessions/session.ts';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { eventually } from '../../support/gateway.ts';
 import { fakeAgent } from '../fake-agent.ts';

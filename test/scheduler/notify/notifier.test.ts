@@ -10,7 +10,7 @@ import type { MessageSender } from '../../../src/scheduler/notify/send-message.t
 import { runKey } from '../../../src/scheduler/run-row.ts';
 import type { RunRow } from '../../../src/scheduler/run-row.ts';
 import { createRunStore } from '../../../src/scheduler/runs.ts';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { startChatReceiver } from './chat-receiver.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { countStoreWork } from '../../../src/server/compose/count-store-work.ts';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 
 it('counts what the store was asked for and has not done, whatever comes of it', async () => {

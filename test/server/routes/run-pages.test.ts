@@ -6,7 +6,7 @@ import type { RunRow } from '../../../src/scheduler/run-row.ts';
 import { createRunStore } from '../../../src/scheduler/runs.ts';
 import type { RunStore } from '../../../src/scheduler/runs.ts';
 import { runsPage } from '../../../src/server/routes/run-pages.ts';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 

@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/core/time/clock.ts';
 import type { EventDelta, PlacedEvent } from '../../../src/sessions/log/session-event.ts';
 import type { TurnLog, TurnRunner } from '../../../src/sessions/sessions.ts';
 import { createFrames } from '../../../src/sessions/log/stream-events.ts';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';

@@ -5,7 +5,7 @@ import type { TurnRunner } from '../../../src/sessions/sessions.ts';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { eventually } from '../../support/gateway.ts';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import {
   createRig,
   echoRunner,

@@ -1,4 +1,4 @@
-import { openJournalStore } from '../../../src/store/backends/journal.ts';
+import { openJournalStore } from '../../../src/store/backends/journal/open-journal-store.ts';
 import { storeConformance, type StoreSite } from '../../conformance/store.ts';
 import { createBlobMap } from '../support/blob-map.ts';
 

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHostLiveness } from '../../../src/core/liveness.ts';
-import { openJournalStore } from '../../../src/store/backends/journal.ts';
-import { createBlobs } from '../../../src/store/journal/blobs.ts';
-import { acquireLease } from '../../../src/store/journal/lease.ts';
+import { openJournalStore } from '../../../src/store/backends/journal/open-journal-store.ts';
+import { createBlobs } from '../../../src/store/backends/journal/blobs.ts';
+import { acquireLease } from '../../../src/store/backends/journal/lease.ts';
 import type { Op, Store } from '../../../src/store/store.ts';
 import { until } from '../../conformance/store.ts';
 import { verifies } from '../../requirements.ts';

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from '../../../src/core/time/clock.ts';
-import { backUp } from '../../../src/store/backup/back-up.ts';
-import { restore } from '../../../src/store/backup/restore.ts';
+import { backUp } from '../../../src/store/backends/lmdb/backup/back-up.ts';
+import { restore } from '../../../src/store/backends/lmdb/backup/restore.ts';
 import { migrateStore } from '../../../src/store/raw/migrate-store.ts';
 import { StoreError } from '../../../src/store/store.ts';
 

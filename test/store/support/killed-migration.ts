@@ -1,5 +1,5 @@
 import { open } from 'lmdb';
-import { migrate, type MetaTable } from '../../../src/store/lmdb/migrations.ts';
+import { migrate, type MetaTable } from '../../../src/store/backends/lmdb/migrations.ts';
 
 /** `node killed-migration.ts <path>` dies when the steps are taken and nothing is committed. */
 const [path = ''] = process.argv.slice(2);

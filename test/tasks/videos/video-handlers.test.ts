@@ -5,9 +5,9 @@ import { ActiveExchanges } from '../../../src/inference/active-exchanges.ts';
 import type { HttpExchange } from '../../../src/surfaces/http-exchange.ts';
 import { listContentTasks } from '../../../src/tasks/videos/video-lists.ts';
 import { VideoContent } from '../../../src/tasks/videos/video-content.ts';
-import type { VideoDesk } from '../../../src/tasks/videos/video-desk.ts';
 import { createVideoHandlers } from '../../../src/tasks/videos/video-handlers.ts';
-import type { VideoRecord } from '../../../src/tasks/videos/video-records.ts';
+import type { VideoRecord } from '../../../src/tasks/videos/video-record.ts';
+import type { VideoService } from '../../../src/tasks/videos/video-task.ts';
 import { fakeRoute } from '../../support/catalog.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { principal } from '../../usage/usage-fixtures.ts';
@@ -17,13 +17,15 @@ const responseOf = (closed: boolean): ServerResponse =>
 
 it('gives the place of a request back when its client left while its key was looked up', async () => {
   let inFlight = 0;
-  const { list } = createVideoHandlers({ list: async () => [] } as unknown as VideoDesk, {
-    inference: { clock: createFakeClock(), active: new ActiveExchanges() } as never,
-    catalog: () => ({ fingerprint: '', models: new Map(), apis: new Map() }),
-    lookup: () => ({ ...principal(), concurrencyCap: 1 }),
-    rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
-    concurrency: { enter: () => (inFlight++, () => void inFlight--) },
-  });
+  const { list } = createVideoHandlers(
+    { rows: { list: async () => [] } } as unknown as VideoService,
+    {
+      inference: { clock: createFakeClock(), active: new ActiveExchanges() } as never,
+      lookup: () => ({ ...principal(), concurrencyCap: 1 }),
+      rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
+      concurrency: { enter: () => (inFlight++, () => void inFlight--) },
+    },
+  );
   for (const closed of [true, false]) {
     const response = responseOf(closed);
     const request = { headers: { authorization: 'Bearer sk-1' } };
@@ -69,19 +71,18 @@ it('lists one page of the tasks that match and counts all of them', async () => 
     askedSeconds: null,
     video: { state: 'queued', seconds: null },
   })) as unknown as VideoRecord[];
-  const desk = {
-    find: () => Promise.reject(new Error('not asked')),
+  const rows = {
     async list(_organization: string, { after, limit }: { after?: string; limit: number }) {
       const from = after === undefined ? 0 : records.findIndex(({ id }) => id === after) + 1;
       return records.slice(from, from + limit);
     },
-  } as unknown as VideoDesk;
+  } as unknown as VideoService['rows'];
   const query = new URLSearchParams({
     page_num: '3',
     page_size: '100',
     'filter.model': 'v/film',
   });
-  const { items, total } = (await listContentTasks(desk, 'org_1', { query, origin: '' })) as {
+  const { items, total } = (await listContentTasks(rows, 'org_1', { query, origin: '' })) as {
     items: { id: string }[];
     total: number;
   };

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { createLedger } from '../../../src/usage/ledger/ledger-store.ts';
 import type { Ledger, LedgerEntry } from '../../../src/usage/ledger/ledger.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import { StoreError } from '../../../src/store/store.ts';
 import { createLedger } from '../../../src/usage/ledger/ledger-store.ts';
 import type { LedgerOptions } from '../../../src/usage/ledger/ledger-store.ts';

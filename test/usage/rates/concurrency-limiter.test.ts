@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import { createConcurrencyLimiter } from '../../../src/usage/rates/concurrency-limiter.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
 import { all, codeOf, createFaultyStore, principal, turns, nth } from '../usage-fixtures.ts';

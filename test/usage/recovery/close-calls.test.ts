@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromNanos } from '../../../src/core/money.ts';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import { createCharges } from '../../../src/usage/spend/create-charges.ts';
 import { createLedger } from '../../../src/usage/ledger/ledger-store.ts';
 import type { RequestStart } from '../../../src/usage/ledger/ledger.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import { createLedger } from '../../../src/usage/ledger/ledger-store.ts';
 import { readSpend } from '../../../src/usage/spend/read-spend.ts';
 import { recoverOpen } from '../../../src/usage/recovery/recover-open.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import { leaseKey } from '../../../src/usage/ledger/ledger-keys.ts';
 import { createLedger } from '../../../src/usage/ledger/ledger-store.ts';
 import type { RequestOutcome, RequestStart } from '../../../src/usage/ledger/ledger.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NO_USAGE } from '../../../src/core/usage.ts';
-import { openMemoryStore } from '../../../src/store/backends/memory.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
 import type { Charge } from '../../../src/usage/spend/charges.ts';
 import { createCharges } from '../../../src/usage/spend/create-charges.ts';
 import { createLedger } from '../../../src/usage/ledger/ledger-store.ts';

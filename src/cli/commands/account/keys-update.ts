@@ -32,7 +32,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   }
   const body = toChange(key, flags, given);
   if (Object.keys(body).length === 0) {
-    throw usageError('nothing is to be changed', 'gateway keys update --help shows what can be');
+    throw usageError('nothing to change', 'gateway keys update --help lists the flags');
   }
   refuseOwned(key, { called, force: flags.on('force') });
   const change = { ...body, expected_version: key.version };
@@ -59,7 +59,7 @@ function toChange(
     else if (window !== undefined) spending.delete(window);
   }
   const both = Object.keys(given).find((field) => field in none);
-  if (both !== undefined) throw usageError(`${both} is both given and cleared`);
+  if (both !== undefined) throw usageError(`${both} is both set and cleared`);
   for (const [window, amount] of Object.entries(limits ?? {})) spending.set(window, amount);
   const changesSpending = limits !== undefined || cleared.some((flag) => windowOf(flag));
   return {

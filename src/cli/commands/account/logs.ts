@@ -15,7 +15,8 @@ const FOLLOW_MS = 1_000;
 export const run: CommandRun = async (input) => {
   const id = input.args['request'];
   const follows = input.flags.on('follow');
-  if (id !== undefined && follows) throw usageError('--follow goes without the id of a request');
+  if (id !== undefined && follows)
+    throw usageError('--follow cannot be combined with a request id');
   if (id !== undefined) return showRequest(input, id);
   return follows ? followRequests(input) : listRequests(input);
 };
@@ -70,12 +71,12 @@ async function filters(
 async function followRequests({ flags, context }: CommandInput): Promise<CommandResult> {
   const { output, signal, clock } = context;
   const { from, to } = readRange(flags, clock.now());
-  if (to !== undefined) throw usageError('--follow goes without --to');
+  if (to !== undefined) throw usageError('--follow cannot be combined with --to');
   const client = await context.connect();
   const records = client.requests.watch(await filters(client, flags, signal), {
     from,
     intervalMs: FOLLOW_MS,
-    onTrouble: (error) => output.note(`${error.message}; asking again`),
+    onTrouble: (error) => output.note(`${error.message}; retrying`),
     signal,
   });
   return showEvents(ended(records, flags.text('status')), {

@@ -19,7 +19,7 @@ export const run: CommandRun = async ({ flags, context }) => {
     toId(from, { kind: 'organizations', given: flags.text('organization'), signal });
   const isOwn = flags.on('own');
   if (isOwn && flags.text('organization') !== undefined)
-    throw usageError('--own and --organization exclude each other');
+    throw usageError('--own and --organization cannot be combined');
   const query = { groupBy, ...range };
   const rows = isOwn
     ? await client.account.usage(query, signal)

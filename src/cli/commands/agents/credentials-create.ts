@@ -45,10 +45,7 @@ function required(flags: Flags, name: string): string {
   );
 }
 
-/**
- * Explains the use of a key whose name is neither that of a header nor that of a variable, which
- * few expect.
- */
+/** Warning about a name that is neither that of a header nor that of a variable. */
 function wayOf(secretKey: string): string | undefined {
   if (isHeaderName(secretKey) || isSecretName(secretKey)) return undefined;
   return `servers over HTTP get ${secretKey} as a bearer token; no process gets it, for its name is not one such as ACME_TOKEN or ACME_API_KEY`;

@@ -10,7 +10,7 @@ import { skipMissing } from '../../resources/not-found.ts';
 export const run: CommandRun = (input) => {
   const { flags, args } = input;
   if (flags.text('out') !== undefined) return unpack(input, flags.text('out') ?? '');
-  if (flags.text('at') !== undefined) throw usageError('--at goes with --out');
+  if (flags.text('at') !== undefined) throw usageError('--at needs --out');
   const sought = { kind: 'skills', named: args['id'] ?? '' } as const;
   return getResource(input, sought, (client, signal) => findResource(client, sought, signal));
 };

@@ -90,8 +90,8 @@ function rethrowStale(isSaved: boolean): (thrown: unknown) => never {
       code: 'stale_plan',
       message: thrown.message,
       hint: isSaved
-        ? 'somebody changed it since; make a new plan with `gateway plan --out`'
-        : 'somebody changed it meanwhile; run the command again',
+        ? 'it was changed since; make a new plan with `gateway plan --out`'
+        : 'it was changed concurrently; run the command again',
       exit: 'conflict',
       cause: thrown,
     });
@@ -112,7 +112,7 @@ async function planOf(
   }
   if (['prune', 'adopt'].some((name) => flags.on(name)) || flags.list('write-secret').length > 0) {
     throw usageError(
-      'a saved plan has decided what is changed',
+      'these flags do not apply to a saved plan',
       'give --prune, --adopt and --write-secret to `gateway plan --out`',
     );
   }
@@ -145,7 +145,7 @@ function waitProgress({ io, output }: CommandContext): WaitOptions['onWaiting'] 
     );
 }
 
-/** Waits for the applied objects. They are reported whatever comes of the wait. */
+/** Adds the outcome of the wait; the report of the apply is shown whatever it is. */
 async function waited(result: CommandResult, options: WaitOptions): Promise<CommandResult> {
   try {
     const missing = await waitUntilServed(options);
@@ -176,7 +176,7 @@ function requirePruneCount(
     isWrong
       ? `--confirm-prune ${given}: ${summary.remove} objects would be removed`
       : names.length > 0
-        ? `${summary.remove} objects would be removed, ${names.length} of them for ever: ${shown.join(', ')}`
+        ? `${summary.remove} objects would be removed, ${names.length} of them permanently: ${shown.join(', ')}`
         : `${summary.remove} objects would be removed`,
     `look at \`gateway plan --prune\`, then add --confirm-prune ${summary.remove}`,
   );
@@ -190,8 +190,8 @@ function requireReplace({ actions }: Plan, isAllowed: boolean): void {
     ({ kind, identity, forcedBy = [] }) => `${kind} ${identity} (${forcedBy.join(', ')})`,
   );
   throw usageError(
-    `would be deleted and made anew, with another id: ${names.join('; ')}`,
-    'add --allow-replace when nothing needs the old id',
+    `would be deleted and recreated, with a new id: ${names.join('; ')}`,
+    'add --allow-replace if nothing depends on the old id',
   );
 }
 
@@ -202,7 +202,9 @@ function issuedLines({ issued }: ApplyReport, { io, format, output }: CommandCon
     return issued.map(({ identity, value }) => `key ${identity}, shown once: ${value}`);
   }
   const names = issued.map(({ identity }) => identity).join(', ');
-  output.warn(`new keys whose values only -o json or a terminal shows, once: ${names}`);
+  output.warn(
+    `new keys, whose values are shown once, only with -o json or on a terminal: ${names}`,
+  );
   return [];
 }
 
@@ -214,7 +216,7 @@ function withRecord(result: CommandResult, { unrecorded }: ApplyReport): Command
     failure: {
       code: 'not_recorded',
       message: `applied, but the inventory of the namespace could not be written: ${unrecorded}`,
-      hint: 'run the same command again; until then a deletion by hand is not noticed',
+      hint: 'run the same command again; until then manual deletions are not detected',
       exitCode: EXIT.partial.code,
     },
   };
@@ -233,7 +235,7 @@ function reportResult(report: ApplyReport, context: CommandContext): CommandResu
     failure: {
       code: applied.length > 0 ? 'partly_applied' : 'not_applied',
       message: `${missing} of ${missing + applied.length} changes were not applied`,
-      hint: 'once the cause is gone, the same command completes the rest',
+      hint: 'fix the cause and run the same command again to complete the rest',
       exitCode: exit.code,
     },
   };

@@ -84,7 +84,7 @@ function refuseProtected(
   throw new CliError({
     code: 'protected',
     message: `protected, so nothing was removed: ${names.join(', ')}`,
-    hint: 'leave them out with --exclude, or take `lifecycle: {protected: true}` away and apply first',
+    hint: 'leave them out with --exclude, or remove `lifecycle: {protected: true}` and apply first',
     exit: 'conflict',
   });
 }

@@ -45,7 +45,7 @@ function renderObject(object: DriftedObject, style: Style): string[] {
   const { kind, identity, id, what, changes } = object;
   const title = oneLine(`${kind} ${identity}`);
   if (what === 'deleted') {
-    return [style.red(`- ${title}  (deleted on the server, was ${id}; an apply makes it anew)`)];
+    return [style.red(`- ${title}  (deleted on the server, was ${id}; an apply recreates it)`)];
   }
   if (what === 'added') {
     return [style.green(`+ ${title}  (made by hand as ${id}; declare and adopt it, or delete it)`)];

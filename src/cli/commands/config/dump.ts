@@ -59,7 +59,7 @@ function chosenKinds(flags: Flags): ReadonlySet<KindName> | undefined {
   const kinds = words.length === 0 ? undefined : readKinds(words);
   if (words.length === 0 || kinds !== undefined) return kinds;
   const known = CONFIG_KINDS.map(({ kind }) => kind).join(', ');
-  throw usageError(`--kind ${words.join(',')}: not all of them are kinds`, `there are ${known}`);
+  throw usageError(`--kind ${words.join(',')}: unknown kind`, `known: ${known}`);
 }
 
 /** Files have one namespace each, so those of all need a directory for each. */

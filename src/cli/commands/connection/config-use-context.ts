@@ -9,8 +9,10 @@ export const run: CommandRun = async ({ args, context }) => {
   await writeContexts(io.env, { ...contexts, current });
   const [byContext, byServer] = [globals.origin('context'), globals.origin('server')];
   if (byContext !== undefined && globals.text('context') !== name)
-    output.warn(`${byContext.text} names the context ${globals.text('context')}, which wins`);
+    output.warn(
+      `${byContext.text} names the context ${globals.text('context')}, which takes precedence`,
+    );
   else if (byServer !== undefined && byServer.layer !== 'system')
-    output.warn(`${byServer.text} names a server, which wins`);
-  return { data: { context: name }, text: `commands use ${name} now` };
+    output.warn(`${byServer.text} names a server, which takes precedence`);
+  return { data: { context: name }, text: `commands now use ${name}` };
 };

@@ -10,7 +10,7 @@ interface Row {
   origin: string;
 }
 
-/** Settings that are reported by their effect: the server and the key in use. */
+/** Settings shown by their outcome: the server and the key in use. */
 const FOUND = new Set(['server', 'context', 'api-key-file']);
 
 export const run: CommandRun = async ({ flags, context }) => {

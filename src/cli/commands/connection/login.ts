@@ -17,7 +17,7 @@ export const run: CommandRun = async (input) => {
   const server = await serverOf(input);
   const name = contextName(context.globals.text('context'), server);
   if (new URL(server).protocol === 'http:' && !isLoopback(server))
-    context.output.warn(`${server} is not encrypted: others on the way can read the key`);
+    context.output.warn(`${server} is not encrypted: others on the network can read the key`);
   const apiKey = await readKey(server, context);
   const client = await context.connectTo({ server, apiKey });
   const key = await readOwnKey(client, context.signal);
@@ -67,7 +67,7 @@ function checked(value: string, from: string): string {
   if (/^[\x21-\x7e]{1,512}$/.test(value)) return value;
   throw new CliError({
     code: 'no_api_key',
-    message: value === '' ? `${from} holds no API key` : `${from} is not one API key`,
+    message: value === '' ? `${from} contains no API key` : `${from} is not a single API key`,
     hint: 'gateway login URL --api-key-file FILE, or pipe the key in',
     exit: 'auth',
   });

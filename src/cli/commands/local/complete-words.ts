@@ -1,9 +1,11 @@
 import { allCommands } from '../../all-commands.ts';
 import type { CommandResult, CommandRun, CommandSpec } from '../../command.ts';
 import { completeWords } from '../../grammar/complete.ts';
+import { withFlagsFor } from '../../grammar/load-flags.ts';
 
 export const run: CommandRun = async ({ rest, context }) => {
-  const found = completeWords(await allCommands(context.io.env), rest);
+  const commands = await withFlagsFor(await allCommands(context.io.env), rest);
+  const found = completeWords(commands, rest);
   const { completeNames } = await import('../../grammar/complete-names.ts');
   const names = await completeNames(found, rest.at(-1) ?? '', context);
   const candidates = [...found.words, ...names];

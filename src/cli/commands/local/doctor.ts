@@ -60,7 +60,7 @@ async function checkConfig({
         name,
         state: 'bad',
         message,
-        hint: 'mend it where the lines say; without a file, `gateway init` writes a first one',
+        hint: 'fix it at the lines above; without a file, `gateway init` writes one',
       },
     };
   }
@@ -100,8 +100,7 @@ function connectionsOf({ objects }: GatewayConfig['desired']): number[] {
 }
 
 /**
- * Returns the limit of the gateway that runs, where the system tells; else of one that is started
- * from here.
+ * File limit of the gateway that runs, where the system tells it; else of one started from here.
  */
 async function fileLimitOf(dataDir: string): Promise<number | undefined> {
   const gateway = await runningGateway(dataDir);

@@ -1,9 +1,11 @@
 import { allCommands } from '../../all-commands.ts';
 import { findCommand, type CommandRun, type LightAnswer } from '../../command.ts';
+import { withFlagsFor } from '../../grammar/load-flags.ts';
 import { renderHelp } from '../../grammar/help.ts';
 
 export const run: CommandRun = async ({ rest, context }) => {
-  const found = answer(rest, await allCommands(context.io.env));
+  const commands = await withFlagsFor(await allCommands(context.io.env), rest);
+  const found = answer(rest, commands);
   if (found !== undefined) return found;
   const { helpTopic } = await import('../../grammar/help-topics.ts');
   return helpTopic(rest.join(' '));

@@ -14,7 +14,7 @@ export const run: CommandRun = async (input) => {
   const template = templateOf(input);
   const foundEnvKeys = template === 'env' ? findVendorKeys(env, [...PROVIDERS.values()]) : [];
   if (template === 'env' && foundEnvKeys.length === 0) {
-    context.output.warn('no API key of a known vendor is in the environment');
+    context.output.warn('found no API key of a known vendor in the environment');
   }
   const directory = resolve(cwd, args['dir'] ?? '.');
   const files = await renderInit({ template, foundEnvKeys });

@@ -18,7 +18,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   if (given === undefined)
     throw usageError('--input is missing', 'gateway run MODEL --input \'{"prompt": "a fox"}\'');
   if (flags.on('async') && flags.on('wait'))
-    throw usageError('--async and --wait exclude each other');
+    throw usageError('--async and --wait cannot be combined');
   const input = await readJsonValue(given, 'input', context);
   const isAsync = flags.on('async');
   const client = await context.connect();
@@ -37,12 +37,12 @@ export const run: CommandRun = async ({ args, flags, context }) => {
     return shown(await client.runs.ended(made, { timeoutMs: left, signal }));
   } catch (thrown) {
     if (!(thrown instanceof ClientError) || thrown.code !== 'timeout') throw thrown;
-    const hint = `the run goes on: gateway api GET /v1/run/${made.id}`;
+    const hint = `the run continues: gateway api GET /v1/run/${made.id}`;
     return { ...shown(made), failure: { ...toFailure(thrown), hint } };
   }
 };
 
-/** Shows the output of a run to people; without one its fields, by which it can be looked for. */
+/** Output of a run for people; for one that goes on, the command that looks it up. */
 function shown(made: RunView): CommandResult {
   const failure = made.error === null ? undefined : failureOf(made, made.error);
   const { output, ...fields } = made;

@@ -10,10 +10,10 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   if (fault !== undefined)
     throw usageError(
       `not a cron expression: ${fault}`,
-      "five fields in one pair of quotes, as '0 7 * * 1-5'",
+      "quote five fields as one argument, such as '0 7 * * 1-5'",
     );
   if (!isTimeZone(timezone))
-    throw usageError(`not a time zone: ${timezone}`, 'an IANA name, as Europe/Berlin');
+    throw usageError(`not a time zone: ${timezone}`, 'use an IANA name such as Europe/Berlin');
   const from = readTime(flags, 'from');
   const after = from === undefined ? context.clock.now() : Date.parse(from);
   const instants = upcomingInstants({ expression, timezone }, after, flags.number('count') ?? 5);

@@ -9,6 +9,6 @@ export const run: CommandRun = async ({ args, context }) => {
   await client.deployments.testNotification(id, signal);
   return {
     data: { id, delivered: true },
-    text: `the chat of Schedule ${oneLine(name)} (${id}) took the test message`,
+    text: `the chat of Schedule ${oneLine(name)} (${id}) accepted the test message`,
   };
 };

@@ -14,7 +14,7 @@ export const run: CommandRun = async ({ flags, context }) => {
     filters: await runFilters(client, flags, signal),
     from: readBeginning(flags, context.clock.now()),
     intervalMs: flags.number('interval') ?? 2_000,
-    onTrouble: (error: Error) => output.note(`${error.message}; asking again`),
+    onTrouble: (error: Error) => output.note(`${error.message}; retrying`),
     signal,
   };
   const runs = wantedRuns(client, options, flags.list('status'));

@@ -38,7 +38,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
     made = await client.deploymentRuns.decided(made, { timeoutMs: left, signal });
   } catch (thrown) {
     if (!(thrown instanceof ClientError) || thrown.code !== 'timeout') throw thrown;
-    const hint = `the run goes on: gateway runs get ${made.id}`;
+    const hint = `the run continues: gateway runs get ${made.id}`;
     return { ...shown(made), failure: { ...toFailure(thrown), hint } };
   }
   if (made.error !== null) return { ...shown(made), failure: failureOf(made) };

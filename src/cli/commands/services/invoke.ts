@@ -11,7 +11,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   const { output, signal } = context;
   const given = flags.text('input');
   if (given !== undefined && args['input'] !== undefined)
-    throw usageError('the message is given twice', 'as the argument or with --input');
+    throw usageError('the message is given twice', 'give it as the argument or with --input');
   const message = given ?? args['input'];
   const input = await readPrompt(message, context, 'gateway invoke <service> "…"');
   const client = await context.connect();
@@ -31,7 +31,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
   });
 };
 
-/** Returns the text that the event adds to the agent's answer. */
+/** Text that the event adds to the agent's words. */
 function textOf(event: TurnEvent, shown: ShownText): string {
   if (event['type'] === 'event_delta') {
     const { event_id: id, delta } = event;

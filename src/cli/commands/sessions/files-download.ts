@@ -22,7 +22,7 @@ export const run: CommandRun = async ({ args, flags, context }) => {
 function plainName(name: string): string {
   const plain = basename(name.replaceAll('\\', '/'));
   if (plain === '' || plain === '.' || plain === '..' || plain.includes('\0'))
-    throw usageError('the name of the file is no name here', 'give one with --out');
+    throw usageError('the name of the file is not valid here', 'give one with --out');
   return plain;
 }
 
@@ -41,7 +41,7 @@ async function write(
     if (isOurs) await rm(path, { force: true });
     const { code } = thrown as NodeJS.ErrnoException;
     if (code === 'EEXIST')
-      throw Object.assign(usageError(`${path} is there already`, 'add --force'), { cause: thrown });
+      throw Object.assign(usageError(`${path} already exists`, 'add --force'), { cause: thrown });
     throw thrown;
   }
 }

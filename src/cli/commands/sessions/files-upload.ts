@@ -5,7 +5,7 @@ import { basename, extname, resolve } from 'node:path';
 import { usageError } from '../../cli-error.ts';
 import type { CommandRun } from '../../command.ts';
 
-/** Types of the files that people upload most; the gateway looks at the bytes of anything else. */
+/** Types that people upload most; the gateway looks at the bytes of anything else. */
 const TYPES: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   gif: 'image/gif',

@@ -9,7 +9,7 @@ export const run: CommandRun = ({ args, flags, context }) =>
     const { output, signal } = context;
     const follow = !flags.on('no-follow');
     const untilRest = flags.on('until-done');
-    if (untilRest && !follow) throw usageError('--no-follow and --until-done exclude each other');
+    if (untilRest && !follow) throw usageError('--no-follow and --until-done cannot be combined');
     const client = await context.connect();
     const id = args['id'] ?? '';
     await lookUp({ kind: 'sessions', named: id }, () => client.sessions.get(id, signal));

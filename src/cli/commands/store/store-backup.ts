@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { ServerConfig } from '../../../config/schema/server-config.ts';
-import { backUp } from '../../../store/backup/back-up.ts';
+import { backUp } from '../../../store/backends/lmdb/backup/back-up.ts';
+import { EMBEDDED } from '../../../store/backends/registry.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
 import { CliError } from '../../cli-error.ts';
 import { mediaFolder, storeWork, toMiB, withServer } from '../../local/store-work.ts';
@@ -14,7 +15,9 @@ async function backUpServer(server: ServerConfig, input: CommandInput): Promise<
   const to = resolve(context.io.cwd, args['dir'] ?? '');
   const media = mediaFolder(server);
   if (media === undefined) {
-    context.output.warn(`media lie in ${server.media.store.driver} and are not in the backup`);
+    context.output.warn(
+      `media are stored in ${server.media.store.driver} and are not part of the backup`,
+    );
   }
   const { clock } = context;
   const store = server.store.path;
@@ -38,10 +41,11 @@ async function backUpServer(server: ServerConfig, input: CommandInput): Promise<
 }
 
 function assertEmbedded({ store }: ServerConfig): void {
-  if (store.driver === 'lmdb') return;
+  const [embedded] = EMBEDDED.drivers;
+  if (store.driver === embedded) return;
   throw new CliError({
     code: 'not_embedded',
-    message: `the store is ${store.driver}, and only the embedded one (lmdb) is backed up like this`,
-    hint: 'use the tools of that database, or copy it: `gateway store migrate --from gateway.yaml --to lmdb:PATH`',
+    message: `the store is ${store.driver}; this command backs up only the embedded one (${embedded})`,
+    hint: `use the tools of that database, or copy it: \`gateway store migrate --from gateway.yaml --to ${embedded}:PATH\``,
   });
 }

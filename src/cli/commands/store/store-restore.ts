@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
-import { restore } from '../../../store/backup/restore.ts';
+import { restore } from '../../../store/backends/lmdb/backup/restore.ts';
+import { EMBEDDED } from '../../../store/backends/registry.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
 import { CliError } from '../../cli-error.ts';
 import { mediaFolder, storeWork, withServer } from '../../local/store-work.ts';
@@ -17,14 +18,15 @@ export const run: CommandRun = (input) => {
   }
   return withServer(input, async (server) => {
     const { driver, path: store } = server.store;
-    if (driver === 'lmdb') {
+    const [embedded] = EMBEDDED.drivers;
+    if (driver === embedded) {
       const media = mediaFolder(server) ?? join(server.dataDir, 'media');
       return restoreTo({ store, media }, input);
     }
     throw new CliError({
       code: 'not_embedded',
-      message: `the configured store is ${driver}, and a backup is one of the embedded store (lmdb)`,
-      hint: 'restore it with --to DIR and copy that: `gateway store migrate --from lmdb:DIR/store --to gateway.yaml`',
+      message: `the configured store is ${driver}, but backups are of the embedded store (${embedded})`,
+      hint: `restore it with --to DIR and copy that: \`gateway store migrate --from ${embedded}:DIR/store --to gateway.yaml\``,
     });
   });
 };

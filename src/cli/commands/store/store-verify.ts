@@ -1,11 +1,13 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { damaged } from '../../../store/damage.ts';
-import { MANIFEST } from '../../../store/backup/manifest.ts';
-import { verifyBackup } from '../../../store/backup/verify-backup.ts';
+import { MANIFEST } from '../../../store/backends/lmdb/backup/manifest.ts';
+import { verifyBackup } from '../../../store/backends/lmdb/backup/verify-backup.ts';
 import { openRaw } from '../../../store/raw/open-raw.ts';
 import { verifyApart, type ApartReport } from '../../../store/raw/verify-apart.ts';
 import { verifyStore, type Problem, type Verified } from '../../../store/raw/verify-store.ts';
+import { BACKENDS } from '../../../store/backends/registry.ts';
+import { backendOf, fileOf } from '../../../store/find-backend.ts';
 import type { StoreConfig } from '../../../store/store-config.ts';
 import { CliError } from '../../cli-error.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
@@ -22,7 +24,8 @@ export const run: CommandRun = async (input) => {
   }
   const path = resolve(context.io.cwd, given);
   if (existsSync(join(path, MANIFEST))) return verifyCopy(path, input);
-  if (existsSync(join(path, 'data.mdb'))) return verify({ driver: 'lmdb', path }, path, input);
+  const driver = driverIn(path);
+  if (driver !== undefined) return verify({ driver, path }, path, input);
   if (!/:|\.(ya?ml|json)$/.test(given)) {
     throw new CliError({
       code: 'not_found',
@@ -32,6 +35,15 @@ export const run: CommandRun = async (input) => {
   const { config, shown } = await toStorePlace(given, context.io);
   return verify(config, shown, input);
 };
+
+/** The driver whose file lies in a folder. */
+function driverIn(path: string): string | undefined {
+  const drivers = BACKENDS.flatMap(({ drivers }) => drivers);
+  return drivers.find((driver) => {
+    const file = fileOf(driver);
+    return file !== undefined && existsSync(join(path, file));
+  });
+}
 
 interface Report {
   readonly what: string;
@@ -56,7 +68,7 @@ async function verify(
 
 async function read(config: StoreConfig, input: CommandInput): Promise<ApartReport> {
   const work = storeWork(input);
-  if (config.driver === 'lmdb' && config.path !== undefined) return verifyApart(config.path, work);
+  if (backendOf(config.driver)?.mayEndReader === true) return verifyApart(config, work);
   const raw = await openRaw(config, { clock: input.context.clock, isHeld: false });
   try {
     const { format, meta } = raw;

@@ -1,3 +1,0 @@
-import { setStatus } from '../../resources/set-status.ts';
-
-export const run = setStatus('services', 'disabled');

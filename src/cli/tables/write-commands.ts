@@ -1,0 +1,109 @@
+import type { KindName } from '../../config/objects/kinds.ts';
+import type { ArgSpec, CommandSpec, ExampleSpec, FlagSpec } from '../command.ts';
+import { ID } from './shared-words.ts';
+
+const NAME: ArgSpec = { name: 'name', description: 'Name of the new one; -f may give it, too' };
+
+/** Formats of --output that show the object, or in YAML what would declare it. */
+const FORMATS = ['yaml', 'name', 'jsonpath=EXPR'] as const;
+
+/** Flags that give any field of an object. */
+const FIELDS: readonly FlagSpec[] = [
+  {
+    name: 'file',
+    short: 'f',
+    type: 'string',
+    value: 'FILE',
+    description: 'Fields as YAML or JSON, or - for stdin; flags win over them',
+  },
+  {
+    name: 'set',
+    type: 'string',
+    value: 'PATH=VALUE',
+    repeatable: true,
+    description: 'Any field by its path, such as routes[0].weight=2',
+  },
+];
+
+const LABEL: FlagSpec = {
+  name: 'label',
+  type: 'string',
+  value: 'KEY=VALUE',
+  repeatable: true,
+  description: 'Label to set',
+};
+
+const CHANGES: readonly FlagSpec[] = [
+  ...FIELDS,
+  { ...LABEL, description: 'Label to set; KEY- removes it' },
+  {
+    name: 'clear',
+    type: 'string',
+    value: 'FIELD',
+    repeatable: true,
+    description: 'Field that goes to its default, by its flag or path',
+  },
+  {
+    name: 'force',
+    type: 'boolean',
+    description: 'Change one that a namespace of gateway.yaml owns, too',
+  },
+];
+
+interface Written {
+  readonly kind: KindName;
+  /** Group of its commands. */
+  readonly group: string;
+  /** Name of one of them with its article, `a model`. */
+  readonly one: string;
+  readonly create: readonly ExampleSpec[];
+  readonly update: readonly ExampleSpec[];
+}
+
+/** `create` and `update` of a kind; their flags follow from its declaration. */
+export function writeCommands(written: Written): readonly CommandSpec[] {
+  return [createCommand(written), updateCommand(written)];
+}
+
+export function createCommand({ kind, group, one, create }: Omit<Written, 'update'>): CommandSpec {
+  return {
+    name: `${group} create`,
+    aliases: ['add'],
+    summary: `Create ${one}`,
+    description:
+      'Checks it as `gateway validate` checks a file: each fault is told with its field (exit 3). With -o yaml writes nothing and prints what gateway.yaml would say. One that exists already is refused (exit 5).',
+    examples: create,
+    args: [NAME],
+    flags: [...FIELDS, LABEL],
+    formats: FORMATS,
+    loadFlags: () => loadFlags(kind, 'create'),
+    load: async () => {
+      const { createObject } = await import('../write/create-object.ts');
+      return { run: createObject(kind) };
+    },
+  };
+}
+
+export function updateCommand({ kind, group, one, update }: Omit<Written, 'create'>): CommandSpec {
+  return {
+    name: `${group} update`,
+    summary: `Change ${one}`,
+    description:
+      'What no flag names stays as it is; a list that is given takes the place of the former one. Faults are told as `gateway validate` tells them (exit 3). One that a namespace of gateway.yaml owns is changed with --force alone (exit 5 without), and its next apply may change it back. With -o yaml changes nothing and prints what gateway.yaml would say.',
+    examples: update,
+    args: [ID],
+    flags: CHANGES,
+    formats: FORMATS,
+    loadFlags: () => loadFlags(kind, 'update'),
+    load: async () => {
+      const { updateObject } = await import('../write/update-object.ts');
+      return { run: updateObject(kind) };
+    },
+  };
+}
+
+/** The schemas of the kinds are loaded by the command that is called alone. */
+async function loadFlags(kind: KindName, verb: 'create' | 'update'): Promise<readonly FlagSpec[]> {
+  const { flagsOfKind } = await import('../write/kind-flags.ts');
+  return flagsOfKind(kind, verb).map(({ spec }) => spec);
+}

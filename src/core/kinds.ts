@@ -1,0 +1,188 @@
+/** Plain commands on one object or on all of a kind; every kind has its choice of them. */
+export type PlainVerb =
+  | 'list'
+  | 'get'
+  | 'enable'
+  | 'disable'
+  | 'pause'
+  | 'unpause'
+  | 'archive'
+  | 'revoke'
+  | 'delete';
+
+/** Facts of a kind that need none of its fields, for what must load without them. */
+export interface KindFacts {
+  /** Word for one of them in declarations and references: `service` in `service/helper`. */
+  readonly name: string;
+  /** `type` of its views. */
+  readonly type: string;
+  /** Word for one of them in help and messages. */
+  readonly word: string;
+  /** True when each belongs to one organization, so that several may have one name. */
+  readonly isOwned: boolean;
+  /** True when a configuration declares them. */
+  readonly isDeclared: boolean;
+  /** Field that turns one of them on and off; absent: they cannot be turned off. */
+  readonly switch?: 'enabled' | 'status';
+  /** Commands that the kind has; without `list` the command line does not show the kind. */
+  readonly verbs: readonly PlainVerb[];
+  /** True when arguments and flags of this name take one of them. Default false. */
+  readonly isArgument?: boolean;
+}
+
+/**
+ * Every kind of resource by its collection: its section of `gateway.yaml` and the last segment of its
+ * admin path. In reference order: what an object refers to is of an earlier kind, or of the same.
+ */
+export const KINDS = {
+  organizations: {
+    name: 'organization',
+    type: 'organization',
+    word: 'organization',
+    isOwned: false,
+    isDeclared: true,
+    switch: 'enabled',
+    verbs: ['list', 'get'],
+    isArgument: true,
+  },
+  providers: {
+    name: 'provider',
+    type: 'provider',
+    word: 'provider',
+    isOwned: false,
+    isDeclared: true,
+    switch: 'enabled',
+    verbs: ['list', 'get'],
+  },
+  models: {
+    name: 'model',
+    type: 'model',
+    word: 'model',
+    isOwned: false,
+    isDeclared: true,
+    switch: 'enabled',
+    verbs: ['list', 'get'],
+    isArgument: true,
+  },
+  apis: {
+    name: 'api',
+    type: 'api',
+    word: 'API',
+    isOwned: false,
+    isDeclared: true,
+    switch: 'enabled',
+    verbs: ['list', 'get'],
+  },
+  keys: {
+    name: 'key',
+    type: 'api_key',
+    word: 'key',
+    isOwned: true,
+    isDeclared: true,
+    switch: 'enabled',
+    verbs: ['list', 'get', 'revoke'],
+    isArgument: true,
+  },
+  files: {
+    name: 'file',
+    type: 'file',
+    word: 'file',
+    isOwned: true,
+    isDeclared: false,
+    verbs: ['list', 'get', 'delete'],
+  },
+  skills: {
+    name: 'skill',
+    type: 'skill',
+    word: 'Skill',
+    isOwned: true,
+    isDeclared: true,
+    verbs: ['list', 'get', 'delete'],
+  },
+  agents: {
+    name: 'agent',
+    type: 'agent',
+    word: 'Agent',
+    isOwned: true,
+    isDeclared: true,
+    verbs: ['list', 'get', 'archive'],
+    isArgument: true,
+  },
+  credentials: {
+    name: 'credential',
+    type: 'credential',
+    word: 'credential',
+    isOwned: true,
+    isDeclared: true,
+    switch: 'status',
+    verbs: ['list', 'get', 'disable', 'enable'],
+  },
+  services: {
+    name: 'service',
+    type: 'endpoint',
+    word: 'Service',
+    isOwned: true,
+    isDeclared: true,
+    switch: 'status',
+    verbs: ['list', 'get', 'disable', 'enable', 'delete'],
+    isArgument: true,
+  },
+  deployments: {
+    name: 'deployment',
+    type: 'deployment',
+    word: 'Schedule',
+    isOwned: true,
+    isDeclared: true,
+    verbs: ['list', 'get', 'pause', 'unpause', 'archive', 'delete'],
+    isArgument: true,
+  },
+  inventories: {
+    name: 'inventory',
+    type: 'inventory',
+    word: 'inventory',
+    isOwned: false,
+    isDeclared: false,
+    verbs: [],
+  },
+} as const satisfies Record<string, KindFacts>;
+
+/** A kind by its collection. */
+export type Collection = keyof typeof KINDS;
+
+type Declared = {
+  [C in Collection]: (typeof KINDS)[C]['isDeclared'] extends true ? C : never;
+}[Collection];
+
+/** Kinds that a configuration declares, by the word used for one of them. */
+export type KindName = (typeof KINDS)[Declared]['name'];
+
+/** Kinds that have a command, by their collections. */
+export type KindWith<V extends PlainVerb> = {
+  [C in Collection]: V extends (typeof KINDS)[C]['verbs'][number] ? C : never;
+}[Collection];
+
+const COLLECTIONS = Object.keys(KINDS) as Collection[];
+
+/** Facts of a kind in their common form. */
+export function factsOf(collection: Collection): KindFacts {
+  return KINDS[collection];
+}
+
+/** Collections whose facts pass a test, in reference order. */
+export function kindsWhere(test: (facts: KindFacts) => boolean): readonly Collection[] {
+  return COLLECTIONS.filter((collection) => test(KINDS[collection]));
+}
+
+/** True for a kind that the command line shows. */
+export function isListed({ verbs }: KindFacts): boolean {
+  return verbs.includes('list');
+}
+
+const BY_NAME = new Map(COLLECTIONS.map((collection) => [KINDS[collection].name, collection]));
+
+/** Collection of a kind by the word for one of them. */
+export function collectionOf(name: (typeof KINDS)[Collection]['name']): Collection {
+  const found = BY_NAME.get(name);
+  if (found === undefined) throw new Error(`no kind ${name}`);
+  return found;
+}

@@ -1,0 +1,226 @@
+import type { Clock } from '../core/time/clock.ts';
+import { toDeadline } from '../core/time/deadline.ts';
+import { createSteadyClock, type SteadyClock } from '../core/time/steady-clock.ts';
+import type { Op, Store, Version } from '../store/store.ts';
+import { JobLease, LEASE_MS } from './job-lease.ts';
+import { DueJobs } from './due-jobs.ts';
+import { duePrefix, heldKey, jobKey, toChangeOps } from './job-rows.ts';
+import type { DueJob, JobRow, StoredJob } from './job-rows.ts';
+import type { Job, JobHandler, JobResult } from './jobs.ts';
+import { JobPlaces } from './job-places.ts';
+import { PollLoop } from './poll-loop.ts';
+
+/** Nothing due waits longer than this. */
+const MAX_SLEEP_MS = 60_000;
+/** After jobs that others were about to take. */
+const SLEEP_AGAIN_MS = 1_000;
+const BACKOFF_MS = 1_000;
+const MAX_BACKOFF_MS = 5 * 60_000;
+const MAX_DOUBLINGS = 20;
+
+export interface JobWorkerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly kind: string;
+  readonly handler: JobHandler;
+  /** Gives each go a name that no process ever gives again. */
+  readonly nextOwner: () => string;
+  /** Most jobs at once in this process. */
+  readonly concurrency: number;
+  /** Receives errors of handlers, and of a store that fails (then without a job). */
+  readonly report: (error: unknown, job?: Job) => void;
+}
+
+/** All work of one kind in this process: finds what is due, claims it, and has it done. */
+export class JobWorker {
+  readonly #options: JobWorkerOptions;
+  readonly #running = new Map<string, { controller: AbortController; done: Promise<void> }>();
+  /** Those that run but only wait for somebody. */
+  readonly #paused = new Set<string>();
+  readonly #unwatch: () => void;
+  readonly #loop: PollLoop;
+  readonly #steady: SteadyClock;
+  readonly #due: DueJobs;
+  readonly #places: JobPlaces;
+  /** As of the last look. */
+  #waiting = 0;
+  #isAborting = false;
+
+  constructor(options: JobWorkerOptions) {
+    this.#options = options;
+    this.#steady = createSteadyClock(options.clock);
+    this.#due = new DueJobs({ ...options, steady: this.#steady });
+    this.#places = new JobPlaces(options.concurrency);
+    this.#loop = new PollLoop({
+      clock: options.clock,
+      maxSleepMs: MAX_SLEEP_MS,
+      poll: () => this.#takeDue(),
+      report: (error) => options.report(error),
+    });
+    this.#unwatch = options.store.watch(duePrefix(options.kind), () => this.#loop.wake());
+    this.#loop.wake();
+  }
+
+  /** Takes no more and aborts what only waits for somebody; resolves when all that runs has ended. */
+  async drain(): Promise<void> {
+    const polled = this.#loop.close();
+    this.#unwatch();
+    for (const id of this.#paused) this.#running.get(id)?.controller.abort();
+    await polled;
+    await Promise.all(Array.from(this.#running.values(), ({ done }) => done));
+  }
+
+  /** Takes no more and aborts what runs; resolves when that has ended. */
+  async close(): Promise<void> {
+    const drained = this.drain();
+    for (const { controller } of this.#running.values()) controller.abort();
+    this.#isAborting = true;
+    await drained;
+  }
+
+  /** Jobs that were due and got no place at the last look; of many, those that it saw. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  #pause(id: string, isPaused: boolean): void {
+    if (isPaused && this.#loop.isClosed) this.#running.get(id)?.controller.abort();
+    if (isPaused && this.#running.has(id)) this.#paused.add(id);
+    else this.#paused.delete(id);
+    const { room } = this.#places;
+    this.#places.pause(id, isPaused);
+    if (this.#places.room > room) this.#loop.wake();
+  }
+
+  /** Starts what is due as far as there is room; returns how long there is nothing to do, in ms. */
+  async #takeDue(): Promise<number> {
+    if (this.#places.room === 0) return MAX_SLEEP_MS;
+    const { due: found, nextAt, isAll } = await this.#due.look();
+    // A go whose lease ran out may still be on its way out.
+    const due = found.filter(({ id }) => !this.#running.has(id));
+    const admitted = this.#places.admit(due);
+    const taken = await this.#takeAll(admitted);
+    this.#waiting = due.length - admitted.length;
+    if (this.#loop.isClosed) return MAX_SLEEP_MS;
+    if (due.length > admitted.length && taken < admitted.length) return SLEEP_AGAIN_MS;
+    if (this.#places.room === 0) return MAX_SLEEP_MS;
+    const nextMs = nextAt === undefined ? undefined : Math.ceil(nextAt) - this.#options.clock.now();
+    const sleepMs = Math.max(0, nextMs ?? (isAll ? MAX_SLEEP_MS : SLEEP_AGAIN_MS));
+    // A claim that a step of the clock made due may be a dead process's: nobody tells of its end.
+    return taken < admitted.length ? Math.min(sleepMs, SLEEP_AGAIN_MS) : sleepMs;
+  }
+
+  /** All at once, so that they share a write of the store; returns how many were not somebody else's. */
+  async #takeAll(admitted: readonly DueJob[]): Promise<number> {
+    const claims = await Promise.allSettled(
+      admitted.map(async (due) => {
+        const job = await this.#claim(due).catch((error: unknown) => {
+          this.#places.end(due.id);
+          throw error;
+        });
+        if (job) this.#start(job);
+        else this.#places.end(due.id);
+        return job !== undefined;
+      }),
+    );
+    const failed = claims.find((claim) => claim.status === 'rejected');
+    if (failed) throw failed.reason;
+    return claims.filter((claim) => claim.status === 'fulfilled' && claim.value).length;
+  }
+
+  /** Undefined when another process was faster, or has it and has had no time to renew its claim. */
+  async #claim(due: DueJob): Promise<StoredJob | undefined> {
+    const { store, clock, kind, nextOwner } = this.#options;
+    const { id, at } = due;
+    const entry = await store.get<JobRow>(jobKey(kind, id));
+    if (!entry || entry.value.at !== at || entry.value.holder !== due.holder) {
+      await this.#forget(due, entry?.version);
+      return undefined;
+    }
+    const { attempt, failures, owner } = entry.value;
+    if (owner !== null && !this.#steady.hasPassed(at)) return undefined;
+    const row: JobRow = {
+      ...entry.value,
+      at: toDeadline(clock.now(), LEASE_MS),
+      attempt: attempt + 1,
+      failures: failures + 1,
+      owner: nextOwner(),
+    };
+    const seen: StoredJob = { kind, id, row: entry.value, version: entry.version };
+    const result = await store.commit(toChangeOps(seen, row));
+    return result.ok ? { kind, id, row, version: result.version } : undefined;
+  }
+
+  /** A process of an older release knows no holders and leaves their places behind. */
+  async #forget(due: DueJob, version: Version | undefined): Promise<void> {
+    if (due.holder === undefined) return;
+    const { store, kind } = this.#options;
+    const key = jobKey(kind, due.id);
+    const unchanged = version === undefined ? { ifAbsent: true as const } : { ifVersion: version };
+    await store.commit([
+      { type: 'check', key, ...unchanged },
+      { type: 'delete', key: heldKey(kind, due) },
+    ]);
+  }
+
+  #start(job: StoredJob): void {
+    const controller = new AbortController();
+    if (this.#isAborting) controller.abort();
+    const done = this.#run(job, controller).finally(() => {
+      this.#running.delete(job.id);
+      this.#paused.delete(job.id);
+      this.#places.end(job.id);
+      this.#loop.wake();
+    });
+    this.#running.set(job.id, { controller, done });
+  }
+
+  async #run(stored: StoredJob, controller: AbortController): Promise<void> {
+    const { store, clock, handler, report } = this.#options;
+    const { kind, id, row } = stored;
+    const job: Job = { kind, id, payload: row.payload };
+    const lease = new JobLease({ store, clock, job: stored, onLost: () => controller.abort() });
+    const { signal } = controller;
+    let next: JobRow | undefined;
+    let checks: readonly Op[] = [];
+    let { failures } = row;
+    try {
+      signal.throwIfAborted();
+      const result = await handler({
+        job,
+        attempt: row.attempt,
+        failures: row.failures - 1,
+        signal,
+        pause: (isPaused) => this.#pause(id, isPaused),
+        forgive: (counted) => (failures = counted + 1),
+      });
+      next = afterResult(lease.row, result, clock.now());
+      if (typeof result === 'object' && 'doneIf' in result) checks = result.doneIf;
+    } catch (error) {
+      // One that was called off did not fail, and others may take it at once.
+      if (!signal.aborted) report(error, job);
+      next = signal.aborted
+        ? { ...lease.row, failures: failures - 1, owner: null, at: clock.now() }
+        : { ...lease.row, failures, owner: null, at: toDeadline(clock.now(), backoffMs(failures)) };
+    }
+    try {
+      const isEnded = await lease.end(next, checks);
+      if (!isEnded && checks.length > 0)
+        await lease.end(afterResult(lease.row, { againInMs: 0 }, clock.now()));
+    } catch (error) {
+      // The lease runs out, and the job is done once more.
+      report(error, job);
+    }
+  }
+}
+
+function afterResult(row: JobRow, result: JobResult, now: number): JobRow | undefined {
+  if (result === 'done' || 'doneIf' in result) return undefined;
+  const { againInMs, payload = row.payload } = result;
+  const at = toDeadline(now, Math.max(0, againInMs));
+  return { ...row, failures: 0, owner: null, at, payload };
+}
+
+function backoffMs(failures: number): number {
+  return Math.min(MAX_BACKOFF_MS, BACKOFF_MS * 2 ** Math.min(failures - 1, MAX_DOUBLINGS));
+}

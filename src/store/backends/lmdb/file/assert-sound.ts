@@ -1,0 +1,59 @@
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { damaged } from '../../../damage.ts';
+import { StoreError } from '../../../store.ts';
+import { BrokenPage, PageCheck } from './check-pages.ts';
+import { isLaterFormat, readMeta } from './meta-page.ts';
+
+/** Each means that another process has committed meanwhile. */
+const MAX_TRIES = 5;
+/**
+ * Most bytes that are read whole. Of a larger file only the pages that lead to the rows are read,
+ * so that a start takes no longer.
+ */
+const MAX_READ = 256 * 1024 * 1024;
+
+/**
+ * Looks at a data file before lmdb maps it, for lmdb ends the process over pages that it does not
+ * expect. Throws `StoreError` `corrupt` when the file is cut short or its pages do not fit together,
+ * `newer_format`. Of files above 256 MiB the pages that hold rows are not read.
+ */
+export function assertSound(file: string): void {
+  const descriptor = openSync(file, 'r');
+  try {
+    for (let tries = 1; ; tries++) {
+      const fault = faultOf(file, descriptor);
+      if (fault === undefined) return;
+      if (fault !== 'changed') throw damaged(fault, file);
+      // Somebody has it open and writes, so lmdb can read it.
+      if (tries === MAX_TRIES) return;
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Describes the fault of the newest transaction; `changed` when another one came while it was read.
+ */
+function faultOf(file: string, descriptor: number): string | undefined {
+  const meta = readMeta(descriptor);
+  // The file grows before a commit counts.
+  const { size } = fstatSync(descriptor);
+  if (!meta) return 'it does not begin like a store';
+  if (isLaterFormat(meta)) {
+    const { format } = meta;
+    const message = `${file} has file format ${format}; use the release that wrote it`;
+    throw new StoreError('newer_format', message);
+  }
+  if (size < (meta.lastPage + 1) * meta.pageSize) return CUT;
+  try {
+    new PageCheck(descriptor, { meta, size, isWhole: size <= MAX_READ }).run();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof BrokenPage) && !(error instanceof RangeError)) throw error;
+  }
+  const hasChanged = readMeta(descriptor)?.transaction !== meta.transaction;
+  return hasChanged ? 'changed' : 'its pages do not fit together';
+}
+
+const CUT = 'it is shorter than its last commit';

@@ -1,0 +1,51 @@
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { StoreError } from '../../store.ts';
+import { assertSound } from './file/assert-sound.ts';
+
+/**
+ * Makes the directory (mode 0700) and looks at what is in it before lmdb does, because lmdb ends the
+ * process over files that it cannot read. Throws `StoreError` `unavailable` or `corrupt`.
+ */
+export function prepareDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+    for (const name of ['data.mdb', 'lock.mdb']) assertUsable(join(directory, name));
+  } catch (cause) {
+    throw unusable(directory, cause);
+  }
+  const file = join(directory, 'data.mdb');
+  if (sizeOf(file) > 0) assertSound(file);
+}
+
+/** Looks whether a store is there to be read. Throws `unavailable`, `corrupt` or `newer_format`. */
+export function assertReadable(directory: string): void {
+  const file = join(directory, 'data.mdb');
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) {
+    throw new StoreError('unavailable', `there is no store in ${directory}`);
+  }
+  assertSound(file);
+}
+
+/** Zero where there is no file. */
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** The error that tells the operator what to do about a directory. */
+export function unusable(directory: string, cause: unknown): StoreError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new StoreError(
+    'unavailable',
+    `cannot use ${directory} as the store: ${reason}; name a directory on a local disk that this user may write to (server.store.path)`,
+    { cause },
+  );
+}
+
+function assertUsable(file: string): void {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (!stat) return;
+  if (!stat.isFile()) throw new Error(`${file} is not a file`);
+  accessSync(file, constants.R_OK | constants.W_OK);
+}

@@ -1,0 +1,59 @@
+import pg from 'pg';
+import { z } from 'zod';
+import { StoreError } from '../../store.ts';
+
+const CONNECT_MS = 10_000;
+const STATEMENT_MS = 15_000;
+const IDLE_MS = 30_000;
+
+/**
+ * Timeout of a query: the database ends it after 15 seconds, and when a second later nothing is
+ * heard of that, its connection is given up. The other side may be gone without a word.
+ */
+export const PATIENCE = { query_timeout: STATEMENT_MS + 1_000 } as const;
+
+const optionsSchema = z.strictObject({
+  /** `postgres://user:password@host:port/database`. */
+  url: z.string().regex(/^postgres(ql)?:\/\//, 'expected postgres://'),
+  /** Holds everything of the store; made when it is missing. */
+  schema: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]{0,62}$/)
+    .default('gateway'),
+  /** Connections of this process. */
+  connections: z.int().min(2).max(200).default(10),
+});
+
+export type PostgresPlace = z.output<typeof optionsSchema>;
+
+/** The options of the configuration, checked; throws `StoreError` `unavailable`. */
+export function toPostgresPlace(given: Record<string, unknown>): PostgresPlace {
+  const parsed = optionsSchema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const message = `store options: ${issue?.path.join('.')}: ${issue?.message}`;
+  throw new StoreError('unavailable', message);
+}
+
+export function settingsOf({ url, schema }: PostgresPlace): pg.ClientConfig {
+  return {
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_MS,
+    // Functions name their tables without a schema.
+    options: `-c search_path=${schema} -c client_min_messages=warning`,
+    application_name: 'agent-gateway',
+    keepAlive: true,
+  };
+}
+
+export function openPool(place: PostgresPlace): pg.Pool {
+  const pool = new pg.Pool({
+    ...settingsOf(place),
+    max: place.connections,
+    idleTimeoutMillis: IDLE_MS,
+    statement_timeout: STATEMENT_MS,
+  });
+  // A connection that dies while nobody uses it is replaced when somebody does.
+  pool.on('error', () => undefined);
+  return pool;
+}

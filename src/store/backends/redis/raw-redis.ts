@@ -1,0 +1,150 @@
+import type { Redis } from 'ioredis';
+import {
+  STEP_BYTES,
+  STEP_ROWS,
+  type RawRow,
+  type RawStore,
+  type RawTarget,
+} from '../../raw/raw-store.ts';
+import { newerFormat, type StoreMeta } from '../../store-meta.ts';
+import { StoreError } from '../../store.ts';
+import { assertDurable } from './assert-durable.ts';
+import { connectTo, establish, namesOf, toRedisPlace, type Names } from './connection.ts';
+import { FORMAT, migrate, readMeta } from './migrations.ts';
+import { RAW_SCRIPTS } from './raw-scripts.ts';
+import { expiryText } from './expiry-text.ts';
+import { toStoreError } from './to-store-error.ts';
+
+interface Opened {
+  readonly redis: Redis;
+  readonly names: Names;
+  readonly format: number;
+  readonly meta: StoreMeta;
+}
+
+/** Opens an existing store for reading. Rejects with `unavailable`, `newer_format`. */
+export async function openRawRedis(options: Record<string, unknown>): Promise<RawStore> {
+  return createRaw(
+    await openPlace(options, async (redis, names) => {
+      if ((await redis.exists(names.format)) > 0) return;
+      throw new StoreError('unavailable', 'there is no store under this prefix');
+    }),
+  );
+}
+
+/** Opens or makes a store that is to be filled. */
+export async function openRawRedisTarget(options: Record<string, unknown>): Promise<RawTarget> {
+  const opened = await openPlace(options, async (redis, names) => {
+    await assertDurable(redis, toRedisPlace(options));
+    await migrate(redis, names);
+  });
+  const { redis, names } = opened;
+  const [rows, keys, expiry, version] = names.keys;
+  return {
+    ...createRaw(opened),
+    begin: (incoming) =>
+      guarded(async () => {
+        await redis.hset(names.meta, 'incoming', JSON.stringify(incoming));
+        await redis.unlink(rows, keys, expiry);
+      }),
+    write: (batch) =>
+      guarded(async () => {
+        const args = batch.flatMap(toArguments);
+        await redis.eval(RAW_SCRIPTS.write, names.keys.length, ...names.keys, ...args);
+      }),
+    flush: (lastVersion) => done(redis.set(version, lastVersion)),
+    complete: () => done(redis.hdel(names.meta, 'incoming')),
+  };
+}
+
+async function openPlace(
+  options: Record<string, unknown>,
+  prepare: (redis: Redis, names: Names) => Promise<void>,
+): Promise<Opened> {
+  const place = toRedisPlace(options);
+  const names = namesOf(place);
+  const redis = connectTo(place);
+  try {
+    await establish(redis);
+    await prepare(redis, names);
+    const format = Number(await redis.get(names.format));
+    if (format > FORMAT) throw newerFormat(format, FORMAT);
+    return { redis, names, format, meta: await readMeta(redis, names) };
+  } catch (error) {
+    redis.disconnect();
+    throw toStoreError(error);
+  }
+}
+
+function createRaw({ redis, names, format, meta }: Opened): RawStore {
+  const [rows, keys, , version] = names.keys;
+  return {
+    driver: 'redis',
+    format,
+    meta,
+    lastVersion: () => guarded(async () => Number((await redis.get(version)) ?? 0)),
+    read: (after) =>
+      guarded(async () => {
+        const from = after ? Buffer.concat([Buffer.from('('), after]) : '-';
+        const args = [from, STEP_ROWS, STEP_BYTES];
+        const { length } = names.keys;
+        const call = [RAW_SCRIPTS.read, length, ...names.keys, ...args];
+        const flat = await redis.callBuffer('EVAL', call);
+        return toRows(flat as Buffer[]);
+      }),
+    users: () =>
+      guarded(async () => {
+        const [, count] = await redis.pubsub('NUMSUB', names.channel);
+        const users = Number(count ?? 0);
+        return users > 0 ? [`${users} ${users === 1 ? 'process' : 'processes'} of a gateway`] : [];
+      }),
+    faults: () =>
+      guarded(async () => {
+        const [held, indexed] = [await redis.hlen(rows), await redis.zcard(keys)];
+        return held === indexed
+          ? []
+          : [`there are ${held} rows, but the index of keys has ${indexed}`];
+      }),
+    async close() {
+      await redis.quit().catch(() => redis.disconnect());
+    },
+  };
+}
+
+const ROW = /^(\d+)\|([\d.]*)\|/;
+/** Two numbers of at most 20 digits and a fraction. */
+const HEAD_BYTES = 64;
+
+function toRows(flat: readonly Buffer[]): RawRow[] {
+  return Array.from({ length: flat.length / 2 }, (_, index) => {
+    const [key, row] = [flat[2 * index]!, flat[2 * index + 1]!];
+    const head = ROW.exec(row.toString('latin1', 0, HEAD_BYTES));
+    // The codec tells what is wrong with a row that has none.
+    if (!head) return { key, envelope: row, version: 0, expiresAt: Infinity };
+    const [all, version, expiry] = head;
+    return {
+      key,
+      envelope: row.subarray(all.length),
+      version: Number(version),
+      expiresAt: expiry === '' ? Infinity : Number(expiry),
+    };
+  });
+}
+
+function toArguments({ key, envelope, version, expiresAt }: RawRow): (string | Buffer)[] {
+  const expiry = expiryText(expiresAt);
+  return [key, expiry, Buffer.concat([Buffer.from(`${version}|${expiry}|`), envelope])];
+}
+
+const done = (work: Promise<unknown>): Promise<void> =>
+  guarded(async () => {
+    await work;
+  });
+
+async function guarded<R>(action: () => Promise<R>): Promise<R> {
+  try {
+    return await action();
+  } catch (error) {
+    throw toStoreError(error);
+  }
+}

@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RESOURCES } from '../../src/resources/registry.ts';
+import { SURFACES } from '../../src/server/routes/public-routes.ts';
+import { ask, startGateway, type TestGateway } from '../support/gateway.ts';
+import { ROOT } from './reader.ts';
+
+const page = await readFile(join(ROOT, 'docs/endpoints.md'), 'utf8');
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway('version: 1\n');
+});
+afterAll(() => gateway.stop());
+
+/** Paths in a column of the table, from 1. */
+function paths(column: number): string[] {
+  const rows = page
+    .split('\n')
+    .filter((line) => /^\| [^-]/.test(line))
+    .slice(1);
+  return rows.flatMap((row) =>
+    [...(row.split('|')[column] ?? '').matchAll(/`([^`]+)`/g)].map(([, path = '']) => path),
+  );
+}
+
+async function isServed(path: string): Promise<boolean> {
+  const { body } = await ask(gateway.url + path, { key: gateway.adminKey });
+  return !JSON.stringify(body).includes('no such path; ');
+}
+
+describe('docs/endpoints.md', () => {
+  it('says truly what is served and what is not', async () => {
+    const served = paths(1);
+    for (const path of served) expect(await isServed(path), path).toBe(true);
+    for (const path of paths(2)) expect(await isServed(path), path).toBe(false);
+  });
+
+  it('has the paths of every surface and every kind', () => {
+    expect(paths(1)).toEqual(
+      expect.arrayContaining([
+        ...SURFACES.map(({ paths: [path = ''] }) =>
+          path.replace('/**', '/{model}:generateContent'),
+        ),
+        ...RESOURCES.flatMap(({ path, api }) => (api ? [path, api.path] : [path])),
+      ]),
+    );
+  });
+});

@@ -1,0 +1,104 @@
+// Changes the sources in one small place at a time and tells which changes no test notices.
+//
+//   npm run test:mutants -- [--count 100] [--seed N] [--room NAME] [--min 90]
+//
+// A sample is drawn from every room in turn. Each mutant lives in a copy of the repository and meets
+// the tests that import its file, end-to-end tests aside, which run what was built.
+import { spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { mutantsOf } from './mutate.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** Milliseconds after which tests that never end count as failed. */
+const MAX_MS = 300_000;
+/** Folders that no mutant changes. */
+const LINKED = new Set(['node_modules', 'dist', 'coverage']);
+
+const { values } = parseArgs({
+  options: {
+    count: { type: 'string', default: '100' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    room: { type: 'string' },
+    min: { type: 'string', default: '90' },
+  },
+});
+
+/** Numerical Recipes' linear congruential generator: one seed, one sample. */
+function createRandom(seed) {
+  let state = seed >>> 0;
+  return () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0) / 2 ** 32;
+}
+
+function sample(count, random) {
+  const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && name.includes('/'))
+    .sort();
+  const rooms = new Map();
+  for (const name of files) {
+    const room = name.split('/')[0];
+    rooms.set(room, [...(rooms.get(room) ?? []), name]);
+  }
+  const names = [...rooms.keys()].filter((name) => !values.room || name === values.room);
+  if (names.length === 0) throw new Error(`no room is called ${values.room}`);
+  const chosen = [];
+  for (let turn = 0; chosen.length < count; turn++) {
+    const inRoom = rooms.get(names[turn % names.length]);
+    const file = inRoom[Math.floor(random() * inRoom.length)];
+    const mutants = mutantsOf(readFileSync(join(ROOT, 'src', file), 'utf8'));
+    if (mutants.length === 0) continue;
+    chosen.push({ file, ...mutants[Math.floor(random() * mutants.length)] });
+  }
+  return chosen;
+}
+
+/** True when a test of the file fails, and when none ends in time. */
+function isNoticed(folder, file) {
+  const args = ['node_modules/vitest/vitest.mjs', 'related', `src/${file}`, '--run', '--bail', '1'];
+  const child = spawn(
+    process.execPath,
+    [...args, '--project', 'unit', '--project', 'whole', '--exclude', 'test/{e2e,docs,package}/**'],
+    { cwd: folder, stdio: 'ignore', detached: true },
+  );
+  return new Promise((resolve) => {
+    const end = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), MAX_MS);
+    child.on('exit', (code) => {
+      clearTimeout(end);
+      resolve(code !== 0);
+    });
+  });
+}
+
+const count = Number(values.count);
+const random = createRandom(Number(values.seed));
+const folder = mkdtempSync(join(tmpdir(), 'gateway-mutants-'));
+const survivors = [];
+try {
+  for (const name of readdirSync(ROOT))
+    if (LINKED.has(name)) symlinkSync(join(ROOT, name), join(folder, name));
+    else if (name !== '.git') cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  console.log(`${count} mutants, --seed ${values.seed}`);
+  const mutants = sample(count, random);
+  if (await isNoticed(folder, mutants[0].file))
+    throw new Error('the tests fail without any mutant');
+  for (const [index, mutant] of mutants.entries()) {
+    const { file, line, was, becomes } = mutant;
+    const path = join(folder, 'src', file);
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(path, mutant.apply());
+    const noticed = await isNoticed(folder, file);
+    writeFileSync(path, text);
+    const change = `${was.replaceAll(/\s+/g, ' ').slice(0, 60)} -> ${becomes.slice(0, 60)}`;
+    console.log(`${index + 1}  ${noticed ? 'noticed ' : 'SURVIVED'}  ${file}:${line}  ${change}`);
+    if (!noticed) survivors.push(mutant);
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+const share = Math.round((100 * (count - survivors.length)) / count);
+console.log(`${share} % noticed, ${survivors.length} survived`);
+process.exitCode = share < Number(values.min) ? 1 : 0;
