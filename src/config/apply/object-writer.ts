@@ -164,7 +164,7 @@ export class ObjectWriter {
     const view = this.#known.get(planned.kind, planned.id);
     const changed = Object.entries(object.body).filter(([field]) => fields.has(field));
     const unowned = owner === undefined || planned.ownership === 'none';
-    // What is switched on again, or reset, is a default that no file says.
+    // A value that is switched on again, or reset, is a default that no file names.
     const { off = {} } = kindOf(object.kind);
     const standard = planned.changes
       .filter(({ field }) => field !== 'labels' && !(field in object.body))
