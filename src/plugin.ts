@@ -1,4 +1,7 @@
-/** What a plugin of the `gateway` command imports: the base of its commands, and what describes them. */
+/**
+ * Exports for plugins of the `gateway` command: the base of their commands, and the types that
+ * describe them.
+ */
 export { Args, Flags } from '@oclif/core';
 export { GatewayCommand } from './cli/plugins/gateway-command.ts';
 export type { GatewayContext } from './cli/plugins/gateway-command.ts';

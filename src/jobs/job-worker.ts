@@ -42,7 +42,7 @@ export class JobWorker {
   readonly #steady: SteadyClock;
   readonly #due: DueJobs;
   readonly #places: JobPlaces;
-  /** As of the last look. */
+  /** Number of waiting jobs as of the last look. */
   #waiting = 0;
   #isAborting = false;
 

@@ -6,7 +6,7 @@ export interface PollLoopOptions {
   readonly maxSleepMs: number;
   /** Does what is due; returns for how many milliseconds there is nothing to do. */
   poll(): Promise<number>;
-  /** Told of polls that failed. */
+  /** Receives errors of polls that failed. */
   report(error: unknown): void;
 }
 

@@ -116,7 +116,7 @@ function createLook({
   const read = async (): Promise<void> => {
     const entries = await store.list<Cooldown>({ prefix: COOLDOWNS, limit: MAX_COOLDOWNS });
     const found = new Map(entries.map(({ key, value }) => [String(key[1]), value]));
-    // What is gone before its time was taken back by whoever saw the candidate recover.
+    // A cooldown that is gone before its time was taken back by whoever saw the candidate recover.
     for (const [name, { until }] of known) {
       const now = clock.now();
       const standing = found.get(name)?.until;

@@ -97,7 +97,7 @@ async function runTurn(go: Go, row: SessionRow): Promise<void> {
     onStatus: (status) => pause?.(status === 'idle'),
   });
   const look = (): void => void lookAgain(go, turnLog);
-  // What the turn itself appends comes this way, too.
+  // Events that the turn itself appends come this way, too.
   const ring = (placed: PlacedEvent[]): void => {
     if (placed.some(({ event }) => event.type.startsWith('user.'))) look();
   };

@@ -50,7 +50,7 @@ export interface Backend {
     /** Resolves with these names. */
     names(): Promise<readonly string[]>;
   };
-  /** How far the guarantees of its stores reach. */
+  /** Reach of the guarantees of its stores. */
   readonly scope: StoreScope;
   /** Packages that it loads when a store is opened, and not before. */
   readonly packages: readonly string[];

@@ -28,7 +28,7 @@ export function fileOf(driver: string): string | undefined {
   return place?.kind === 'folder' ? place.file : undefined;
 }
 
-/** What commands call stores that outlive a process, for help and errors. */
+/** Lists the addresses by which commands name stores that outlive a process, for help and errors. */
 export function addressForms(backends = BACKENDS): readonly string[] {
   return backends.flatMap(({ place }) => {
     if (place.kind === 'memory') return [];

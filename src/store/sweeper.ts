@@ -34,7 +34,7 @@ export function startSweeper({ clock, steady, sweep, correct }: SweeperOptions):
   }
 
   async function step(): Promise<void> {
-    // What could not be done now is due again at the next step.
+    // Rows that could not be removed now are due again at the next step.
     const removed = await work().catch(() => 0);
     if (!stopped) schedule(removed === STEP ? BUSY_MS : IDLE_MS);
   }

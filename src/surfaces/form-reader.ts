@@ -102,7 +102,7 @@ export class FormReader {
     this.#add(file, encoding);
     if (filename?.endsWith('\\')) this.#fail(malformed('the name of a file ends in a backslash'));
     stream.on('data', (bytes: Buffer) => this.#arrived.push({ file, bytes }));
-    // Of a body without its end; the parser says so, too.
+    // A body without its end makes this error; the parser reports it, too.
     stream.on('error', () => undefined);
   }
 

@@ -140,7 +140,7 @@ async function run(
       deps.inference,
     );
   } catch (thrown) {
-    // What was refused before a record began; the rest is in the family's terms already.
+    // Refusals before a record began are translated here; the rest is in the family's terms already.
     throw toFamilyError(family, toGatewayError(thrown));
   } finally {
     if (form) await form.dispose();

@@ -113,7 +113,7 @@ function untilEnd(request: IncomingMessage, { onData, take }: Collector): Promis
     };
     const settle = (): void => {
       request.off('data', onChunk).off('end', onEnd).off('close', onClose).off('error', onError);
-      // Of a client that leaves later: told by what waits for the answer.
+      // A client that leaves later is noticed by the code that waits for the answer.
       request.on('error', ignore);
     };
     request.on('data', onChunk).on('end', onEnd).on('close', onClose).on('error', onError);

@@ -20,7 +20,7 @@ export function renderBars(bars: readonly Bar[], style: Style): string {
   return bars
     .map(({ value, text }, index) => {
       const eighths = most > 0 ? Math.round((Math.max(0, value) / most) * WIDTH * 8) : 0;
-      // What is not nothing does not look like nothing.
+      // An amount above nothing does not look like nothing.
       const shown = value > 0 ? Math.max(1, eighths) : 0;
       const bar = '█'.repeat(Math.floor(shown / 8)) + (PARTS[shown % 8] ?? '');
       const label = (labels[index] ?? '').padEnd(width);

@@ -13,6 +13,6 @@ export function toOclifArgv(
     return value === undefined ? [] : [`--${name}=${value}`];
   });
   const values = names.flatMap(({ name, variadic }) => (variadic ? rest : (args[name] ?? [])));
-  // Behind the dashes nothing is a flag, whatever it begins with.
+  // Nothing behind the dashes is a flag, whatever it begins with.
   return [...words, '--', ...values];
 }

@@ -61,7 +61,7 @@ export async function writeSkillFiles(
       if (typeof file !== 'string' || !isIncludable(asWritten(file), target)) continue;
       const place = placeBelow(join(directory, 'skills', folder), path);
       await mkdir(dirname(place), { recursive: true });
-      // What is brought in loses the last line break.
+      // A file that is brought in loses the last line break.
       await writeFile(place, `${asWritten(file)}\n`);
       files[path] = `\${file:${target}}`;
       written.push(target);

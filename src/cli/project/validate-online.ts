@@ -13,7 +13,7 @@ export async function validateOnline(
   { desired }: GatewayConfig,
 ): Promise<Diagnostic[]> {
   const client = await input.context.connect({ near: projectFile(input) });
-  // What an Agent or a model names may be of a kind that the files say nothing of.
+  // An Agent or a model may name objects of a kind that the files do not declare.
   const managed = new Set([...desired.managed, 'agent', 'model', 'provider'] as const);
   const actual = await readActual(toResourceClient(client), { ...desired, managed });
   return checkOnline({ desired, actual, plan: plan({ desired, actual, mode: 'apply' }) });

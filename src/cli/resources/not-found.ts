@@ -14,7 +14,7 @@ interface KindWords {
   readonly list?: string;
 }
 
-/** What people name beside resources. */
+/** Things beside resources that people name. */
 const OTHERS = {
   sessions: { word: 'Session', wire: 'session', list: 'sessions list' },
   runs: { word: 'run', wire: 'deployment_run', list: 'runs list' },

@@ -113,7 +113,7 @@ function placeholder(holds: FieldFlag['holds'], forms: readonly Form[]): string 
   return types.has('number') || types.has('integer') ? 'N' : 'YAML';
 }
 
-/** What the schema says of a member, in the form of help. */
+/** Returns the description of a member in the schema, in the form of help. */
 function textOf(schema: unknown): string | undefined {
   const { description } = schema as { description?: unknown };
   return typeof description === 'string' ? description.replace(/\.$/, '') : undefined;

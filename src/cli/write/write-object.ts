@@ -67,7 +67,7 @@ export function readOnce(resources: ResourceClient): ResourceClient {
   };
 }
 
-/** What a plan of the object would read, and the objects whose ids stand in `mentions`. */
+/** Reads the objects that a plan of the object needs, and those whose ids stand in `mentions`. */
 export async function readAround(
   resources: ResourceClient,
   desired: Pick<DesiredState, 'managed' | 'objects'>,

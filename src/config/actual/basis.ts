@@ -9,7 +9,7 @@ const MOVING: ReadonlySet<string> = new Set(['version', 'updated_at']);
 
 /** A short digest of each member of an object. */
 export function basisOf(view: View): Record<string, string> {
-  // What applies note of themselves is no change that somebody asked for.
+  // Notes that applies keep of themselves are no change that somebody asked for.
   const labels = Object.entries(labelsOf(view)).filter(([name]) => !name.startsWith('gateway/'));
   const shown = { ...view, labels: Object.fromEntries(labels) };
   const members = Object.entries(shown).filter(([name]) => !MOVING.has(name));

@@ -139,7 +139,7 @@ export class ApplyRun {
     const isGone = status === 404 && planned.action !== 'create';
     if (status !== 409 && status !== 412 && !isGone) return undefined;
     const { kind } = planned;
-    // Where it cannot be looked at, the conflict itself is what there is to tell.
+    // The conflict itself is reported where the object cannot be looked at.
     const views = await this.#options.client.list(kind).catch(() => undefined);
     const actual = views && { ...this.#writer.actual, [kind]: views };
     return actual && staleness(planned, { ...this.#options, actual });

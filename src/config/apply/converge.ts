@@ -58,7 +58,8 @@ export async function converge(options: ConvergeOptions): Promise<ConvergeResult
     client,
     secrets,
     parallelism: PARALLELISM,
-    // Of models that a bare name may mean, the first counts: every start makes them in the same order.
+    // The first of the models that a bare name may mean counts: every start makes them in the same
+    // order.
     isStrict: true,
   });
   return {

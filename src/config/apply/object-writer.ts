@@ -100,7 +100,7 @@ export class ObjectWriter {
     const fields = new Set(planned.changes.map(({ field }) => field));
     const body = withBinding(kind, this.#patch(planned, object), view);
     const update = (version: number) => this.#update({ ...target, version }, body, object);
-    // What is paused must run again, also when a stop is asked for.
+    // A paused object must run again, also when a stop is asked for.
     const again = <T>(write: () => Promise<T>) =>
       triesAgain(write, { pause: this.#options.pause, look: undefined, signal: undefined });
     const stays = isDeclaredPaused(kind, object);
@@ -164,7 +164,7 @@ export class ObjectWriter {
     const view = this.#known.get(planned.kind, planned.id);
     const changed = Object.entries(object.body).filter(([field]) => fields.has(field));
     const unowned = owner === undefined || planned.ownership === 'none';
-    // What is switched on again, or reset, is a default that no file says.
+    // A value that is switched on again, or reset, is a default that no file names.
     const { off = {} } = kindOf(object.kind);
     const standard = planned.changes
       .filter(({ field }) => field !== 'labels' && !(field in object.body))

@@ -124,7 +124,7 @@ function definitionOf(collection: Collection): ResourceDefinition {
 /** Fields of a declared object, with what every declaration may say besides. */
 function entryOf({ fields }: ResourceDefinition): z.ZodObject {
   return fields.extend({
-    // What declarations know an object by, also where the API has a default.
+    // Declarations know an object by these members, also where the API has a default.
     ...(fields.shape['name']?.safeParse(undefined).success && { name }),
     id: z
       .string()

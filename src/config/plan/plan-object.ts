@@ -74,7 +74,7 @@ export function planComparison(
     ...changesOf({ object, view, actual, secrets }),
     ...(isOurs ? lifecycleChanges(object.lifecycle, labelsOf(view)) : []),
     ...(ownership === 'own' ? lostLabel(view, owner) : []),
-    // What is read at start shows no plan first.
+    // Objects that are read at start show no plan first.
     ...(ownership === 'own' && owner.label === NAMESPACE_LABEL
       ? resetChanges(declared, view, options.entry)
       : []),

@@ -99,7 +99,7 @@ export function isMatch(
 ): boolean {
   if (kind !== candidate.kind) return false;
   if (name === undefined || name.test(candidate.identity)) return true;
-  // What belongs to an organization may be named without it.
+  // An object of an organization may be named without it.
   return kindOf(kind).isOwned && name.test(candidate.name);
 }
 

@@ -26,7 +26,7 @@ export class WriteOrder<T> {
     const { keyOf, needsOf } = options;
     const names = new Set(items.map((item) => keyOf(item)));
     this.#missing = items.map((item, at) => {
-      // What is not written here is there already.
+      // Objects that are not written here exist already.
       const needs = new Set(needsOf(item).filter((name) => names.has(name)));
       for (const name of needs) {
         const waiting = this.#waiting.get(name);

@@ -60,7 +60,7 @@ export function checkTree<T>(schema: z.ZodType<T>, options: CheckOptions): Check
   for (const issue of issues) {
     const reference = references.get(pathKey(issue.path))?.value;
     if (reference === undefined) diagnostics.push(toDiagnostic(issue, options));
-    // What a reference stands for has its form judged when it is resolved; its type is known now.
+    // The form of a referenced value is judged when it is resolved; its type is known now.
     else if (issue.code === 'invalid_type' || issue.code === 'invalid_value') {
       diagnostics.push(
         toDiagnostic({ ...issue, message: `${reference.toString()} is not allowed here` }, options),

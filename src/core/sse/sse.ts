@@ -61,7 +61,7 @@ class Framer implements SseFramer {
     if (bytes === undefined || bytes.length === 0) return NO_FRAMES;
     const whole = this.#waitsForLf ? Buffer.concat([CR, bytes]) : bytes;
     const text = whole.toString('latin1');
-    // Behind a lone CR the CR of a blank line stands alone, so there is nothing to wait for.
+    // The CR of a blank line stands alone behind a lone CR, so there is nothing to wait for.
     this.#waitsForLf = text.endsWith('\r') && !text.endsWith('\r\r');
     return this.#split(whole, this.#waitsForLf ? text.slice(0, -1) : text);
   }

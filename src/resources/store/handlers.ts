@@ -215,7 +215,7 @@ function answerRevealing(
   { stored, reveal }: Created,
 ): ResourceReply {
   const view = { ...present(definition, stored, request), ...reveal };
-  // What is shown once must not stay in a cache.
+  // A value that is shown once must not stay in a cache.
   const isSecret = Object.keys(reveal).length > 0;
   return {
     status: 200,

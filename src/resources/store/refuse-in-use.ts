@@ -40,7 +40,7 @@ async function usersOf(
 ): Promise<Stored[]> {
   // An organization's resource refers to nothing else of the platform than its owner.
   if (organization === null && kind !== 'organization') return resources.referrers.of(kind, named);
-  // Who refers to an organization's resource belongs to the same organization.
+  // A resource that refers to an organization's resource belongs to the same organization.
   const query = {
     organization,
     limit: Infinity,

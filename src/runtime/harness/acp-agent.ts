@@ -161,7 +161,7 @@ class AcpLink {
     const take = async (message: Record<string, unknown>): Promise<void> => {
       const { id, method, params } = message;
       if (method === undefined && !this.#asked.delete(id)) throw new HarnessError('invalid_output');
-      // What needs no answer is either an update or of no concern here.
+      // A message that needs no answer is either an update or of no concern here.
       if (method === undefined || id !== undefined)
         controller?.enqueue(message as unknown as AnyMessage);
       else if (method === methods.client.session.update && isJsonObject(params))

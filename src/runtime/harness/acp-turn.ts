@@ -70,7 +70,7 @@ export class AcpTurn {
     const { callId } = this.#merge(update);
     const call = this.#calls.get(callId) ?? {};
     const { status } = call;
-    // What a call is about is often told only after the call itself.
+    // The subject of a call often arrives only after the call itself.
     const isKnown = isJsonObject(call['rawInput']) && Object.keys(call['rawInput']).length > 0;
     if (isKnown || (typeof status === 'string' && status !== 'pending')) await this.#tell(callId);
     if (status === 'completed' || status === 'failed')

@@ -109,7 +109,7 @@ export class AgentPool {
       if (this.#kept.get(id)?.open.process === process) this.#take(id);
       if (await hasEnded(store, id)) await directories.remove(id);
     };
-    // What a store that fails now leaves behind, the next start of the gateway finds.
+    // A store that fails now leaves the rest to the next start of the gateway, which finds it.
     void process.exited.then(onExit).catch(() => undefined);
   }
 }

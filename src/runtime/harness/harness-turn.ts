@@ -120,7 +120,7 @@ async function ask(
     // A client that interrupts waits for it; a gateway that stops gives it its time.
     await (signal.aborted ? pool.end(open) : pool.end(open, INTERRUPT_GRACE_MS));
   } else if (how instanceof HarnessError) await pool.end(open);
-  // What was not brought to its end is not said.
+  // Text that was not completed is not shown.
   const isWhole = how !== 'stopped' && !(how instanceof HarnessError);
   return { how, said: isWhole ? recorder.close() : [] };
 }
@@ -161,7 +161,7 @@ async function finish(
     ],
     { status: 'idle' },
   );
-  // What is next may have begun in the same commit; that it has not heard.
+  // The next turn may have begun in the same commit; that one it has not heard.
   const { entries, turnStart } = journal.state;
   const heard = journal.state.turns > turns ? turnStart : entries.length;
   if (isEnded) pool.keep(open, journal.log.session, heard);

@@ -38,7 +38,7 @@ export class JsonlAgent implements HarnessAgent {
     this.#setting = setting;
     this.#policy = createToolPolicy(setting.session.agent.tools);
     this.unusedServers = setting.mcpServers.map(({ name }) => name);
-    // What a program says between turns is lost.
+    // Lines of a program between turns are lost.
     this.#lines = new JsonLines(process, async (message) => {
       if (this.#running) await this.#take(message, this.#running);
     });

@@ -27,7 +27,7 @@ export function createSessionDirectories(root: string): SessionDirectories {
     },
     async sweep(hasEnded) {
       const names = await readdir(root).catch(() => []);
-      // What else lies there is somebody else's.
+      // Anything else there is somebody else's.
       for (const name of names.filter((one) => one.startsWith('sess_')))
         if (await hasEnded(name).catch(() => false)) await remove(name);
     },

@@ -96,7 +96,7 @@ class StartedProcess implements RunningProcess {
     this.exited = new Promise((resolve) => {
       child.once('exit', () => resolve());
     });
-    // What was written to a process that is gone fails with its write.
+    // Writes to a process that is gone fail by themselves.
     child.stdin.on('error', () => undefined);
     this.lines = readLines(child.stdout, options);
     void drain(child.stderr, options.onStderr);
@@ -119,7 +119,7 @@ class StartedProcess implements RunningProcess {
     const { marker, pid, reaper, clock, onStuck } = this.#options;
     this.#stdin.end();
     const isGone = await endGroups([{ marker, pid }], { clock, graceMs }).catch(() => false);
-    // What cannot be ended now is left to the reaper.
+    // Groups that cannot be ended now are left to the reaper.
     if (isGone) reaper.forget(marker);
     else onStuck();
     clock.setTimeout(() => {

@@ -54,7 +54,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Tool
   #endAll(requests: readonly RequestId[], thrown: unknown): void {
     const fault = thrown instanceof ToolServerError ? thrown : lost();
     const error = { code: ErrorCode.ConnectionClosed, message: fault.message, data: fault };
-    // What has arrived is read first.
+    // Bytes that have arrived are read first.
     setImmediate(() => {
       for (const id of requests) this.onmessage?.({ jsonrpc: '2.0', id, error });
     });

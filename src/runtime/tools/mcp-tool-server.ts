@@ -39,7 +39,7 @@ const DEADLINES: ToolDeadlines = { connect: 20_000, list: 20_000, call: 300_000 
 const CLOSED: number = ErrorCode.ConnectionClosed;
 const TIMED_OUT: number = ErrorCode.RequestTimeout;
 
-// Of results, whatever can be told is told.
+// Results are passed on as far as they can be.
 const resultSchema = z.looseObject({});
 
 interface Connection {

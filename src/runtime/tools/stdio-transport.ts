@@ -40,7 +40,7 @@ export class StdioTransport implements ToolTransport {
     this.fault ??= ended();
     if (!this.#isClosed) {
       this.#isClosed = true;
-      // Who waits for an answer need not wait for the end of the process.
+      // Waiters for an answer need not wait for the end of the process.
       this.onclose?.();
     }
     await this.#process?.end(GRACE_MS);

@@ -29,11 +29,11 @@ export function toLeaveOut(state: TurnState, { tokens, instructions, tools }: Co
   const rest = state.entries.map(sizeOf).reduce((sum, size) => sum + size, fixed);
   const isTold = state.isTooLong;
   if (rest <= tokens && !isTold) return 0;
-  // Where the provider says that it is too long, the estimate is too low.
+  // The estimate is too low where the provider says that the conversation is too long.
   let excess = rest - KEPT_SHARE * (isTold ? Math.min(rest, tokens) : tokens);
   let count = 0;
   while (excess > 0 && count < sizes.length) excess -= sizes[count++] ?? 0;
-  // What is left begins with what somebody asked, as providers want it.
+  // The rest begins with a question of somebody, as providers want it.
   while (count > 0 && count < state.turnStart && state.entries[count]?.type === 'answer') count++;
   return count;
 }

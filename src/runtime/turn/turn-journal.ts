@@ -67,7 +67,7 @@ export class TurnJournal {
     this.#handled = handled;
     this.#usage = total;
     this.#cost += cost;
-    // What a client sent meanwhile stands before ours.
+    // Events that a client sent meanwhile stand before ours.
     if (placed[0] && placed[0].seq !== state.seq + 1) await this.#read();
     for (const one of placed) state.take(one);
     return placed;

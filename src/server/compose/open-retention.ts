@@ -37,7 +37,7 @@ export async function openRetention(
     const count = (removed: number): void => counted(kind, removed);
     const tell = (removed: number): void => log.info('removed by retention', { kind, removed });
     handlers.set(job.kind, createSweepJob({ clock, olderThanMs, sweep, count, tell }));
-    // Of the last start, perhaps: then it goes on where it was.
+    // The job may be of the last start: then it goes on where it was.
     await jobs.add(job, SWEEP_SOON);
   }
   return handlers;

@@ -34,7 +34,7 @@ export function createCors(origins: readonly string[]): Cors | undefined {
     },
     preflight: (allow, otherwise) => async (exchange) => {
       if (!isPreflight(exchange.request) || !mark(exchange)) return otherwise(exchange);
-      // Which headers a client library sends is its own affair; keys are what protects.
+      // The headers that a client library sends are its own affair; keys are what protects.
       const headers = exchange.request.headers['access-control-request-headers'];
       return {
         status: 204,

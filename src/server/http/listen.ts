@@ -97,7 +97,7 @@ function refuseUnsound(server: Server, ids: IdSource): void {
   server.on('request', (request, response) => {
     const { socket } = request;
     latest.set(socket, request);
-    // What follows on a connection may be part of what was refused on it.
+    // Bytes that follow on a connection may be part of a request that was refused on it.
     if (socket.writableEnded) return;
     if (isSoundRequest(request)) handle?.(request, response);
     else refuse(new GatewayError('malformed_request'), { socket, own: response, ids });
@@ -124,7 +124,8 @@ interface Refused {
 /** Answers what is no request, and closes the connection. */
 function refuse(error: GatewayError, { socket, own, ids }: Refused): void {
   const answer = socket._httpMessage;
-  // As Node.js itself does it: never into the middle of an answer. Nor before the answer to a request
+  // Answers as Node.js itself does: never into the middle of an answer. Nor before the answer to a
+  // request
   // that was complete: the client would take the refusal for it.
   const isOutOfTurn = answer && answer !== own && (answer.headersSent || answer.req.complete);
   if (!socket.writable || isOutOfTurn) return void socket.destroy();

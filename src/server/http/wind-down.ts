@@ -52,7 +52,7 @@ export function createWindDown(server: Server, idleMs: number): WindDown {
   const closeOnceQuiet = (): void => {
     if (connections.size === 0) return;
     wasUsed = false;
-    // Behind the next look at the sockets: what has arrived is a request by then.
+    // Waits for the next look at the sockets: bytes that have arrived are a request by then.
     setTimeout(() => setImmediate(wasUsed ? closeOnceQuiet : closeUnused), idleMs);
   };
 

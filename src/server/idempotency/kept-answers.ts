@@ -62,7 +62,7 @@ export function keepAnswer(
   return {
     head: { status, headers, hasBody, parts: fits ? parts.length : null },
     ops: parts.map((part, index): Op => {
-      // What was answered may be anyone's content, or a secret.
+      // Answers may hold anyone's content, or a secret.
       const value = sealer.seal(part.toString('base64'), sealPlace(key, index));
       return { type: 'put', key: partKey(key, index), value, ttlMs: place.keepMs };
     }),

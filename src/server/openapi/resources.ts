@@ -197,7 +197,7 @@ function toSchema(fields: z.ZodObject, io: 'input' | 'output'): ObjectSchema {
       delete jsonSchema.additionalProperties;
       const { oneOf } = jsonSchema;
       if (io === 'input' || !oneOf) return;
-      // What is made of an input has no schema of its own: several may fit what is read.
+      // Views of inputs have no schema of their own: several may fit what is read.
       delete jsonSchema.oneOf;
       jsonSchema.anyOf = oneOf;
     },

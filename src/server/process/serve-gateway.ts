@@ -117,7 +117,8 @@ async function drainAndClose(
     gateway.endStreams();
     if (!(await within(drained, FAREWELL_MS, clock))) {
       listener.cut();
-      // What it cut settles its records as its connection closes, and the store must still be there.
+      // A call that is cut settles its records as its connection closes, and the store must still
+      // be there.
       await within(drained, FAREWELL_MS, clock);
     }
   }

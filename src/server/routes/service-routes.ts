@@ -102,7 +102,7 @@ function asCaller(protocol: ServiceProtocol, serve: Serve, deps: ServiceRoutesDe
     const call = { exchange, service, payer: { keyId, keyName, organizationId }, leave };
     const bounds = { limit: deps.maxBodyBytes, holder: keyId };
     const reply = await serve(call, () => readBody(exchange, bounds));
-    // What a turn streams needs the message no more: it is in the log.
+    // The stream of a turn needs the message no more: it is in the log.
     exchange.intake.release();
     return reply;
   };

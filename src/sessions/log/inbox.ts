@@ -76,7 +76,7 @@ export class Inbox implements LiveFollower {
     if (type === 'event_delta') return String(event_id);
     const { id, type: of } = event as { id: string; type: string };
     if (!this.#types.has(of)) return undefined;
-    // Of an attempt that came to nothing, the rest never comes.
+    // The rest of an attempt that came to nothing never comes.
     const [oldest] = this.#open;
     if (this.#open.size >= MAX_OPEN && oldest !== undefined) this.#open.delete(oldest);
     this.#open.add(id);

@@ -22,7 +22,7 @@ export interface MigrateOptions extends WalkOptions {
   readonly leases: Key;
   /** Default: those of the registry. */
   readonly backends?: readonly Backend[];
-  /** Told when the rows are copied and both stores are read again. */
+  /** Called when the rows are copied and both stores are read again. */
   readonly onCopied: () => void;
 }
 

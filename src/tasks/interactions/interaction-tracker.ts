@@ -49,7 +49,7 @@ export function createInteractionTracker(tasks: Interactions, deps: TaskDeps): T
     },
     async onStreamEnd(call, reader) {
       const { work } = reader;
-      // What was noted at its beginning is enough; a failure now must not cost the settlement.
+      // The notes of its beginning are enough; a failure now must not cost the settlement.
       if (work) await note(call, work, () => keptOfStream(work)).catch(() => undefined);
       return !work || !isTerminal(work.status) || isBillable(work)
         ? consumptionOf(reader)

@@ -6,8 +6,8 @@ import type { CallDone } from './call-model.ts';
 type ApiInput = Pick<ApiQuestion, 'method' | 'path' | 'query' | 'body'>;
 
 /**
- * What a run asks of an API by an input that fits the schema of the API: the method is POST where there
- * is a body, else GET; the body is sent as the JSON that it is, byte by byte.
+ * Reads the call of an API from a run's input that fits the schema of the API: the method is POST
+ * where there is a body, else GET; the body is sent as the JSON that it is, byte by byte.
  */
 export function readApiInput(input: Buffer): ApiInput {
   const json = scanJson(input);

@@ -39,8 +39,9 @@ export function readRunRequest(source: RequestSource): RunRequest {
 }
 
 /**
- * How long the call waits for the end of the run, in ms: not at all for `async`, a webhook or
- * `Prefer: respond-async`, as long as `Prefer: wait=n` says (RFC 7240), and never beyond `most`.
+ * Returns the time for which the call waits for the end of the run, in ms: none for `async`, a
+ * webhook or `Prefer: respond-async`, the time of `Prefer: wait=n` (RFC 7240), and never more than
+ * `most`.
  */
 export function waitOf(
   { isAsync, webhookUrl }: RunRequest,

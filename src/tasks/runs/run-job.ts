@@ -134,7 +134,9 @@ async function call(
   return { isVideo: model.type === 'video', done: await callModel(question, deps) };
 }
 
-/** Goes on with what a call left behind, or ends a run whose outcome nobody can tell. */
+/**
+ * Continues from the result that a call left behind, or ends a run whose outcome nobody can tell.
+ */
 async function goOn(entry: RunEntry, deps: RunJobDeps): Promise<JobResult> {
   const { value: record } = entry;
   const id = record.video ?? siblingOf(record.call, 'video');

@@ -22,7 +22,10 @@ export function toRunBody(record: RunRecord, output: Buffer | undefined): Buffer
   ]);
 }
 
-/** What is called back with (requirement run.webhook.signature): the same text whenever it is asked. */
+/**
+ * Returns the body of the callback (requirement run.webhook.signature): the same text whenever it
+ * is asked.
+ */
 export function toRunEvent(
   event: { id: string; type: string; at: number },
   { record, output }: { record: RunRecord; output: Buffer | undefined },

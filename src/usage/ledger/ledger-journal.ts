@@ -57,7 +57,7 @@ export class LedgerJournal {
 
   /** Commits the job as soon as possible; returns the batch that it became part of. */
   push(job: Job): Batch {
-    // What a limit is decided upon should hold all that has ended.
+    // The base of a decision about a limit should hold all that has ended.
     if (job.call.admitted) this.#queue.joinLater();
     const batch = this.#queue.add(job);
     if (this.#failing && job.type === 'settle') job.call.settled?.resolve();
@@ -175,7 +175,7 @@ export class LedgerJournal {
     const { clock, state } = this.#options;
     clock.setTimeout(() => {
       this.#followTimer = false;
-      // What is left of calls that have all ended goes with the next fold.
+      // Rows left of calls that have all ended go with the next fold.
       if (state.followed.size === 0 && !state.followed.isDue) return;
       state.followed.elapsed();
       this.#foldDue = true;

@@ -83,7 +83,7 @@ export class ConcurrencyGauge {
         const error = new GatewayError('persistence_failed', { cause });
         for (const { reject } of entrances) reject(error);
         if (this.#waiting.length > 0) continue;
-        // Who left must be signed off even if nobody comes any more.
+        // Requests that left must be signed off even if nobody comes any more.
         this.#options.clock.setTimeout(() => void this.#run(), RETRY_MS);
         return;
       }

@@ -58,7 +58,7 @@ async function applyProject(input: CommandInput, config: GatewayConfig): Promise
     context.output.note(`target: ${client.baseUrl} (all organizations)`);
     context.output.note(renderPlan(plan, createStyle(false), { all: false }));
   }
-  // Who saved the plan has seen it.
+  // The person who saved the plan has seen it.
   if (!isSaved && !isEmpty)
     await context.confirm(`Apply ${plan.summary.total} changes to ${client.baseUrl}?`);
   try {

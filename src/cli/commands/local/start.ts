@@ -17,7 +17,7 @@ export const run: CommandRun = async ({ flags, context }) => {
     env: context.io.env,
     cwd: context.io.cwd,
   });
-  // What a server has to say is its log. A check has one outcome, and a document may be asked for.
+  // The log is the output of a server. A check has one outcome, and a document may be asked for.
   if (!check || context.format !== 'json') return { streamed: true, data: null, exitCode };
   if (exitCode === EXIT.ok.code) return { data: { valid: true } };
   const message = 'the configuration is invalid';

@@ -81,7 +81,7 @@ export class DeltaReader {
     const content = readAnswerContent(delta['content']);
     const details = detailsOf(delta);
     for (const detail of details) this.#readDetail(detail);
-    // What is in the entries stands beside them once more as plain text.
+    // The text of the entries stands beside them once more as plain text.
     const thought = details.length === 0 ? plainReasoningOf(delta) + content.reasoning : '';
     if (thought !== '') this.#grow('reasoning', { key: PLAIN, text: thought });
     if (content.text !== '') this.#grow('text', { key: '', text: content.text });

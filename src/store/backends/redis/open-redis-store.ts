@@ -50,7 +50,7 @@ export async function openRedisStore(given: Record<string, unknown>, clock: Cloc
   const close = async (): Promise<void> => {
     stopAsking();
     listener.disconnect();
-    // What was sent is answered first.
+    // Commands that were sent are answered first.
     await connection.quit().catch(() => connection.disconnect());
   };
   return createRemoteStore({
@@ -74,7 +74,8 @@ async function listenTo(
     else for (const key of keys) watchers.changed(key);
   });
   await listener.subscribe(channel);
-  // What happened while it was away is not told later. When it is lost again, it comes here again.
+  // Messages of the time while it was away do not come later. When it is lost again, it comes here
+  // again.
   listener.on('ready', () => {
     listener.subscribe(channel).then(
       () => watchers.changedAnything(),

@@ -188,7 +188,7 @@ export class PageCheck {
     const page = (this.#buffers[this.#held] ??= Buffer.alloc(pageSize));
     const read = readSync(this.#descriptor, page, 0, pageSize, number * pageSize);
     if (read < pageSize || readNumber(page, 0) !== number) throw broken(number);
-    // What seems to be of a transaction to come, lmdb writes to where it lies.
+    // Lmdb writes pages that seem to be of a transaction to come to where they lie.
     if (readNumber(page, 8) > this.#meta.transaction) throw broken(number);
     return page;
   }
