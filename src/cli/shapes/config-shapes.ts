@@ -35,45 +35,74 @@ export const FAULTY = record({
   ),
 });
 
-const CHANGE = record({ path: text, field: text, old: anything, new: anything });
+const CHANGE = record(
+  { path: text, field: text, old: anything, new: anything },
+  { secret: flag, reset: flag, origin: words('configuration', 'server', 'both') },
+);
 const named = { kind: text, identity: text };
+const ACTION = record(
+  {
+    ...named,
+    action: text,
+    id: orNull(text),
+    version: orNull(number),
+    changes: list(CHANGE),
+    reason: text,
+    ownership: words('own', 'other', 'none'),
+  },
+  {
+    steps: texts,
+    note: text,
+    basis: { type: 'object', additionalProperties: text },
+    forcedBy: texts,
+  },
+);
 
 export const PLAN = record({
   format: { const: 1 },
   namespace: text,
   mode: text,
   target: orNull(record({ server: text, organization: text })),
-  actions: list(
-    record({
-      ...named,
-      action: text,
-      id: orNull(text),
-      version: orNull(number),
-      changes: list(CHANGE),
-      reason: text,
-    }),
-  ),
-  conflicts: list(record(named)),
-  ambiguous: list(record(named)),
+  actions: list(ACTION),
+  conflicts: list(record({ ...named, id: text, owner: text })),
+  fixed: list(record({ ...named, id: text, fields: texts })),
+  ambiguous: list(record({ ...named, ids: texts })),
   lost: list(record({ ...named, id: text })),
   unknown: list(record(named)),
   prunable: list(record({ ...named, id: text })),
   confirmPrune: orNull(number),
   irreversible: list(record(named)),
-  summary: record({ create: count, update: count, remove: count, none: count, total: count }),
+  summary: record({
+    create: count,
+    update: count,
+    replace: count,
+    remove: count,
+    none: count,
+    total: count,
+  }),
 });
 
 const OUTCOMES = list(record({ ...named, action: text, id: orNull(text) }, { reason: text }));
-export const REPORT = record({
-  applied: OUTCOMES,
-  failed: OUTCOMES,
-  blocked: OUTCOMES,
-  notRun: OUTCOMES,
-  issued: list(record({ identity: text, value: text })),
-});
+export const REPORT = record(
+  {
+    applied: OUTCOMES,
+    failed: OUTCOMES,
+    blocked: OUTCOMES,
+    notRun: OUTCOMES,
+    issued: list(record({ identity: text, value: text })),
+  },
+  { unrecorded: text },
+);
 
 export const DRIFT = record({
-  drifted: list(record({ ...named, id: orNull(text), what: text, changes: list(CHANGE) })),
+  drifted: list(
+    record({
+      ...named,
+      id: orNull(text),
+      what: words('changed', 'deleted', 'added'),
+      changes: list(CHANGE),
+    }),
+  ),
   pending: count,
 });
 export const ADOPTED = record({
