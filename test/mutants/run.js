@@ -65,7 +65,7 @@ function isNoticed(folder, file) {
     { cwd: folder, stdio: 'ignore', detached: true },
   );
   return new Promise((resolve) => {
-    const end = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), MAX_MS);
+    const end = setTimeout(() => process.kill(-Number(child.pid), 'SIGKILL'), MAX_MS);
     child.on('exit', (code) => {
       clearTimeout(end);
       resolve(code !== 0);

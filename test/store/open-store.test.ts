@@ -14,7 +14,9 @@ describe('openStore', () => {
   it('says which drivers there are when it does not know one', async () => {
     await expect(open({ driver: 'postgre' })).rejects.toMatchObject({
       code: 'unavailable',
-      message: expect.stringMatching(/"postgre"; did you mean postgres\? known are lmdb, redis, postgres, memory, .*fs.*mongodb.*s3/),
+      message: expect.stringMatching(
+        /"postgre"; did you mean postgres\? known are lmdb, redis, postgres, memory, .*fs.*mongodb.*s3/,
+      ),
     });
     await expect(open({ driver: '../evil' })).rejects.toMatchObject({ code: 'unavailable' });
     await expect(open({ driver: 'constructor' })).rejects.toMatchObject({ code: 'unavailable' });

@@ -21,7 +21,7 @@ export async function withFlags(
   isChosen: (command: CommandSpec) => boolean = () => true,
 ): Promise<readonly CommandSpec[]> {
   if (!commands.some((one) => one.loadFlags !== undefined && isChosen(one))) return commands;
-  return Promise.all(commands.map((one) => (isChosen(one) ? complete(one) : one)));
+  return Promise.all(commands.map(async (one) => (isChosen(one) ? complete(one) : one)));
 }
 
 async function complete(command: CommandSpec): Promise<CommandSpec> {

@@ -27,7 +27,7 @@ function changed(before: Entry, { flags, context }: CommandInput): ChangedEntry 
   const gone = cleared.flatMap((flag) => FIELDS[flag] ?? []);
   const both = gone.find((field) => field in said);
   if (both !== undefined) throw usageError(`${both} is both given and cleared`);
-  const spending = new Map(Object.entries((before['spending_limit'] ?? {}) as object));
+  const spending = new Map(Object.entries(before['spending_limit'] ?? {}));
   for (const flag of cleared) spending.delete(windowOf(flag) ?? '');
   for (const [window, amount] of Object.entries(limits as object)) spending.set(window, amount);
   const changesSpending =
