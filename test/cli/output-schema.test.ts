@@ -334,7 +334,11 @@ describe('the schemas of what commands print', () => {
   );
 
   it(
-    verifies('cli.output.envelope', 'hold for what every command prints, also when it fails'),
+    verifies(
+      'cli.output.envelope',
+      'cli.schemas.new-outputs',
+      'hold for what every command prints, also when it fails',
+    ),
     async () => {
       const known = await names();
       const ran = new Set<string>();

@@ -1,5 +1,5 @@
 import { openAsBlob } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fromZip } from '../../resources/skills/zip.ts';
 import { CliError, usageError } from '../cli-error.ts';
@@ -11,13 +11,25 @@ const PASSED_OVER: ReadonlySet<string> = new Set(['.git', '.DS_Store', 'node_mod
 
 /** The files of a folder as the form that uploads them; exit 64 for a folder that is no Skill. */
 export async function toSkillForm(folder: string): Promise<FormData> {
-  const paths = await listFiles(folder);
-  if (!paths.includes('SKILL.md'))
-    throw usageError(`${folder} holds no SKILL.md`, 'name the folder of the Skill');
+  const paths = await listSkill(folder);
   const form = new FormData();
   for (const path of paths)
     form.append('files[]', await openAsBlob(join(folder, path)), `skill/${path}`);
   return form;
+}
+
+/** The files of a folder with what is in them; exit 64 for a folder that is no Skill. */
+export async function readSkillFolder(folder: string): Promise<{ path: string; bytes: Buffer }[]> {
+  const paths = await listSkill(folder);
+  return Promise.all(
+    paths.map(async (path) => ({ path, bytes: await readFile(join(folder, path)) })),
+  );
+}
+
+async function listSkill(folder: string): Promise<string[]> {
+  const paths = await listFiles(folder);
+  if (paths.includes('SKILL.md')) return paths;
+  throw usageError(`${folder} holds no SKILL.md`, 'name the folder of the Skill');
 }
 
 /**

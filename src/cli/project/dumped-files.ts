@@ -30,7 +30,7 @@ export async function withFiles(
 }
 
 /** Content as text where that is the same bytes again, else as base64. */
-function toSent(bytes: Buffer): SentFile {
+export function toSent(bytes: Buffer): SentFile {
   const text = bytes.toString('utf8');
   return Buffer.from(text).equals(bytes) ? text : { base64: bytes.toString('base64') };
 }

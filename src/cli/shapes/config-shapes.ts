@@ -37,13 +37,17 @@ export const FAULTY = record({
 
 const CHANGE = record(
   { path: text, field: text, old: anything, new: anything },
-  { secret: flag, reset: flag, origin: words('configuration', 'server', 'both') },
+  {
+    secret: { const: true },
+    reset: { const: true },
+    origin: words('configuration', 'server', 'both'),
+  },
 );
 const named = { kind: text, identity: text };
 const ACTION = record(
   {
     ...named,
-    action: text,
+    action: words('create', 'update', 'replace', 'delete', 'disable', 'revoke', 'archive', 'none'),
     id: orNull(text),
     version: orNull(number),
     changes: list(CHANGE),
@@ -51,7 +55,7 @@ const ACTION = record(
     ownership: words('own', 'other', 'none'),
   },
   {
-    steps: texts,
+    steps: list(words('pause', 'update', 'unpause')),
     note: text,
     basis: { type: 'object', additionalProperties: text },
     forcedBy: texts,

@@ -1,7 +1,7 @@
 import type { ArgSpec, CommandSpec } from '../command.ts';
 import { loadChange, loadGet, loadList } from './plain-commands.ts';
 import { updateCommand } from './write-commands.ts';
-import { ID, IGNORE_NOT_FOUND, ORGANIZATION, VALUE_FLAGS } from './shared-words.ts';
+import { FORCE, ID, IGNORE_NOT_FOUND, ORGANIZATION, VALUE_FLAGS } from './shared-words.ts';
 
 const FOLDER: ArgSpec = {
   name: 'folder',
@@ -169,20 +169,25 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
   {
     name: 'skills create',
     summary: 'Upload a folder as a new Skill',
+    description: 'With -o yaml nothing is written and the YAML for gateway.yaml is printed.',
     examples: [{ command: 'gateway skills create ./review', note: 'All files of the folder' }],
     args: [FOLDER],
     flags: [
       ORGANIZATION,
       { name: 'display-name', type: 'string', value: 'TEXT', description: 'Display name' },
     ],
+    formats: ['yaml'],
     load: () => import('../commands/agents/skills-create.ts'),
   },
   {
     name: 'skills update',
     summary: 'Upload a folder as a new version of a Skill',
-    description: 'Agents keep their version until they are updated to the new one.',
+    description:
+      'Agents keep their version until they are updated to the new one. A Skill owned by a namespace of gateway.yaml needs --force (exit 5 without). With -o yaml nothing is written and the YAML for gateway.yaml is printed.',
     examples: [{ command: 'gateway skills update review ./review', note: 'The next version' }],
     args: [ID, FOLDER],
+    flags: [FORCE],
+    formats: ['yaml'],
     load: () => import('../commands/agents/skills-update.ts'),
   },
   {

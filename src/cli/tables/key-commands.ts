@@ -1,6 +1,6 @@
 import type { CommandSpec, FlagSpec } from '../command.ts';
 import { loadChange, loadList } from './plain-commands.ts';
-import { ID, IGNORE_NOT_FOUND, OBJECT_FORMATS, ORGANIZATION } from './shared-words.ts';
+import { FORCE, ID, IGNORE_NOT_FOUND, OBJECT_FORMATS, ORGANIZATION } from './shared-words.ts';
 
 const NAME: FlagSpec = {
   name: 'name',
@@ -162,11 +162,7 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
         repeatable: true,
         description: 'Field to clear',
       },
-      {
-        name: 'force',
-        type: 'boolean',
-        description: 'Also change a key owned by a namespace',
-      },
+      FORCE,
     ],
     formats: OBJECT_FORMATS,
     load: () => import('../commands/account/keys-update.ts'),

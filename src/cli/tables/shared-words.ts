@@ -75,3 +75,9 @@ export const VALUE_FLAGS: readonly FlagSpec[] = [
 
 /** Formats of --output that show what was written, or in YAML what would declare it. */
 export const OBJECT_FORMATS = ['yaml', 'name', 'jsonpath=EXPR'] as const;
+
+export const FORCE: FlagSpec = {
+  name: 'force',
+  type: 'boolean',
+  description: 'Also change an object owned by a namespace',
+};

@@ -1,6 +1,6 @@
 import type { KindName } from '../../config/objects/kinds.ts';
 import type { ArgSpec, CommandSpec, ExampleSpec, FlagSpec } from '../command.ts';
-import { ID, OBJECT_FORMATS } from './shared-words.ts';
+import { FORCE, ID, OBJECT_FORMATS } from './shared-words.ts';
 
 const NAME: ArgSpec = { name: 'name', description: 'Name of the new one; -f may give it, too' };
 
@@ -40,11 +40,7 @@ const CHANGES: readonly FlagSpec[] = [
     repeatable: true,
     description: 'Field that goes to its default, by its flag or path',
   },
-  {
-    name: 'force',
-    type: 'boolean',
-    description: 'Change one that a namespace of gateway.yaml owns, too',
-  },
+  FORCE,
 ];
 
 interface Written {

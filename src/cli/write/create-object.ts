@@ -34,7 +34,7 @@ export function createObject(kind: KindName): CommandRun {
     const { entry } = changed;
     if (entry['name'] === undefined) throw nameless(kind);
     if (name !== undefined && entry['name'] !== name)
-      throw usageError(`the argument names ${name}, the file ${JSON.stringify(entry['name'])}`);
+      throw usageError(`the argument names ${name}, the file names another`);
     return createEntry(kind, changed, input.context);
   };
 }

@@ -1,6 +1,6 @@
 import type { View } from '../../config/actual/actual.ts';
 import { declareObject } from '../../config/actual/dump.ts';
-import { type InventoryEntry, namespacesById } from '../../config/actual/inventory.ts';
+import type { InventoryEntry } from '../../config/actual/inventory.ts';
 import { labelsOf, NAMESPACE_LABEL } from '../../config/actual/ownership.ts';
 import type { ResourceClient } from '../../config/actual/resource-client.ts';
 import type { DesiredObject } from '../../config/objects/desired.ts';
@@ -16,7 +16,7 @@ import { collectionOf } from '../../core/kinds.ts';
 import { toResourceClient } from '../resources/admin-resources.ts';
 import { findResource } from '../resources/find-resource.ts';
 import { wordOf } from '../resources/not-found.ts';
-import { refuseOwned } from '../resources/refuse-owned.ts';
+import { refuseOwnedBy } from '../resources/refuse-owned.ts';
 import { changeEntry, type ChangedEntry, type Entry } from './change-entry.ts';
 import { slugTaken } from './slug-taken.ts';
 import {
@@ -60,10 +60,7 @@ export function updateObject(
     const before = declareObject(kind, view, await readAround(resources, itself, view));
     const changed = await make(before, input);
     if (changed.given.size === 0 && !isYaml) throw nothingToDo(kind);
-    if (!isYaml) {
-      const known = namespacesById((await resources.inventories?.list()) ?? []);
-      refuseOwned(view, { called, force: flags.on('force'), known });
-    }
+    if (!isYaml) await refuseOwnedBy(resources, view, { called, force: flags.on('force') });
     const { desired, diagnostics } = await loadEntry(kind, changed, context);
     const declared = desired?.objects[0];
     if (declared === undefined) return invalidObject(kind, diagnostics, context);

@@ -140,8 +140,7 @@ function isDefault({ kind, definition }: ConfigKind, view: View, field: string):
 
 /** Text that stands for itself, and references for ids. */
 function declared(value: unknown, references: ReadonlyMap<string, string>): unknown {
-  if (typeof value === 'string')
-    return references.get(value) ?? value.replaceAll('${', () => '$${');
+  if (typeof value === 'string') return references.get(value) ?? asDeclared(value);
   if (Array.isArray(value)) return value.map((member) => declared(member, references));
   if (!isRecord(value)) return value;
   return Object.fromEntries(
@@ -149,6 +148,11 @@ function declared(value: unknown, references: ReadonlyMap<string, string>): unkn
       .filter(([, member]) => member !== null || references === KEEP_ALL)
       .map(([key, member]) => [key, declared(member, references)]),
   );
+}
+
+/** A text as it is declared, so that nothing in it is a reference. */
+export function asDeclared(text: string): string {
+  return text.replaceAll('${', () => '$${');
 }
 
 /** A text of a dump as it was before it was declared. */

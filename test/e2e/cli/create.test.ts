@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -11,6 +11,8 @@ import type { TestGateway } from '../../support/gateway.ts';
 
 /** Value behind `env:UPSTREAM_KEY`; no output may have it. */
 const SECRET = 'upstream-secret-value';
+
+const SKILL = '---\nname: owned\ndescription: Knows.\n---\nReview.\n';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -120,6 +122,55 @@ describe('create', () => {
     },
   );
 
+  it(
+    verifies(
+      'cli.create.print-yaml',
+      'keys, Credentials and Skills make what their -o yaml declares',
+    ),
+    async () => {
+      const folder = join(gateway.directory, 'review');
+      await mkdir(folder);
+      const head = SKILL.replace('owned', 'review').replace('Review.', 'Say ${env:HOME}.');
+      await writeFile(join(folder, 'SKILL.md'), head);
+      await writeFile(join(folder, 'logo.png'), Buffer.from([0x89, 0x50, 0xff]));
+      const secret = ['--agent', 'helper', '--scope-name', 'shop', '--secret-key', 'token'];
+      for (const words of [
+        [
+          'keys',
+          'create',
+          'ci',
+          '--rpm-cap',
+          '9',
+          '--spending-limit-day',
+          '2',
+          '--scope',
+          'models',
+        ],
+        ['keys', 'update', 'ci', '--clear', 'rpm-cap', '--label', 'team=core'],
+        ['credentials', 'create', 'shop', ...secret, '--value-env', 'UPSTREAM_KEY'],
+        ['credentials', 'update', 'shop', '--weight', '4'],
+        ['skills', 'create', 'review', '--display-name', 'Reviews'],
+        ['skills', 'update', 'review', 'review'],
+      ]) {
+        const line = words.join(' ');
+        const before = await view(words[0] ?? '', words[2] ?? '');
+        const printed = await quick(...words, '-o', 'yaml');
+        expect([printed.code, printed.stderr], line).toEqual([0, '']);
+        expect(printed.stdout).not.toContain(SECRET);
+        expect(await view(words[0] ?? '', words[2] ?? ''), line).toEqual(before);
+        expect(await quick(...words), line).toMatchObject({ code: 0 });
+        await writeFile(join(gateway.directory, 'made.yaml'), printed.stdout);
+        const env = { ...adminEnv(gateway), UPSTREAM_KEY: SECRET, CREDENTIAL_SHOP_VALUE: SECRET };
+        const argv = ['plan', '-f', 'made.yaml', '-o', 'json'];
+        const plan = await runCli(argv, { cwd: gateway.directory, env });
+        expect(plan.json().data.summary, `${line}: ${plan.stdout}`).toMatchObject({
+          total: 0,
+          none: 1,
+        });
+      }
+    },
+  );
+
   it('fills in what the short flags stand for', async () => {
     expect(await view('models', 'acme/fast')).toMatchObject({
       routes: [{ provider: 'echo' }, { provider: 'echo', upstream_model: 'slow' }],
@@ -168,11 +219,10 @@ describe('create', () => {
     ['services', ['--protocols', 'rest', '--agent', 'hleper'], 'no agent is named hleper', ''],
   ])(
     verifies('cli.create.from-flags', '%s create %j refuses names that nothing has'),
-    async (group, words, message, hint) => {
+    async (group, words, ...said) => {
       const refused = await quick(group, 'create', 'a', ...words);
       expect([refused.code, refused.stdout], refused.stderr).toEqual([3, '']);
-      expect(refused.stderr).toContain(message);
-      expect(refused.stderr).toContain(hint);
+      for (const text of said) expect(refused.stderr).toContain(text);
       expect(await view(group, 'a')).toBeUndefined();
     },
   );
@@ -320,6 +370,7 @@ describe('update', () => {
         namespace: 'team',
         providers: [{ name: 'owned', type: 'mock' }],
         agents: [{ name: 'owned', model: 'acme/fast' }],
+        skills: [{ name: 'owned', files: { 'SKILL.md': SKILL } }],
       };
       await writeFile(join(gateway.directory, 'team.yaml'), stringify(owned));
       expect(await cli('apply', '-f', 'team.yaml')).toMatchObject({ code: 0 });
@@ -331,6 +382,9 @@ describe('update', () => {
       expect([refused.code, refused.stdout]).toEqual([5, '']);
       expect(refused.stderr).toMatch(/provider owned .* belongs to the namespace team\n.*--force/);
       expect(await view('providers', 'owned')).toEqual(before);
+      const skill = ['skills', 'update', 'owned', 'review'];
+      expect(await quick(...skill)).toMatchObject({ code: 5, stdout: '' });
+      expect(await quick(...skill, '--force')).toMatchObject({ code: 0 });
       // The inventory knows it when somebody took the label away.
       await gateway.admin('PATCH', `/admin/v1/providers/${before.id}`, { labels: {} });
       const again = await cli(...change);

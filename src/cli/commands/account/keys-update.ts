@@ -26,7 +26,7 @@ function changed(before: Entry, { flags, context }: CommandInput): ChangedEntry 
   const said: Entry = { ...(name !== undefined && { name }), ...fields, ...(labels && { labels }) };
   const gone = cleared.flatMap((flag) => FIELDS[flag] ?? []);
   const both = gone.find((field) => field in said);
-  if (both !== undefined) throw usageError(`${both} is both given and cleared`);
+  if (both !== undefined) throw usageError(`${both} is both set and cleared`);
   const spending = new Map(Object.entries(before['spending_limit'] ?? {}));
   for (const flag of cleared) spending.delete(windowOf(flag) ?? '');
   for (const [window, amount] of Object.entries(limits as object)) spending.set(window, amount);

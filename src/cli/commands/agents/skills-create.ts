@@ -4,6 +4,12 @@ import type { CommandRun } from '../../command.ts';
 import { toSkillForm } from '../../input/skill-folder.ts';
 
 export const run: CommandRun = async ({ args, flags, context }) => {
+  if (context.format === 'yaml') {
+    const { declareSkill } = await import('../../write/declare-skill.ts');
+    const display_name = flags.text('display-name');
+    const fields = { display_name, organization: flags.text('organization') };
+    return declareSkill(resolve(context.io.cwd, args['folder'] ?? ''), fields, context);
+  }
   const form = await toSkillForm(resolve(context.io.cwd, args['folder'] ?? ''));
   for (const [field, flag] of [
     ['display_name', 'display-name'],
