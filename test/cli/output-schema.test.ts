@@ -137,7 +137,7 @@ credentials rotate new --value-file more.yaml
 skills list
 skills get skill
 skills get skill --out unpacked
-skills update skill unpacked
+skills update skill unpacked --force
 skills versions skill
 files upload more.yaml
 files list
