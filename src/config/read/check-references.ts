@@ -11,9 +11,10 @@ type Problem = Pick<Diagnostic, 'message' | 'hint'>;
 
 /**
  * Checks what no single object shows: identities that stand twice, names that nothing declares,
- * fallbacks that lead back. A reference into an absent collection is left to the server.
+ * fallbacks that lead back. A reference into an absent collection is left to the server, and so is one
+ * into the collection `partial`, of which the tree holds only a part.
  */
-export function checkReferences(tree: Tree, places: Places): Diagnostic[] {
+export function checkReferences(tree: Tree, places: Places, partial?: string): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const report = (path: Path, { message, hint }: Problem) =>
     diagnostics.push({
@@ -25,7 +26,10 @@ export function checkReferences(tree: Tree, places: Places): Diagnostic[] {
     });
   checkIdentities(tree, places, report);
   const names = new Map(
-    CONFIG_KINDS.map(({ kind, collection }) => [kind as string, namesOf(tree, collection)]),
+    CONFIG_KINDS.map(({ kind, collection }) => [
+      kind as string,
+      collection === partial ? undefined : namesOf(tree, collection),
+    ]),
   );
   const expect = (path: Path, kind: string, name: unknown) => {
     const known = names.get(kind);

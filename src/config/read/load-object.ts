@@ -38,7 +38,7 @@ export async function loadObject(
   const sections = checkSections(tree, { places, unknownFields: 'error' });
   const unresolved = new Set(resolved.diagnostics.map(({ path }) => path));
   // What is wrong with a value only because its reference stands for nothing is told once.
-  const judged = [...sections.diagnostics, ...checkReferences(tree, places)].filter(
+  const judged = [...sections.diagnostics, ...checkReferences(tree, places, collection)].filter(
     ({ path }) => !unresolved.has(path),
   );
   const found = [...resolved.diagnostics, ...judged, ...checkSecrets(tree, places)];

@@ -245,6 +245,19 @@ describe('create', () => {
     expect(refused.stderr).toContain(message);
   });
 
+  it('lets a model fall back to one that is there, and to no other', async () => {
+    const fallback = ['models', 'create', 'acme/safe', '--route', 'echo', '--fallbacks'];
+    const refused = await quick(...fallback, 'acme/none');
+    expect(refused.code, refused.stderr).not.toBe(0);
+    expect(refused.stderr).toContain('acme/none');
+    expect(await view('models', 'acme/safe')).toBeUndefined();
+    expect(await quick(...fallback, 'acme/fast')).toMatchObject({ code: 0 });
+    expect(await view('models', 'acme/safe')).toMatchObject({ fallbacks: ['acme/fast'] });
+    const loop = await quick('models', 'update', 'acme/safe', '--fallbacks', 'acme/safe');
+    expect([loop.code, loop.stdout]).toEqual([3, '']);
+    expect(loop.stderr).toContain('fallbacks[0]: the fallbacks form a cycle');
+  });
+
   it('takes the name of a secret and never its value', async () => {
     const words = ['create', 'a', '--kind', 'mock', '--api-key'];
     const refused = await quick('providers', ...words, SECRET);
