@@ -134,7 +134,7 @@ function clear({ entry, given }: Draft, word: string, fields: readonly FieldFlag
   const named = fields.find(({ spec }) => spec.name === word);
   const path = named?.path ?? toMemberPath(word.replaceAll('-', '_'), '--clear');
   if (given.has(String(path[0])) && path.length === 1)
-    throw usageError(`${word} is both given and cleared`);
+    throw usageError(`${word} is both set and cleared`);
   removeMember(entry, path);
   given.add(String(path[0]));
 }

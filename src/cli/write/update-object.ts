@@ -175,5 +175,5 @@ function refuseFixed(
 
 function nothingToDo(kind: KindName): CliError {
   const command = shownName(`${collectionOf(kind)} update`);
-  return usageError('nothing is to be changed', `gateway ${command} --help shows what can be`);
+  return usageError('nothing to change', `gateway ${command} --help lists the flags`);
 }

@@ -237,7 +237,7 @@ describe('create', () => {
     [['models', 'create', 'a', '--routes', '[{'], '--routes cannot be read as YAML'],
     [['models', 'create', 'a', '-f', 'absent.yaml'], 'absent.yaml cannot be read'],
     [['models', 'create', 'a', '--rout', 'echo'], "unknown option '--rout'"],
-    [['models', 'update', 'acme/fast'], 'nothing is to be changed'],
+    [['models', 'update', 'acme/fast'], 'nothing to change'],
     [['providers', 'create', 'a', '--kind', 'mock', '--headers', 'x'], 'must be KEY=VALUE'],
   ])('takes %j for a mistake of the command line', async (words, message) => {
     const refused = await quick(...words);

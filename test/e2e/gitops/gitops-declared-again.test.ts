@@ -54,7 +54,7 @@ async function states() {
 describe('a key that is declared without a value', () => {
   it('is shown once on a terminal, and never in the log of a pipeline', async () => {
     const done = await apply({ keys: [{ name: 'ci' }] });
-    expect(done.stderr).toMatch(/only -o json or a terminal shows, once: default\/ci/);
+    expect(done.stderr).toMatch(/only with -o json or on a terminal: default\/ci/);
     expect(done.stdout + done.stderr).not.toContain('sk-');
     const whole = { version: 1, namespace: 'team', keys: [{ name: 'ci' }, { name: 'mine' }] };
     await writeFile(join(cwd, 'gateway.yaml'), JSON.stringify(whole));
