@@ -73,6 +73,14 @@ const credential = (id: string, name = 'Authorization'): ToolCredential => ({
   value: `Bearer ${id}`,
 });
 
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 describe('a server over HTTP', () => {
   it('tells its tools and what they promise', async () => {
     const tools = await open(shop).list(signal);
@@ -179,7 +187,8 @@ describe('a server that is a process', () => {
     const told = JSON.parse(String(content[0]?.['text'])) as { pid: number };
     expect(told).toMatchObject({ args: ['a'], declared: 'yes', token: 'plain' });
     await server.close();
-    expect(() => process.kill(told.pid, 0)).toThrow();
+    // It is gone only after its parent has heard of its end.
+    await expect.poll(() => isThere(told.pid)).toBe(false);
   });
 
   it('gets no variable whose name makes a program run code, whoever kept it', async () => {
