@@ -189,7 +189,9 @@ describe('gateway sessions tail', () => {
     expect(failed.code).toBe(7);
     expect(failed.stderr).toContain('retries_exhausted: no luck');
     expect((await tail(session([event('session.status_terminated')]))).code).toBe(7);
-    expect((await tail(session([idle('requires_action')]))).stderr).toContain('waiting for its client');
+    expect((await tail(session([idle('requires_action')]))).stderr).toContain(
+      'waiting for its client',
+    );
   });
 
   it(
