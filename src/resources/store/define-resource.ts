@@ -46,7 +46,7 @@ export interface Creation {
 export interface ShortFlag {
   /** Member that it gives, `schedule.expression`; of a list that `read` makes items for, the list. */
   readonly path: string;
-  /** What help shows for the value, `CRON`. */
+  /** Placeholder of the value in help, `CRON`. */
   readonly value: string;
   readonly description: string;
   /** True: may be given several times, each time for one item of the list. Default false. */
