@@ -114,6 +114,11 @@ function inputs({ url, key }) {
     'answer of 10 million objects, translated': () => ask('translate/objects'),
     'answer of 30 MiB text': () => ask('forward/text'),
     'answer of 30 MiB text, translated': () => ask('translate/text'),
+    'ten answers of 30 MiB text': () => times(10, () => ask('forward/text')),
+    'ten prompts of 30 MiB': () => {
+      const text = prompt('forward/small');
+      return times(10, () => post('/v1/chat/completions', text));
+    },
     'answer of 30 MiB in bytes': () => ask('forward/bytes'),
     'answer of 30 MiB in bytes, translated': () => ask('translate/bytes'),
   };

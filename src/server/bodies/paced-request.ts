@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { IncomingMessage } from 'node:http';
+import { ReadTurns } from '../../core/read-turns.ts';
 import type { Clock } from '../../core/time/clock.ts';
 
 /** A chunk below this costs more to take over than its bytes to read. */
@@ -13,12 +14,15 @@ const MIN_GAP_MS = 20;
  * others the rest.
  */
 const GAP_SHARE = 4;
+/** Largest piece that is read from a socket at once. */
+const READ_BYTES = 64 * 1024;
 
 /**
- * Makes a class of requests whose bodies may come in any number of tiny chunks without keeping others
- * waiting, whoever reads them: after some chunks nothing more is read from the socket until it is that
- * request's turn again. What the socket had read by then (64 KiB) is still taken. All requests of the
- * class share the turns, so many such clients take no more of the process than one.
+ * Makes a class of requests whose bodies keep nobody else waiting, whoever reads them. All requests of
+ * the class share the turns, so many large bodies take no more of the process than one.
+ *
+ * After some tiny chunks nothing more is read from the socket until it is that request's turn again;
+ * what the socket had read by then (64 KiB) is still taken. Large bodies share {@link ReadTurns}.
  */
 export function createPacedRequest(clock: Clock): typeof IncomingMessage {
   const held: { readonly gapMs: number; readonly goOn: () => void }[] = [];
@@ -36,16 +40,19 @@ export function createPacedRequest(clock: Clock): typeof IncomingMessage {
     if (held.length === 1) wait();
   };
 
+  const large = new ReadTurns();
+
   return class PacedRequest extends IncomingMessage {
+    #bytes = 0;
     #smallChunks = 0;
     #isHeld = false;
     #isAsked = false;
+    #hasRoom = true;
 
     override push(chunk: unknown, encoding?: BufferEncoding): boolean {
-      const hasRoom = super.push(chunk, encoding);
-      const isSmall = Buffer.isBuffer(chunk) && chunk.length < SMALL_BYTES;
-      if (isSmall && ++this.#smallChunks % CHUNKS_PER_TURN === 0) this.#hold();
-      return hasRoom && !this.#isHeld;
+      this.#hasRoom = super.push(chunk, encoding);
+      if (Buffer.isBuffer(chunk)) this.#pace(chunk.length);
+      return this.#hasRoom && !this.#isHeld;
     }
 
     override _read(size: number): void {
@@ -53,17 +60,28 @@ export function createPacedRequest(clock: Clock): typeof IncomingMessage {
       else super._read(size);
     }
 
-    #hold(): void {
+    #pace(bytes: number): void {
+      this.#bytes += bytes;
       if (this.#isHeld) return;
+      if (bytes < SMALL_BYTES && ++this.#smallChunks % CHUNKS_PER_TURN === 0) this.#holdForGap();
+      else if (this.#bytes > READ_BYTES && !large.take(bytes)) this.#holdForTurn();
+    }
+
+    #holdForGap(): void {
       this.#isHeld = true;
       const startedAt = clock.monotonic();
       setImmediate(() => hold(() => this.#goOn(), clock.monotonic() - startedAt));
     }
 
+    #holdForTurn(): void {
+      this.#isHeld = true;
+      large.wait(() => this.#goOn());
+    }
+
     #goOn(): void {
       this.#isHeld = false;
       if (this.#isAsked) super._read(0);
-      else if (!this.complete) this.socket.resume();
+      else if (this.#hasRoom && !this.complete) this.socket.resume();
       this.#isAsked = false;
     }
   };

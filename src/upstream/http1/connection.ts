@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
+import type { ReadTurns } from '../../core/read-turns.ts';
 import type { Clock, Timer } from '../../core/time/clock.ts';
 import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import { connectSocket } from './connect-socket.ts';
@@ -13,9 +14,6 @@ import { toUpstreamError } from './to-upstream-error.ts';
 /** A body up to this size is sent in one piece with the head: copying it costs less than two writes. */
 const MAX_JOINED_BYTES = 64 * 1024;
 
-/** Reads that filled the buffer after which others get their turn: a socket may be read 32 times in a row. */
-const FULL_READS_PER_TURN = 4;
-
 /** Margin for a server's clock and the way to it, taken off the time that it keeps a connection. */
 const KEEP_ALIVE_MARGIN_MS = 2000;
 const MAX_KEEP_ALIVE_MS = 10 * 60 * 1000;
@@ -26,6 +24,8 @@ export interface ConnectionSettings {
   /** Time for which an unused connection is kept when the server names none, in ms. */
   keepAliveMs: number;
   readBuffer: Buffer;
+  /** Shared by all connections. */
+  readTurns: ReadTurns;
   secureContext: () => SecureContext;
 }
 
@@ -57,7 +57,6 @@ export class Connection implements ExchangeConnection {
   /** A spooled body is on its way. */
   #sending = false;
   #paused = false;
-  #fullReads = 0;
   #closed = false;
 
   constructor(origin: Origin, settings: ConnectionSettings, owner: ConnectionOwner) {
@@ -177,7 +176,8 @@ export class Connection implements ExchangeConnection {
     if (this.#closed) return;
     // Nobody asked: it must not be taken for the answer to the next request.
     if (!parser || !exchange) return this.close(undefined);
-    if (length === bytes.length && ++this.#fullReads % FULL_READS_PER_TURN === 0) this.#giveTurn();
+    // A read that filled the buffer: there is more.
+    if (length === bytes.length && !this.#settings.readTurns.take(length)) this.#giveTurn();
     parser.push(bytes, length);
     const { head, data, error, complete } = parser;
     if (error) {
@@ -195,7 +195,7 @@ export class Connection implements ExchangeConnection {
 
   #giveTurn(): void {
     this.#socket.pause();
-    setImmediate(() => {
+    this.#settings.readTurns.wait(() => {
       if (!this.#paused && !this.#closed) this.#socket.resume();
     });
   }

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { createSecureContext } from 'node:tls';
 import type { SecureContext } from 'node:tls';
+import { ReadTurns } from '../../core/read-turns.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Transport, UpstreamCall, UpstreamError, UpstreamSink } from '../transport.ts';
@@ -53,6 +54,7 @@ export function createHttp1Transport(options: Http1TransportOptions = {}): Trans
     keepAliveMs,
     clock,
     readBuffer: Buffer.allocUnsafeSlow(READ_BYTES),
+    readTurns: new ReadTurns(),
     // Reads all trusted authorities, so it is made once and not before it is needed.
     secureContext: () => (context ??= createSecureContext(ca === undefined ? {} : { ca })),
   });

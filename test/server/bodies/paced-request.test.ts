@@ -41,11 +41,14 @@ async function startServer() {
 }
 
 /** Chunks that came from the socket, whether they were read or not. */
-function countPushes(request: IncomingMessage): { chunks: number } {
-  const counts = { chunks: 0 };
+function countPushes(request: IncomingMessage): { chunks: number; bytes: number } {
+  const counts = { chunks: 0, bytes: 0 };
   const push = request.push.bind(request);
   request.push = (chunk: unknown, encoding) => {
-    if (chunk !== null) counts.chunks++;
+    if (Buffer.isBuffer(chunk)) {
+      counts.chunks++;
+      counts.bytes += chunk.length;
+    }
     return push(chunk, encoding);
   };
   return counts;
@@ -96,6 +99,35 @@ it('shares the turns among all such bodies', async () => {
     expect(all() - before).toBeLessThanOrEqual(MOST);
   }
   expect(bodies.every(({ counts }) => counts.chunks > MOST)).toBe(true);
+});
+
+it('reads little of many large bodies in one turn of the event loop', async () => {
+  const { send } = await startServer();
+  const length = 4 * 1024 * 1024;
+  const bodies: Awaited<ReturnType<typeof send>>[] = [];
+  for (let one = 0; one < 6; one++)
+    bodies.push(await send('x'.repeat(length), `content-length: ${length}`));
+  const ends = bodies.map(({ request }) => once(request.resume(), 'end'));
+  const state = { isRead: false };
+  const reading = Promise.all(ends).then(() => (state.isRead = true));
+  const all = () => bodies.reduce((sum, { counts }) => sum + counts.bytes, 0);
+  let most = 0;
+  for (let before = all(); !state.isRead; before = all()) {
+    await nextTurn();
+    most = Math.max(most, all() - before);
+  }
+  await reading;
+  expect(all()).toBe(bodies.length * length);
+  expect(most).toBeLessThanOrEqual((8 + bodies.length) * 64 * 1024);
+});
+
+it('keeps no more of a body that nobody reads than Node does', async () => {
+  const { send } = await startServer();
+  const length = 8 * 1024 * 1024;
+  const { request, counts } = await send('x'.repeat(length), `content-length: ${length}`);
+  request.once('data', () => request.pause());
+  for (let turn = 0; turn < 200; turn++) await nextTurn();
+  expect(counts.bytes).toBeLessThanOrEqual(4 * 64 * 1024);
 });
 
 it('never holds back a body of usual chunks', async () => {
