@@ -68,6 +68,10 @@ schema
 schema output
 schema output stream
 chat acme/one hello --no-stream
+connect
+connect claude
+connect claude --write
+connect claude --undo
 models list
 models get acme/one
 models explain acme/one

@@ -1,4 +1,4 @@
-import { anything, count, flag, list, orNull, record, text, texts, words } from './shape.ts';
+import { anything, count, flag, list, oneOf, orNull, record, text, texts, words } from './shape.ts';
 import type { Shape } from './shape.ts';
 
 const CONTEXT = record({
@@ -44,6 +44,26 @@ export const CONNECTION_SHAPES: Readonly<Record<string, Shape>> = {
     settings: list(record({ name: text, value: anything }, { origin: text })),
     files: texts,
   }),
+  connect: oneOf(
+    record({
+      tools: list(record({ name: text, title: text, summary: text, protocol: text })),
+    }),
+    record({
+      tool: text,
+      title: text,
+      protocol: text,
+      server: text,
+      key: text,
+      model: text,
+      models: texts,
+      env: { type: 'object', additionalProperties: text },
+      args: texts,
+      files: list(record({ path: text, format: text, content: text })),
+      steps: texts,
+    }),
+    record({ tool: text, files: list(record({ file: text, backup: orNull(text) })) }),
+    record({ tool: text, restored: texts }),
+  ),
   selftest: record({
     against: text,
     passed: count,

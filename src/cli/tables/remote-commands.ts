@@ -39,6 +39,46 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     load: () => import('../commands/models/chat.ts'),
   },
   {
+    name: 'connect',
+    summary: 'Make a coding tool, an editor or a chat use this gateway',
+    description:
+      'Prints the exact configuration of a tool: address, key, models. Without a tool, lists those that are known. A tool never gets a key that may administer the gateway: where yours may, --write and --run make one of the name of the tool, and use it again the next time.',
+    examples: [
+      { command: 'gateway connect claude --run', note: 'Start Claude Code on this gateway' },
+      {
+        command: 'gateway connect codex --write',
+        note: 'Write its settings; --undo takes it back',
+      },
+      { command: 'gateway connect opencode --model acme/fast', note: 'Show what to paste' },
+    ],
+    args: [
+      { name: 'tool', description: 'Name of the tool; without it, all of them are listed' },
+      { name: 'words', variadic: true, description: 'With --run, behind --: words for the tool' },
+    ],
+    flags: [
+      {
+        name: 'model',
+        short: 'm',
+        type: 'string',
+        value: 'NAME',
+        description: 'Model to use (default: the first that answers in the protocol of the tool)',
+      },
+      { name: 'run', type: 'boolean', description: 'Start the tool; change no file' },
+      {
+        name: 'write',
+        type: 'boolean',
+        description: 'Merge into the file of the tool and keep a backup',
+      },
+      { name: 'undo', type: 'boolean', description: 'Restore the file as it was before --write' },
+      {
+        name: 'create-key',
+        type: 'boolean',
+        description: 'Make a key for the tool where there is none, and print it',
+      },
+    ],
+    load: () => import('../commands/models/connect.ts'),
+  },
+  {
     name: 'models',
     summary: 'Create, change and list models, show their prices and routes',
     examples: [{ command: 'gateway models list', note: 'Models that the key may use' }],

@@ -1,0 +1,144 @@
+import { usageError } from '../../cli-error.ts';
+import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
+import type { Style } from '../../output/style.ts';
+import { renderTable } from '../../output/table.ts';
+import { pickModels } from '../../connect/pick-models.ts';
+import { contentOf, renderRecipe, shownPath } from '../../connect/render-recipe.ts';
+import { findToolKey, makeToolKey } from '../../connect/tool-key.ts';
+import type { Tool, ToolRecipe, ToolSetup } from '../../connect/tool.ts';
+import { findTool, TOOLS } from '../../connect/tools.ts';
+
+const ACTIONS = ['write', 'undo', 'run'] as const;
+
+/** Prints how a tool is made to use the gateway; the flags do it. */
+export const run: CommandRun = async (input) => {
+  const { args, flags } = input;
+  const chosen = ACTIONS.filter((name) => flags.on(name));
+  if (chosen.length > 1) throw usageError(`--${chosen.join(' and --')} cannot be combined`);
+  if (args['tool'] === undefined) return listTools();
+  const tool = findTool(args['tool']);
+  refuseImpossible(tool, input);
+  if (flags.on('undo')) return undo(tool, input);
+  const setup = await readSetup(tool, input);
+  const recipe = setup.key === '' ? recipeWithoutKey(tool, setup) : tool.recipe(setup);
+  if (flags.on('run')) return start(tool, recipe, input);
+  if (flags.on('write')) return write(tool, recipe, input);
+  return {
+    data: describe(tool, setup, recipe),
+    text: (style) => renderRecipe(tool, recipe, style),
+  };
+};
+
+/** Before a key is made for nothing. */
+function refuseImpossible(tool: Tool, { flags, rest }: CommandInput): void {
+  const { name, title, program } = tool;
+  const hint = `gateway connect ${name} shows what to do`;
+  if (rest.length > 0 && !flags.on('run'))
+    throw usageError('only --run takes words for the tool', `gateway connect ${name} --run -- …`);
+  if (flags.on('run') && program === undefined)
+    throw usageError(`${title} is not started from a terminal`, hint);
+  const { files } = tool.recipe({ server: '', key: '', model: '', models: [] });
+  if (flags.on('write') && files === undefined)
+    throw usageError(`${title} has no file to write`, hint);
+}
+
+function listTools(): CommandResult {
+  const data = TOOLS.map(({ name, title, summary, protocol }) => ({
+    name,
+    title,
+    summary,
+    protocol,
+  }));
+  const columns = [
+    { title: 'TOOL', value: ({ name }: Tool) => name },
+    { title: 'NAME', value: ({ title }: Tool) => title },
+    { title: 'WHAT', value: ({ summary }: Tool) => summary },
+    { title: 'PROTOCOL', value: ({ protocol }: Tool) => protocol },
+  ];
+  const text = async (style: Style) =>
+    `${await renderTable(TOOLS, columns, { style, empty: '' })}\n\ngateway connect TOOL shows its configuration`;
+  return { data: { tools: data }, text };
+}
+
+/** The shell makes the key where it is pasted; a file names the command that does. */
+function recipeWithoutKey(tool: Tool, setup: ToolSetup): ToolRecipe {
+  const command = `gateway keys create ${tool.name}`;
+  const inShell = tool.recipe({ ...setup, key: `$(${command})` });
+  const inFile = tool.recipe({ ...setup, key: `<the value that ${command} prints>` });
+  return { ...inFile, ...(inShell.env && { env: inShell.env }) };
+}
+
+/** The key is empty where there is none yet and none is needed. */
+async function readSetup(tool: Tool, { flags, context }: CommandInput): Promise<ToolSetup> {
+  const connection = await context.connection();
+  const client = await context.connectTo(connection);
+  const options = { context, connection, client };
+  const needsKey = ACTIONS.some((name) => flags.on(name)) || flags.on('create-key');
+  const key =
+    (await findToolKey(tool, options)) ?? (needsKey ? await makeToolKey(tool, options) : '');
+  const picked = await pickModels(tool, { client, context, named: flags.text('model') });
+  return { server: connection.server.replace(/\/$/, ''), key, ...picked };
+}
+
+function describe(
+  tool: Tool,
+  setup: ToolSetup,
+  { env = {}, args = [], files = [], steps = [] }: ToolRecipe,
+) {
+  const { name, title, protocol } = tool;
+  return {
+    tool: name,
+    title,
+    protocol,
+    ...setup,
+    models: [...setup.models],
+    env,
+    args: [...args],
+    files: files.map((file) => ({
+      path: shownPath(file),
+      format: file.format,
+      content: contentOf(file),
+    })),
+    steps: [...steps],
+  };
+}
+
+async function write(
+  tool: Tool,
+  { files = [] }: ToolRecipe,
+  { context }: CommandInput,
+): Promise<CommandResult> {
+  const { writeToolFiles } = await import('../../connect/tool-files.ts');
+  const written = await writeToolFiles(tool.name, files, context.io);
+  const lines = written.map(({ file, backup }) =>
+    backup === null ? file : `${file}, as it was in ${backup}`,
+  );
+  return {
+    data: { tool: tool.name, files: written },
+    text: [
+      `${tool.title} uses this gateway, by`,
+      ...lines.map((line) => `  ${line}`),
+      `gateway connect ${tool.name} --undo takes it back`,
+    ].join('\n'),
+  };
+}
+
+async function undo(tool: Tool, { context }: CommandInput): Promise<CommandResult> {
+  const { findWritten, takeBack } = await import('../../connect/tool-files.ts');
+  const written = await findWritten(tool.name, context.io);
+  const changed = written.filter(({ isChanged }) => isChanged).map(({ file }) => file);
+  if (changed.length > 0)
+    await context.confirm(`${changed.join(' and ')} changed since; lose these changes?`);
+  await takeBack(tool.name, context.io);
+  const restored = written.map(({ file }) => file);
+  return {
+    data: { tool: tool.name, restored },
+    text: restored.map((file) => `${file} is as it was before`).join('\n'),
+  };
+}
+
+async function start(tool: Tool, recipe: ToolRecipe, input: CommandInput): Promise<CommandResult> {
+  const { runTool } = await import('../../connect/run-tool.ts');
+  const exitCode = await runTool(tool, recipe, { io: input.context.io, words: input.rest });
+  return { data: { tool: tool.name }, streamed: true, exitCode };
+}

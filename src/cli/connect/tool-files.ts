@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { CliError } from '../cli-error.ts';
+import { needConfigHome } from '../connection/config-home.ts';
+import { writePrivateFile } from '../connection/private-file.ts';
+import type { CliIo } from '../io.ts';
+import { mergeContent } from './merge-content.ts';
+import type { ToolFile } from './tool.ts';
+
+type Place = Pick<CliIo, 'env' | 'cwd'>;
+
+/** How a file was before it was written. */
+interface Written {
+  readonly file: string;
+  /** Copy of the file as it was; null: there was none. */
+  readonly backup: string | null;
+  /** SHA-256 of what was written. */
+  readonly written: string;
+}
+
+/** Where a tool reads its file. Throws `no_home` (exit 1) where the user has none. */
+export function findToolFile(
+  { path, isHere = false, movedBy }: ToolFile,
+  { env, cwd }: Place,
+): string {
+  if (isHere) return resolve(cwd, path);
+  const moved = movedBy && env[movedBy.variable];
+  if (movedBy && moved && isAbsolute(moved))
+    return join(moved, path.slice(movedBy.folder.length).replace(/^\//, ''));
+  const home = env['HOME'] ?? env['USERPROFILE'];
+  if (home && isAbsolute(home)) return join(home, path);
+  throw new CliError({
+    code: 'no_home',
+    message: `found no home for ${path}`,
+    hint: 'set HOME to an absolute path',
+  });
+}
+
+/**
+ * Merges into the files of a tool and keeps a copy of each as it was; gives the paths of both. Nothing
+ * is written when one of the files cannot be merged.
+ */
+export async function writeToolFiles(
+  tool: string,
+  files: readonly ToolFile[],
+  place: Place,
+): Promise<{ file: string; backup: string | null }[]> {
+  const changes = await Promise.all(files.map((file) => prepareChange(file, place)));
+  const before = (await readRecord(tool, place)) ?? [];
+  const record: Written[] = [];
+  for (const change of changes) record.push(await recordOf(change, before));
+  await writePrivateFile(recordPath(tool, place), `${JSON.stringify(record)}\n`);
+  for (const { file, text, mode } of changes) await replaceFile(file, text, mode);
+  return record.map(({ file, backup }) => ({ file, backup }));
+}
+
+interface Change {
+  readonly file: string;
+  readonly old: Buffer | undefined;
+  readonly mode: number | undefined;
+  readonly text: string;
+}
+
+async function prepareChange(content: ToolFile, place: Place): Promise<Change> {
+  const file = await followLinks(findToolFile(content, place));
+  const old = await readIfThere(file);
+  const mode = old && (await stat(file)).mode;
+  return { file, old, mode, text: mergeContent(content, old?.toString('utf8')) };
+}
+
+async function recordOf({ file, old, text }: Change, before: readonly Written[]): Promise<Written> {
+  const last = before.find((one) => one.file === file);
+  // Written again without a change in between: the copy of the first time is the one to go back to.
+  const isOurs = old !== undefined && last?.written === hashOf(old);
+  const backup = isOurs ? last.backup : await keepCopy(file, old);
+  return { file, backup, written: hashOf(text) };
+}
+
+/** The files that {@link takeBack} restores, and whether each was changed since it was written. */
+export async function findWritten(
+  tool: string,
+  place: Place,
+): Promise<{ file: string; isChanged: boolean }[]> {
+  const record = await needRecord(tool, place);
+  return Promise.all(
+    record.map(async ({ file, written }) => {
+      const text = await readIfThere(file);
+      return { file, isChanged: text === undefined || hashOf(text) !== written };
+    }),
+  );
+}
+
+/** Restores each file byte for byte, or removes it where there was none. */
+export async function takeBack(tool: string, place: Place): Promise<void> {
+  for (const { file, backup } of await needRecord(tool, place)) {
+    if (backup === null) await rm(file, { force: true });
+    else await rename(backup, file);
+  }
+  await rm(recordPath(tool, place), { force: true });
+}
+
+async function needRecord(tool: string, place: Place): Promise<readonly Written[]> {
+  const record = await readRecord(tool, place);
+  if (record) return record;
+  throw new CliError({
+    code: 'nothing_written',
+    message: `gateway connect ${tool} --write has written nothing that could be taken back`,
+  });
+}
+
+async function readRecord(tool: string, place: Place): Promise<readonly Written[] | undefined> {
+  const text = await readIfThere(recordPath(tool, place));
+  if (text === undefined) return undefined;
+  // Written by this module alone, in one step.
+  return JSON.parse(text.toString('utf8')) as readonly Written[];
+}
+
+function recordPath(tool: string, { env }: Place): string {
+  return join(needConfigHome(env), 'connect', `${tool}.json`);
+}
+
+async function keepCopy(file: string, old: Buffer | undefined): Promise<string | null> {
+  if (old === undefined) return null;
+  for (let count = 1; ; count++) {
+    const copy = `${file}.before-gateway${count === 1 ? '' : `-${count}`}`;
+    try {
+      await copyFile(file, copy, constants.COPYFILE_EXCL);
+      await chmod(copy, (await stat(file)).mode);
+      return copy;
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
+    }
+  }
+}
+
+/** In one step, so that no tool ever reads half of it. A new file is the user's alone: it holds a key. */
+async function replaceFile(file: string, text: string, mode = 0o600): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  const beside = `${file}.${process.pid}`;
+  try {
+    await writeFile(beside, text, { mode: 0o600, flag: 'wx' });
+    await chmod(beside, mode);
+    await rename(beside, file);
+  } finally {
+    await rm(beside, { force: true });
+  }
+}
+
+/** Settings are often links into a folder under version control: the link stays. */
+async function followLinks(file: string): Promise<string> {
+  try {
+    return await realpath(file);
+  } catch {
+    return file;
+  }
+}
+
+async function readIfThere(file: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(file);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw thrown;
+  }
+}
+
+function hashOf(content: Buffer | string): string {
+  return createHash('sha256').update(content).digest('hex');
+}

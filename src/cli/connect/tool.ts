@@ -1,0 +1,62 @@
+/** Where a tool finds the gateway, and what it may ask for. */
+export interface ToolSetup {
+  /** Address of the gateway without a slash at its end. */
+  readonly server: string;
+  /** Value of the key, or what stands for it. */
+  readonly key: string;
+  /** Name of the model that the tool asks for by itself. */
+  readonly model: string;
+  /** Names of all models that it may be switched to. */
+  readonly models: readonly string[];
+}
+
+export type ToolFormat = 'json' | 'yaml' | 'env' | 'toml';
+
+/** A file that a tool reads. */
+export interface ToolFile {
+  /** Below the user's home, or below the working directory where `isHere` says so. */
+  readonly path: string;
+  readonly isHere?: boolean;
+  /** Environment variable that moves the folder of the file, and the part of `path` that it stands for. */
+  readonly movedBy?: { readonly variable: string; readonly folder: string };
+  readonly format: ToolFormat;
+  /**
+   * Content that is merged into the file: members of objects one by one, lists of named things by
+   * their `name`. A text is the whole file.
+   */
+  readonly content: Readonly<Record<string, unknown>> | string;
+  /** Members that a new file needs, and that an existing one keeps as they are. */
+  readonly defaults?: Readonly<Record<string, unknown>>;
+}
+
+/** What makes one tool use the gateway. */
+export interface ToolRecipe {
+  /** Environment variables that suffice to start the tool with. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly files?: readonly ToolFile[];
+  /** Settings that `--run` puts into a file of its own, whose path it hands over in a variable. */
+  readonly settings?: {
+    readonly variable: string;
+    readonly content: Readonly<Record<string, unknown>>;
+  };
+  /** Arguments that the tool needs beside its environment or its file. */
+  readonly args?: readonly string[];
+  /** What is done by hand, one line each. */
+  readonly steps?: readonly string[];
+}
+
+/** A program that people use models with. */
+export interface Tool {
+  /** The word behind `gateway connect`. */
+  readonly name: string;
+  readonly title: string;
+  /** What it is, in a few words. */
+  readonly summary: string;
+  /** Protocol that it speaks with the gateway. */
+  readonly protocol: 'chat' | 'messages' | 'responses' | 'generate-content';
+  /** Program that `--run` starts; absent for tools that are not started from a terminal. */
+  readonly program?: string;
+  /** How the program is installed. */
+  readonly install?: string;
+  recipe(setup: ToolSetup): ToolRecipe;
+}

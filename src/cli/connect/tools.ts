@@ -1,0 +1,20 @@
+import { suggest } from '../../core/suggest.ts';
+import { usageError } from '../cli-error.ts';
+import { CODING_TOOLS } from './coding-tools.ts';
+import { EDITORS, LIBRARIES, WEB_TOOLS } from './other-tools.ts';
+import type { Tool } from './tool.ts';
+
+/** Every tool that `gateway connect` knows, in the order in which it lists them. */
+export const TOOLS: readonly Tool[] = [...CODING_TOOLS, ...EDITORS, ...WEB_TOOLS, ...LIBRARIES];
+
+/** Exit 64 with the nearest name for a tool that nobody knows. */
+export function findTool(name: string): Tool {
+  const found = TOOLS.find((tool) => tool.name === name);
+  if (found) return found;
+  const names = TOOLS.map((tool) => tool.name);
+  const meant = suggest(name, names);
+  throw usageError(
+    `no tool is called "${name}"`,
+    meant === undefined ? `known: ${names.join(', ')}` : `did you mean ${meant}?`,
+  );
+}

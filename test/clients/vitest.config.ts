@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+/** `npm run test:clients`; outside the other suites, because what it runs is no dependency. */
+export default defineConfig({
+  test: {
+    include: ['test/clients/**/*.client.ts'],
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    fileParallelism: false,
+  },
+});

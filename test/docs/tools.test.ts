@@ -1,0 +1,52 @@
+import { it, expect } from 'vitest';
+import { contentOf, shownPath } from '../../src/cli/connect/render-recipe.ts';
+import { TOOLS } from '../../src/cli/connect/tools.ts';
+import type { Tool } from '../../src/cli/connect/tool.ts';
+
+const SETUP = {
+  server: 'http://127.0.0.1:8787',
+  key: 'YOUR_KEY',
+  model: 'acme/fast',
+  models: ['acme/fast', 'acme/slow'],
+};
+
+const INTRODUCTION = `# Tools
+
+\`gateway connect TOOL\` prints what makes a tool use the gateway, with your address, your key and your models:
+
+\`\`\`sh
+gateway connect                      # the tools that it knows
+gateway connect claude               # what to paste
+gateway connect claude --run         # start it so, and change no file
+gateway connect claude --write       # merge into its files; --undo takes it back
+gateway connect claude --model NAME  # another model than the first that fits
+\`\`\`
+
+A tool never gets a key that may administer the gateway. Where yours may, \`--run\`, \`--write\` and \`--create-key\` make a key of the tool's name and keep it for the next time, so \`gateway usage --by key\` shows what the tool spent, and \`gateway keys update claude --spending-limit-day 5\` limits it.
+
+Claude Code, Codex, Gemini CLI and opencode hold a conversation with a tool call in \`npm run test:clients\`, over providers that speak their protocol and over translation.
+`;
+
+const block = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\``;
+
+function section(tool: Tool): string {
+  const { env = {}, files = [], steps = [], args = [] } = tool.recipe(SETUP);
+  const names = Object.keys(env);
+  const parts = [
+    `## ${tool.title}`,
+    `${tool.summary}. It asks in the protocol \`${tool.protocol}\`. \`gateway connect ${tool.name}\``,
+    names.length > 0 &&
+      `Variables: ${names.map((name) => `\`${name}\``).join(', ')}${args.length > 0 ? ', and arguments' : ''}.`,
+    ...files.map(
+      (file) =>
+        `\`${shownPath(file)}\`:\n\n${block(file.format === 'env' ? 'sh' : file.format, contentOf(file))}`,
+    ),
+    steps.length > 0 && steps.map((step) => `- ${step}`).join('\n'),
+  ];
+  return parts.filter((part) => part !== false).join('\n\n');
+}
+
+it('shows what connect prints of every tool', async () => {
+  const page = [INTRODUCTION.trimEnd(), ...TOOLS.map(section)].join('\n\n');
+  await expect(`${page}\n`).toMatchFileSnapshot('../../docs/tools.md');
+});
