@@ -2,6 +2,8 @@
 export type PlainVerb =
   | 'list'
   | 'get'
+  | 'create'
+  | 'update'
   | 'enable'
   | 'disable'
   | 'pause'
@@ -42,7 +44,7 @@ export const KINDS = {
     isOwned: false,
     isDeclared: true,
     switch: 'enabled',
-    verbs: ['list', 'get'],
+    verbs: ['list', 'get', 'create', 'update'],
     isArgument: true,
   },
   providers: {
@@ -52,7 +54,7 @@ export const KINDS = {
     isOwned: false,
     isDeclared: true,
     switch: 'enabled',
-    verbs: ['list', 'get'],
+    verbs: ['list', 'get', 'create', 'update'],
   },
   models: {
     name: 'model',
@@ -61,7 +63,7 @@ export const KINDS = {
     isOwned: false,
     isDeclared: true,
     switch: 'enabled',
-    verbs: ['list', 'get'],
+    verbs: ['list', 'get', 'create', 'update'],
     isArgument: true,
   },
   apis: {
@@ -71,7 +73,7 @@ export const KINDS = {
     isOwned: false,
     isDeclared: true,
     switch: 'enabled',
-    verbs: ['list', 'get'],
+    verbs: ['list', 'get', 'create', 'update'],
   },
   keys: {
     name: 'key',
@@ -80,7 +82,7 @@ export const KINDS = {
     isOwned: true,
     isDeclared: true,
     switch: 'enabled',
-    verbs: ['list', 'get', 'revoke'],
+    verbs: ['list', 'get', 'create', 'update', 'revoke'],
     isArgument: true,
   },
   files: {
@@ -97,7 +99,7 @@ export const KINDS = {
     word: 'Skill',
     isOwned: true,
     isDeclared: true,
-    verbs: ['list', 'get', 'delete'],
+    verbs: ['list', 'get', 'create', 'update', 'delete'],
   },
   agents: {
     name: 'agent',
@@ -105,7 +107,7 @@ export const KINDS = {
     word: 'Agent',
     isOwned: true,
     isDeclared: true,
-    verbs: ['list', 'get', 'archive'],
+    verbs: ['list', 'get', 'create', 'update', 'archive'],
     isArgument: true,
   },
   credentials: {
@@ -115,7 +117,7 @@ export const KINDS = {
     isOwned: true,
     isDeclared: true,
     switch: 'status',
-    verbs: ['list', 'get', 'disable', 'enable'],
+    verbs: ['list', 'get', 'create', 'update', 'disable', 'enable'],
   },
   services: {
     name: 'service',
@@ -124,7 +126,7 @@ export const KINDS = {
     isOwned: true,
     isDeclared: true,
     switch: 'status',
-    verbs: ['list', 'get', 'disable', 'enable', 'delete'],
+    verbs: ['list', 'get', 'create', 'update', 'disable', 'enable', 'delete'],
     isArgument: true,
   },
   deployments: {
@@ -133,7 +135,7 @@ export const KINDS = {
     word: 'Schedule',
     isOwned: true,
     isDeclared: true,
-    verbs: ['list', 'get', 'pause', 'unpause', 'archive', 'delete'],
+    verbs: ['list', 'get', 'create', 'update', 'pause', 'unpause', 'archive', 'delete'],
     isArgument: true,
   },
   inventories: {
