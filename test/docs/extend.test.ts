@@ -1,4 +1,4 @@
-import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -55,7 +55,7 @@ async function serve(
   folder: string,
   config: string,
   env: Record<string, string> = {},
-): Promise<{ url: string; key: string }> {
+): Promise<{ url: string; key: string; stop(): Promise<void> }> {
   await mkdir(join(copy, folder), { recursive: true });
   await writeFile(join(copy, folder, 'gateway.yaml'), config);
   const server = execa('node', [join(copy, 'bin/gateway.js'), 'start', '--port', '0'], {
@@ -64,10 +64,11 @@ async function serve(
     extendEnv: false,
     reject: false,
   });
-  onTestFinished(async () => {
+  const stop = async () => {
     server.kill();
-    await server.then(() => undefined);
-  });
+    await server;
+  };
+  onTestFinished(stop);
   const url = await new Promise<string>((resolve, reject) => {
     void server.then(({ stderr }) => reject(new Error(stderr)));
     let said = '';
@@ -78,7 +79,7 @@ async function serve(
     });
   });
   const key = await readFile(join(copy, folder, '.gateway/admin.key'), 'utf8');
-  return { url, key: key.trim() };
+  return { url, key: key.trim(), stop };
 }
 
 describe('docs/extend.md', () => {
@@ -179,6 +180,23 @@ models:
       expect(docs.stdout).toContain('The text itself');
     },
   );
+
+  it('adds a store, which outlives its process', async () => {
+    const config = 'version: 1\nserver: { store: { driver: sheet, path: rows } }\n';
+    const before = await serve('store', config);
+    const name = 'kept';
+    const { status } = await ask(`${before.url}/admin/v1/organizations`, {
+      method: 'POST',
+      key: before.key,
+      body: { name },
+    });
+    expect(status).toBe(201);
+    await before.stop();
+    expect(await readdir(join(copy, 'store/rows'))).toEqual(['rows.json']);
+    const after = await serve('store', config);
+    const { body } = await ask(`${after.url}/admin/v1/organizations/${name}`, { key: after.key });
+    expect(body).toMatchObject({ name, type: 'organization' });
+  });
 
   it('adds a command with help, completion and a shape of its result', async () => {
     const { url, adminKey, stop } = await startGateway('version: 1\n');
