@@ -82,21 +82,28 @@ async function serve(
   return { url, key: key.trim(), stop };
 }
 
+/** Starts a provider that gives one answer, and notes the paths and credentials of what it is asked. */
+async function serveVendor(answer: object): Promise<{ origin: string; asked: unknown[] }> {
+  const asked: unknown[] = [];
+  const vendor = createServer((request, response) => {
+    asked.push(request.url, request.headers.authorization);
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void vendor.close());
+  return { origin: `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`, asked };
+}
+
 describe('docs/extend.md', () => {
-  it('adds a type of provider, which is called', async () => {
-    const asked: (string | undefined)[] = [];
-    const vendor = createServer((request, response) => {
-      asked.push(request.url, request.headers.authorization);
-      const message = { role: 'assistant', content: 'Hello from Acme' };
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] }));
+  it(verifies('extend.docs-proved', 'adds a type of provider, which is called'), async () => {
+    const message = { role: 'assistant', content: 'Hello from Acme' };
+    const { origin, asked } = await serveVendor({
+      choices: [{ index: 0, message, finish_reason: 'stop' }],
     });
-    await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void vendor.close());
-    const { port } = vendor.address() as AddressInfo;
     const config = `version: 1
 providers:
-  - { name: acme, type: acme, base_url: 'http://127.0.0.1:${port}/v1', api_key: '\${secret:env:ACME_API_KEY}' }
+  - { name: acme, type: acme, base_url: '${origin}/v1', api_key: '\${secret:env:ACME_API_KEY}' }
 models:
   - { name: acme/fast, routes: [{ provider: acme }] }
 `;
@@ -111,7 +118,11 @@ models:
   });
 
   it(
-    verifies('extend.kind', 'adds a kind, which API, files, plan, commands and pages know'),
+    verifies(
+      'extend.docs-proved',
+      'extend.kind',
+      'adds a kind, which API, files, plan, commands and pages know',
+    ),
     async () => {
       const prompt = (name: string, text: string) =>
         `version: 1\nnamespace: ${name}\nprompts:\n  - { name: ${name}, text: ${text} }\n`;
@@ -181,7 +192,36 @@ models:
     },
   );
 
-  it('adds a store, which outlives its process', async () => {
+  it(
+    verifies('extend.docs-proved', 'adds a protocol, which clients and providers speak'),
+    async () => {
+      const { origin, asked } = await serveVendor({ model: 'up', results: [{ index: 1 }] });
+      const { url, key } = await serve(
+        'protocol',
+        `version: 1
+providers:
+  - { name: acme, type: custom, base_url: '${origin}/v1', api_key: '\${secret:env:ACME_API_KEY}', protocols: { rerank: true } }
+models:
+  - { name: acme/order, routes: [{ provider: acme, upstream_model: up }] }
+`,
+        { ACME_API_KEY: 'sk-acme' },
+      );
+      const created = await ask(`${url}/admin/v1/keys`, {
+        method: 'POST',
+        key,
+        body: { name: 'app' },
+      });
+      const call = (body: object) =>
+        ask(`${url}/v1/rerank`, { method: 'POST', key: created.body.value, body });
+      const documents = ['one', 'two'];
+      const { status, body } = await call({ model: 'acme/order', query: 'second', documents });
+      expect([status, body.results]).toEqual([200, [{ index: 1 }]]);
+      expect(asked).toEqual(['/v1/rerank', 'Bearer sk-acme']);
+      expect((await call({ query: 'second', documents })).body.error.param).toBe('model');
+    },
+  );
+
+  it(verifies('extend.docs-proved', 'adds a store, which outlives its process'), async () => {
     const config = 'version: 1\nserver: { store: { driver: sheet, path: rows } }\n';
     const before = await serve('store', config);
     const name = 'kept';
@@ -198,21 +238,27 @@ models:
     expect(body).toMatchObject({ name, type: 'organization' });
   });
 
-  it('adds a command with help, completion and a shape of its result', async () => {
-    const { url, adminKey, stop } = await startGateway('version: 1\n');
-    onTestFinished(async () => void (await stop()));
-    const env = { GATEWAY_SERVER: url, GATEWAY_API_KEY: adminKey };
-    expect((await gateway(['count'], env)).stdout).toBe('0 models');
-    expect(JSON.parse((await gateway(['count', '-o', 'json'], env)).stdout).data).toEqual({
-      count: 0,
-    });
-    expect((await gateway(['help'])).stdout).toContain('Count the models');
-    expect((await gateway(['complete-words', 'cou'])).stdout).toContain('count');
-    const { stdout } = await gateway(['schema', 'output', 'count']);
-    expect(JSON.parse(stdout)).toMatchObject(SHAPE);
-  });
+  it(
+    verifies(
+      'extend.docs-proved',
+      'adds a command with help, completion and a shape of its result',
+    ),
+    async () => {
+      const { url, adminKey, stop } = await startGateway('version: 1\n');
+      onTestFinished(async () => void (await stop()));
+      const env = { GATEWAY_SERVER: url, GATEWAY_API_KEY: adminKey };
+      expect((await gateway(['count'], env)).stdout).toBe('0 models');
+      expect(JSON.parse((await gateway(['count', '-o', 'json'], env)).stdout).data).toEqual({
+        count: 0,
+      });
+      expect((await gateway(['help'])).stdout).toContain('Count the models');
+      expect((await gateway(['complete-words', 'cou'])).stdout).toContain('count');
+      const { stdout } = await gateway(['schema', 'output', 'count']);
+      expect(JSON.parse(stdout)).toMatchObject(SHAPE);
+    },
+  );
 
-  it('adds a template, which is valid', async () => {
+  it(verifies('extend.docs-proved', 'adds a template, which is valid'), async () => {
     await gateway(['init', '--template', 'tiny', 'project']);
     expect((await gateway(['validate', '-f', 'project/gateway.yaml'])).stdout).toContain('valid');
   });
