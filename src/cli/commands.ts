@@ -1,3 +1,4 @@
+import { isListed, kindsWhere } from '../core/kinds.ts';
 import type { CommandSpec } from './command.ts';
 import { ACCOUNT_COMMANDS } from './tables/account-commands.ts';
 import { CONFIG_COMMANDS } from './tables/config-commands.ts';
@@ -5,6 +6,7 @@ import { CONNECTION_COMMANDS } from './tables/connection-commands.ts';
 import { DEPLOYMENT_COMMANDS } from './tables/deployment-commands.ts';
 import { CONTENT_COMMANDS } from './tables/content-commands.ts';
 import { LOCAL_COMMANDS } from './tables/local-commands.ts';
+import { kindCommands } from './tables/plain-commands.ts';
 import { PLUGIN_COMMANDS } from './tables/plugin-commands.ts';
 import { REMOTE_COMMANDS } from './tables/remote-commands.ts';
 import { RESOURCE_COMMANDS } from './tables/resource-commands.ts';
@@ -13,11 +15,8 @@ import { SERVICE_COMMANDS } from './tables/service-commands.ts';
 import { SESSION_COMMANDS } from './tables/session-commands.ts';
 import { STORE_COMMANDS } from './tables/store-commands.ts';
 
-/**
- * Every command of the binary, in the order of help and docs. The table is loaded at every start, so
- * it is few files; what a command does is loaded when it runs.
- */
-export const COMMANDS: readonly CommandSpec[] = [
+/** Commands that are written out, in the order of help and docs. */
+const WRITTEN: readonly CommandSpec[] = [
   ...LOCAL_COMMANDS,
   ...STORE_COMMANDS,
   ...CONFIG_COMMANDS,
@@ -84,4 +83,16 @@ export const COMMANDS: readonly CommandSpec[] = [
     light: () => import('./commands/local/help.ts'),
     load: () => import('./commands/local/help.ts'),
   },
+];
+
+/**
+ * Every command of the binary, in the order of help and docs; kinds for which none is written have the
+ * plain ones. The table is loaded at every start, so it is few files; what a command does is loaded when
+ * it runs.
+ */
+export const COMMANDS: readonly CommandSpec[] = [
+  ...WRITTEN,
+  ...kindsWhere(isListed)
+    .filter((kind) => !WRITTEN.some(({ name }) => name === kind))
+    .flatMap(kindCommands),
 ];

@@ -2,6 +2,8 @@
 export type PlainVerb =
   | 'list'
   | 'get'
+  | 'create'
+  | 'update'
   | 'enable'
   | 'disable'
   | 'pause'
@@ -26,6 +28,8 @@ export interface KindFacts {
   readonly switch?: 'enabled' | 'status';
   /** Commands that the kind has; without `list` the command line does not show the kind. */
   readonly verbs: readonly PlainVerb[];
+  /** Columns of its lists: titles, and the members of the view in them. Default: name, state and id. */
+  readonly columns?: Readonly<Record<string, string>>;
   /** True when arguments and flags of this name take one of them. Default false. */
   readonly isArgument?: boolean;
 }
@@ -42,7 +46,14 @@ export const KINDS = {
     isOwned: false,
     isDeclared: true,
     switch: 'enabled',
-    verbs: ['list', 'get'],
+    verbs: ['list', 'get', 'create', 'update'],
+    columns: {
+      NAME: 'name',
+      'DISPLAY NAME': 'display_name',
+      ENABLED: 'enabled',
+      'SPENDING LIMIT': 'spending_limit',
+      ID: 'id',
+    },
     isArgument: true,
   },
   providers: {
@@ -52,7 +63,15 @@ export const KINDS = {
     isOwned: false,
     isDeclared: true,
     switch: 'enabled',
-    verbs: ['list', 'get'],
+    verbs: ['list', 'get', 'create', 'update'],
+    columns: {
+      NAME: 'name',
+      TYPE: 'provider_type',
+      ENABLED: 'enabled',
+      KEY: 'api_key_configured',
+      'BASE URL': 'base_url',
+      ID: 'id',
+    },
   },
   models: {
     name: 'model',
@@ -61,7 +80,7 @@ export const KINDS = {
     isOwned: false,
     isDeclared: true,
     switch: 'enabled',
-    verbs: ['list', 'get'],
+    verbs: ['list', 'get', 'create', 'update'],
     isArgument: true,
   },
   apis: {
@@ -71,7 +90,15 @@ export const KINDS = {
     isOwned: false,
     isDeclared: true,
     switch: 'enabled',
-    verbs: ['list', 'get'],
+    verbs: ['list', 'get', 'create', 'update'],
+    columns: {
+      NAME: 'name',
+      ENABLED: 'enabled',
+      KEY: 'api_key_configured',
+      METHODS: 'methods',
+      'BASE URL': 'base_url',
+      ID: 'id',
+    },
   },
   keys: {
     name: 'key',
@@ -80,7 +107,17 @@ export const KINDS = {
     isOwned: true,
     isDeclared: true,
     switch: 'enabled',
-    verbs: ['list', 'get', 'revoke'],
+    verbs: ['list', 'get', 'create', 'update', 'revoke'],
+    columns: {
+      NAME: 'name',
+      KEY: 'hint',
+      ORGANIZATION: 'organization',
+      ENABLED: 'enabled',
+      EXPIRES: 'expires_at',
+      RPM: 'rpm_cap',
+      'SPENDING LIMIT': 'spending_limit',
+      ID: 'id',
+    },
     isArgument: true,
   },
   files: {
@@ -90,6 +127,13 @@ export const KINDS = {
     isOwned: true,
     isDeclared: false,
     verbs: ['list', 'get', 'delete'],
+    columns: {
+      NAME: 'name',
+      TYPE: 'mime_type',
+      BYTES: 'size_bytes',
+      CREATED: 'created_at',
+      ID: 'id',
+    },
   },
   skills: {
     name: 'skill',
@@ -97,7 +141,13 @@ export const KINDS = {
     word: 'Skill',
     isOwned: true,
     isDeclared: true,
-    verbs: ['list', 'get', 'delete'],
+    verbs: ['list', 'get', 'create', 'update', 'delete'],
+    columns: {
+      NAME: 'name',
+      LATEST: 'latest_version_id',
+      UPDATED: 'updated_at',
+      ID: 'id',
+    },
   },
   agents: {
     name: 'agent',
@@ -105,7 +155,15 @@ export const KINDS = {
     word: 'Agent',
     isOwned: true,
     isDeclared: true,
-    verbs: ['list', 'get', 'archive'],
+    verbs: ['list', 'get', 'create', 'update', 'archive'],
+    columns: {
+      NAME: 'name',
+      MODEL: 'model',
+      HARNESS: 'harness',
+      VERSION: 'version',
+      ARCHIVED: 'archived_at',
+      ID: 'id',
+    },
     isArgument: true,
   },
   credentials: {
@@ -115,7 +173,15 @@ export const KINDS = {
     isOwned: true,
     isDeclared: true,
     switch: 'status',
-    verbs: ['list', 'get', 'disable', 'enable'],
+    verbs: ['list', 'get', 'create', 'update', 'disable', 'enable'],
+    columns: {
+      NAME: 'name',
+      VALUE: 'value_hint',
+      AGENT: 'agent_id',
+      STATUS: 'status',
+      FAILURES: 'failure_count',
+      ID: 'id',
+    },
   },
   services: {
     name: 'service',
@@ -124,7 +190,15 @@ export const KINDS = {
     isOwned: true,
     isDeclared: true,
     switch: 'status',
-    verbs: ['list', 'get', 'disable', 'enable', 'delete'],
+    verbs: ['list', 'get', 'create', 'update', 'disable', 'enable', 'delete'],
+    columns: {
+      NAME: 'name',
+      SLUG: 'slug',
+      STATUS: 'status',
+      PROTOCOLS: 'protocols',
+      AGENT: 'agent_id',
+      ID: 'id',
+    },
     isArgument: true,
   },
   deployments: {
@@ -133,7 +207,7 @@ export const KINDS = {
     word: 'Schedule',
     isOwned: true,
     isDeclared: true,
-    verbs: ['list', 'get', 'pause', 'unpause', 'archive', 'delete'],
+    verbs: ['list', 'get', 'create', 'update', 'pause', 'unpause', 'archive', 'delete'],
     isArgument: true,
   },
   inventories: {
@@ -155,11 +229,6 @@ type Declared = {
 
 /** Kinds that a configuration declares, by the word used for one of them. */
 export type KindName = (typeof KINDS)[Declared]['name'];
-
-/** Kinds that have a command, by their collections. */
-export type KindWith<V extends PlainVerb> = {
-  [C in Collection]: V extends (typeof KINDS)[C]['verbs'][number] ? C : never;
-}[Collection];
 
 const COLLECTIONS = Object.keys(KINDS) as Collection[];
 

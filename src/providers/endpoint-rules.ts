@@ -1,4 +1,4 @@
-import type { Protocol } from '../core/protocol-id.ts';
+import { PROTOCOL_PATHS, PROTOCOLS, type Protocol } from '../core/protocol-id.ts';
 import { MESSAGES_HEADERS, messagesHeaders } from './messages-headers.ts';
 import type { ClientHeaders } from './messages-headers.ts';
 import type { ProviderAccount } from './account.ts';
@@ -20,20 +20,19 @@ export interface EndpointRules {
   };
 }
 
-export const ENDPOINT_RULES: Readonly<Record<Protocol, EndpointRules>> = {
-  chat: { path: '/chat/completions' },
-  responses: { path: '/responses' },
-  messages: {
-    path: '/messages',
-    headers: { names: MESSAGES_HEADERS, toHeaders: messagesHeaders },
-  },
+/** Rules of protocols that are addressed by more than a path. */
+const OWN_RULES: Readonly<Partial<Record<Protocol, Omit<EndpointRules, 'path'>>>> = {
+  messages: { headers: { names: MESSAGES_HEADERS, toHeaders: messagesHeaders } },
   'generate-content': {
-    path: '/models/{model}:{method}',
     method: (stream) => (stream ? 'streamGenerateContent' : 'generateContent'),
     streamQuery: 'alt=sse',
   },
-  interactions: { path: '/interactions' },
-  embeddings: { path: '/embeddings' },
-  images: { path: '/images/generations', operationReplaces: true },
-  videos: { path: '/videos' },
+  images: { operationReplaces: true },
 };
+
+export const ENDPOINT_RULES = Object.fromEntries(
+  PROTOCOLS.map((protocol) => [
+    protocol,
+    { path: PROTOCOL_PATHS[protocol], ...OWN_RULES[protocol] },
+  ]),
+) as Readonly<Record<Protocol, EndpointRules>>;

@@ -1,3 +1,4 @@
+import { kindsWhere, type Collection } from '../core/kinds.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { KeyHasher } from '../core/seal.ts';
 import { agent, defineAgent } from './kinds/agent.ts';
@@ -16,21 +17,28 @@ import { provider } from './kinds/provider.ts';
 import { defineService, service } from './kinds/service.ts';
 import { skill } from './kinds/skill.ts';
 
+/** Declaration of every kind. */
+const DECLARED: Readonly<Record<Collection, ResourceDefinition>> = {
+  organizations: organization,
+  providers: provider,
+  models: model,
+  apis: api,
+  keys: key,
+  files: file,
+  skills: skill,
+  agents: agent,
+  credentials: credential,
+  services: service,
+  deployments: deployment,
+  inventories: inventory,
+};
+
+export function definitionOf(collection: Collection): ResourceDefinition {
+  return DECLARED[collection];
+}
+
 /** Every kind, in the order in which references can be resolved. */
-export const RESOURCES: readonly ResourceDefinition[] = [
-  organization,
-  provider,
-  model,
-  api,
-  key,
-  file,
-  skill,
-  agent,
-  credential,
-  service,
-  deployment,
-  inventory,
-];
+export const RESOURCES: readonly ResourceDefinition[] = kindsWhere(() => true).map(definitionOf);
 
 export interface BindOptions {
   hasher: KeyHasher;

@@ -1,10 +1,11 @@
-import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { newDirectory, startGateway } from '../support/gateway.ts';
+import { verifies } from '../requirements.ts';
+import { ask, newDirectory, startGateway } from '../support/gateway.ts';
 import { markedBlocks } from './code-blocks.ts';
 import { ROOT } from './reader.ts';
 
@@ -28,81 +29,236 @@ beforeAll(async () => {
 });
 afterAll(() => rm(copy, { recursive: true, force: true }));
 
-/** The text with all lines but the first behind the one line that is like the first. */
+/** The text with the lines of a block that are not there yet beside its first or last one, which is. */
 function insertAt(text: string, code: string): string {
-  const [anchor = '', ...added] = code.trimEnd().split('\n');
   const lines = text.split('\n');
-  const places = lines.flatMap((line, at) => (line.trim() === anchor.trim() ? [at] : []));
-  expect(places, anchor).toHaveLength(1);
-  return lines.toSpliced((places[0] as number) + 1, 0, ...added).join('\n');
+  const placesOf = (anchor = '') =>
+    lines.flatMap((line, at) => (line.trim() === anchor.trim() ? [at] : []));
+  const block = code.trimEnd().split('\n');
+  const [behind, before] = [placesOf(block[0]), placesOf(block.at(-1))];
+  expect([behind.length, before.length], code).toContain(1);
+  return behind.length === 1
+    ? lines.toSpliced((behind[0] as number) + 1, 0, ...block.slice(1)).join('\n')
+    : lines.toSpliced(before[0] as number, 0, ...block.slice(0, -1)).join('\n');
 }
 
-/** Runs the command of the copy. */
-const gateway = (args: readonly string[], env: Record<string, string> = {}) =>
+/** Runs the command of the copy, in the copy or a folder of it. */
+const gateway = (args: readonly string[], env: Record<string, string> = {}, folder = '') =>
   execa('node', [join(copy, 'bin/gateway.js'), ...args], {
-    cwd: copy,
+    cwd: join(copy, folder),
     env: { PATH: process.env['PATH'] ?? '', HOME: copy, ...env },
     extendEnv: false,
   });
 
-describe('docs/extend.md', () => {
-  it('adds a type of provider, which is called', async () => {
-    const asked: (string | undefined)[] = [];
-    const vendor = createServer((request, response) => {
-      asked.push(request.url, request.headers.authorization);
-      const message = { role: 'assistant', content: 'Hello from Acme' };
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'stop' }] }));
+/** Starts the gateway of the copy in a folder of it; gives its URL and the key of its administrator. */
+async function serve(
+  folder: string,
+  config: string,
+  env: Record<string, string> = {},
+): Promise<{ url: string; key: string; stop(): Promise<void> }> {
+  await mkdir(join(copy, folder), { recursive: true });
+  await writeFile(join(copy, folder, 'gateway.yaml'), config);
+  const server = execa('node', [join(copy, 'bin/gateway.js'), 'start', '--port', '0'], {
+    cwd: join(copy, folder),
+    env: { PATH: process.env['PATH'] ?? '', HOME: copy, ...env },
+    extendEnv: false,
+    reject: false,
+  });
+  const stop = async () => {
+    server.kill();
+    await server;
+  };
+  onTestFinished(stop);
+  const url = await new Promise<string>((resolve, reject) => {
+    void server.then(({ stderr }) => reject(new Error(stderr)));
+    let said = '';
+    server.stderr.on('data', (chunk) => {
+      said += String(chunk);
+      const [, found] = /gateway listening on (http:\S+)/.exec(said) ?? [];
+      if (found !== undefined) resolve(found);
     });
-    await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void vendor.close());
-    const { port } = vendor.address() as AddressInfo;
+  });
+  const key = await readFile(join(copy, folder, '.gateway/admin.key'), 'utf8');
+  return { url, key: key.trim(), stop };
+}
+
+/** Starts a provider that gives one answer, and notes the paths and credentials of what it is asked. */
+async function serveVendor(answer: object): Promise<{ origin: string; asked: unknown[] }> {
+  const asked: unknown[] = [];
+  const vendor = createServer((request, response) => {
+    asked.push(request.url, request.headers.authorization);
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void vendor.close());
+  return { origin: `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`, asked };
+}
+
+describe('docs/extend.md', () => {
+  it(verifies('extend.docs-proved', 'adds a type of provider, which is called'), async () => {
+    const message = { role: 'assistant', content: 'Hello from Acme' };
+    const { origin, asked } = await serveVendor({
+      choices: [{ index: 0, message, finish_reason: 'stop' }],
+    });
     const config = `version: 1
 providers:
-  - { name: acme, type: acme, base_url: 'http://127.0.0.1:${port}/v1', api_key: '\${secret:env:ACME_API_KEY}' }
+  - { name: acme, type: acme, base_url: '${origin}/v1', api_key: '\${secret:env:ACME_API_KEY}' }
 models:
   - { name: acme/fast, routes: [{ provider: acme }] }
 `;
-    const file = join(copy, 'gateway.yaml');
-    await writeFile(file, config);
-    const server = execa('node', [join(copy, 'bin/gateway.js'), 'start', '--port', '0'], {
-      cwd: copy,
-      env: { PATH: process.env['PATH'] ?? '', HOME: copy, ACME_API_KEY: 'sk-acme' },
-      extendEnv: false,
-      reject: false,
-    });
-    onTestFinished(async () => {
-      server.kill();
-      await server.then(() => undefined);
-    });
-    await new Promise<void>((resolve, reject) => {
-      void server.then(({ stderr }) => reject(new Error(stderr)));
-      let said = '';
-      server.stderr.on('data', (chunk) => {
-        said += String(chunk);
-        if (said.includes('gateway listening on')) resolve();
-      });
-    });
-    const { stdout } = await gateway(['chat', '--no-stream', 'acme/fast', 'Hello!']);
+    await serve('provider', config, { ACME_API_KEY: 'sk-acme' });
+    const { stdout } = await gateway(
+      ['chat', '--no-stream', 'acme/fast', 'Hello!'],
+      {},
+      'provider',
+    );
     expect(stdout).toBe('Hello from Acme');
     expect(asked).toEqual(['/v1/chat/completions', 'Bearer sk-acme']);
   });
 
-  it('adds a command with help, completion and a shape of its result', async () => {
-    const { url, adminKey, stop } = await startGateway('version: 1\n');
-    onTestFinished(async () => void (await stop()));
-    const env = { GATEWAY_SERVER: url, GATEWAY_API_KEY: adminKey };
-    expect((await gateway(['count'], env)).stdout).toBe('0 models');
-    expect(JSON.parse((await gateway(['count', '-o', 'json'], env)).stdout).data).toEqual({
-      count: 0,
+  it(
+    verifies(
+      'extend.docs-proved',
+      'extend.kind',
+      'adds a kind, which API, files, plan, commands and pages know',
+    ),
+    async () => {
+      const prompt = (name: string, text: string) =>
+        `version: 1\nnamespace: ${name}\nprompts:\n  - { name: ${name}, text: ${text} }\n`;
+      const { url, key } = await serve('kind', prompt('greet', 'Hello'));
+      const admin = (method: string, path: string, body?: unknown) =>
+        ask(url + path, { method, key, body });
+      const run = async (...args: string[]) =>
+        (
+          await gateway([...args, '-o', 'json'], {}, 'kind').then(({ stdout }) =>
+            JSON.parse(stdout),
+          )
+        ).data;
+
+      const [declared] = (await admin('GET', '/admin/v1/prompts')).body.data;
+      expect(declared).toMatchObject({ type: 'prompt', name: 'greet', text: 'Hello', version: 1 });
+      const created = await admin('POST', '/admin/v1/keys', { name: 'app', scopes: ['agents'] });
+      const own = await ask(`${url}/v1/prompts`, { key: created.body.value });
+      expect(own.body.data).toMatchObject([{ id: declared.id, text: 'Hello' }]);
+
+      const file = join(copy, 'kind/team.yaml');
+      await writeFile(file, prompt('team', 'Hi'));
+      expect((await run('apply', '--yes', '-f', file)).applied).toMatchObject([
+        { action: 'create' },
+      ]);
+      await writeFile(file, prompt('team', 'Bye'));
+      const changes = [{ path: 'text', field: 'text', old: 'Hi', new: 'Bye' }];
+      const planned = { kind: 'prompt', identity: 'default/team', action: 'update', changes };
+      expect((await run('plan', '-f', file)).actions).toMatchObject([planned]);
+      expect((await run('diff', '-f', file)).actions).toMatchObject([planned]);
+      expect((await run('apply', '--yes', '-f', file)).applied).toMatchObject([
+        { action: 'update' },
+      ]);
+      expect(await run('drift', '-f', file)).toEqual({ drifted: [], pending: 0 });
+
+      await run('prompts', 'create', 'second', '--text', 'Once more', '--label', 'a=b');
+      expect((await gateway(['prompts', 'list'], {}, 'kind')).stdout).toMatch(
+        /^NAME +TEXT +ID\ngreet +Hello +prompt_\w+\nteam +Bye +prompt_\w+\nsecond +Once more +prompt_\w+$/,
+      );
+      expect(await run('prompts', 'update', 'second', '--text', 'New')).toMatchObject({
+        text: 'New',
+        labels: { a: 'b' },
+      });
+      await run('prompts', 'delete', 'second', '--yes');
+      expect(await run('prompts', 'list')).toMatchObject([{ name: 'greet' }, { name: 'team' }]);
+      const words = ['complete-words', 'prompts', 'get', ''];
+      expect((await gateway(words, {}, 'kind')).stdout).toContain('greet');
+
+      const shown = { type: { const: 'prompt' }, text: { type: 'string' } };
+      const openapi = (await admin('GET', '/openapi.json')).body;
+      expect(Object.keys(openapi.paths['/v1/prompts'])).toEqual(['get', 'post']);
+      expect(openapi.components.schemas['Prompt'].properties).toMatchObject(shown);
+      const printed = await run('schema', 'output', 'prompts', 'get');
+      expect(printed.properties.data.anyOf[0].properties).toMatchObject(shown);
+      expect((await run('schema')).properties.prompts.items.required).toContain('text');
+      expect(await run('explain', 'prompt.text')).toMatchObject({ required: true });
+
+      const page =
+        "const { COMMANDS } = await import('./src/cli/commands.ts');" +
+        "const { withFlags } = await import('./src/cli/grammar/load-flags.ts');" +
+        "const { renderDocs } = await import('./src/cli/grammar/render-docs.ts');" +
+        'process.stdout.write(renderDocs(await withFlags(COMMANDS)));';
+      const docs = await execa('node', ['--import', 'tsx', '--input-type=module', '-e', page], {
+        cwd: copy,
+      });
+      expect(docs.stdout).toContain('gateway prompts create');
+      expect(docs.stdout).toContain('The text itself');
+    },
+  );
+
+  it(
+    verifies('extend.docs-proved', 'adds a protocol, which clients and providers speak'),
+    async () => {
+      const { origin, asked } = await serveVendor({ model: 'up', results: [{ index: 1 }] });
+      const { url, key } = await serve(
+        'protocol',
+        `version: 1
+providers:
+  - { name: acme, type: custom, base_url: '${origin}/v1', api_key: '\${secret:env:ACME_API_KEY}', protocols: { rerank: true } }
+models:
+  - { name: acme/order, routes: [{ provider: acme, upstream_model: up }] }
+`,
+        { ACME_API_KEY: 'sk-acme' },
+      );
+      const created = await ask(`${url}/admin/v1/keys`, {
+        method: 'POST',
+        key,
+        body: { name: 'app' },
+      });
+      const call = (body: object) =>
+        ask(`${url}/v1/rerank`, { method: 'POST', key: created.body.value, body });
+      const documents = ['one', 'two'];
+      const { status, body } = await call({ model: 'acme/order', query: 'second', documents });
+      expect([status, body.results]).toEqual([200, [{ index: 1 }]]);
+      expect(asked).toEqual(['/v1/rerank', 'Bearer sk-acme']);
+      expect((await call({ query: 'second', documents })).body.error.param).toBe('model');
+    },
+  );
+
+  it(verifies('extend.docs-proved', 'adds a store, which outlives its process'), async () => {
+    const config = 'version: 1\nserver: { store: { driver: sheet, path: rows } }\n';
+    const before = await serve('store', config);
+    const name = 'kept';
+    const { status } = await ask(`${before.url}/admin/v1/organizations`, {
+      method: 'POST',
+      key: before.key,
+      body: { name },
     });
-    expect((await gateway(['help'])).stdout).toContain('Count the models');
-    expect((await gateway(['complete-words', 'cou'])).stdout).toContain('count');
-    const { stdout } = await gateway(['schema', 'output', 'count']);
-    expect(JSON.parse(stdout)).toMatchObject(SHAPE);
+    expect(status).toBe(201);
+    await before.stop();
+    expect(await readdir(join(copy, 'store/rows'))).toEqual(['rows.json']);
+    const after = await serve('store', config);
+    const { body } = await ask(`${after.url}/admin/v1/organizations/${name}`, { key: after.key });
+    expect(body).toMatchObject({ name, type: 'organization' });
   });
 
-  it('adds a template, which is valid', async () => {
+  it(
+    verifies(
+      'extend.docs-proved',
+      'adds a command with help, completion and a shape of its result',
+    ),
+    async () => {
+      const { url, adminKey, stop } = await startGateway('version: 1\n');
+      onTestFinished(async () => void (await stop()));
+      const env = { GATEWAY_SERVER: url, GATEWAY_API_KEY: adminKey };
+      expect((await gateway(['count'], env)).stdout).toBe('0 models');
+      expect(JSON.parse((await gateway(['count', '-o', 'json'], env)).stdout).data).toEqual({
+        count: 0,
+      });
+      expect((await gateway(['help'])).stdout).toContain('Count the models');
+      expect((await gateway(['complete-words', 'cou'])).stdout).toContain('count');
+      const { stdout } = await gateway(['schema', 'output', 'count']);
+      expect(JSON.parse(stdout)).toMatchObject(SHAPE);
+    },
+  );
+
+  it(verifies('extend.docs-proved', 'adds a template, which is valid'), async () => {
     await gateway(['init', '--template', 'tiny', 'project']);
     expect((await gateway(['validate', '-f', 'project/gateway.yaml'])).stdout).toContain('valid');
   });

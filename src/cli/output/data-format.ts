@@ -1,4 +1,5 @@
 import { isRecord } from '../../client/http/guards.ts';
+import { KINDS } from '../../core/kinds.ts';
 import { oneLine } from '../../core/printable.ts';
 import type { CommandResult, CommandSpec } from '../command.ts';
 
@@ -6,20 +7,8 @@ import type { CommandResult, CommandSpec } from '../command.ts';
 const DATA_FORMATS = ['yaml', 'name', 'jsonpath=EXPR'] as const;
 const JSONPATH = 'jsonpath=';
 
-/** Kinds whose objects are asked for by name; all others by id. */
-const BY_NAME: ReadonlySet<string> = new Set([
-  'agents',
-  'apis',
-  'credentials',
-  'deployments',
-  'files',
-  'keys',
-  'organizations',
-  'plugins',
-  'providers',
-  'services',
-  'skills',
-]);
+/** True for what is asked for by name; all else is asked for by id. */
+const isNamed = (kind: string): boolean => Object.hasOwn(KINDS, kind) || kind === 'plugins';
 
 /** Formats of --output beside text and json. */
 export function formatsOf({ name, formats = [] }: CommandSpec): readonly string[] {
@@ -68,6 +57,6 @@ function listOf(data: unknown): unknown[] {
 /** `key/ci`, as other commands take it. */
 function named(one: unknown, kind: string): string {
   const { name, id } = isRecord(one) ? one : {};
-  const word = BY_NAME.has(kind) && typeof name === 'string' ? name : String(id);
+  const word = isNamed(kind) && typeof name === 'string' ? name : String(id);
   return oneLine(`${kind.replace(/s$/, '')}/${word}`);
 }

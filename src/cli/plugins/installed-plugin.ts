@@ -15,6 +15,8 @@ export interface InstalledPlugin {
   source: string;
   integrity: string;
   commands: readonly PluginCommand[];
+  /** Summaries of groups of its commands, by their words. Default: none. */
+  topics?: Readonly<Record<string, string>>;
 }
 
 interface Stored {

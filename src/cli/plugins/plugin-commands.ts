@@ -46,6 +46,6 @@ function missingGroups(
 ): CommandSpec[] {
   const parent = parentOf(name);
   if (parent === '' || commands.some((command) => command.name === parent)) return [];
-  const summary = `Commands of the plugin ${plugin.name}`;
+  const summary = plugin.topics?.[parent] ?? `Commands of the plugin ${plugin.name}`;
   return [...missingGroups(commands, plugin, parent), { name: parent, summary, examples: [] }];
 }

@@ -1,4 +1,5 @@
 import { format } from 'node:util';
+import type { Config } from '@oclif/core';
 import type { CommandContext } from '../context.ts';
 import type { CommandInput, CommandResult } from '../command.ts';
 import type { GatewayCommand, GatewayContext } from './gateway-command.ts';
@@ -26,16 +27,26 @@ export async function runPlugin(
 ): Promise<CommandResult> {
   const { context } = input;
   const printer = createPrinter(context);
-  const restore = divertConsole(context);
+  const argv = toOclifArgv(spec, input);
+  let tell = (text: string) => context.output.note(text);
+  const restore = divertConsole((text) => tell(text));
   try {
-    const command = await loadCommand({ plugin, id, argv: toOclifArgv(spec, input) }, context);
-    const data = await command.runWith(toGatewayContext(context, printer.print));
+    const config = await loadConfig(plugin, context);
+    const Found = await config.findCommand(id, { must: true }).load();
+    const { GatewayCommand } = await import('./gateway-command.ts');
+    const isOurs = Found.prototype instanceof GatewayCommand;
+    // Commands of oclif have no other way to print their result.
+    if (!isOurs) tell = (text) => printer.print(`${text}\n`);
+    await config.runHook('init', { id, argv });
+    await config.runHook('prerun', { Command: Found, argv });
+    const result = isOurs
+      ? await new (Found as unknown as Ours)(argv, config).runWith(
+          toGatewayContext(context, printer.print),
+        )
+      : await Found.run(argv, config);
+    await config.runHook('postrun', { Command: Found, argv, result });
     await printer.done();
-    const silent = printer.used || data === undefined;
-    return {
-      data: data ?? null,
-      ...(silent ? { text: '' } : typeof data === 'string' && { text: data }),
-    };
+    return toResult(result, { isOurs, printed: printer.printed });
   } catch (thrown) {
     await printer.done();
     const failure = toPluginFailure(plugin.name, thrown);
@@ -47,38 +58,29 @@ export async function runPlugin(
   }
 }
 
-interface Loaded {
-  plugin: InstalledPlugin;
-  id: string;
-  argv: string[];
+/** Lines that a command printed are its result where it gives none of its own. */
+function toResult(
+  result: unknown,
+  { isOurs, printed }: { isOurs: boolean; printed: string },
+): CommandResult {
+  const data = result ?? (isOurs || printed === '' ? null : printed.trimEnd());
+  if (printed !== '' || result === undefined) return { data, text: '' };
+  return typeof result === 'string' ? { data, text: result } : { data };
 }
 
-async function loadCommand(
-  { plugin: { name }, id, argv }: Loaded,
-  { io }: CommandContext,
-): Promise<GatewayCommand> {
+async function loadConfig({ name }: InstalledPlugin, { io }: CommandContext): Promise<Config> {
   const folder = folderOf(needPluginsFolder(io.env), name);
   await linkGateway(folder);
   const root = packageOf(folder, name);
   const { Config, Plugin } = await import('@oclif/core');
-  const { GatewayCommand } = await import('./gateway-command.ts');
   const plugin = new Plugin({ name, root, type: 'user' });
   await plugin.load();
-  const plugins = new Map([[name, plugin]]);
-  const config = await Config.load({ root, plugins, version: packageVersion() });
-  config.bin = 'gateway';
-  const Found: unknown = await config.findCommand(id, { must: true }).load();
-  const isOurs = (found: unknown): found is CommandClass =>
-    typeof found === 'function' && found.prototype instanceof GatewayCommand;
-  if (!isOurs(Found)) {
-    throw new Error(
-      `its command "${id}" does not extend the GatewayCommand of agent-gateway/plugin`,
-    );
-  }
-  return new Found(argv, config);
+  // In the plugin, so that a command built with another version of oclif finds it there, too.
+  Object.assign(plugin.pjson.oclif, { bin: 'gateway', topicSeparator: ' ' });
+  return Config.load({ root, plugins: new Map([[name, plugin]]), version: packageVersion() });
 }
 
-type CommandClass = new (...args: ConstructorParameters<typeof GatewayCommand>) => GatewayCommand;
+type Ours = new (...args: ConstructorParameters<typeof GatewayCommand>) => GatewayCommand;
 
 function toGatewayContext(context: CommandContext, print: (text: string) => void): GatewayContext {
   const { io, output, signal, timeoutMs } = context;
@@ -98,27 +100,26 @@ function toGatewayContext(context: CommandContext, print: (text: string) => void
   };
 }
 
-/** Lines of a command, in their order, as fast as the reader takes them. */
+/** Lines of a command, in their order, as fast as the reader takes them; with -o json they wait. */
 function createPrinter({ output }: CommandContext) {
   let last = Promise.resolve();
-  let used = false;
+  let printed = '';
   return {
-    get used() {
-      return used;
+    get printed() {
+      return printed;
     },
     print(text: string) {
-      if (output.format === 'json') return;
-      used = true;
-      last = last.then(() => output.print(text));
+      printed += text;
+      if (output.format !== 'json') last = last.then(() => output.print(text));
     },
     done: () => last,
   };
 }
 
-/** stdout is for the result alone, so what a plugin tells the console goes to stderr. */
-function divertConsole({ output }: CommandContext): () => void {
+/** stdout is for the result alone, so what a plugin tells the console is told elsewhere. */
+function divertConsole(tell: (text: string) => void): () => void {
   const { log, info, debug } = globalThis.console;
-  const tell = (...values: unknown[]) => output.note(format(...values));
-  Object.assign(globalThis.console, { log: tell, info: tell, debug: tell });
+  const divert = (...values: unknown[]) => tell(format(...values));
+  Object.assign(globalThis.console, { log: divert, info: divert, debug: divert });
   return () => void Object.assign(globalThis.console, { log, info, debug });
 }

@@ -35,8 +35,34 @@ export async function stagePlugin({ folder, source, context }: Staging): Promise
   // The gateway is linked in, so it must not be fetched as what the plugin says it goes with.
   await npm('install', tarball, '--omit=dev', '--legacy-peer-deps', '--save-exact');
   await rm(tarball);
-  const commands = await readManifest(packageOf(folder, name), { name, version });
-  return { name, version, source, integrity, commands };
+  const root = packageOf(folder, name);
+  const commands = await readManifest(root, { name, version });
+  return { name, version, source, integrity, commands, topics: await readTopics(root) };
+}
+
+const TOPIC = z.object({
+  description: z.string().max(4_000).optional(),
+  get subtopics() {
+    return z.record(z.string(), TOPIC).optional();
+  },
+});
+const TOPICS = z.object({ oclif: z.object({ topics: z.record(z.string(), TOPIC) }) });
+
+/** Summaries of groups, as `package.json` declares them; what is no declaration of topics is none. */
+async function readTopics(root: string): Promise<Record<string, string>> {
+  const text = await readFile(join(root, 'package.json'), 'utf8');
+  const parsed = TOPICS.safeParse(JSON.parse(text));
+  return parsed.success ? toSummaries(parsed.data.oclif.topics) : {};
+}
+
+function toSummaries(topics: Readonly<Record<string, z.infer<typeof TOPIC>>>, above = '') {
+  const summaries: Record<string, string> = {};
+  for (const [word, { description, subtopics }] of Object.entries(topics)) {
+    const name = `${above}${word.replaceAll(':', ' ')}`;
+    if (description !== undefined) summaries[name] = description.split('\n')[0] ?? '';
+    Object.assign(summaries, toSummaries(subtopics ?? {}, `${name} `));
+  }
+  return summaries;
 }
 
 async function readManifest(

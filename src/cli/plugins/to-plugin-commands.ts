@@ -76,7 +76,8 @@ function toCommand(command: OclifCommand): PluginCommand {
     id: command.id,
     name,
     summary: summary || `Run ${name}`,
-    description: command.summary === undefined ? more.join('\n').trim() : command.description,
+    description:
+      command.summary === undefined ? more.join('\n').trim() || undefined : command.description,
     hidden: command.hidden,
     examples: (command.examples ?? []).map((example) => toExample(example, name)),
     args: toArgs(command),
@@ -99,7 +100,11 @@ function toArgs({ args, strict }: OclifCommand): ArgSpec[] {
   return [...specs, { name: 'more', description: 'Further arguments', variadic: true }];
 }
 
+/** Flags that oclif gives commands for what the global ones do. */
+const OF_OCLIF: ReadonlySet<string> = new Set(['help', 'json', 'version']);
+
 function toFlags(flag: OclifCommand['flags'][string], command: string): FlagSpec[] {
+  if (flag.type === 'boolean' && OF_OCLIF.has(flag.name)) return [];
   const taken = GLOBAL_FLAGS.flatMap(({ name, short }) => [name, short]);
   if ([...taken, 'help', 'h'].some((word) => word === flag.name || word === (flag.char ?? ''))) {
     throw new Error(`--${flag.name} of "${command}" has the name of a global flag`);

@@ -1,13 +1,13 @@
-import type { ListFilters, ResourceView } from '../../client/admin.ts';
+import type { ListFilters } from '../../client/admin.ts';
 import { collect } from '../../client/http/pages.ts';
-import { factsOf } from '../../core/kinds.ts';
+import { factsOf, type Collection } from '../../core/kinds.ts';
 import { oneLine } from '../../core/printable.ts';
 import type { CommandRun, Flags } from '../command.ts';
-import { renderTable, type Column } from '../output/table.ts';
-import { COLUMNS, type ListedKind, type MemberColumn } from './columns.ts';
+import { renderTable } from '../output/table.ts';
+import { columnsOf } from './columns.ts';
 
 /** Command that shows every resource of a kind as a table; with --quiet the names alone. */
-export function listCommand(kind: ListedKind): CommandRun {
+export function listCommand(kind: Collection): CommandRun {
   return async ({ context, flags }) => {
     const client = await context.connect();
     const rows = await collect(client.admin(kind).list(filtersOf(kind, flags), context.signal));
@@ -16,12 +16,12 @@ export function listCommand(kind: ListedKind): CommandRun {
       text: (style) =>
         context.output.quiet
           ? rows.map(({ name }) => oneLine(name)).join('\n')
-          : renderTable(rows, COLUMNS[kind].map(toColumn), { style, empty: `no ${kind}` }),
+          : renderTable(rows, columnsOf(kind), { style, empty: `no ${kind}` }),
     };
   };
 }
 
-function filtersOf(kind: ListedKind, flags: Flags): ListFilters {
+function filtersOf(kind: Collection, flags: Flags): ListFilters {
   const { isOwned, verbs } = factsOf(kind);
   return {
     ...(isOwned && { organization: flags.text('organization') }),
@@ -29,8 +29,4 @@ function filtersOf(kind: ListedKind, flags: Flags): ListFilters {
       include_archived: flags.on('archived') ? 'true' : undefined,
     }),
   };
-}
-
-function toColumn([title, member, toShown]: MemberColumn): Column<ResourceView> {
-  return { title, value: (row) => (toShown === undefined ? row[member] : toShown(row[member])) };
 }

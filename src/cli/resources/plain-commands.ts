@@ -9,7 +9,7 @@ import { lookUp, skipMissing, wordOf } from './not-found.ts';
 
 type View = Readonly<Record<string, unknown>>;
 type Named = View & { readonly id: string; readonly name: string };
-export type ChangeVerb = Exclude<PlainVerb, 'list' | 'get'>;
+export type ChangeVerb = Exclude<PlainVerb, 'list' | 'get' | 'create' | 'update'>;
 
 interface Change {
   /** First word of the question that comes before what cannot be undone; absent: it can be. */

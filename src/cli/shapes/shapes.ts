@@ -1,10 +1,10 @@
-import { KINDS, type KindWith } from '../../core/kinds.ts';
+import { deployment } from '../../resources/kinds/deployment.ts';
+import { viewSchema } from '../../resources/store/view-schema.ts';
 import {
   ADOPTED,
   DRIFT,
   DUMPED,
   EXPLANATION,
-  FAULTY,
   FINDINGS,
   INVALID,
   PLAN,
@@ -13,38 +13,26 @@ import {
   VALID,
 } from './config-shapes.ts';
 import { CONNECTION_SHAPES } from './connection-shapes.ts';
+import { group, kindShapes, viewOf } from './kind-shapes.ts';
 import { RUN_SHAPES } from './run-shapes.ts';
 import { STORE_SHAPES } from './store-shapes.ts';
 import { anything, flag, list, oneOf, orNull, record, text, texts } from './shape.ts';
 import type { Shape } from './shape.ts';
 import {
-  AGENT,
-  API,
   ASSET,
   ASSET_DETAILS,
-  CREDENTIAL,
-  DEPLOYMENT,
   EVENT,
-  FILE,
-  KEY,
   MODEL,
   MODEL_DETAILS,
-  MODEL_ENTRY,
   MODEL_ORDER,
-  ORGANIZATION,
-  PROVIDER,
   REQUEST,
   RUN,
-  SCHEDULE,
-  SERVICE,
   SESSION,
-  SKILL,
   SKILL_VERSION,
   SPENDING,
   USAGE,
 } from './views.ts';
 
-const REMOVED = record({ id: text });
 const GONE = list(record({ kind: text, identity: text }));
 const JSON_SCHEMA = record({}, { $schema: text });
 /** Their results come in lines, so a document is what tells of a failure. */
@@ -58,39 +46,18 @@ const PLUGIN = record({
   commands: texts,
 });
 
-/** `group list` gives many of what the other words give one of. */
-function group(name: string, view: Shape, verbs: readonly string[]): Record<string, Shape> {
-  const shapeOf = (verb: string) =>
-    verb === 'list' ? list(view) : verb === 'delete' ? REMOVED : view;
-  return Object.fromEntries(verbs.map((verb) => [`${name} ${verb}`, shapeOf(verb)]));
-}
-
-/** Views of the kinds that the command line shows. */
-const VIEWS: Readonly<Record<KindWith<'list'>, Shape>> = {
-  organizations: ORGANIZATION,
-  providers: PROVIDER,
-  models: MODEL,
-  apis: API,
-  keys: KEY,
-  files: FILE,
-  skills: SKILL,
-  agents: AGENT,
-  credentials: CREDENTIAL,
-  services: SERVICE,
-  deployments: DEPLOYMENT,
-};
-/** `create` and `update` give the object, or the faults of what was given. */
-function written(
-  name: string,
-  view: Shape,
-  verbs: readonly string[] = ['create', 'update'],
-): Record<string, Shape> {
-  return Object.fromEntries(verbs.map((verb) => [`${name} ${verb}`, oneOf(view, FAULTY)]));
-}
+/** A Schedule as the API of its organization shows it. */
+const SCHEDULE = viewSchema(deployment, deployment.api);
+const KEY = viewOf('keys');
+const KEY_WITH_VALUE = { allOf: [KEY, record({ value: text })] };
+const CREDENTIAL = viewOf('credentials');
+const SKILL = viewOf('skills');
 
 /** The `data` of each command's JSON document, by the words that call it. */
 export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
-  ...plainShapes(),
+  ...kindShapes(),
+  ...group('deployments', SCHEDULE, ['list', 'get', 'pause', 'unpause', 'archive']),
+  'models list': list(MODEL),
   init: record({ directory: text, template: text, files: texts, vendors: texts }),
   start: orNull(record({ valid: flag })),
   mock: NONE,
@@ -110,19 +77,11 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   'schema output': JSON_SCHEMA,
   chat: record({ id: text, choices: list(record({ message: record({ role: text }) })) }),
   'models get': MODEL_DETAILS,
-  ...written('models', MODEL_ENTRY),
   'models explain': MODEL_ORDER,
-  ...written('keys', KEY, ['update']),
   'keys get': { allOf: [KEY, SPENDING, record({ organization_name: text })] },
-  ...group('keys', { allOf: [KEY, record({ value: text })] }, ['create', 'rotate']),
-  ...written('providers', PROVIDER),
-  ...written('apis', API),
-  ...written('organizations', ORGANIZATION),
-  ...written('agents', AGENT),
-  ...written('services', SERVICE),
-  ...written('deployments', SCHEDULE),
-  ...written('credentials', CREDENTIAL, ['update']),
-  'organizations get': { allOf: [ORGANIZATION, SPENDING] },
+  'keys create': KEY_WITH_VALUE,
+  'keys rotate': KEY_WITH_VALUE,
+  'organizations get': { allOf: [viewOf('organizations'), SPENDING] },
   usage: list(USAGE),
   account: record({
     currency: text,
@@ -137,12 +96,13 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   ...CONNECTION_SHAPES,
   ...RUN_SHAPES,
   ...STORE_SHAPES,
-  ...group('credentials', CREDENTIAL, ['create', 'rotate']),
-  ...group('skills', SKILL, ['create']),
+  'credentials create': CREDENTIAL,
+  'credentials rotate': CREDENTIAL,
+  'skills create': SKILL,
   'skills get': oneOf(SKILL, record({ id: text, version: text, folder: text, files: anything })),
   'skills update': SKILL_VERSION,
   'skills versions': list(SKILL_VERSION),
-  ...group('files', FILE, ['upload']),
+  'files upload': viewOf('files'),
   'files download': record({ id: text, path: text }),
   'assets create': ASSET,
   'assets get': ASSET_DETAILS,
@@ -168,9 +128,3 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
     list(oneOf(record({ name: text, summary: text }), record({}), text)),
   ),
 };
-
-/** Shapes of the plain commands of every kind; an entry behind them takes the place of one. */
-function plainShapes(): Record<string, Shape> {
-  const kinds = Object.entries(VIEWS) as [KindWith<'list'>, Shape][];
-  return Object.assign({}, ...kinds.map(([kind, view]) => group(kind, view, KINDS[kind].verbs)));
-}

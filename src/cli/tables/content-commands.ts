@@ -1,5 +1,5 @@
 import type { ArgSpec, CommandSpec } from '../command.ts';
-import { loadChange, loadGet, loadList } from './plain-commands.ts';
+import { plainCommand } from './plain-commands.ts';
 import { updateCommand } from './write-commands.ts';
 import { FORCE, ID, IGNORE_NOT_FOUND, ORGANIZATION, VALUE_FLAGS } from './shared-words.ts';
 
@@ -16,24 +16,16 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     summary: 'Manage Credentials for the tools of Agents',
     examples: [{ command: 'gateway credentials list', note: 'All, without their values' }],
   },
-  {
-    name: 'credentials list',
-    aliases: ['ls'],
+  plainCommand('credentials', 'list', {
     summary: 'List Credentials',
     examples: [{ command: 'gateway credentials list', note: 'Hints, never values' }],
-    flags: [ORGANIZATION],
-    load: loadList('credentials'),
-  },
-  {
-    name: 'credentials get',
+  }),
+  plainCommand('credentials', 'get', {
     summary: 'Show one Credential',
     examples: [
       { command: 'gateway credentials get sec_01', note: 'State and failures, without the value' },
     ],
-    args: [ID],
-    flags: [IGNORE_NOT_FOUND],
-    load: loadGet('credentials'),
-  },
+  }),
   {
     name: 'credentials create',
     summary: 'Create a Credential',
@@ -91,8 +83,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     load: () => import('../commands/agents/credentials-create.ts'),
   },
   updateCommand({
-    kind: 'credential',
-    group: 'credentials',
+    kind: 'credentials',
     one: 'a Credential',
     update: [
       {
@@ -115,45 +106,30 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     flags: VALUE_FLAGS,
     load: () => import('../commands/agents/credentials-rotate.ts'),
   },
-  {
-    name: 'credentials disable',
+  plainCommand('credentials', 'disable', {
     summary: 'Disable a Credential',
     examples: [
       { command: 'gateway credentials disable sec_01', note: 'Until it is enabled again' },
     ],
-    args: [ID],
-    flags: [IGNORE_NOT_FOUND],
-    load: loadChange('credentials', 'disable'),
-  },
-  {
-    name: 'credentials enable',
+  }),
+  plainCommand('credentials', 'enable', {
     summary: 'Enable a Credential',
     examples: [{ command: 'gateway credentials enable sec_01', note: 'After it was disabled' }],
-    args: [ID],
-    flags: [IGNORE_NOT_FOUND],
-    load: loadChange('credentials', 'enable'),
-  },
+  }),
   {
     name: 'skills',
     summary: 'Manage Skills: instructions and files for Agents',
     examples: [{ command: 'gateway skills list', note: 'All of them' }],
   },
-  {
-    name: 'skills list',
-    aliases: ['ls'],
-    summary: 'List Skills',
+  plainCommand('skills', 'list', {
     examples: [{ command: 'gateway skills list -q', note: 'Only their names' }],
-    flags: [ORGANIZATION],
-    load: loadList('skills'),
-  },
-  {
-    name: 'skills get',
+  }),
+  plainCommand('skills', 'get', {
     summary: 'Show or unpack a Skill',
     examples: [
       { command: 'gateway skills get review', note: 'Description and latest version' },
       { command: 'gateway skills get review --out ./review', note: 'Unpack its files' },
     ],
-    args: [ID],
     flags: [
       IGNORE_NOT_FOUND,
       { name: 'out', type: 'string', value: 'DIR', description: 'Unpack it into a new folder' },
@@ -165,7 +141,7 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
       },
     ],
     load: () => import('../commands/agents/skills-get.ts'),
-  },
+  }),
   {
     name: 'skills create',
     summary: 'Upload a folder as a new Skill',
@@ -197,37 +173,22 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     args: [ID],
     load: () => import('../commands/agents/skills-versions.ts'),
   },
-  {
-    name: 'skills delete',
-    aliases: ['rm'],
+  plainCommand('skills', 'delete', {
     summary: 'Delete a Skill with all its versions',
     description: 'Refused while an Agent or a Service refers to it. This cannot be undone.',
     examples: [{ command: 'gateway skills delete review --yes', note: 'Without confirmation' }],
-    args: [ID],
-    flags: [IGNORE_NOT_FOUND],
-    load: loadChange('skills', 'delete'),
-  },
+  }),
   {
     name: 'files',
     summary: 'Manage files that messages refer to',
     examples: [{ command: 'gateway files list', note: 'All of them' }],
   },
-  {
-    name: 'files list',
-    aliases: ['ls'],
-    summary: 'List files',
+  plainCommand('files', 'list', {
     examples: [{ command: 'gateway files list', note: 'Newest last' }],
-    flags: [ORGANIZATION],
-    load: loadList('files'),
-  },
-  {
-    name: 'files get',
-    summary: 'Show one file',
+  }),
+  plainCommand('files', 'get', {
     examples: [{ command: 'gateway files get file_01', note: 'Name, media type and size' }],
-    args: [ID],
-    flags: [IGNORE_NOT_FOUND],
-    load: loadGet('files'),
-  },
+  }),
   {
     name: 'files upload',
     summary: 'Upload a file and print its id',
@@ -266,16 +227,10 @@ export const CONTENT_COMMANDS: readonly CommandSpec[] = [
     ],
     load: () => import('../commands/sessions/files-download.ts'),
   },
-  {
-    name: 'files delete',
-    aliases: ['rm'],
-    summary: 'Delete a file',
+  plainCommand('files', 'delete', {
     description: 'Messages that refer to it continue without it. This cannot be undone.',
     examples: [{ command: 'gateway files delete file_01 --yes', note: 'Without confirmation' }],
-    args: [ID],
-    flags: [IGNORE_NOT_FOUND],
-    load: loadChange('files', 'delete'),
-  },
+  }),
   {
     name: 'assets',
     summary: 'Manage media under permanent references',

@@ -1,5 +1,5 @@
 import type { ArgSpec, CommandSpec, FlagSpec } from '../command.ts';
-import { loadChange, loadGet } from './plain-commands.ts';
+import { plainCommand } from './plain-commands.ts';
 import { writeCommands } from './write-commands.ts';
 import { FROM, IGNORE_NOT_FOUND, LIMIT, RANGE, SINCE } from './shared-words.ts';
 
@@ -61,18 +61,12 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
     ],
     load: () => import('../commands/schedules/deployments-list.ts'),
   },
-  {
-    name: 'deployments get',
-    summary: 'Show one Schedule',
+  plainCommand('deployments', 'get', {
     examples: [{ command: 'gateway schedules get report', note: 'With its next firing times' }],
     args: [DEPLOYMENT],
-    flags: [IGNORE_NOT_FOUND],
-    load: loadGet('deployments'),
-  },
+  }),
   ...writeCommands({
-    kind: 'deployment',
-    group: 'deployments',
-    one: 'a Schedule',
+    kind: 'deployments',
     create: [
       {
         command:
@@ -85,43 +79,26 @@ export const DEPLOYMENT_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway schedules update report --clear schedule', note: 'By hand alone' },
     ],
   }),
-  {
-    name: 'deployments pause',
-    summary: 'Pause a Schedule',
+  plainCommand('deployments', 'pause', {
     description: 'It can still be triggered by hand.',
     examples: [{ command: 'gateway schedules pause report', note: 'Until it is unpaused' }],
     args: [DEPLOYMENT],
-    flags: [IGNORE_NOT_FOUND],
-    load: loadChange('deployments', 'pause'),
-  },
-  {
-    name: 'deployments unpause',
-    summary: 'Unpause a Schedule',
+  }),
+  plainCommand('deployments', 'unpause', {
     description: 'It fires from now on; missed times are not caught up.',
     examples: [{ command: 'gateway schedules unpause report', note: 'After a pause' }],
     args: [DEPLOYMENT],
-    flags: [IGNORE_NOT_FOUND],
-    load: loadChange('deployments', 'unpause'),
-  },
-  {
-    name: 'deployments archive',
-    summary: 'Archive a Schedule',
+  }),
+  plainCommand('deployments', 'archive', {
     description: 'It stays readable and never fires again. This cannot be undone.',
     examples: [{ command: 'gateway schedules archive report --yes', note: 'Without confirmation' }],
     args: [DEPLOYMENT],
-    flags: [IGNORE_NOT_FOUND],
-    load: loadChange('deployments', 'archive'),
-  },
-  {
-    name: 'deployments delete',
-    aliases: ['rm'],
-    summary: 'Delete a Schedule',
+  }),
+  plainCommand('deployments', 'delete', {
     description: 'Its runs and their Sessions stay. This cannot be undone.',
     examples: [{ command: 'gateway schedules delete report --yes', note: 'Without confirmation' }],
     args: [DEPLOYMENT],
-    flags: [IGNORE_NOT_FOUND],
-    load: loadChange('deployments', 'delete'),
-  },
+  }),
   {
     name: 'deployments test-notification',
     summary: 'Send a test message to the chat of a Schedule',

@@ -1,6 +1,6 @@
 import type { CommandSpec, FlagSpec } from '../command.ts';
-import { loadChange, loadList } from './plain-commands.ts';
-import { FORCE, ID, IGNORE_NOT_FOUND, OBJECT_FORMATS, ORGANIZATION } from './shared-words.ts';
+import { plainCommand } from './plain-commands.ts';
+import { FORCE, ID, OBJECT_FORMATS, ORGANIZATION } from './shared-words.ts';
 
 const NAME: FlagSpec = {
   name: 'name',
@@ -108,22 +108,15 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     formats: ['yaml'],
     load: () => import('../commands/account/keys-create.ts'),
   },
-  {
-    name: 'keys list',
-    aliases: ['ls'],
+  plainCommand('keys', 'list', {
     summary: 'List API keys',
     examples: [{ command: 'gateway keys list', note: 'Every key, without its value' }],
-    flags: [ORGANIZATION],
-    load: loadList('keys'),
-  },
-  {
-    name: 'keys get',
+  }),
+  plainCommand('keys', 'get', {
     summary: 'Show one API key',
     examples: [{ command: 'gateway keys get my-app', note: 'Limits and state' }],
-    args: [ID],
-    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/account/keys-get.ts'),
-  },
+  }),
   {
     name: 'keys update',
     summary: 'Change the name, limits, expiry and labels of an API key',
@@ -203,13 +196,9 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     ],
     load: () => import('../commands/account/keys-rotate.ts'),
   },
-  {
-    name: 'keys revoke',
+  plainCommand('keys', 'revoke', {
     summary: 'Revoke an API key permanently',
     description: 'The key stops working within a second. This cannot be undone.',
     examples: [{ command: 'gateway keys revoke my-app --yes', note: 'Without confirmation' }],
-    args: [ID],
-    flags: [IGNORE_NOT_FOUND],
-    load: loadChange('keys', 'revoke'),
-  },
+  }),
 ];

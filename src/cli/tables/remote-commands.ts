@@ -1,8 +1,8 @@
 import type { CommandSpec } from '../command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
-import { loadGet, loadList } from './plain-commands.ts';
+import { plainCommand } from './plain-commands.ts';
 import { writeCommands } from './write-commands.ts';
-import { ID, IGNORE_NOT_FOUND, LIMIT, ORGANIZATION, RANGE } from './shared-words.ts';
+import { IGNORE_NOT_FOUND, LIMIT, ORGANIZATION, RANGE } from './shared-words.ts';
 
 /** Commands that call a gateway. */
 export const REMOTE_COMMANDS: readonly CommandSpec[] = [
@@ -143,9 +143,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     load: () => import('../commands/models/models-explain.ts'),
   },
   ...writeCommands({
-    kind: 'model',
-    group: 'models',
-    one: 'a model',
+    kind: 'models',
     create: [
       {
         command: 'gateway models create openai/gpt-5-mini --route openai',
@@ -173,30 +171,19 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     summary: 'Create, change and list providers',
     examples: [{ command: 'gateway providers list', note: 'All of them' }],
   },
-  {
-    name: 'providers list',
-    aliases: ['ls'],
-    summary: 'List providers',
+  plainCommand('providers', 'list', {
     examples: [{ command: 'gateway providers list -o json', note: 'As JSON' }],
-    load: loadList('providers'),
-  },
-  {
-    name: 'providers get',
-    summary: 'Show one provider',
+  }),
+  plainCommand('providers', 'get', {
     examples: [
       {
         command: 'gateway providers get openai',
         note: 'Its address and settings, without secrets',
       },
     ],
-    args: [ID],
-    flags: [IGNORE_NOT_FOUND],
-    load: loadGet('providers'),
-  },
+  }),
   ...writeCommands({
-    kind: 'provider',
-    group: 'providers',
-    one: 'a provider',
+    kind: 'providers',
     create: [
       {
         command: 'gateway providers create openai --kind openai --api-key env:OPENAI_API_KEY',
@@ -216,24 +203,16 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     summary: 'Create, change and list upstream APIs',
     examples: [{ command: 'gateway apis list', note: 'All of them' }],
   },
-  {
-    name: 'apis list',
-    aliases: ['ls'],
+  plainCommand('apis', 'list', {
     summary: 'List upstream APIs',
     examples: [{ command: 'gateway apis list -o json', note: 'As JSON' }],
-    load: loadList('apis'),
-  },
-  {
-    name: 'apis get',
+  }),
+  plainCommand('apis', 'get', {
     summary: 'Show one upstream API',
     examples: [{ command: 'gateway apis get weather', note: 'Allowed calls, without secrets' }],
-    args: [ID],
-    flags: [IGNORE_NOT_FOUND],
-    load: loadGet('apis'),
-  },
+  }),
   ...writeCommands({
-    kind: 'api',
-    group: 'apis',
+    kind: 'apis',
     one: 'an upstream API',
     create: [
       {
@@ -250,25 +229,15 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     summary: 'Create, change and list organizations, their limits and spending',
     examples: [{ command: 'gateway organizations list', note: 'All of them' }],
   },
-  {
-    name: 'organizations list',
-    aliases: ['ls'],
-    summary: 'List organizations',
+  plainCommand('organizations', 'list', {
     examples: [{ command: 'gateway organizations list -o json', note: 'As JSON' }],
-    load: loadList('organizations'),
-  },
-  {
-    name: 'organizations get',
-    summary: 'Show one organization',
+  }),
+  plainCommand('organizations', 'get', {
     examples: [{ command: 'gateway organizations get default', note: 'State and spending limit' }],
-    args: [ID],
-    flags: [IGNORE_NOT_FOUND],
     load: () => import('../commands/account/organizations-get.ts'),
-  },
+  }),
   ...writeCommands({
-    kind: 'organization',
-    group: 'organizations',
-    one: 'an organization',
+    kind: 'organizations',
     create: [
       {
         command: 'gateway organizations create research --spending-limit.month 500',

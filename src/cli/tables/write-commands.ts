@@ -1,4 +1,4 @@
-import type { KindName } from '../../config/objects/kinds.ts';
+import { factsOf, type Collection, type KindName } from '../../core/kinds.ts';
 import type { ArgSpec, CommandSpec, ExampleSpec, FlagSpec } from '../command.ts';
 import { FORCE, ID, OBJECT_FORMATS } from './shared-words.ts';
 
@@ -44,11 +44,9 @@ const CHANGES: readonly FlagSpec[] = [
 ];
 
 interface Written {
-  readonly kind: KindName;
-  /** Group of its commands. */
-  readonly group: string;
-  /** Name of one of them with its article, `a model`. */
-  readonly one: string;
+  readonly kind: Collection;
+  /** Name of one of them with its article. Default: its word, `a model`. */
+  readonly one?: string;
   readonly create: readonly ExampleSpec[];
   readonly update: readonly ExampleSpec[];
 }
@@ -58,9 +56,13 @@ export function writeCommands(written: Written): readonly CommandSpec[] {
   return [createCommand(written), updateCommand(written)];
 }
 
-export function createCommand({ kind, group, one, create }: Omit<Written, 'update'>): CommandSpec {
+export function createCommand({
+  kind,
+  one = oneOf(kind),
+  create,
+}: Omit<Written, 'update'>): CommandSpec {
   return {
-    name: `${group} create`,
+    name: `${kind} create`,
     aliases: ['add'],
     summary: `Create ${one}`,
     description:
@@ -72,14 +74,18 @@ export function createCommand({ kind, group, one, create }: Omit<Written, 'updat
     loadFlags: () => loadFlags(kind, 'create'),
     load: async () => {
       const { createObject } = await import('../write/create-object.ts');
-      return { run: createObject(kind) };
+      return { run: createObject(nameOf(kind)) };
     },
   };
 }
 
-export function updateCommand({ kind, group, one, update }: Omit<Written, 'create'>): CommandSpec {
+export function updateCommand({
+  kind,
+  one = oneOf(kind),
+  update,
+}: Omit<Written, 'create'>): CommandSpec {
   return {
-    name: `${group} update`,
+    name: `${kind} update`,
     summary: `Change ${one}`,
     description:
       'What no flag names stays as it is; a list that is given takes the place of the former one. Faults are told as `gateway validate` tells them (exit 3). One that a namespace of gateway.yaml owns is changed with --force alone (exit 5 without), and its next apply may change it back. With -o yaml changes nothing and prints what gateway.yaml would say.',
@@ -90,13 +96,29 @@ export function updateCommand({ kind, group, one, update }: Omit<Written, 'creat
     loadFlags: () => loadFlags(kind, 'update'),
     load: async () => {
       const { updateObject } = await import('../write/update-object.ts');
-      return { run: updateObject(kind) };
+      return { run: updateObject(nameOf(kind)) };
     },
   };
 }
 
 /** The schemas of the kinds are loaded by the command that is called alone. */
-async function loadFlags(kind: KindName, verb: 'create' | 'update'): Promise<readonly FlagSpec[]> {
+async function loadFlags(
+  kind: Collection,
+  verb: 'create' | 'update',
+): Promise<readonly FlagSpec[]> {
   const { flagsOfKind } = await import('../write/kind-flags.ts');
-  return flagsOfKind(kind, verb).map(({ spec }) => spec);
+  return flagsOfKind(nameOf(kind), verb).map(({ spec }) => spec);
+}
+
+function nameOf(kind: Collection): KindName {
+  return factsOf(kind).name as KindName;
+}
+
+function oneOf(kind: Collection): string {
+  return withArticle(factsOf(kind).word);
+}
+
+/** `an Agent`, `a provider`. */
+export function withArticle(word: string): string {
+  return `${/^[aeiou]/i.test(word) ? 'an' : 'a'} ${word}`;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { suggest } from '../../core/suggest.ts';
 import { factsOf, kindsWhere, type Collection, type KindName } from '../../core/kinds.ts';
 import { name } from '../../resources/fields/fields.ts';
-import { RESOURCES } from '../../resources/registry.ts';
+import { definitionOf } from '../../resources/registry.ts';
 import type { Lifecycle, ResourceDefinition } from '../../resources/store/define-resource.ts';
 import { readMemberPath } from './member-path.ts';
 
@@ -113,12 +113,6 @@ function toConfigKind(collection: Collection): ConfigKind {
     boundWhilePaused: [],
     ...definition.lifecycle,
   };
-}
-
-function definitionOf(collection: Collection): ResourceDefinition {
-  const found = RESOURCES.find((definition) => definition.collection === collection);
-  if (found === undefined) throw new Error(`no kind is kept as ${collection}`);
-  return found;
 }
 
 /** Fields of a declared object, with what every declaration may say besides. */

@@ -1,4 +1,4 @@
-import type { Protocol } from '../../core/protocol-id.ts';
+import type { MockProtocol } from './renderers/renderers.ts';
 import { isJsonObject } from './json.ts';
 import type { JsonObject } from './json.ts';
 
@@ -10,7 +10,7 @@ export interface Turn {
 
 const MAX_DEPTH = 8;
 
-const READERS: Readonly<Record<Protocol, (body: JsonObject) => Turn[]>> = {
+const READERS: Readonly<Record<MockProtocol, (body: JsonObject) => Turn[]>> = {
   chat: (body) => asList(body.messages).map(fromChatMessage),
   responses: (body) => [...toSystem(body.instructions), ...toUserOrItems(body.input)],
   messages: (body) => [...toSystem(body.system), ...asList(body.messages).flatMap(fromMessage)],
@@ -25,7 +25,7 @@ const READERS: Readonly<Record<Protocol, (body: JsonObject) => Turn[]>> = {
 };
 
 /** Reads the turns of a request, in order. Shapes that are not understood count as empty text. */
-export function toConversation(protocol: Protocol, body: JsonObject): Turn[] {
+export function toConversation(protocol: MockProtocol, body: JsonObject): Turn[] {
   return READERS[protocol](body);
 }
 

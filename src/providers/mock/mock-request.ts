@@ -1,4 +1,4 @@
-import type { Protocol } from '../../core/protocol-id.ts';
+import type { MockProtocol } from './renderers/renderers.ts';
 import { lastUserText, toConversation, turnNumber } from './conversation.ts';
 import type { Turn } from './conversation.ts';
 import { MAX_INPUTS, toEmbeddingInputs } from './embedding.ts';
@@ -21,7 +21,7 @@ export interface MockHttpRequest {
 
 /** Facts that the mock knows of a request that asks for an answer. */
 export interface MockRequest {
-  protocol: Protocol;
+  protocol: MockProtocol;
   model: string;
   stream: boolean;
   /** Stream as Server-Sent Events; false for the JSON array of generate-content. */

@@ -1,11 +1,11 @@
-import type { Protocol } from '../../core/protocol-id.ts';
+import type { MockProtocol } from './renderers/renderers.ts';
 
 /** Operation that a call asks of the mock. */
 export type MockOperation = 'create' | 'count' | 'get' | 'content' | 'delete' | 'models';
 
 export interface MockRoute {
   operation: MockOperation;
-  protocol: Protocol;
+  protocol: MockProtocol;
   /** From the path, where the protocol keeps it there. */
   model?: string;
   /** Id of background work. */
@@ -16,7 +16,7 @@ export interface MockRoute {
   sse: boolean;
 }
 
-const CREATE_PATHS: readonly (readonly [RegExp, Protocol, MockOperation])[] = [
+const CREATE_PATHS: readonly (readonly [RegExp, MockProtocol, MockOperation])[] = [
   [/\/chat\/completions$/, 'chat', 'create'],
   [/\/responses$/, 'responses', 'create'],
   [/\/messages$/, 'messages', 'create'],

@@ -73,6 +73,9 @@ export const instant = z.string().transform((value, context): string => {
   return meaningless(context, 'expected an RFC 3339 time such as 2026-12-31T00:00:00Z');
 });
 
+/** A time as views show it; null before it has come, or for ever. */
+export const shownInstant = z.string().nullable();
+
 export const labels = z
   .record(z.string().min(1).max(128), z.string().max(512))
   .refine((value) => Object.keys(value).length <= 64, 'at most 64 labels')

@@ -11,13 +11,9 @@ import { asPinned, pinSkills } from '../skills/pin-skills.ts';
 const SERVICE_ACCOUNT = { type: 'service_account' as const };
 
 /** Agent that Sessions run: a model or a harness, with instructions, tools and Skills. */
-export const agent: ResourceDefinition = defineResource({
-  kind: 'agent',
-  collection: 'agents',
-  path: '/admin/v1/agents',
+export const agent: ResourceDefinition = defineResource('agents', {
   idPrefix: 'agent',
   description: 'Agents of organizations.',
-  organizationScoped: true,
   fields: z.object({
     name: name.describe('Shown to people.'),
     organization: owner,
@@ -32,8 +28,6 @@ export const agent: ResourceDefinition = defineResource({
     metadata,
     labels,
   }),
-  aliases: {},
-  secrets: [],
   immutable: ['organization'],
   deletable: false,
   lifecycle: { removedBy: 'archive' },
@@ -54,9 +48,9 @@ export const agent: ResourceDefinition = defineResource({
     },
   },
   api: { path: '/v1/agents', scope: 'agents', hidden: ['organization'], guard: 'version' },
+  shown: z.object({ model: z.object({ id: z.string() }).nullable() }),
   refs: (spec) => [ownerRef(spec), ...skillRefs(partsOf(spec).skills)],
   check: (spec) => checkAgentParts(partsOf(spec)),
-  view: () => ({}),
   patch: keepEffort,
   settle: async ({ spec, before }, lookup) => {
     const former = before && partsOf(before.spec).skills;

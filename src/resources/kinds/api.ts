@@ -31,13 +31,9 @@ const counted = z.object({
 });
 
 /** An upstream API that clients call by path, with the gateway's key and billing. */
-export const api = defineResource({
-  kind: 'api',
-  collection: 'apis',
-  path: '/admin/v1/apis',
+export const api = defineResource('apis', {
   idPrefix: 'api',
   description: 'Upstream APIs that clients call by path under /v1/api.',
-  organizationScoped: false,
   fields: z.object({
     name: name
       .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, 'letters, digits, ., _ and -')
@@ -85,15 +81,13 @@ export const api = defineResource({
     timeouts,
     labels,
   }),
-  aliases: {},
   secrets: ['api_key'],
-  immutable: [],
   deletable: true,
   filters: ['enabled'],
-  refs: () => [],
   /** One that requests could not be sent to is refused; its key may come later. */
   check: (spec, { api_key: key }) => {
     resolveApi(spec as unknown as ApiSettings, typeof key === 'string' ? key : 'given later');
   },
+  shown: z.object({ api_key_configured: z.boolean() }),
   view: ({ sealed }) => ({ api_key_configured: sealed['api_key'] !== undefined }),
 });

@@ -3,20 +3,16 @@ import { GatewayError } from '../../core/errors.ts';
 import { ownerRef } from './agent-fields.ts';
 import { defineResource } from '../store/define-resource.ts';
 import type { ResourceDefinition, Spec, State } from '../store/define-resource.ts';
-import { labels, name, owner } from '../fields/fields.ts';
+import { labels, name, owner, shownInstant } from '../fields/fields.ts';
 
 const MAX_WEIGHT = 1_000_000;
 
 const secretValue = z.string().min(1).max(65_536);
 
 /** A secret that an Agent's tools use; rotated and disabled, never deleted (contract: Credential). */
-export const credential: ResourceDefinition = defineResource({
-  kind: 'credential',
-  collection: 'credentials',
-  path: '/admin/v1/credentials',
+export const credential: ResourceDefinition = defineResource('credentials', {
   idPrefix: 'sec',
   description: 'Secrets that the tools of Agents use.',
-  organizationScoped: true,
   fields: z.object({
     name: name.optional().describe('Shown to people; default: <scope_name>:<secret_key>.'),
     organization: owner,
@@ -37,7 +33,6 @@ export const credential: ResourceDefinition = defineResource({
     status: z.enum(['active', 'disabled']).default('active').describe('disabled is never chosen.'),
     labels,
   }),
-  aliases: {},
   secrets: ['value'],
   immutable: ['organization', 'agent_id', 'scope', 'scope_name', 'secret_key', 'group_key'],
   deletable: false,
@@ -62,6 +57,12 @@ export const credential: ResourceDefinition = defineResource({
     return { spec: withDefaults(spec) };
   },
   fromSecrets: ({ value }) => (value === undefined ? {} : healthy(value)),
+  shown: z.object({
+    value_hint: z.string(),
+    failure_count: z.int(),
+    cooldown_until: shownInstant,
+    value_configured: z.boolean(),
+  }),
   view: ({ state, sealed }) => ({
     value_hint: state['value_hint'] ?? null,
     failure_count: state['failure_count'] ?? 0,

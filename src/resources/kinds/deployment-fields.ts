@@ -3,7 +3,15 @@ import { cronFault, isTimeZone } from '../../core/time/cron.ts';
 import type { CronSchedule } from '../../core/time/cron.ts';
 import { agentOverrides, description } from './agent-fields.ts';
 import { declaredRuntime } from './declared-runtime.ts';
-import { exactly, labels, meaningless, metadata, name, owner } from '../fields/fields.ts';
+import {
+  exactly,
+  labels,
+  meaningless,
+  metadata,
+  name,
+  owner,
+  shownInstant,
+} from '../fields/fields.ts';
 import { systemMessage, userMessage } from '../files/message-parts.ts';
 
 /** Events of every Session. */
@@ -118,6 +126,28 @@ export const deploymentFields = z.object({
   ),
   metadata,
   labels,
+});
+
+/** Members that Schedules show beside their fields. */
+export const deploymentState = z.object({
+  agent: z
+    .object({ type: z.literal('agent'), id: z.string(), version: z.int().nullable() })
+    .nullable(),
+  agent_binding: z.object({ agent_id: z.string(), agent_version: z.int().nullable() }).nullable(),
+  schedule: z
+    .object({
+      type: z.literal('cron'),
+      expression: z.string(),
+      timezone: z.string(),
+      last_run_at: shownInstant,
+      upcoming_runs_at: z.array(z.string()),
+    })
+    .nullable(),
+  paused: z.boolean(),
+  status: z.enum(['active', 'paused', 'archived']),
+  paused_reason: z.object({ type: z.string() }).nullable(),
+  chat_webhook_configured: z.boolean(),
+  notification_settings_configured: z.boolean(),
 });
 
 type Spec = Readonly<Record<string, unknown>>;

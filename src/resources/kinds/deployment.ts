@@ -9,7 +9,12 @@ import { defineResource, isArchived } from '../store/define-resource.ts';
 import type { ActionInput, ActionOutcome, ResourceDefinition } from '../store/define-resource.ts';
 import type { Reference, Spec, State, Stored } from '../store/define-resource.ts';
 import { bind, refuseRebinding, withBinding } from './deployment-binding.ts';
-import { agentConfigOf, deploymentFields, scheduleOf } from './deployment-fields.ts';
+import {
+  agentConfigOf,
+  deploymentFields,
+  deploymentState,
+  scheduleOf,
+} from './deployment-fields.ts';
 import { claimedOf, dueOps, firstDue, pendingRunPrefix, upcomingDue } from '../store/due-index.ts';
 import { filesOf } from '../files/message-files.ts';
 import type { Body } from '../fields/parse-body.ts';
@@ -27,15 +32,10 @@ const UPCOMING = 5;
 export type Paused = { type: 'manual' } | { type: 'error'; error: { type: string } };
 
 /** An Agent with its first messages, run by a clock or by hand (contract: Schedules). */
-export const deployment: ResourceDefinition = defineResource({
-  kind: 'deployment',
-  collection: 'deployments',
-  path: '/admin/v1/deployments',
+export const deployment: ResourceDefinition = defineResource('deployments', {
   idPrefix: 'depl',
   description: 'Schedules: when Agents begin Sessions by themselves.',
-  organizationScoped: true,
   fields: deploymentFields,
-  aliases: {},
   secrets: [CHAT_WEBHOOK],
   immutable: ['organization'],
   deletable: true,
@@ -89,6 +89,7 @@ export const deployment: ResourceDefinition = defineResource({
   patch: refuseRebinding,
   settle: (draft, lookup) => settleDeployment(draft, lookup),
   index: dueOps,
+  shown: deploymentState,
   view: (stored) => toDeploymentView(stored),
   actions: { pause, unpause, archive },
   dispose: refusePending,

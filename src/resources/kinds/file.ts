@@ -18,13 +18,9 @@ import type { Draft, Settlement } from '../store/settlement.ts';
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** A file that content blocks name; kept as it was uploaded. */
-export const file: ResourceDefinition = defineResource({
-  kind: 'file',
-  collection: 'files',
-  path: '/admin/v1/files',
+export const file: ResourceDefinition = defineResource('files', {
   idPrefix: 'file',
   description: 'Files that messages name.',
-  organizationScoped: true,
   fields: z.object({
     name: name.describe('As it was called where it comes from.'),
     organization: owner,
@@ -40,8 +36,6 @@ export const file: ResourceDefinition = defineResource({
     size_bytes: z.int().nonnegative().default(0).describe('Set by the gateway.'),
     labels,
   }),
-  aliases: {},
-  secrets: [],
   immutable: ['organization', 'purpose', 'size_bytes'],
   deletable: true,
   unique: [],
@@ -57,6 +51,7 @@ export const file: ResourceDefinition = defineResource({
   },
   refs: (spec) => [ownerRef(spec)],
   settle: settleFile,
+  shown: z.object({ filename: z.string(), downloadable: z.boolean(), expires_at: z.null() }),
   view: ({ spec }) => ({ filename: spec.name, downloadable: true, expires_at: null }),
   dispose: async ({ id, spec }) => contentRemovals(id, sizeOf(spec)),
 });

@@ -7,13 +7,9 @@ import { labels, name } from '../fields/fields.ts';
  * which objects were deleted by hand and which fields are no longer declared. Deleting it loses
  * that knowledge and nothing else.
  */
-export const inventory = defineResource({
-  kind: 'inventory',
-  collection: 'inventories',
-  path: '/admin/v1/inventories',
+export const inventory = defineResource('inventories', {
   idPrefix: 'inv',
   description: 'Objects and fields that the files of a namespace declared last.',
-  organizationScoped: false,
   fields: z.object({
     name: name.describe('The namespace.'),
     objects: z
@@ -41,11 +37,5 @@ export const inventory = defineResource({
       ),
     labels,
   }),
-  aliases: {},
-  secrets: [],
-  immutable: [],
   deletable: true,
-  filters: [],
-  refs: () => [],
-  view: () => ({}),
 });

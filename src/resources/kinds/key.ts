@@ -20,6 +20,7 @@ import {
   meaningless,
   name,
   owner,
+  shownInstant,
   spendingLimit,
 } from '../fields/fields.ts';
 import { isOverlapping, readValues, rotated } from '../keys/key-values.ts';
@@ -51,13 +52,9 @@ const cap = (what: string) =>
   z.int().min(1).max(1_000_000_000).nullable().default(null).describe(what);
 
 /** An API key of an organization (contract: API key). Revoked, never deleted. */
-export const key: ResourceDefinition = defineResource({
-  kind: 'api_key',
-  collection: 'keys',
-  path: '/admin/v1/keys',
+export const key: ResourceDefinition = defineResource('keys', {
   idPrefix: 'key',
   description: 'API keys of organizations.',
-  organizationScoped: true,
   fields: z.object({
     name,
     organization: owner,
@@ -83,7 +80,6 @@ export const key: ResourceDefinition = defineResource({
       .describe('Logical models that it may use; * stands for any characters.'),
     labels,
   }),
-  aliases: {},
   secrets: ['value'],
   immutable: ['organization', 'value'],
   deletable: false,
@@ -92,6 +88,15 @@ export const key: ResourceDefinition = defineResource({
   refs: ({ organization }) => [
     { kind: 'organization', target: String(organization), path: 'organization' },
   ],
+  shown: z.object({
+    enabled: z.boolean(),
+    hint: z.string(),
+    expires_at: shownInstant,
+    revoked_at: shownInstant,
+    rotated_at: shownInstant,
+    former_hint: z.string().nullable(),
+    former_until: shownInstant,
+  }),
   view: ({ state }) => {
     const { hint, rotated_at, former } = readValues(state);
     return {

@@ -125,13 +125,9 @@ const route = z.object({
 });
 
 /** A logical model: the name that clients ask for, and the routes that serve it. */
-export const model = defineResource({
-  kind: 'model',
-  collection: 'models',
-  path: '/admin/v1/models',
+export const model = defineResource('models', {
   idPrefix: 'model',
   description: 'Logical models and their routes.',
-  organizationScoped: false,
   fields: z.object({
     name: name
       .regex(/^[^\s?#%]+$/, 'no blanks, ?, # or %')
@@ -180,8 +176,6 @@ export const model = defineResource({
     labels,
   }),
   aliases: { model_type: 'type' },
-  secrets: [],
-  immutable: [],
   deletable: true,
   filters: ['enabled', 'model_type'],
   flags: {
@@ -208,5 +202,4 @@ export const model = defineResource({
       path: `fallbacks[${index}]`,
     })),
   ],
-  view: () => ({}),
 });

@@ -3,13 +3,9 @@ import { defineResource } from '../store/define-resource.ts';
 import { dollars, labels, name, spendingLimit } from '../fields/fields.ts';
 
 /** Owner of keys and usage; spending limits apply to all of its keys together. */
-export const organization = defineResource({
-  kind: 'organization',
-  collection: 'organizations',
-  path: '/admin/v1/organizations',
+export const organization = defineResource('organizations', {
   idPrefix: 'org',
   description: 'Owners of keys and usage.',
-  organizationScoped: false,
   fields: z.object({
     name,
     display_name: z.string().max(256).nullable().default(null).describe('Shown to people.'),
@@ -26,11 +22,6 @@ export const organization = defineResource({
       ),
     labels,
   }),
-  aliases: {},
-  secrets: [],
-  immutable: [],
   deletable: true,
   filters: ['enabled'],
-  refs: () => [],
-  view: () => ({}),
 });

@@ -60,13 +60,9 @@ const assets = z.object({
 const betas = z.array(z.string().min(1).max(128)).max(64).default([]);
 
 /** An account at a provider that routes can send requests to. */
-export const provider = defineResource({
-  kind: 'provider',
-  collection: 'providers',
-  path: '/admin/v1/providers',
+export const provider = defineResource('providers', {
   idPrefix: 'prov',
   description: 'Accounts at model providers.',
-  organizationScoped: false,
   fields: z.object({
     name,
     type: z
@@ -138,7 +134,6 @@ export const provider = defineResource({
   }),
   aliases: { provider_type: 'type' },
   secrets: ['api_key'],
-  immutable: [],
   deletable: true,
   filters: ['enabled', 'provider_type'],
   flags: {
@@ -148,12 +143,12 @@ export const provider = defineResource({
       description: 'What it is: openai, anthropic, google, …, custom or mock',
     },
   },
-  refs: () => [],
   /** A provider that requests could not reach is refused; its key may come later. */
   check: ({ type, ...spec }, { api_key: key }) => {
     if (type === 'mock' && spec['mock'] !== null) parseCassette(spec['mock']);
     const settings = { ...spec, id: '', provider_type: type } as unknown as ProviderSettings;
     resolveAccount(settings, typeof key === 'string' ? key : 'given later');
   },
+  shown: z.object({ api_key_configured: z.boolean() }),
   view: ({ sealed }) => ({ api_key_configured: sealed['api_key'] !== undefined }),
 });

@@ -30,13 +30,9 @@ const version = z
   .transform(String);
 
 /** An Agent published over REST, MCP or ACP (contract: Services). */
-export const service: ResourceDefinition = defineResource({
-  kind: 'endpoint',
-  collection: 'services',
-  path: '/admin/v1/services',
+export const service: ResourceDefinition = defineResource('services', {
   idPrefix: 'ep',
   description: 'Agents published as Services.',
-  organizationScoped: true,
   fields: z.object({
     name: name.describe('Shown to people.'),
     organization: owner,
@@ -56,7 +52,7 @@ export const service: ResourceDefinition = defineResource({
     protocols: z
       .array(z.enum(PROTOCOLS))
       .min(1)
-      .transform((given) => PROTOCOLS.filter((protocol) => given.includes(protocol)))
+      .overwrite((given) => PROTOCOLS.filter((protocol) => given.includes(protocol)))
       .describe('How it can be called: rest, mcp, acp.'),
     session_metadata: metadata.describe('Metadata of every new Session.'),
     memory_config: reserved,
@@ -64,8 +60,6 @@ export const service: ResourceDefinition = defineResource({
     vault_config: reserved,
     labels,
   }),
-  aliases: {},
-  secrets: [],
   immutable: ['organization'],
   deletable: true,
   lifecycle: {
@@ -96,6 +90,7 @@ export const service: ResourceDefinition = defineResource({
   read: withAgentAlias,
   patch: refuseRebinding,
   settle: settleService,
+  shown: z.object({ urls: z.record(z.string(), z.string()) }),
   view: ({ id }) => ({
     urls: Object.fromEntries(
       [...PROTOCOLS].map((protocol) => [

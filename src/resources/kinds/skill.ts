@@ -23,13 +23,9 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/;
 type Files = Readonly<Record<string, SentFile>>;
 
 /** Instructions and files that Agents can be given; every upload is a version that stays. */
-export const skill: ResourceDefinition = defineResource({
-  kind: 'skill',
-  collection: 'skills',
-  path: '/admin/v1/skills',
+export const skill: ResourceDefinition = defineResource('skills', {
   idPrefix: 'skill',
   description: 'Instructions and files that Agents can be given.',
-  organizationScoped: true,
   fields: z.object({
     name: name.optional().describe('Default: the name that SKILL.md gives.'),
     organization: owner,
@@ -48,8 +44,6 @@ export const skill: ResourceDefinition = defineResource({
       .describe('Texts by path, SKILL.md among them; ${file:PATH} brings one in.'),
     labels,
   }),
-  aliases: {},
-  secrets: [],
   immutable: ['organization'],
   deletable: true,
   unique: [],
@@ -66,6 +60,12 @@ export const skill: ResourceDefinition = defineResource({
   },
   refs: (spec) => [ownerRef(spec)],
   settle: settleSkill,
+  shown: z.object({
+    display_name: z.string().nullable(),
+    description: z.string(),
+    latest_version_id: z.string(),
+    source: z.object({ type: z.literal('custom') }),
+  }),
   view: ({ state }) => ({
     description: state['description'],
     latest_version_id: state['latest_version_id'],

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { factsOf, type Collection } from '../../core/kinds.ts';
 import type { OrganizationApi } from './organization-api.ts';
 import type { Body } from '../fields/parse-body.ts';
 import type { Draft, Lookup, Settlement } from './settlement.ts';
@@ -113,7 +114,7 @@ export interface ResourceDefinition {
   /** `type` of its views. */
   readonly kind: string;
   /** Section of `gateway.yaml` and last segment of `path`. */
-  readonly collection: string;
+  readonly collection: Collection;
   readonly path: string;
   readonly idPrefix: string;
   readonly description: string;
@@ -151,6 +152,8 @@ export interface ResourceDefinition {
   refs(spec: Spec): Reference[];
   /** Extra members of the view, from state and sealed secrets. */
   view(stored: Stored): Record<string, unknown>;
+  /** Members of the view that no field describes, or not as they are shown. */
+  readonly shown?: z.ZodObject;
   /**
    * Judges the fields together; `secrets` are those that the body gave. Throws `invalid_request` or
    * `unprocessable`.
@@ -198,8 +201,33 @@ export function isArchived({ state }: Stored): boolean {
   return typeof state['archived_at'] === 'string';
 }
 
-export function defineResource(definition: ResourceDefinition): ResourceDefinition {
-  return definition;
+/** Members of a definition that follow from the facts of its kind. */
+type Derived = 'kind' | 'collection' | 'path' | 'organizationScoped';
+/** Members of a definition that are empty where a declaration leaves them out. */
+type Optional = 'aliases' | 'secrets' | 'immutable' | 'filters' | 'refs' | 'view';
+
+/** A kind as it is declared. */
+export type ResourceDeclaration = Omit<ResourceDefinition, Derived | Optional> &
+  Partial<Pick<ResourceDefinition, Optional>>;
+
+export function defineResource(
+  collection: Collection,
+  declaration: ResourceDeclaration,
+): ResourceDefinition {
+  const { type, isOwned } = factsOf(collection);
+  return {
+    kind: type,
+    collection,
+    path: `/admin/v1/${collection}`,
+    organizationScoped: isOwned,
+    aliases: {},
+    secrets: [],
+    immutable: [],
+    filters: [],
+    refs: () => [],
+    view: () => ({}),
+    ...declaration,
+  };
 }
 
 /** View of a resource in the API: secrets never, absent optional values as null. */

@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
 import type { Dialect, OrganizationApi } from '../../resources/store/organization-api.ts';
+import { fieldSchema, viewSchema, type ObjectSchema } from '../../resources/store/view-schema.ts';
 import { CHILDREN, PAGING } from './operations.ts';
 import type { OperationDoc } from './operations.ts';
-import { list, object, orNull, pageOf, schemaRef } from './schemas.ts';
+import { list, object, pageOf, schemaRef } from './schemas.ts';
 import type { JsonSchema } from './schemas.ts';
 
 export interface ResourceDocs {
@@ -134,15 +134,15 @@ function removed({ kind }: ResourceDefinition, api: OrganizationApi): JsonSchema
 }
 
 /** Unknown members are ignored (requirement resource.body.unknown-fields). */
-function inputSchema({ fields }: ResourceDefinition): JsonSchema {
-  const { properties = {}, required } = toSchema(fields, 'input');
+function inputSchema({ fields }: ResourceDefinition): ObjectSchema {
+  const { properties, required } = fieldSchema(fields, 'input');
   const { organization: _owner, ...own } = properties;
   const needed = required?.filter((name) => name !== 'organization') ?? [];
   return { type: 'object', ...(needed.length > 0 && { required: needed }), properties: own };
 }
 
 function updateSchema(definition: ResourceDefinition, api: OrganizationApi): JsonSchema {
-  const { properties } = inputSchema(definition) as { properties: Record<string, JsonSchema> };
+  const { properties } = inputSchema(definition);
   const { immutable } = definition;
   const changeable = Object.entries(properties).filter(([name]) =>
     api.updatable ? api.updatable.includes(name) : !immutable.includes(name),
@@ -152,54 +152,4 @@ function updateSchema(definition: ResourceDefinition, api: OrganizationApi): Jso
     type: 'object',
     properties: { ...Object.fromEntries(changeable), ...(!api.updatable && guard) },
   };
-}
-
-/** Schema of the members that every answer has; a field without a value is null. */
-function viewSchema(
-  { fields, kind, secrets, aliases }: ResourceDefinition,
-  api: OrganizationApi,
-): JsonSchema {
-  const shownAs = new Map(Object.entries(aliases).map(([alias, field]) => [field, alias]));
-  const { properties = {} } = toSchema(fields, 'output');
-  const shown = Object.entries(properties)
-    .filter(([field]) => !secrets.includes(field) && !api.hidden.includes(field))
-    .map(([field, schema]): [string, JsonSchema] => [
-      shownAs.get(field) ?? field,
-      nullable(schema),
-    ]);
-  const instant = { type: 'string', format: 'date-time' };
-  return object({
-    ...Object.fromEntries(shown),
-    id: { type: 'string' },
-    type: { const: kind },
-    created_at: instant,
-    updated_at: instant,
-  });
-}
-
-function nullable(schema: JsonSchema): JsonSchema {
-  const { default: _made, ...rest } = schema;
-  return Object.keys(rest).length === 0 ? rest : orNull(rest);
-}
-
-interface ObjectSchema {
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly required?: readonly string[];
-}
-
-function toSchema(fields: z.ZodObject, io: 'input' | 'output'): ObjectSchema {
-  return z.toJSONSchema(fields, {
-    io,
-    unrepresentable: 'any',
-    reused: 'inline',
-    override: ({ jsonSchema }) => {
-      // Clients send, and read, members that this version does not know.
-      delete jsonSchema.additionalProperties;
-      const { oneOf } = jsonSchema;
-      if (io === 'input' || !oneOf) return;
-      // Views of inputs have no schema of their own: several may fit what is read.
-      delete jsonSchema.oneOf;
-      jsonSchema.anyOf = oneOf;
-    },
-  }) as ObjectSchema;
 }

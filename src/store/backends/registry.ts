@@ -6,7 +6,14 @@ import { postgres } from './postgres/backend.ts';
 import { redis } from './redis/backend.ts';
 
 /** All backends, in the order in which they are named. */
-export const BACKENDS: readonly Backend[] = [lmdb, redis, postgres, memory, journal];
+export const BACKENDS: readonly Backend[] = [
+  lmdb,
+  redis,
+  postgres,
+  memory,
+  // Stands in for the names that no other has.
+  journal,
+];
 
 /** The default, which `gateway store backup` copies: it needs no server and outlives its process. */
 export const EMBEDDED = lmdb;

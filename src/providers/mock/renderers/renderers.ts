@@ -9,7 +9,8 @@ import { responsesRenderer } from './responses.ts';
 import { videosRenderer } from './videos.ts';
 import type { Renderer } from './renderer.ts';
 
-export const RENDERERS: Readonly<Record<Protocol, Renderer>> = {
+/** Answers of the protocols that the mock speaks. */
+export const RENDERERS = {
   chat: chatRenderer,
   responses: responsesRenderer,
   messages: messagesRenderer,
@@ -18,4 +19,6 @@ export const RENDERERS: Readonly<Record<Protocol, Renderer>> = {
   embeddings: embeddingsRenderer,
   images: imagesRenderer,
   videos: videosRenderer,
-};
+} as const satisfies Partial<Record<Protocol, Renderer>>;
+
+export type MockProtocol = keyof typeof RENDERERS;
