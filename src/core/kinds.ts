@@ -64,6 +64,15 @@ export const KINDS = {
     verbs: ['list', 'get'],
     isArgument: true,
   },
+  aliases: {
+    name: 'alias',
+    type: 'alias',
+    word: 'alias',
+    isOwned: false,
+    isDeclared: true,
+    switch: 'enabled',
+    verbs: ['list', 'get'],
+  },
   apis: {
     name: 'api',
     type: 'api',

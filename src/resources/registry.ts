@@ -2,6 +2,7 @@ import type { Clock } from '../core/time/clock.ts';
 import type { KeyHasher } from '../core/seal.ts';
 import { agent, defineAgent } from './kinds/agent.ts';
 import type { OperatorNames } from './kinds/agent-fields.ts';
+import { alias } from './kinds/alias.ts';
 import { api } from './kinds/api.ts';
 import type { OwnWebhook } from './kinds/chat-webhooks.ts';
 import { credential } from './kinds/credential.ts';
@@ -21,6 +22,7 @@ export const RESOURCES: readonly ResourceDefinition[] = [
   organization,
   provider,
   model,
+  alias,
   api,
   key,
   file,

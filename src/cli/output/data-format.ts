@@ -9,6 +9,7 @@ const JSONPATH = 'jsonpath=';
 /** Kinds whose objects are asked for by name; all others by id. */
 const BY_NAME: ReadonlySet<string> = new Set([
   'agents',
+  'aliases',
   'apis',
   'credentials',
   'deployments',

@@ -29,6 +29,12 @@ export const COLUMNS: Readonly<Record<ListedKind, readonly MemberColumn[]>> = {
     ['BASE URL', 'base_url'],
     ['ID', 'id'],
   ],
+  aliases: [
+    ['NAME', 'name'],
+    ['MODEL', 'model'],
+    ['ENABLED', 'enabled'],
+    ['ID', 'id'],
+  ],
   apis: [
     ['NAME', 'name'],
     ['ENABLED', 'enabled'],

@@ -19,6 +19,7 @@ import { anything, flag, list, oneOf, orNull, record, text, texts } from './shap
 import type { Shape } from './shape.ts';
 import {
   AGENT,
+  ALIAS,
   API,
   ASSET,
   ASSET_DETAILS,
@@ -70,6 +71,7 @@ const VIEWS: Readonly<Record<KindWith<'list'>, Shape>> = {
   organizations: ORGANIZATION,
   providers: PROVIDER,
   models: MODEL,
+  aliases: ALIAS,
   apis: API,
   keys: KEY,
   files: FILE,
@@ -116,6 +118,7 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   'keys get': { allOf: [KEY, SPENDING, record({ organization_name: text })] },
   ...group('keys', { allOf: [KEY, record({ value: text })] }, ['create', 'rotate']),
   ...written('providers', PROVIDER),
+  ...written('aliases', ALIAS),
   ...written('apis', API),
   ...written('organizations', ORGANIZATION),
   ...written('agents', AGENT),

@@ -32,6 +32,7 @@ export const PROVIDER = view('provider', {
   enabled: flag,
   api_key_configured: flag,
 });
+export const ALIAS = view('alias', { model: text, enabled: flag });
 export const API = view('api', {
   base_url: text,
   methods: texts,
@@ -122,12 +123,15 @@ export const MODEL_DETAILS = record({
   context_window: orNull(count),
   pricing: PRICING,
 });
-export const MODEL_ORDER = record({
-  model: text,
-  protocol: text,
-  candidates: list(record({ provider: text, upstream_model: text, why: text })),
-  left_out: list(record({})),
-});
+export const MODEL_ORDER = record(
+  {
+    model: text,
+    protocol: text,
+    candidates: list(record({ provider: text, upstream_model: text, why: text })),
+    left_out: list(record({})),
+  },
+  { asked: text, resolved_by: list(record({ rule: text, by: text, gives: text })) },
+);
 
 export const SESSION = record({
   id: text,
