@@ -1,5 +1,6 @@
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Quirks } from '../core/json/quirks.ts';
+import type { ModelListing } from './listing/model-listing.ts';
 import type { FailureClass } from '../upstream/classify.ts';
 
 /** Form in which the provider takes its credential. */
@@ -62,6 +63,10 @@ export interface ProviderDefinition {
   envKeys?: readonly string[];
   /** True when `stream_options.include_usage` is refused by the provider. Default false. */
   noStreamUsage?: boolean;
+  /** Endpoint that lists its models. Absent: they are called without a list. */
+  models?: ModelListing;
+  /** Patterns of the names that the vendor gives its own models, as its tools ask for them. */
+  ownNames?: readonly string[];
   /** Present when it keeps media itself. */
   assets?: AssetEndpoints;
   /** True when it fetches media that a request names by URL. Default: it wants the bytes. */

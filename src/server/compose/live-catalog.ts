@@ -29,6 +29,8 @@ export interface LiveCatalog {
   open(): readonly OpenAccount[];
   /** Takes in what providers list, by their ids; what stood before goes. */
   list(models: ReadonlyMap<string, readonly ListedModel[]>): void;
+  /** Runs after each update. */
+  onUpdate(listener: () => void): void;
   /** Reads what changed; to be called again only when it is done. */
   update(changes: Changes): Promise<void>;
 }
@@ -51,6 +53,7 @@ export interface LiveCatalogDeps {
 export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
   const { repository, defaults } = deps;
   let index = new CatalogIndex(defaults);
+  const listeners: (() => void)[] = [];
   let lists: ReadonlyMap<string, readonly ListedModel[]> = new Map();
 
   /** An unchanged provider keeps its account object, and with it connections and mock counters. */
@@ -77,6 +80,7 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
       for (const [id, found] of models) if (lists.get(id) !== found) index.list(id, found);
       lists = models;
     },
+    onUpdate: (listener) => void listeners.push(listener),
     async update(changes) {
       const read = (kind: string) => readChanged(repository, kind, changes);
       const [providers, models, aliases, apis] = [
@@ -97,6 +101,7 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
         for (const [id, found] of lists) whole.list(id, found);
         index = whole;
       } else index.change(next);
+      for (const listener of listeners) listener();
     },
   };
 }
