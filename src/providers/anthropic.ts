@@ -12,6 +12,7 @@ export const anthropic: ProviderDefinition = defineProvider({
   },
   fetchesMedia: true,
   envKeys: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
+  envUrl: 'ANTHROPIC_BASE_URL',
   models: {
     path: '/v1/models',
     query: 'limit=1000',

@@ -61,6 +61,8 @@ export interface ProviderDefinition {
   quirks?: Partial<Record<Protocol, Quirks>>;
   /** Environment variables in which people keep this vendor's key, most usual first. */
   envKeys?: readonly string[];
+  /** Variable in which the vendor's own client finds another address, in the form of `baseUrl`. */
+  envUrl?: string;
   /** True when `stream_options.include_usage` is refused by the provider. Default false. */
   noStreamUsage?: boolean;
   /** Endpoint that lists its models. Absent: they are called without a list. */

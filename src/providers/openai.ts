@@ -16,6 +16,7 @@ export const openai: ProviderDefinition = defineProvider({
   },
   fetchesMedia: true,
   envKeys: ['OPENAI_API_KEY'],
+  envUrl: 'OPENAI_BASE_URL',
   models: OPENAI_LISTING,
   ownNames: ['gpt-*'],
 });
