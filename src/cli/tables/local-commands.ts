@@ -88,7 +88,7 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
         env: 'GATEWAY_WATCH',
         description: 'Reload the files when they change',
       },
-      { name: 'check', type: 'boolean', description: 'Check the files and exit; opens no port' },
+      { name: 'check', type: 'boolean', description: 'Check what a start needs and exit; serves nothing' },
     ],
     ownsSignals: true,
     load: () => import('../commands/local/start.ts'),
