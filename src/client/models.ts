@@ -85,8 +85,19 @@ export interface PlanLine {
   [field: string]: unknown;
 }
 
+/** One rule on the way from the name that was asked for to its model. */
+export interface NameStep {
+  rule: string;
+  by: string;
+  pattern?: string;
+  gives: string;
+}
+
 export interface Plan {
   model: string;
+  /** Absent from older gateways. */
+  asked?: string;
+  resolved_by?: NameStep[];
   protocol: string;
   candidates: PlanLine[];
   left_out: PlanLine[];

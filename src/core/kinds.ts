@@ -83,6 +83,16 @@ export const KINDS = {
     verbs: ['list', 'get', 'create', 'update'],
     isArgument: true,
   },
+  aliases: {
+    name: 'alias',
+    type: 'alias',
+    word: 'alias',
+    isOwned: false,
+    isDeclared: true,
+    switch: 'enabled',
+    verbs: ['list', 'get', 'create', 'update'],
+    columns: { NAME: 'name', MODEL: 'model', ENABLED: 'enabled', ID: 'id' },
+  },
   apis: {
     name: 'api',
     type: 'api',

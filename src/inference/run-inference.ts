@@ -3,13 +3,12 @@ import type { Clock } from '../core/time/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { Affinity } from '../routing/affinity.ts';
 import type { Model } from '../routing/catalog.ts';
-import { matchesModel } from '../routing/model-patterns.ts';
+import { allowsModel } from '../routing/model-patterns.ts';
 import { planCandidates } from '../routing/plan.ts';
 import type { Plan } from '../routing/plan.ts';
 import { clientHeaders } from '../upstream/response-headers.ts';
 import type { AttemptRecord, Ledger } from '../usage/ledger/ledger.ts';
 import { boundOf } from '../usage/spend/pricing.ts';
-import type { Principal } from '../usage/principal.ts';
 import { createContentRecorder } from './content-recorder.ts';
 import type { ContentRecorder } from './content-recorder.ts';
 import { UNSUPPORTED } from './failures.ts';
@@ -92,14 +91,10 @@ async function answerWith(call: Call, body: Buffer, clock: Clock): Promise<CallR
 
 function findModel({ catalog, principal, modelType }: InferenceRequest, name: string): Model {
   const model = catalog.models.get(name);
-  if (!model || !isAllowed(name, principal)) throw modelNotFound(name);
+  if (!model || !allowsModel(principal.allowedModels, [name, model.id])) throw modelNotFound(name);
   if (modelType === undefined || model.type === modelType) return model;
   const message = `\`${model.id}\` is no ${modelType} model; GET /v1/models?type=${modelType} lists those`;
   throw new GatewayError('invalid_request', { message, param: 'model' });
-}
-
-function isAllowed(name: string, { allowedModels }: Principal): boolean {
-  return allowedModels === null || matchesModel(allowedModels, name);
 }
 
 function modelNotFound(name: string): GatewayError {
@@ -138,7 +133,7 @@ function makePlan(
     health: deps.health,
     random: deps.random,
     affinity: principal.keyId,
-    allows: (one) => isAllowed(one.id, principal),
+    allows: (one) => allowsModel(principal.allowedModels, [one.id]),
   });
   if (plan.candidates.length > 0 || protocol.answerLocally) return plan;
   if (account === undefined) throw unavailable(model.id);
@@ -172,6 +167,7 @@ function begin(
     principal: request.principal,
     surface: request.surface,
     model: model.id,
+    alias: peek.model === model.id ? undefined : peek.model,
     stream: peek.stream,
     bound,
     estimate: estimateOf({ inputBytes: body.length, model }, prices),

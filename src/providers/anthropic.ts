@@ -12,4 +12,12 @@ export const anthropic: ProviderDefinition = defineProvider({
   },
   fetchesMedia: true,
   envKeys: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
+  envUrl: 'ANTHROPIC_BASE_URL',
+  models: {
+    path: '/v1/models',
+    query: 'limit=1000',
+    headersOf: 'messages',
+    next: { member: 'last_id', parameter: 'after_id', more: 'has_more' },
+  },
+  ownNames: ['claude-*'],
 });

@@ -1,5 +1,6 @@
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
+import { OPENAI_LISTING } from './listing/model-listing.ts';
 
 /** See api-docs.deepseek.com; the Messages layer lives under a path of its own. */
 export const deepseek: ProviderDefinition = defineProvider({
@@ -12,4 +13,6 @@ export const deepseek: ProviderDefinition = defineProvider({
     messages: { path: '/anthropic/v1/messages', auth: { type: 'header', name: 'x-api-key' } },
   },
   envKeys: ['DEEPSEEK_API_KEY'],
+  models: OPENAI_LISTING,
+  ownNames: ['deepseek-*'],
 });

@@ -1,5 +1,6 @@
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Quirks } from '../core/json/quirks.ts';
+import type { ModelListing } from './listing/model-listing.ts';
 import type { FailureClass } from '../upstream/classify.ts';
 
 /** Form in which the provider takes its credential. */
@@ -60,8 +61,14 @@ export interface ProviderDefinition {
   quirks?: Partial<Record<Protocol, Quirks>>;
   /** Environment variables in which people keep this vendor's key, most usual first. */
   envKeys?: readonly string[];
+  /** Variable in which the vendor's own client finds another address, in the form of `baseUrl`. */
+  envUrl?: string;
   /** True when `stream_options.include_usage` is refused by the provider. Default false. */
   noStreamUsage?: boolean;
+  /** Endpoint that lists its models. Absent: they are called without a list. */
+  models?: ModelListing;
+  /** Patterns of the names that the vendor gives its own models, as its tools ask for them. */
+  ownNames?: readonly string[];
   /** Present when it keeps media itself. */
   assets?: AssetEndpoints;
   /** True when it fetches media that a request names by URL. Default: it wants the bytes. */

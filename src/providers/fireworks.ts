@@ -1,5 +1,6 @@
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
+import { OPENAI_LISTING } from './listing/model-listing.ts';
 
 /** See docs.fireworks.ai; its Messages layer takes the same bearer token. */
 export const fireworks: ProviderDefinition = defineProvider({
@@ -15,4 +16,5 @@ export const fireworks: ProviderDefinition = defineProvider({
   },
   fetchesMedia: true,
   envKeys: ['FIREWORKS_API_KEY'],
+  models: OPENAI_LISTING,
 });

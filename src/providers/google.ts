@@ -15,4 +15,14 @@ export const google: ProviderDefinition = defineProvider({
     images: { path: '/v1beta/openai/images/generations', auth: { type: 'bearer' } },
   },
   envKeys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+  envUrl: 'GOOGLE_GEMINI_BASE_URL',
+  models: {
+    path: '/v1beta/models',
+    query: 'pageSize=1000',
+    entries: 'models',
+    name: 'name',
+    prefix: 'models/',
+    next: { member: 'nextPageToken', parameter: 'pageToken' },
+  },
+  ownNames: ['gemini-*'],
 });

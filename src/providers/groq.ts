@@ -1,5 +1,6 @@
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
+import { OPENAI_LISTING } from './listing/model-listing.ts';
 
 /** See console.groq.com/docs/openai. */
 export const groq: ProviderDefinition = defineProvider({
@@ -13,4 +14,5 @@ export const groq: ProviderDefinition = defineProvider({
   },
   fetchesMedia: true,
   envKeys: ['GROQ_API_KEY'],
+  models: OPENAI_LISTING,
 });

@@ -1,5 +1,6 @@
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
+import { OPENAI_LISTING } from './listing/model-listing.ts';
 
 /** See docs.mistral.ai/api. */
 export const mistral: ProviderDefinition = defineProvider({
@@ -18,4 +19,6 @@ export const mistral: ProviderDefinition = defineProvider({
   noStreamUsage: true,
   fetchesMedia: true,
   envKeys: ['MISTRAL_API_KEY'],
+  models: OPENAI_LISTING,
+  ownNames: ['mistral-*'],
 });

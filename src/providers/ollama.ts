@@ -1,5 +1,6 @@
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
+import { OPENAI_LISTING } from './listing/model-listing.ts';
 
 /** Models on this machine (docs.ollama.com/api/openai-compatibility); a key is only needed for its cloud. */
 export const ollama: ProviderDefinition = defineProvider({
@@ -15,4 +16,5 @@ export const ollama: ProviderDefinition = defineProvider({
     embeddings: { path: '/embeddings' },
   },
   envKeys: ['OLLAMA_API_KEY'],
+  models: OPENAI_LISTING,
 });

@@ -1,5 +1,6 @@
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
+import { OPENAI_LISTING } from './listing/model-listing.ts';
 
 /**
  * Any other server. `base_url` includes the version (`https://host/v1`); what it speaks besides chat
@@ -14,4 +15,5 @@ export const custom: ProviderDefinition = defineProvider({
     chat: { path: '/chat/completions' },
     embeddings: { path: '/embeddings' },
   },
+  models: OPENAI_LISTING,
 });

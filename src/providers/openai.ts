@@ -1,5 +1,6 @@
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
+import { OPENAI_LISTING } from './listing/model-listing.ts';
 
 /** The reference of the chat, Responses, embeddings and images protocols (developers.openai.com/api). */
 export const openai: ProviderDefinition = defineProvider({
@@ -15,4 +16,7 @@ export const openai: ProviderDefinition = defineProvider({
   },
   fetchesMedia: true,
   envKeys: ['OPENAI_API_KEY'],
+  envUrl: 'OPENAI_BASE_URL',
+  models: OPENAI_LISTING,
+  ownNames: ['gpt-*'],
 });

@@ -1,5 +1,6 @@
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
+import { OPENAI_LISTING } from './listing/model-listing.ts';
 
 /** One key for many vendors (openrouter.ai/docs/api). */
 export const openrouter: ProviderDefinition = defineProvider({
@@ -15,4 +16,5 @@ export const openrouter: ProviderDefinition = defineProvider({
   },
   fetchesMedia: true,
   envKeys: ['OPENROUTER_API_KEY'],
+  models: OPENAI_LISTING,
 });

@@ -1,5 +1,6 @@
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
+import { OPENAI_LISTING } from './listing/model-listing.ts';
 
 /** See docs.together.ai/docs/inference/openai-compatibility. */
 export const together: ProviderDefinition = defineProvider({
@@ -14,4 +15,5 @@ export const together: ProviderDefinition = defineProvider({
   },
   fetchesMedia: true,
   envKeys: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],
+  models: OPENAI_LISTING,
 });

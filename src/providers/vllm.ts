@@ -1,5 +1,6 @@
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
+import { OPENAI_LISTING } from './listing/model-listing.ts';
 
 /** A `vllm serve` on this machine (docs.vllm.ai, Online Serving); a key only when it was started with one. */
 export const vllm: ProviderDefinition = defineProvider({
@@ -15,4 +16,5 @@ export const vllm: ProviderDefinition = defineProvider({
     embeddings: { path: '/embeddings' },
   },
   envKeys: ['VLLM_API_KEY'],
+  models: OPENAI_LISTING,
 });

@@ -1,5 +1,6 @@
 import { defineProvider } from './define-provider.ts';
 import type { ProviderDefinition } from './define-provider.ts';
+import { OPENAI_LISTING } from './listing/model-listing.ts';
 
 /** See docs.x.ai; its Messages layer is deprecated and left out. */
 export const xai: ProviderDefinition = defineProvider({
@@ -14,4 +15,6 @@ export const xai: ProviderDefinition = defineProvider({
   },
   fetchesMedia: true,
   envKeys: ['XAI_API_KEY'],
+  models: OPENAI_LISTING,
+  ownNames: ['grok-*'],
 });

@@ -5,15 +5,16 @@ import type { Repository } from './store/repository.ts';
 export interface FirstStart {
   organization: string;
   adminKey: string;
-  clientKey: string;
+  /** Undefined where keys are declared. */
+  clientKey: string | undefined;
 }
 
 const EVERYWHERE = { organization: null };
 const NAME = 'default';
 
 /**
- * On a store without any key makes the organization `default`, an admin key and a client key, and
- * gives the values of the keys this one time. Undefined when there are keys already or another
+ * On a store without any key makes the organization `default`, an admin key and, unless keys are
+ * declared, a client key, and gives the values of the keys this one time. Undefined when there are keys already or another
  * process makes them at the same time (requirement console-free-bootstrap).
  *
  * @param adminKey gives the value of the admin key, by default a new one; whoever keeps it must have
@@ -22,6 +23,7 @@ const NAME = 'default';
 export async function bootstrap(
   repository: Repository,
   adminKey: () => Promise<string> = async () => newKeyValue(),
+  { declaresKeys = false }: { declaresKeys?: boolean } = {},
 ): Promise<FirstStart | undefined> {
   const keys = repository.definitionOf('api_key');
   const [any] = await repository.list(keys, { ...EVERYWHERE, limit: 1, matches: () => true });
@@ -30,11 +32,11 @@ export async function bootstrap(
     const owner = { organization: await organizationId(repository) };
     const value = await adminKey();
     await repository.create(keys, { name: 'admin', scopes: [...SCOPES], value }, owner);
-    const client = await repository.create(keys, { name: NAME }, owner);
+    const client = declaresKeys ? undefined : await repository.create(keys, { name: NAME }, owner);
     return {
       organization: owner.organization,
       adminKey: value,
-      clientKey: String(client.reveal['value']),
+      clientKey: client && String(client.reveal['value']),
     };
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'conflict') return undefined;

@@ -3,6 +3,7 @@ import type { Clock } from '../core/time/clock.ts';
 import type { KeyHasher } from '../core/seal.ts';
 import { agent, defineAgent } from './kinds/agent.ts';
 import type { OperatorNames } from './kinds/agent-fields.ts';
+import { alias } from './kinds/alias.ts';
 import { api } from './kinds/api.ts';
 import type { OwnWebhook } from './kinds/chat-webhooks.ts';
 import { credential } from './kinds/credential.ts';
@@ -22,6 +23,7 @@ const DECLARED: Readonly<Record<Collection, ResourceDefinition>> = {
   organizations: organization,
   providers: provider,
   models: model,
+  aliases: alias,
   apis: api,
   keys: key,
   files: file,

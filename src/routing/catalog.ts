@@ -4,6 +4,7 @@ import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { ApiTarget } from './api.ts';
+import type { NameStep } from './name-rules.ts';
 
 export type ModelType = 'llm' | 'embedding' | 'image' | 'video' | 'audio' | 'api';
 
@@ -53,8 +54,10 @@ export type Strategy = 'priority' | 'least_latency' | 'sticky';
 /** A logical model. */
 export interface Model {
   readonly id: string;
-  /** Id of its resource: in the order of these the models were configured. */
+  /** Id of its resource, or of its provider's: in the order of these they were configured. */
   readonly resourceId: string;
+  /** In lists, the id of the model that `id` is another name of. */
+  readonly aliasOf?: string | undefined;
   readonly type: ModelType;
   readonly displayName: string;
   readonly description: string | null;
@@ -85,8 +88,17 @@ export interface Api extends ApiTarget {
 export interface Catalog {
   /** Changes when the contents change. */
   readonly fingerprint: string;
-  /** APIs are among them, without routes, so that they are listed. */
+  /**
+   * Models by every name that leads to them (docs: routing); goes through the declared ones. APIs are
+   * among them, without routes, so that they are listed.
+   */
   readonly models: ByName<Model>;
+  /** Models that clients are shown: the declared, aliases without `*`, and what providers list. */
+  shown(): readonly Model[];
+  /** Models that are called by a vendor, a slash and this name. */
+  withAnyVendor(name: string): Iterable<Model>;
+  /** The rules that a name passes on its way to a model; empty where none matches. */
+  stepsTo(name: string): readonly NameStep[];
   /** APIs that are called by path, by name. */
   readonly apis: ByName<Api>;
 }

@@ -92,18 +92,15 @@ interface Found {
 }
 
 const LATENCY_WEIGHT = 0.2;
+/** Breakers that are kept; names of undeclared models are the clients'. */
+const MAX_BREAKERS = 10_000;
 
 export function createHealth(options: HealthOptions): Health {
   const { clock, threshold = 5, openMs = 15_000, maxOpenMs = 300_000 } = options;
   const { rateMs = 5_000, credentialMs = 60_000 } = options;
   const { onCooldown = () => undefined, onRecovery = () => undefined } = options;
   const breakers = new Map<string, Breaker>();
-
-  const breakerOf = (name: string): Breaker => {
-    let breaker = breakers.get(name);
-    if (!breaker) breakers.set(name, (breaker = newBreaker(name)));
-    return breaker;
-  };
+  const breakerOf = (name: string): Breaker => breakers.get(name) ?? addBreaker(breakers, name);
 
   const find = (name: string): Found => {
     const breaker = breakerOf(name);
@@ -201,6 +198,19 @@ function reset(breaker: Breaker): void {
   breaker.until = -Infinity;
   breaker.told = undefined;
   breaker.tripped = false;
+}
+
+function addBreaker(breakers: Map<string, Breaker>, name: string): Breaker {
+  if (breakers.size >= MAX_BREAKERS) forgetOne(breakers);
+  const breaker = newBreaker(name);
+  breakers.set(name, breaker);
+  return breaker;
+}
+
+/** Drops the oldest that holds nothing back. */
+function forgetOne(breakers: Map<string, Breaker>): void {
+  for (const [name, { tripped, probing }] of breakers)
+    if (!tripped && !probing) return void breakers.delete(name);
 }
 
 function newBreaker(name: string): Breaker {

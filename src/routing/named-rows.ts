@@ -17,6 +17,10 @@ export class NamedRows<T> {
     return id === undefined ? undefined : this.#rows.get(id);
   }
 
+  values(): Iterable<T> {
+    return this.#rows.values();
+  }
+
   /** Puts a row in the place of the one with its id, or takes that out; gives it. */
   put(id: string, row: T | undefined): T | undefined {
     const before = this.#rows.get(id);

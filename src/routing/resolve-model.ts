@@ -4,6 +4,8 @@ import { perMillionToNanos, toNanos } from '../core/money.ts';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { ProviderAccount } from '../providers/account.ts';
+import type { ListedModel } from '../providers/listing/listed-model.ts';
+import { guessType } from '../providers/listing/model-type.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { ApiTarget } from './api.ts';
 import type { Api, MinThroughput, Model, ModelType, Route, Strategy, Timeouts } from './catalog.ts';
@@ -68,7 +70,17 @@ export interface ModelRecord {
 export interface AccountRecord {
   account: ProviderAccount;
   enabled: boolean;
+  /** Patterns of the models that it serves without a declaration; null for none. */
+  models: readonly string[] | null;
+  created_at: string;
   timeouts?: TimeoutsRecord | null | undefined;
+  version: number;
+}
+
+export interface AliasRecord {
+  name: string;
+  model: string;
+  enabled: boolean;
   version: number;
 }
 
@@ -162,6 +174,45 @@ export function toModel(
     routes,
   };
 }
+
+/** A model of a provider that nobody declared, by the provider's own name of it. */
+export function toPassedThrough(
+  provider: AccountRecord,
+  { name: upstream, created }: ListedModel,
+  defaults: CatalogDefaults,
+): Model {
+  const { account } = provider;
+  const record: ModelRecord = {
+    ...UNDECLARED,
+    id: account.id,
+    name: `${account.name}/${upstream}`,
+    model_type: guessType(upstream),
+    routes: [{ ...PLAIN_ROUTE, provider: account.name, upstream_model: upstream }],
+    created_at: provider.created_at,
+  };
+  const model = toModel(record, () => provider, defaults);
+  return { ...model, vendor: account.name, created: created ?? model.created };
+}
+
+const UNDECLARED: Omit<ModelRecord, 'id' | 'name' | 'model_type' | 'routes' | 'created_at'> = {
+  display_name: null,
+  description: null,
+  enabled: true,
+  capabilities: [],
+  schema: null,
+  max_output_tokens: null,
+  strategy: 'priority',
+  fallbacks: [],
+  version: 0,
+};
+
+const PLAIN_ROUTE: Omit<RouteRecord, 'provider' | 'upstream_model'> = {
+  mapping: 'native',
+  priority: 0,
+  weight: 1,
+  response_model: 'provider',
+  enabled: true,
+};
 
 interface RouteContext {
   index: number;

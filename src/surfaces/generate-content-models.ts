@@ -20,7 +20,9 @@ export function createGoogleModelsList(deps: ModelsDeps): Handler {
   return async (exchange) => {
     const principal = await admitReader(exchange, deps);
     const { size, after } = toPage(new URLSearchParams(exchange.search));
-    const all = [...deps.catalog().models.values()]
+    const all = deps
+      .catalog()
+      .shown()
       .filter((model) => isVisible(model, principal) && model.id > after)
       .sort(byId);
     const page = all.slice(0, size);
@@ -34,9 +36,10 @@ export function createGoogleModelsList(deps: ModelsDeps): Handler {
 export function createGoogleModelGet(deps: ModelsDeps): Handler {
   return async (exchange) => {
     const principal = await admitReader(exchange, deps);
-    const model = resolveModel(decodeModelPath(exchange.path), deps.catalog());
-    if (!model || !isVisible(model, principal)) throw new GatewayError('model_not_found');
-    return { status: 200, body: toGoogleModel(model) };
+    const found = resolveModel(decodeModelPath(exchange.path), deps.catalog());
+    if (!found || !isVisible(found.model, principal, found.name))
+      throw new GatewayError('model_not_found');
+    return { status: 200, body: toGoogleModel(found.model) };
   };
 }
 

@@ -20,19 +20,26 @@ export function splitMethod(name: string): { model: string; method: string } {
     : { model: name.slice(0, colon), method: name.slice(colon + 1) };
 }
 
+/** A model, and the name that stands for it in the catalog. */
+export interface NamedModel {
+  readonly name: string;
+  readonly model: Model;
+}
+
 /**
  * The catalog's model of that name, with or without `models/` in front, else the one that a bare name
  * means: `<vendor>/{name}` of the vendor with a native mapping, then of one with a translated mapping,
  * then of the vendor that was configured first (decisions: Vendor of a bare Google model).
  */
-export function resolveModel(name: string, { models }: Catalog): Model | undefined {
-  const bare = name.replace(/^models\//, '');
-  const exact = models.get(name) ?? models.get(bare);
-  if (exact) return exact;
+export function resolveModel(asked: string, catalog: Catalog): NamedModel | undefined {
+  const bare = asked.replace(/^models\//, '');
+  for (const name of new Set([asked, bare])) {
+    const model = catalog.models.get(name);
+    if (model) return { name, model };
+  }
   let best: Model | undefined;
-  for (const model of models.values())
-    if (model.id === `${model.vendor}/${bare}` && (!best || isBetter(model, best))) best = model;
-  return best;
+  for (const model of catalog.withAnyVendor(bare)) if (!best || isBetter(model, best)) best = model;
+  return best && { name: best.id, model: best };
 }
 
 /** True when requests of generate-content can be served by one of its routes. */

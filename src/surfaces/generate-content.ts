@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.ts';
 import { countTokens } from '../protocols/generate-content/count-tokens.ts';
 import { generateContent } from '../protocols/generate-content/generate-content.ts';
-import type { RequestAddress } from '../protocols/protocol.ts';
+import type { RequestAddress, WireProtocol } from '../protocols/protocol.ts';
 import type { Catalog } from '../routing/catalog.ts';
 import { FAMILIES } from './family.ts';
 import { decodeModelPath, resolveModel, splitMethod } from './generate-content-path.ts';
@@ -36,6 +36,11 @@ export const generateContentSurface: InferenceSurface = {
   variant: ({ path }) => (/(?::|%3[aA])countTokens$/.test(path) ? generateContentCount : undefined),
 };
 
+/** True for a protocol whose clients may leave the vendor out of a name. */
+export function readsBareNames({ id }: Pick<WireProtocol, 'id'>): boolean {
+  return id === generateContent.id;
+}
+
 function toAddress({ path, search }: HttpExchange, catalog: Catalog): RequestAddress {
   const { model, method } = splitMethod(decodeModelPath(path));
   if (!METHODS.has(method)) {
@@ -44,5 +49,5 @@ function toAddress({ path, search }: HttpExchange, catalog: Catalog): RequestAdd
   }
   if (model === '') throw new GatewayError('model_not_found');
   const found = resolveModel(model, catalog);
-  return { model: found?.id ?? model, operation: method, query: search.slice(1) };
+  return { model: found?.name ?? model, operation: method, query: search.slice(1) };
 }

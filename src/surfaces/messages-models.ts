@@ -16,7 +16,9 @@ export function createMessagesModelsList(deps: ModelsDeps): Handler {
   return async (exchange) => {
     const principal = await admitReader(exchange, deps);
     const page = readPage(new URLSearchParams(exchange.search));
-    const models = [...deps.catalog().models.values()]
+    const models = deps
+      .catalog()
+      .shown()
       .filter((model) => isVisible(model, principal) && model.type === 'llm')
       .sort(byId);
     return { status: 200, body: toPage(models, page) };

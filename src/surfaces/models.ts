@@ -1,7 +1,7 @@
 import { GatewayError } from '../core/errors.ts';
 import { fromNanos } from '../core/money.ts';
 import type { Catalog, Model } from '../routing/catalog.ts';
-import { matchesModel } from '../routing/model-patterns.ts';
+import { allowsModel } from '../routing/model-patterns.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { Principal } from '../usage/principal.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
@@ -50,7 +50,9 @@ export function createModelsList(deps: ModelsDeps): Handler {
       const message = `order must be one of ${[...ORDERS.keys()].join(', ')}`;
       throw new GatewayError('invalid_request', { message, param: 'order' });
     }
-    const data = [...deps.catalog().models.values()]
+    const data = deps
+      .catalog()
+      .shown()
       .filter((model) => isVisible(model, principal) && matches(model, query))
       .sort(order)
       .map(query.get('details') === 'true' ? (model) => toRow(model, principal, deps) : toItem);
@@ -89,14 +91,19 @@ export function findModel(
   principal: Principal,
   { catalog }: Pick<ModelsDeps, 'catalog'>,
 ): Model {
-  const model = catalog().models.get(decode(path.slice('/v1/models/'.length)));
-  if (!model || !isVisible(model, principal)) throw new GatewayError('model_not_found');
+  const name = decode(path.slice('/v1/models/'.length));
+  const model = catalog().models.get(name);
+  if (!model || !isVisible(model, principal, name)) throw new GatewayError('model_not_found');
   return model;
 }
 
-/** False for a model that the key may not use. */
-export function isVisible(model: Model, { allowedModels }: Principal): boolean {
-  return allowedModels === null || matchesModel(allowedModels, model.id);
+/** False for a model that the key may not use by the name that was asked for. */
+export function isVisible(
+  { id, aliasOf = id }: Model,
+  { allowedModels }: Principal,
+  asked = id,
+): boolean {
+  return allowsModel(allowedModels, [asked, id, aliasOf]);
 }
 
 function matches(model: Model, query: URLSearchParams): boolean {

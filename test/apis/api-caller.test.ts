@@ -1,3 +1,4 @@
+import { fakeCatalog } from '../support/catalog.ts';
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../src/core/errors.ts';
 import { createIdSource } from '../../src/core/ids.ts';
@@ -80,7 +81,7 @@ function setUp(
   const caller = createApiCaller({
     inference: { clock, ledger, active, keepContent: false, onBug },
     transportToApi: () => transport,
-    catalog: () => ({ fingerprint: '', models: new Map(), apis: new Map([[api.name, api]]) }),
+    catalog: () => ({ ...fakeCatalog(), apis: new Map([[api.name, api]]) }),
     ids: createIdSource(clock),
     ...rest,
   });

@@ -1,3 +1,4 @@
+import { fakeCatalog } from '../support/catalog.ts';
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { ActiveExchanges } from '../../src/inference/active-exchanges.ts';
@@ -34,11 +35,7 @@ async function setUp() {
     checkFunds: () => undefined,
     drain: async () => undefined,
   };
-  const catalog = () => ({
-    fingerprint: '',
-    models: new Map(),
-    apis: new Map([[api.name, api]]),
-  });
+  const catalog = () => ({ ...fakeCatalog(), apis: new Map([[api.name, api]]) });
   const address = { path: '/a', search: '' };
   const who = principal();
   const planned = planApiCall({ vendor: api.name, method: 'POST', address }, who, catalog());

@@ -95,6 +95,10 @@ apis create made --base-url https://made.example
 apis update made --methods GET
 apis list
 apis get weather
+aliases create quick --model acme/one
+aliases update quick --enabled false
+aliases list
+aliases get quick
 organizations create made --spending-limit 5
 organizations update made --credit 5
 organizations list

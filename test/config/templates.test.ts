@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { findVendorKeys, renderInit, TEMPLATES } from '../../src/config/read/init-template.ts';
+import { renderInit, TEMPLATES } from '../../src/config/read/init-template.ts';
+import { findVendorKeys } from '../../src/config/read/vendor-keys.ts';
 import { configJsonSchema } from '../../src/config/schema/json-schema.ts';
 import { loadConfig } from '../../src/config/read/load-config.ts';
 import { serverSettings } from '../../src/config/schema/server-config.ts';
@@ -77,25 +78,54 @@ describe('templates and examples', () => {
     },
   );
 
-  it('env adds a provider and a model for each vendor key, by name', async () => {
+  it('env adds a provider with all of its models for each vendor key, by name', async () => {
     const env = {
+      ANTHROPIC_BASE_URL: 'http://localhost:8787',
+      GOOGLE_GEMINI_BASE_URL: 'https://gemini.example',
       ANTHROPIC_API_KEY: 'sk-canary',
       GEMINI_API_KEY: 'sk-canary',
       GOOGLE_API_KEY: 'sk-canary',
       OPENAI_API_KEY: '',
       XAI_API_KEY: 'sk-canary',
     };
-    const foundEnvKeys = findVendorKeys(env, [...PROVIDERS.values()]);
+    const all = [...PROVIDERS.values()];
+    expect(findVendorKeys(env, all, 8787).leftOut).toEqual([
+      { provider: 'anthropic', because: 'ANTHROPIC_BASE_URL is the address of this gateway' },
+    ]);
+    const { found: foundEnvKeys } = findVendorKeys({ ...env, ANTHROPIC_BASE_URL: '' }, all, 8787);
     expect(foundEnvKeys).toEqual([
       { provider: 'anthropic', variable: 'ANTHROPIC_API_KEY' },
-      { provider: 'google', variable: 'GEMINI_API_KEY' },
+      {
+        provider: 'google',
+        variable: 'GEMINI_API_KEY',
+        addressVariable: 'GOOGLE_GEMINI_BASE_URL',
+      },
       { provider: 'xai', variable: 'XAI_API_KEY' },
     ]);
     const files = await renderInit({ template: 'env', foundEnvKeys });
     expect(JSON.stringify(files)).not.toContain('canary');
-    const { desired } = await expectValid(files['gateway.yaml'] ?? '');
-    expect(desired.objects.filter(({ kind }) => kind === 'provider')).toHaveLength(4);
-    expect(desired.objects.filter(({ kind }) => kind === 'model')).toHaveLength(4);
+    const { diagnostics, config } = await loadConfig({
+      paths: ['-'],
+      stdin: files['gateway.yaml'] ?? '',
+      env,
+      cwd: '/gw',
+    });
+    expect(diagnostics).toEqual([]);
+    const { objects } = config?.desired ?? expect.fail('not loaded');
+    const providers = objects.filter(({ kind }) => kind === 'provider').map(({ body }) => body);
+    expect(providers.map(({ name, models }) => [name, models])).toEqual([
+      ['anthropic', 'all'],
+      ['google', 'all'],
+      ['mock', undefined],
+      ['xai', 'all'],
+    ]);
+    expect(providers[1]?.['base_url']).toBe('https://gemini.example');
+    const aliases = objects.filter(({ kind }) => kind === 'alias');
+    expect(aliases.map(({ name, body }) => [name, body['model']])).toEqual([
+      ['claude-*', 'anthropic/claude-*'],
+      ['gemini-*', 'google/gemini-*'],
+      ['grok-*', 'xai/grok-*'],
+    ]);
   });
 
   it('the example is valid, and so is everything that it keeps commented out', async () => {

@@ -29,6 +29,10 @@ const SAMPLES: Record<string, Sample> = {
     body: (name) => ({ name }),
     field: { name: 'strategy', initial: 'priority', next: 'sticky', wrongType: 'random' },
   },
+  alias: {
+    body: (name) => ({ name, model: 'acme/fast' }),
+    field: { name: 'enabled', initial: true, next: false, wrongType: 'yes' },
+  },
   api: {
     body: (name) => ({ name, base_url: 'https://api.example/v1' }),
     field: { name: 'methods', initial: ['GET', 'POST'], next: ['GET'], wrongType: 'GET' },

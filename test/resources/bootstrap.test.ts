@@ -21,7 +21,7 @@ describe('bootstrap', () => {
         organizationId: first!.organization,
         scopes: new Set(SCOPES),
       });
-      expect(directory.lookup(first!.clientKey)).toMatchObject({
+      expect(directory.lookup(first?.clientKey ?? '')).toMatchObject({
         keyName: 'default',
         scopes: null,
       });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchesModel } from '../../src/routing/model-patterns.ts';
+import { canMeet, captureOf, matchesModel } from '../../src/routing/model-patterns.ts';
 
 describe('matchesModel', () => {
   it.each([
@@ -27,4 +27,35 @@ describe('matchesModel', () => {
       }),
     );
   });
+});
+
+describe('canMeet', () => {
+  it.each([
+    ['claude-*', 'claude-opus', true],
+    ['claude-*', '*-latest', true],
+    ['anthropc/*', 'anthropic/*', false],
+    ['a*b', 'a*c', false],
+    ['*', '', true],
+    ['gpt-*', 'gpt', false],
+  ])('%s and %s: %s', (one, other, expected) => {
+    expect(canMeet(one, other)).toBe(expected);
+    expect(canMeet(other, one)).toBe(expected);
+  });
+
+  it('is true whenever a name matches both', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 6 });
+    const plain = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 6 });
+    fc.assert(
+      fc.property(text, text, plain, (one, other, name) => {
+        if (matchesModel([one], name) && matchesModel([other], name))
+          expect(canMeet(one, other)).toBe(true);
+      }),
+    );
+  });
+});
+
+it('captureOf gives the text of the *, and nothing where the rest overlaps', () => {
+  expect(captureOf('claude-*', 'claude-opus')).toBe('opus');
+  expect(captureOf('*-latest', '-latest')).toBe('');
+  expect(captureOf('aa*aa', 'aaa')).toBeUndefined();
 });

@@ -74,5 +74,9 @@ export function fakeCatalog(...models: Model[]): Catalog {
     fingerprint: 'test',
     models: new Map(models.map((model) => [model.id, model])),
     apis: new Map(),
+    shown: () => models,
+    withAnyVendor: (name) => models.filter(({ id, vendor }) => id === `${vendor}/${name}`),
+    stepsTo: (name) =>
+      models.some(({ id }) => id === name) ? [{ rule: 'model', by: name, gives: name }] : [],
   };
 }

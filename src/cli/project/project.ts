@@ -30,6 +30,12 @@ export function configPaths(given: readonly string[], cwd: string): readonly str
   });
 }
 
+/** The same, but none without a gateway.yaml: then the environment says what there is. */
+export function startPaths(given: readonly string[], cwd: string): readonly string[] {
+  const isEmpty = given.length === 0 && !existsSync(join(cwd, DEFAULT_CONFIG));
+  return isEmpty ? [] : configPaths(given, cwd);
+}
+
 /** Loads what -f names, or gateway.yaml, with what --overlay names laid over it; `-` is stdin. */
 export async function loadProject({
   flags,

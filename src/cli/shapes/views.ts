@@ -40,12 +40,15 @@ export const MODEL_DETAILS = record({
   context_window: orNull(count),
   pricing: PRICING,
 });
-export const MODEL_ORDER = record({
-  model: text,
-  protocol: text,
-  candidates: list(record({ provider: text, upstream_model: text, why: text })),
-  left_out: list(record({})),
-});
+export const MODEL_ORDER = record(
+  {
+    model: text,
+    protocol: text,
+    candidates: list(record({ provider: text, upstream_model: text, why: text })),
+    left_out: list(record({})),
+  },
+  { asked: text, resolved_by: list(record({ rule: text, by: text, gives: text })) },
+);
 
 export const SESSION = record({
   id: text,

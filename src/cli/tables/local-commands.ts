@@ -53,7 +53,7 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
     examples: [
       { command: 'gateway start', note: 'With gateway.yaml in this directory' },
       { command: 'gateway start -c prod.yaml --port 0', note: 'On a free port, which is printed' },
-      { command: 'gateway start --check', note: 'Check the files and exit 0 or 3' },
+      { command: 'gateway start --check', note: 'Check what a start needs: exit 0, 1 or 3' },
     ],
     flags: [
       CONFIG,
@@ -88,7 +88,7 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
         env: 'GATEWAY_WATCH',
         description: 'Reload the files when they change',
       },
-      { name: 'check', type: 'boolean', description: 'Check the files and exit; opens no port' },
+      { name: 'check', type: 'boolean', description: 'Check what a start needs and exit; serves nothing' },
     ],
     ownsSignals: true,
     load: () => import('../commands/local/start.ts'),

@@ -199,6 +199,30 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
     ],
   }),
   {
+    name: 'aliases',
+    summary: 'Create, change and list other names of models',
+    examples: [{ command: 'gateway aliases list', note: 'All of them' }],
+  },
+  plainCommand('aliases', 'list', {
+    summary: 'List other names of models',
+    examples: [{ command: 'gateway aliases list -o json', note: 'As JSON' }],
+  }),
+  plainCommand('aliases', 'get', {
+    summary: 'Show one other name',
+    examples: [{ command: 'gateway aliases get fast', note: 'The model that it leads to' }],
+  }),
+  ...writeCommands({
+    kind: 'aliases',
+    one: 'another name of a model',
+    create: [
+      {
+        command: "gateway aliases create 'claude-*' --model 'anthropic/claude-*'",
+        note: 'The names of a vendor without the vendor',
+      },
+    ],
+    update: [{ command: 'gateway aliases update fast --model openai/gpt-5-mini', note: 'Move it' }],
+  }),
+  {
     name: 'apis',
     summary: 'Create, change and list upstream APIs',
     examples: [{ command: 'gateway apis list', note: 'All of them' }],

@@ -10,6 +10,8 @@ import { known } from '../actual/changes.ts';
 import type { DesiredObject, DesiredState } from '../objects/desired.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
 import type { KindName } from '../objects/kinds.ts';
+import { NameRules } from '../../routing/name-rules.ts';
+import { patternsOf } from '../read/check-aliases.ts';
 import { objectRefs } from '../objects/object-refs.ts';
 import type { Plan } from './plan.ts';
 import { isRecord } from '../objects/record.ts';
@@ -97,7 +99,7 @@ function missingNames(
   const named = namesIn(object).filter(({ kind }) => kinds?.has(kind) ?? true);
   return named.flatMap(({ path, kind, name }) => {
     const names = namesFor(kind, object);
-    if (names.has(name)) return [];
+    if (names.has(name) || (kind === 'model' && namesFor.leadsToModel(name))) return [];
     return fault(object, {
       path,
       message: `no ${kind} is named ${name}`,
@@ -136,18 +138,44 @@ function namesIn({ kind, body }: DesiredObject): NamedObject[] {
 }
 
 /** Names and ids that an object may name: those that there are, or will be. */
-type NamesFor = (kind: KindName, object: DesiredObject) => ReadonlySet<string>;
+interface NamesFor {
+  (kind: KindName, object: DesiredObject): ReadonlySet<string>;
+  /** True for an undeclared name that an alias or a provider makes a model. */
+  leadsToModel(name: string): boolean;
+}
 
 /** Lists the names of a kind once for each owner. */
 function createNames(state: Omit<OnlineState, 'plan'>): NamesFor {
   const known = new Map<string, ReadonlySet<string>>();
-  return (kind, { body }) => {
+  const namesFor = (kind: KindName, { body }: Pick<DesiredObject, 'body'>): ReadonlySet<string> => {
     const owner = organizationId(body['organization'], state.actual);
     const key = `${kind} ${owner ?? ''}`;
     const names = known.get(key) ?? namesOf(kind, owner, state);
     known.set(key, names);
     return names;
   };
+  const rules = createRules(state);
+  const isDeclared = (name: string): boolean => namesFor('model', { body: {} }).has(name);
+  const leadsToModel = (name: string): boolean =>
+    (rules().stepsTo(name, isDeclared).at(-1)?.rule ?? 'alias') !== 'alias';
+  return Object.assign(namesFor, { leadsToModel });
+}
+
+/** Makes the rules of names once they are asked for: of what is declared, and of what else there is. */
+function createRules({ desired, actual }: Omit<OnlineState, 'plan'>): () => NameRules {
+  let rules: NameRules | undefined;
+  const bodiesOf = (kind: 'alias' | 'provider'): Readonly<Record<string, unknown>>[] => [
+    ...actual[kind],
+    ...desired.objects.filter((one) => one.kind === kind).map(({ body }) => body),
+  ];
+  return () =>
+    (rules ??= new NameRules(
+      bodiesOf('alias').map(({ name, model }) => ({ name: String(name), model: String(model) })),
+      bodiesOf('provider').map(({ name, models }) => ({
+        name: String(name),
+        patterns: patternsOf(models),
+      })),
+    ));
 }
 
 function namesOf(

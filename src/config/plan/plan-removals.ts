@@ -21,7 +21,7 @@ import { maySelect } from './selection.ts';
 const MAX_UNCONFIRMED_REMOVALS = 10;
 
 /** Kinds whose objects go at a reload when the file no longer declares them. */
-const CONVERGED: ReadonlySet<KindName> = new Set(['model', 'provider', 'api']);
+const CONVERGED: ReadonlySet<KindName> = new Set(['model', 'alias', 'provider', 'api']);
 
 export interface RemovalsOptions {
   readonly desired: DesiredState;

@@ -1,10 +1,12 @@
 import { checkPrograms } from './check-programs.ts';
+import { checkAliases } from './check-aliases.ts';
 import { checkReferences } from './check-references.ts';
 import { checkSecrets } from './check-secrets.ts';
 import { type DesiredState, toDesired } from '../objects/desired.ts';
 import { type Diagnostic, hasErrors, type Place, sortDiagnostics } from '../source/diagnostic.ts';
 import { type ConfigFiles, type ConfigSource, nodeConfigFiles, readSources } from './load.ts';
 import { createPlaces, type Places } from '../source/locate.ts';
+import { listEntries } from './list-entries.ts';
 import { mergeDocuments } from './merge.ts';
 import { layOver } from './overlay.ts';
 import { operatorNames } from '../schema/operator-names.ts';
@@ -90,7 +92,12 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     unknownFields,
   });
   const sections = checkSections(tree, { places, unknownFields });
-  const judged = [...server.diagnostics, ...sections.diagnostics, ...checkReferences(tree, places)];
+  const judged = [
+    ...server.diagnostics,
+    ...sections.diagnostics,
+    ...checkReferences(tree, places),
+    ...checkAliases(tree, places),
+  ];
   diagnostics.push(
     ...merging,
     ...withoutPlaces(judged, new Set(all.flatMap(({ unresolved }) => unresolved.map(placeOf)))),
@@ -150,6 +157,7 @@ async function readDocuments(
       diagnostics.push(...resolved.diagnostics);
       unresolved.push(...resolved.diagnostics);
       included.push(...resolved.included);
+      listEntries(document.value, places);
       values.push(document.value);
     }
   }

@@ -4,7 +4,7 @@ import { checkAccounts } from './check-accounts.ts';
 import { checkEntries } from './check-entries.ts';
 import { checkTree } from './check-tree.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
-import { COLLECTIONS, CONFIG_KINDS } from '../objects/kinds.ts';
+import { COLLECTIONS, CONFIG_KINDS, type ConfigKind } from '../objects/kinds.ts';
 import { formatPath, type Places } from '../source/locate.ts';
 import { serverSchema } from './server-schema.ts';
 
@@ -17,11 +17,19 @@ export const namespace = z
 const version = z.literal(1).describe('Version of this format.');
 
 const collections = Object.fromEntries(
-  CONFIG_KINDS.map(({ collection, entry, description }) => [
-    collection,
-    z.array(entry).optional().describe(description),
+  CONFIG_KINDS.map((kind) => [
+    kind.collection,
+    sectionOf(kind).optional().describe(kind.description),
   ]),
 );
+
+/** A list of entries; for some kinds also a mapping of their names. */
+function sectionOf({ entry, definition: { shortForm } }: ConfigKind): z.ZodType {
+  const entries = z.array(entry);
+  if (shortForm === undefined) return entries;
+  const field = entry.shape[shortForm] as z.ZodType;
+  return z.union([entries, z.record(z.string(), z.union([field, entry.omit({ name: true })]))]);
+}
 
 const renamedName = z.string().trim().min(1);
 

@@ -131,6 +131,7 @@ export const model = defineResource('models', {
   fields: z.object({
     name: name
       .regex(/^[^\s?#%]+$/, 'no blanks, ?, # or %')
+      .regex(/^[^*]*$/, 'no *; names with * stand under aliases, or in the models of a provider')
       .describe('Logical name, such as acme/fast.'),
     type: z
       .enum(['llm', 'embedding', 'image', 'video', 'audio', 'api'])

@@ -57,6 +57,12 @@ const assets = z.object({
     .describe('Where its answers tell id, status and download_url, as $.data.id.'),
 });
 
+const pattern = z
+  .string()
+  .min(1)
+  .max(256)
+  .regex(/^[^\s?#%]+$/, 'no blanks, ?, # or %');
+
 const betas = z.array(z.string().min(1).max(128)).max(64).default([]);
 
 /** An account at a provider that routes can send requests to. */
@@ -122,6 +128,13 @@ export const provider = defineResource('providers', {
       .nullable()
       .default(null)
       .describe('How it gets assets of the gateway: bytes, or links where it fetches media.'),
+    models: z
+      .union([z.literal('all'), z.array(pattern).min(1).max(256)])
+      .nullable()
+      .default(null)
+      .describe(
+        'Models that clients call as provider/model without a declaration: all, or patterns with *.',
+      ),
     enabled: z.boolean().default(true).describe('False takes all of its routes out of service.'),
     mock: z
       .record(z.string(), z.unknown())
@@ -141,6 +154,12 @@ export const provider = defineResource('providers', {
       path: 'type',
       value: 'TYPE',
       description: 'What it is: openai, anthropic, google, …, custom or mock',
+    },
+    models: {
+      path: 'models',
+      value: 'all|PATTERN,…',
+      description: 'Models that clients call as provider/model without a declaration',
+      read: (text) => (text === 'all' ? 'all' : text.split(',').map((one) => one.trim())),
     },
   },
   /** A provider that requests could not reach is refused; its key may come later. */

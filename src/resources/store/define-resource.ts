@@ -126,6 +126,8 @@ export interface ResourceDefinition {
   readonly aliases: Readonly<Record<string, string>>;
   /** Write-only fields: sealed at rest, shown as `<field>_configured`. */
   readonly secrets: readonly string[];
+  /** Field that a text stands for where its section is a mapping of names. Default: it is a list alone. */
+  readonly shortForm?: string;
   /** Fields that an update refuses. */
   readonly immutable: readonly string[];
   /** False: ended by an action instead. */

@@ -2,6 +2,7 @@ import { CatalogIndex } from '../../routing/catalog-index.ts';
 import type { Catalog } from '../../routing/catalog.ts';
 import type {
   AccountRecord,
+  AliasRecord,
   ApiRecord,
   CatalogDefaults,
   ModelRecord,
@@ -9,6 +10,7 @@ import type {
 import { resolveApi } from '../../routing/api.ts';
 import type { ApiSettings } from '../../routing/api.ts';
 import type { ProviderAccount } from '../../providers/account.ts';
+import type { ListedModel } from '../../providers/listing/listed-model.ts';
 import { resolveAccount } from '../../providers/resolve-account.ts';
 import type { ProviderSettings } from '../../providers/resolve-account.ts';
 import { readChanged } from '../../resources/changes/changed-resources.ts';
@@ -23,8 +25,20 @@ export interface LiveCatalog {
   current(): Catalog;
   /** The provider with this id or name; undefined when it cannot be used or is not to be. */
   account(idOrName: string): ProviderAccount | undefined;
+  /** Accounts whose models are listed, with the version of their declaration. */
+  open(): readonly OpenAccount[];
+  /** Takes in what providers list, by their ids; what stood before goes. */
+  list(models: ReadonlyMap<string, readonly ListedModel[]>): void;
+  /** Runs after each update. */
+  onUpdate(listener: () => void): void;
   /** Reads what changed; to be called again only when it is done. */
   update(changes: Changes): Promise<void>;
+}
+
+/** A provider that serves models without declarations. */
+export interface OpenAccount {
+  readonly account: ProviderAccount;
+  readonly version: number;
 }
 
 export interface LiveCatalogDeps {
@@ -39,6 +53,8 @@ export interface LiveCatalogDeps {
 export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
   const { repository, defaults } = deps;
   let index = new CatalogIndex(defaults);
+  const listeners: (() => void)[] = [];
+  let lists: ReadonlyMap<string, readonly ListedModel[]> = new Map();
 
   /** An unchanged provider keeps its account object, and with it connections and mock counters. */
   const toAccount = (stored: Stored): AccountRecord | undefined => {
@@ -58,23 +74,34 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
       const record = index.account(idOrName);
       return record?.enabled ? record.account : undefined;
     },
+    open: () => [...index.open()].map(({ account, version }) => ({ account, version })),
+    list(models) {
+      for (const id of lists.keys()) if (!models.has(id)) index.list(id, undefined);
+      for (const [id, found] of models) if (lists.get(id) !== found) index.list(id, found);
+      lists = models;
+    },
+    onUpdate: (listener) => void listeners.push(listener),
     async update(changes) {
       const read = (kind: string) => readChanged(repository, kind, changes);
-      const [providers, models, apis] = [
+      const [providers, models, aliases, apis] = [
         await read('provider'),
         await read('model'),
+        await read('alias'),
         await read('api'),
       ];
       const next = {
         providers: mapRows(providers, toAccount),
         models: mapRows(models, (stored) => toModelRecord(stored, repository)),
+        aliases: mapRows(aliases, (stored) => toAliasRecord(stored, repository)),
         apis: mapRows(apis, (stored) => toApiRecord(stored, deps)),
       };
       if (changes === 'everything') {
         const whole = new CatalogIndex(defaults);
         whole.change(next);
+        for (const [id, found] of lists) whole.list(id, found);
         index = whole;
       } else index.change(next);
+      for (const listener of listeners) listener();
     },
   };
 }
@@ -92,9 +119,21 @@ function toAccountRecord(stored: Stored, repository: Repository): AccountRecord 
   return {
     account: resolveAccount(settings, repository.reveal(stored, 'api_key')),
     enabled: view['enabled'] === true,
+    models: toPatterns(view['models']),
+    created_at: String(view['created_at']),
     timeouts: view['timeouts'] as AccountRecord['timeouts'],
     version: stored.version,
   };
+}
+
+/** Providers that were stored before the field have none. */
+function toPatterns(models: unknown): readonly string[] | null {
+  if (models === 'all') return ['*'];
+  return Array.isArray(models) ? (models as string[]) : null;
+}
+
+function toAliasRecord(stored: Stored, repository: Repository): AliasRecord {
+  return toView(repository.definitionOf('alias'), stored) as unknown as AliasRecord;
 }
 
 function toApiRecord(

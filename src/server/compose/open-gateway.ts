@@ -40,6 +40,7 @@ import { openAgents } from './open-agents.ts';
 import { openApiRoute } from '../openapi/document.ts';
 import { openAssets } from './open-assets.ts';
 import { openInference } from './open-inference.ts';
+import { openListing } from './open-listing.ts';
 import { openResources } from './open-resources.ts';
 import type { LiveResources, ResourcesOptions } from './open-resources.ts';
 import { openRuns } from './open-runs.ts';
@@ -124,12 +125,8 @@ async function compose(
   const condition = { draining: false, reloadError: null as string | null };
   const shared = sharedParts(store, options, { resources, usage });
   const onBug = reportTo(options.log);
-  const inference = await openInference(store, {
-    ...options,
-    ledger: usage.ledger,
-    catalog: shared.catalog,
-    onBug,
-  });
+  const { catalog } = shared;
+  const inference = await openInference(store, { ...options, ...usage, catalog, onBug });
   const liveness = createHostLiveness();
   const jobs = openJobs(store, options, liveness);
   const bodies = await openQueues(options, { ledger: usage.ledger, jobs });
@@ -140,6 +137,7 @@ async function compose(
   const agents = openAgents({ ...options, ...serving, resources, onBug });
   const schedules = openSchedules({ ...options, ...serving, ...agents });
   const runs = openRuns({ ...options, ...serving, resources });
+  const listing = await openListing(store, { ...options, ...deps, jobs, ...resources });
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
   const routes = [
     ...healthRoutes({ store, clock, condition: told }),
@@ -150,12 +148,13 @@ async function compose(
     ownKeyRoute(shared),
     ...adminRoutes({ ...shared, clock, health: deps.health, protocols: CLIENT_PROTOCOLS }),
   ];
-  const serve = [jobs, schedules, runs, agents, assets];
-  const stand = [resources, usage, inference, store];
+  const serve = [schedules.firing, jobs, schedules, runs, agents, assets, listing];
   let closing: Promise<void> | undefined;
   const own = { handlers: await jobHandlers({ ...options, ...serving }) };
   const workers = createCallWorkers({ ...usage, liveness });
-  jobs.start(new Map([own, agents, schedules, runs].flatMap((part) => [...part.handlers])));
+  jobs.start(
+    new Map([own, listing, agents, schedules, runs].flatMap((part) => [...part.handlers])),
+  );
   schedules.firing.start();
   return {
     app: openApp(routes, { store, shared, bodies, options, workers }),
@@ -171,7 +170,7 @@ async function compose(
       inference.endStreams();
     },
     ...backgroundWork(jobs, schedules.firing),
-    close: () => (closing ??= closeInOrder([schedules.firing, ...serve, ...stand])),
+    close: () => (closing ??= closeInOrder([...serve, resources, usage, inference, store])),
   };
 }
 

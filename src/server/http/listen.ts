@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { serve } from 'h3';
 import type { H3 } from 'h3';
@@ -85,6 +86,24 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
     ...windDown,
     cut: () => server.closeAllConnections(),
   };
+}
+
+/**
+ * Takes an address and gives it back at once.
+ *
+ * @throws Error with a sentence that says what to do when the address cannot be had
+ */
+export async function assertCanListen(address: { host: string; port: number }): Promise<void> {
+  const server = createServer();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ ...address, exclusive: true }, resolve);
+    });
+  } catch (error) {
+    throw new Error(explain(error as NodeJS.ErrnoException, address), { cause: error });
+  }
+  await new Promise((resolve) => server.close(resolve));
 }
 
 /**

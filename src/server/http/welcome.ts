@@ -21,8 +21,10 @@ export function welcome({ url, adminKeyFile, made, model }: WelcomeFacts): strin
     );
     return `${lines.join('\n')}\n\n`;
   }
+  const { clientKey } = made;
   lines.push(...clientKeyLines(made));
-  if (model !== undefined) lines.push('', ...snippets(url, made.clientKey, model));
+  if (model !== undefined && clientKey !== undefined)
+    lines.push('', ...snippets(url, clientKey, model));
   return `${lines.join('\n')}\n\n`;
 }
 
@@ -32,6 +34,7 @@ export function clientKeyNote(made: FirstStart): string {
 }
 
 function clientKeyLines({ clientKey }: FirstStart): string[] {
+  if (clientKey === undefined) return ['  client keys are those that the configuration declares'];
   return [
     `  client key  ${clientKey}`,
     '              shown only now; for another: gateway keys create NAME',

@@ -73,13 +73,14 @@ async function sizeOf(file: string): Promise<number | undefined> {
 export async function firstStart(
   repository: Repository,
   server: StorePlace,
+  declared: { declaresKeys?: boolean } = {},
 ): Promise<FirstStart | undefined> {
   await assertHasRows(repository, server);
   // A former start may have died after the file was made: then its key counts.
   const what = 'the admin key of this store';
-  return bootstrap(repository, () =>
-    writeOnce(join(server.dataDir, ADMIN_KEY), { what, make: newKeyValue }),
-  );
+  const adminKey = (): Promise<string> =>
+    writeOnce(join(server.dataDir, ADMIN_KEY), { what, make: newKeyValue });
+  return bootstrap(repository, adminKey, declared);
 }
 
 /** Lets the command line find the running gateway. */

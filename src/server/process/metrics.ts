@@ -15,14 +15,17 @@ export interface MetricsOptions {
 }
 
 const NANOS_PER_DOLLAR = 1e9;
+/** Undeclared models that have series of their own; clients choose their names. */
+const MAX_UNDECLARED = 1_000;
+const FURTHER = '(further models)';
 const STATES = { available: 0, probing: 1, cooled: 2 } as const;
 const OVERHEAD_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25];
 const SECONDS_BUCKETS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600];
 
 /**
  * Counts requests and candidates for an operator's monitoring (requirement ops.metrics). Labels are
- * names of configured models and providers, so their number is bounded, and hold no key and no
- * path.
+ * names of configured models and providers, and of a bounded number of models that are passed through;
+ * they hold no key and no path.
  */
 export async function createMetrics(options: MetricsOptions): Promise<RequestObserver> {
   const prometheus = await import('prom-client');
@@ -31,7 +34,22 @@ export async function createMetrics(options: MetricsOptions): Promise<RequestObs
   registerConnections(prometheus, options);
   // Its constructor makes a worker answer when the first process gathers the series of all.
   if (cluster.isWorker) void new prometheus.AggregatorRegistry();
-  return observeSeries(prometheus);
+  const observe = observeSeries(prometheus);
+  const labelOf = createModelLabels(options);
+  return (start, outcome) => observe({ ...start, model: labelOf(start.model) }, outcome);
+}
+
+/** Gives the label of a model. */
+function createModelLabels({
+  catalog,
+}: Pick<MetricsOptions, 'catalog'>): (model: string) => string {
+  const undeclared = new Set<string>();
+  return (model) => {
+    if (undeclared.has(model) || catalog().stepsTo(model)[0]?.rule === 'model') return model;
+    if (undeclared.size >= MAX_UNDECLARED) return FURTHER;
+    undeclared.add(model);
+    return model;
+  };
 }
 
 function observeSeries({ Counter, Histogram }: typeof Prometheus): RequestObserver {

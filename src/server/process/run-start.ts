@@ -1,10 +1,13 @@
 import cluster from 'node:cluster';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { formatDiagnostics, hasErrors } from '../../config/source/diagnostic.ts';
 import type { Diagnostic } from '../../config/source/diagnostic.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { GatewayConfig } from '../../config/read/load-config.ts';
+import { describeEnvironment, environmentConfig } from '../../config/read/environment-config.ts';
 import { nodeConfigFiles } from '../../config/read/load.ts';
+import { resolveAllSecrets } from '../../config/read/secrets.ts';
 import type { ReferenceSources } from '../../config/objects/references.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { createLog } from '../../core/log.ts';
@@ -18,11 +21,13 @@ import { listenForMetrics } from './metrics-listener.ts';
 import type { MetricsListener } from './metrics-listener.ts';
 import type { Gateway } from '../compose/open-gateway.ts';
 import { reasonOf } from '../compose/reason-of.ts';
+import { preflight } from './preflight.ts';
 import { createReloads } from './reloads.ts';
 import { createRejectionCounter } from './metrics.ts';
 import { reportCrashes } from './report-crashes.ts';
 import type { CrashReports } from './report-crashes.ts';
 import { runWorker } from './run-worker.ts';
+import { openingNote } from '../http/opening-note.ts';
 import { openConfigured } from './serve-gateway.ts';
 import type { ServeDeps } from './serve-gateway.ts';
 import { serveUntilStopped } from './serve-until-stopped.ts';
@@ -30,6 +35,7 @@ import { clientKeyNote, welcome } from '../http/welcome.ts';
 import { checkScope, createWorkers } from './workers.ts';
 
 export interface StartOptions {
+  /** None: the vendors whose keys are in the environment. */
   configPaths: readonly string[];
   host?: string | undefined;
   port?: number | undefined;
@@ -40,6 +46,11 @@ export interface StartOptions {
   check: boolean;
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
+}
+
+/** Options with the text that stands for a file. */
+interface PreparedOptions extends StartOptions {
+  text?: string;
 }
 
 interface FirstInput {
@@ -61,20 +72,30 @@ const OK = 0;
 const FAILED = 1;
 const INVALID_CONFIGURATION = 3;
 
+const DEFAULT_PORT = 8787;
+
 const say = (text: string): void => void process.stderr.write(printable(text));
 
 /**
  * `gateway start`: runs until it is told to stop and gives the exit code. SIGTERM and SIGINT drain,
  * SIGHUP reloads, SIGUSR2 replaces the workers; a second SIGINT ends at once.
  */
-export async function runStart(options: StartOptions): Promise<number> {
-  if (cluster.isWorker) return runAsWorker(options);
+export async function runStart(given: StartOptions): Promise<number> {
+  if (cluster.isWorker) return runAsWorker(given);
+  const options = await prepare(given);
   const config = await load(options);
-  if (!config) return INVALID_CONFIGURATION;
+  if (!config || !(await passesSecrets(config, options))) return INVALID_CONFIGURATION;
+  const fault = await preflight(config.server, sourcesOf(options)).catch((error: unknown) => error);
+  if (fault !== undefined) {
+    tellFailure(fault);
+    return FAILED;
+  }
   if (options.check) {
     say('configuration is valid\n');
     return OK;
   }
+  const note = openingNote(config.server.listen, networkInterfaces());
+  if (note !== undefined) say(note);
   const log = logOf(config);
   const crashes = reportCrashes(log);
   try {
@@ -89,8 +110,29 @@ export async function runStart(options: StartOptions): Promise<number> {
   }
 }
 
+/** Options with the configuration of the environment where there is no file. */
+async function prepare(options: StartOptions): Promise<PreparedOptions> {
+  if (options.configPaths.length > 0) return options;
+  const { cwd, port } = options;
+  const ownPort = port ?? (Number(options.env['GATEWAY_PORT']) || DEFAULT_PORT);
+  const files = nodeConfigFiles;
+  const found = await environmentConfig({ env: options.env, cwd, files }, ownPort);
+  say(describeEnvironment(found));
+  return { ...options, configPaths: ['-'], env: found.env, text: found.text, watch: false };
+}
+
+async function passesSecrets(config: GatewayConfig, options: StartOptions): Promise<boolean> {
+  const { diagnostics } = await resolveAllSecrets(config.desired, sourcesOf(options));
+  tell(diagnostics);
+  return !hasErrors(diagnostics);
+}
+
+function sourcesOf({ env }: Pick<StartOptions, 'env'>): ReferenceSources {
+  return { env, files: nodeConfigFiles };
+}
+
 async function runAsWorker({ env }: StartOptions): Promise<number> {
-  const sources = { env, files: nodeConfigFiles };
+  const sources = sourcesOf({ env });
   const isOk = await runWorker({ sources, createLog: logOf, onFailure: tellFailure });
   return isOk ? OK : FAILED;
 }
@@ -108,7 +150,7 @@ async function start(
   options: StartOptions,
   { log, crashes }: Pick<FirstInput, 'log' | 'crashes'>,
 ): Promise<number> {
-  const sources = { env: options.env, files: nodeConfigFiles };
+  const sources = sourcesOf(options);
   const deps: ServeDeps = { clock: systemClock, log, sources };
   const gateway = await openConfigured(config, deps);
   try {
@@ -129,7 +171,8 @@ async function startFirst(
   if (config.server.workers > 1) checkScope(gateway.store);
   for (const warning of gateway.store.warnings ?? []) log.warn(warning);
   const { dataDir } = config.server;
-  const made = await firstStart(gateway.repository, config.server);
+  const declaresKeys = config.desired.managed.has('key');
+  const made = await firstStart(gateway.repository, config.server, { declaresKeys });
   let untold = made;
   const onListening = async (url: string): Promise<void> => {
     await writeRuntime(dataDir, url);
@@ -143,7 +186,7 @@ async function startFirst(
     if (hasErrors(problems)) return INVALID_CONFIGURATION;
     return await serve(gateway, config, { options, log, crashes, onListening });
   } finally {
-    if (untold) say(clientKeyNote(untold));
+    if (untold?.clientKey !== undefined) say(clientKeyNote(untold));
   }
 }
 
@@ -180,10 +223,11 @@ async function serve(
   }
 }
 
-async function load(options: StartOptions): Promise<GatewayConfig | undefined> {
+async function load(options: PreparedOptions): Promise<GatewayConfig | undefined> {
   const { host, port, workers } = options;
   const { config, diagnostics } = await loadConfig({
     paths: options.configPaths,
+    ...(options.text !== undefined && { stdin: options.text }),
     env: options.env,
     cwd: options.cwd,
     flags: {

@@ -120,6 +120,7 @@ function toExecution(record: RequestRecord): ExecutionView {
     key: record.key,
     surface: record.surface,
     model: record.model,
+    alias: record.alias,
     stream: record.stream,
     status: record.status,
     result: record.result,

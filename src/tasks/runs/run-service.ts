@@ -105,7 +105,7 @@ async function create(
 ): Promise<RunRecord> {
   const { model: name, input, bytes, webhookUrl } = request;
   const model = catalog().models.get(name);
-  if (!model || !isVisible(model, principal)) throw modelNotFound(name);
+  if (!model || !isVisible(model, principal, name)) throw modelNotFound(name);
   await checker.check(model.schema, input);
   if (model.type !== 'api') toModelCall(model, bytes);
   if (webhookUrl !== undefined) await webhooks.check(webhookUrl);

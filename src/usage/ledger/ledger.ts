@@ -10,8 +10,10 @@ export interface RequestStart {
   principal: Principal;
   /** `chat`, `responses`, `messages` … */
   surface: string;
-  /** The logical name that the client asked for. */
+  /** The logical model that the name of the client leads to. */
   model: string;
+  /** Name that the client asked for where it is another one of the model. */
+  alias?: string | undefined;
   stream: boolean;
   /** The most that the call can cost, in nano-dollars. */
   bound: number;

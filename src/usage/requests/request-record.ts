@@ -12,8 +12,10 @@ export interface RequestRecord {
   organization: string;
   key: { id: string; name: string };
   surface: string;
-  /** The logical name that was asked for. */
+  /** The logical model that was asked for. */
   model: string;
+  /** Name that the client asked for where it is another one of the model; else null. */
+  alias: string | null;
   stream: boolean;
   answered_by: { model: string; provider: string; upstream_model: string } | null;
   /** The HTTP status, 499 when the client went away first, null while pending or when it died with its worker. */
@@ -109,7 +111,8 @@ export function toFinalRecord(id: string, row: EndRow): RequestRecord {
   };
 }
 
-function toHead(id: string, [at, organization, key, keyName, surface, model, stream]: StartRow) {
+function toHead(id: string, start: StartRow) {
+  const [at, organization, key, keyName, surface, model, stream, alias = null] = start;
   return {
     id,
     created_at: new Date(at).toISOString(),
@@ -117,6 +120,7 @@ function toHead(id: string, [at, organization, key, keyName, surface, model, str
     key: { id: key, name: keyName },
     surface,
     model,
+    alias,
     stream,
   };
 }

@@ -21,6 +21,8 @@ export type StartRow = readonly [
   surface: string,
   model: string,
   stream: boolean,
+  /** Absent where the model was asked for by its own name. */
+  alias?: string,
 ];
 
 /** One attempt; rows of older versions end with `ms`. */
@@ -59,13 +61,17 @@ export type EndRow = readonly [
   content: Content | null,
 ];
 
-export interface StartFacts extends Pick<RequestStart, 'at' | 'surface' | 'model' | 'stream'> {
+export interface StartFacts extends Pick<
+  RequestStart,
+  'at' | 'surface' | 'model' | 'alias' | 'stream'
+> {
   readonly principal: PayingKey;
 }
 
-export function toStartRow({ at, principal, surface, model, stream }: StartFacts): StartRow {
+export function toStartRow(facts: StartFacts): StartRow {
+  const { at, principal, surface, model, alias, stream } = facts;
   const { organizationId, keyId, keyName } = principal;
-  return [
+  const row = [
     at,
     organizationId,
     keyId,
@@ -73,7 +79,8 @@ export function toStartRow({ at, principal, surface, model, stream }: StartFacts
     surface,
     clip(model, MAX_TEXT),
     stream,
-  ];
+  ] as const;
+  return alias === undefined ? row : [...row, clip(alias, MAX_TEXT)];
 }
 
 /** Every part is bounded: one oversized record must not hold up the commit of all others. */

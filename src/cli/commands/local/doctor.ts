@@ -1,14 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createClient } from '../../../client/create-client.ts';
 import { formatDiagnostics, hasErrors } from '../../../config/source/diagnostic.ts';
+import type { Diagnostic } from '../../../config/source/diagnostic.ts';
 import { loadConfig, type GatewayConfig } from '../../../config/read/load-config.ts';
 import { nodeConfigFiles } from '../../../config/read/load.ts';
 import { resolveAllSecrets } from '../../../config/read/secrets.ts';
 import { checkProviders } from '../../local/check-providers.ts';
 import { nodeFileLimits, readFileLimit } from '../../../upstream/places/file-limit.ts';
-import { checkSchedules } from '../../local/check-schedules.ts';
-import type { CommandContext } from '../../context.ts';
+import { checkGateway } from '../../local/check-gateway.ts';
 import type { CommandInput, CommandRun } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
 import {
@@ -16,19 +15,21 @@ import {
   checkFileLimit,
   checkKeyFile,
   checkNode,
-  checkPort,
   type Finding,
 } from '../../local/health-checks.ts';
-import { addressOf } from '../../connection/declared-gateway.ts';
-import { DEFAULT_CONFIG } from '../../project/project.ts';
+import { DEFAULT_CONFIG, startPaths } from '../../project/project.ts';
+import { describeEnvironment, environmentConfig } from '../../../config/read/environment-config.ts';
 import { oneLine } from '../../../core/printable.ts';
 import type { Style } from '../../output/style.ts';
 
+const CONFIGURATION = 'configuration';
+const DEFAULT_PORT = 8787;
+
 export const run: CommandRun = async (input) => {
   const findings: Finding[] = [checkNode(process.versions.node)];
-  const { config, finding } = await checkConfig(input);
+  const { config, env, finding } = await checkConfig(input);
   findings.push(finding);
-  if (config !== undefined) findings.push(...(await checkMachine(config, input)));
+  if (config !== undefined) findings.push(...(await checkMachine(config, input, env)));
   const bad = findings.filter(({ state }) => state === 'bad').length;
   return {
     data: { findings },
@@ -43,47 +44,59 @@ export const run: CommandRun = async (input) => {
   };
 };
 
-async function checkConfig({
-  flags,
-  context,
-}: CommandInput): Promise<{ config: GatewayConfig | undefined; finding: Finding }> {
-  const given = flags.list('config');
-  const paths = given.length === 0 ? [DEFAULT_CONFIG] : given;
-  const { cwd, env } = context.io;
-  const { config, diagnostics } = await loadConfig({ paths, cwd, env });
-  const name = 'configuration';
-  if (hasErrors(diagnostics) || config === undefined) {
-    const message = formatDiagnostics(diagnostics, 'text');
-    return {
-      config,
-      finding: {
-        name,
-        state: 'bad',
-        message,
-        hint: 'fix it at the lines above; without a file, `gateway init` writes one',
-      },
-    };
-  }
-  return { config, finding: { name, state: 'ok', message: `${config.files.join(', ')}: valid` } };
+/** The configuration that a start would serve, and the environment in which it would. */
+interface Checked {
+  readonly config: GatewayConfig | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly finding: Finding;
 }
 
-async function checkMachine(config: GatewayConfig, input: CommandInput): Promise<Finding[]> {
+async function checkConfig({ flags, context }: CommandInput): Promise<Checked> {
+  const { cwd, env } = context.io;
+  const given = startPaths(flags.list('config'), cwd);
+  const found =
+    given.length === 0 &&
+    (await environmentConfig({ env, cwd, files: nodeConfigFiles }, DEFAULT_PORT));
+  if (found && found.found.length > 0) {
+    const { config } = await loadConfig({ paths: ['-'], stdin: found.text, cwd, env: found.env });
+    const message = describeEnvironment(found).trim();
+    return { config, env: found.env, finding: { name: CONFIGURATION, state: 'ok', message } };
+  }
+  const paths = given.length === 0 ? [DEFAULT_CONFIG] : given;
+  const { config, diagnostics } = await loadConfig({ paths, cwd, env });
+  return { config, env, finding: findingOf(config, diagnostics) };
+}
+
+function findingOf(config: GatewayConfig | undefined, diagnostics: readonly Diagnostic[]): Finding {
+  const name = CONFIGURATION;
+  if (config && !hasErrors(diagnostics))
+    return { name, state: 'ok', message: `${config.files.join(', ')}: valid` };
+  const message = formatDiagnostics(diagnostics, 'text');
+  const hint = 'fix it at the lines above; without a file, `gateway init` writes one';
+  return { name, state: 'bad', message, hint };
+}
+
+async function checkMachine(
+  config: GatewayConfig,
+  input: CommandInput,
+  env: Checked['env'],
+): Promise<Finding[]> {
   const { flags, context } = input;
   const { server, desired } = config;
   const keys = [join(server.dataDir, 'admin.key'), server.secrets.masterKeyFile];
   const keyFiles = await Promise.all(keys.map((path) => checkKeyFile(path)));
   return [
-    await checkSecrets(config, context),
+    await checkSecrets(config, env),
     await checkDirectory('data directory', server.dataDir),
     ...keyFiles.filter((finding) => finding !== undefined),
-    ...(await checkGateway(config, context)),
+    ...(await checkGateway(server, context, flags.list('config')[0])),
     checkFileLimit(connectionsOf(desired), await fileLimitOf(server.dataDir)),
     ...(flags.on('offline') ? [] : await checkProviders(desired, context)),
   ];
 }
 
-async function checkSecrets({ desired }: GatewayConfig, { io }: CommandContext): Promise<Finding> {
-  const sources = { env: io.env, files: nodeConfigFiles };
+async function checkSecrets({ desired }: GatewayConfig, env: Checked['env']): Promise<Finding> {
+  const sources = { env, files: nodeConfigFiles };
   const { secrets, diagnostics } = await resolveAllSecrets(desired, sources);
   const name = 'secrets';
   if (diagnostics.length === 0)
@@ -117,38 +130,6 @@ async function runningGateway(dataDir: string): Promise<number | undefined> {
     return typeof pid === 'number' ? pid : undefined;
   } catch {
     return undefined;
-  }
-}
-
-/** A gateway that answers holds its own port; otherwise the port must be free. */
-async function checkGateway(
-  { server }: GatewayConfig,
-  context: CommandContext,
-): Promise<Finding[]> {
-  const { dataDir, listen } = server;
-  const baseUrl = addressOf(listen);
-  if (baseUrl === undefined || !(await answers(baseUrl, context)))
-    return [await checkPort(listen.host, listen.port)];
-  return [
-    { name: 'gateway', state: 'ok', message: `a gateway answers at ${baseUrl}` },
-    ...(await checkSchedules({ baseUrl, dataDir }, context)),
-  ];
-}
-
-/** False when nobody, or somebody else, is there: the port itself tells which. */
-async function answers(baseUrl: string, { clock, signal, io }: CommandContext): Promise<boolean> {
-  const client = createClient({
-    baseUrl,
-    clock,
-    fetch: io.fetch,
-    timeoutMs: 2000,
-    retry: { maxAttempts: 1 },
-  });
-  try {
-    await client.raw({ method: 'GET', path: '/healthz', signal });
-    return true;
-  } catch {
-    return false;
   }
 }
 

@@ -1,21 +1,22 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
-import { findVendorKeys, renderInit, TEMPLATES } from '../../../config/read/init-template.ts';
+import { renderInit, TEMPLATES } from '../../../config/read/init-template.ts';
+import type { FoundKey } from '../../../config/read/vendor-keys.ts';
+import { findVendorKeys, vendorVariables } from '../../../config/read/vendor-keys.ts';
 import { PROVIDERS } from '../../../providers/registry.ts';
 import { CliError, usageError } from '../../cli-error.ts';
 import type { CommandInput, CommandRun } from '../../command.ts';
 
+/** Port of the template, to which no vendor may lead back. */
+const DEFAULT_PORT = 8787;
 /** Generated from the schema of this version, so there is nothing of the user's in it. */
 const GENERATED = '.gateway/schema.json';
 
 export const run: CommandRun = async (input) => {
   const { args, flags, context } = input;
-  const { env, cwd } = context.io;
+  const { cwd } = context.io;
   const template = templateOf(input);
-  const foundEnvKeys = template === 'env' ? findVendorKeys(env, [...PROVIDERS.values()]) : [];
-  if (template === 'env' && foundEnvKeys.length === 0) {
-    context.output.warn('found no API key of a known vendor in the environment');
-  }
+  const foundEnvKeys = template === 'env' ? lookForKeys(input) : [];
   const directory = resolve(cwd, args['dir'] ?? '.');
   const files = await renderInit({ template, foundEnvKeys });
   if (!flags.on('force')) await refuseExisting(directory, Object.keys(files));
@@ -39,6 +40,17 @@ export const run: CommandRun = async (input) => {
     text: written.map((path) => `wrote ${join(place, path)}`).join('\n'),
   };
 };
+
+/** Finds the keys of vendors, and tells which variables were looked for. */
+function lookForKeys({ context }: CommandInput): readonly FoundKey[] {
+  const definitions = [...PROVIDERS.values()];
+  const { found } = findVendorKeys(context.io.env, definitions, DEFAULT_PORT);
+  const lookedFor = `looked for ${vendorVariables(definitions).join(', ')}`;
+  if (found.length === 0)
+    context.output.warn(`found no API key of a known vendor in the environment; ${lookedFor}`);
+  else context.output.note(lookedFor);
+  return found;
+}
 
 function templateOf({ flags }: CommandInput): (typeof TEMPLATES)[number] {
   const name = flags.text('template');

@@ -1,11 +1,11 @@
 import type { CommandRun } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
-import { configPaths } from '../../project/project.ts';
+import { startPaths } from '../../project/project.ts';
 
 /** Ends when the gateway does; everything in between is the server's. */
 export const run: CommandRun = async ({ flags, context }) => {
   const check = flags.on('check');
-  const paths = configPaths(flags.list('config'), context.io.cwd);
+  const paths = startPaths(flags.list('config'), context.io.cwd);
   const { runStart } = await import('../../../server/process/run-start.ts');
   const exitCode = await runStart({
     configPaths: paths,
@@ -20,6 +20,9 @@ export const run: CommandRun = async ({ flags, context }) => {
   // The log is the output of a server. A check has one outcome, and a document may be asked for.
   if (!check || context.format !== 'json') return { streamed: true, data: null, exitCode };
   if (exitCode === EXIT.ok.code) return { data: { valid: true } };
-  const message = 'the configuration is invalid';
-  return { data: { valid: false }, failure: { code: 'invalid_config', message, exitCode } };
+  const isInvalid = exitCode === EXIT.invalid_config.code;
+  const failure = isInvalid
+    ? { code: 'invalid_config', message: 'the configuration is invalid', exitCode }
+    : { code: 'failed', message: 'a start would fail', exitCode };
+  return { data: { valid: !isInvalid }, failure };
 };

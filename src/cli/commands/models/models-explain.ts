@@ -1,4 +1,4 @@
-import type { ModelCapabilities, PlanLine } from '../../../client/models.ts';
+import type { ModelCapabilities, NameStep, PlanLine } from '../../../client/models.ts';
 import type { CommandRun } from '../../command.ts';
 import { lookUp } from '../../resources/not-found.ts';
 import { renderTable } from '../../output/table.ts';
@@ -17,7 +17,8 @@ export const run: CommandRun = async ({ args, flags, context }) => {
       const head = `${model} asked in ${protocol}:`;
       const empty = 'no route can serve it';
       const tried = await renderTable(numbered(candidates), COLUMNS, { style, empty });
-      const parts = [head, tried];
+      const names = namesOf(plan.asked, plan.resolved_by);
+      const parts = [...names, head, tried];
       const known = numbered(candidates).flatMap(withCapabilities);
       if (known.length > 0) {
         const takes = await renderTable(known, CAPABILITIES, { style, empty: '' });
@@ -30,6 +31,25 @@ export const run: CommandRun = async ({ args, flags, context }) => {
       return parts.join('\n\n');
     },
   };
+};
+
+/** Says by which rules a name led to its model, one line each; nothing from older gateways. */
+function namesOf(asked = '', steps: readonly NameStep[] = []): string[] {
+  let name = asked;
+  const lines = steps.map((step) => {
+    const line = (RULES[step.rule] ?? (() => `${name} is ${step.gives}`))(name, step);
+    name = step.gives;
+    return line;
+  });
+  return lines.length > 0 ? [lines.join('\n')] : [];
+}
+
+const RULES: Readonly<Record<string, (name: string, step: NameStep) => string>> = {
+  model: (name) => `${name} is a declared model`,
+  alias: (name, { by, gives }) => `${name} is ${gives}, by the alias ${by}`,
+  provider: (name, { by, pattern }) =>
+    `${name} is passed through, by the pattern ${pattern} of the provider ${by}`,
+  vendor: (name, { by, gives }) => `${name} is ${gives}, with the vendor ${by}`,
 };
 
 interface Numbered extends PlanLine {

@@ -1,0 +1,39 @@
+import { access, constants, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { ReferenceSources } from '../../config/objects/references.ts';
+import { resolveSecret } from '../../config/objects/references.ts';
+import type { ServerConfig } from '../../config/schema/server-config.ts';
+import { resolvePrograms } from '../compose/resolve-programs.ts';
+import { assertCanListen } from '../http/listen.ts';
+
+/**
+ * Looks for what would end a start, before anything is made: secrets of the server that cannot be read,
+ * a data directory that cannot be used, addresses that cannot be had.
+ *
+ * @throws Error with a sentence that says what to do
+ */
+export async function preflight(server: ServerConfig, sources: ReferenceSources): Promise<void> {
+  const { masterKey, previousKeys } = server.secrets;
+  for (const key of [...(masterKey ? [masterKey] : []), ...previousKeys])
+    await resolveSecret(key, sources);
+  await resolvePrograms(server, (reference) => resolveSecret(reference, sources));
+  await assertUsable(server.dataDir);
+  await assertCanListen(server.listen);
+  if (server.metrics.listen) await assertCanListen(server.metrics.listen);
+}
+
+/** The nearest folder that exists must be one in which others can be made. */
+async function assertUsable(dataDir: string): Promise<void> {
+  const found = await stat(dataDir).catch(() => undefined);
+  if (!found && dirname(dataDir) !== dataDir) return assertUsable(dirname(dataDir));
+  const isFolder = found?.isDirectory() === true;
+  const reason = isFolder ? 'it cannot be written' : 'a file of that name is in the way';
+  const isWritable = await access(dataDir, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+  if (isFolder && isWritable) return;
+  throw new Error(
+    `cannot use ${dataDir} as the data directory: ${reason}; name another with server.data_dir`,
+  );
+}

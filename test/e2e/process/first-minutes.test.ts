@@ -1,0 +1,204 @@
+import { once } from 'node:events';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { runStart } from '../../../src/server/process/run-start.ts';
+import { verifies } from '../../requirements.ts';
+import { startVendor } from '../../support/fake-vendor.ts';
+import {
+  ask,
+  eventually,
+  newDirectory,
+  runGateway,
+  spawnGateway,
+  writeConfig,
+} from '../../support/gateway.ts';
+
+const ECHO = {
+  providers: [{ name: 'mock', type: 'mock' }],
+  models: [{ name: 'acme/echo', routes: [{ provider: 'mock' }] }],
+};
+const LOCKED = { providers: [{ name: 'a', type: 'openai', api_key: '${secret:env:NOT_SET}' }] };
+
+async function directory(): Promise<string> {
+  const made = await newDirectory();
+  onTestFinished(() => rm(made, { recursive: true, force: true }));
+  return made;
+}
+
+async function takePort(): Promise<{ port: number; server: Server }> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return { port: (server.address() as AddressInfo).port, server };
+}
+
+/** A binary that serves, with the address and the client key that it printed. */
+async function serve(cwd: string, argv: readonly string[], env: Record<string, string> = {}) {
+  const child = spawnGateway(['start', ...argv], { cwd, env });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const url = await eventually(() => /listening on (\S+)\n/.exec(child.log())?.[1]);
+  const key = /client key {2}(sk-\S+)/.exec(child.log())?.[1];
+  return { child, url, key };
+}
+
+describe('a start that fails', () => {
+  it(
+    verifies(
+      'cli.start.nothing-used-up',
+      'has made and shown nothing, so that the next one is the first',
+    ),
+    async () => {
+      const cwd = await directory();
+      const { port, server } = await takePort();
+      await writeConfig(cwd, { server: { listen: { port } }, ...ECHO }, true);
+      const taken = await runGateway(['start'], { cwd });
+      expect(taken).toMatchObject({ code: 1, said: expect.stringContaining('is in use') });
+      await writeConfig(cwd, LOCKED, true);
+      const missing = await runGateway(['start'], { cwd });
+      expect(missing).toMatchObject({ code: 3, said: expect.stringContaining('NOT_SET') });
+      await writeFile(join(cwd, 'gateway.yaml'), 'version: 1\nmodels: 7\n');
+      const invalid = await runGateway(['start'], { cwd });
+      expect(invalid.code).toBe(3);
+      for (const { said } of [taken, missing, invalid]) expect(said).not.toContain('sk-');
+      expect(await readdir(cwd)).toEqual(['gateway.yaml']);
+      server.close();
+      await writeConfig(cwd, ECHO, true);
+      expect((await serve(cwd, [])).key).toMatch(/^sk-/);
+    },
+  );
+
+  it(
+    verifies('cli.start.check-agrees', 'is told by --check with the same exit code and words'),
+    async () => {
+      const cwd = await directory();
+      const { port } = await takePort();
+      const faults = [
+        { server: { listen: { port } } },
+        { server: { metrics: { listen: { host: '127.0.0.1', port } } } },
+        { server: { data_dir: 'gateway.yaml' } },
+        { server: { secrets: { master_key: '${secret:env:NOT_SET}' } } },
+        LOCKED,
+        { models: 7 },
+      ];
+      const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+      onTestFinished(() => said.mockRestore());
+      const run = async (check: boolean) => {
+        said.mockClear();
+        const options = { configPaths: ['gateway.yaml'], watch: false, env: {}, cwd };
+        const code = await runStart({ ...options, check });
+        return { code, said: said.mock.calls.map(([text]) => String(text)).join('') };
+      };
+      for (const fault of faults) {
+        await writeConfig(cwd, fault, true);
+        const checked = await run(true);
+        expect(checked.code).not.toBe(0);
+        expect(checked.said).not.toBe('');
+        expect(await run(false)).toEqual(checked);
+      }
+      said.mockRestore();
+      await writeConfig(cwd, LOCKED, true);
+      const env = { NOT_SET: 'is set' };
+      const good = await runGateway(['start', '--check'], { cwd, env });
+      expect(good).toEqual({ code: 0, said: 'configuration is valid\n' });
+      expect(await readdir(cwd)).toEqual(['gateway.yaml']);
+      expect((await serve(cwd, [], env)).url).toMatch(/^http/);
+    },
+    60_000,
+  );
+});
+
+it(
+  verifies('cli.start.declared-keys', 'a list of keys, empty or not, makes no further client key'),
+  async () => {
+    const cwd = await directory();
+    const value = `sk-${'0123456789abcdef'.repeat(4)}`;
+    await writeConfig(cwd, { ...ECHO, keys: [{ name: 'app', value: '${secret:env:APP}' }] }, true);
+    const { child, url, key } = await serve(cwd, [], { APP: value });
+    expect(key).toBeUndefined();
+    expect(child.log()).toContain('client keys are those that the configuration declares');
+    const body = { model: 'acme/echo', messages: [{ role: 'user', content: 'Hello!' }] };
+    const path = `${url}/v1/chat/completions`;
+    expect((await ask(path, { method: 'POST', key: value, body })).status).toBe(200);
+    const admin = (await readFile(join(cwd, '.gateway', 'admin.key'), 'utf8')).trim();
+    const keys = (await ask(`${url}/admin/v1/keys`, { key: admin })).body.data;
+    expect(keys.map(({ name }: { name: string }) => name).toSorted()).toEqual(['admin', 'app']);
+  },
+);
+
+it(
+  verifies('cli.start.open-host', 'an open host is told with what it opens, before it listens'),
+  async () => {
+    const cwd = await directory();
+    await writeConfig(cwd, ECHO, true);
+    const { child } = await serve(cwd, ['--host', '0.0.0.0']);
+    const [before = ''] = child.log().split('gateway listening');
+    expect(before).toMatch(/opening a free port on every address of this machine.*to everyone/);
+    expect(before).toContain('/admin/v1 for holders of a key');
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    expect((await serve(cwd, [])).child.log()).not.toContain('opening');
+  },
+);
+
+describe('a start without a file', () => {
+  const chat = async (url: string, key: string | undefined, model: string) => {
+    const body = { model, messages: [{ role: 'user', content: 'Hello!' }] };
+    return ask(`${url}/v1/chat/completions`, { method: 'POST', key: key ?? '', body });
+  };
+
+  it('serves every model of the vendors whose keys are set, also in .env', async () => {
+    const cwd = await directory();
+    const vendor = await startVendor(['gpt-5', 'gpt-5-mini']);
+    onTestFinished(() => vendor.close());
+    await writeFile(
+      join(cwd, '.env'),
+      `# keys\nexport OPENAI_API_KEY="from-file"\nXAI_API_KEY=x\nOTHER=1\n`,
+    );
+    const env = { OPENAI_BASE_URL: vendor.baseUrl, XAI_API_KEY: 'y' };
+    const { child, url, key } = await serve(cwd, ['--port', '0'], env);
+    expect(child.log()).toContain(
+      'openai with OPENAI_API_KEY in .env, at OPENAI_BASE_URL: every model as openai/MODEL',
+    );
+    expect(child.log()).toContain('xai with XAI_API_KEY: every model as xai/MODEL');
+    expect(await chat(url, key, 'openai/gpt-9')).toMatchObject({ status: 200 });
+    expect(await chat(url, key, 'gpt-9')).toMatchObject({ status: 200 });
+    expect(vendor.asked.at(-1)).toMatchObject({ key: 'from-file', model: 'gpt-9' });
+    await eventually(async () => {
+      const { body } = await ask(`${url}/v1/models`, { key: key ?? '' });
+      return body.data.some(({ id }: { id: string }) => id === 'openai/gpt-5-mini');
+    });
+    expect((await readdir(cwd)).toSorted()).toEqual(['.env', '.gateway']);
+  });
+
+  it('names what it looked for where nothing is set, and serves the mock', async () => {
+    const cwd = await directory();
+    const { child, url, key } = await serve(cwd, ['--port', '0']);
+    expect(child.log()).toMatch(/no key of a vendor is set; looked for ANTHROPIC_API_KEY, .*XAI_/);
+    expect(await chat(url, key, 'mock/echo')).toMatchObject({ status: 200 });
+  });
+});
+
+it(
+  verifies(
+    'cli.init.env-wildcards',
+    'init writes the vendors that are set with all of their models',
+  ),
+  async () => {
+    const cwd = await directory();
+    const env = { OPENAI_API_KEY: 'canary' };
+    const made = await runGateway(['init', '--template', 'env'], { cwd, env });
+    expect(made).toMatchObject({ code: 0, said: expect.stringContaining('looked for ANTHROPIC_') });
+    const text = await readFile(join(cwd, 'gateway.yaml'), 'utf8');
+    expect(text).toContain('    api_key: ${secret:env:OPENAI_API_KEY}\n    models: all\n');
+    expect(text).toContain('aliases:\n  gpt-*: openai/gpt-*\n');
+    expect(text).not.toContain('canary');
+    expect((await runGateway(['start', '--check', '--port', '0'], { cwd, env })).code).toBe(0);
+    const bare = await directory();
+    const none = await runGateway(['init', '--template', 'env'], { cwd: bare });
+    expect(none.said).toMatch(/found no API key of a known vendor.*looked for .*OPENAI_API_KEY/);
+    expect((await runGateway(['start', '--check', '--port', '0'], { cwd: bare })).code).toBe(0);
+  },
+);
