@@ -9,9 +9,6 @@ import type { SessionLog } from './log/session-log.ts';
 import type { TurnRunner } from './sessions.ts';
 import { FencedTurnLog } from './log/turn-log.ts';
 
-/** The durable job that runs the turns of the Session of the same id. */
-export const TURN_JOB = 'session-turn';
-
 /** Consecutive failed attempts, crashes included, before the turn is abandoned. */
 const MAX_FAILURES = 5;
 

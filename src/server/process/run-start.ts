@@ -14,12 +14,10 @@ import { convergeConfig } from './converge-config.ts';
 import { firstStart, noteOutcome, writeRuntime } from './first-start.ts';
 import type { SignalOutcome } from './first-start.ts';
 import { listenForSignals } from './listen-for-signals.ts';
-import { listenForMetrics } from './metrics-listener.ts';
 import type { MetricsListener } from './metrics-listener.ts';
 import type { Gateway } from '../compose/open-gateway.ts';
 import { reasonOf } from '../compose/reason-of.ts';
 import { createReloads } from './reloads.ts';
-import { createRejectionCounter } from './metrics.ts';
 import { reportCrashes } from './report-crashes.ts';
 import type { CrashReports } from './report-crashes.ts';
 import { runWorker } from './run-worker.ts';
@@ -112,7 +110,8 @@ async function start(
   const deps: ServeDeps = { clock: systemClock, log, sources };
   const gateway = await openConfigured(config, deps);
   try {
-    if (config.server.metrics.listen) crashes.onRejection(await createRejectionCounter());
+    if (config.server.metrics.listen)
+      crashes.onRejection(await (await import('./metrics.ts')).createRejectionCounter());
     return await startFirst(gateway, config, { options, log, crashes, sources });
   } finally {
     await gateway.close();
@@ -199,6 +198,7 @@ async function load(options: StartOptions): Promise<GatewayConfig | undefined> {
 async function openMetrics({ server }: GatewayConfig): Promise<MetricsListener | undefined> {
   const { listen } = server.metrics;
   if (!listen) return undefined;
+  const { listenForMetrics } = await import('./metrics-listener.ts');
   const listener = await listenForMetrics(listen, { ofWorkers: server.workers > 1 });
   say(`metrics on ${listener.url}\n`);
   return listener;
