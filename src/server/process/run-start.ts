@@ -26,6 +26,7 @@ import type { ServeDeps } from './serve-gateway.ts';
 import { serveUntilStopped } from './serve-until-stopped.ts';
 import { clientKeyNote, welcome } from '../http/welcome.ts';
 import { checkScope, createWorkers } from './workers.ts';
+import { boundYoungGeneration } from './young-generation.ts';
 
 export interface StartOptions {
   configPaths: readonly string[];
@@ -66,7 +67,16 @@ const say = (text: string): void => void process.stderr.write(printable(text));
  * SIGHUP reloads, SIGUSR2 replaces the workers; a second SIGINT ends at once.
  */
 export async function runStart(options: StartOptions): Promise<number> {
-  if (cluster.isWorker) return runAsWorker(options);
+  const flags = [...process.execArgv, options.env['NODE_OPTIONS'] ?? ''].join(' ');
+  const stopBounding = boundYoungGeneration({ flags });
+  try {
+    return await (cluster.isWorker ? runAsWorker(options) : runAsFirst(options));
+  } finally {
+    stopBounding();
+  }
+}
+
+async function runAsFirst(options: StartOptions): Promise<number> {
   const config = await load(options);
   if (!config) return INVALID_CONFIGURATION;
   if (options.check) {
