@@ -3,12 +3,19 @@ import { join, resolve } from 'node:path';
 import { percentile } from './load.js';
 import { measureDepth, measureHistory, measureTails } from './sessions/reads.js';
 import { startSessionGateway } from './sessions/session-gateway.js';
+import { measureVisible } from './sessions/visible.js';
 import { measureLatency, measureTurns, measureWrites } from './sessions/work.js';
 
 const PARTS = {
   latency: { title: 'a message and its answer on an open stream', measure: measureLatency },
   writes: { title: 'Sessions made, events appended (16 connections)', measure: measureWrites },
   turns: { title: '500 messages to 500 Sessions at once', measure: measureTurns },
+  visible: {
+    title: 'from an append to open streams',
+    measure: measureVisible,
+    rounds: 3,
+    isFresh: true,
+  },
   tails: { title: '1,000 open streams', measure: measureTails, rounds: 3, isFresh: true },
   history: { title: 'a history of 10,000 events', measure: measureHistory, rounds: 3 },
   depth: { title: 'event 10 and event 100,000', measure: measureDepth, rounds: 1 },
