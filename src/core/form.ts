@@ -4,6 +4,9 @@ import type { Quirks } from './json/quirks.ts';
 import { fromBytes, joinBodies } from './memory/spooled-body.ts';
 import type { SpooledBody } from './memory/spooled-body.ts';
 
+/** Most bytes of the texts of one form together. */
+export const MAX_FORM_TEXT_BYTES = 1024 * 1024;
+
 /** A part of a form whose content is text. */
 export interface FormField {
   readonly name: string;

@@ -2,10 +2,8 @@ import type { Job, Jobs } from '../jobs/jobs.ts';
 import { pendingRunKey } from '../resources/store/due-index.ts';
 import type { Op, Version } from '../store/store.ts';
 import { runIndexOps, runKey } from './run-row.ts';
+import { TRIGGER_JOB } from './job-kinds.ts';
 import type { RunRow } from './run-row.ts';
-
-/** The durable job that decides the run of the same id. */
-export const TRIGGER_JOB = 'schedule-trigger';
 
 const triggerJob = ({ id, organization }: RunRow): Job => ({
   kind: TRIGGER_JOB,

@@ -4,7 +4,7 @@ import type { Sweep } from '../jobs/sweep-job.ts';
 import { deployment } from '../resources/kinds/deployment.ts';
 import type { Repository } from '../resources/store/repository.ts';
 import type { Entry, Op, Store } from '../store/store.ts';
-import { NOTIFY_JOB } from './notify/notifier.ts';
+import { NOTIFY_JOB } from './job-kinds.ts';
 import { runIndexKeys, runIndexPrefix, runKey, RUNS, slotKey, statusOf } from './run-row.ts';
 import type { RunRow } from './run-row.ts';
 

@@ -6,9 +6,7 @@ import type { TimeoutPolicy } from '../resources/kinds/deployment-fields.ts';
 import type { Session } from '../sessions/session.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Op } from '../store/store.ts';
-
-/** The durable job that terminates the Session of the same id in time. */
-export const TIMEOUT_JOB = 'session-timeout';
+import { TIMEOUT_JOB } from './job-kinds.ts';
 
 interface Payload {
   readonly organization: string;

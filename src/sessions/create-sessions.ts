@@ -5,8 +5,9 @@ import type { OperatorNames } from '../resources/kinds/agent-fields.ts';
 import type { Store } from '../store/store.ts';
 import { changeSession, archiveSession } from './change-session.ts';
 import { followLog } from './log/follow-log.ts';
+import { PURGE_JOB, TURN_JOB } from './log/job-kinds.ts';
 import { listSessions } from './list-sessions.ts';
-import { createPurgeJob, PURGE_JOB, removeSession } from './remove-session.ts';
+import { createPurgeJob, removeSession } from './remove-session.ts';
 import { readEvents, startOf } from './log/read-events.ts';
 import { sendEvents, toInput } from './log/send-events.ts';
 import { SessionLog } from './log/session-log.ts';
@@ -16,7 +17,7 @@ import type { Session } from './session.ts';
 import type { Sessions, TurnRunner } from './sessions.ts';
 import { startSession } from './start-session.ts';
 import { terminateSession } from './terminate-session.ts';
-import { createTurnJob, TURN_JOB } from './turn-job.ts';
+import { createTurnJob } from './turn-job.ts';
 
 export interface SessionsOptions {
   readonly store: Store;

@@ -3,10 +3,8 @@ import type { Op } from '../store/store.ts';
 import type { SendDeps, Whose } from './log/send-events.ts';
 import { noSession } from './log/session-log.ts';
 import type { SessionLog } from './log/session-log.ts';
+import { PURGE_JOB } from './log/job-kinds.ts';
 import { agentKey, eventIdPrefix, eventPrefix, indexKeys } from './session-row.ts';
-
-/** The durable job that clears away the events of a deleted Session. */
-export const PURGE_JOB = 'session-purge';
 
 /** Those who follow read the last event within this time. */
 const PURGE_AFTER_MS = 60_000;

@@ -7,10 +7,8 @@ import { sessionKey } from './session-row.ts';
 import type { SessionRow } from './session-row.ts';
 import type { SessionLog } from './log/session-log.ts';
 import type { TurnRunner } from './sessions.ts';
+import { TurnFence } from './log/turn-fence.ts';
 import { FencedTurnLog } from './log/turn-log.ts';
-
-/** The durable job that runs the turns of the Session of the same id. */
-export const TURN_JOB = 'session-turn';
 
 /** Consecutive failed attempts, crashes included, before the turn is abandoned. */
 const MAX_FAILURES = 5;
@@ -25,7 +23,7 @@ interface Go {
   readonly log: SessionLog;
   readonly runner: TurnRunner;
   readonly id: string;
-  readonly turn: string;
+  readonly fence: TurnFence;
   /** Aborted with the job, and when somebody else has the Session or it is no more. */
   readonly stop: AbortController;
   readonly pause: JobRun['pause'];
@@ -37,19 +35,14 @@ interface Go {
  * backoff and given up after five goes, so no Session runs for ever.
  */
 export function createTurnJob({ log, runner }: TurnJobOptions): JobHandler {
-  return async ({ job: { id }, signal, failures, pause, forgive }: JobRun) => {
-    const turn = log.newTurnId();
-    const begun = await log.change(id, (row) =>
-      row && row.status !== 'terminated'
-        ? { row: { ...row, turn, goes: (row.goes ?? 0) + 1 } }
-        : undefined,
-    );
+  return async ({ job: { id }, attempt, signal, failures, pause, forgive }: JobRun) => {
+    const begun = await begin(log, id, attempt);
     if (!begun) return 'done';
     const stop = new AbortController();
     const onAbort = (): void => stop.abort();
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) stop.abort();
-    const go = { log, runner, id, turn, stop, pause };
+    const go = { log, runner, id, fence: begun.fence, stop, pause };
     try {
       return ownFailures(failures, begun.row) < MAX_FAILURES
         ? await runTurns(go)
@@ -66,9 +59,32 @@ export function createTurnJob({ log, runner }: TurnJobOptions): JobHandler {
   };
 }
 
+interface Begun {
+  readonly row: SessionRow;
+  readonly fence: TurnFence;
+}
+
+/**
+ * Keeps former goes of the job from appending; undefined for a Session that is no more. The first go has
+ * nobody to keep out, and spares itself a commit.
+ */
+async function begin(log: SessionLog, id: string, attempt: number): Promise<Begun | undefined> {
+  const turn = log.newTurnId();
+  if (attempt === 1) {
+    const row = (await log.find(id))?.value;
+    if (!row || row.status === 'terminated') return undefined;
+    return { row, fence: new TurnFence(turn, row.turn) };
+  }
+  const fence = new TurnFence(turn);
+  const begun = await log.change(id, (row) =>
+    row && row.status !== 'terminated' ? { row: fence.enter(row) } : undefined,
+  );
+  return begun && { row: begun.row, fence };
+}
+
 /** The job may have failed at turns before this one, too, which came to their end. */
 function ownFailures(failures: number, { goes }: SessionRow): number {
-  return Math.min(failures, goes - 1);
+  return Math.max(0, Math.min(failures, (goes ?? 0) - 1));
 }
 
 async function runTurns(go: Go): Promise<JobResult> {
@@ -87,11 +103,11 @@ async function runTurns(go: Go): Promise<JobResult> {
 }
 
 async function runTurn(go: Go, row: SessionRow): Promise<void> {
-  const { log, runner, id, turn, stop, pause } = go;
+  const { log, runner, id, fence, stop, pause } = go;
   const session = await log.withAgent(row);
   if (!session) return stop.abort();
   const turnLog = new FencedTurnLog(log, session, {
-    turn,
+    fence,
     lastInput: row.lastInput,
     // One that waits for its client takes no room from those that could run.
     onStatus: (status) => pause?.(status === 'idle'),
@@ -111,19 +127,19 @@ async function runTurn(go: Go, row: SessionRow): Promise<void> {
 }
 
 /** Somebody changed the Session: it may be another's now, or there is input. */
-async function lookAgain({ log, id, turn, stop }: Go, turnLog: FencedTurnLog): Promise<void> {
+async function lookAgain({ log, id, fence, stop }: Go, turnLog: FencedTurnLog): Promise<void> {
   try {
     const row = (await log.find(id))?.value;
-    if (row?.turn === turn) turnLog.see(row);
+    if (row && fence.owns(row)) turnLog.see(row);
     else stop.abort();
   } catch {
     // A store that fails tells the turn so at its next append.
   }
 }
 
-async function ownEntry({ log, id, turn, stop }: Go): Promise<Entry<SessionRow>> {
+async function ownEntry({ log, id, fence, stop }: Go): Promise<Entry<SessionRow>> {
   const entry = await log.find(id);
-  if (entry?.value.turn === turn) return entry;
+  if (entry && fence.owns(entry.value)) return entry;
   stop.abort();
   throw new Error('another process runs this turn');
 }
@@ -181,12 +197,12 @@ interface Given {
 }
 
 async function appendTo(
-  { log, id, turn }: Go,
+  { log, id, fence }: Go,
   make: (row: SessionRow) => Given | Promise<Given>,
 ): Promise<void> {
   await log.change(id, async (row) => {
-    if (row?.turn !== turn) return undefined;
-    const { row: next, events } = await make(row);
+    if (!row || !fence.owns(row)) return undefined;
+    const { row: next, events } = await make(fence.enter(row));
     return withNextTurn(log, next, log.identify(events));
   });
 }

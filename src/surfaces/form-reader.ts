@@ -2,10 +2,11 @@ import { Buffer } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import type { BusboyInstance } from '@fastify/busboy';
 import { GatewayError } from '../core/errors.ts';
+import { MAX_FORM_TEXT_BYTES } from '../core/form.ts';
 import type { FormField, FormFile, FormPart } from '../core/form.ts';
 import type { Spool } from '../core/memory/spool.ts';
 import { sliceBody } from '../core/memory/spooled-body.ts';
-import { malformed, MAX_FORM_TEXT_BYTES, openBusboy } from './open-busboy.ts';
+import { malformed, openBusboy } from './open-busboy.ts';
 
 /** Encodings that leave the bytes as they are; no other is in use (RFC 7578, 4.7). */
 const PLAIN_ENCODING = /^(?:7bit|8bit|binary)$/i;

@@ -1,11 +1,10 @@
 import { Busboy } from '@fastify/busboy';
 import type { BusboyInstance, Dicer } from '@fastify/busboy';
 import { GatewayError } from '../core/errors.ts';
+import { MAX_FORM_TEXT_BYTES } from '../core/form.ts';
 
 /** Most parts of one form. */
 const MAX_FORM_PARTS = 256;
-/** Most bytes of the texts of one form together. */
-export const MAX_FORM_TEXT_BYTES = 1024 * 1024;
 /** Most bytes of the header lines of one part. */
 const MAX_HEAD_BYTES = 16 * 1024;
 

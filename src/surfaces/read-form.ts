@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { MAX_FORM_TEXT_BYTES } from '../core/form.ts';
 import type { Form } from '../core/form.ts';
 import { SPOOL_MEMORY_BYTES } from '../core/memory/spool.ts';
 import type { Spools } from '../core/memory/spool.ts';
@@ -11,8 +12,6 @@ import {
   refuseCoded,
   refuseUnread,
 } from './bodies/refuse-body.ts';
-import { FormReader } from './form-reader.ts';
-import { MAX_FORM_TEXT_BYTES } from './open-busboy.ts';
 import type { BodyBounds, BodySource } from './read-body.ts';
 
 /** A form whose files take memory or disk until it is disposed of. */
@@ -55,6 +54,7 @@ export async function readForm(
     const room = intake.reserve(holder, bytes);
     if (room) await room;
     intake.invite();
+    const { FormReader } = await import('./form-reader.ts');
     const reader = new FormReader(request.headers['content-type'] ?? '', spool);
     let length = 0;
     for await (const chunk of chunksOf(request)) {

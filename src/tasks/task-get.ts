@@ -13,9 +13,8 @@ import type { OpenTasks } from './open-tasks.ts';
 import { isOver } from './runs/run-record.ts';
 import type { RunRecord } from './runs/run-record.ts';
 import type { RunService } from './runs/run-service.ts';
+import { TASKS_PATH } from './task-paths.ts';
 import type { Settlement, TaskStatus, ToldTask } from './task-family.ts';
-
-export const TASKS_PATH = '/v1/tasks';
 
 /** Run, task of a family or prediction, as its payer sees it (decisions: Task lookups). */
 export interface TaskView {

@@ -4,6 +4,7 @@
 // --only non-stream|stream|prompt|families|cli-light|memory|apply|stall|sessions|schedules|workers|stores, or
 // sessions/latency, stores/commits, stall/bytes and the like,
 // --against DIR (sessions: another built checkout, measured in turn with this one; apply, stall: in its place),
+// --gate [--update] [--starts N] (ratios to the minimal proxy against those that are kept; see docs/operations.md),
 // --profile DIR (sessions, schedules: CPU profiles of the gateways are left there)
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { measureApply } from './apply.js';
 import { measureFamilies } from './families.js';
+import { measureGate } from './gate/measure-gate.js';
 import { percentile, runLoad } from './load.js';
 import { cpuMicros, memoryMiB, startServer } from './processes.js';
 import { measureSchedules } from './schedules.js';
@@ -30,6 +32,9 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     against: { type: 'string' },
     profile: { type: 'string' },
+    gate: { type: 'boolean', default: false },
+    update: { type: 'boolean', default: false },
+    starts: { type: 'string', default: '5' },
   },
 });
 const ms = Number(options.seconds) * 1000;
@@ -53,6 +58,11 @@ const directory = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
 process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 
 const upstream = await startServer([here('upstream.js')]);
+if (options.gate) {
+  const { update, starts } = options;
+  const gate = { root, directory, upstream: upstream.url, ms, starts: Number(starts), update };
+  process.exit(await measureGate(gate));
+}
 const proxy = await startServer([here('minimal-proxy.js'), upstream.url]);
 const gateway = await startGateway();
 const targets = [

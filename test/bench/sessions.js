@@ -3,12 +3,28 @@ import { join, resolve } from 'node:path';
 import { percentile } from './load.js';
 import { measureDepth, measureHistory, measureTails } from './sessions/reads.js';
 import { startSessionGateway } from './sessions/session-gateway.js';
+import { measureVisible } from './sessions/visible.js';
 import { measureLatency, measureTurns, measureWrites } from './sessions/work.js';
+
+/** Figures to reach; `turns/s` at least, the others at most. */
+const GOALS = {
+  'answer visible p50 ms': 4,
+  'turns/s': 600,
+  'CPU us/turn': 1_000,
+  'append to visible p99 ms, 1,000 Sessions of 1 stream': 10,
+  'append to visible at all p99 ms, 1 Session of 100 streams': 10,
+};
 
 const PARTS = {
   latency: { title: 'a message and its answer on an open stream', measure: measureLatency },
   writes: { title: 'Sessions made, events appended (16 connections)', measure: measureWrites },
   turns: { title: '500 messages to 500 Sessions at once', measure: measureTurns },
+  visible: {
+    title: 'from an append to open streams',
+    measure: measureVisible,
+    rounds: 3,
+    isFresh: true,
+  },
   tails: { title: '1,000 open streams', measure: measureTails, rounds: 3, isFresh: true },
   history: { title: 'a history of 10,000 events', measure: measureHistory, rounds: 3 },
   depth: { title: 'event 10 and event 100,000', measure: measureDepth, rounds: 1 },
@@ -45,24 +61,21 @@ export async function measureSessions({ root, directory, ms, only = '', ...optio
 
 function print(title, sides) {
   const [own, other] = sides.map(({ figures }) => figures);
-  const rows = Object.keys(own[0]).map((name) => {
-    const row = {
-      gateway: round(
-        percentile(
-          own.map((figure) => figure[name]),
-          0.5,
-        ),
-      ),
-    };
-    if (!other) return [name, row];
-    const ratios = own.map((figure, index) => figure[name] / other[index][name]);
-    row.against = round(
+  const medianOf = (figures, name) =>
+    round(
       percentile(
-        other.map((figure) => figure[name]),
+        figures.map((figure) => figure[name]),
         0.5,
       ),
     );
-    return [name, { ...row, ratio: round(percentile(ratios, 0.5)) }];
+  const rows = Object.keys(own[0]).map((name) => {
+    const row = { gateway: medianOf(own, name), ...(name in GOALS && { goal: GOALS[name] }) };
+    if (!other) return [name, row];
+    const ratios = own.map((figure, index) => figure[name] / other[index][name]);
+    return [
+      name,
+      { ...row, against: medianOf(other, name), ratio: round(percentile(ratios, 0.5)) },
+    ];
   });
   console.log(`\n${title}`);
   console.table(Object.fromEntries(rows));

@@ -40,13 +40,23 @@ export async function loadedBy(
   { cwd, env = {} }: LoadOptions = {},
 ): Promise<Loaded> {
   const list = join(await emptyDirectory(), 'loaded');
-  const recorder = `data:text/javascript,${encodeURIComponent(RECORDER)}`;
-  await execa(process.execPath, ['--import', recorder, BINARY, ...argv], {
+  await execa(process.execPath, [BINARY, ...argv], {
     cwd: cwd ?? (await emptyDirectory()),
-    env: { PATH: process.env['PATH'] ?? '', LOADED: list, ...env },
+    env: { PATH: process.env['PATH'] ?? '', ...recordLoads(list), ...env },
     extendEnv: false,
     stdin: 'ignore',
   });
+  return readLoaded(list);
+}
+
+/** Variables with which a process writes down in the file `list` what it loads. */
+export function recordLoads(list: string): Record<string, string> {
+  const recorder = `data:text/javascript,${encodeURIComponent(RECORDER)}`;
+  return { LOADED: list, NODE_OPTIONS: `--import=${recorder}` };
+}
+
+/** Everything that was written down so far. */
+export async function readLoaded(list: string): Promise<Loaded> {
   const urls = (await readFile(list, 'utf8')).trimEnd().split('\n');
   const paths = urls.filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url));
   const lib = join(ROOT, 'dist/lib/');

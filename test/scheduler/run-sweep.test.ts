@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { beginOps, decideOps } from '../../src/scheduler/run-ops.ts';
 import { createRunSweep } from '../../src/scheduler/run-sweep.ts';
-import { NOTIFY_JOB } from '../../src/scheduler/notify/notifier.ts';
+import { NOTIFY_JOB } from '../../src/scheduler/job-kinds.ts';
 import { runKey } from '../../src/scheduler/run-row.ts';
 import type { RunRow } from '../../src/scheduler/run-row.ts';
 import { sweepRound } from '../support/sweep-round.ts';

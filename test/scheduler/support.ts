@@ -10,7 +10,7 @@ import { bindResources } from '../../src/resources/registry.ts';
 import { Repository } from '../../src/resources/store/repository.ts';
 import { createScheduler } from '../../src/scheduler/create-scheduler.ts';
 import type { SchedulerOptions } from '../../src/scheduler/create-scheduler.ts';
-import { TRIGGER_JOB } from '../../src/scheduler/run-ops.ts';
+import { TRIGGER_JOB } from '../../src/scheduler/job-kinds.ts';
 import { createSessions } from '../../src/sessions/create-sessions.ts';
 import type { TurnRunner } from '../../src/sessions/sessions.ts';
 import type { Store } from '../../src/store/store.ts';

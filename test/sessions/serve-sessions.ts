@@ -5,7 +5,9 @@ import { createIdSource } from '../../src/core/ids.ts';
 import { ActiveExchanges } from '../../src/inference/active-exchanges.ts';
 import { listen } from '../../src/server/http/listen.ts';
 import { createApp } from '../../src/server/http/routes.ts';
-import { sessionRoutes } from '../../src/server/routes/session-routes.ts';
+import { lazyRoutes } from '../../src/server/routes/lazy-routes.ts';
+import { SESSION_ROUTES } from '../../src/server/routes/outlines.ts';
+import { sessionHandlers } from '../../src/server/routes/session-handlers.ts';
 import type { ResolvedAgent } from '../../src/sessions/resolved-agent.ts';
 import type { AgentReference } from '../../src/sessions/session-bodies.ts';
 import { ask } from '../support/gateway.ts';
@@ -33,7 +35,7 @@ export async function serveSessions(options: RigOptions = {}) {
   /** What the next Sessions are made of. */
   const agents = new Map<string, ResolvedAgent>([['agent_1', AGENT]]);
   const references: AgentReference[] = [];
-  const routes = sessionRoutes({
+  const handlers = sessionHandlers({
     sessions,
     clock,
     active,
@@ -58,7 +60,7 @@ export async function serveSessions(options: RigOptions = {}) {
     },
   });
   const app = createApp({
-    routes,
+    routes: lazyRoutes(SESSION_ROUTES, async () => handlers),
     clock,
     ids,
     bodies: roomyBudget(clock),

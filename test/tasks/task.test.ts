@@ -6,7 +6,8 @@ import { openMemoryStore } from '../../src/store/backends/memory/open-memory-sto
 import type { Store } from '../../src/store/store.ts';
 import type { HttpExchange } from '../../src/surfaces/http-exchange.ts';
 import { pollsOf, trackersOf } from '../../src/tasks/open-tasks.ts';
-import { createTaskGet, TASKS_PATH } from '../../src/tasks/task-get.ts';
+import { createTaskGet } from '../../src/tasks/task-get.ts';
+import { TASKS_PATH } from '../../src/tasks/task-paths.ts';
 import { UpstreamError } from '../../src/upstream/transport.ts';
 import type { Transport } from '../../src/upstream/transport.ts';
 import { createCharges } from '../../src/usage/spend/create-charges.ts';

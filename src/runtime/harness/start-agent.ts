@@ -5,7 +5,6 @@ import { toPublicMessage } from '../../core/redact.ts';
 import { harnessName } from '../../sessions/resolved-agent.ts';
 import type { Session } from '../../sessions/session.ts';
 import type { Reaper } from '../reaper/create-reaper.ts';
-import { openAcpAgent } from './acp-agent.ts';
 import type { AgentSetting, HarnessAgent } from './harness-agent.ts';
 import { HarnessError } from './harness-error.ts';
 import { startHarnessProcess } from './harness-process.ts';
@@ -128,7 +127,9 @@ async function open(
   process: HarnessProcess,
   setting: AgentSetting,
 ): Promise<HarnessAgent> {
-  return protocol === 'acp' ? openAcpAgent(process, setting) : new JsonlAgent(process, setting);
+  if (protocol !== 'acp') return new JsonlAgent(process, setting);
+  const { openAcpAgent } = await import('./acp-agent.ts');
+  return openAcpAgent(process, setting);
 }
 
 function reporters({ id, agent }: Session, scrubber: Scrubber, log: Log) {

@@ -1,4 +1,4 @@
-import { execa } from 'execa';
+import type { execa } from 'execa';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Reaper } from '../reaper/create-reaper.ts';
@@ -56,7 +56,8 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
   } catch {
     throw toError('start_failed');
   }
-  const child = spawn(options);
+  const { execa } = await import('execa');
+  const child = spawn(execa, options);
   const { pid } = child;
   if (pid === undefined) {
     reaper.forget(marker);
@@ -69,8 +70,11 @@ export async function startProcess(options: ProcessOptions): Promise<RunningProc
 
 type Child = ReturnType<typeof spawn>;
 
-function spawn({ program: { command, args }, env, cwd, marker }: ProcessOptions) {
-  return execa(command, args, {
+function spawn(
+  run: typeof execa,
+  { program: { command, args }, env, cwd, marker }: ProcessOptions,
+) {
+  return run(command, args, {
     ...(cwd !== undefined && { cwd }),
     env: { ...env, [MARKER_VARIABLE]: marker },
     extendEnv: false,

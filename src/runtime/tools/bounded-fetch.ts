@@ -23,7 +23,7 @@ export interface BoundedFetchOptions {
 /** A `fetch` for clients of MCP. An answer that is too large breaks off with `ToolServerError`. */
 export function boundedFetch({ guard, maxBytes, onEnd }: BoundedFetchOptions): FetchLike {
   return async (url, init) => {
-    const options = { ...(init as RequestInit), dispatcher: guard.dispatcher };
+    const options = { ...(init as RequestInit), dispatcher: await guard.dispatcher() };
     const response = (await fetch(url, options)) as unknown as Response;
     if (!response.body) return response;
     const requests = requestsOf(init?.body);

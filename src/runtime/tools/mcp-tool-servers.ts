@@ -1,9 +1,7 @@
 import type { AgentMcpServer } from '../../sessions/resolved-agent.ts';
 import type { Session } from '../../sessions/session.ts';
 import { programSecrets } from './program-secrets.ts';
-import { createMcpToolServer } from './mcp-tool-server.ts';
 import type { ToolDeadlines } from './mcp-tool-server.ts';
-import { createMcpTransport } from './mcp-transport.ts';
 import type { McpTransportDeps } from './mcp-transport.ts';
 import type { ToolCredential, ToolCredentials } from './tool-credentials.ts';
 import { ToolServerError } from './tool-server.ts';
@@ -126,6 +124,11 @@ class Connections {
   async #connect(): Promise<Connected> {
     const { session, declared, deps } = this.#options;
     const credentials = await deps.credentials.select(session, declared);
+    // The client of MCP is large, and most Agents have no server.
+    const [{ createMcpToolServer }, { createMcpTransport }] = await Promise.all([
+      import('./mcp-tool-server.ts'),
+      import('./mcp-transport.ts'),
+    ]);
     const server = createMcpToolServer({
       connect: () => createMcpTransport(declared, credentials, deps),
       secrets: [...credentials.map(({ value }) => value), ...ownSecrets(declared, deps)],

@@ -3,13 +3,11 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { JobHandler, JobResult, JobRun, Jobs } from '../../jobs/jobs.ts';
 import type { Op } from '../../store/store.ts';
+import { NOTIFY_JOB } from '../job-kinds.ts';
 import type { RunRow } from '../run-row.ts';
 import type { RunStore } from '../runs.ts';
 import { runMessage, TEST_MESSAGE } from './run-message.ts';
 import type { MessageSender } from './send-message.ts';
-
-/** The durable job that announces the run of the same id. */
-export const NOTIFY_JOB = 'schedule-notify';
 
 /** Pauses behind the first try and the next ones; then it is given up. */
 const PAUSES_MS: readonly number[] = [5_000, 30_000, 120_000, 600_000, 1_800_000];

@@ -2,7 +2,6 @@ import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { ByteBudget } from '../../core/memory/byte-budget.ts';
-import { createBodyGauges } from '../process/metrics.ts';
 
 /** Part of the heap limit that bodies may take where nothing is set. */
 const HEAP_SHARE = 1 / 4;
@@ -35,7 +34,10 @@ export async function openBodyMemory(options: BodyMemoryOptions): Promise<ByteBu
     maxWaiting: MAX_WAITING,
     onWaiting: tellNowAndThen(options, bytes),
   });
-  if (config.metrics.listen) await createBodyGauges(budget);
+  if (config.metrics.listen) {
+    const { createBodyGauges } = await import('../process/metrics.ts');
+    await createBodyGauges(budget);
+  }
   return budget;
 }
 

@@ -1,63 +1,18 @@
-import { join } from 'node:path';
-import { operatorNames } from '../../config/schema/operator-names.ts';
-import type { JobHandler, Jobs } from '../../jobs/jobs.ts';
+import { lazy } from '../../core/lazy.ts';
+import type { Lazy } from '../../core/lazy.ts';
 import { ActiveExchanges } from '../../inference/active-exchanges.ts';
-import type { InferenceDeps } from '../../inference/run-inference.ts';
-import { loadFile } from '../../resources/files/load-file.ts';
-import { loadSkills } from '../../resources/skills/load-skills.ts';
-import type { Repository } from '../../resources/store/repository.ts';
-import { reportCredential, selectCredentials } from '../../resources/kinds/select-credential.ts';
-import type { Catalog } from '../../routing/catalog.ts';
-import { createHarnessRunner } from '../../runtime/harness/create-harness-runner.ts';
-import { createModelCaller } from '../../runtime/turn/model-caller.ts';
-import { createModelLoop } from '../../runtime/model/model-loop.ts';
-import type { TurnContent } from '../../runtime/turn/turn-content.ts';
-import { findOrganizationPayer } from '../../runtime/turn/organization-payer.ts';
-import { paysAsOrganization } from '../../usage/principal.ts';
-import { createPayerGate } from '../../runtime/turn/payer-gate.ts';
-import { createReaper } from '../../runtime/reaper/create-reaper.ts';
-import { createMcpToolServers } from '../../runtime/tools/mcp-tool-servers.ts';
-import type { ToolCredentials } from '../../runtime/tools/tool-credentials.ts';
-import { createSessions } from '../../sessions/create-sessions.ts';
-import { withKnownFiles } from '../../sessions/named-files.ts';
-import { resolveAgent } from '../../sessions/resolve-agent.ts';
-import { harnessName } from '../../sessions/resolved-agent.ts';
-import type { Sessions, TurnRunner } from '../../sessions/sessions.ts';
-import type { Store } from '../../store/store.ts';
-import type { Admitted, GateDeps } from '../../surfaces/gate.ts';
-import { createUrlGuard } from '../../upstream/guard/url-guard.ts';
-import type { PayingKey } from '../../usage/principal.ts';
-import { VERSION } from '../process/gateway-version.ts';
-import type { GatewayOptions } from './open-gateway.ts';
-import type { LiveResources } from './open-resources.ts';
-import { resourceCarriers } from '../routes/organization-routes.ts';
+import type { JobHandler } from '../../jobs/jobs.ts';
+import { PURGE_JOB, TURN_JOB } from '../../sessions/log/job-kinds.ts';
 import type { RouteSpec } from '../http/routes.ts';
-import { createServiceDesk } from './service-desk.ts';
-import { serviceRoutes } from '../routes/service-routes.ts';
-import { sessionRoutes } from '../routes/session-routes.ts';
-import type { SessionRoutesDeps } from '../routes/session-routes.ts';
+import { lazyRoutes } from '../routes/lazy-routes.ts';
+import { SERVICE_ROUTES, SESSION_ROUTES } from '../routes/outlines.ts';
+import type { AgentsOptions, AgentsParts } from './late/agents.ts';
+import { lazyHandlers } from './late/lazy-handlers.ts';
 
-export interface AgentsOptions
-  extends
-    Pick<
-      GatewayOptions,
-      'config' | 'clock' | 'ids' | 'log' | 'random' | 'programs' | 'environment'
-    >,
-    GateDeps {
-  readonly store: Store;
-  readonly repository: Repository;
-  readonly resources: LiveResources;
-  readonly jobs: Jobs;
-  readonly inference: InferenceDeps;
-  catalog(): Catalog;
-  onBug(thrown: unknown, id: string): void;
-}
-
-/** Sessions, what runs their turns, and the ways to reach them. */
-export interface AgentsParts {
-  readonly sessions: Sessions;
-  /** Lets in what is done in the name of a payer. */
-  admit(payer: PayingKey): Promise<Admitted>;
+/** The ways to Sessions and Services, and their durable work. */
+export interface OpenedAgents {
+  /** What is behind them, loaded when the first of them is used. */
+  readonly agents: Lazy<AgentsParts>;
   readonly routes: readonly RouteSpec[];
   /** Handlers of their durable work, by kind of job. */
   readonly handlers: ReadonlyMap<string, JobHandler>;
@@ -67,45 +22,26 @@ export interface AgentsParts {
   close(): Promise<void>;
 }
 
-export function openAgents(options: AgentsOptions): AgentsParts {
-  const { config, clock, ids, jobs, repository, store } = options;
-  const admit = payerGate(options);
-  const { runner, close } = openRunner(options, admit);
+export function openAgents(options: Omit<AgentsOptions, 'followers'>): OpenedAgents {
   const followers = createFollowers();
-  const operator = operatorNames(config);
-  const { sessions, handlers } = createSessions({ store, clock, ids, jobs, runner, operator });
-  const checked = withKnownFiles(
-    sessions,
-    async (organization, id) => (await loadFile(repository, organization, id)) !== undefined,
-  );
-  const served = {
-    ...options,
-    sessions: checked,
-    carriers: resourceCarriers(config.compat),
-    maxBodyBytes: config.limits.bodyBytes,
-    resourceValues: config.limits.resourceValues,
-    active: options.inference.active,
-  };
+  const agents = lazy('Sessions and Services', async () => {
+    const { createAgents } = await import('./late/agents.ts');
+    return createAgents({ ...options, followers });
+  });
   return {
-    sessions: checked,
-    admit,
+    agents,
     routes: [
-      ...sessionRoutes({
-        ...served,
-        active: followers,
-        resolveAgent: (organization, reference) =>
-          resolveAgent(repository, organization, { ...reference, operator, prefix: 'agent.' }),
-      }),
-      ...serviceRoutes({ ...served, desk: createServiceDesk(repository), standing: followers }),
+      ...lazyRoutes(SESSION_ROUTES, async () => (await agents()).sessionHandlers),
+      ...lazyRoutes(SERVICE_ROUTES, async () => (await agents()).serviceHandlers),
     ],
-    handlers,
+    handlers: lazyHandlers([TURN_JOB, PURGE_JOB], agents),
     endFollowing: () => followers.end(),
-    close,
+    close: async () => (await agents.begun())?.close(),
   };
 }
 
 /** Streams without an end of their own; once they are ended, new ones end as soon as they begin. */
-function createFollowers(): SessionRoutesDeps['active'] & { end(): void } {
+function createFollowers(): AgentsOptions['followers'] & { end(): void } {
   const members = new ActiveExchanges();
   let isOver = false;
   return {
@@ -119,90 +55,4 @@ function createFollowers(): SessionRoutesDeps['active'] & { end(): void } {
       members.shutDown();
     },
   };
-}
-
-/** The harness that an Agent names, else the built-in model loop. */
-function openRunner(
-  options: AgentsOptions,
-  admit: AgentsParts['admit'],
-): { runner: TurnRunner; close(): Promise<void> } {
-  const { config, clock, log, repository, programs } = options;
-  const guard = createUrlGuard({ allow: config.outbound.allow });
-  const reaper = createReaper({ log });
-  const credentials = toolCredentials(options);
-  const servers = { guard, stdioServers: programs.mcpServers, credentials };
-  const content: TurnContent = {
-    skills: ({ organization, agent }) => loadSkills(repository, organization, agent.skills),
-    file: ({ organization }, id) => loadFile(repository, organization, id),
-  };
-  const loop = createModelLoop({
-    ...options,
-    model: createModelCaller({ ...options, admit }),
-    servers: createMcpToolServers({ ...options, ...servers, reaper, version: VERSION }),
-    ...content,
-  });
-  const harness = createHarnessRunner({
-    ...options,
-    ...content,
-    directory: join(config.dataDir, 'harness'),
-    harnesses: programs.harnesses,
-    harnessesInline: config.harnessesInline,
-    servers,
-    reaper,
-    clock,
-    version: VERSION,
-    async credentialsFor({ organization, agent }) {
-      const { id: agentId } = agent;
-      const scopeName = harnessName(agent);
-      if (agentId === null || scopeName === null) return {};
-      const query = { organization, agentId, scopeName };
-      const selected = await selectCredentials(query, options);
-      return Object.fromEntries(selected.map(({ name, value }) => [name, value]));
-    },
-  });
-  return {
-    runner: {
-      run: (turn, signal) =>
-        (turn.session.agent.harness === null ? loop : harness).run(turn, signal),
-    },
-    async close() {
-      await harness.close();
-      await reaper.close();
-      await guard.close();
-    },
-  };
-}
-
-/** Those of an Agent whose `scope_name` is the server's name. */
-function toolCredentials(options: AgentsOptions): ToolCredentials {
-  return {
-    async select({ organization, agent }, { name: scopeName }) {
-      if (agent.id === null) return [];
-      return selectCredentials({ organization, agentId: agent.id, scopeName }, options);
-    },
-    report: ({ organization }, { id }, refused) =>
-      reportCredential({ organization, id, refused }, options),
-  };
-}
-
-function payerGate({
-  repository,
-  resources,
-  rates,
-  concurrency,
-}: AgentsOptions): AgentsParts['admit'] {
-  const { keys, catchUp } = resources;
-  return createPayerGate({
-    rates,
-    concurrency,
-    async find(payer) {
-      if (paysAsOrganization(payer)) return findOrganizationPayer(repository, payer);
-      const { keyId } = payer;
-      // A key that was made a moment ago by another process is known before its turn is refused.
-      const found = keys.find(keyId);
-      if (found !== 'unknown') return found;
-      await catchUp();
-      return keys.find(keyId);
-    },
-  });
 }

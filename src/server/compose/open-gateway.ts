@@ -13,15 +13,13 @@ import { createHostLiveness } from '../../core/liveness.ts';
 import type { Liveness } from '../../core/liveness.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { Repository } from '../../resources/store/repository.ts';
-import { TRIGGER_JOB } from '../../scheduler/run-ops.ts';
-import { TURN_JOB } from '../../sessions/turn-job.ts';
+import { TRIGGER_JOB } from '../../scheduler/job-kinds.ts';
+import { TURN_JOB } from '../../sessions/log/job-kinds.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 import { openTasks } from '../../tasks/open-tasks.ts';
 import { RUN_JOB } from '../../tasks/runs/run-record.ts';
 import { WEBHOOK_JOB } from '../../webhooks/delivery.ts';
-import { accountRoutes } from '../routes/account-routes.ts';
-import { adminRoutes } from '../routes/admin-routes.ts';
 import { openBodyMemory } from '../bodies/open-body-memory.ts';
 import { countStoreWork } from './count-store-work.ts';
 import type { StoreWork } from './count-store-work.ts';
@@ -35,24 +33,23 @@ import { createCallWorkers } from '../idempotency/workers.ts';
 import type { CallWorkers } from '../idempotency/workers.ts';
 import { jobHandlers } from './job-handlers.ts';
 import { createKeyLookup } from './key-lookup.ts';
-import { registerQueues } from '../process/metrics.ts';
 import { openAgents } from './open-agents.ts';
-import { openApiRoute } from '../openapi/document.ts';
+import { openApiRoute } from '../openapi/openapi-route.ts';
 import { openAssets } from './open-assets.ts';
 import { openInference } from './open-inference.ts';
 import { openListing } from './open-listing.ts';
+import { managementRoutes } from './open-management.ts';
 import { openResources } from './open-resources.ts';
 import type { LiveResources, ResourcesOptions } from './open-resources.ts';
 import { openRuns } from './open-runs.ts';
-import { openSchedules } from './open-scheduler.ts';
+import { openSchedules } from './open-schedules.ts';
 import { openUsage } from './open-usage.ts';
 import type { LiveUsage } from './open-usage.ts';
 import { CLIENT_PROTOCOLS, publicRoutes } from '../routes/public-routes.ts';
 import { reasonOf } from './reason-of.ts';
 import { reportStore, tellFailure } from './report-store.ts';
 import type { Programs } from './resolve-programs.ts';
-import { organizationRoutes, resourceCarriers } from '../routes/organization-routes.ts';
-import { ownKeyRoute } from '../routes/own-key-route.ts';
+import { resourceCarriers } from '../routes/organization-routes.ts';
 import { createRequestGuard } from '../http/request-guard.ts';
 import { createApp } from '../http/routes.ts';
 import type { RouteSpec, RoutesOptions } from '../http/routes.ts';
@@ -135,7 +132,7 @@ async function compose(
   const base = { ...shared, inference: deps, charges: inference.charges, jobs };
   const serving = { ...base, transportToApi: inference.transportToApi, tasks: openTasks(base) };
   const agents = openAgents({ ...options, ...serving, resources, onBug });
-  const schedules = openSchedules({ ...options, ...serving, ...agents });
+  const schedules = openSchedules({ ...options, ...serving, agents: agents.agents });
   const runs = openRuns({ ...options, ...serving, resources });
   const listing = await openListing(store, { ...options, ...deps, jobs, ...resources });
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
@@ -143,10 +140,7 @@ async function compose(
     ...healthRoutes({ store, clock, condition: told }),
     ...publicRoutes(serving),
     ...[assets, agents, schedules, runs].flatMap((part) => part.routes),
-    ...organizationRoutes(shared),
-    ...accountRoutes({ ...shared, clock }),
-    ownKeyRoute(shared),
-    ...adminRoutes({ ...shared, clock, health: deps.health, protocols: CLIENT_PROTOCOLS }),
+    ...managementRoutes({ ...shared, clock, health: deps.health, protocols: CLIENT_PROTOCOLS }),
   ];
   const serve = [schedules.firing, jobs, schedules, runs, agents, assets, listing];
   let closing: Promise<void> | undefined;
@@ -179,8 +173,10 @@ async function openQueues(
   options: GatewayOptions & { work(): StoreWork },
   parts: Pick<Parameters<typeof queues>[0], 'ledger' | 'jobs'>,
 ): Promise<ByteBudget> {
-  if (options.config.metrics.listen)
+  if (options.config.metrics.listen) {
+    const { registerQueues } = await import('../process/metrics.ts');
     await registerQueues(() => queues({ ...parts, work: options.work() }));
+  }
   return openBodyMemory({ ...options, heapLimit: getHeapStatistics().heap_size_limit });
 }
 

@@ -8,7 +8,6 @@ import type { Store } from '../../store/store.ts';
 import type { Charges } from '../../usage/spend/charges.ts';
 import { createCharges } from '../../usage/spend/create-charges.ts';
 import type { Ledger } from '../../usage/ledger/ledger.ts';
-import { createMetrics } from '../process/metrics.ts';
 import { logRequests, observeRequests } from '../http/observe-requests.ts';
 import type { GatewayOptions } from './open-gateway.ts';
 import { createTransports } from './transports.ts';
@@ -48,8 +47,10 @@ export async function openInference(
   cooldowns.join(health);
   const active = new ActiveExchanges();
   const observers = [logRequests(log)];
-  if (config.metrics.listen)
+  if (config.metrics.listen) {
+    const { createMetrics } = await import('../process/metrics.ts');
     observers.push(await createMetrics({ catalog, health, look: transports.look }));
+  }
   return {
     deps: {
       clock,

@@ -2,11 +2,9 @@ import type { JobHandler, Jobs } from '../../jobs/jobs.ts';
 import { createSweepJob, SWEEP_SOON, sweepJob } from '../../jobs/sweep-job.ts';
 import type { Sweep } from '../../jobs/sweep-job.ts';
 import type { Repository } from '../../resources/store/repository.ts';
-import { createRunSweep } from '../../scheduler/run-sweep.ts';
-import { createEventSweep } from '../../sessions/log/event-sweep.ts';
+import { lazy } from '../../core/lazy.ts';
 import type { Store } from '../../store/store.ts';
 import { createRequestSweep } from '../../usage/requests/request-sweep.ts';
-import { createRemovalCounter } from '../process/metrics.ts';
 import type { GatewayOptions } from './open-gateway.ts';
 
 export interface RetentionOptions extends Pick<GatewayOptions, 'config' | 'clock' | 'log'> {
@@ -24,15 +22,19 @@ export async function openRetention(
 ): Promise<ReadonlyMap<string, JobHandler>> {
   const { config, clock, log, store, jobs } = options;
   const { events, records, runs } = config.retention;
-  const kinds: readonly (readonly [kind: string, olderThanMs: number | null, sweep: Sweep])[] = [
-    ['events', events, createEventSweep(options)],
-    ['records', records, createRequestSweep(store)],
-    ['runs', runs, createRunSweep(options)],
+  const kinds: readonly (readonly [string, number | null, () => Promise<Sweep>])[] = [
+    ['events', events, async () => (await eventSweep()).createEventSweep(options)],
+    ['records', records, async () => createRequestSweep(store)],
+    ['runs', runs, async () => (await runSweep()).createRunSweep(options)],
   ];
-  const counted = config.metrics.listen ? await createRemovalCounter() : () => undefined;
+  const counted = config.metrics.listen
+    ? await (await import('../process/metrics.ts')).createRemovalCounter()
+    : () => undefined;
   const handlers = new Map<string, JobHandler>();
-  for (const [kind, olderThanMs, sweep] of kinds) {
+  for (const [kind, olderThanMs, load] of kinds) {
     if (olderThanMs === null) continue;
+    const loaded = lazy(`the removal of ${kind}`, load);
+    const sweep: Sweep = async (step) => (await loaded())(step);
     const job = sweepJob(`retention-${kind}`);
     const count = (removed: number): void => counted(kind, removed);
     const tell = (removed: number): void => log.info('removed by retention', { kind, removed });
@@ -42,3 +44,6 @@ export async function openRetention(
   }
   return handlers;
 }
+
+const eventSweep = () => import('../../sessions/log/event-sweep.ts');
+const runSweep = () => import('../../scheduler/run-sweep.ts');

@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer';
 import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
 import type { Envelope } from '../../surfaces/envelopes.ts';
 import { OPERATIONS, WILDCARDS } from './operations.ts';
@@ -194,20 +193,3 @@ const FAMILY_SECURITY: Partial<Record<Envelope, readonly object[]>> = {
   messages: [{ apiKeyHeader: [] }, { bearer: [] }],
   google: [{ nativeHeader: [] }, { bearer: [] }, { keyQuery: [] }],
 };
-
-/** `GET /openapi.json`, for everyone: it tells nothing that the documentation does not. */
-export function openApiRoute(input: OpenApiInput): RouteSpec {
-  let bytes: Buffer | undefined;
-  const headers = { 'content-type': JSON_TYPE, 'cache-control': 'public, max-age=300' };
-  return {
-    path: '/openapi.json',
-    envelope: 'flat',
-    methods: {
-      async GET() {
-        // Most gateways are never asked, and none should start later for it.
-        bytes ??= Buffer.from(JSON.stringify(describeApi(input)));
-        return { status: 200, headers, body: bytes };
-      },
-    },
-  };
-}

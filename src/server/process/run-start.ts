@@ -17,13 +17,11 @@ import { convergeConfig } from './converge-config.ts';
 import { firstStart, noteOutcome, writeRuntime } from './first-start.ts';
 import type { SignalOutcome } from './first-start.ts';
 import { listenForSignals } from './listen-for-signals.ts';
-import { listenForMetrics } from './metrics-listener.ts';
 import type { MetricsListener } from './metrics-listener.ts';
 import type { Gateway } from '../compose/open-gateway.ts';
 import { reasonOf } from '../compose/reason-of.ts';
 import { preflight } from './preflight.ts';
 import { createReloads } from './reloads.ts';
-import { createRejectionCounter } from './metrics.ts';
 import { reportCrashes } from './report-crashes.ts';
 import type { CrashReports } from './report-crashes.ts';
 import { runWorker } from './run-worker.ts';
@@ -33,6 +31,7 @@ import type { ServeDeps } from './serve-gateway.ts';
 import { serveUntilStopped } from './serve-until-stopped.ts';
 import { clientKeyNote, welcome } from '../http/welcome.ts';
 import { checkScope, createWorkers } from './workers.ts';
+import { boundYoungGeneration } from './young-generation.ts';
 
 export interface StartOptions {
   /** None: the vendors whose keys are in the environment. */
@@ -80,8 +79,17 @@ const say = (text: string): void => void process.stderr.write(printable(text));
  * `gateway start`: runs until it is told to stop and gives the exit code. SIGTERM and SIGINT drain,
  * SIGHUP reloads, SIGUSR2 replaces the workers; a second SIGINT ends at once.
  */
-export async function runStart(given: StartOptions): Promise<number> {
-  if (cluster.isWorker) return runAsWorker(given);
+export async function runStart(options: StartOptions): Promise<number> {
+  const flags = [...process.execArgv, options.env['NODE_OPTIONS'] ?? ''].join(' ');
+  const stopBounding = boundYoungGeneration({ flags });
+  try {
+    return await (cluster.isWorker ? runAsWorker(options) : runAsFirst(options));
+  } finally {
+    stopBounding();
+  }
+}
+
+async function runAsFirst(given: StartOptions): Promise<number> {
   const options = await prepare(given);
   const config = await load(options);
   if (!config || !(await passesSecrets(config, options))) return INVALID_CONFIGURATION;
@@ -154,7 +162,8 @@ async function start(
   const deps: ServeDeps = { clock: systemClock, log, sources };
   const gateway = await openConfigured(config, deps);
   try {
-    if (config.server.metrics.listen) crashes.onRejection(await createRejectionCounter());
+    if (config.server.metrics.listen)
+      crashes.onRejection(await (await import('./metrics.ts')).createRejectionCounter());
     return await startFirst(gateway, config, { options, log, crashes, sources });
   } finally {
     await gateway.close();
@@ -243,6 +252,7 @@ async function load(options: PreparedOptions): Promise<GatewayConfig | undefined
 async function openMetrics({ server }: GatewayConfig): Promise<MetricsListener | undefined> {
   const { listen } = server.metrics;
   if (!listen) return undefined;
+  const { listenForMetrics } = await import('./metrics-listener.ts');
   const listener = await listenForMetrics(listen, { ofWorkers: server.workers > 1 });
   say(`metrics on ${listener.url}\n`);
   return listener;

@@ -1,7 +1,6 @@
 import cluster from 'node:cluster';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { createRejectionCounter } from './metrics.ts';
 import { reportCrashes } from './report-crashes.ts';
 import { openConfigured } from './serve-gateway.ts';
 import type { ServeDeps } from './serve-gateway.ts';
@@ -36,7 +35,8 @@ export async function runWorker({
   try {
     const gateway = await openConfigured(settings, { clock: systemClock, log, sources });
     try {
-      if (server.metrics.listen) crashes.onRejection(await createRejectionCounter());
+      if (server.metrics.listen)
+        crashes.onRejection(await (await import('./metrics.ts')).createRejectionCounter());
       const crashed = crashes.untilCrashed();
       await serveUntilStopped(gateway, server, { log, until, crashed });
     } finally {

@@ -8,7 +8,7 @@ import { OVER, OVER_COMPLETE, overKeyOf } from '../over-index.ts';
 import type { SessionEvent } from './session-event.ts';
 import { eventIdKey, eventPrefix, sessionKey, SESSIONS } from '../session-row.ts';
 import type { SessionRow } from '../session-row.ts';
-import { TURN_JOB } from '../turn-job.ts';
+import { TURN_JOB } from './job-kinds.ts';
 
 /** Events of one commit, and about their bytes. */
 const BATCH = { limit: 100, maxBytes: 1024 * 1024 };

@@ -10,7 +10,7 @@ import type { Changed, SessionLog } from './session-log.ts';
 import type { SessionRow } from '../session-row.ts';
 import type { SessionInput } from '../sessions.ts';
 import { answerOf } from '../status-moves.ts';
-import { TURN_JOB } from '../turn-job.ts';
+import { TURN_JOB } from './job-kinds.ts';
 
 export interface SendDeps {
   readonly log: SessionLog;

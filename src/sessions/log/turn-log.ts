@@ -5,22 +5,20 @@ import type { SessionLog } from './session-log.ts';
 import type { SessionRow } from '../session-row.ts';
 import type { Session, SessionStatus } from '../session.ts';
 import type { TurnChange, TurnLog } from '../sessions.ts';
+import type { TurnFence } from './turn-fence.ts';
 import { eventOf, moveOf } from '../status-moves.ts';
 
 export interface FencedTurn {
-  readonly turn: string;
+  readonly fence: TurnFence;
   readonly lastInput: number;
   /** Receives the status, whenever it may have changed. */
   onStatus(status: SessionStatus): void;
 }
 
-/**
- * The log for the one that runs the turn `turn`: an append is refused from the moment at which another
- * one has entered its own name into the row.
- */
+/** The log for the one that runs the turn: an append is refused that the fence does not let through. */
 export class FencedTurnLog implements TurnLog {
   readonly #log: SessionLog;
-  readonly #turn: string;
+  readonly #fence: TurnFence;
   readonly #listeners = new Set<() => void>();
   readonly #onStatus: FencedTurn['onStatus'];
   #session: Session;
@@ -28,10 +26,10 @@ export class FencedTurnLog implements TurnLog {
   /** Number of the last input that those who listen were told of. */
   #told: number;
 
-  constructor(log: SessionLog, session: Session, { turn, lastInput, onStatus }: FencedTurn) {
+  constructor(log: SessionLog, session: Session, { fence, lastInput, onStatus }: FencedTurn) {
     this.#log = log;
     this.#session = session;
-    this.#turn = turn;
+    this.#fence = fence;
     this.#onStatus = onStatus;
     this.#first = lastInput;
     this.#told = lastInput;
@@ -48,9 +46,10 @@ export class FencedTurnLog implements TurnLog {
   async append(events: readonly NewEvent[], change: TurnChange = {}): Promise<PlacedEvent[]> {
     const identified = this.#log.identify(withStatus(events, change));
     const changed = await this.#log.change(this.#session.id, (row) => {
-      if (row?.turn !== this.#turn) throw lostTurn();
+      if (!row || !this.#fence.owns(row)) throw lostTurn();
       const { usage = row.usage, cost = row.cost, handled = row.handled } = change;
-      return withNextTurn(this.#log, { ...row, usage, cost, handled }, identified);
+      const own = this.#fence.enter(row);
+      return withNextTurn(this.#log, { ...own, usage, cost, handled }, identified);
     });
     if (!changed) throw lostTurn();
     this.see(changed.row);

@@ -12,13 +12,12 @@ import type { Admitted, GateDeps } from '../../surfaces/gate.ts';
 import { onceClosed } from '../../surfaces/http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
 import { readRequest } from '../../surfaces/read-request.ts';
+import { RUN_PATH } from '../task-paths.ts';
 import { readRunRequest, waitOf } from './read-run-request.ts';
 import type { RunService } from './run-service.ts';
 import { INTERRUPTED, isOver } from './run-record.ts';
 import type { RunRecord } from './run-record.ts';
 import { toRunBody } from './run-views.ts';
-
-export const RUN_PATH = '/v1/run';
 
 export interface RunHandlersDeps extends GateDeps {
   readonly runs: RunService;

@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { request } from 'undici';
 import type { Dispatcher } from 'undici';
 import { judgeCoding } from '../decoder.ts';
 import { UrlGuardError } from './url-guard-error.ts';
@@ -102,12 +101,17 @@ interface Hop extends Pick<GuardedFetchOptions, 'body'> {
   headers: Readonly<Record<string, string>>;
 }
 
-function send(guard: UrlGuard, hop: Hop, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+async function send(
+  guard: UrlGuard,
+  hop: Hop,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> {
+  const { request } = await import('undici');
   return request(hop.url, {
     method: hop.method,
     headers: { 'accept-encoding': 'identity', ...hop.headers },
     body: hop.body ?? null,
-    dispatcher: guard.dispatcher,
+    dispatcher: await guard.dispatcher(),
     signal,
     headersTimeout: 0,
     bodyTimeout: 0,

@@ -1,10 +1,9 @@
 import { lookup as dnsLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { Agent } from 'undici';
 import type { Dispatcher } from 'undici';
+import { lazy } from '../../core/lazy.ts';
 import { isPublicAddress } from './address-ranges.ts';
 import { bareHost, createAllowList } from './allow-list.ts';
-import { createGuardedConnector } from './guarded-connector.ts';
 import { UrlGuardError } from './url-guard-error.ts';
 
 export interface UrlGuardOptions {
@@ -24,7 +23,7 @@ export interface UrlGuard {
    * Makes connections only to addresses that passed the guard at that moment: for `fetch` and clients
    * that take an undici dispatcher. A refused connection fails with `UrlGuardError`.
    */
-  readonly dispatcher: Dispatcher;
+  dispatcher(): Promise<Dispatcher>;
   close(): Promise<void>;
 }
 
@@ -60,11 +59,9 @@ export function createUrlGuard(options: UrlGuardOptions = {}): UrlGuard {
     return addresses;
   };
 
-  const dispatcher = new Agent({
-    connect: createGuardedConnector(admit, connectTimeoutMs),
-    keepAliveTimeout: 1000,
-    connections: 32,
-    maxOrigins: 1024,
+  const dispatcher = lazy('the client for URLs of users', async () => {
+    const { createGuardedAgent } = await import('./guarded-agent.ts');
+    return createGuardedAgent(admit, connectTimeoutMs);
   });
 
   return {
@@ -74,7 +71,7 @@ export function createUrlGuard(options: UrlGuardOptions = {}): UrlGuard {
       return url;
     },
     dispatcher,
-    close: () => dispatcher.destroy(),
+    close: async () => (await dispatcher.begun())?.destroy(),
   };
 }
 

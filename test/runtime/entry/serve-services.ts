@@ -6,7 +6,9 @@ import { ActiveExchanges } from '../../../src/inference/active-exchanges.ts';
 import { createHostGuard } from '../../../src/server/http/host-guard.ts';
 import { listen } from '../../../src/server/http/listen.ts';
 import { createApp } from '../../../src/server/http/routes.ts';
-import { serviceRoutes } from '../../../src/server/routes/service-routes.ts';
+import { lazyRoutes } from '../../../src/server/routes/lazy-routes.ts';
+import { SERVICE_ROUTES } from '../../../src/server/routes/outlines.ts';
+import { serviceHandlers } from '../../../src/server/routes/service-handlers.ts';
 import type { Service } from '../../../src/runtime/entry/service-desk.ts';
 import { ask } from '../../support/gateway.ts';
 import type { CallOptions } from '../../support/gateway.ts';
@@ -40,7 +42,7 @@ export async function serveServices(options: RigOptions = {}) {
   const [active, standing] = [new ActiveExchanges(), new ActiveExchanges()];
   const services = new Map([[SERVICE.id, SERVICE]]);
   const bugs: unknown[] = [];
-  const routes = serviceRoutes({
+  const handlers = serviceHandlers({
     store,
     sessions,
     clock,
@@ -70,7 +72,7 @@ export async function serveServices(options: RigOptions = {}) {
     onBug: (thrown) => bugs.push(thrown),
   });
   const app = createApp({
-    routes,
+    routes: lazyRoutes(SERVICE_ROUTES, async () => handlers),
     clock,
     ids,
     bodies: roomyBudget(clock),

@@ -4,7 +4,7 @@ import { createEventSweep } from '../../../src/sessions/log/event-sweep.ts';
 import { OVER, OVER_COMPLETE } from '../../../src/sessions/over-index.ts';
 import { eventsPage } from '../../../src/sessions/list-pages.ts';
 import { toSessionView } from '../../../src/sessions/session-view.ts';
-import { TURN_JOB } from '../../../src/sessions/turn-job.ts';
+import { TURN_JOB } from '../../../src/sessions/log/job-kinds.ts';
 import { sweepRound } from '../../support/sweep-round.ts';
 import { eventually } from '../../support/gateway.ts';
 import {

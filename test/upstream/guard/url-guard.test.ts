@@ -217,7 +217,7 @@ describe('a connection', () => {
 
   it('is guarded for every client that uses the dispatcher', async () => {
     const upstream = await upstreams.http((_request, response) => response.end('secret'));
-    const { dispatcher } = create();
+    const dispatcher = await create().dispatcher();
     await expect(fetch(upstream.url, { dispatcher })).rejects.toMatchObject({
       cause: { name: 'UrlGuardError', reason: 'address' },
     });

@@ -1,9 +1,9 @@
-import type { Stored } from '../../resources/store/define-resource.ts';
-import { service } from '../../resources/kinds/service.ts';
-import type { Repository } from '../../resources/store/repository.ts';
-import type { Service, ServiceDesk, ServiceProtocol } from '../../runtime/entry/service-desk.ts';
-import { resolveAgent } from '../../sessions/resolve-agent.ts';
-import type { AgentSource } from '../../sessions/resolve-agent.ts';
+import type { Stored } from '../../../resources/store/define-resource.ts';
+import { service } from '../../../resources/kinds/service.ts';
+import type { Repository } from '../../../resources/store/repository.ts';
+import type { Service, ServiceDesk, ServiceProtocol } from '../../../runtime/entry/service-desk.ts';
+import { resolveAgent } from '../../../sessions/resolve-agent.ts';
+import type { AgentSource } from '../../../sessions/resolve-agent.ts';
 
 /** Services as the resources have them at the moment of each call. */
 export function createServiceDesk(repository: Repository): ServiceDesk {

@@ -3,7 +3,7 @@ import { GatewayError } from '../../core/errors.ts';
 import { fromNanos, toNanos } from '../../core/money.ts';
 import { organization } from '../../resources/kinds/organization.ts';
 import type { Store } from '../../store/store.ts';
-import type { HttpExchange } from '../../surfaces/http-exchange.ts';
+import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
 import { readSpend } from '../../usage/spend/read-spend.ts';
 import { getRequest, listRequests } from '../../usage/requests/request-log.ts';
 import type { RequestRecord } from '../../usage/requests/request-record.ts';
@@ -12,7 +12,9 @@ import { forOrganization } from './organization-routes.ts';
 import type { OrganizationDeps } from './organization-routes.ts';
 import { toRequestQuery, toUsageQuery } from './report-queries.ts';
 import { segmentsBelow } from '../http/resource-exchange.ts';
-import type { RouteSpec } from '../http/routes.ts';
+import type { HandlersOf } from './lazy-routes.ts';
+import { EXECUTIONS_PATH } from './outlines.ts';
+import type { ACCOUNT_ROUTES } from './outlines.ts';
 
 export interface AccountRoutesDeps extends OrganizationDeps {
   readonly store: Store;
@@ -36,49 +38,37 @@ export interface BalanceView {
   readonly windows: Readonly<Record<WindowName, { limit: string | null; spent: string }>>;
 }
 
-const EXECUTIONS = '/v1/account/executions';
 const MAX_PAGE = 100;
 const WINDOWS = ['lifetime', 'month', 'day'] as const;
 type WindowName = (typeof WINDOWS)[number];
 
-/**
- * Routes by which keys with the scope `account` see their organization's account (requirement
- * account.lookups): `/v1/account/balance`, `/v1/account/usage`, `/v1/account/executions` and below.
- */
-export function accountRoutes(deps: AccountRoutesDeps): RouteSpec[] {
-  const at = (
-    path: string,
-    answer: (exchange: HttpExchange, owner: string) => Promise<object>,
-  ): RouteSpec => ({
-    path,
-    envelope: 'resource',
-    methods: {
-      GET: forOrganization('account', deps, async (exchange, { organizationId }) => ({
-        status: 200,
-        body: await answer(exchange, organizationId),
-      })),
-    },
-  });
+/** Handlers of what keys with the scope `account` see of their organization's account. */
+export function accountHandlers(deps: AccountRoutesDeps): HandlersOf<typeof ACCOUNT_ROUTES> {
+  const to = (answer: (exchange: HttpExchange, owner: string) => Promise<object>): Handler =>
+    forOrganization('account', deps, async (exchange, { organizationId }) => ({
+      status: 200,
+      body: await answer(exchange, organizationId),
+    }));
   const { store } = deps;
-  return [
-    at('/v1/account/balance', (_exchange, owner) => balanceOf(owner, deps)),
-    at('/v1/account/usage', async ({ search }, owner) => {
+  return {
+    balance: to((_exchange, owner) => balanceOf(owner, deps)),
+    usage: to(async ({ search }, owner) => {
       const data = await usageReport({ store }, { ...toUsageQuery(search), organization: owner });
       return { data, next_page: null };
     }),
-    at(EXECUTIONS, async ({ search }, owner) => {
+    list: to(async ({ search }, owner) => {
       const query = toRequestQuery(search);
       const limit = query.limit && Math.min(query.limit, MAX_PAGE);
       const page = await listRequests({ store }, { ...query, limit, organization: owner });
       return { ...page, data: page.data.map(toExecution) };
     }),
-    at(`${EXECUTIONS}/:id`, async ({ path }, owner) => {
-      const [id = ''] = segmentsBelow(EXECUTIONS, path);
+    get: to(async ({ path }, owner) => {
+      const [id = ''] = segmentsBelow(EXECUTIONS_PATH, path);
       const record = await getRequest({ store }, id);
       if (record?.organization === owner) return toExecution(record);
       throw new GatewayError('not_found', { message: 'execution not found' });
     }),
-  ];
+  };
 }
 
 async function balanceOf(

@@ -11,16 +11,15 @@ import type { Principal } from '../../usage/principal.ts';
 import { forOrganization } from './organization-routes.ts';
 import type { OrganizationDeps } from './organization-routes.ts';
 import { segmentsBelow } from '../http/resource-exchange.ts';
-import type { RouteSpec } from '../http/routes.ts';
+import type { HandlersOf } from './lazy-routes.ts';
+import { DEPLOYMENT_RUNS_PATH as RUNS, DEPLOYMENTS_PATH as PATH } from './outlines.ts';
+import type { DEPLOYMENT_ROUTES } from './outlines.ts';
 import { runsPage } from './run-pages.ts';
 
 export interface DeploymentRoutesDeps extends OrganizationDeps {
   readonly scheduler: Scheduler;
   readonly notifier: Pick<Notifier, 'test'>;
 }
-
-const PATH = '/v1/deployments';
-const RUNS = '/v1/deployment_runs';
 
 interface Ask {
   readonly exchange: HttpExchange;
@@ -34,30 +33,24 @@ interface Ask {
 
 type Serve = (ask: Ask, deps: DeploymentRoutesDeps) => Promise<Reply>;
 
-/**
- * Routes of actions on Schedules and of their runs, for keys with the scope `deployments`
- * (contract: Schedules); the Schedules themselves are served as every kind is.
- */
-export function deploymentRoutes(deps: DeploymentRoutesDeps): RouteSpec[] {
+/** Handlers of actions on Schedules and of their runs (contract: Schedules). */
+export function deploymentHandlers(
+  deps: DeploymentRoutesDeps,
+): HandlersOf<typeof DEPLOYMENT_ROUTES> {
   const at = (base: string, serve: Serve): Handler =>
     forOrganization('deployments', deps, (exchange, principal) => {
       const [id = '', , below = ''] = segmentsBelow(base, exchange.path);
       const organization = principal.organizationId;
       return serve({ exchange, principal, organization, id, below }, deps);
     });
-  const methods: Record<string, RouteSpec['methods']> = {
-    [`${PATH}/:id/runs`]: { GET: at(PATH, listOfOne), POST: at(PATH, trigger) },
-    [`${PATH}/:id/run`]: { POST: at(PATH, trigger) },
-    [`${PATH}/:id/runs/:run`]: { GET: at(PATH, getDecided) },
-    [`${PATH}/:id/notifications/chat/test`]: { POST: at(PATH, testNotification) },
-    [RUNS]: { GET: at(RUNS, listAll) },
-    [`${RUNS}/:id`]: { GET: at(RUNS, get) },
+  return {
+    listOfOne: at(PATH, listOfOne),
+    trigger: at(PATH, trigger),
+    getDecided: at(PATH, getDecided),
+    testNotification: at(PATH, testNotification),
+    listAll: at(RUNS, listAll),
+    get: at(RUNS, get),
   };
-  return Object.entries(methods).map(([path, methods]) => ({
-    path,
-    envelope: 'resource',
-    methods,
-  }));
 }
 
 const trigger: Serve = async ({ exchange, principal, organization, id }, deps) => {

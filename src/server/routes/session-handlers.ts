@@ -25,7 +25,9 @@ import { onceClosed, watchClient } from '../../surfaces/http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
 import { readBody } from '../../surfaces/read-body.ts';
 import type { Principal } from '../../usage/principal.ts';
-import type { RouteSpec } from '../http/routes.ts';
+import type { HandlersOf } from './lazy-routes.ts';
+import { SESSIONS_PATH } from './outlines.ts';
+import type { SESSION_ROUTES } from './outlines.ts';
 
 export interface SessionRoutesDeps extends GateDeps {
   readonly sessions: Sessions;
@@ -42,8 +44,6 @@ export interface SessionRoutesDeps extends GateDeps {
   resolveAgent(organization: string, reference: AgentReference): Promise<ResolvedAgent>;
 }
 
-const PATH = '/v1/sessions';
-
 interface Ask {
   readonly exchange: HttpExchange;
   readonly principal: Principal;
@@ -57,23 +57,21 @@ interface ServeDeps extends SessionRoutesDeps {
 
 type Serve = (ask: Ask, deps: ServeDeps) => Promise<Reply | CallResult>;
 
-/** `/v1/sessions` and below, for keys with the scope `sessions` (contract: Sessions). */
-export function sessionRoutes(deps: SessionRoutesDeps): RouteSpec[] {
+/** Handlers of `/v1/sessions` and below, for keys with the scope `sessions` (contract: Sessions). */
+export function sessionHandlers(deps: SessionRoutesDeps): HandlersOf<typeof SESSION_ROUTES> {
   const served = { ...deps, toFrame: createFrames() };
   const to = (serve: Serve): Handler => asCaller(serve, served);
-  const change = to(update);
-  const methods: Record<string, RouteSpec['methods']> = {
-    '': { GET: to(list), POST: to(create) },
-    '/:id': { GET: to(get), POST: change, PATCH: change, DELETE: to(remove) },
-    '/:id/archive': { POST: to(archive) },
-    '/:id/events': { GET: to(listEvents), POST: to(send) },
-    '/:id/events/stream': { GET: to(stream) },
+  return {
+    list: to(list),
+    create: to(create),
+    get: to(get),
+    update: to(update),
+    remove: to(remove),
+    archive: to(archive),
+    listEvents: to(listEvents),
+    send: to(send),
+    stream: to(stream),
   };
-  return Object.entries(methods).map(([below, methods]) => ({
-    path: `${PATH}${below}`,
-    envelope: 'resource',
-    methods,
-  }));
 }
 
 function asCaller(serve: Serve, deps: ServeDeps): Handler {
@@ -214,7 +212,7 @@ async function bodyOf(
 
 function idOf(path: string): string {
   try {
-    return decodeURIComponent(path.slice(PATH.length + 1).split('/')[0] ?? '');
+    return decodeURIComponent(path.slice(SESSIONS_PATH.length + 1).split('/')[0] ?? '');
   } catch (thrown) {
     throw new GatewayError('not_found', {
       message: 'session not found',

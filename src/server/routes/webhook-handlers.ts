@@ -9,22 +9,22 @@ import type { Webhooks } from '../../webhooks/webhooks.ts';
 import { forOrganization } from './organization-routes.ts';
 import type { OrganizationDeps } from './organization-routes.ts';
 import { segmentsBelow } from '../http/resource-exchange.ts';
-import type { RouteSpec } from '../http/routes.ts';
+import type { HandlersOf } from './lazy-routes.ts';
+import { WEBHOOK_DELIVERIES_PATH } from './outlines.ts';
+import type { WEBHOOK_ROUTES } from './outlines.ts';
 
 export interface WebhookRoutesDeps extends OrganizationDeps {
   readonly webhooks: Pick<Webhooks, 'find' | 'list' | 'redeliver'>;
   readonly secrets: Pick<SigningSecrets, 'rotate'>;
 }
 
-const SECRET = '/v1/webhooks/secret';
-const DELIVERIES = '/v1/webhooks/deliveries';
 const MAX_PAGE = 100;
 
 /**
- * The signing secret, for keys with the scope `credentials`, and the log of deliveries, for keys with
- * the scope `run` (requirement run.webhook.delivered).
+ * Handlers of the signing secret, for keys with the scope `credentials`, and of the log of deliveries,
+ * for keys with the scope `run` (requirement run.webhook.delivered).
  */
-export function webhookRoutes(deps: WebhookRoutesDeps): RouteSpec[] {
+export function webhookHandlers(deps: WebhookRoutesDeps): HandlersOf<typeof WEBHOOK_ROUTES> {
   const { webhooks, secrets } = deps;
   const rotate = forOrganization(
     'credentials',
@@ -69,17 +69,7 @@ export function webhookRoutes(deps: WebhookRoutesDeps): RouteSpec[] {
     const also = named && ((delivery: Delivery) => named.answered(toReply(delivery)));
     return toReply(await webhooks.redeliver(organizationId, idOf(exchange.path), also));
   });
-  const at = (path: string, methods: RouteSpec['methods']): RouteSpec => ({
-    path,
-    envelope: 'resource',
-    methods,
-  });
-  return [
-    at(`${SECRET}/rotate`, { POST: rotate }),
-    at(DELIVERIES, { GET: list }),
-    at(`${DELIVERIES}/:id`, { GET: get }),
-    at(`${DELIVERIES}/:id/redeliver`, { POST: redeliver }),
-  ];
+  return { rotate, list, get, redeliver };
 }
 
 /** A delivery as its organization sees it; `id` is the `webhook-id` of every attempt. */
@@ -114,7 +104,7 @@ function toDeliveryView(delivery: Delivery): DeliveryView {
 }
 
 function idOf(path: string): string {
-  return segmentsBelow(DELIVERIES, path)[0] ?? '';
+  return segmentsBelow(WEBHOOK_DELIVERIES_PATH, path)[0] ?? '';
 }
 
 async function refuseInput(

@@ -4,7 +4,7 @@ import { expect, it, vi } from 'vitest';
 import { createIdSource } from '../../../src/core/ids.ts';
 import { createSpools } from '../../../src/core/memory/spool.ts';
 import { createHealth } from '../../../src/routing/health.ts';
-import { adminRoutes } from '../../../src/server/routes/admin-routes.ts';
+import { adminKindHandlers } from '../../../src/server/routes/admin-handlers.ts';
 import type { Method } from '../../../src/server/http/routes.ts';
 import type { Principal } from '../../../src/usage/principal.ts';
 import { bodySource } from '../../support/body-intake.ts';
@@ -27,7 +27,7 @@ const ADMIN: Principal = {
 
 function setUp(catchUp: () => Promise<void>) {
   const { repository, store, clock } = makeResources();
-  const routes = adminRoutes({
+  const handlers = adminKindHandlers({
     repository,
     store,
     clock,
@@ -50,7 +50,7 @@ function setUp(catchUp: () => Promise<void>) {
       headers: { authorization: 'Bearer sk-1', 'content-length': String(bytes.length) },
       complete: true,
     }) as unknown as IncomingMessage;
-    const handler = routes.find((route) => route.path === path)?.methods[method];
+    const handler = handlers['provider'];
     const response = {} as ServerResponse;
     return handler?.({
       id: 'req_1',

@@ -1,15 +1,12 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { readInSlices } from '../../core/json/json-document.ts';
+import { lazy } from '../../core/lazy.ts';
 import type { ValueBound } from '../../core/json/json-document.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import type { CallResult } from '../../inference/types.ts';
-import { createAcpEntry } from '../../runtime/entry/acp/acp-entry.ts';
 import type { Exchanges } from '../../runtime/entry/caller-watch.ts';
 import type { EntryCall } from '../../runtime/entry/entry-call.ts';
-import { createCancellations } from '../../runtime/entry/mcp/cancellations.ts';
-import { createMcpEntry } from '../../runtime/entry/mcp/mcp-entry.ts';
-import { createMcpTransports } from '../../runtime/entry/mcp/mcp-transports.ts';
 import { readRun } from '../../runtime/entry/read-run.ts';
 import { openService } from '../../runtime/entry/service-desk.ts';
 import type { ServiceDesk, ServiceProtocol } from '../../runtime/entry/service-desk.ts';
@@ -25,7 +22,9 @@ import { onceClosed } from '../../surfaces/http-exchange.ts';
 import type { Handler, Reply } from '../../surfaces/http-exchange.ts';
 import { readBody } from '../../surfaces/read-body.ts';
 import { segmentsBelow } from '../http/resource-exchange.ts';
-import type { RouteSpec } from '../http/routes.ts';
+import type { HandlersOf } from './lazy-routes.ts';
+import { SERVICES_PATH } from './outlines.ts';
+import type { SERVICE_ROUTES } from './outlines.ts';
 
 export interface ServiceRoutesDeps extends GateDeps {
   readonly store: Store;
@@ -45,45 +44,37 @@ export interface ServiceRoutesDeps extends GateDeps {
   onBug(thrown: unknown, requestId: string): void;
 }
 
-const PATH = '/v1/endpoints';
-
 type Serve = (call: EntryCall, body: () => Promise<Buffer>) => Promise<Reply | CallResult>;
 
-/** The three ways to call a Service, for keys with the scope `endpoints` (contract: Services). */
-export function serviceRoutes(deps: ServiceRoutesDeps): RouteSpec[] {
+/**
+ * Handlers of the three ways to call a Service, for keys with the scope `endpoints` (contract: Services).
+ */
+export function serviceHandlers(deps: ServiceRoutesDeps): HandlersOf<typeof SERVICE_ROUTES> {
   const values = deps.resourceValues;
   const runs = createServiceRuns(deps.sessions, deps.desk);
-  const mcp = createMcpEntry({
-    ...deps,
-    runs,
-    transports: createMcpTransports(deps),
-    cancellations: createCancellations(deps.store),
+  const mcp = lazy('Services over MCP', async () => {
+    const { openMcpEntry } = await import('../../runtime/entry/mcp/open-mcp-entry.ts');
+    return openMcpEntry({ ...deps, runs });
   });
-  const acp = createAcpEntry({ ...deps, runs });
+  const acp = lazy('Services over ACP', async () => {
+    const { createAcpEntry } = await import('../../runtime/entry/acp/acp-entry.ts');
+    return createAcpEntry({ ...deps, runs });
+  });
   const run: Serve = async ({ service, payer, exchange: { named } }, body) => {
     const message = readRun(await readInSlices(await body(), { values }));
     const also = named && ((sent: SentMessage) => named.answered(toRunReply(sent)));
     return toRunReply(await runs.send(service, payer, { ...message, also }));
   };
   const to = (protocol: ServiceProtocol, serve: Serve): Handler => asCaller(protocol, serve, deps);
-  const postMcp: Serve = async (call, body) => mcp.post({ ...call, body: await body() });
-  const postAcp: Serve = async (call, body) => acp.post({ ...call, body: await body() });
-  const methods: Record<string, RouteSpec['methods']> = {
-    run: { POST: to('rest', run) },
-    mcp: {
-      GET: to('mcp', (call) => mcp.listen(call)),
-      POST: to('mcp', postMcp),
-      DELETE: to('mcp', (call) => mcp.close(call)),
-    },
-    acp: { POST: to('acp', postAcp) },
+  const postMcp: Serve = async (call, body) => (await mcp()).post({ ...call, body: await body() });
+  const postAcp: Serve = async (call, body) => (await acp()).post({ ...call, body: await body() });
+  return {
+    run: to('rest', run),
+    listenMcp: to('mcp', async (call) => (await mcp()).listen(call)),
+    postMcp: to('mcp', postMcp),
+    closeMcp: to('mcp', async (call) => (await mcp()).close(call)),
+    postAcp: to('acp', postAcp),
   };
-  return Object.entries(methods).map(([below, methods]) => ({
-    path: `${PATH}/:id/${below}`,
-    envelope: 'resource',
-    methods,
-    // The one that is read here is a stream without an end.
-    refusesHead: true,
-  }));
 }
 
 function toRunReply({ sessionId, event: { id, type, processed_at } }: SentMessage): Reply {
@@ -97,7 +88,7 @@ function asCaller(protocol: ServiceProtocol, serve: Serve, deps: ServiceRoutesDe
     const { principal, leave } = await admit(key, 'endpoints', deps);
     onceClosed(response, leave);
     const { keyId, keyName, organizationId } = principal;
-    const [id = ''] = segmentsBelow(PATH, path);
+    const [id = ''] = segmentsBelow(SERVICES_PATH, path);
     const service = await openService(deps.desk, { organization: organizationId, id }, protocol);
     const call = { exchange, service, payer: { keyId, keyName, organizationId }, leave };
     const bounds = { limit: deps.maxBodyBytes, holder: keyId };

@@ -1,0 +1,17 @@
+import { createCancellations } from './cancellations.ts';
+import type { McpDeps } from './mcp-deps.ts';
+import { createMcpEntry } from './mcp-entry.ts';
+import type { McpEntry } from './mcp-entry.ts';
+import { createMcpTransports } from './mcp-transports.ts';
+
+export type McpEntryOptions = Omit<McpDeps, 'transports' | 'cancellations'> &
+  Parameters<typeof createMcpTransports>[0];
+
+/** Entry of Services over MCP, with the sessions of its clients. */
+export function openMcpEntry(options: McpEntryOptions): McpEntry {
+  return createMcpEntry({
+    ...options,
+    transports: createMcpTransports(options),
+    cancellations: createCancellations(options.store),
+  });
+}

@@ -1,0 +1,192 @@
+import { join } from 'node:path';
+import { operatorNames } from '../../../config/schema/operator-names.ts';
+import type { JobHandler, Jobs } from '../../../jobs/jobs.ts';
+import type { InferenceDeps } from '../../../inference/run-inference.ts';
+import { loadFile } from '../../../resources/files/load-file.ts';
+import { loadSkills } from '../../../resources/skills/load-skills.ts';
+import type { Repository } from '../../../resources/store/repository.ts';
+import { reportCredential, selectCredentials } from '../../../resources/kinds/select-credential.ts';
+import type { Catalog } from '../../../routing/catalog.ts';
+import { createHarnessRunner } from '../../../runtime/harness/create-harness-runner.ts';
+import { createModelCaller } from '../../../runtime/turn/model-caller.ts';
+import { createModelLoop } from '../../../runtime/model/model-loop.ts';
+import type { TurnContent } from '../../../runtime/turn/turn-content.ts';
+import { findOrganizationPayer } from '../../../runtime/turn/organization-payer.ts';
+import { paysAsOrganization } from '../../../usage/principal.ts';
+import { createPayerGate } from '../../../runtime/turn/payer-gate.ts';
+import { createReaper } from '../../../runtime/reaper/create-reaper.ts';
+import { createMcpToolServers } from '../../../runtime/tools/mcp-tool-servers.ts';
+import type { ToolCredentials } from '../../../runtime/tools/tool-credentials.ts';
+import { createSessions } from '../../../sessions/create-sessions.ts';
+import { withKnownFiles } from '../../../sessions/named-files.ts';
+import { resolveAgent } from '../../../sessions/resolve-agent.ts';
+import { harnessName } from '../../../sessions/resolved-agent.ts';
+import type { Sessions, TurnRunner } from '../../../sessions/sessions.ts';
+import type { Store } from '../../../store/store.ts';
+import type { Admitted, GateDeps } from '../../../surfaces/gate.ts';
+import { createUrlGuard } from '../../../upstream/guard/url-guard.ts';
+import type { PayingKey } from '../../../usage/principal.ts';
+import { VERSION } from '../../process/gateway-version.ts';
+import type { GatewayOptions } from '../open-gateway.ts';
+import type { LiveResources } from '../open-resources.ts';
+import { resourceCarriers } from '../../routes/organization-routes.ts';
+import type { HandlersOf } from '../../routes/lazy-routes.ts';
+import type { SERVICE_ROUTES, SESSION_ROUTES } from '../../routes/outlines.ts';
+import { createServiceDesk } from './service-desk.ts';
+import { serviceHandlers } from '../../routes/service-handlers.ts';
+import { sessionHandlers } from '../../routes/session-handlers.ts';
+import type { SessionRoutesDeps } from '../../routes/session-handlers.ts';
+
+export interface AgentsOptions
+  extends
+    Pick<
+      GatewayOptions,
+      'config' | 'clock' | 'ids' | 'log' | 'random' | 'programs' | 'environment'
+    >,
+    GateDeps {
+  readonly store: Store;
+  readonly repository: Repository;
+  readonly resources: LiveResources;
+  readonly jobs: Jobs;
+  readonly inference: InferenceDeps;
+  catalog(): Catalog;
+  onBug(thrown: unknown, id: string): void;
+  /** Streams of Sessions, which a stop ends. */
+  readonly followers: SessionRoutesDeps['active'];
+}
+
+/** Sessions, what runs their turns, and the ways to reach them; loaded at the first use. */
+export interface AgentsParts {
+  readonly sessions: Sessions;
+  /** Lets in what is done in the name of a payer. */
+  admit(payer: PayingKey): Promise<Admitted>;
+  readonly sessionHandlers: HandlersOf<typeof SESSION_ROUTES>;
+  readonly serviceHandlers: HandlersOf<typeof SERVICE_ROUTES>;
+  /** Handlers of their durable work, by kind of job. */
+  readonly handlers: ReadonlyMap<string, JobHandler>;
+  /** After the jobs are closed: ends every process that turns run in. */
+  close(): Promise<void>;
+}
+
+export function createAgents(options: AgentsOptions): AgentsParts {
+  const { config, clock, ids, jobs, repository, store, followers } = options;
+  const admit = payerGate(options);
+  const { runner, close } = openRunner(options, admit);
+  const operator = operatorNames(config);
+  const { sessions, handlers } = createSessions({ store, clock, ids, jobs, runner, operator });
+  const checked = withKnownFiles(
+    sessions,
+    async (organization, id) => (await loadFile(repository, organization, id)) !== undefined,
+  );
+  const served = {
+    ...options,
+    sessions: checked,
+    carriers: resourceCarriers(config.compat),
+    maxBodyBytes: config.limits.bodyBytes,
+    resourceValues: config.limits.resourceValues,
+    active: options.inference.active,
+  };
+  return {
+    sessions: checked,
+    admit,
+    sessionHandlers: sessionHandlers({
+      ...served,
+      active: followers,
+      resolveAgent: (organization, reference) =>
+        resolveAgent(repository, organization, { ...reference, operator, prefix: 'agent.' }),
+    }),
+    serviceHandlers: serviceHandlers({
+      ...served,
+      desk: createServiceDesk(repository),
+      standing: followers,
+    }),
+    handlers,
+    close,
+  };
+}
+
+/** The harness that an Agent names, else the built-in model loop. */
+function openRunner(
+  options: AgentsOptions,
+  admit: AgentsParts['admit'],
+): { runner: TurnRunner; close(): Promise<void> } {
+  const { config, clock, log, repository, programs } = options;
+  const guard = createUrlGuard({ allow: config.outbound.allow });
+  const reaper = createReaper({ log });
+  const credentials = toolCredentials(options);
+  const servers = { guard, stdioServers: programs.mcpServers, credentials };
+  const content: TurnContent = {
+    skills: ({ organization, agent }) => loadSkills(repository, organization, agent.skills),
+    file: ({ organization }, id) => loadFile(repository, organization, id),
+  };
+  const loop = createModelLoop({
+    ...options,
+    model: createModelCaller({ ...options, admit }),
+    servers: createMcpToolServers({ ...options, ...servers, reaper, version: VERSION }),
+    ...content,
+  });
+  const harness = createHarnessRunner({
+    ...options,
+    ...content,
+    directory: join(config.dataDir, 'harness'),
+    harnesses: programs.harnesses,
+    harnessesInline: config.harnessesInline,
+    servers,
+    reaper,
+    clock,
+    version: VERSION,
+    async credentialsFor({ organization, agent }) {
+      const { id: agentId } = agent;
+      const scopeName = harnessName(agent);
+      if (agentId === null || scopeName === null) return {};
+      const query = { organization, agentId, scopeName };
+      const selected = await selectCredentials(query, options);
+      return Object.fromEntries(selected.map(({ name, value }) => [name, value]));
+    },
+  });
+  return {
+    runner: {
+      run: (turn, signal) =>
+        (turn.session.agent.harness === null ? loop : harness).run(turn, signal),
+    },
+    async close() {
+      await harness.close();
+      await reaper.close();
+      await guard.close();
+    },
+  };
+}
+
+/** Those of an Agent whose `scope_name` is the server's name. */
+function toolCredentials(options: AgentsOptions): ToolCredentials {
+  return {
+    async select({ organization, agent }, { name: scopeName }) {
+      if (agent.id === null) return [];
+      return selectCredentials({ organization, agentId: agent.id, scopeName }, options);
+    },
+    report: ({ organization }, { id }, refused) =>
+      reportCredential({ organization, id, refused }, options),
+  };
+}
+
+function payerGate({
+  repository,
+  resources,
+  rates,
+  concurrency,
+}: AgentsOptions): AgentsParts['admit'] {
+  const { keys, catchUp } = resources;
+  return createPayerGate({
+    rates,
+    concurrency,
+    async find(payer) {
+      if (paysAsOrganization(payer)) return findOrganizationPayer(repository, payer);
+      const { keyId } = payer;
+      // A key that was made a moment ago by another process is known before its turn is refused.
+      const found = keys.find(keyId);
+      if (found !== 'unknown') return found;
+      await catchUp();
+      return keys.find(keyId);
+    },
+  });
+}

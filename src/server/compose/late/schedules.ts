@@ -1,0 +1,61 @@
+import type { Lazy } from '../../../core/lazy.ts';
+import type { JobHandler, Jobs } from '../../../jobs/jobs.ts';
+import { CHAT_WEBHOOK } from '../../../resources/kinds/deployment.ts';
+import { createScheduler } from '../../../scheduler/create-scheduler.ts';
+import { createScheduleFinder } from '../../../scheduler/notify/notified-schedule.ts';
+import { NOTIFY_JOB } from '../../../scheduler/job-kinds.ts';
+import { createNotifier } from '../../../scheduler/notify/notifier.ts';
+import { createMessageSender } from '../../../scheduler/notify/send-message.ts';
+import { createRunStore } from '../../../scheduler/runs.ts';
+import type { Scheduler } from '../../../scheduler/scheduler.ts';
+import type { Store } from '../../../store/store.ts';
+import { deploymentHandlers } from '../../routes/deployment-handlers.ts';
+import type { HandlersOf } from '../../routes/lazy-routes.ts';
+import type { DEPLOYMENT_ROUTES } from '../../routes/outlines.ts';
+import type { GatewayOptions } from '../open-gateway.ts';
+import type { OrganizationDeps } from '../../routes/organization-routes.ts';
+import type { AgentsParts } from './agents.ts';
+
+export interface SchedulesOptions
+  extends Pick<GatewayOptions, 'config' | 'clock' | 'ids' | 'log' | 'random'>, OrganizationDeps {
+  readonly store: Store;
+  readonly jobs: Jobs;
+  /** Runs begin Sessions. */
+  readonly agents: Lazy<AgentsParts>;
+}
+
+/** Parts that fire Schedules and announce it, loaded when there is one. */
+export interface SchedulesParts {
+  readonly deploymentHandlers: HandlersOf<typeof DEPLOYMENT_ROUTES>;
+  /** Handlers of their durable work, by kind of job. */
+  readonly handlers: ReadonlyMap<string, JobHandler>;
+  /** Fires what is due; is closed before the jobs are. */
+  readonly firing: Pick<Scheduler, 'start' | 'close'>;
+  /** After the jobs are closed. */
+  close(): Promise<void>;
+}
+
+export async function createSchedules(options: SchedulesOptions): Promise<SchedulesParts> {
+  const { sessions, admit } = await options.agents();
+  const { config, repository, store } = options;
+  const { webhooks } = config.notifications;
+  const sender = createMessageSender({ own: webhooks, allow: config.outbound.allow });
+  const notifier = createNotifier({
+    ...options,
+    runs: createRunStore(store),
+    sender,
+    findSchedule: createScheduleFinder(repository),
+  });
+  const { scheduler, handlers } = createScheduler({
+    ...options,
+    sessions,
+    admit,
+    announce: (run, { sealed }) => (CHAT_WEBHOOK in sealed ? notifier.announce(run) : []),
+  });
+  return {
+    deploymentHandlers: deploymentHandlers({ ...options, scheduler, notifier }),
+    handlers: new Map([...handlers, [NOTIFY_JOB, notifier.handler]]),
+    firing: scheduler,
+    close: () => sender.close(),
+  };
+}

@@ -1,0 +1,36 @@
+import { lazy } from '../../core/lazy.ts';
+import type { RouteSpec } from '../http/routes.ts';
+import type { AccountRoutesDeps } from '../routes/account-handlers.ts';
+import type { AdminDeps } from '../routes/admin-handlers.ts';
+import { lazyRoutes } from '../routes/lazy-routes.ts';
+import {
+  ACCOUNT_ROUTES,
+  adminKindRoutes,
+  organizationKindRoutes,
+  REPORT_ROUTES,
+} from '../routes/outlines.ts';
+import { ownKeyRoute } from '../routes/own-key-route.ts';
+
+/** The ways to see and change resources and accounts; what serves them is loaded at the first use. */
+export function managementRoutes(deps: AdminDeps & AccountRoutesDeps): RouteSpec[] {
+  const { definitions } = deps.repository;
+  const kinds = lazy('the API of resources', async () => {
+    const { kindHandlers } = await import('../routes/kind-handlers.ts');
+    return kindHandlers(deps);
+  });
+  const accounts = lazy('the API of accounts', async () => {
+    const { accountHandlers } = await import('../routes/account-handlers.ts');
+    return accountHandlers(deps);
+  });
+  const admin = lazy('the admin API', async () => {
+    const { adminKindHandlers, reportHandlers } = await import('../routes/admin-handlers.ts');
+    return { kinds: adminKindHandlers(deps), reports: reportHandlers(deps) };
+  });
+  return [
+    ...lazyRoutes(organizationKindRoutes(definitions), kinds),
+    ...lazyRoutes(ACCOUNT_ROUTES, accounts),
+    ownKeyRoute(deps),
+    ...lazyRoutes(adminKindRoutes(definitions), async () => (await admin()).kinds),
+    ...lazyRoutes(REPORT_ROUTES, async () => (await admin()).reports),
+  ];
+}

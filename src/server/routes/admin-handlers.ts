@@ -1,0 +1,87 @@
+import { GatewayError } from '../../core/errors.ts';
+import { TurnQueue } from '../../core/turn-queue.ts';
+import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
+import { createResourceHandler } from '../../resources/store/handlers.ts';
+import { readKey } from '../../surfaces/carriers.ts';
+import { admit } from '../../surfaces/gate.ts';
+import type { GateDeps } from '../../surfaces/gate.ts';
+import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
+import type { Principal } from '../../usage/principal.ts';
+import { getRequest, listRequests } from '../../usage/requests/request-log.ts';
+import { usageReport } from '../../usage/requests/usage-report.ts';
+import { reportSpending } from './spending-report.ts';
+import type { SpendingDeps } from './spending-report.ts';
+import { reportPlan } from './plan-report.ts';
+import type { PlanReportDeps } from './plan-report.ts';
+import { toRequestQuery, toUsageQuery } from './report-queries.ts';
+import { segmentsBelow, toResourceRequest } from '../http/resource-exchange.ts';
+import type { ResourceBodies } from '../http/resource-exchange.ts';
+import type { HandlersOf } from './lazy-routes.ts';
+import { ADMIN_REQUESTS_PATH } from './outlines.ts';
+import type { REPORT_ROUTES } from './outlines.ts';
+
+export interface AdminDeps extends GateDeps, PlanReportDeps, ResourceBodies, SpendingDeps {
+  /** Makes this process serve every change that was committed before, or rejects. */
+  catchUp(): Promise<void>;
+}
+
+/** Handlers of the resources of every organization and of the platform, by kind. */
+export function adminKindHandlers(deps: AdminDeps): Readonly<Record<string, Handler>> {
+  const { repository, spools, maxBodyBytes, resourceValues } = deps;
+  const bodies = { spools, maxBodyBytes, resourceValues };
+  const writes = new TurnQueue();
+  const toHandler = (definition: ResourceDefinition): Handler => {
+    const handle = createResourceHandler(definition, repository);
+    return asAdmin(deps, async (exchange, { organizationId: organization, keyId: holder }) => {
+      const api = { path: definition.path, fromForm: definition.api?.fromForm };
+      const request = toResourceRequest(api, exchange, { ...bodies, holder });
+      const isWrite = exchange.request.method !== 'GET';
+      // Many writes arrive together when somebody applies; inference must not wait for all of them.
+      if (isWrite) await writes.enter();
+      const reply = await handle({ ...request, organization, platform: true });
+      // Whoever changes something and calls at once meets the change. What was written is written.
+      if (isWrite) await deps.catchUp().catch(() => undefined);
+      return { ...reply };
+    });
+  };
+  return Object.fromEntries(
+    repository.definitions.map((definition) => [definition.kind, toHandler(definition)]),
+  );
+}
+
+/** Handlers of the reports under `/admin/v1`. */
+export function reportHandlers(deps: AdminDeps): HandlersOf<typeof REPORT_ROUTES> {
+  const { store } = deps;
+  const to = (answer: (exchange: HttpExchange) => Promise<object>): Handler =>
+    asAdmin(deps, async (exchange) => ({ status: 200, body: await answer(exchange) }));
+  return {
+    usage: to(async ({ search }) => ({
+      data: await usageReport({ store }, toUsageQuery(search)),
+      next_page: null,
+    })),
+    routing: to(async ({ search }) => reportPlan(search, deps)),
+    spending: to(({ search }) => reportSpending(search, deps)),
+    requests: to(({ search }) => listRequests({ store }, toRequestQuery(search))),
+    request: to(async ({ path }) => {
+      const [id = ''] = segmentsBelow(ADMIN_REQUESTS_PATH, path);
+      const record = await getRequest({ store }, id);
+      if (!record) throw new GatewayError('not_found', { message: `no request ${id}` });
+      return record;
+    }),
+  };
+}
+
+function asAdmin(
+  deps: AdminDeps,
+  handle: (exchange: HttpExchange, principal: Principal) => ReturnType<Handler>,
+): Handler {
+  return async (exchange) => {
+    const key = readKey(['bearer'], exchange.request.headers, exchange.search);
+    const { principal, leave } = await admit(key, 'admin', deps);
+    try {
+      return await handle(exchange, principal);
+    } finally {
+      leave();
+    }
+  };
+}

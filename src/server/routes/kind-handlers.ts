@@ -1,0 +1,41 @@
+import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
+import { createResourceHandler } from '../../resources/store/handlers.ts';
+import type { OrganizationApi } from '../../resources/store/organization-api.ts';
+import type { Handler } from '../../surfaces/http-exchange.ts';
+import { toResourceRequest } from '../http/resource-exchange.ts';
+import { forOrganization } from './organization-routes.ts';
+import type { OrganizationDeps } from './organization-routes.ts';
+
+/** Handlers of an organization's own resources, by kind. */
+export function kindHandlers(deps: OrganizationDeps): Readonly<Record<string, Handler>> {
+  return Object.fromEntries(
+    deps.repository.definitions.flatMap((definition) => {
+      const { kind, api } = definition;
+      return api ? [[kind, kindHandler(definition, api, deps)]] : [];
+    }),
+  );
+}
+
+function kindHandler(
+  definition: ResourceDefinition,
+  api: OrganizationApi,
+  deps: OrganizationDeps,
+): Handler {
+  const { spools, maxBodyBytes, resourceValues } = deps;
+  const handle = createResourceHandler(definition, deps.repository);
+  const serve: Parameters<typeof forOrganization>[2] = async (
+    exchange,
+    { organizationId, keyId: holder },
+  ) => {
+    const terms = { spools, maxBodyBytes, resourceValues, holder };
+    const { locate, ...request } = toResourceRequest(api, exchange, terms);
+    const dialect = api.dialects?.of(exchange.request.headers);
+    const caller = { organization: organizationId, platform: false, dialect };
+    try {
+      return { ...(await handle({ ...request, ...caller })) };
+    } catch (thrown) {
+      throw locate(thrown);
+    }
+  };
+  return forOrganization(api.scope, deps, serve);
+}

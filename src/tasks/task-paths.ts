@@ -1,0 +1,2 @@
+export const RUN_PATH = '/v1/run';
+export const TASKS_PATH = '/v1/tasks';

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
+import { describe, expect, it } from 'vitest';
+import { YOUNG_GENERATION_BYTES } from '../../../src/server/process/young-generation.ts';
+import { verifies } from '../../requirements.ts';
+import { eventually, startGateway } from '../../support/gateway.ts';
+
+const ROOT = new URL('../../../', import.meta.url);
+const SOURCE = new URL('src/server/process/young-generation.ts', ROOT);
+const MIB = 1024 * 1024;
+
+/** Most bytes of the young generation, as V8 tells them, of a process that makes much that lives for a while. */
+async function mostUnder(prepare: string, flags: readonly string[] = []): Promise<number> {
+  const code = `
+    import v8 from 'node:v8';
+    import { boundYoungGeneration } from '${SOURCE.href}';
+    ${prepare};
+    const kept = new Array(20_000);
+    let made = 0, most = 0;
+    const turn = () => {
+      for (let k = 0; k < 5_000; k++, made++) kept[made % kept.length] = { made, b: [made, {}] };
+      const spaces = v8.getHeapSpaceStatistics();
+      most = Math.max(most, spaces.find((one) => one.space_name === 'new_space').space_size);
+      if (made < 6e6) return setImmediate(turn);
+      process.stdout.write(String(most));
+      process.exit();
+    };
+    turn();`;
+  const argv = [...flags, '--import', 'tsx', '--input-type=module', '-e', code];
+  const { stdout } = await execa(process.execPath, argv, { cwd: fileURLToPath(ROOT) });
+  return Number(stdout);
+}
+
+/** Writes down every flag that V8 is given while the process runs. */
+const RECORDER = `
+import v8 from 'node:v8';
+import { syncBuiltinESMExports } from 'node:module';
+const { setFlagsFromString } = v8;
+v8.setFlagsFromString = (flag) => { process.stderr.write('flag ' + flag + '\\n'); setFlagsFromString(flag); };
+syncBuiltinESMExports();`;
+
+describe('the young generation', () => {
+  it('stays within its bound under a load that would double it', async () => {
+    const bound = await mostUnder('boundYoungGeneration({ flags: "" })');
+    expect(bound).toBeLessThanOrEqual(YOUNG_GENERATION_BYTES);
+    expect(bound).toBeGreaterThan(YOUNG_GENERATION_BYTES / 4);
+    expect(await mostUnder('')).toBeGreaterThan(YOUNG_GENERATION_BYTES);
+  });
+
+  it('has the size that the operator sets by a flag', async () => {
+    const flags = ['--max-semi-space-size=32'];
+    const most = await mostUnder(
+      'boundYoungGeneration({ flags: process.execArgv.join(" ") })',
+      flags,
+    );
+    expect(most).toBe(64 * MIB);
+  });
+
+  it(
+    verifies(
+      'ops.start.same-memory',
+      'is bounded in the one process of `gateway start`, which `npm start` runs with no flags of its own',
+    ),
+    async () => {
+      const recorder = `--import=data:text/javascript,${encodeURIComponent(RECORDER)}`;
+      const config = {
+        providers: [{ name: 'mock', type: 'mock' }],
+        models: [{ name: 'acme/echo', routes: [{ provider: 'mock' }] }],
+      };
+      const gateway = await startGateway(config, { binary: true, env: { NODE_OPTIONS: recorder } });
+      const content = 'word '.repeat(40_000);
+      const body = { messages: [{ role: 'user', content }] };
+      // Answers of this size make the young generation grow until the bound is felt.
+      await eventually(async () => {
+        await Promise.all(Array.from({ length: 8 }, () => gateway.chat('acme/echo', { body })));
+        return gateway.log().includes('flag --semi-space-growth-factor=1');
+      });
+      const pid = gateway.child?.pid;
+      expect(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).toBe('');
+      await gateway.stop();
+      const { scripts } = JSON.parse(await readFile(new URL('package.json', ROOT), 'utf8'));
+      expect(scripts.start).toMatch(/ && node bin\/gateway\.js start --config \S+$/);
+    },
+  );
+});
