@@ -6,6 +6,9 @@ import type {
   CatalogDefaults,
   ModelRecord,
 } from '../../routing/resolve-model.ts';
+import type { CatalogChanges } from '../../routing/catalog-index.ts';
+import { isListed } from '../../usage/prices/price-list.ts';
+import type { LivePrices } from '../../usage/prices/live-prices.ts';
 import { resolveApi } from '../../routing/api.ts';
 import type { ApiSettings } from '../../routing/api.ts';
 import type { ProviderAccount } from '../../providers/account.ts';
@@ -29,7 +32,8 @@ export interface LiveCatalog {
 
 export interface LiveCatalogDeps {
   repository: Repository;
-  defaults: CatalogDefaults;
+  defaults: Omit<CatalogDefaults, 'prices'>;
+  prices: LivePrices;
   /** A provider that cannot be used as it is stored; its routes are left out. */
   onBadProvider(name: string, error: unknown): void;
   /** An API that cannot be called as it is stored; it is left out. */
@@ -37,7 +41,8 @@ export interface LiveCatalogDeps {
 }
 
 export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
-  const { repository, defaults } = deps;
+  const { repository, prices } = deps;
+  const defaults = { ...deps.defaults, prices };
   let index = new CatalogIndex(defaults);
 
   /** An unchanged provider keeps its account object, and with it connections and mock counters. */
@@ -70,6 +75,7 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
         models: mapRows(models, (stored) => toModelRecord(stored, repository)),
         apis: mapRows(apis, (stored) => toApiRecord(stored, deps)),
       };
+      if (needsPrices(next, (name) => index.account(name))) await prices.load();
       if (changes === 'everything') {
         const whole = new CatalogIndex(defaults);
         whole.change(next);
@@ -77,6 +83,23 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
       } else index.change(next);
     },
   };
+}
+
+/** True when a route takes its price from a list. */
+function needsPrices(
+  { providers, models }: Pick<CatalogChanges, 'providers' | 'models'>,
+  accountOf: (idOrName: string) => AccountRecord | undefined,
+): boolean {
+  const listed = new Set<string>();
+  for (const [id, next] of providers)
+    if (next && isListed(next.account.definition.id)) listed.add(id).add(next.account.name);
+  const isOfList = (provider: string): boolean =>
+    listed.has(provider) || isListed(accountOf(provider)?.account.definition.id ?? '');
+  for (const model of models.values()) {
+    if (!model || model.pricing) continue;
+    if (model.routes.some(({ pricing, provider }) => !pricing && isOfList(provider))) return true;
+  }
+  return false;
 }
 
 function mapRows<T>(

@@ -12,6 +12,7 @@ import { bindResources } from '../../resources/registry.ts';
 import { Repository } from '../../resources/store/repository.ts';
 import type { Store } from '../../store/store.ts';
 import { checkMasterKey } from '../process/check-master-key.ts';
+import { createLivePrices } from '../../usage/prices/live-prices.ts';
 import { createLiveCatalog } from './live-catalog.ts';
 import type { LiveCatalog } from './live-catalog.ts';
 import { reasonOf } from './reason-of.ts';
@@ -53,8 +54,10 @@ export async function openResources(
   const definitions = bindResources({ hasher, clock, operator, webhooks });
   const repository = new Repository({ store, clock, ids, sealer, definitions });
   const keys = createKeyDirectory({ repository, hasher, clock });
+  const prices = createLivePrices({ clock, stored: async () => undefined });
   const catalog = createLiveCatalog({
     repository,
+    prices,
     defaults: { timeouts: config.timeouts, firstContentSet: options.firstContentSet },
     onBadProvider: (provider, error) =>
       log.error('provider left out', { provider, reason: reasonOf(error) }),
