@@ -2,6 +2,7 @@ import type { Clock } from '../core/time/clock.ts';
 import type { GatewayError } from '../core/errors.ts';
 import { addUsage, NO_USAGE } from '../core/usage.ts';
 import type { Usage } from '../core/usage.ts';
+import type { SkippedRoute } from '../routing/plan.ts';
 import type { AttemptRecord, Estimate, RequestOutcome } from '../usage/ledger/ledger.ts';
 import { costOf, estimateTokens } from '../usage/spend/pricing.ts';
 import type { Pricing } from '../usage/usage.ts';
@@ -96,22 +97,27 @@ function withDiscarded(
 /** Candidates that were left alone are part of the story, too. */
 function withSpared({ attempts, skipped }: CallRecord): AttemptRecord[] {
   if (skipped.length === 0) return attempts;
-  const spared = skipped
+  const spared = sparedAttempts(skipped).filter(
+    ({ provider, model }) =>
+      !attempts.some((one) => one.provider === provider && one.model === model),
+  );
+  return spared.length === 0 ? attempts : [...spared, ...attempts];
+}
+
+/** Routes that were not asked although they speak the protocol. */
+export function sparedAttempts(skipped: readonly SkippedRoute[]): AttemptRecord[] {
+  return skipped
     .filter(({ reason }) => reason !== 'protocol')
-    .map(({ route, reason }): AttemptRecord => {
+    .map(({ route, reason }) => {
       return {
         provider: route.provider.name,
         model: route.upstreamModel,
         status: null,
         outcome: reason,
         ms: 0,
+        verdict: 'next route',
       };
-    })
-    .filter(
-      ({ provider, model }) =>
-        !attempts.some((one) => one.provider === provider && one.model === model),
-    );
-  return spared.length === 0 ? attempts : [...spared, ...attempts];
+    });
 }
 
 /** Usage of a call whose provider counted nothing, by the sizes of what was asked and generated. */

@@ -88,6 +88,17 @@ export async function createRemovalCounter(): Promise<(kind: string, rows: numbe
   return (kind, rows) => removed.inc({ kind }, rows);
 }
 
+/** Counts requests that were refused before a record began; after {@link createMetrics}. */
+export async function createRefusalCounter(): Promise<(code: string) => void> {
+  const { Counter } = await import('prom-client');
+  const refused = new Counter({
+    name: 'gateway_refused_total',
+    help: 'Requests that were refused before anything was asked, by the code of the error.',
+    labelNames: ['error'],
+  });
+  return (error) => refused.inc({ error });
+}
+
 /** Counts rejections that nothing handled; after {@link createMetrics}, which begins anew. */
 export async function createRejectionCounter(): Promise<() => void> {
   const { Counter } = await import('prom-client');

@@ -34,6 +34,8 @@ export interface Discarded {
   readonly cost: number;
 }
 
+export type AttemptVerdict = 'retried here' | 'next route' | 'final';
+
 export interface AttemptRecord {
   provider: string;
   /** The provider's own model name. */
@@ -44,6 +46,10 @@ export interface AttemptRecord {
   outcome: string;
   /** Milliseconds spent on the attempt. */
   ms: number;
+  /** Detail of a connection that could not be made or broke, such as `ECONNREFUSED`. */
+  cause?: string | undefined;
+  /** Next step after the attempt; absent on records of older versions. */
+  verdict?: AttemptVerdict | undefined;
   /** A 200 that was no answer, and whose provider told what it used. Included in the sums of the record. */
   discarded?: Discarded | undefined;
 }

@@ -129,8 +129,11 @@ function toAttemptView([
   ms,
   usage,
   cost,
+  cause = null,
+  verdict = outcome === 'ok' ? 'final' : undefined,
 ]: AttemptRow): AttemptView {
-  const head = { provider, model, status, outcome, ms };
+  const told = { ...(cause !== null && { cause }), ...(verdict && { verdict }) };
+  const head = { provider, model, status, outcome, ms, ...told };
   if (!usage) return head;
   return { ...head, usage: toUsageRecord(usage), cost: fromNanos(cost ?? 0) };
 }

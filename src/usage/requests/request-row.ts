@@ -1,6 +1,12 @@
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
-import type { AttemptRecord, Estimate, RequestOutcome, RequestStart } from '../ledger/ledger.ts';
+import type {
+  AttemptRecord,
+  AttemptVerdict,
+  Estimate,
+  RequestOutcome,
+  RequestStart,
+} from '../ledger/ledger.ts';
 import type { PayingKey } from '../principal.ts';
 
 const MAX_ATTEMPTS = 32;
@@ -23,7 +29,7 @@ export type StartRow = readonly [
   stream: boolean,
 ];
 
-/** One attempt; rows of older versions end with `ms`. */
+/** One attempt; rows of older versions end with `ms` or `cost`. */
 export type AttemptRow = readonly [
   provider: string,
   model: string,
@@ -31,8 +37,10 @@ export type AttemptRow = readonly [
   outcome: string,
   ms: number,
   /** Usage as in {@link EndRow}; absent where nothing was discarded. */
-  usage?: readonly number[],
+  usage?: readonly number[] | null,
   cost?: number,
+  cause?: string | null,
+  verdict?: AttemptVerdict,
 ];
 
 interface Content {
@@ -141,9 +149,13 @@ export function usageSums({ usage }: { readonly usage: Usage }): number[] {
 const sound = (amount: number): number => (amount > 0 && amount < Infinity ? amount : 0);
 
 function toAttemptRow(attempt: AttemptRecord): AttemptRow {
-  const { provider, model, status, outcome, ms, discarded } = attempt;
+  const { provider, model, status, outcome, ms, discarded, cause, verdict } = attempt;
   const row = [provider, model, status, outcome, ms] as const;
-  return discarded ? [...row, usageSums(discarded), discarded.cost] : row;
+  // Nearly all attempts are answers, whose verdict goes without saying.
+  const isPlain = cause === undefined && (verdict === undefined || outcome === 'ok');
+  if (isPlain) return discarded ? [...row, usageSums(discarded), discarded.cost] : row;
+  const told = [cause === undefined ? null : clip(cause, MAX_TEXT), verdict] as const;
+  return [...row, discarded ? usageSums(discarded) : null, discarded?.cost ?? 0, ...told];
 }
 
 function clipContent({ request, response }: Content): Content {

@@ -115,11 +115,14 @@ async function showRequest({ context }: CommandInput, id: string): Promise<Comma
 function attemptsText(attempts: unknown): unknown {
   if (!Array.isArray(attempts) || !attempts.every(isRecord)) return attempts;
   return attempts
-    .map(
-      ({ provider, outcome, ms, cost }) =>
-        `${String(provider)}: ${String(outcome)} in ${String(ms)} ms${
-          typeof cost === 'string' ? ` for ${cost}` : ''
-        }`,
+    .map(({ provider, outcome, ms, cost, cause, verdict }) =>
+      [
+        `${String(provider)}: ${String(outcome)}`,
+        typeof cause === 'string' ? ` (${cause})` : '',
+        ` in ${String(ms)} ms`,
+        typeof cost === 'string' ? ` for ${cost}` : '',
+        typeof verdict === 'string' ? `, ${verdict}` : '',
+      ].join(''),
     )
-    .join(', ');
+    .join('; ');
 }
