@@ -5,6 +5,7 @@ import type { Usage } from '../core/usage.ts';
 import type { SkippedRoute } from '../routing/plan.ts';
 import type { AttemptRecord, Estimate, RequestOutcome } from '../usage/ledger/ledger.ts';
 import { costOf, estimateTokens } from '../usage/spend/pricing.ts';
+import { isPriced } from '../usage/usage.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { Call, CallRecord } from './types.ts';
 
@@ -82,7 +83,7 @@ function withDiscarded(
   { record, request }: Call,
   answered: Usage,
   isDue: boolean,
-): Pick<RequestOutcome, 'usage' | 'cost'> {
+): Pick<RequestOutcome, 'usage' | 'cost' | 'unpriced'> {
   const pricing = isDue && !request.free ? record.answeredBy?.route.pricing : undefined;
   let usage = answered;
   let cost = pricing ? costOf(answered, pricing) : 0;
@@ -91,7 +92,7 @@ function withDiscarded(
     usage = addUsage(usage, discarded.usage);
     cost += discarded.cost;
   }
-  return { usage, cost };
+  return { usage, cost, unpriced: pricing && !isPriced(pricing) };
 }
 
 /** Candidates that were left alone are part of the story, too. */

@@ -1,3 +1,5 @@
+import type { Catalog } from '../../routing/catalog.ts';
+import { unpricedRoutes } from '../../routing/unpriced-routes.ts';
 import { operatorNames } from '../../config/schema/operator-names.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { Clock } from '../../core/time/clock.ts';
@@ -27,6 +29,9 @@ export interface ResourcesOptions {
   ids: IdSource;
   log: Log;
 }
+
+/** Most routes that one line names. */
+const UNPRICED_SHOWN = 50;
 
 /** The resources on a store, and what the data plane keeps of them in memory. */
 export interface LiveResources {
@@ -76,6 +81,7 @@ export async function openResources(
     feed.close();
     throw error;
   }
+  warnOfUnpriced(catalog.current(), { config, log });
   return {
     repository,
     hasher,
@@ -85,4 +91,19 @@ export async function openResources(
     ageMs: () => feed.ageMs(),
     close: () => feed.close(),
   };
+}
+
+/** Names the routes that calls under a spending limit cannot use. */
+function warnOfUnpriced(
+  catalog: Catalog,
+  { config, log }: Pick<ResourcesOptions, 'config' | 'log'>,
+): void {
+  const routes = unpricedRoutes(catalog);
+  if (routes.length === 0) return;
+  const effect =
+    config.limits.unpriced === 'refuse'
+      ? 'calls under a spending limit do not use them'
+      : 'spending limits do not hold for them';
+  const shown = routes.slice(0, UNPRICED_SHOWN);
+  log.warn(`unpriced routes: ${effect}`, { count: routes.length, routes: shown.join(', ') });
 }

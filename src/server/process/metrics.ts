@@ -50,6 +50,11 @@ function observeSeries({ Counter, Histogram }: typeof Prometheus): RequestObserv
     help: 'Cost in US dollars.',
     labelNames: ['model'],
   });
+  const unpriced = new Counter({
+    name: 'gateway_unpriced_requests_total',
+    help: 'Answers by routes without a known price, whose cost is in no sum.',
+    labelNames: ['model'],
+  });
   const overhead = new Histogram({
     name: 'gateway_overhead_seconds',
     help: 'Time spent in the gateway before the first upstream request was sent.',
@@ -72,6 +77,7 @@ function observeSeries({ Counter, Histogram }: typeof Prometheus): RequestObserv
     tokens.inc({ model, class: 'cache_write' }, usage.cacheWrite5m + usage.cacheWrite1h);
     tokens.inc({ model, class: 'output' }, usage.output);
     cost.inc({ model }, outcome.cost / NANOS_PER_DOLLAR);
+    if (outcome.unpriced) unpriced.inc({ model });
     overhead.observe({ surface }, outcome.overheadUs / 1e6);
     if (firstContentMs !== null) firstContent.observe({ model }, firstContentMs / 1000);
   };

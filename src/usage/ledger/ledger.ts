@@ -68,8 +68,10 @@ export interface RequestOutcome {
   usage: Usage;
   /** True when the provider gave no usage and the numbers are the gateway's estimate. */
   estimated: boolean;
-  /** Nano-dollars. */
+  /** Nano-dollars; of calls with `unpriced` the part that is known. */
   cost: number;
+  /** True when the answer came by a route whose price is unknown. Default false. */
+  unpriced?: boolean | undefined;
   losses: string[];
   /** Microseconds that the gateway itself spent before the upstream request was sent. */
   overheadUs: number;

@@ -48,5 +48,5 @@ export function createLivePrices({ clock, stored }: LivePricesDeps): LivePrices 
 /** The list that comes with the gateway. */
 export async function shippedPrices(): Promise<PriceList> {
   const { findProvider } = await import('@pydantic/genai-prices');
-  return createPriceList((id) => findProvider({ providerId: id }) as Vendor | undefined);
+  return createPriceList((id) => findProvider({ providerId: id }));
 }

@@ -43,6 +43,9 @@ export type AttemptRow = readonly [
   verdict?: AttemptVerdict,
 ];
 
+/** Place of `unpriced` in {@link EndRow}. */
+const UNPRICED = 14;
+
 interface Content {
   readonly request: string;
   readonly response: string;
@@ -65,6 +68,8 @@ export type EndRow = readonly [
   firstContentMs: number | null,
   totalMs: number | null,
   content: Content | null,
+  /** 1 when the price is unknown; rows of older versions end before. */
+  unpriced?: 0 | 1,
 ];
 
 export interface StartFacts extends Pick<RequestStart, 'at' | 'surface' | 'model' | 'stream'> {
@@ -102,6 +107,7 @@ export function toEndRow(start: StartRow, outcome: RequestOutcome, logContent: b
     outcome.firstContentMs,
     outcome.totalMs,
     logContent && content ? clipContent(content) : null,
+    outcome.unpriced ? 1 : 0,
   ];
 }
 
@@ -126,10 +132,14 @@ export function toInterruptedRow(start: StartRow, estimate: Estimate | null): En
   ];
 }
 
-/** Amounts that a record adds to the sums of its day: requests, errors, estimated, cost, then usage. */
-export function sumsOf([, , result, , , , usage, estimated, cost]: EndRow): number[] {
+/**
+ * Amounts that a record adds to the sums of its day: requests, errors, estimated, cost, then usage, and
+ * at the end the calls of unknown price.
+ */
+export function sumsOf(row: EndRow): number[] {
+  const [, , result, , , , usage, estimated, cost] = row;
   const failed = result === 'error' || result === 'interrupted' ? 1 : 0;
-  return [1, failed, estimated ? 1 : 0, cost, ...usage];
+  return [1, failed, estimated ? 1 : 0, cost, ...usage, row[UNPRICED] ?? 0];
 }
 
 export function usageSums({ usage }: { readonly usage: Usage }): number[] {

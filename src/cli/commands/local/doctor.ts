@@ -7,6 +7,8 @@ import { nodeConfigFiles } from '../../../config/read/load.ts';
 import { resolveAllSecrets } from '../../../config/read/secrets.ts';
 import { checkProviders } from '../../local/check-providers.ts';
 import { nodeFileLimits, readFileLimit } from '../../../upstream/places/file-limit.ts';
+import { shippedPrices } from '../../../usage/prices/live-prices.ts';
+import { checkPrices } from '../../local/check-prices.ts';
 import { checkSchedules } from '../../local/check-schedules.ts';
 import type { CommandContext } from '../../context.ts';
 import type { CommandInput, CommandRun } from '../../command.ts';
@@ -78,6 +80,7 @@ async function checkMachine(config: GatewayConfig, input: CommandInput): Promise
     ...keyFiles.filter((finding) => finding !== undefined),
     ...(await checkGateway(config, context)),
     checkFileLimit(connectionsOf(desired), await fileLimitOf(server.dataDir)),
+    await checkPrices(desired, { now: context.clock.now(), load: shippedPrices }),
     ...(flags.on('offline') ? [] : await checkProviders(desired, context)),
   ];
 }
