@@ -42,7 +42,7 @@ export interface PassthroughDeps extends ApiDeps, GateDeps {
  */
 export function createPassthroughHandler(deps: PassthroughDeps): Handler {
   return async (exchange) => {
-    const { principal, leave } = await admitFunded(FAMILY, exchange, deps);
+    const { principal, leave } = await admitFunded({ family: FAMILY, name: 'api' }, exchange, deps);
     onceClosed(exchange.response, leave);
     try {
       return await pass(exchange, principal, deps);

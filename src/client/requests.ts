@@ -13,7 +13,8 @@ export interface RequestRecord {
   surface: string;
   status: number | null;
   result: string;
-  cost: string;
+  /** Null where its price is unknown. */
+  cost: string | null;
   total_ms: number | null;
   [field: string]: unknown;
 }

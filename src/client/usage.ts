@@ -1,11 +1,14 @@
-import { hasStrings, isPageOf, isRecord } from './http/guards.ts';
+import { isPageOf, isRecord } from './http/guards.ts';
 import type { Http } from './http/http.ts';
 
 /** Counts of one group; the members that were grouped by stand beside these. Money in decimal USD. */
 export interface UsageRow {
   requests: number;
   errors: number;
-  cost: string;
+  /** Requests whose price is unknown; absent from older gateways. */
+  unpriced?: number;
+  /** Null where nothing is known of it. */
+  cost: string | null;
   [field: string]: unknown;
 }
 
@@ -37,7 +40,9 @@ export interface UsageClient {
   report(query: UsageQuery, signal?: AbortSignal): Promise<UsageRow[]>;
 }
 
-const isRow = hasStrings<UsageRow>('cost');
+function isRow(value: unknown): value is UsageRow {
+  return isRecord(value) && (value['cost'] === null || typeof value['cost'] === 'string');
+}
 
 function isSpending(value: unknown): value is SpendingView & Record<string, unknown> {
   return isRecord(value) && isRecord(value['spent']);

@@ -16,6 +16,7 @@ export const ERRORS = {
   key_concurrency_exceeded: { status: 429, message: 'API key concurrency limit exceeded' },
   key_spending_limit: { status: 402, message: 'API key spending limit exceeded' },
   organization_spending_limit: { status: 402, message: 'organization spending limit reached' },
+  unpriced: { status: 402, message: 'no route has a known price' },
   invalid_json: { status: 400, message: 'request body is not valid JSON' },
   invalid_request: { status: 400, message: 'invalid request' },
   unsupported_feature: { status: 400, message: 'no route of this model supports the request' },

@@ -110,6 +110,7 @@ export function transportFailure(error: UpstreamError, repeatable: boolean): Att
           ? 'fatal'
           : 'next-candidate',
     reason: error.kind,
+    cause: error.detail,
     error: new GatewayError(
       mayHaveActed && !repeatable ? 'upstream_interrupted' : 'no_route_succeeded',
       {

@@ -11,7 +11,7 @@ import type { Route } from '../routing/catalog.ts';
 import type { Health } from '../routing/health.ts';
 import type { Candidate, Plan } from '../routing/plan.ts';
 import type { Transport, UpstreamRequest } from '../upstream/transport.ts';
-import type { Discarded } from '../usage/ledger/ledger.ts';
+import type { AttemptVerdict, Discarded } from '../usage/ledger/ledger.ts';
 import { costOf } from '../usage/spend/pricing.ts';
 import { holderOf } from '../usage/principal.ts';
 import type { Pricing } from '../usage/usage.ts';
@@ -63,7 +63,9 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
     }
     const hasActed = result.error.retry === false;
     // What may be billed already is not asked for a second time (requirement routing.non-idempotent-no-retry).
-    if (hasActed && !call.request.repeatable) throw result.error;
+    const isBarred = hasActed && !call.request.repeatable;
+    judge(call, isBarred || isLast || result.action === 'fatal' ? 'final' : 'next route');
+    if (isBarred) throw result.error;
     mayHaveActed ||= hasActed;
     if (result.action === 'fatal') throw told(result.error, mayHaveActed);
     // A candidate that cannot do it says nothing about why the others failed.
@@ -81,7 +83,14 @@ function told(error: GatewayError, mayHaveActed: boolean): GatewayError {
 async function tryCandidate(call: Call, turn: Turn, deps: CallDeps): Promise<AttemptResult> {
   const first = await attempt(call, turn, deps);
   if (first.type !== 'failed' || first.action !== 'retry-here') return first;
+  judge(call, 'retried here');
   return attempt(call, turn, deps);
+}
+
+/** Adds the verdict to the last attempt, unless it has one: a client that left made none of its own. */
+function judge({ record }: Call, verdict: AttemptVerdict): void {
+  const last = record.attempts.at(-1);
+  if (last) last.verdict ??= verdict;
 }
 
 interface Turn {
@@ -226,6 +235,8 @@ function note(
     status: failed ? result.upstreamStatus : 200,
     outcome: failed ? result.reason : 'ok',
     ms: Math.round(ms),
+    cause: failed ? result.cause : undefined,
+    verdict: failed ? undefined : 'final',
     discarded:
       failed && result.usage ? priced(result.usage, request.free ? {} : route.pricing) : undefined,
   });

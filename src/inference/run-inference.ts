@@ -1,21 +1,24 @@
 import type { Buffer } from 'node:buffer';
 import type { Clock } from '../core/time/clock.ts';
-import { GatewayError, toGatewayError } from '../core/errors.ts';
+import { ERRORS, GatewayError, toGatewayError } from '../core/errors.ts';
 import type { Affinity } from '../routing/affinity.ts';
 import type { Model } from '../routing/catalog.ts';
 import { allowsModel } from '../routing/model-patterns.ts';
+import type { RequestPeek } from '../protocols/protocol.ts';
 import { planCandidates } from '../routing/plan.ts';
 import type { Plan } from '../routing/plan.ts';
 import { clientHeaders } from '../upstream/response-headers.ts';
 import type { AttemptRecord, Ledger } from '../usage/ledger/ledger.ts';
+import type { Refusals } from '../usage/requests/refusals.ts';
 import { boundOf } from '../usage/spend/pricing.ts';
+import { hasSpendingLimit } from '../usage/ledger/ledger-call.ts';
 import { createContentRecorder } from './content-recorder.ts';
 import type { ContentRecorder } from './content-recorder.ts';
 import { UNSUPPORTED } from './failures.ts';
 import type { MediaResolver } from './request-media.ts';
 import { runCall } from './run-call.ts';
 import type { CallDeps, CommittedResult } from './run-call.ts';
-import { costSoFar, estimateOf, settleCall, settleError } from './settlement.ts';
+import { costSoFar, estimateOf, settleCall, settleError, sparedAttempts } from './settlement.ts';
 import type { Call, CallResult, InferenceRequest, ResponseHeaders } from './types.ts';
 import type { TrackedAnswer } from './task-tracker.ts';
 
@@ -27,6 +30,10 @@ export interface InferenceDeps extends CallDeps {
   random(): number;
   /** Output tokens that a request without a limit of its own may cost (config: limits.output_tokens_bound). */
   outputBound: number;
+  /** Calls under a spending limit may use routes without a known price (config: limits.unpriced). */
+  allowsUnpriced: boolean;
+  /** Records of requests that end before they have an entry in the ledger. */
+  refusals: Pick<Refusals, 'note'>;
   /** Keep prompts and answers in the records (config: log.content). */
   keepContent: boolean;
 }
@@ -41,17 +48,7 @@ export async function runInference(
   request: InferenceRequest,
   deps: InferenceDeps,
 ): Promise<CallResult> {
-  const asked = request.protocol.peek(request.body, request.address);
-  const model = findModel(request, asked.model);
-  const found = deps.media?.resolve(asked, {
-    protocol: request.protocol,
-    organization: request.principal.organizationId,
-  });
-  const media = found && (await found);
-  const peek = media?.peek ?? asked;
-  const planned = planFor(request, { model, peek }, deps);
-  const plan = planned instanceof Promise ? await planned : planned;
-  const call = begin(request, { peek, media, model, plan }, deps);
+  const { call, plan } = await open(request, deps);
   try {
     if (call.entry.admitted) await call.entry.admitted;
     if (request.beforeSend) await request.beforeSend().catch(asPersistence);
@@ -64,7 +61,46 @@ export async function runInference(
     const statuses = call.record.attempts.filter(wasAsked).map(({ status }) => status);
     const error = request.toClientError?.(common, statuses) ?? common;
     await settleError(call, error, deps.clock);
-    throw error;
+    throw withNextStep(error, request.id);
+  }
+}
+
+/** Names the command that shows why each route failed. */
+function withNextStep(error: GatewayError, id: string): GatewayError {
+  const { message } = ERRORS.no_route_succeeded;
+  if (error.message !== message) return error;
+  return error.with({ message: `${message}; gateway logs ${id} tells why` });
+}
+
+/** Plans a request and begins its record. Leaves the record of a refusal where that fails. */
+async function open(
+  request: InferenceRequest,
+  deps: InferenceDeps,
+): Promise<{ call: Call; plan: Plan }> {
+  let asked: RequestPeek | undefined;
+  let plan: RefusablePlan | undefined;
+  try {
+    asked = request.protocol.peek(request.body, request.address);
+    const model = findModel(request, asked.model);
+    const found = deps.media?.resolve(asked, {
+      protocol: request.protocol,
+      organization: request.principal.organizationId,
+    });
+    const media = found && (await found);
+    const peek = media?.peek ?? asked;
+    const planned = planFor(request, { model, peek }, deps);
+    plan = planned instanceof Promise ? await planned : planned;
+    if (plan.refusal) throw plan.refusal;
+    return { call: begin(request, { peek, media, model, plan }, deps), plan };
+  } catch (thrown) {
+    const { id, at, startedAt, surface, principal: payer } = request;
+    const { model = '', stream = false } = asked ?? {};
+    const cause = toGatewayError(thrown);
+    const told = request.toClientError?.(cause, []) ?? cause;
+    const attempts = plan && sparedAttempts(plan.skipped);
+    const head = { id, at, startedAt, surface, payer };
+    deps.refusals.note({ ...head, model, stream, told, cause, attempts });
+    throw thrown;
   }
 }
 
@@ -105,11 +141,16 @@ function modelNotFound(name: string): GatewayError {
   });
 }
 
+interface RefusablePlan extends Plan {
+  /** Why there is no candidate. */
+  readonly refusal?: GatewayError;
+}
+
 function planFor(
   request: InferenceRequest,
   asked: Pick<Call, 'model' | 'peek'>,
   deps: InferenceDeps,
-): Plan | Promise<Plan> {
+): RefusablePlan | Promise<RefusablePlan> {
   const { pins } = asked.peek;
   if (!pins || pins.length === 0) return makePlan(request, asked, deps);
   const { principal, tracker } = request;
@@ -121,10 +162,10 @@ function planFor(
 }
 
 function makePlan(
-  { catalog, protocol, principal }: InferenceRequest,
+  { catalog, protocol, principal, free = false }: InferenceRequest,
   { model, account }: Pick<Call, 'model'> & { account?: string | undefined },
   deps: InferenceDeps,
-): Plan {
+): RefusablePlan {
   const plan = planCandidates({
     catalog,
     model,
@@ -132,13 +173,16 @@ function makePlan(
     account,
     health: deps.health,
     random: deps.random,
+    needsPrice: !deps.allowsUnpriced && !free && hasSpendingLimit(principal),
     affinity: principal.keyId,
     allows: (one) => allowsModel(principal.allowedModels, [one.id]),
   });
   if (plan.candidates.length > 0 || protocol.answerLocally) return plan;
-  if (account === undefined) throw unavailable(model.id);
+  if (plan.skipped.some(({ reason }) => reason === 'unpriced'))
+    return { ...plan, refusal: unpriced(model.id) };
+  if (account === undefined) return { ...plan, refusal: unavailable(model.id) };
   const message = 'the provider that this request continues with no longer serves the model';
-  throw new GatewayError('no_route_succeeded', { message });
+  return { ...plan, refusal: new GatewayError('no_route_succeeded', { message }) };
 }
 
 function unavailable(name: string): GatewayError {
@@ -146,6 +190,12 @@ function unavailable(name: string): GatewayError {
     message: `no route of the model \`${name}\` can serve this request`,
     param: 'model',
   });
+}
+
+/** Nothing that the client repeats changes it. */
+function unpriced(name: string): GatewayError {
+  const message = `no route of ${name} has a known price; set pricing, or server.limits.unpriced: allow`;
+  return new GatewayError('unpriced', { message, retry: false });
 }
 
 function begin(

@@ -2,8 +2,10 @@ import type { Clock } from '../core/time/clock.ts';
 import type { GatewayError } from '../core/errors.ts';
 import { addUsage, NO_USAGE } from '../core/usage.ts';
 import type { Usage } from '../core/usage.ts';
+import type { SkippedRoute } from '../routing/plan.ts';
 import type { AttemptRecord, Estimate, RequestOutcome } from '../usage/ledger/ledger.ts';
 import { costOf, estimateTokens } from '../usage/spend/pricing.ts';
+import { isPriced } from '../usage/usage.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { Call, CallRecord } from './types.ts';
 
@@ -81,7 +83,7 @@ function withDiscarded(
   { record, request }: Call,
   answered: Usage,
   isDue: boolean,
-): Pick<RequestOutcome, 'usage' | 'cost'> {
+): Pick<RequestOutcome, 'usage' | 'cost' | 'unpriced'> {
   const pricing = isDue && !request.free ? record.answeredBy?.route.pricing : undefined;
   let usage = answered;
   let cost = pricing ? costOf(answered, pricing) : 0;
@@ -90,28 +92,33 @@ function withDiscarded(
     usage = addUsage(usage, discarded.usage);
     cost += discarded.cost;
   }
-  return { usage, cost };
+  return { usage, cost, unpriced: pricing && !isPriced(pricing) };
 }
 
 /** Candidates that were left alone are part of the story, too. */
 function withSpared({ attempts, skipped }: CallRecord): AttemptRecord[] {
   if (skipped.length === 0) return attempts;
-  const spared = skipped
+  const spared = sparedAttempts(skipped).filter(
+    ({ provider, model }) =>
+      !attempts.some((one) => one.provider === provider && one.model === model),
+  );
+  return spared.length === 0 ? attempts : [...spared, ...attempts];
+}
+
+/** Routes that were not asked although they speak the protocol. */
+export function sparedAttempts(skipped: readonly SkippedRoute[]): AttemptRecord[] {
+  return skipped
     .filter(({ reason }) => reason !== 'protocol')
-    .map(({ route, reason }): AttemptRecord => {
+    .map(({ route, reason }) => {
       return {
         provider: route.provider.name,
         model: route.upstreamModel,
         status: null,
         outcome: reason,
         ms: 0,
+        verdict: 'next route',
       };
-    })
-    .filter(
-      ({ provider, model }) =>
-        !attempts.some((one) => one.provider === provider && one.model === model),
-    );
-  return spared.length === 0 ? attempts : [...spared, ...attempts];
+    });
 }
 
 /** Usage of a call whose provider counted nothing, by the sizes of what was asked and generated. */

@@ -121,6 +121,8 @@ export interface AttemptFailure {
   /** Undefined: says nothing about the candidate's health. */
   readonly fault: FaultKind | undefined;
   readonly retryAfterMs: number | undefined;
+  /** Detail for the record: `ECONNREFUSED` … */
+  readonly cause?: string | undefined;
   /** Usage of a 200 that was discarded, where its provider told any. */
   readonly usage?: Usage | undefined;
 }

@@ -49,6 +49,8 @@ export interface ProviderDefinition {
   auth: ProviderAuth;
   /** True when it may be called without a key; one that is set is sent. Default false. */
   keyOptional?: boolean;
+  /** True: calls cost nothing unless `pricing` says otherwise. Default: their price is to be known. */
+  isFree?: boolean;
   /** A protocol that is absent is not supported. */
   protocols: Partial<Record<Protocol, ProtocolEndpoint>>;
   /** Sent with every request. */

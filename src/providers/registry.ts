@@ -6,6 +6,9 @@ import type { ProviderDefinition } from './define-provider.ts';
 import { fireworks } from './fireworks.ts';
 import { google } from './google.ts';
 import { groq } from './groq.ts';
+import { llamaCpp } from './local/llama-cpp.ts';
+import { lmStudio } from './local/lm-studio.ts';
+import { sglang } from './local/sglang.ts';
 import { mistral } from './mistral.ts';
 import { mock } from './mock/mock.ts';
 import { ollama } from './ollama.ts';
@@ -27,11 +30,14 @@ export const PROVIDERS: ReadonlyMap<string, ProviderDefinition> = new Map(
     fireworks,
     google,
     groq,
+    llamaCpp,
+    lmStudio,
     mistral,
     mock,
     ollama,
     openai,
     openrouter,
+    sglang,
     together,
     vllm,
     xai,

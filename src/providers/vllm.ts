@@ -9,6 +9,7 @@ export const vllm: ProviderDefinition = defineProvider({
   baseUrl: 'http://127.0.0.1:8000/v1',
   auth: { type: 'bearer' },
   keyOptional: true,
+  isFree: true,
   protocols: {
     chat: { path: '/chat/completions' },
     responses: { path: '/responses' },

@@ -1,5 +1,6 @@
 import type { Protocol } from '../core/protocol-id.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
+import { isPriced } from '../usage/usage.ts';
 import type { Catalog, Model, Route, Strategy } from './catalog.ts';
 import type { Health } from './health.ts';
 
@@ -14,8 +15,11 @@ export interface Candidate {
 export interface SkippedRoute {
   readonly model: Model;
   readonly route: Route;
-  /** `protocol`: does not speak it; `cooldown`, `probing`: not tried while another is available. */
-  readonly reason: 'protocol' | 'cooldown' | 'probing';
+  /**
+   * `protocol`: does not speak it; `unpriced`: its price is unknown and a limit needs it; `cooldown`,
+   * `probing`: not tried while another is available.
+   */
+  readonly reason: 'protocol' | 'unpriced' | 'cooldown' | 'probing';
 }
 
 export interface Plan {
@@ -34,6 +38,8 @@ export interface PlanRequest {
   client: ClientProtocol;
   /** The only account that may serve the request; the others are left out. Default: any. */
   account?: string | undefined;
+  /** True: a route without a known price is left out. Default false. */
+  needsPrice?: boolean | undefined;
   health: Pick<Health, 'look'>;
   /** Uniform in [0, 1). */
   random: () => number;
@@ -60,6 +66,10 @@ export function planCandidates(request: PlanRequest): Plan {
         continue;
       }
       if (request.account !== undefined && route.provider.id !== request.account) continue;
+      if (request.needsPrice && !isPriced(route.pricing)) {
+        skipped.push({ model, route, reason: 'unpriced' });
+        continue;
+      }
       const { state } = request.health.look(route);
       if (state === 'available') ready.push({ protocol, model, route });
       else {

@@ -1,29 +1,17 @@
 import { parseDuration } from '../core/time/duration.ts';
 import type { Duration } from '../core/time/duration.ts';
-import { perMillionToNanos, toNanos } from '../core/money.ts';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { ProviderAccount } from '../providers/account.ts';
 import type { ListedModel } from '../providers/listing/listed-model.ts';
 import { guessType } from '../providers/listing/model-type.ts';
+import { FREE, isPriced } from '../usage/usage.ts';
+import type { LivePrices } from '../usage/prices/live-prices.ts';
+import { mergePricing, toPricing } from './resolve-pricing.ts';
+import type { PricingRecord } from './resolve-pricing.ts';
 import type { Pricing } from '../usage/usage.ts';
 import type { ApiTarget } from './api.ts';
 import type { Api, MinThroughput, Model, ModelType, Route, Strategy, Timeouts } from './catalog.ts';
-
-/** Decimal USD, as resources carry it. */
-type Money = string | number;
-
-export interface PricingRecord {
-  input?: Money | null | undefined;
-  output?: Money | null | undefined;
-  cache_read?: Money | null | undefined;
-  cache_write_5m?: Money | null | undefined;
-  cache_write_1h?: Money | null | undefined;
-  reasoning?: Money | null | undefined;
-  per_call?: Money | null | undefined;
-  per_image?: Money | null | undefined;
-  per_second?: Money | null | undefined;
-}
 
 export interface TimeoutsRecord {
   first_content?: Duration | null | undefined;
@@ -103,6 +91,8 @@ export interface CatalogDefaults {
   timeouts: { firstContent: number; idle: number; total: number };
   /** True when the operator set the server's `first_content`, which then also bounds whole answers. */
   firstContentSet: boolean;
+  /** Published prices. Default: none. */
+  prices?: Pick<LivePrices, 'find'> | undefined;
 }
 
 export function toApi({ target, pricing, timeouts }: ApiRecord, defaults: CatalogDefaults): Api {
@@ -234,12 +224,24 @@ function toRoute(route: RouteRecord, { index, record, provider, defaults }: Rout
     mapping: route.mapping,
     priority: route.priority,
     weight: route.weight,
-    pricing: { ...toPricing(record.pricing), ...toPricing(route.pricing) },
+    pricing: routePricing(route, { record, provider, defaults }),
     timeouts: toTimeouts([route.timeouts, record.timeouts, provider.timeouts], defaults),
     minThroughput: toMinThroughput(route),
     responseModel: route.response_model,
     capabilities: route.capabilities ?? {},
   };
+}
+
+/** Declared prices stand alone: a published one beside them could belong to another contract. */
+function routePricing(
+  route: RouteRecord,
+  { record, provider, defaults }: Omit<RouteContext, 'index'>,
+): Pricing {
+  const declared = mergePricing(record.pricing, route.pricing);
+  if (isPriced(declared)) return declared;
+  const { definition } = provider.account;
+  if (definition.isFree) return FREE;
+  return defaults.prices?.find(definition.id, route.upstream_model)?.pricing ?? {};
 }
 
 /** The nearest declaration wins: route, model, provider, server. */
@@ -268,35 +270,4 @@ function toMinThroughput({ min_throughput: rule }: RouteRecord): MinThroughput |
   return rule
     ? { bytesPerSecond: rule.bytes_per_second, over: parseDuration(rule.over) }
     : undefined;
-}
-
-const TOKEN_CLASSES = {
-  input: 'input',
-  output: 'output',
-  cache_read: 'cacheRead',
-  cache_write_5m: 'cacheWrite5m',
-  cache_write_1h: 'cacheWrite1h',
-  reasoning: 'reasoning',
-} as const satisfies Partial<Record<keyof PricingRecord, keyof Pricing>>;
-
-const UNITS = {
-  per_call: 'perCall',
-  per_image: 'perImage',
-  per_second: 'perSecond',
-} as const satisfies Partial<Record<keyof PricingRecord, keyof Pricing>>;
-
-function toPricing(record: PricingRecord | null | undefined): Pricing {
-  const pricing: { -readonly [K in keyof Pricing]: number } = {};
-  for (const [name, target] of Object.entries(TOKEN_CLASSES) as [
-    keyof typeof TOKEN_CLASSES,
-    keyof Pricing,
-  ][]) {
-    const price = record?.[name];
-    if (price !== null && price !== undefined) pricing[target] = perMillionToNanos(price);
-  }
-  for (const [name, target] of Object.entries(UNITS) as [keyof typeof UNITS, keyof Pricing][]) {
-    const price = record?.[name];
-    if (price !== null && price !== undefined) pricing[target] = toNanos(price);
-  }
-  return pricing;
 }

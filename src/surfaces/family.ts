@@ -108,6 +108,7 @@ type Teller = (
 
 const TELLERS: Partial<Record<ErrorCode, Teller>> = {
   key_spending_limit: ({ keySpent }, error) => error.with({ status: keySpent }),
+  unpriced: ({ keySpent }, error) => error.with({ status: keySpent }),
   model_not_found: ({ unknownModel }, error) => error.with({ status: unknownModel }),
   // Clients need not tell the two apart (requirement chat.status.404-model).
   model_unavailable: ({ noRoute: status }, { message, param }) =>

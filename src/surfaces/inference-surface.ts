@@ -1,4 +1,5 @@
 import { GatewayError, toGatewayError } from '../core/errors.ts';
+import type { ErrorCode } from '../core/errors.ts';
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Spools } from '../core/memory/spool.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';
@@ -66,7 +67,7 @@ const NO_BODY = Buffer.alloc(0);
 export function createInferenceHandler(shared: InferenceSurface, deps: SurfaceDeps): Handler {
   return async (exchange) => {
     const surface = shared.variant?.(exchange) ?? shared;
-    const { principal, leave } = await admitFunded(surface.family, exchange, deps);
+    const { principal, leave } = await admitFunded(surface, exchange, deps);
     try {
       const result = await run(surface, { exchange, principal }, deps);
       leaveAtEnd(result, exchange, leave);
@@ -83,19 +84,46 @@ export function createInferenceHandler(shared: InferenceSurface, deps: SurfaceDe
  * `leave` when the request is over.
  */
 export async function admitFunded(
-  family: Family,
-  { request, search }: HttpExchange,
+  { family, name }: Pick<InferenceSurface, 'family' | 'name'>,
+  exchange: HttpExchange,
   deps: GateDeps & Pick<SurfaceDeps, 'inference'>,
 ): Promise<Admitted> {
-  const key = readKey(family.carriers, request.headers, search);
-  const admitted = await admit(key, 'inference', deps);
+  const key = readKey(family.carriers, exchange.request.headers, exchange.search);
+  let admitted: Admitted | undefined;
   try {
+    admitted = await admit(key, 'inference', deps);
     await deps.inference.ledger.checkFunds(admitted.principal);
     return admitted;
   } catch (thrown) {
-    admitted.leave();
-    throw toFamilyError(family, toGatewayError(thrown));
+    admitted?.leave();
+    const cause = toGatewayError(thrown);
+    const told = toFamilyError(family, cause);
+    const payer = admitted?.principal ?? (await payerOf(key, cause, deps));
+    deps.inference.refusals.note({ ...headOf(exchange, name), payer, told, cause });
+    throw told;
   }
+}
+
+/** Refusals by what is known of a key, which is then looked up again. */
+const KEY_IS_KNOWN: ReadonlySet<ErrorCode> = new Set([
+  'key_rate_limited',
+  'key_concurrency_exceeded',
+  'insufficient_scope',
+  'organization_disabled',
+]);
+
+async function payerOf(
+  key: string | undefined,
+  { code }: GatewayError,
+  { lookup }: GateDeps,
+): Promise<Principal | undefined> {
+  if (key === undefined || !KEY_IS_KNOWN.has(code)) return undefined;
+  const found = await Promise.resolve(lookup(key)).catch(() => undefined);
+  return typeof found === 'object' ? found : undefined;
+}
+
+function headOf({ id, at, startedAt }: HttpExchange, surface: string) {
+  return { id, at, startedAt, surface, model: '', stream: false };
 }
 
 async function run(
@@ -110,12 +138,14 @@ async function run(
   const toClientError = (error: GatewayError, statuses?: readonly (number | null)[]) =>
     toFamilyError(family, error, statuses);
   let form: ReceivedForm | undefined;
+  let isRead = false;
   try {
     const address = surface.address?.(exchange, catalog) ?? {
       contentType: request.headers['content-type'],
     };
     if (surface.forms) form = await readFormOf(surface, { exchange, holder }, deps);
     const body = form ? NO_BODY : await readRequest(exchange, { ...deps, holder });
+    isRead = true;
     return await runInference(
       {
         id: exchange.id,
@@ -141,7 +171,11 @@ async function run(
     );
   } catch (thrown) {
     // Refusals before a record began are translated here; the rest is in the family's terms already.
-    throw toFamilyError(family, toGatewayError(thrown));
+    const cause = toGatewayError(thrown);
+    const told = toClientError(cause);
+    const head = headOf(exchange, surface.name);
+    if (!isRead) deps.inference.refusals.note({ ...head, payer: principal, told, cause });
+    throw told;
   } finally {
     if (form) await form.dispose();
   }

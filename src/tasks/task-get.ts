@@ -83,7 +83,7 @@ async function ofPrediction(record: RequestRecord, deps: TaskGetDeps): Promise<T
   const isOpen = result === 'pending' || (await isHeld(deps, id));
   const charge = isOpen ? undefined : await findCharge(deps, id);
   const usage = charge?.usage ?? record.usage;
-  const cost = toNanos(record.cost) + (charge?.cost ?? 0);
+  const cost = toNanos(record.cost ?? 0) + (charge?.cost ?? 0);
   const settlement = isOpen ? 'reserved' : settlementOf(cost, result === 'ok');
   const status = PREDICTION_STATUSES[result];
   return toView({ id, type: 'prediction', model, status, settlement, usage, cost, at });

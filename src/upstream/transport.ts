@@ -78,6 +78,7 @@ export interface RefusedAnswer {
 
 interface UpstreamErrorOptions {
   cause?: unknown;
+  detail?: string | undefined;
   answer?: RefusedAnswer;
 }
 
@@ -86,10 +87,13 @@ export class UpstreamError extends Error {
   readonly kind: UpstreamErrorKind;
   /** Answer that was refused, for kind `encoding`. */
   readonly answer: RefusedAnswer | undefined;
+  /** Code of the cause, with what is wrong about a certificate; for operators alone. */
+  readonly detail: string | undefined;
 
   constructor(kind: UpstreamErrorKind, message: string, options: UpstreamErrorOptions = {}) {
     super(message, options);
     this.kind = kind;
     this.answer = options.answer;
+    this.detail = options.detail;
   }
 }

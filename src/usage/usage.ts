@@ -1,5 +1,21 @@
-/** Prices in nano-dollars: per token for the token classes, else per unit. Absent: free or inherited. */
-export interface Pricing {
+/**
+ * Prices in nano-dollars: per token for the token classes, else per unit. Absent members cost nothing
+ * or as much as another class; without any member the price is unknown.
+ */
+export interface Pricing extends TokenPrices {
+  readonly perCall?: number;
+  readonly perImage?: number;
+  readonly perSecond?: number;
+  /** Prices of calls with much input, in place of those above. */
+  readonly tiers?: readonly PriceTier[];
+}
+
+/** Token prices of calls whose whole input, cached parts included, is more than `above` tokens. */
+export interface PriceTier extends TokenPrices {
+  readonly above: number;
+}
+
+export interface TokenPrices {
   readonly input?: number;
   readonly output?: number;
   /** Default: `input`. */
@@ -10,7 +26,12 @@ export interface Pricing {
   readonly cacheWrite1h?: number;
   /** Default: `output`. */
   readonly reasoning?: number;
-  readonly perCall?: number;
-  readonly perImage?: number;
-  readonly perSecond?: number;
+}
+
+/** Known to cost nothing. */
+export const FREE: Pricing = Object.freeze({ perCall: 0 });
+
+/** False where the price of a call is unknown. */
+export function isPriced(pricing: Pricing): boolean {
+  return Object.values(pricing).some((price) => price !== undefined);
 }

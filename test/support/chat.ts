@@ -26,6 +26,7 @@ export function orderedModel(
 ): object {
   return {
     name,
+    pricing: 'free',
     routes: providers.map((provider, priority) => ({
       provider,
       upstream_model: 'up',

@@ -1,4 +1,5 @@
 import type { Estimate, RequestOutcome, RequestStart } from '../../src/usage/ledger/ledger.ts';
+import type { Refusal } from '../../src/usage/requests/refusals.ts';
 import { ActiveExchanges } from '../../src/inference/active-exchanges.ts';
 import type { InferenceDeps } from '../../src/inference/run-inference.ts';
 import { createHealth } from '../../src/routing/health.ts';
@@ -21,6 +22,7 @@ export interface InferenceBench {
   /** The final records, in the order in which they were settled. */
   outcomes: RequestOutcome[];
   starts: RequestStart[];
+  refusals: Refusal[];
   /** Each tells what a stream has cost so far. */
   followed: (() => Estimate)[];
 }
@@ -33,6 +35,7 @@ export function inferenceBench(
   const sent: SentCall[] = [];
   const outcomes: RequestOutcome[] = [];
   const starts: RequestStart[] = [];
+  const refusals: Refusal[] = [];
   const followed: (() => Estimate)[] = [];
   const deps: InferenceDeps = {
     clock,
@@ -66,8 +69,10 @@ export function inferenceBench(
     defaultMaxTokens: 1000,
     affinity: { find: async () => undefined, keep: async () => undefined },
     keepContent: false,
+    allowsUnpriced: false,
+    refusals: { note: (refusal) => void refusals.push(refusal) },
   };
-  return { deps, clock, sent, outcomes, starts, followed };
+  return { deps, clock, sent, outcomes, starts, refusals, followed };
 }
 
 function open(sent: SentCall[], call: SentCall): UpstreamCall {

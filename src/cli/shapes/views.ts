@@ -78,10 +78,10 @@ export const REQUEST = record({
   surface: text,
   status: orNull(number),
   result: text,
-  cost: text,
+  cost: orNull(text),
   total_ms: orNull(number),
 });
 export const USAGE = record(
-  { requests: count, errors: count, usage: record({ input_tokens: count }), cost: text },
-  { key: text, model: text, day: text, organization: text },
+  { requests: count, errors: count, usage: record({ input_tokens: count }), cost: orNull(text) },
+  { unpriced: count, key: text, model: text, day: text, organization: text },
 );

@@ -88,7 +88,11 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
         env: 'GATEWAY_WATCH',
         description: 'Reload the files when they change',
       },
-      { name: 'check', type: 'boolean', description: 'Check what a start needs and exit; serves nothing' },
+      {
+        name: 'check',
+        type: 'boolean',
+        description: 'Check what a start needs and exit; serves nothing',
+      },
     ],
     ownsSignals: true,
     load: () => import('../commands/local/start.ts'),

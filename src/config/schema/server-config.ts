@@ -41,6 +41,8 @@ export interface ServerConfig {
     interactionWaitMs: number;
     runRetentionMs: number;
     outputTokensBound: number;
+    /** Calls under a spending limit may use routes without a known price. */
+    unpriced: 'refuse' | 'allow';
     maxConnections: number;
   };
   /** Milliseconds since the end; null: for ever, of results their own time. */
@@ -295,6 +297,7 @@ function toLimits(limits: ServerSettings['limits']): ServerConfig['limits'] {
     interactionWaitMs: limits.interaction_wait,
     runRetentionMs: limits.run_retention,
     outputTokensBound: limits.output_tokens_bound,
+    unpriced: limits.unpriced,
     maxConnections: limits.max_connections,
   };
 }

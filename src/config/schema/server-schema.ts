@@ -86,6 +86,10 @@ const limits = z.object({
     .min(1)
     .default(16_384)
     .describe('Output tokens reserved when neither request nor model bounds them.'),
+  unpriced: z
+    .enum(['refuse', 'allow'])
+    .default('refuse')
+    .describe('Routes without a known price in calls under a spending limit: refuse or allow.'),
   max_connections: z.int().min(1).default(10_000).describe('Client connections of one worker.'),
 });
 

@@ -7,6 +7,7 @@ export const mock: ProviderDefinition = defineProvider({
   displayName: 'Mock',
   baseUrl: 'mock://local',
   auth: { type: 'none' },
+  isFree: true,
   protocols: {
     chat: { path: '/v1/chat/completions' },
     responses: { path: '/v1/responses' },

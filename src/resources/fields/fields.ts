@@ -144,20 +144,39 @@ export const timeouts = z
 
 const perMillion = (what: string) => dollars.optional().describe(`USD per million ${what}.`);
 
+const tokenPrices = {
+  input: perMillion('input tokens'),
+  output: perMillion('output tokens'),
+  cache_read: perMillion('tokens read from the cache; default: as input'),
+  cache_write_5m: perMillion('tokens written to the 5-minute cache; default: as input'),
+  cache_write_1h: perMillion('tokens written to the 1-hour cache; default: as the 5-minute cache'),
+  reasoning: perMillion('reasoning tokens; default: as output'),
+};
+
+const priceTier = exactly({
+  above: z
+    .int()
+    .positive()
+    .describe('Tokens of input, cached ones included, above which the tier holds.'),
+  ...tokenPrices,
+});
+
+const prices = z.object({
+  ...tokenPrices,
+  per_call: dollars.optional().describe('USD per call.'),
+  per_image: dollars.optional().describe('USD per image.'),
+  per_second: dollars.optional().describe('USD per second of media.'),
+  tiers: z
+    .array(priceTier)
+    .max(8)
+    .optional()
+    .describe('Prices of tokens in calls with much input, in place of those beside them.'),
+});
+
 export const pricing = z
-  .object({
-    input: perMillion('input tokens'),
-    output: perMillion('output tokens'),
-    cache_read: perMillion('tokens read from the cache; default: as input'),
-    cache_write_5m: perMillion('tokens written to the 5-minute cache; default: as input'),
-    cache_write_1h: perMillion(
-      'tokens written to the 1-hour cache; default: as the 5-minute cache',
-    ),
-    reasoning: perMillion('reasoning tokens; default: as output'),
-    per_call: dollars.optional().describe('USD per call.'),
-    per_image: dollars.optional().describe('USD per image.'),
-    per_second: dollars.optional().describe('USD per second of media.'),
+  .union([z.literal('free'), prices], {
+    error: 'expected free, or prices such as {input: 0.25, output: 2}',
   })
   .nullable()
   .default(null)
-  .describe('What a call costs, in USD.');
+  .describe('Price of a call in USD, or free; default: as the vendor publishes it.');

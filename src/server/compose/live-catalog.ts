@@ -7,6 +7,9 @@ import type {
   CatalogDefaults,
   ModelRecord,
 } from '../../routing/resolve-model.ts';
+import type { CatalogChanges } from '../../routing/catalog-index.ts';
+import { isListed } from '../../usage/prices/price-list.ts';
+import type { LivePrices } from '../../usage/prices/live-prices.ts';
 import { resolveApi } from '../../routing/api.ts';
 import type { ApiSettings } from '../../routing/api.ts';
 import type { ProviderAccount } from '../../providers/account.ts';
@@ -43,7 +46,8 @@ export interface OpenAccount {
 
 export interface LiveCatalogDeps {
   repository: Repository;
-  defaults: CatalogDefaults;
+  defaults: Omit<CatalogDefaults, 'prices'>;
+  prices: LivePrices;
   /** A provider that cannot be used as it is stored; its routes are left out. */
   onBadProvider(name: string, error: unknown): void;
   /** An API that cannot be called as it is stored; it is left out. */
@@ -51,7 +55,8 @@ export interface LiveCatalogDeps {
 }
 
 export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
-  const { repository, defaults } = deps;
+  const { repository, prices } = deps;
+  const defaults = { ...deps.defaults, prices };
   let index = new CatalogIndex(defaults);
   const listeners: (() => void)[] = [];
   let lists: ReadonlyMap<string, readonly ListedModel[]> = new Map();
@@ -95,6 +100,7 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
         aliases: mapRows(aliases, (stored) => toAliasRecord(stored, repository)),
         apis: mapRows(apis, (stored) => toApiRecord(stored, deps)),
       };
+      if (needsPrices(next, (name) => index.account(name))) await prices.load();
       if (changes === 'everything') {
         const whole = new CatalogIndex(defaults);
         whole.change(next);
@@ -104,6 +110,23 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
       for (const listener of listeners) listener();
     },
   };
+}
+
+/** True when a route takes its price from a list. */
+function needsPrices(
+  { providers, models }: Pick<CatalogChanges, 'providers' | 'models'>,
+  accountOf: (idOrName: string) => AccountRecord | undefined,
+): boolean {
+  const listed = new Set<string>();
+  for (const [id, next] of providers)
+    if (next && isListed(next.account.definition.id)) listed.add(id).add(next.account.name);
+  const isOfList = (provider: string): boolean =>
+    listed.has(provider) || isListed(accountOf(provider)?.account.definition.id ?? '');
+  for (const model of models.values()) {
+    if (!model || model.pricing) continue;
+    if (model.routes.some(({ pricing, provider }) => !pricing && isOfList(provider))) return true;
+  }
+  return false;
 }
 
 function mapRows<T>(

@@ -8,6 +8,9 @@ import type { Store } from '../../store/store.ts';
 import type { Charges } from '../../usage/spend/charges.ts';
 import { createCharges } from '../../usage/spend/create-charges.ts';
 import type { Ledger } from '../../usage/ledger/ledger.ts';
+import { createRefusals } from '../../usage/requests/refusals.ts';
+import type { Refusals } from '../../usage/requests/refusals.ts';
+import { tellFailure } from './report-store.ts';
 import { logRequests, observeRequests } from '../http/observe-requests.ts';
 import type { GatewayOptions } from './open-gateway.ts';
 import { createTransports } from './transports.ts';
@@ -37,6 +40,23 @@ export interface InferenceParts {
   close(): Promise<void>;
 }
 
+async function openRefusals(
+  store: Store,
+  { clock, config, log }: Pick<InferencePartsOptions, 'clock' | 'config' | 'log'>,
+): Promise<Refusals> {
+  const metrics = config.metrics.listen ? await import('../process/metrics.ts') : undefined;
+  const count = (await metrics?.createRefusalCounter()) ?? (() => undefined);
+  return createRefusals({
+    store,
+    clock,
+    observe: logRequests(log),
+    count,
+    onLeftOut: (refusals, ms) =>
+      log.warn('requests with refused credentials left no record', { refusals, within_ms: ms }),
+    onError: (error) => tellFailure(log, 'a refusal was not recorded', { error }),
+  });
+}
+
 export async function openInference(
   store: Store,
   { clock, config, connections, log, random, ledger, catalog, onBug }: InferencePartsOptions,
@@ -51,6 +71,7 @@ export async function openInference(
     const { createMetrics } = await import('../process/metrics.ts');
     observers.push(await createMetrics({ catalog, health, look: transports.look }));
   }
+  const refusals = await openRefusals(store, { clock, config, log });
   return {
     deps: {
       clock,
@@ -64,6 +85,8 @@ export async function openInference(
       defaultMaxTokens: DEFAULT_MAX_TOKENS,
       affinity: createAffinity(store),
       keepContent: config.log.content,
+      allowsUnpriced: config.limits.unpriced === 'allow',
+      refusals,
       active,
       onBug,
     },
@@ -79,6 +102,7 @@ export async function openInference(
     },
     async close() {
       cooldowns.close();
+      await refusals.close();
       await transports.close();
     },
   };

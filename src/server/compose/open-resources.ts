@@ -1,3 +1,5 @@
+import type { Catalog } from '../../routing/catalog.ts';
+import { unpricedRoutes } from '../../routing/unpriced-routes.ts';
 import { operatorNames } from '../../config/schema/operator-names.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { Clock } from '../../core/time/clock.ts';
@@ -12,6 +14,7 @@ import { bindResources } from '../../resources/registry.ts';
 import { Repository } from '../../resources/store/repository.ts';
 import type { Store } from '../../store/store.ts';
 import { checkMasterKey } from '../process/check-master-key.ts';
+import { createLivePrices } from '../../usage/prices/live-prices.ts';
 import { createLiveCatalog } from './live-catalog.ts';
 import type { LiveCatalog } from './live-catalog.ts';
 import { reasonOf } from './reason-of.ts';
@@ -26,6 +29,9 @@ export interface ResourcesOptions {
   ids: IdSource;
   log: Log;
 }
+
+/** Most routes that one line names. */
+const UNPRICED_SHOWN = 50;
 
 /** The resources on a store, and what the data plane keeps of them in memory. */
 export interface LiveResources {
@@ -53,8 +59,10 @@ export async function openResources(
   const definitions = bindResources({ hasher, clock, operator, webhooks });
   const repository = new Repository({ store, clock, ids, sealer, definitions });
   const keys = createKeyDirectory({ repository, hasher, clock });
+  const prices = createLivePrices({ clock, stored: async () => undefined });
   const catalog = createLiveCatalog({
     repository,
+    prices,
     defaults: { timeouts: config.timeouts, firstContentSet: options.firstContentSet },
     onBadProvider: (provider, error) =>
       log.error('provider left out', { provider, reason: reasonOf(error) }),
@@ -73,6 +81,7 @@ export async function openResources(
     feed.close();
     throw error;
   }
+  warnOfUnpriced(catalog.current(), { config, log });
   return {
     repository,
     hasher,
@@ -82,4 +91,19 @@ export async function openResources(
     ageMs: () => feed.ageMs(),
     close: () => feed.close(),
   };
+}
+
+/** Names the routes that calls under a spending limit cannot use. */
+function warnOfUnpriced(
+  catalog: Catalog,
+  { config, log }: Pick<ResourcesOptions, 'config' | 'log'>,
+): void {
+  const routes = unpricedRoutes(catalog);
+  if (routes.length === 0) return;
+  const effect =
+    config.limits.unpriced === 'refuse'
+      ? 'calls under a spending limit do not use them'
+      : 'spending limits do not hold for them';
+  const shown = routes.slice(0, UNPRICED_SHOWN);
+  log.warn(`unpriced routes: ${effect}`, { count: routes.length, routes: shown.join(', ') });
 }

@@ -68,6 +68,11 @@ function observeSeries({ Counter, Histogram }: typeof Prometheus): RequestObserv
     help: 'Cost in US dollars.',
     labelNames: ['model'],
   });
+  const unpriced = new Counter({
+    name: 'gateway_unpriced_requests_total',
+    help: 'Answers by routes without a known price, whose cost is in no sum.',
+    labelNames: ['model'],
+  });
   const overhead = new Histogram({
     name: 'gateway_overhead_seconds',
     help: 'Time spent in the gateway before the first upstream request was sent.',
@@ -90,6 +95,7 @@ function observeSeries({ Counter, Histogram }: typeof Prometheus): RequestObserv
     tokens.inc({ model, class: 'cache_write' }, usage.cacheWrite5m + usage.cacheWrite1h);
     tokens.inc({ model, class: 'output' }, usage.output);
     cost.inc({ model }, outcome.cost / NANOS_PER_DOLLAR);
+    if (outcome.unpriced) unpriced.inc({ model });
     overhead.observe({ surface }, outcome.overheadUs / 1e6);
     if (firstContentMs !== null) firstContent.observe({ model }, firstContentMs / 1000);
   };
@@ -104,6 +110,17 @@ export async function createRemovalCounter(): Promise<(kind: string, rows: numbe
     labelNames: ['kind'],
   });
   return (kind, rows) => removed.inc({ kind }, rows);
+}
+
+/** Counts requests that were refused before a record began; after {@link createMetrics}. */
+export async function createRefusalCounter(): Promise<(code: string) => void> {
+  const { Counter } = await import('prom-client');
+  const refused = new Counter({
+    name: 'gateway_refused_total',
+    help: 'Requests that were refused before anything was asked, by the code of the error.',
+    labelNames: ['error'],
+  });
+  return (error) => refused.inc({ error });
 }
 
 /** Counts rejections that nothing handled; after {@link createMetrics}, which begins anew. */

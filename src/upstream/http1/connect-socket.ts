@@ -3,6 +3,7 @@ import { connect, isIP } from 'node:net';
 import type { OnReadOpts, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { SecureContext } from 'node:tls';
+import { keepCertificate } from './refused-certificate.ts';
 
 /** TCP keep-alive: notices a peer that is gone while a slow answer is awaited. */
 const TCP_KEEP_ALIVE_MS = 60_000;
@@ -58,6 +59,7 @@ export function connectSocket(origin: Origin, options: ConnectSocketOptions): So
         secureContext: options.secureContext(),
       })
     : connect(target);
+  keepCertificate(socket);
   socket.setNoDelay(true);
   socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
   return socket;

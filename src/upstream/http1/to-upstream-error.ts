@@ -1,4 +1,5 @@
 import { UpstreamError } from '../transport.ts';
+import { certificateIn } from './refused-certificate.ts';
 import type { RefusedAnswer, UpstreamErrorKind } from '../transport.ts';
 
 /** Whoever has places for its calls tells that one waited for its own. */
@@ -18,7 +19,11 @@ const TEXTS: Record<Kind, string> = {
  */
 export function toUpstreamError(kind: Kind, cause?: unknown): UpstreamError {
   const code = errorCode(cause);
-  return new UpstreamError(kind, code ? `${TEXTS[kind]} (${code})` : TEXTS[kind], { cause });
+  const detail = code && [code, certificateIn(cause)].filter(Boolean).join(', ');
+  return new UpstreamError(kind, code ? `${TEXTS[kind]} (${code})` : TEXTS[kind], {
+    cause,
+    detail,
+  });
 }
 
 /** An answer that breaks RFC 9112 or a bound; `detail` quotes nothing of it. */

@@ -90,6 +90,11 @@ export function limitedScopes(call: LedgerCall): Scope[] {
   return scopes;
 }
 
+/** True where a call of the principal reserves its cost. */
+export function hasSpendingLimit({ keySpend, organizationSpend }: Principal): boolean {
+  return hasLimit(keySpend) || hasLimit(organizationSpend);
+}
+
 /** Returns the payers of a principal's calls; without a limit in any window there is none. */
 export function payersOf(principal: Principal): { key: Payer; organization: Payer } {
   const { keyId, organizationId, keySpend, organizationSpend } = principal;

@@ -36,6 +36,8 @@ export interface Discarded {
   readonly cost: number;
 }
 
+export type AttemptVerdict = 'retried here' | 'next route' | 'final';
+
 export interface AttemptRecord {
   provider: string;
   /** The provider's own model name. */
@@ -46,6 +48,10 @@ export interface AttemptRecord {
   outcome: string;
   /** Milliseconds spent on the attempt. */
   ms: number;
+  /** Detail of a connection that could not be made or broke, such as `ECONNREFUSED`. */
+  cause?: string | undefined;
+  /** Next step after the attempt; absent on records of older versions. */
+  verdict?: AttemptVerdict | undefined;
   /** A 200 that was no answer, and whose provider told what it used. Included in the sums of the record. */
   discarded?: Discarded | undefined;
 }
@@ -64,8 +70,10 @@ export interface RequestOutcome {
   usage: Usage;
   /** True when the provider gave no usage and the numbers are the gateway's estimate. */
   estimated: boolean;
-  /** Nano-dollars. */
+  /** Nano-dollars; of calls with `unpriced` the part that is known. */
   cost: number;
+  /** True when the answer came by a route whose price is unknown. Default false. */
+  unpriced?: boolean | undefined;
   losses: string[];
   /** Microseconds that the gateway itself spent before the upstream request was sent. */
   overheadUs: number;

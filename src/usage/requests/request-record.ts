@@ -26,7 +26,8 @@ export interface RequestRecord {
   /** Usage and cost are those of the answer and of what was discarded before it. */
   usage: UsageRecord;
   estimated: boolean;
-  cost: string;
+  /** Null for an answer whose price is unknown. */
+  cost: string | null;
   losses: string[];
   overhead_us: number | null;
   first_content_ms: number | null;
@@ -88,7 +89,7 @@ export function toPendingRecord(id: string, start: StartRow): RequestRecord {
 /** The record of a call that has ended. */
 export function toFinalRecord(id: string, row: EndRow): RequestRecord {
   const [start, status, result, errorCode, answeredBy, attempts, usage, estimated, cost] = row;
-  const [, , , , , , , , , losses, overheadUs, firstContentMs, totalMs, content] = row;
+  const [, , , , , , , , , losses, overheadUs, firstContentMs, totalMs, content, unpriced] = row;
   return {
     ...toHead(id, start),
     answered_by: answeredBy && {
@@ -102,7 +103,7 @@ export function toFinalRecord(id: string, row: EndRow): RequestRecord {
     attempts: attempts.map(toAttemptView),
     usage: toUsageRecord(usage),
     estimated,
-    cost: fromNanos(cost),
+    cost: unpriced && cost === 0 ? null : fromNanos(cost),
     losses: [...losses],
     overhead_us: overheadUs,
     first_content_ms: firstContentMs,
@@ -133,8 +134,11 @@ function toAttemptView([
   ms,
   usage,
   cost,
+  cause = null,
+  verdict = outcome === 'ok' ? 'final' : undefined,
 ]: AttemptRow): AttemptView {
-  const head = { provider, model, status, outcome, ms };
+  const told = { ...(cause !== null && { cause }), ...(verdict && { verdict }) };
+  const head = { provider, model, status, outcome, ms, ...told };
   if (!usage) return head;
   return { ...head, usage: toUsageRecord(usage), cost: fromNanos(cost ?? 0) };
 }

@@ -1,6 +1,12 @@
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Usage } from '../../core/usage.ts';
-import type { AttemptRecord, Estimate, RequestOutcome, RequestStart } from '../ledger/ledger.ts';
+import type {
+  AttemptRecord,
+  AttemptVerdict,
+  Estimate,
+  RequestOutcome,
+  RequestStart,
+} from '../ledger/ledger.ts';
 import type { PayingKey } from '../principal.ts';
 
 const MAX_ATTEMPTS = 32;
@@ -25,7 +31,7 @@ export type StartRow = readonly [
   alias?: string,
 ];
 
-/** One attempt; rows of older versions end with `ms`. */
+/** One attempt; rows of older versions end with `ms` or `cost`. */
 export type AttemptRow = readonly [
   provider: string,
   model: string,
@@ -33,9 +39,14 @@ export type AttemptRow = readonly [
   outcome: string,
   ms: number,
   /** Usage as in {@link EndRow}; absent where nothing was discarded. */
-  usage?: readonly number[],
+  usage?: readonly number[] | null,
   cost?: number,
+  cause?: string | null,
+  verdict?: AttemptVerdict,
 ];
+
+/** Place of `unpriced` in {@link EndRow}. */
+const UNPRICED = 14;
 
 interface Content {
   readonly request: string;
@@ -59,6 +70,8 @@ export type EndRow = readonly [
   firstContentMs: number | null,
   totalMs: number | null,
   content: Content | null,
+  /** 1 when the price is unknown; rows of older versions end before. */
+  unpriced?: 0 | 1,
 ];
 
 export interface StartFacts extends Pick<
@@ -101,6 +114,7 @@ export function toEndRow(start: StartRow, outcome: RequestOutcome, logContent: b
     outcome.firstContentMs,
     outcome.totalMs,
     logContent && content ? clipContent(content) : null,
+    outcome.unpriced ? 1 : 0,
   ];
 }
 
@@ -125,10 +139,14 @@ export function toInterruptedRow(start: StartRow, estimate: Estimate | null): En
   ];
 }
 
-/** Amounts that a record adds to the sums of its day: requests, errors, estimated, cost, then usage. */
-export function sumsOf([, , result, , , , usage, estimated, cost]: EndRow): number[] {
+/**
+ * Amounts that a record adds to the sums of its day: requests, errors, estimated, cost, then usage, and
+ * at the end the calls of unknown price.
+ */
+export function sumsOf(row: EndRow): number[] {
+  const [, , result, , , , usage, estimated, cost] = row;
   const failed = result === 'error' || result === 'interrupted' ? 1 : 0;
-  return [1, failed, estimated ? 1 : 0, cost, ...usage];
+  return [1, failed, estimated ? 1 : 0, cost, ...usage, row[UNPRICED] ?? 0];
 }
 
 export function usageSums({ usage }: { readonly usage: Usage }): number[] {
@@ -148,9 +166,13 @@ export function usageSums({ usage }: { readonly usage: Usage }): number[] {
 const sound = (amount: number): number => (amount > 0 && amount < Infinity ? amount : 0);
 
 function toAttemptRow(attempt: AttemptRecord): AttemptRow {
-  const { provider, model, status, outcome, ms, discarded } = attempt;
+  const { provider, model, status, outcome, ms, discarded, cause, verdict } = attempt;
   const row = [provider, model, status, outcome, ms] as const;
-  return discarded ? [...row, usageSums(discarded), discarded.cost] : row;
+  // Nearly all attempts are answers, whose verdict goes without saying.
+  const isPlain = cause === undefined && (verdict === undefined || outcome === 'ok');
+  if (isPlain) return discarded ? [...row, usageSums(discarded), discarded.cost] : row;
+  const told = [cause === undefined ? null : clip(cause, MAX_TEXT), verdict] as const;
+  return [...row, discarded ? usageSums(discarded) : null, discarded?.cost ?? 0, ...told];
 }
 
 function clipContent({ request, response }: Content): Content {

@@ -8,6 +8,8 @@ import { windowsOf } from '../spend/spend.ts';
 
 /** Rows before the sums of the classes of use: requests, errors, estimated, cost. */
 const CLASSES = 4;
+/** Place of the sum of the calls of unknown price, behind the classes; older rows end before. */
+const UNPRICED = 12;
 
 export const USAGE_GROUPS = ['organization', 'day', 'key', 'model'] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
@@ -29,8 +31,10 @@ export interface UsageReportRow extends Partial<Record<UsageGroup, string>> {
   /** Requests whose usage is the gateway's estimate. */
   estimated: number;
   usage: UsageRecord;
-  /** Decimal dollars. */
-  cost: string;
+  /** Requests whose price is unknown; their cost is in no sum. */
+  unpriced: number;
+  /** Decimal dollars; null where nothing is known of the cost. */
+  cost: string | null;
 }
 
 /**
@@ -68,5 +72,7 @@ export async function usageReport(
 function toReportRow(members: Record<string, string>, sums: readonly number[]): UsageReportRow {
   const [requests = 0, errors = 0, estimated = 0, cost = 0] = sums;
   const usage = toUsageRecord(sums.slice(CLASSES));
-  return { ...members, requests, errors, estimated, usage, cost: fromNanos(cost) };
+  const unpriced = sums[UNPRICED] ?? 0;
+  const told = unpriced > 0 && cost === 0 ? null : fromNanos(cost);
+  return { ...members, requests, errors, estimated, unpriced, usage, cost: told };
 }

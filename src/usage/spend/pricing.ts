@@ -1,25 +1,42 @@
 import type { Usage } from '../../core/usage.ts';
-import type { Pricing } from '../usage.ts';
+import type { Pricing, TokenPrices } from '../usage.ts';
 
 const CHARS_PER_TOKEN = 4;
 
 /** The price of what was used, in whole nano-dollars; rounded half up once, at the end. */
 export function costOf(usage: Usage, pricing: Pricing): number {
-  const input = pricing.input ?? 0;
-  const output = pricing.output ?? 0;
-  const cacheWrite5m = pricing.cacheWrite5m ?? input;
+  const prices = reachedTier(pricing, totalInput(usage));
+  const input = prices.input ?? 0;
+  const output = prices.output ?? 0;
+  const cacheWrite5m = prices.cacheWrite5m ?? input;
   const reasoning = Math.min(usage.reasoning, usage.output);
   const total =
     usage.input * input +
-    usage.cacheRead * (pricing.cacheRead ?? input) +
+    usage.cacheRead * (prices.cacheRead ?? input) +
     usage.cacheWrite5m * cacheWrite5m +
-    usage.cacheWrite1h * (pricing.cacheWrite1h ?? cacheWrite5m) +
+    usage.cacheWrite1h * (prices.cacheWrite1h ?? cacheWrite5m) +
     (usage.output - reasoning) * output +
-    reasoning * (pricing.reasoning ?? output) +
+    reasoning * (prices.reasoning ?? output) +
     usage.images * (pricing.perImage ?? 0) +
     usage.seconds * (pricing.perSecond ?? 0) +
     (pricing.perCall ?? 0);
   return Math.floor(total + 0.5);
+}
+
+function totalInput({ input, cacheRead, cacheWrite5m, cacheWrite1h }: Usage): number {
+  return input + cacheRead + cacheWrite5m + cacheWrite1h;
+}
+
+/** Prices of the highest tier that the input reaches; what it leaves out is as usual. */
+function reachedTier(pricing: Pricing, input: number): TokenPrices {
+  let reached: TokenPrices = pricing;
+  let highest = -1;
+  for (const tier of pricing.tiers ?? []) {
+    if (input <= tier.above || tier.above <= highest) continue;
+    reached = { ...pricing, ...tier };
+    highest = tier.above;
+  }
+  return reached;
 }
 
 export interface CostBound {
@@ -45,16 +62,29 @@ export function boundOf({
   seconds = 0,
   pricing,
 }: CostBound): number {
-  const input = pricing.input ?? 0;
-  const output = pricing.output ?? 0;
-  const cacheWrite5m = pricing.cacheWrite5m ?? input;
-  const cacheWrite1h = pricing.cacheWrite1h ?? cacheWrite5m;
+  const reachable = (pricing.tiers ?? []).filter(({ above }) => inputBound > above);
+  const tokens = [pricing, ...reachable].map((prices) =>
+    dearestTokens({ ...pricing, ...prices }, { inputBound, outputBound }),
+  );
   return Math.ceil(
-    inputBound * Math.max(input, pricing.cacheRead ?? input, cacheWrite5m, cacheWrite1h) +
-      outputBound * Math.max(output, pricing.reasoning ?? output) +
+    Math.max(...tokens) +
       images * (pricing.perImage ?? 0) +
       seconds * (pricing.perSecond ?? 0) +
       (pricing.perCall ?? 0),
+  );
+}
+
+function dearestTokens(
+  prices: TokenPrices,
+  { inputBound, outputBound }: Pick<CostBound, 'inputBound' | 'outputBound'>,
+): number {
+  const input = prices.input ?? 0;
+  const output = prices.output ?? 0;
+  const cacheWrite5m = prices.cacheWrite5m ?? input;
+  const cacheWrite1h = prices.cacheWrite1h ?? cacheWrite5m;
+  return (
+    inputBound * Math.max(input, prices.cacheRead ?? input, cacheWrite5m, cacheWrite1h) +
+    outputBound * Math.max(output, prices.reasoning ?? output)
   );
 }
 

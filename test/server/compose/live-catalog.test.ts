@@ -6,6 +6,7 @@ import { createKeyDirectory } from '../../../src/resources/kinds/key-directory.t
 import type { KeyDirectory } from '../../../src/resources/kinds/key-directory.ts';
 import { createLiveCatalog } from '../../../src/server/compose/live-catalog.ts';
 import type { LiveCatalog } from '../../../src/server/compose/live-catalog.ts';
+import { createLivePrices } from '../../../src/usage/prices/live-prices.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { verifies } from '../../requirements.ts';
 import { makeResources } from '../../resources/make-resources.ts';
@@ -40,6 +41,7 @@ async function serve(resources: Resources): Promise<Served> {
   const catalog = createLiveCatalog({
     repository,
     defaults: { timeouts: { firstContent: 1, idle: 1, total: 1 }, firstContentSet: false },
+    prices: createLivePrices({ clock: resources.clock, stored: async () => undefined }),
     onBadProvider: (name) => bad.push(name),
     onBadApi: (name) => bad.push(name),
   });

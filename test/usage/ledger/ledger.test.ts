@@ -116,7 +116,7 @@ describe('a ledger without limits', () => {
           status: 200,
           result: 'ok',
           error_code: null,
-          attempts,
+          attempts: [attempts[0], { ...attempts[1], verdict: 'final' }],
           usage: {
             input_tokens: 10,
             cache_read_tokens: 0,

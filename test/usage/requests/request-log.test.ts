@@ -181,6 +181,7 @@ describe('usageReport', () => {
         requests: 4,
         errors: 1,
         estimated: 1,
+        unpriced: 0,
         cost: '0.000004321',
         usage: {
           input_tokens: 40,

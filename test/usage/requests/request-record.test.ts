@@ -58,7 +58,7 @@ describe('the record of a request', () => {
           }) as unknown,
           cost: '0.0000011',
         },
-        { provider: 'b', model: 'm', status: 200, outcome: 'ok', ms: 4 },
+        { provider: 'b', model: 'm', status: 200, outcome: 'ok', ms: 4, verdict: 'final' },
       ]);
       expect(record.usage).toMatchObject({ input_tokens: 6, output_tokens: 4 });
     },
@@ -67,7 +67,14 @@ describe('the record of a request', () => {
   it('of an older version has attempts without usage', () => {
     const row = toEndRow(START, { ...OUTCOME, attempts: OUTCOME.attempts.slice(1) }, false);
     expect(toFinalRecord('req_1', row).attempts).toEqual([
-      { provider: 'b', model: 'm', status: 200, outcome: 'ok', ms: 4 },
+      { provider: 'b', model: 'm', status: 200, outcome: 'ok', ms: 4, verdict: 'final' },
     ]);
+  });
+
+  it('shows why an attempt failed and what was done then', () => {
+    const failed = { provider: 'a', model: 'm', status: null, outcome: 'connect', ms: 3 };
+    const told = { ...failed, cause: 'ECONNREFUSED', verdict: 'next route' as const };
+    const row = toEndRow(START, { ...OUTCOME, attempts: [told] }, false);
+    expect(toFinalRecord('req_1', row).attempts).toEqual([told]);
   });
 });

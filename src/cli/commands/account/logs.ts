@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<RequestRecord>[] = [
   { title: 'STATUS', value: ({ status }) => status },
   { title: 'RESULT', value: ({ result }) => result },
   { title: 'MS', value: ({ total_ms }) => total_ms },
-  { title: 'COST USD', value: ({ cost }) => cost },
+  { title: 'COST USD', value: ({ cost }) => cost ?? 'unpriced' },
   { title: 'REQUEST', value: ({ id }) => id },
 ];
 
@@ -104,7 +104,8 @@ async function showRequest({ context }: CommandInput, id: string): Promise<Comma
   const record = await lookUp({ kind: 'requests', named: id }, () =>
     client.requests.get(id, context.signal),
   );
-  const shown = { ...record, attempts: attemptsText(record['attempts']) };
+  const cost = record.cost ?? 'unpriced';
+  const shown = { ...record, cost, attempts: attemptsText(record['attempts']) };
   return { data: record, text: (style) => renderFields(shown, style) };
 }
 
@@ -115,11 +116,14 @@ async function showRequest({ context }: CommandInput, id: string): Promise<Comma
 function attemptsText(attempts: unknown): unknown {
   if (!Array.isArray(attempts) || !attempts.every(isRecord)) return attempts;
   return attempts
-    .map(
-      ({ provider, outcome, ms, cost }) =>
-        `${String(provider)}: ${String(outcome)} in ${String(ms)} ms${
-          typeof cost === 'string' ? ` for ${cost}` : ''
-        }`,
+    .map(({ provider, outcome, ms, cost, cause, verdict }) =>
+      [
+        `${String(provider)}: ${String(outcome)}`,
+        typeof cause === 'string' ? ` (${cause})` : '',
+        ` in ${String(ms)} ms`,
+        typeof cost === 'string' ? ` for ${cost}` : '',
+        typeof verdict === 'string' ? `, ${verdict}` : '',
+      ].join(''),
     )
-    .join(', ');
+    .join('; ');
 }

@@ -42,7 +42,7 @@ function toBars(rows: readonly UsageRow[], groups: readonly Column<UsageRow>[]):
   return rows.map((row) => ({
     label: groups.map(({ value }) => String(value(row))).join('  '),
     value: isPaid ? Number(row.cost) : row.requests,
-    text: isPaid ? `${row.cost} USD` : `${row.requests} requests`,
+    text: isPaid ? costText(row, ' USD') : `${row.requests} requests`,
   }));
 }
 
@@ -54,8 +54,14 @@ const SUMS: readonly Column<UsageRow>[] = [
   { title: 'INPUT', value: (row) => count(row, ['input_tokens']) },
   { title: 'CACHED', value: (row) => count(row, CACHED) },
   { title: 'OUTPUT', value: (row) => count(row, ['output_tokens']) },
-  { title: 'COST USD', value: ({ cost }) => cost },
+  { title: 'COST USD', value: (row) => costText(row) },
 ];
+
+/** `1.20 + 3 unpriced`; `unpriced` where nothing is known of the cost. */
+function costText({ cost, unpriced = 0 }: UsageRow, unit = ''): string {
+  if (cost === null) return 'unpriced';
+  return unpriced > 0 ? `${cost}${unit} + ${unpriced} unpriced` : `${cost}${unit}`;
+}
 
 function count({ usage }: UsageRow, names: readonly string[]): number | undefined {
   if (!isRecord(usage)) return undefined;

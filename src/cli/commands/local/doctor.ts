@@ -8,6 +8,8 @@ import { resolveAllSecrets } from '../../../config/read/secrets.ts';
 import { checkProviders } from '../../local/check-providers.ts';
 import { nodeFileLimits, readFileLimit } from '../../../upstream/places/file-limit.ts';
 import { checkGateway } from '../../local/check-gateway.ts';
+import { shippedPrices } from '../../../usage/prices/live-prices.ts';
+import { checkPrices } from '../../local/check-prices.ts';
 import type { CommandInput, CommandRun } from '../../command.ts';
 import { EXIT } from '../../exit-codes.ts';
 import {
@@ -91,6 +93,7 @@ async function checkMachine(
     ...keyFiles.filter((finding) => finding !== undefined),
     ...(await checkGateway(server, context, flags.list('config')[0])),
     checkFileLimit(connectionsOf(desired), await fileLimitOf(server.dataDir)),
+    await checkPrices(desired, { now: context.clock.now(), load: shippedPrices }),
     ...(flags.on('offline') ? [] : await checkProviders(desired, context)),
   ];
 }

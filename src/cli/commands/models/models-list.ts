@@ -36,10 +36,17 @@ const UNITS = [
   ['per_second', 'a second'],
 ] as const;
 
-/** The model's price, else that of the first route that has one. */
+/**
+ * The model's price, else that of the first route that has one, and how many routes have none. Keys
+ * that may not see routes see the model's own price.
+ */
 function priceOf({ pricing, routes = [] }: ModelRow): string | undefined {
-  const texts = [pricing, ...routes.map((route) => route.pricing)].map(priceText);
-  return texts.find((text) => text !== undefined);
+  const own = routes.flatMap((route) => (route.pricing ? [route.pricing] : []));
+  const texts = [pricing, ...own].map(priceText);
+  const found = texts.find((text) => text !== undefined);
+  const missing = own.filter((one) => priceText(one) === undefined).length;
+  if (missing === 0) return found;
+  return found === undefined ? 'unpriced' : `${found}; ${missing} of ${own.length} unpriced`;
 }
 
 /** `0.15 in, 0.60 out per million tokens`. */
@@ -55,6 +62,7 @@ function priceText(pricing: ModelPricing | undefined): string | undefined {
     return price === null ? [] : `${price} ${words}`;
   });
   const perMillion = tokens.length === 0 ? [] : `${tokens.join(', ')} per million tokens`;
+  if (pricing['per_call'] === '0.00' && tokens.length === 0) return 'free';
   const parts = [perMillion, units].flat();
   return parts.length === 0 ? undefined : parts.join(', ');
 }
