@@ -31,8 +31,9 @@ export async function checkPrices(
       if (isListed(type)) {
         list ??= await load();
         const own = identity.slice(identity.indexOf('/') + 1);
-        const upstream = route['upstream_model'] ?? own;
-        if (isPriced(list.find(type, String(upstream), now)?.pricing ?? {})) continue;
+        const named = route['upstream_model'];
+        const upstream = typeof named === 'string' ? named : own;
+        if (isPriced(list.find(type, upstream, now)?.pricing ?? {})) continue;
       }
       unpriced.push(`${identity} (${provider})`);
     }
