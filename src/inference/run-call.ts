@@ -54,8 +54,11 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
   let mayHaveActed = false;
   const { candidates } = plan;
   for (const candidate of candidates) {
-    const isLast = candidate === candidates.at(-1);
-    const result = await tryCandidate(call, { candidate, isLast }, deps);
+    const turn = { candidate, isLast: candidate === candidates.at(-1) };
+    let result = await attempt(call, turn, deps);
+    // Once more, where the first connection could not be made.
+    if (result.type === 'failed' && result.action === 'retry-here')
+      result = await attempt(call, turn, deps);
     if (result.type !== 'failed') {
       call.record.answeredBy = candidate;
       letGo(call, wireTo(call.request.protocol, candidate.protocol));
@@ -75,13 +78,6 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
 /** One of the candidates may have done its work, whatever the last one says. */
 function told(error: GatewayError, mayHaveActed: boolean): GatewayError {
   return mayHaveActed ? error.with({ retry: false }) : error;
-}
-
-/** One candidate, once more when its first connection could not be made. */
-async function tryCandidate(call: Call, turn: Turn, deps: CallDeps): Promise<AttemptResult> {
-  const first = await attempt(call, turn, deps);
-  if (first.type !== 'failed' || first.action !== 'retry-here') return first;
-  return attempt(call, turn, deps);
 }
 
 interface Turn {

@@ -90,7 +90,8 @@ export async function admitFunded(
   const key = readKey(family.carriers, request.headers, search);
   const admitted = await admit(key, 'inference', deps);
   try {
-    await deps.inference.ledger.checkFunds(admitted.principal);
+    const checked = deps.inference.ledger.checkFunds(admitted.principal);
+    if (checked) await checked;
     return admitted;
   } catch (thrown) {
     admitted.leave();

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answerExchange } from '../../surfaces/http-exchange.ts';
-import type { Handler } from '../../surfaces/http-exchange.ts';
+import type { Arrival, ExchangeDeps, Handler } from '../../surfaces/http-exchange.ts';
 import type { Envelope } from '../../surfaces/envelopes.ts';
 import { shield } from './routes.ts';
 import type { RoutesOptions } from './routes.ts';
@@ -33,12 +33,19 @@ export function createEntrance(options: RoutesOptions): Entrance {
     if (request.method !== 'POST') return false;
     const place = places.get(pathOf(request.url ?? ''));
     if (!place) return false;
-    const { envelope, handler } = place;
-    answerExchange({ request, response, envelope }, handler, options)
-      .then((outgoing) => sendOutgoing(response, outgoing))
-      .catch(() => failOutgoing(response));
+    void answer({ request, response, envelope: place.envelope }, place.handler, options);
     return true;
   };
+}
+
+/** Never rejects. */
+async function answer(arrival: Arrival, handler: Handler, deps: ExchangeDeps): Promise<void> {
+  const { response } = arrival;
+  try {
+    sendOutgoing(response, await answerExchange(arrival, handler, deps));
+  } catch {
+    failOutgoing(response);
+  }
 }
 
 function pathOf(target: string): string {
