@@ -54,8 +54,13 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
   let mayHaveActed = false;
   const { candidates } = plan;
   for (const candidate of candidates) {
-    const isLast = candidate === candidates.at(-1);
-    const result = await tryCandidate(call, { candidate, isLast }, deps);
+    const turn = { candidate, isLast: candidate === candidates.at(-1) };
+    let result = await attempt(call, turn, deps);
+    // Once more, where the first connection could not be made.
+    if (result.type === 'failed' && result.action === 'retry-here') {
+      judge(call, 'retried here');
+      result = await attempt(call, turn, deps);
+    }
     if (result.type !== 'failed') {
       call.record.answeredBy = candidate;
       letGo(call, wireTo(call.request.protocol, candidate.protocol));
@@ -64,7 +69,7 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
     const hasActed = result.error.retry === false;
     // What may be billed already is not asked for a second time (requirement routing.non-idempotent-no-retry).
     const isBarred = hasActed && !call.request.repeatable;
-    judge(call, isBarred || isLast || result.action === 'fatal' ? 'final' : 'next route');
+    judge(call, isBarred || turn.isLast || result.action === 'fatal' ? 'final' : 'next route');
     if (isBarred) throw result.error;
     mayHaveActed ||= hasActed;
     if (result.action === 'fatal') throw told(result.error, mayHaveActed);
@@ -77,14 +82,6 @@ export async function runCall(call: Call, plan: Plan, deps: CallDeps): Promise<C
 /** One of the candidates may have done its work, whatever the last one says. */
 function told(error: GatewayError, mayHaveActed: boolean): GatewayError {
   return mayHaveActed ? error.with({ retry: false }) : error;
-}
-
-/** One candidate, once more when its first connection could not be made. */
-async function tryCandidate(call: Call, turn: Turn, deps: CallDeps): Promise<AttemptResult> {
-  const first = await attempt(call, turn, deps);
-  if (first.type !== 'failed' || first.action !== 'retry-here') return first;
-  judge(call, 'retried here');
-  return attempt(call, turn, deps);
 }
 
 /** Adds the verdict to the last attempt, unless it has one: a client that left made none of its own. */

@@ -8,7 +8,7 @@ import { applyPatches } from '../core/json/splice.ts';
 export type AnswerSource = Buffer | JsonDocument;
 
 /** Members that say something about an answer are small; a larger one is none of theirs. */
-const MAX_TOLD_BYTES = 64 * 1024;
+export const MAX_TOLD_BYTES = 64 * 1024;
 /** Bounds of the scan of an answer, which is to be passed on as it came. */
 export const ANSWER_SCAN = { members: 65_536, depth: Infinity, anyText: true } as const;
 

@@ -52,7 +52,8 @@ export async function admit(
   scope: Scope | null,
   deps: GateDeps,
 ): Promise<Admitted> {
-  const principal = await admitAsWhoIs(key, scope, deps);
+  const known = admitAsWhoIs(key, scope, deps);
+  const principal = known instanceof Promise ? await known : known;
   const rate = deps.rates.admitKey(principal);
   if (rate !== true && !(await rate)) throw new GatewayError('key_rate_limited');
   if (scope !== null && !hasScope(principal, scope)) throw new GatewayError('insufficient_scope');
@@ -65,38 +66,71 @@ export async function admit(
 
 /**
  * The platform's rate, then the credential. Whose request it is decides which part of the rate is open
- * to it, so the key is looked up first; what is wrong with it is told only to those who are let in.
+ * to it, so the key is looked up first; what is wrong with it is told only to those who are let in. A
+ * principal where nothing had to be waited for, which is nearly always.
  */
-async function admitAsWhoIs(
+function admitAsWhoIs(
   key: string | undefined,
   scope: Scope | null,
-  { rates, lookup }: GateDeps,
-): Promise<Principal> {
-  if (rates.isPlatformFull()) throw new GatewayError('global_rate_limited');
-  if (key === undefined) {
-    await admitToPlatform(rates, 'refused');
-    throw new GatewayError('missing_api_key');
-  }
-  let found: KeyFound;
+  deps: GateDeps,
+): Principal | Promise<Principal> {
+  if (deps.rates.isPlatformFull()) throw new GatewayError('global_rate_limited');
+  if (key === undefined) return refuseKeyless(deps);
+  let found: KeyFound | Promise<KeyFound>;
   try {
-    const looked = lookup(key);
-    found = looked instanceof Promise ? await looked : looked;
+    found = deps.lookup(key);
   } catch (cause) {
-    await admitToPlatform(rates, 'client');
-    return tellFailure(scope, cause);
+    return refuseUnknown(scope, cause, deps);
   }
-  await admitToPlatform(rates, callerOf(found));
+  if (found instanceof Promise)
+    return found.then(
+      (later) => admitFound(later, deps),
+      (cause: unknown) => refuseUnknown(scope, cause, deps),
+    );
+  return admitFound(found, deps);
+}
+
+function admitFound(found: KeyFound, { rates }: GateDeps): Principal | Promise<Principal> {
+  const admitted = admitToPlatform(rates, callerOf(found));
+  return admitted ? admitted.then(() => principalOf(found)) : principalOf(found);
+}
+
+function principalOf(found: KeyFound): Principal {
   if (typeof found === 'string') throw new GatewayError(REFUSALS[found]);
   return found;
 }
 
-/** @throws GatewayError `global_rate_limited`, `persistence_failed` */
-export async function admitToPlatform(
+async function refuseKeyless({ rates }: GateDeps): Promise<never> {
+  await admitToPlatform(rates, 'refused');
+  throw new GatewayError('missing_api_key');
+}
+
+async function refuseUnknown(
+  scope: Scope | null,
+  cause: unknown,
+  { rates }: GateDeps,
+): Promise<never> {
+  await admitToPlatform(rates, 'client');
+  return tellFailure(scope, cause);
+}
+
+/**
+ * Undefined where the caller is let in at once.
+ *
+ * @throws GatewayError `global_rate_limited`, `persistence_failed`
+ */
+export function admitToPlatform(
   rates: Pick<RateLimiter, 'admitPlatform'>,
   caller: Caller,
-): Promise<void> {
+): Promise<void> | undefined {
   const admitted = rates.admitPlatform(caller);
-  if (admitted !== true && !(await admitted)) throw new GatewayError('global_rate_limited');
+  if (admitted instanceof Promise) return admitted.then(refuseUnless);
+  refuseUnless(admitted);
+  return undefined;
+}
+
+function refuseUnless(isAdmitted: boolean): void {
+  if (!isAdmitted) throw new GatewayError('global_rate_limited');
 }
 
 function callerOf(found: KeyFound): Caller {

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { FastResponse } from 'srvx';
 import type { Clock } from '../core/time/clock.ts';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { IdSource } from '../core/ids.ts';
@@ -52,21 +51,29 @@ export interface ExchangeDeps {
   onBug(thrown: unknown, requestId: string): void;
 }
 
-type ResponseBody = ConstructorParameters<typeof FastResponse>[0];
+/** Message of a client, and the shape in which it is told of errors. */
+export interface Arrival {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly envelope: Envelope;
+}
 
-/** Runs a handler and turns whatever comes of it into a response with the request's id. */
-export async function serveExchange(
-  {
-    request,
-    response,
-    envelope,
-  }: { request: IncomingMessage; response: ServerResponse; envelope: Envelope },
+/** An answer as it goes out: names in lower case, text and bytes with their length still to be told. */
+export interface Outgoing {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string | Buffer | PipeableBody | undefined;
+}
+
+/** Runs a handler and turns whatever comes of it into an answer with the request's id. */
+export async function answerExchange(
+  { request, response, envelope }: Arrival,
   handler: Handler,
   deps: ExchangeDeps,
-): Promise<Response> {
+): Promise<Outgoing> {
   const exchange = toExchange(request, response, deps);
   const { intake } = exchange;
-  const render = request.method === 'HEAD' ? toHeadResponse : toResponse;
+  const render = request.method === 'HEAD' ? toHeadOnly : toOutgoing;
   try {
     const answer = await handler(exchange);
     const reply = isLongReply(answer) ? await inBytes(answer) : answer;
@@ -133,10 +140,10 @@ function toOriginForm(target: string): string {
   return path === '' || path.startsWith('?') ? `/${path}` : path;
 }
 
-function toResponse(
+function toOutgoing(
   reply: Reply | CallResult,
   { id, intake }: Pick<HttpExchange, 'id' | 'intake'>,
-): Response {
+): Outgoing {
   const headers: Record<string, string> = {
     ...reply.headers,
     'x-request-id': id,
@@ -144,39 +151,30 @@ function toResponse(
   };
   // The client may send the body after all, or the next request in its place (RFC 9110, 10.1.1).
   if (intake.isAwaited) headers['connection'] = 'close';
-  if ('type' in reply && reply.type === 'stream') {
-    return new FastResponse(toBody(reply.body), { status: reply.status, headers });
-  }
-  const { body } = reply;
-  if (body === undefined) return new FastResponse(null, { status: reply.status, headers });
-  if (Buffer.isBuffer(body))
-    return new FastResponse(toBody(body), { status: reply.status, headers });
+  const { status, body } = reply;
+  if (('type' in reply && reply.type === 'stream') || body === undefined || Buffer.isBuffer(body))
+    return { status, headers, body: body as Outgoing['body'] };
   headers['content-type'] ??= 'application/json';
-  return new FastResponse(JSON.stringify(body), { status: reply.status, headers });
+  return { status, headers, body: JSON.stringify(body) };
 }
 
 /** The head of an answer without its body, which is released where it was opened. */
-function toHeadResponse(
+function toHeadOnly(
   reply: Reply | CallResult,
   exchange: Pick<HttpExchange, 'id' | 'intake'>,
-): Response {
+): Outgoing {
   const { status, headers, body } = reply;
-  if (body === undefined) return toResponse(reply, exchange);
+  if (body === undefined) return toOutgoing(reply, exchange);
   if ('destroy' in body) {
     body.destroy();
-    return toResponse({ status, headers: { ...headers } }, exchange);
+    return toOutgoing({ status, headers: { ...headers } }, exchange);
   }
   const isRaw = Buffer.isBuffer(body);
   const told: Record<string, string> = { ...headers };
   if (!isRaw) told['content-type'] ??= 'application/json';
   const { length } = isRaw ? body : Buffer.from(JSON.stringify(body));
   told['content-length'] = String(length);
-  return toResponse({ status, headers: told }, exchange);
-}
-
-/** srvx writes buffers as they are and pipes what has `pipe`; the web types know neither. */
-function toBody(body: Buffer | PipeableBody): ResponseBody {
-  return body as unknown as ResponseBody;
+  return toOutgoing({ status, headers: told }, exchange);
 }
 
 /** Calls `listener` once when the response is over, at once for one that is; such a one says so no more. */

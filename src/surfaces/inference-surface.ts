@@ -92,7 +92,8 @@ export async function admitFunded(
   let admitted: Admitted | undefined;
   try {
     admitted = await admit(key, 'inference', deps);
-    await deps.inference.ledger.checkFunds(admitted.principal);
+    const checked = deps.inference.ledger.checkFunds(admitted.principal);
+    if (checked) await checked;
     return admitted;
   } catch (thrown) {
     admitted?.leave();

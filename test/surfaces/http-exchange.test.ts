@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { createIdSource } from '../../src/core/ids.ts';
-import { serveExchange } from '../../src/surfaces/http-exchange.ts';
+import { toWebResponse } from '../../src/server/http/send-outgoing.ts';
+import { answerExchange } from '../../src/surfaces/http-exchange.ts';
 import type { Handler, HttpExchange } from '../../src/surfaces/http-exchange.ts';
 import { roomyBudget } from '../support/body-intake.ts';
 import { StoreError } from '../../src/store/store.ts';
@@ -21,7 +22,7 @@ async function answerTo(
   url = '/',
 ): Promise<{ answer: Response; bugs: unknown[] }> {
   const bugs: unknown[] = [];
-  const answer = await serveExchange(
+  const answer = await answerExchange(
     {
       request: { url, headers: {} } as IncomingMessage,
       response: {} as ServerResponse,
@@ -35,7 +36,7 @@ async function answerTo(
       onBug: (thrown) => bugs.push(thrown),
     },
   );
-  return { answer, bugs };
+  return { answer: toWebResponse(answer), bugs };
 }
 
 it.each([

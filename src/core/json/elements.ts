@@ -1,4 +1,6 @@
 import type { Buffer } from 'node:buffer';
+import type { JsonMember } from './json-member.ts';
+import { readName } from './read-places.ts';
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -7,6 +9,8 @@ const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 /** Sets `[` apart from `{` and `]` from `}`. */
 const BRACKET_BIT = 32;
+/** Bytes of a string that are looked at one by one before a native search pays. */
+const NEAR = 24;
 
 /** Extent of a value in its bytes; the end is exclusive. */
 export type Extent = readonly [start: number, end: number];
@@ -26,6 +30,28 @@ export function* elementsOf(body: Buffer, start: number): Generator<Extent> {
     if (body[next] !== COMMA) return;
     at = skipBlank(body, next + 1);
   }
+}
+
+/**
+ * Members of an object inside a document that was scanned before, in its order; none for another value.
+ *
+ * @param start of the object's brace
+ */
+export function membersAt(body: Buffer, start: number): JsonMember[] {
+  const members: JsonMember[] = [];
+  let at = start;
+  if (body[at] !== OPEN_BRACE) return members;
+  do {
+    const keyStart = skipBlank(body, at + 1);
+    if (body[keyStart] !== QUOTE) break;
+    const keyEnd = skipString(body, keyStart);
+    const valueStart = skipBlank(body, skipBlank(body, keyEnd) + 1);
+    const valueEnd = skipValue(body, valueStart);
+    const key = readName(body, keyStart, keyEnd);
+    members.push({ key, keyStart, keyEnd, valueStart, valueEnd });
+    at = skipBlank(body, valueEnd);
+  } while (body[at] === COMMA);
+  return members;
 }
 
 function skipBlank(body: Buffer, from: number): number {
@@ -58,7 +84,11 @@ function isScalar(body: Buffer, start: number, at: number): boolean {
 }
 
 function skipString(body: Buffer, open: number): number {
-  for (let quote = body.indexOf(QUOTE, open + 1); quote >= 0;) {
+  const near = Math.min(open + NEAR, body.length);
+  let at = open + 1;
+  while (at < near && body[at] !== QUOTE && body[at] !== BACKSLASH) at++;
+  if (at < near && body[at] === QUOTE) return at + 1;
+  for (let quote = body.indexOf(QUOTE, at); quote >= 0;) {
     let before = quote - 1;
     while (body[before] === BACKSLASH) before--;
     if ((quote - before) % 2 === 1) return quote + 1;

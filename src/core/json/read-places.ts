@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import { MINUS, NAME_BYTE, NINE, QUOTE, ZERO } from './byte-classes.ts';
 
-/** Names that nearly every request has: they are told by their bytes, without a string of their own. */
+/** Names that nearly every request or answer has: they are told by their bytes, without a string of their own. */
 const COMMON_NAMES = [
   'model',
   'messages',
@@ -25,6 +25,28 @@ const COMMON_NAMES = [
   'reasoning',
   'store',
   'generationConfig',
+  'id',
+  'object',
+  'created',
+  'choices',
+  'usage',
+  'system_fingerprint',
+  'service_tier',
+  'index',
+  'message',
+  'finish_reason',
+  'logprobs',
+  'type',
+  'role',
+  'content',
+  'stop_reason',
+  'stop_sequence',
+  'output',
+  'status',
+  'error',
+  'candidates',
+  'usageMetadata',
+  'modelVersion',
 ];
 
 const TABLE_SIZE = 256;

@@ -1,13 +1,14 @@
-import { inTurns } from '../../core/in-turns.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
 import type { Usage } from '../../core/usage.ts';
 import { answerDocument, holds, renamed, told } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';
-import { someElement } from '../canonical/answer-elements.ts';
+import { ifSome } from '../canonical/answer-elements.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 import { isUsableChoice } from './chat-chunk.ts';
 import { measureOutput } from './chat-output.ts';
 import { usageOf } from './chat-usage.ts';
+
+const CHOICES = { key: 'choices', isUsable: isUsableChoice };
 
 /**
  * A completion: an object without an error object, with a choice that can be used. Some providers leave
@@ -16,10 +17,13 @@ import { usageOf } from './chat-usage.ts';
 export function readChatAnswer(
   source: AnswerSource,
   _peek: RequestPeek,
-  options: AnswerOptions,
+  { logicalModel }: AnswerOptions,
 ): Answer | undefined | Promise<Answer | undefined> {
   const document = answerDocument(source);
-  return document && inTurns(readInSteps(document, options));
+  if (!document || holds(document, 'error', '{')) return undefined;
+  const object = told(document, 'object');
+  if (object !== undefined && object !== 'chat.completion') return undefined;
+  return ifSome(document, CHOICES, () => toAnswer(document, logicalModel));
 }
 
 /** Usage of a completion, whether it can be used or not. */
@@ -27,14 +31,7 @@ export function readChatUsage(document: JsonDocument): Usage | undefined {
   return usageOf({ usage: told(document, 'usage'), x_groq: told(document, 'x_groq') });
 }
 
-function* readInSteps(
-  document: JsonDocument,
-  { logicalModel }: AnswerOptions,
-): Generator<void, Answer | undefined> {
-  if (holds(document, 'error', '{')) return undefined;
-  const { object = 'chat.completion' } = { object: told(document, 'object') };
-  if (object !== 'chat.completion') return undefined;
-  if (!(yield* someElement(document, 'choices', isUsableChoice))) return undefined;
+function toAnswer(document: JsonDocument, logicalModel: string | undefined): Answer {
   const usage = readChatUsage(document);
   return {
     body: renamed(document, logicalModel),

@@ -1,21 +1,26 @@
-import { inTurns } from '../../core/in-turns.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
 import type { Usage } from '../../core/usage.ts';
 import { answerDocument, holds, renamed, told } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';
-import { someElement } from '../canonical/answer-elements.ts';
+import { ifSome } from '../canonical/answer-elements.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 import { blockReasonOf, isUsableCandidate, measureAnswer } from './generate-content-chunk.ts';
 import { toGenerateContentUsage } from './generate-content-usage.ts';
+
+const CANDIDATES = { key: 'candidates', isUsable: isUsableCandidate };
 
 /** An answer holds a candidate that says something, or says why the prompt was refused, and no error. */
 export function readGenerateContentAnswer(
   source: AnswerSource,
   _peek: RequestPeek,
-  options: AnswerOptions,
+  { logicalModel }: AnswerOptions,
 ): Answer | undefined | Promise<Answer | undefined> {
   const document = answerDocument(source);
-  return document && inTurns(readInSteps(document, options));
+  if (!document || holds(document, 'error', '{')) return undefined;
+  const read = (): Answer => toAnswer(document, logicalModel);
+  const isBlocked =
+    blockReasonOf({ promptFeedback: told(document, 'promptFeedback') }) !== undefined;
+  return isBlocked ? read() : ifSome(document, CANDIDATES, read);
 }
 
 /** Usage of an answer, whether it can be used or not. */
@@ -23,15 +28,7 @@ export function readGenerateContentUsage(document: JsonDocument): Usage | undefi
   return toGenerateContentUsage(told(document, 'usageMetadata'));
 }
 
-function* readInSteps(
-  document: JsonDocument,
-  { logicalModel }: AnswerOptions,
-): Generator<void, Answer | undefined> {
-  if (holds(document, 'error', '{')) return undefined;
-  const isBlocked =
-    blockReasonOf({ promptFeedback: told(document, 'promptFeedback') }) !== undefined;
-  if (!isBlocked && !(yield* someElement(document, 'candidates', isUsableCandidate)))
-    return undefined;
+function toAnswer(document: JsonDocument, logicalModel: string | undefined): Answer {
   const usage = readGenerateContentUsage(document);
   return {
     body: renamed(document, logicalModel, 'modelVersion'),

@@ -1,13 +1,14 @@
-import { inTurns } from '../../core/in-turns.ts';
 import type { JsonDocument } from '../../core/json/json-document.ts';
 import { isJsonObject } from '../../core/json/value.ts';
 import type { Usage } from '../../core/usage.ts';
 import { answerDocument, holds, renamed, told } from '../answer-document.ts';
 import type { AnswerSource } from '../answer-document.ts';
-import { someElement } from '../canonical/answer-elements.ts';
+import { ifSome } from '../canonical/answer-elements.ts';
 import type { Members } from '../json-fields.ts';
 import type { Answer, AnswerOptions, RequestPeek } from '../protocol.ts';
 import { toMessagesUsage } from './messages-usage.ts';
+
+const BLOCKS = { key: 'content', isUsable: isBlock };
 
 export interface Message extends Readonly<Record<string, unknown>> {
   readonly content: readonly unknown[];
@@ -25,10 +26,14 @@ export function toMessage(value: unknown): Message | undefined {
 export function readMessagesAnswer(
   source: AnswerSource,
   _peek: RequestPeek,
-  options: AnswerOptions,
+  { logicalModel }: AnswerOptions,
 ): Answer | undefined | Promise<Answer | undefined> {
   const document = answerDocument(source);
-  return document && inTurns(readInSteps(document, options));
+  if (!document || !holds(document, 'content', '[')) return undefined;
+  if (!toMessage({ type: told(document, 'type'), content: [] })) return undefined;
+  const read = (): Answer => toAnswer(document, logicalModel);
+  const isEnded = typeof told(document, 'stop_reason') === 'string';
+  return isEnded ? read() : ifSome(document, BLOCKS, read);
 }
 
 /** Usage of a message, whether it can be used or not. */
@@ -36,14 +41,7 @@ export function readMessagesUsage(document: JsonDocument): Usage | undefined {
   return toMessagesUsage(told(document, 'usage'));
 }
 
-function* readInSteps(
-  document: JsonDocument,
-  { logicalModel }: AnswerOptions,
-): Generator<void, Answer | undefined> {
-  if (!holds(document, 'content', '[')) return undefined;
-  if (!toMessage({ type: told(document, 'type'), content: [] })) return undefined;
-  const isEnded = typeof told(document, 'stop_reason') === 'string';
-  if (!isEnded && !(yield* someElement(document, 'content', isBlock))) return undefined;
+function toAnswer(document: JsonDocument, logicalModel: string | undefined): Answer {
   const usage = readMessagesUsage(document);
   return {
     body: renamed(document, logicalModel),

@@ -51,6 +51,8 @@ import { reportStore, tellFailure } from './report-store.ts';
 import type { Programs } from './resolve-programs.ts';
 import { resourceCarriers } from '../routes/organization-routes.ts';
 import { createRequestGuard } from '../http/request-guard.ts';
+import { createEntrance } from '../http/entrance.ts';
+import type { Entrance } from '../http/entrance.ts';
 import { createApp } from '../http/routes.ts';
 import type { RouteSpec, RoutesOptions } from '../http/routes.ts';
 
@@ -78,6 +80,8 @@ export interface GatewayOptions extends ResourcesOptions {
 /** Everything that serves requests, on one store. */
 export interface Gateway {
   readonly app: H3;
+  /** Answers in front of the application. */
+  readonly entrance: Entrance;
   readonly store: Store;
   readonly repository: Repository;
   readonly hasher: KeyHasher;
@@ -151,7 +155,7 @@ async function compose(
   );
   schedules.firing.start();
   return {
-    app: openApp(routes, { store, shared, bodies, options, workers }),
+    ...openApp(routes, { store, shared, bodies, options, workers }),
     store,
     repository: resources.repository,
     hasher: resources.hasher,
@@ -220,17 +224,18 @@ interface AppParts {
 }
 
 /** The routes behind what protects them, and the document that describes them. */
-function openApp(routes: readonly RouteSpec[], parts: AppParts): H3 {
+function openApp(routes: readonly RouteSpec[], parts: AppParts): Pick<Gateway, 'app' | 'entrance'> {
   const { shared, bodies, options } = parts;
   const { definitions } = shared.repository;
   const described = [...routes, openApiRoute({ definitions, routes })];
-  return createApp({
+  const served = {
     ...options,
     bodies,
     routes: withIdempotency(described, { ...shared, ...namedCalls(parts) }),
     ...protections(options.config),
     onBug: reportTo(options.log),
-  });
+  };
+  return { app: createApp(served), entrance: createEntrance(served) };
 }
 
 /** Parts that nearly everything that is served needs. */

@@ -12,6 +12,7 @@ import type { ErrorCode } from '../../core/errors.ts';
 import type { IdSource } from '../../core/ids.ts';
 import { errorBody } from '../../surfaces/envelopes.ts';
 import { createPacedRequest } from '../bodies/paced-request.ts';
+import type { Entrance } from './entrance.ts';
 import { createWindDown } from './wind-down.ts';
 import type { WindDown } from './wind-down.ts';
 import { isSoundRequest } from './is-sound-request.ts';
@@ -32,6 +33,8 @@ export interface ListenOptions {
   drainIdleMs: number;
   /** Names answers to what is no request. */
   ids: IdSource;
+  /** Answers in front of the application what it takes. Default: nothing. */
+  entrance?: Entrance;
   clock?: Clock;
 }
 
@@ -45,7 +48,7 @@ const KEEP_ALIVE_MS = 65_000;
  * @throws Error with a sentence that says what to do when the address cannot be had
  */
 export async function listen(app: H3, options: ListenOptions): Promise<Listener> {
-  const { host, port, limits, ids, clock = systemClock } = options;
+  const { host, port, limits, clock = systemClock } = options;
   const served = serve(app, {
     hostname: host,
     port,
@@ -70,7 +73,7 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
   server.maxConnections = limits.maxConnections;
   // Bounded by their bytes: what comes after a number of them would not be seen.
   server.maxHeadersCount = 0;
-  refuseUnsound(server, ids);
+  refuseUnsound(server, options);
   // Before the request is handled: an answer may be written at once.
   server.prependListener('request', (_request, response) =>
     giveUpStalled(response, limits.requestTimeoutMs),
@@ -109,7 +112,7 @@ export async function assertCanListen(address: { host: string; port: number }): 
 /**
  * Answers requests that no handler may see, in place of the one listener that there was at first.
  */
-function refuseUnsound(server: Server, ids: IdSource): void {
+function refuseUnsound(server: Server, { ids, entrance }: ListenOptions): void {
   const [handle] = server.listeners('request') as RequestListener[];
   const latest = new WeakMap<Socket, IncomingMessage>();
   server.removeAllListeners('request');
@@ -118,8 +121,9 @@ function refuseUnsound(server: Server, ids: IdSource): void {
     latest.set(socket, request);
     // Bytes that follow on a connection may be part of a request that was refused on it.
     if (socket.writableEnded) return;
-    if (isSoundRequest(request)) handle?.(request, response);
-    else refuse(new GatewayError('malformed_request'), { socket, own: response, ids });
+    if (isSoundRequest(request)) {
+      if (!entrance?.(request, response)) handle?.(request, response);
+    } else refuse(new GatewayError('malformed_request'), { socket, own: response, ids });
   });
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, duplex) => {
     const socket = duplex as Refused['socket'];

@@ -3,10 +3,11 @@ import { H3 } from 'h3';
 import type { H3Event } from 'h3';
 import { GatewayError } from '../../core/errors.ts';
 import type { Envelope } from '../../surfaces/envelopes.ts';
-import { serveExchange } from '../../surfaces/http-exchange.ts';
+import { answerExchange } from '../../surfaces/http-exchange.ts';
 import type { ExchangeDeps, Handler } from '../../surfaces/http-exchange.ts';
 import type { Cors } from './cors.ts';
 import { createPathRefuser } from '../paths/refuse-path.ts';
+import { toWebResponse } from './send-outgoing.ts';
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -20,6 +21,8 @@ export interface RouteSpec {
   methods: Partial<Record<Method, Handler>>;
   /** True: `HEAD` is not answered as `GET` is. Default false. */
   refusesHead?: boolean;
+  /** True: POST to exactly this path is answered in front of the router. Default false. */
+  isDirect?: boolean;
 }
 
 export interface RoutesOptions extends ExchangeDeps {
@@ -35,11 +38,10 @@ export function createApp(options: RoutesOptions): H3 {
   // Handlers decode the parts of a path that they use, and answer in their own shape.
   const app = new H3({ silent: true, allowMalformedURL: true });
   const routes = options.routes.map(withHead);
-  for (const { path, methods, ...route } of routes) {
-    const { envelopeOf = () => route.envelope } = route;
-    const cors = isForBrowsers(path) ? options.cors : undefined;
+  for (const route of routes) {
+    const { path, methods, envelopeOf = () => route.envelope } = route;
     for (const [method, handler] of Object.entries(methods)) {
-      const safe = cors ? cors.shared(guarded(handler, options)) : guarded(handler, options);
+      const safe = shield(route, handler, options);
       app.on(method as Method, path, (event) =>
         serve(event, envelopeOf(toNode(event).request.headers), safe),
       );
@@ -58,7 +60,7 @@ export function createApp(options: RoutesOptions): H3 {
   });
 
   function serve(event: H3Event, envelope: Envelope, handler: Handler): Promise<Response> {
-    return serveExchange({ ...toNode(event), envelope }, handler, options);
+    return answerExchange({ ...toNode(event), envelope }, handler, options).then(toWebResponse);
   }
   return app;
 }
@@ -103,11 +105,17 @@ function isForBrowsers(path: string): boolean {
   return !/^\/(admin|v1\/credentials|v1\/webhooks\/secret)(\/|$)/.test(path);
 }
 
-function guarded(handler: Handler, { guard }: RoutesOptions): Handler {
-  return (exchange) => {
+/** The handler of a route behind what protects it, whichever way a request comes in. */
+export function shield(
+  { path }: RouteSpec,
+  handler: Handler,
+  { guard, cors }: RoutesOptions,
+): Handler {
+  const guarded: Handler = (exchange) => {
     guard(exchange.request);
     return handler(exchange);
   };
+  return cors && isForBrowsers(path) ? cors.shared(guarded) : guarded;
 }
 
 async function refuseMethod(allow: string): Promise<never> {

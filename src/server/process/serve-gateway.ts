@@ -82,8 +82,8 @@ export async function serveGateway(
   clock: Clock,
 ): Promise<Serving> {
   const { listen: address, limits, drainIdleMs } = config;
-  const { app, ids } = gateway;
-  const listener = await listen(app, { ...address, limits, drainIdleMs, ids });
+  const { app, entrance, ids } = gateway;
+  const listener = await listen(app, { ...address, limits, drainIdleMs, ids, entrance });
   let stopping: Promise<void> | undefined;
   return {
     url: listener.url,

@@ -123,5 +123,6 @@ function catalogRoutes(surface: PublicDeps): RouteSpec[] {
 
 function inferenceRoutes(surface: InferenceSurface, deps: SurfaceDeps): RouteSpec[] {
   const methods = { POST: createInferenceHandler(surface, deps) };
-  return surface.paths.map((path) => ({ path, envelope: surface.family.envelope, methods }));
+  const { envelope } = surface.family;
+  return surface.paths.map((path) => ({ path, envelope, methods, isDirect: true }));
 }
