@@ -15,10 +15,12 @@ import {
   checkDirectory,
   checkFileLimit,
   checkKeyFile,
+  checkLedger,
   checkNode,
   checkPort,
   type Finding,
 } from '../../local/health-checks.ts';
+import { keepsJournal } from '../../../store/find-backend.ts';
 import { addressOf } from '../../connection/declared-gateway.ts';
 import { DEFAULT_CONFIG } from '../../project/project.ts';
 import { oneLine } from '../../../core/printable.ts';
@@ -75,6 +77,10 @@ async function checkMachine(config: GatewayConfig, input: CommandInput): Promise
   return [
     await checkSecrets(config, context),
     await checkDirectory('data directory', server.dataDir),
+    checkLedger(server.ledgerSync, {
+      hasJournal: keepsJournal(server.store.driver),
+      workers: server.workers,
+    }),
     ...keyFiles.filter((finding) => finding !== undefined),
     ...(await checkGateway(config, context)),
     checkFileLimit(connectionsOf(desired), await fileLimitOf(server.dataDir)),
