@@ -22,6 +22,11 @@ export function isInFiles(driver: string): boolean {
   return place?.kind === 'folder' && place.drivers.includes(driver);
 }
 
+/** Whether a process alone with such a store may keep a journal beside it: the rows are shared by one machine. */
+export function keepsJournal(driver: string): boolean {
+  return backendOf(driver)?.scope === 'host';
+}
+
 /** The file that every store with this driver has in its folder; undefined where none is sure. */
 export function fileOf(driver: string): string | undefined {
   const place = backendOf(driver)?.place;

@@ -57,6 +57,12 @@ export interface Store {
   readonly scope: StoreScope;
   /** Driver of its backend, or the name of the unstorage driver. */
   readonly driver: string;
+  /**
+   * Folder beside the rows, which may not be there, for what a process keeps on the disk until it is stored;
+   * all processes on the store share it. Absent: others may reach the store without this machine, or it ends
+   * with its process.
+   */
+  readonly folder?: string;
   /** Warnings for operators on how it keeps acknowledged data. Default: none. */
   readonly warnings?: readonly string[];
   get<T = Value>(key: Key): Promise<Entry<T> | undefined>;

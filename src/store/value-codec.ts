@@ -9,6 +9,15 @@ const JSON_TAG = 'j';
 const BYTES_TAG = 'b';
 const TAG_SIZE = 1;
 
+/** A value that was encoded before: the bytes that {@link toEnvelope} would make of it. */
+export class EncodedValue {
+  readonly envelope: Buffer;
+
+  constructor(envelope: Buffer) {
+    this.envelope = envelope;
+  }
+}
+
 /**
  * One tag byte, then JSON text or the raw bytes: a `"123"` stays a string and a `Uint8Array` comes
  * back as one. Members of objects that are `undefined` are left out, as in JSON. Throws `StoreError`
@@ -16,8 +25,7 @@ const TAG_SIZE = 1;
  * or circular nesting) and `too_large` above {@link MAX_VALUE_BYTES}.
  */
 export function toEnvelope(value: Value): Buffer {
-  const envelope =
-    value instanceof Uint8Array ? tagBytes(value) : Buffer.from(JSON_TAG + toJson(value));
+  const envelope = encode(value);
   if (envelope.length > MAX_VALUE_BYTES) {
     throw new StoreError('too_large', `a value may take at most ${MAX_VALUE_BYTES} bytes`);
   }
@@ -33,6 +41,11 @@ export function fromEnvelope(envelope: Buffer) {
   if (tag === BYTES_TAG) return Uint8Array.from(envelope.subarray(TAG_SIZE));
   if (tag === JSON_TAG) return decoding(() => JSON.parse(envelope.toString('utf8', TAG_SIZE)));
   throw damaged('a stored value has an unknown form');
+}
+
+function encode(value: Value): Buffer {
+  if (value instanceof EncodedValue) return value.envelope;
+  return value instanceof Uint8Array ? tagBytes(value) : Buffer.from(JSON_TAG + toJson(value));
 }
 
 function tagBytes(bytes: Uint8Array): Buffer {

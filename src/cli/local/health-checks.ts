@@ -40,6 +40,30 @@ export async function checkDirectory(name: string, path: string): Promise<Findin
   return { name, state: 'ok', message };
 }
 
+/** Records of calls that a power cut can lose, by `server.ledger_sync`. */
+const LOST = {
+  process: 'the calls of the last quarter of a second',
+  group: 'the calls of the last few hundredths of a second',
+  call: 'no call that was answered',
+} as const;
+const LOST_BY_DEFAULT =
+  'the calls of the last quarter of a second, of those with a spending limit the last few hundredths';
+
+/** Says what a power cut can lose of the ledger; `hasJournal`: the store lets one process keep one. */
+export function checkLedger(
+  sync: keyof typeof LOST | null,
+  { hasJournal, workers }: { hasJournal: boolean; workers: number },
+): Finding {
+  const name = 'ledger';
+  if (!hasJournal || workers > 1) {
+    const message = 'every call is acknowledged by the store itself, whatever ledger_sync says';
+    return { name, state: 'ok', message };
+  }
+  const set = sync === null ? 'ledger_sync is not set' : `ledger_sync: ${sync}`;
+  const lost = sync === null ? LOST_BY_DEFAULT : LOST[sync];
+  return { name, state: 'ok', message: `${set}: a power cut can lose ${lost}` };
+}
+
 /** Only the owner may read a file that holds a key. */
 export async function checkKeyFile(path: string): Promise<Finding | undefined> {
   const stats = await stat(path).catch(() => undefined);

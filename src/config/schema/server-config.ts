@@ -53,6 +53,8 @@ export interface ServerConfig {
   drainDelayMs: number;
   drainIdleMs: number;
   ledger: 'auto' | 'before_call' | 'during_call';
+  /** Null: `group` for calls with a spending limit, `process` for the others. */
+  ledgerSync: 'process' | 'group' | 'call' | null;
   log: ServerSettings['log'];
   secrets: {
     masterKey: SecretRef | undefined;
@@ -246,6 +248,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     drainDelayMs: settings.drain_delay,
     drainIdleMs: settings.drain_idle,
     ledger: settings.ledger,
+    ledgerSync: settings.ledger_sync,
     log: settings.log,
     secrets: {
       masterKey: secrets.master_key as SecretRef | undefined,

@@ -231,6 +231,13 @@ export const serverSchema = z
       .enum(['auto', 'before_call', 'during_call'])
       .default('auto')
       .describe('When the request record is committed.'),
+    ledger_sync: z
+      .enum(['process', 'group', 'call'])
+      .nullable()
+      .default(null)
+      .describe(
+        'What a power cut spares of the ledger; null: `group` for calls with a spending limit, `process` for the others.',
+      ),
     log: log.prefault({}).describe('What is logged, and how.'),
     secrets: secrets.prefault({}).describe('The master key.'),
     cors: z

@@ -9,7 +9,6 @@ import { createSealer } from '../../core/seal.ts';
 import type { KeyHasher } from '../../core/seal.ts';
 import { createSpools } from '../../core/memory/spool.ts';
 import { createJobs } from '../../jobs/create-jobs.ts';
-import { createHostLiveness } from '../../core/liveness.ts';
 import type { Liveness } from '../../core/liveness.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
 import type { Repository } from '../../resources/store/repository.ts';
@@ -117,18 +116,22 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 async function compose(
-  store: Store,
+  raw: Store,
   options: GatewayOptions & { work(): StoreWork },
 ): Promise<Gateway> {
   const { clock } = options;
-  const resources = await openResources(store, options);
-  const usage = await openUsage(store, options);
+  const resources = await openResources(raw, options);
+  const usage = await openUsage(raw, options);
+  const { store, liveness } = usage;
   const condition = { draining: false, reloadError: null as string | null };
   const shared = sharedParts(store, options, { resources, usage });
   const onBug = reportTo(options.log);
-  const { catalog } = shared;
-  const inference = await openInference(store, { ...options, ...usage, catalog, onBug });
-  const liveness = createHostLiveness();
+  const inference = await openInference(store, {
+    ...options,
+    ledger: usage.ledger,
+    catalog: shared.catalog,
+    onBug,
+  });
   const jobs = openJobs(store, options, liveness);
   const bodies = await openQueues(options, { ledger: usage.ledger, jobs });
   const assets = await openAssets(store, { ...options, ...shared, ...inference.deps, resources });

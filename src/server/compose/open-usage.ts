@@ -1,13 +1,20 @@
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { Clock, Timer } from '../../core/time/clock.ts';
 import type { IdSource } from '../../core/ids.ts';
+import { createHostLiveness } from '../../core/liveness.ts';
+import type { Liveness, ProcessPlace } from '../../core/liveness.ts';
 import type { Log } from '../../core/log.ts';
 import type { Store } from '../../store/store.ts';
 import { createConcurrencyLimiter } from '../../usage/rates/concurrency-limiter.ts';
 import { createLedger } from '../../usage/ledger/ledger-store.ts';
 import type { StoreLedger } from '../../usage/ledger/ledger-store.ts';
+import { besideLedger } from '../../usage/journal/beside-ledger.ts';
+import { SoleWorker } from '../../usage/journal/sole-worker.ts';
+import type { SoleWorkerOptions } from '../../usage/journal/sole-worker.ts';
 import type { ConcurrencyLimiter, RateLimiter } from '../../usage/rates/limiter.ts';
 import { createRateLimiter } from '../../usage/rates/rate-limiter.ts';
+import type { StoreRateLimiter } from '../../usage/rates/rate-limiter.ts';
+import { recoverOpen } from '../../usage/recovery/recover-open.ts';
 import { startRecovery } from '../../usage/recovery/start-recovery.ts';
 import { createWorkerLease } from '../../usage/ledger/worker-lease.ts';
 import type { WorkerLease } from '../../usage/ledger/worker-lease.ts';
@@ -15,15 +22,19 @@ import { tellFailure } from './report-store.ts';
 
 /** A stop waits so long for a store that is away. */
 const SETTLE_MS = 10_000;
+const HOLD_MS = 60_000;
 
 /** Limits and records of this process on a store. */
 export interface LiveUsage {
+  /** The store for everything but the ledger. */
+  readonly store: Store;
   readonly ledger: StoreLedger;
   readonly rates: RateLimiter;
   readonly concurrency: ConcurrencyLimiter;
   /** This process as {@link lease} knows it. */
   readonly worker: string;
   readonly lease: Pick<WorkerLease, 'isAlive'>;
+  readonly liveness: Liveness | undefined;
   /**
    * Settles what is open and gives up the lease. What a store that is away keeps from being settled is left
    * to others, like that of a process that died.
@@ -38,41 +49,111 @@ export interface UsageOptions {
   log: Log;
 }
 
-export async function openUsage(store: Store, options: UsageOptions): Promise<LiveUsage> {
-  const { config, clock, ids, log } = options;
+export async function openUsage(raw: Store, options: UsageOptions): Promise<LiveUsage> {
+  const { clock, ids, log } = options;
   const worker = ids.next('worker');
-  const lease = createWorkerLease({ store, clock, worker });
+  const liveness = createHostLiveness();
+  const lease = createWorkerLease({ store: raw, clock, worker, place: liveness?.own });
   await lease.start();
+  const { ledger, rates, join } = openLimits(raw, { ...options, worker });
+  const store = raw.folder === undefined ? raw : besideLedger(raw, ledger);
+  const isGone = (place: ProcessPlace): boolean => liveness?.isGone(place) === true;
+  const sole = openSole({ ...options, store, worker, lease, isGone, ledger, rates });
+  if (sole) {
+    join(sole);
+    await heldOpen(sole.enter());
+  }
   const stopRecovery = startRecovery({
     store,
     clock,
+    isGone,
     report: (result) => {
       if ('error' in result) tellFailure(log, 'recovery failed', { error: result.error });
       else log.info('recovered calls of a dead worker', { ...result.recovered });
     },
   });
-  const ledger = createLedger({
-    store,
-    clock,
-    worker,
-    mode: config.ledger,
-    logContent: config.log.content,
-    report: (error) => tellFailure(log, 'the ledger cannot write', { error }),
-  });
-  const rates = createRateLimiter({ store, clock, platformCap: () => config.limits.rpm });
   return {
+    store,
     ledger,
     rates,
     concurrency: createConcurrencyLimiter({ store, clock, worker, alive: () => lease.alive() }),
     worker,
     lease,
+    liveness,
     async close() {
       stopRecovery();
       rates.close();
-      if (await isWithin(ledger.drain(), SETTLE_MS, clock)) await lease.release();
-      else log.error('not everything could be settled; others do it when the store is back');
+      if (await isWithin(ledger.drain(), SETTLE_MS, clock)) {
+        await sole?.leave();
+        await lease.release();
+      } else log.error('not everything could be settled; others do it when the store is back');
     },
   };
+}
+
+/** The ledger and the rates; they keep a journal once they have joined the other workers of the host. */
+function openLimits(
+  store: Store,
+  { config, clock, log, worker }: UsageOptions & { worker: string },
+): { ledger: StoreLedger; rates: StoreRateLimiter; join(sole: SoleWorker): void } {
+  const { folder } = store;
+  let joined: SoleWorker | undefined;
+  const ledger = createLedger({
+    store,
+    clock,
+    worker,
+    mode: config.ledger,
+    ...(folder !== undefined && {
+      journal: {
+        folder,
+        sync: config.ledgerSync,
+        isSole: () => joined?.isSole === true,
+        ready: () => joined?.ready(),
+      },
+    }),
+    logContent: config.log.content,
+    report: (error) => tellFailure(log, 'the ledger cannot write', { error }),
+  });
+  const platformCap = (): number | null => config.limits.rpm;
+  const rates = createRateLimiter({ store, clock, platformCap, journal: ledger.claims });
+  return { ledger, rates, join: (sole) => void (joined = sole) };
+}
+
+type SoleParts = UsageOptions &
+  Pick<SoleWorkerOptions, 'store' | 'worker' | 'lease' | 'isGone'> & {
+    ledger: StoreLedger;
+    rates: StoreRateLimiter;
+  };
+
+/** Absent where others reach the store without this machine: they would miss what a lost node kept. */
+function openSole({ ledger, rates, config, log, ...parts }: SoleParts): SoleWorker | undefined {
+  if (parts.store.folder === undefined) return undefined;
+  const startOver = (): void => {
+    ledger.startOver();
+    rates.forget();
+  };
+  return new SoleWorker({
+    ...parts,
+    mayBeSole: config.workers === 1,
+    recover: () => recoverOpen(parts),
+    onBegin: startOver,
+    async onEnd() {
+      const isStored = await ledger.fold();
+      startOver();
+      return isStored;
+    },
+    report: (error) => tellFailure(log, 'the workers on the store could not agree', { error }),
+  });
+}
+
+/** Timers of a clock do not keep the process alive, but it must not end while it waits for others. */
+async function heldOpen(work: Promise<void>): Promise<void> {
+  const hold = setInterval(() => undefined, HOLD_MS);
+  try {
+    await work;
+  } finally {
+    clearInterval(hold);
+  }
 }
 
 async function isWithin(done: Promise<void>, ms: number, clock: Clock): Promise<boolean> {

@@ -121,6 +121,11 @@ async function assertUnused(store: RawStore, { what, clock, leases }: UseOptions
   if (users.length > 0) {
     throw locked(`the ${what} is in use by ${users.join(', ')}; stop the gateway first`);
   }
+  if (((await store.waiting?.()) ?? []).length > 0) {
+    throw locked(
+      `calls of a gateway that was killed are not yet in the ${what}; start a gateway on it, and stop it`,
+    );
+  }
   if (leases.length === 0) return;
   const { lower, upper } = toKeyRange(leases);
   const lives = (await store.read(lower)).some(

@@ -20,6 +20,8 @@ export interface RawStore {
   lastVersion(): Promise<number>;
   /** The next rows in key order, of about 8 MiB or fewer; none at the end. */
   read(after: Buffer | undefined): Promise<readonly RawRow[]>;
+  /** Files of what a gateway that was killed had not stored yet. Absent: it keeps none. */
+  waiting?(): Promise<readonly string[]>;
   /** Processes that have the store open beside this one, in words. */
   users(): Promise<readonly string[]>;
   /**

@@ -6,7 +6,12 @@ import type { Plan } from './ledger-plan.ts';
 export interface FenceRow {
   readonly seq: number;
   readonly dead?: true;
+  /** Number of the last line of its journal that the store holds. Absent: none. */
+  readonly folded?: number;
 }
+
+/** Time that the fence of a dead worker stays, in ms. */
+export const FENCE_TTL_MS = 24 * 3_600_000;
 
 /** Attempts whose outcome is unknown; more cannot pile up, since a healed store decides them. */
 const MAX_UNCERTAIN = 16;
@@ -17,8 +22,10 @@ const MAX_UNCERTAIN = 16;
  * late, or after the worker was declared dead, is refused.
  */
 export interface Fence {
-  /** The operation that every commit carries. */
-  next(): Op;
+  /** Number of the last line of the journal that the store is known to hold. */
+  readonly folded: number;
+  /** The operation that every commit carries; `folded`: the last line that the commit stores. */
+  next(folded: number): Op;
   succeeded(version: Version): void;
   /** The commit of the last `next` ended in an unknown state. */
   uncertain(plan: Plan): void;
@@ -34,17 +41,24 @@ export function createFence(store: Store, worker: string): Fence {
   const key = fenceKey(worker);
   let version: Version | undefined;
   let seq = 0;
+  let stored = 0;
+  let asked = 0;
   let attempts: { seq: number; plan: Plan }[] = [];
 
   return {
-    next() {
-      const value: FenceRow = { seq: ++seq };
+    get folded() {
+      return stored;
+    },
+    next(folded) {
+      asked = Math.max(stored, folded);
+      const value: FenceRow = { seq: ++seq, ...(asked > 0 && { folded: asked }) };
       return version === undefined
         ? { type: 'put', key, value, ifAbsent: true }
         : { type: 'put', key, value, ifVersion: version };
     },
     succeeded(stamp) {
       version = stamp;
+      stored = asked;
       attempts = [];
     },
     uncertain(plan) {
@@ -57,8 +71,51 @@ export function createFence(store: Store, worker: string): Fence {
       const takenOver = entry ? entry.value.dead === true : version !== undefined;
       version = entry?.version;
       seq = Math.max(seq, entry?.value.seq ?? 0);
+      stored = Math.max(stored, entry?.value.folded ?? 0);
       if (landed) attempts = [];
       return { landed, version, takenOver };
+    },
+  };
+}
+
+/** The worker was not dead: it goes on by itself. */
+export class WorkerWoke extends Error {
+  override readonly name = 'WorkerWoke';
+}
+
+/**
+ * Numbers commits on behalf of a dead worker; `reconcile` comes first, and throws {@link WorkerWoke} when
+ * it lives. Whoever else does the same moves the number, so that each line is stored once.
+ */
+export function createDeadFence(store: Store, worker: string): Fence {
+  const key = fenceKey(worker);
+  let version: Version | undefined;
+  let seq = 0;
+  let stored = 0;
+  let asked = 0;
+  return {
+    get folded() {
+      return stored;
+    },
+    next(folded) {
+      asked = Math.max(stored, folded);
+      const value: FenceRow = { seq, dead: true, folded: asked };
+      const condition =
+        version === undefined ? { ifAbsent: true as const } : { ifVersion: version };
+      return { type: 'put', key, value, ttlMs: FENCE_TTL_MS, ...condition };
+    },
+    succeeded(stamp) {
+      version = stamp;
+      stored = asked;
+    },
+    uncertain: () => undefined,
+    async reconcile() {
+      const entry = await store.get<FenceRow>(key);
+      if (entry?.value.dead !== true) throw new WorkerWoke(`${worker} lives`);
+      version = entry.version;
+      seq = entry.value.seq;
+      stored = Math.max(stored, entry.value.folded ?? 0);
+      return { landed: undefined, version, takenOver: false };
     },
   };
 }

@@ -1,11 +1,17 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { createBatch } from './ledger-call.ts';
 import type { Batch, Job } from './ledger-call.ts';
+import type { ClaimWindow, Claimed } from '../rates/claims.ts';
+import { addCounts, noRequests } from '../rates/rate-shares.ts';
 
 /** Operations per commit; the store takes 1,000. */
 const MAX_WEIGHT = 950;
 /** A begin: reservation, two counters. A settle: these, the record, its flight and the totals. */
 const WEIGHT = { begin: 3, settle: 6 };
+/** What is over in the commit that begins it: the record, two counters, the totals. */
+const WHOLE_CALL = 4;
+/** The head of a window, and what it accepted. */
+const WEIGHT_OF_CLAIMS = 2;
 /**
  * Time in ms for which jobs that nobody waits for gather company, and the number of them that is
  * enough.
@@ -37,15 +43,44 @@ export class JobQueue {
     return this.#batches.reduce((sum, { jobs }) => sum + jobs.length, this.#later.length);
   }
 
+  /** The batch that the next job becomes part of, if it has room. */
+  get last(): Batch | undefined {
+    return this.#batches.at(-1);
+  }
+
   /** Appends a job; returns the batch that it became part of. */
   add(job: Job): Batch {
-    let batch = this.#batches.at(-1);
-    if (batch === undefined || batch.weight + WEIGHT[job.type] > MAX_WEIGHT) {
-      batch = createBatch();
-      this.#batches.push(batch);
-    }
+    const { call, number } = job;
+    const batch = this.#batchFor(WEIGHT[job.type]);
+    const isWhole = job.type === 'settle' && call.batch === batch;
+    if (job.type === 'begin') call.batch = batch;
     batch.jobs.push(job);
-    batch.weight += WEIGHT[job.type];
+    batch.weight += isWhole ? WHOLE_CALL - WEIGHT.begin : WEIGHT[job.type];
+    batch.last = Math.max(batch.last, number);
+    return batch;
+  }
+
+  /** Appends claims that were made at once; `number`: line of the last of them. */
+  addClaims(window: ClaimWindow, claimed: Claimed, number: number): void {
+    let batch = this.#batches.at(-1);
+    if (!batch?.claims.has(window)) {
+      batch = this.#batchFor(WEIGHT_OF_CLAIMS);
+      batch.weight += WEIGHT_OF_CLAIMS;
+      batch.claims.set(window, { counts: noRequests(), at: claimed.at });
+    }
+    const sum = batch.claims.get(window);
+    if (sum) {
+      addCounts(sum.counts, claimed.counts);
+      sum.at = claimed.at;
+    }
+    batch.last = Math.max(batch.last, number);
+  }
+
+  #batchFor(weight: number): Batch {
+    const last = this.#batches.at(-1);
+    if (last && last.weight + weight <= MAX_WEIGHT) return last;
+    const batch = createBatch();
+    this.#batches.push(batch);
     return batch;
   }
 

@@ -1,10 +1,13 @@
 import type { Entry, Version } from '../../store/store.ts';
+import type { EncodedValue } from '../../store/value-codec.ts';
 import type { GatewayError } from '../../core/errors.ts';
 import type { Flight } from './flights.ts';
 import type { Scope } from './ledger-keys.ts';
-import type { Estimate, RequestOutcome, RequestStart } from './ledger.ts';
+import type { Estimate, RequestStart } from './ledger.ts';
 import type { Principal, SpendLimits } from '../principal.ts';
+import type { ClaimWindow, Claimed } from '../rates/claims.ts';
 import type { EndRow, StartRow } from '../requests/request-row.ts';
+import { toStartRow } from '../requests/request-row.ts';
 import { hasLimit } from '../spend/spend.ts';
 import type { Windows } from '../spend/spend.ts';
 
@@ -24,6 +27,16 @@ export function createDeferred(): Deferred {
   });
   promise.catch(() => undefined);
   return { promise, resolve, reject };
+}
+
+/** How a call ended, as the ledger needs it until that is stored. */
+export interface Ended {
+  /** Nano-dollars. */
+  readonly cost: number;
+  /** Amounts of `sumsOf`. */
+  readonly sums: readonly number[];
+  /** The final record, as a row or encoded for the store. */
+  readonly record: EndRow | EncodedValue;
 }
 
 /** One of the two that a call is charged to. With a limit, the call reserves in the shared counter. */
@@ -52,12 +65,14 @@ export interface LedgerCall {
   takeovers: number;
   /** Its final record by whoever took its worker for dead, if any; looked up behind a takeover. */
   lookup: { readonly record: Entry<EndRow> | undefined } | undefined;
+  /** Batch of its begin. */
+  batch: Batch | undefined;
   /** Cost so far, while it is followed, and its place among the followed. */
   soFar: (() => Estimate) | undefined;
   place: number;
   /** Why the last plan refused it. */
   refusal: GatewayError | undefined;
-  outcome: RequestOutcome | undefined;
+  ended: Ended | undefined;
   /** The final record is durable. */
   done: boolean;
 }
@@ -65,19 +80,35 @@ export interface LedgerCall {
 export interface Job {
   readonly type: 'begin' | 'settle';
   readonly call: LedgerCall;
+  /** Number of its line in the journal; 0: it has none. */
+  number: number;
+  /** Its money counts as pending. */
+  isPending: boolean;
 }
+
+export const createJob = (type: Job['type'], call: LedgerCall): Job => ({
+  type,
+  call,
+  number: 0,
+  isPending: false,
+});
 
 /** Jobs that are committed together. */
 export interface Batch {
   readonly jobs: Job[];
+  readonly claims: Map<ClaimWindow, Claimed>;
+  /** Number of the last line of the journal that it stores. */
+  last: number;
   /** Operations that the jobs need at most. */
   weight: number;
   /** Resolves when the whole batch is durable. */
   readonly durable: Deferred;
 }
 
-export const createBatch = (jobs: Job[] = []): Batch => ({
+export const createBatch = (jobs: Job[] = [], claims: Batch['claims'] = new Map()): Batch => ({
   jobs,
+  claims,
+  last: jobs.at(-1)?.number ?? 0,
   weight: 0,
   durable: createDeferred(),
 });
@@ -104,5 +135,30 @@ export function payersOf(principal: Principal): { key: Payer; organization: Paye
       scope: { kind: 'organization', id: organizationId },
       limits: hasLimit(organizationSpend) ? organizationSpend : undefined,
     },
+  };
+}
+
+/** A call before anything is done for it. */
+export function createCall(start: RequestStart, windows: Windows): LedgerCall {
+  const { key, organization } = payersOf(start.principal);
+  const isLimited = key.limits !== undefined || organization.limits !== undefined;
+  return {
+    start,
+    startRow: toStartRow(start),
+    windows,
+    key,
+    organization,
+    admitted: isLimited ? createDeferred() : undefined,
+    settled: isLimited ? createDeferred() : undefined,
+    flight: undefined,
+    hold: undefined,
+    takeovers: 0,
+    lookup: undefined,
+    soFar: undefined,
+    place: 0,
+    refusal: undefined,
+    ended: undefined,
+    batch: undefined,
+    done: false,
   };
 }

@@ -6,6 +6,7 @@ import type { Job, LedgerCall } from './ledger-call.ts';
 import { openKey, requestKey, rosterKey } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { LedgerState, Plan } from './ledger-plan.ts';
+import type { ClaimWindow } from '../rates/claims.ts';
 import type { EndRow } from '../requests/request-row.ts';
 
 /** A number of takeovers that never was. */
@@ -14,6 +15,10 @@ const UNKNOWN = -1;
 const MAX_ATTEMPTS = 200;
 
 export interface Work {
+  /** Windows whose claims it stores. */
+  windows(): Iterable<ClaimWindow>;
+  /** Number of the last line of the journal that it stores; 0: none. */
+  readonly last: number;
   /** Calls that it settles. */
   ending(): readonly LedgerCall[];
   /** The counters that the plan needs. */
@@ -27,6 +32,8 @@ export interface LedgerCommitterOptions {
   readonly state: LedgerState;
   /** A begin that was refused to the caller is in the store after all. */
   readonly onLanded: (call: LedgerCall) => void;
+  /** Default: that of a worker that lives. */
+  readonly fence?: Fence;
 }
 
 /** Commits one plan at a time, again and again until no other worker was faster. */
@@ -36,7 +43,12 @@ export class LedgerCommitter {
 
   constructor(options: LedgerCommitterOptions) {
     this.#options = options;
-    this.#fence = createFence(options.store, options.state.worker);
+    this.#fence = options.fence ?? createFence(options.store, options.state.worker);
+  }
+
+  /** Number of the last line of the journal that the store is known to hold. */
+  get folded(): number {
+    return this.#fence.folded;
   }
 
   /** Rejects with `StoreError`. */
@@ -45,10 +57,11 @@ export class LedgerCommitter {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       await this.#lookUp(work.ending());
       await state.counters.load(work.scopes());
+      for (const window of work.windows()) await window.load();
       const plan = work.plan();
       if (plan.ops.length === 0) return;
       const result = await store
-        .commit([this.#fence.next(), ...plan.ops])
+        .commit([this.#fence.next(work.last), ...plan.ops])
         .catch((error: unknown) => {
           if (!isRefused(error)) this.#fence.uncertain(plan);
           throw error;
@@ -58,7 +71,7 @@ export class LedgerCommitter {
         plan.keep(result.version);
         return;
       }
-      await this.#onConflict(result.conflict, plan.jobs);
+      await this.#onConflict(result.conflict, plan.jobs, work.windows());
     }
     throw new StoreError('unavailable', 'other workers kept changing the same counters');
   }
@@ -69,7 +82,9 @@ export class LedgerCommitter {
     const { landed, version, takenOver } = await this.#fence.reconcile();
     if (landed && version !== undefined) {
       landed.keep(version);
-      for (const { type, call } of landed.jobs) if (type === 'begin') onLanded(call);
+      // Who was told by the journal waits for nothing here.
+      for (const { type, call, number } of landed.jobs)
+        if (type === 'begin' && number === 0) onLanded(call);
     }
     if (!takenOver) return;
     state.takeovers++;
@@ -79,7 +94,7 @@ export class LedgerCommitter {
     await store.commit([{ type: 'put', key, value: null }]);
   }
 
-  async #onConflict(key: Key, jobs: readonly Job[]): Promise<void> {
+  async #onConflict(key: Key, jobs: readonly Job[], windows: Iterable<ClaimWindow>): Promise<void> {
     const [room, kind] = key;
     const id = key.at(-1);
     if (room === 'fence') {
@@ -87,6 +102,8 @@ export class LedgerCommitter {
     } else if (room === 'spend') {
       const scope = { kind: kind === 'key' ? 'key' : 'organization', id: String(id) } as const;
       this.#options.state.counters.forget(scope);
+    } else if (room === 'rpm') {
+      for (const window of windows) if (isSameKey(window.name, key)) window.forget();
     } else {
       // Another worker was faster to close it, in what it took for the name of a dead one.
       for (const { call } of jobs) if (call.start.id === id) call.takeovers = UNKNOWN;
@@ -107,6 +124,10 @@ export class LedgerCommitter {
       }),
     );
   }
+}
+
+function isSameKey(one: Key, other: Key): boolean {
+  return one.length === other.length && one.every((part, index) => part === other[index]);
 }
 
 /** The store did not take it, for what it is; every other failure leaves the outcome unknown. */

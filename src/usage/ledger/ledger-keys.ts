@@ -23,6 +23,9 @@ export const LEASES: Key = ['worker'];
 /** Workers that started and were not yet cleaned up after. */
 export const ROSTER: Key = ['roster'];
 
+/** The worker that alone uses the store, if there is one. */
+export const SOLE: Key = ['sole'];
+
 /** The record of a late charge by what was charged for; null for what is over and cost nothing. */
 export const chargeKey = (id: string): Key => ['charge', id];
 /** Money kept back for work that outlives its call; unlike {@link openKey} it outlives the worker, too. */

@@ -1,16 +1,18 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { Entry, Op, Version } from '../../store/store.ts';
+import { EncodedValue, fromEnvelope } from '../../store/value-codec.ts';
 import { MAX_MODEL } from './add-to-totals.ts';
+import type { SpendChange } from './commit-spend.ts';
 import { createFlightDraft } from './flights.ts';
 import type { FlightDraft } from './flights.ts';
 import type { FollowedCalls } from '../recovery/followed-calls.ts';
-import type { Job, LedgerCall } from './ledger-call.ts';
+import type { Batch, Ended, Job, LedgerCall } from './ledger-call.ts';
 import { limitedScopes } from './ledger-call.ts';
 import { openKey, requestKey, USAGE } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
-import type { RequestOutcome } from './ledger.ts';
-import { sumsOf, toEndRow } from '../requests/request-row.ts';
+import { sumsOf, withCost } from '../requests/request-row.ts';
 import type { EndRow } from '../requests/request-row.ts';
+import type { PendingSpend } from '../spend/pending-spend.ts';
 import type { SpendCounters, SpendDraft } from '../spend/spend-counters.ts';
 import { windowsOfDay } from '../spend/spend.ts';
 import type { SumDraft, SumRows } from './sum-rows.ts';
@@ -19,7 +21,7 @@ import type { OwnRow, UnfoldedDraft, UnfoldedSpend } from './unfolded-spend.ts';
 /** State of the ledger of one worker between commits. */
 export interface LedgerState {
   readonly worker: string;
-  readonly logContent: boolean;
+  readonly pending: PendingSpend;
   readonly counters: SpendCounters;
   readonly unfolded: UnfoldedSpend;
   /** By {@link sumsOf}. */
@@ -65,7 +67,10 @@ interface Draft {
  * Turns jobs into one commit, in their order. Refusals are part of the plan: the counters that were
  * looked at are checked, so a decision is only ever taken on the state that is committed upon.
  */
-export function planJobs(state: LedgerState, jobs: readonly Job[]): Plan {
+export function planJobs(
+  state: LedgerState,
+  { jobs, claims }: Pick<Batch, 'jobs' | 'claims'>,
+): Plan {
   const ownDraft = state.unfolded.draft();
   const draft: Draft = {
     state,
@@ -79,11 +84,13 @@ export function planJobs(state: LedgerState, jobs: readonly Job[]): Plan {
   };
   const { ops, flights, spend, unfolded, totals, held, ending } = draft;
   for (const { type, call } of jobs) if (type === 'settle') ending.add(call);
-  for (const { type, call } of jobs) {
-    if (type === 'begin') planBegin(draft, call);
-    else if (call.outcome) planSettle(draft, call, call.outcome);
+  for (const job of jobs) {
+    if (job.type === 'begin') planBegin(draft, job);
+    else if (job.call.ended) planSettle(draft, job.call, job.call.ended);
   }
+  const claimed = Array.from(claims, ([window, each]) => window.draft(each));
   ops.push(...flights.ops(), ...spend.ops(), ...unfolded.ops(), ...totals.ops());
+  ops.push(...claimed.flatMap((each) => each.ops));
   return {
     ops,
     jobs,
@@ -94,13 +101,42 @@ export function planJobs(state: LedgerState, jobs: readonly Job[]): Plan {
       totals.keep();
       for (const call of held) call.hold = version;
       for (const call of ending) call.done = true;
+      for (const each of claimed) each.keep(version);
+      for (const job of jobs) removePending(state, job);
     },
   };
 }
 
-function planBegin(draft: Draft, call: LedgerCall): void {
+/** Counts the money of a job that is kept before it is stored. */
+export function addPending({ pending }: LedgerState, job: Job): void {
+  job.isPending = true;
+  for (const { scope, change } of changesOf(job)) pending.add(scope, job.call.windows, change);
+}
+
+/** Counts it no more; it is stored, or never will be. Idempotent. */
+export function removePending({ pending }: LedgerState, job: Job): void {
+  if (!job.isPending) return;
+  job.isPending = false;
+  for (const { scope, change } of changesOf(job)) pending.remove(scope, job.call.windows, change);
+}
+
+function changesOf({ type, call }: Job): Pick<SpendChange, 'scope' | 'change'>[] {
+  const { bound } = call.start;
+  if (type === 'begin') {
+    const change = { settled: 0, reserved: bound };
+    return limitedScopes(call).map((scope) => ({ scope, change }));
+  }
+  const settled = call.ended?.cost ?? 0;
+  return [call.key, call.organization].flatMap(({ scope, limits }) => {
+    const reserved = limits && !call.refusal ? -bound : 0;
+    return settled === 0 && reserved === 0 ? [] : [{ scope, change: { settled, reserved } }];
+  });
+}
+
+function planBegin(draft: Draft, { call, isPending }: Job): void {
   const { state, ops, flights, spend, held, ending } = draft;
-  call.refusal = refusalOf(call, spend);
+  // What the journal took was decided then.
+  if (!isPending) call.refusal = refusalOf(call, spend);
   // A call that ends in the commit that begins it needs no reservation, its final record says it all.
   if (call.refusal !== undefined || ending.has(call)) return;
   const { at, bound, id } = call.start;
@@ -113,12 +149,12 @@ function planBegin(draft: Draft, call: LedgerCall): void {
   held.push(call);
 }
 
-function planSettle(draft: Draft, call: LedgerCall, told: RequestOutcome): void {
+function planSettle(draft: Draft, call: LedgerCall, told: Ended): void {
   const { state, ops, flights, spend, unfolded } = draft;
-  const { start, startRow, hold, windows, lookup } = call;
+  const { start, hold, windows, lookup } = call;
   const before = lookup?.record;
-  const outcome = withinLimits(call, told, spend);
-  const cost = outcome.cost - chargedBy(before);
+  const ended = withinLimits(call, told, spend);
+  const cost = ended.cost - chargedBy(before);
   if (hold !== undefined) {
     ops.push({ type: 'delete', key: openKey(state.worker, start.id), ifVersion: hold });
   }
@@ -131,9 +167,9 @@ function planSettle(draft: Draft, call: LedgerCall, told: RequestOutcome): void 
     }
   }
   flights.end(call);
-  const value = toEndRow(startRow, outcome, state.logContent);
+  const value = ended.record;
   ops.push({ type: 'put', key: requestKey(start.id), value, ...conditionOf(call) });
-  addTotals(draft, call, { value, before: before?.value });
+  addTotals(draft, call, { sums: ended.sums, before: before?.value });
 }
 
 /** Others may close a call of a worker that they take for dead until it commits again. */
@@ -151,25 +187,27 @@ function chargedBy(record: Entry<EndRow> | undefined): number {
  * Others may have spent what a call cost less, by estimate, while its worker slept. A limit is never
  * exceeded, so then the estimate stands.
  */
-function withinLimits(
-  call: LedgerCall,
-  outcome: RequestOutcome,
-  spend: SpendDraft,
-): RequestOutcome {
-  const record = call.lookup?.record;
-  const charged = chargedBy(record);
-  if (!record || outcome.cost <= charged) return outcome;
-  const question = { windows: call.windows, bound: outcome.cost - charged };
+function withinLimits(call: LedgerCall, ended: Ended, spend: SpendDraft): Ended {
+  const before = call.lookup?.record;
+  const charged = chargedBy(before);
+  if (!before || ended.cost <= charged) return ended;
+  const question = { windows: call.windows, bound: ended.cost - charged };
   const isTooMuch = [call.key, call.organization].some(
     ({ scope, limits }) => limits && spend.exceeds(scope, limits, question),
   );
-  return isTooMuch ? { ...outcome, cost: charged, estimated: true } : outcome;
+  if (!isTooMuch) return ended;
+  const record = withCost(rowOf(ended), charged);
+  return { record, cost: charged, sums: sumsOf(record) };
+}
+
+function rowOf({ record }: Ended): EndRow {
+  return record instanceof EncodedValue ? fromEnvelope(record.envelope) : record;
 }
 
 function addTotals(
   { state, totals }: Draft,
   { start, windows }: LedgerCall,
-  { value, before }: { value: EndRow; before: EndRow | undefined },
+  { sums, before }: { sums: readonly number[]; before: EndRow | undefined },
 ): void {
   const { organizationId, keyId } = start.principal;
   const model = start.model.slice(0, MAX_MODEL);
@@ -179,11 +217,29 @@ function addTotals(
   totals.add(
     name,
     key,
-    sumsOf(value).map((amount, index) => amount - (counted?.[index] ?? 0)),
+    sums.map((amount, index) => amount - (counted?.[index] ?? 0)),
   );
 }
 
-function refusalOf(call: LedgerCall, spend: SpendDraft): GatewayError | undefined {
+/**
+ * Error for a call that a limit refuses, by the counters as this worker knows them; `unknown` where it
+ * has to ask the store. Right for a worker that alone changes them.
+ */
+export function refusalNow(
+  { counters }: LedgerState,
+  call: LedgerCall,
+): GatewayError | 'unknown' | undefined {
+  let isKnown = true;
+  const exceeds: SpendDraft['exceeds'] = (scope, limits, question) => {
+    const answer = counters.exceeds(scope, limits, question);
+    isKnown &&= answer !== undefined;
+    return answer === true;
+  };
+  const refusal = refusalOf(call, { exceeds });
+  return isKnown ? refusal : 'unknown';
+}
+
+function refusalOf(call: LedgerCall, spend: Pick<SpendDraft, 'exceeds'>): GatewayError | undefined {
   const { windows, key, organization } = call;
   const question = { windows, bound: call.start.bound };
   if (key.limits && spend.exceeds(key.scope, key.limits, question)) {

@@ -3,18 +3,20 @@ import { GatewayError } from '../../core/errors.ts';
 import { NO_USAGE } from '../../core/usage.ts';
 import type { Store } from '../../store/store.ts';
 import { checkFunds } from '../spend/check-funds.ts';
-import { createDeferred, payersOf } from './ledger-call.ts';
+import { createCall } from './ledger-call.ts';
 import type { LedgerCall } from './ledger-call.ts';
-import { LedgerJournal } from './ledger-journal.ts';
-import { FollowedCalls } from '../recovery/followed-calls.ts';
-import type { LedgerState } from './ledger-plan.ts';
-import type { Ledger, LedgerEntry, RequestOutcome, RequestStart } from './ledger.ts';
-import { toStartRow } from '../requests/request-row.ts';
-import { createSpendCounters } from '../spend/spend-counters.ts';
+import type { Scope } from './ledger-keys.ts';
+import { createState } from './ledger-state.ts';
+import { LedgerWriter } from './ledger-writer.ts';
+import { Journal } from '../journal/journal.ts';
+import type { LedgerSync } from '../journal/journal.ts';
+import type { Ledger, LedgerEntry, RequestOutcome } from './ledger.ts';
+import { sumsOf, toEndRow } from '../requests/request-row.ts';
+import type { EndRow } from '../requests/request-row.ts';
+import type { ClaimJournal } from '../rates/claims.ts';
+import { countOne, noRequests } from '../rates/rate-shares.ts';
 import { DAY_MS, windowsOf } from '../spend/spend.ts';
 import type { Windows } from '../spend/spend.ts';
-import { createSumRows } from './sum-rows.ts';
-import { createUnfoldedSpend } from './unfolded-spend.ts';
 
 /**
  * When the start of a record must be durable (config: `server.ledger`). `before_call`: before anything
@@ -30,6 +32,15 @@ export interface LedgerOptions {
   worker: string;
   /** Default `auto`. */
   mode?: LedgerMode;
+  /** Keeps calls until the store has them. Default: the store alone. */
+  journal?: {
+    /** Folder of the segments. */
+    readonly folder: string;
+    readonly sync: LedgerSync | null;
+    readonly isSole: () => boolean;
+    /** What a decision by the store waits for; undefined: nothing. Rejects with `StoreError`. */
+    readonly ready: () => Promise<void> | undefined;
+  };
   /** Keep prompts and answers in the records. Default false. */
   logContent?: boolean;
   /**
@@ -42,6 +53,13 @@ export interface LedgerOptions {
 export interface StoreLedger extends Ledger {
   /** Beginnings and ends of calls that wait for their commit. */
   waiting(): number;
+  readonly claims: ClaimJournal;
+  /** True when the store holds everything that began or ended before; false when it is known to fail. */
+  fold(): Promise<boolean>;
+  /** Somebody else changed these counters. */
+  forget(scopes: readonly Scope[]): void;
+  /** Begins anew with what the store says: others may have changed everything. */
+  startOver(): void;
 }
 
 /** The record of a call whose caller was told that it could not be recorded, but that was. */
@@ -65,95 +83,83 @@ const NOT_SENT: RequestOutcome = {
  * process on the store, and each call is charged exactly once, also when the store or a worker fails.
  */
 export function createLedger(options: LedgerOptions): StoreLedger {
-  const { store, clock, mode = 'auto', report = () => undefined } = options;
+  const { store, clock, mode = 'auto', logContent = false, report = () => undefined } = options;
   const toWindows = createWindowsOf();
   const state = createState(options);
   const settle = (call: LedgerCall, outcome: RequestOutcome): void => {
-    if (call.outcome !== undefined) return;
-    call.outcome = withSoundCost(outcome, call.start.bound);
+    if (call.ended !== undefined) return;
+    const record = toEndRow(call.startRow, withSoundCost(outcome, call.start.bound), logContent);
+    call.ended = { record, cost: costOf(record), sums: sumsOf(record) };
     state.followed.delete(call);
     // Nothing was reserved or sent: nobody can lose by it.
     if (call.refusal) call.settled?.resolve();
     // Without a reservation nobody waits for what comes back.
-    if (call.admitted) journal.push({ type: 'settle', call });
-    else journal.pushLater({ type: 'settle', call });
+    if (call.admitted) void writer.push('settle', call);
+    else writer.pushLater(call);
   };
   const onLanded = (call: LedgerCall): void => settle(call, NOT_SENT);
-  const journal = new LedgerJournal({ store, clock, state, report, onLanded });
+  const ready = options.journal?.ready;
+  const writer = new LedgerWriter({ store, clock, state, report, onLanded, ready });
+  const journal = openJournal(options, writer);
 
   return {
     begin(start): LedgerEntry {
-      if (!journal.accepting) throw new GatewayError('persistence_failed');
-      const call = toCall(start, toWindows(start.at));
-      const batch = journal.push({ type: 'begin', call });
-      const durable = call.admitted?.promise ?? batch.durable.promise;
+      if (!writer.accepting) throw new GatewayError('persistence_failed');
+      const call = createCall(start, toWindows(start.at));
+      const kept = writer.push('begin', call);
+      const durable = call.admitted?.promise ?? kept;
       return {
         admitted: call.admitted || mode === 'before_call' ? durable : undefined,
         durable,
         settled: call.settled?.promise,
-        follow: (soFar) => journal.follow(call, soFar),
+        follow: (soFar) => writer.follow(call, soFar),
         settle: (outcome) => settle(call, outcome),
       };
     },
     checkFunds: (principal) => checkFunds(state.counters, principal, toWindows(clock.now())),
-    drain: () => journal.drain(),
-    waiting: () => journal.waiting,
+    drain: () => writer.drain(),
+    waiting: () => writer.waiting,
+    claims: {
+      get isOpen() {
+        return journal?.isOpen === true && writer.accepting;
+      },
+      ready: () => ready?.(),
+      add(window, { caller, at }) {
+        const number = journal?.claim(window.name, { caller, at }) ?? 0;
+        const counts = noRequests();
+        countOne(counts, caller);
+        writer.addClaims(window, { counts, at }, number);
+      },
+    },
+    fold: () => writer.fold(),
+    forget(scopes) {
+      for (const scope of scopes) state.counters.forget(scope);
+    },
+    startOver() {
+      state.counters.forgetAll();
+      journal?.rotate();
+    },
   };
 }
+
+function openJournal(
+  { journal: setup, clock, worker, report = () => undefined }: LedgerOptions,
+  writer: LedgerWriter,
+): Journal | undefined {
+  if (!setup) return undefined;
+  const onUnkept = (): void => writer.commitNow();
+  const journal = new Journal({ ...setup, clock, worker, report, onUnkept });
+  writer.attach(journal);
+  return journal;
+}
+
+/** Nano-dollars. */
+const costOf = (row: EndRow): number => row[8];
 
 /** A provider that reports nonsense must neither be believed nor cost the record its place in the store. */
 function withSoundCost(outcome: RequestOutcome, bound: number): RequestOutcome {
   if (outcome.cost >= 0 && Number.isSafeInteger(outcome.cost)) return outcome;
   return { ...outcome, cost: bound, estimated: true };
-}
-
-function createState({ store, clock, worker, logContent = false }: LedgerOptions): LedgerState {
-  let writers = 0;
-  let flights = 0;
-  const nextWriter = (): string => `${worker}-${clock.now().toString(36)}-${++writers}`;
-  const unfolded = createUnfoldedSpend(worker, nextWriter);
-  const totals = createSumRows();
-  let totalsWriter = nextWriter();
-  return {
-    worker,
-    logContent,
-    unfolded,
-    totals,
-    followed: new FollowedCalls(worker),
-    takeovers: 0,
-    counters: createSpendCounters({ store, isOwn: unfolded.isOwn, own: unfolded.own }),
-    nextFlight: () => ++flights,
-    get totalsWriter() {
-      return totalsWriter;
-    },
-    renewTotals() {
-      totals.clear();
-      totalsWriter = nextWriter();
-    },
-  };
-}
-
-function toCall(start: RequestStart, windows: Windows): LedgerCall {
-  const { key, organization } = payersOf(start.principal);
-  const isLimited = key.limits !== undefined || organization.limits !== undefined;
-  return {
-    start,
-    startRow: toStartRow(start),
-    windows,
-    key,
-    organization,
-    admitted: isLimited ? createDeferred() : undefined,
-    settled: isLimited ? createDeferred() : undefined,
-    flight: undefined,
-    hold: undefined,
-    takeovers: 0,
-    lookup: undefined,
-    soFar: undefined,
-    place: 0,
-    refusal: undefined,
-    outcome: undefined,
-    done: false,
-  };
 }
 
 /** Remembers the windows of the last day asked for: formatting a date per request would be felt. */

@@ -1,3 +1,4 @@
+import type { ProcessPlace } from '../../core/liveness.ts';
 import type { Clock, Timer } from '../../core/time/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { fenceKey, leaseKey, LEASES, rosterKey } from './ledger-keys.ts';
@@ -11,7 +12,15 @@ export interface WorkerLeaseOptions {
   clock: Clock;
   /** Unique for every start of a process. */
   worker: string;
+  /** Where others on the host can see it. Absent where the system shows no processes. */
+  place?: ProcessPlace | undefined;
 }
+
+/** Row of the roster; of a worker that woke, nothing is in it. */
+export type RosterRow = { readonly since: number; readonly place?: ProcessPlace } | null;
+
+/** Time after a renewal within which surely nobody takes the worker for dead. */
+const SURE_MS = 10_000;
 
 /**
  * Tells all processes on the store that this one lives. What a worker held comes back when its lease
@@ -24,22 +33,40 @@ export interface WorkerLease {
   alive(): Promise<ReadonlySet<string>>;
   /** Whether the lease of one worker runs. Rejects with `StoreError`. */
   isAlive(worker: string): Promise<boolean>;
+  /** Tells the others now. Rejects with `StoreError`. */
+  renew(): Promise<void>;
+  /** True while surely nobody takes this worker for dead. */
+  isSure(): boolean;
+  /** Grows whenever somebody could have taken it for dead. */
+  readonly lapses: number;
   /** After the ledger is drained: leaves nothing to clean up. Rejects with `StoreError`. */
   release(): Promise<void>;
 }
 
-export function createWorkerLease({ store, clock, worker }: WorkerLeaseOptions): WorkerLease {
+export function createWorkerLease({
+  store,
+  clock,
+  worker,
+  place,
+}: WorkerLeaseOptions): WorkerLease {
   const key = leaseKey(worker);
   const since = clock.now();
   let timer: Timer | undefined;
   let beat: Promise<void> = Promise.resolve();
+  let sureUntil = -Infinity;
+  let lapses = 0;
+  const row: RosterRow = place ? { since, place } : { since };
 
   // The roster too: a worker that slept so long that others cleaned up after it is known again.
-  const renew = (): Promise<unknown> =>
-    store.commit([
+  const renew = async (): Promise<void> => {
+    const begun = clock.monotonic();
+    await store.commit([
       { type: 'put', key, value: { since }, ttlMs: TTL_MS },
-      { type: 'put', key: rosterKey(worker), value: { since } },
+      { type: 'put', key: rosterKey(worker), value: row },
     ]);
+    if (clock.monotonic() >= sureUntil) lapses++;
+    sureUntil = begun + SURE_MS;
+  };
 
   const schedule = (): void => {
     timer = clock.setTimeout(() => {
@@ -58,6 +85,11 @@ export function createWorkerLease({ store, clock, worker }: WorkerLeaseOptions):
       schedule();
     },
     alive: () => aliveWorkers(store),
+    renew,
+    isSure: () => clock.monotonic() < sureUntil,
+    get lapses() {
+      return lapses;
+    },
     isAlive: async (other) => (await store.get(leaseKey(other))) !== undefined,
     async release() {
       timer?.cancel();

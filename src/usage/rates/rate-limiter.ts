@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts';
 import type { Key, Store } from '../../store/store.ts';
+import type { ClaimJournal } from './claims.ts';
 import type { RateLimiter } from './limiter.ts';
 import { divided, undivided } from './rate-shares.ts';
 import { RateWindow } from './rate-window.ts';
@@ -13,6 +14,14 @@ export interface RateLimiterOptions {
   clock: Clock;
   /** Accepted requests in any 60 seconds over all keys; null for no cap. */
   platformCap: () => number | null;
+  /** Keeps claims until the store has them. Default: the store alone. */
+  journal?: ClaimJournal | undefined;
+}
+
+export interface StoreRateLimiter extends RateLimiter {
+  /** Other processes may have accepted requests since. */
+  forget(): void;
+  close(): void;
 }
 
 /**
@@ -26,9 +35,10 @@ export function createRateLimiter({
   store,
   clock,
   platformCap,
-}: RateLimiterOptions): RateLimiter & { close(): void } {
+  journal,
+}: RateLimiterOptions): StoreRateLimiter {
   const { look, close } = createStepWatch(clock);
-  const platform = new RateWindow({ store, look, name: ['rpm', 'platform'] });
+  const platform = new RateWindow({ store, look, name: ['rpm', 'platform'], journal });
   const keys = new Map<string, RateWindow>();
 
   const windowOf = (keyId: string): RateWindow => {
@@ -36,7 +46,7 @@ export function createRateLimiter({
     if (window === undefined) {
       if (keys.size >= MAX_KEYS) forgetIdle(keys);
       const name: Key = ['rpm', 'key', keyId];
-      window = new RateWindow({ store, look, name });
+      window = new RateWindow({ store, look, name, journal });
       keys.set(keyId, window);
     }
     return window;
@@ -44,6 +54,9 @@ export function createRateLimiter({
 
   return {
     close,
+    forget() {
+      for (const window of [platform, ...keys.values()]) window.forget();
+    },
     isPlatformFull() {
       const cap = platformCap();
       return cap !== null && platform.isFull(divided(cap));

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../core/errors.ts';
 import { StoreError } from '../../store/store.ts';
-import type { Entry, Key, Op, Store } from '../../store/store.ts';
+import type { Entry, Key, Op, Store, Version } from '../../store/store.ts';
+import type { ClaimDraft, ClaimJournal, ClaimWindow, Claimed } from './claims.ts';
 import type { Caller } from './limiter.ts';
 import { addCounts, countOne, hasRoom, noRequests, subtractCounts } from './rate-shares.ts';
 import type { RateCounts, RateShares } from './rate-shares.ts';
@@ -13,12 +14,14 @@ const HEAD_TTL_MS = 10 * WINDOW_MS;
 const PAGE = 10_000;
 const MAX_ATTEMPTS = 200;
 const MAX_WAITING = 50_000;
+/** Entries that count no more and are let go of at once. */
+const MAX_PAST = 10_000;
 
 /** Requests accepted at one instant. */
 interface Accepted {
   /** Elapsed time of this process. */
   readonly at: number;
-  readonly counts: Readonly<RateCounts>;
+  readonly counts: RateCounts;
 }
 
 /**
@@ -41,12 +44,15 @@ interface Claim {
  * come back by elapsed time: the wall clock only tells how old the entries of others are, as far as it
  * did not step meanwhile and never as older than the last look.
  */
-export class RateWindow {
+export class RateWindow implements ClaimWindow {
+  readonly name: Key;
   readonly #store: Store;
   readonly #look: () => Moment;
-  readonly #name: Key;
+  readonly #journal: ClaimJournal | undefined;
   /** Requests that count, oldest first; other processes can only have added to it. */
   #accepted: Accepted[] = [];
+  /** Those before it count no more. */
+  #first = 0;
   readonly #inWindow = noRequests();
   #head: Entry<number> | undefined;
   #known = false;
@@ -55,10 +61,16 @@ export class RateWindow {
   #waiting: Claim[] = [];
   #running = false;
 
-  constructor(options: { store: Store; look: () => Moment; name: Key }) {
+  constructor(options: {
+    store: Store;
+    look: () => Moment;
+    name: Key;
+    journal: ClaimJournal | undefined;
+  }) {
     this.#store = options.store;
     this.#look = options.look;
-    this.#name = options.name;
+    this.name = options.name;
+    this.#journal = options.journal;
   }
 
   /** Nothing counts and nobody waits. */
@@ -75,8 +87,12 @@ export class RateWindow {
    * True once the acceptance is committed, false when there is no room: at once where what is known
    * suffices. Rejects with `persistence_failed`.
    */
-  claim(shares: RateShares, caller: Caller): false | Promise<boolean> {
+  claim(shares: RateShares, caller: Caller): boolean | Promise<boolean> {
     if (!hasRoom(shares, this.#count(), caller)) return false;
+    if (this.#journal?.isOpen && this.#known && !this.#running) {
+      this.#note(caller, this.#journal);
+      return true;
+    }
     if (this.#waiting.length >= MAX_WAITING) throw new GatewayError('persistence_failed');
     return new Promise((resolve, reject) => {
       this.#waiting.push({ shares, caller, resolve, reject });
@@ -84,6 +100,40 @@ export class RateWindow {
       this.#running = true;
       setImmediate(() => void this.#run());
     });
+  }
+
+  /** Catches up with what others have accepted, after `forget`. Rejects with `StoreError`. */
+  async load(): Promise<void> {
+    if (!this.#known) await this.#read();
+  }
+
+  /** Somebody else changed it, or could have. */
+  forget(): void {
+    this.#known = false;
+  }
+
+  draft({ counts, at }: Claimed): ClaimDraft {
+    const total = (this.#head?.value ?? 0) + counts.all;
+    return {
+      ops: this.#opsOf({ total, at, counts }),
+      keep: (version) => this.#succeed(total, version),
+    };
+  }
+
+  /** Accepts a request that only the journal knows of until it is folded. */
+  #note(caller: Caller, journal: ClaimJournal): void {
+    const { elapsed, wall } = this.#look();
+    const at = Math.ceil(elapsed);
+    const last = this.#accepted.at(-1);
+    const counts = noRequests();
+    countOne(counts, caller);
+    if (last?.at === at) {
+      addCounts(last.counts, counts);
+      addCounts(this.#inWindow, counts);
+    } else this.#add({ at, counts });
+    // Nobody else can have changed the head.
+    this.#seen = elapsed;
+    journal.add(this, { caller, at: wall });
   }
 
   /** All claims of one turn share a commit. */
@@ -101,6 +151,7 @@ export class RateWindow {
   }
 
   async #commit(claims: readonly Claim[]): Promise<void> {
+    await this.#journal?.ready();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       if (!this.#known) await this.#read();
       const { answers, counts } = decide(claims, this.#count());
@@ -115,36 +166,41 @@ export class RateWindow {
 
   async #append(counts: RateCounts): Promise<boolean> {
     const total = (this.#head?.value ?? 0) + counts.all;
-    const condition = this.#head ? { ifVersion: this.#head.version } : { ifAbsent: true as const };
-    const head: Op = {
-      type: 'put',
-      key: this.#name,
-      value: total,
-      ttlMs: HEAD_TTL_MS,
-      ...condition,
-    };
-    const key = [...this.#name, total];
-    const value = toRow(this.#look().wall, counts);
-    const entry: Op = { type: 'put', key, value, ttlMs: ENTRY_TTL_MS };
-    const result = await this.#store.commit([head, entry]);
+    const ops = this.#opsOf({ total, at: this.#look().wall, counts });
+    const result = await this.#store.commit(ops);
     if (!result.ok) return false;
-    this.#head = { key: this.#name, value: total, version: result.version };
-    // Later than it was decided: a commit that took long must not give its places back early.
-    this.#seen = this.#look().elapsed;
+    this.#succeed(total, result.version);
     this.#add({ at: this.#seen, counts });
     return true;
+  }
+
+  #opsOf({ total, at, counts }: Claimed & { readonly total: number }): Op[] {
+    const condition = this.#head ? { ifVersion: this.#head.version } : { ifAbsent: true as const };
+    const key = [...this.name, total];
+    const age = Math.max(0, this.#look().wall - at);
+    const ttlMs = Math.max(1, ENTRY_TTL_MS - age);
+    return [
+      { type: 'put', key: this.name, value: total, ttlMs: HEAD_TTL_MS, ...condition },
+      { type: 'put', key, value: toRow(at, counts), ttlMs },
+    ];
+  }
+
+  /** Later than it was decided: a commit that took long must not give its places back early. */
+  #succeed(total: number, version: Version): void {
+    this.#head = { key: this.name, value: total, version };
+    this.#seen = this.#look().elapsed;
   }
 
   /** Catches up with what others have accepted since. */
   async #read(): Promise<void> {
     const isRecent = this.#look().elapsed - this.#seen < WINDOW_MS;
-    let after = isRecent && this.#head ? [...this.#name, this.#head.value] : undefined;
-    this.#head = await this.#store.get<number>(this.#name);
+    let after = isRecent && this.#head ? [...this.name, this.#head.value] : undefined;
+    this.#head = await this.#store.get<number>(this.name);
     const until = this.#head?.value ?? 0;
     const rows: Entry<AcceptedRow>[] = [];
     for (;;) {
       const page = await this.#store.list<AcceptedRow>({
-        prefix: this.#name,
+        prefix: this.name,
         limit: PAGE,
         ...(after ? { after } : {}),
       });
@@ -181,13 +237,14 @@ export class RateWindow {
   /** Returns the counts of now. */
   #count(): Readonly<RateCounts> {
     const end = this.#look().elapsed - WINDOW_MS;
-    let past = 0;
-    for (const { at, counts } of this.#accepted) {
-      if (at > end) break;
-      subtractCounts(this.#inWindow, counts);
-      past++;
+    for (let one = this.#accepted[this.#first]; one; one = this.#accepted[++this.#first]) {
+      if (one.at > end) break;
+      subtractCounts(this.#inWindow, one.counts);
     }
-    if (past > 0) this.#accepted.splice(0, past);
+    if (this.#first >= MAX_PAST || this.#first === this.#accepted.length) {
+      this.#accepted.splice(0, this.#first);
+      this.#first = 0;
+    }
     return this.#inWindow;
   }
 }

@@ -44,7 +44,7 @@ export class FollowedCalls {
   }
 
   add(call: LedgerCall, soFar: () => Estimate): void {
-    if (call.soFar || call.outcome) return;
+    if (call.soFar || call.ended) return;
     call.soFar = soFar;
     call.place = this.#calls.length;
     this.#calls.push(call);

@@ -1,7 +1,12 @@
+import type { ProcessPlace } from '../../core/liveness.ts';
+import { systemClock } from '../../core/time/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { Entry, Op, Store } from '../../store/store.ts';
+import { foldJournal } from '../journal/fold-journal.ts';
 import { closeCalls } from './close-calls.ts';
 import type { Closed, DeadWorker } from './close-calls.ts';
 import { commitSpend } from '../ledger/commit-spend.ts';
+import { FENCE_TTL_MS } from '../ledger/fence.ts';
 import type { FenceRow } from '../ledger/fence.ts';
 import type { FlightRow } from '../ledger/flights.ts';
 import type { SentRow } from './followed-calls.ts';
@@ -11,29 +16,48 @@ import { readRows } from '../ledger/read-rows.ts';
 import { toUnfoldedRow } from '../spend/spend-counters.ts';
 import { windowsOfDay } from '../spend/spend.ts';
 import { aliveWorkers } from '../ledger/worker-lease.ts';
+import type { RosterRow } from '../ledger/worker-lease.ts';
 
 const MAX_WORKERS = 10_000;
 const MAX_ATTEMPTS = 50;
 /** Calls that are closed in one commit. */
 const MAX_CALLS = 100;
-const FENCE_TTL_MS = 24 * 3_600_000;
+
+export interface RecoverOptions {
+  readonly store: Store;
+  /** Default: the system's. */
+  readonly clock?: Clock | undefined;
+  /** True for a process that is no more; its lease is not waited for. Default: nothing is known. */
+  readonly isGone?: ((place: ProcessPlace) => boolean) | undefined;
+}
 
 /**
- * Cleans up after workers whose lease ran out: adds what they settled to the counters, marks the records
- * of their open calls `interrupted` and charges them by estimate. Any number of processes may do it at
- * once; each call is closed by one. Rejects with `StoreError`.
+ * Cleans up after workers whose lease ran out or whose process is gone: stores what their journals hold,
+ * adds what they settled to the counters, marks the records of their open calls `interrupted` and charges
+ * them by estimate. Any number of processes may do it at once; each call is closed by one. Rejects with
+ * `StoreError`.
  */
-export async function recoverOpen({ store }: { store: Store }): Promise<Closed> {
-  const roster = await store.list({ prefix: ROSTER, limit: MAX_WORKERS });
+export async function recoverOpen({
+  store,
+  clock = systemClock,
+  isGone = () => false,
+}: RecoverOptions): Promise<Closed> {
+  const roster = await store.list<RosterRow>({ prefix: ROSTER, limit: MAX_WORKERS });
   const alive = await aliveWorkers(store);
-  const absent = roster.filter(({ key }) => !alive.has(String(key[1])));
+  const absent = roster.filter(
+    ({ key, value }) => !alive.has(String(key[1])) || (value?.place && isGone(value.place)),
+  );
   const recovered = { interrupted: 0, charged: 0 };
   if (absent.length === 0) return recovered;
   // From here on nothing of theirs is accepted any more, should one of them only have been asleep.
   const dead = new Map<string, Op>();
   for (const { key } of absent) {
-    const fence = await fenceOff(store, String(key[1]));
-    if (fence) dead.set(String(key[1]), fence);
+    const worker = String(key[1]);
+    const fence = await fenceOff(store, worker);
+    const isStored = fence && (await foldJournal({ store, clock, worker }));
+    // The journal moved it on.
+    const last = isStored === true ? await fenceOff(store, worker) : undefined;
+    if (last) dead.set(worker, last);
   }
   for (const [worker, fence] of dead) {
     const lost = { store, worker, fence, sent: await readSent(store, worker) };
@@ -62,7 +86,12 @@ async function fenceOff(store: Store, worker: string): Promise<Op | undefined> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const entry = await store.get<FenceRow>(key);
     if (entry?.value.dead) return { type: 'check', key, ifVersion: entry.version };
-    const value: FenceRow = { seq: entry?.value.seq ?? 0, dead: true };
+    const folded = entry?.value.folded;
+    const value: FenceRow = {
+      seq: entry?.value.seq ?? 0,
+      dead: true,
+      ...(folded !== undefined && { folded }),
+    };
     const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
     const put: Op = { type: 'put', key, value, ttlMs: FENCE_TTL_MS, ...condition };
     const result = await store.commit([put]);

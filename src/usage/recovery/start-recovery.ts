@@ -1,12 +1,11 @@
 import type { Clock, Timer } from '../../core/time/clock.ts';
-import type { Store } from '../../store/store.ts';
 import { recoverOpen } from './recover-open.ts';
+import type { RecoverOptions } from './recover-open.ts';
 import type { Closed } from './close-calls.ts';
 
 const EVERY_MS = 10_000;
 
-export interface RecoveryOptions {
-  store: Store;
+export interface RecoveryOptions extends RecoverOptions {
   clock: Clock;
   /**
    * Receives the result of every pass that recovered something, and of those that failed. Default:

@@ -139,6 +139,12 @@ export function toInterruptedRow(start: StartRow, estimate: Estimate | null): En
   ];
 }
 
+/** The record with another cost, which is an estimate. */
+export function withCost(row: EndRow, cost: number): EndRow {
+  const [start, status, result, errorCode, answeredBy, attempts, usage, , , ...rest] = row;
+  return [start, status, result, errorCode, answeredBy, attempts, usage, true, cost, ...rest];
+}
+
 /**
  * Amounts that a record adds to the sums of its day: requests, errors, estimated, cost, then usage, and
  * at the end the calls of unknown price.

@@ -2,6 +2,7 @@ import type { Entry, Op, Store, Version } from '../../store/store.ts';
 import { scopeName, spendKey, unfoldedPrefix } from '../ledger/ledger-keys.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
 import type { SpendLimits } from '../principal.ts';
+import type { PendingSpend } from './pending-spend.ts';
 import {
   addSpend,
   exceedsLimit,
@@ -44,8 +45,14 @@ export interface SpendCounters {
   draft(own?: OwnSpend): SpendDraft;
   /** Whether the limit was reached when last seen; undefined for a scope that is not known. */
   isSpent(scope: Scope, limits: SpendLimits, windows: Windows): boolean | undefined;
-  /** Another worker changed it: the next `load` reads it again. */
+  /**
+   * Whether the call must be refused, for a worker that alone changes the counters; undefined for a scope
+   * that is not known.
+   */
+  exceeds(scope: Scope, limits: SpendLimits, call: SpendCall): boolean | undefined;
+  /** Somebody else changed it: the next `load` reads it again. */
   forget(scope: Scope): void;
+  forgetAll(): void;
 }
 
 /** This worker's unfolded money of a scope, by day. */
@@ -56,10 +63,21 @@ interface SpendCountersOptions {
   /** This worker's own unfolded rows are counted from memory, by `own`. */
   readonly isOwn: (writer: string) => boolean;
   readonly own: OwnSpend;
+  /** What counts beside what is stored. */
+  readonly pending: PendingSpend;
 }
 
 export function createSpendCounters(options: SpendCountersOptions): SpendCounters {
   const known = new Map<string, Counter>();
+  let forgotten = 0;
+  const nowOf = (scope: Scope): SpendOf | undefined => {
+    const counter = known.get(scopeName(scope));
+    if (!counter) return undefined;
+    return withPending(
+      spendOf(counter, counter.record, options.own(scope)),
+      options.pending.of(scope),
+    );
+  };
   return {
     async load(scopes) {
       const missing = new Map<string, Scope>();
@@ -69,18 +87,43 @@ export function createSpendCounters(options: SpendCountersOptions): SpendCounter
       }
       if (missing.size === 0) return;
       const read = async ([name, scope]: [string, Scope]): Promise<void> => {
-        known.set(name, await readCounter(options, scope));
+        for (;;) {
+          const seen = forgotten;
+          const counter = await readCounter(options, scope);
+          // Whoever changed it meanwhile knows better.
+          if (known.has(name)) return;
+          if (seen !== forgotten) continue;
+          known.set(name, counter);
+          return;
+        }
       };
       await Promise.all(Array.from(missing, read));
     },
     draft: (own = options.own) => createDraft(known, own),
     isSpent(scope, limits, windows) {
-      const counter = known.get(scopeName(scope));
-      return (
-        counter && isSpent(limits, windows, spendOf(counter, counter.record, options.own(scope)))
-      );
+      const spent = nowOf(scope);
+      return spent && isSpent(limits, windows, spent);
     },
-    forget: (scope) => void known.delete(scopeName(scope)),
+    exceeds(scope, limits, call) {
+      const spent = nowOf(scope);
+      return spent && (isSpent(limits, call.windows, spent) || exceedsLimit(limits, call, spent));
+    },
+    forget(scope) {
+      forgotten++;
+      known.delete(scopeName(scope));
+    },
+    forgetAll() {
+      forgotten++;
+      known.clear();
+    },
+  };
+}
+
+function withPending(spent: SpendOf, pending: SpendRecord | undefined): SpendOf {
+  if (!pending) return spent;
+  return (window) => {
+    const [stored, more] = [spent(window), spendIn(pending, window)];
+    return { settled: stored.settled + more.settled, reserved: stored.reserved + more.reserved };
   };
 }
 

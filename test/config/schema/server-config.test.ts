@@ -42,6 +42,7 @@ describe('resolveServerConfig', () => {
       drainDelayMs: 0,
       drainIdleMs: 1_000,
       ledger: 'auto',
+      ledgerSync: null,
       log: { level: 'info', format: 'text', content: false },
       secrets: {
         masterKey: undefined,
@@ -186,6 +187,21 @@ describe('resolveServerConfig', () => {
       expect.stringMatching(/^GATEWAY_LEDGER: server\.ledger: expected one of /),
       'GATEWAY_PORT: server.listen.port: expected number, received string',
       'flag limits.body: server.limits.body: expected a size such as 32MiB or a number of bytes',
+    ]);
+  });
+
+  it('takes the three points at which the ledger counts as kept, and says what they are', async () => {
+    for (const value of ['process', 'group', 'call']) {
+      const { config } = await load(`version: 1\nserver: {ledger_sync: ${value}}\n`);
+      expect(config?.server.ledgerSync).toBe(value);
+    }
+    const { diagnostics } = await load('version: 1\nserver: {ledger_sync: groups}\n');
+    expect(diagnostics).toEqual([
+      expect.objectContaining({
+        path: 'server.ledger_sync',
+        line: 2,
+        message: expect.stringMatching(/process.*group.*call/),
+      }),
     ]);
   });
 

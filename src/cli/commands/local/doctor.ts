@@ -16,11 +16,13 @@ import {
   checkDirectory,
   checkFileLimit,
   checkKeyFile,
+  checkLedger,
   checkNode,
   type Finding,
 } from '../../local/health-checks.ts';
 import { DEFAULT_CONFIG, startPaths } from '../../project/project.ts';
 import { describeEnvironment, environmentConfig } from '../../../config/read/environment-config.ts';
+import { keepsJournal } from '../../../store/find-backend.ts';
 import { oneLine } from '../../../core/printable.ts';
 import type { Style } from '../../output/style.ts';
 
@@ -90,6 +92,10 @@ async function checkMachine(
   return [
     await checkSecrets(config, env),
     await checkDirectory('data directory', server.dataDir),
+    checkLedger(server.ledgerSync, {
+      hasJournal: keepsJournal(server.store.driver),
+      workers: server.workers,
+    }),
     ...keyFiles.filter((finding) => finding !== undefined),
     ...(await checkGateway(server, context, flags.list('config')[0])),
     checkFileLimit(connectionsOf(desired), await fileLimitOf(server.dataDir)),

@@ -14,6 +14,7 @@ import { createCorrectUnit, findAhead } from './correct.ts';
 import { createSweepUnit, findExpired } from './sweep.ts';
 import { toStoreError } from './to-store-error.ts';
 import { createVersionSource } from './version-source.ts';
+import { waitingFolder } from './waiting-files.ts';
 import { expiryOf, prepareCommit, toId } from '../../prepare-commit.ts';
 import { assertWhole } from '../../store-meta.ts';
 import { StoreError, type Entry, type Key, type ListOptions, type Store } from '../../store.ts';
@@ -48,6 +49,7 @@ export async function openLmdbStore(
   return {
     scope: 'host',
     driver: 'lmdb',
+    folder: waitingFolder(directory),
     async get<T>(key: Key): Promise<Entry<T> | undefined> {
       assertOpen();
       const bytes = encodeKey(key);

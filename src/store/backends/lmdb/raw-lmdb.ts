@@ -17,6 +17,7 @@ import { FORMAT, formatOf, toStoreMeta, type MetaTable } from './migrations.ts';
 import { assertReadable } from './prepare-directory.ts';
 import { fromRowBytes, toExpiryKey, toRowBytes } from './rows.ts';
 import { toStoreError } from './to-store-error.ts';
+import { findWaiting } from './waiting-files.ts';
 
 type Tables = Pick<LmdbEnvironment, 'root' | 'data' | 'meta'>;
 
@@ -101,6 +102,7 @@ function createRaw({ root, data, meta }: Tables, directory: string): RawLmdb {
     meta: toStoreMeta(meta),
     lastVersion: async () => Number(meta.get('nextVersion') ?? 1) - 1,
     read: (after) => guarded(async () => readStep(data, after)),
+    waiting: () => findWaiting(directory),
     users: async () => usersOf(root, await findPeers(directory)),
     faults: (rows) => guarded(async () => faultsOf(data, rows, before === transactionOf(root))),
     copyTo: (target) => root.backup(target, false).catch(asCopyError),

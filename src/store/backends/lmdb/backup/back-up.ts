@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Clock } from '../../../../core/time/clock.ts';
 import { damaged } from '../../../damage.ts';
 import { openRawLmdb } from '../raw-lmdb.ts';
+import { letThemBeStored } from '../waiting-files.ts';
 import { StoreError } from '../../../store.ts';
 import { verifyStore } from '../../../raw/verify-store.ts';
 import type { WalkOptions } from '../../../raw/summary.ts';
@@ -79,6 +80,7 @@ async function write(directory: string, options: BackUpOptions): Promise<Manifes
   const createdAt = new Date(clock.now()).toISOString();
   const folder = join(directory, STORE_FOLDER);
   await mkdir(folder, { recursive: true, mode: 0o700 });
+  await letThemBeStored(store);
   await copyStore(store, folder);
   // Behind the store: what a row names was there before the row, and is never changed.
   const files = media === undefined ? [] : await copyMedia(media, directory, options);

@@ -4,6 +4,7 @@ import { copyFile, link, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Clock } from '../../../../core/time/clock.ts';
 import { findPeers } from '../doorbell.ts';
+import { findWaiting, waitingFolder } from '../waiting-files.ts';
 import type { WalkOptions } from '../../../raw/summary.ts';
 import { StoreError } from '../../../store.ts';
 import { asStoreErrors, assertRoom, digestFile, syncFolder, type CopyOptions } from './files.ts';
@@ -106,6 +107,7 @@ async function swap(
     // Somebody may have started meanwhile.
     await assertFree(store, true);
     await rename(partial, data);
+    if (former !== undefined) await moveWaiting(store, former);
   } catch (error) {
     if (former !== undefined) await rm(former, { recursive: true, force: true });
     throw error;
@@ -114,6 +116,12 @@ async function swap(
   }
   await syncFolder(store);
   return former;
+}
+
+/** What was not stored yet belongs to the former store. */
+async function moveWaiting(store: string, former: string): Promise<void> {
+  if ((await findWaiting(store)).length > 0)
+    await rename(waitingFolder(store), waitingFolder(former));
 }
 
 async function setAside(data: string, store: string, clock: Clock): Promise<string> {

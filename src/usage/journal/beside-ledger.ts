@@ -1,0 +1,40 @@
+import type { Key, Op, Store } from '../../store/store.ts';
+import type { Scope } from '../ledger/ledger-keys.ts';
+import type { StoreLedger } from '../ledger/ledger-store.ts';
+
+/** Rows that the ledger writes, by their first segment. */
+const ROOMS: ReadonlySet<Key[number] | undefined> = new Set([
+  'req',
+  'flight',
+  'sent',
+  'unfolded',
+  'usage',
+  'spend',
+  'open',
+]);
+
+/**
+ * The store as everything but the ledger uses it: who reads what the ledger writes sees all that it did
+ * before, also what only its journal has, and the ledger hears of counters that others change.
+ */
+export function besideLedger(store: Store, ledger: Pick<StoreLedger, 'fold' | 'forget'>): Store {
+  return {
+    ...store,
+    get: (key) => (ROOMS.has(key[0]) ? ledger.fold().then(() => store.get(key)) : store.get(key)),
+    list: (options) =>
+      ROOMS.has(options.prefix[0])
+        ? ledger.fold().then(() => store.list(options))
+        : store.list(options),
+    commit: async (ops) => {
+      const result = await store.commit(ops);
+      const changed = result.ok ? ops.flatMap(countersOf) : [];
+      if (changed.length > 0) ledger.forget(changed);
+      return result;
+    },
+  };
+}
+
+function countersOf({ type, key: [room, kind, id] }: Op): Scope[] {
+  if (type === 'check' || room !== 'spend') return [];
+  return [{ kind: kind === 'key' ? 'key' : 'organization', id: String(id) }];
+}

@@ -1,0 +1,174 @@
+import { rm } from 'node:fs/promises';
+import type { Clock } from '../../core/time/clock.ts';
+import type { Store } from '../../store/store.ts';
+import { createDeadFence, WorkerWoke } from '../ledger/fence.ts';
+import { JobQueue } from '../ledger/job-queue.ts';
+import { createBatch, createCall, createJob, limitedScopes } from '../ledger/ledger-call.ts';
+import type { Batch, LedgerCall } from '../ledger/ledger-call.ts';
+import { isRefused, LedgerCommitter } from '../ledger/ledger-committer.ts';
+import { requestKey } from '../ledger/ledger-keys.ts';
+import { planJobs } from '../ledger/ledger-plan.ts';
+import type { LedgerState } from '../ledger/ledger-plan.ts';
+import { createState } from '../ledger/ledger-state.ts';
+import { countOne, noRequests } from '../rates/rate-shares.ts';
+import { RateWindow } from '../rates/rate-window.ts';
+import { sumsOf } from '../requests/request-row.ts';
+import type { StartRow } from '../requests/request-row.ts';
+import { windowsOf } from '../spend/spend.ts';
+import type { BeginLine, ClaimLine, JournalCall } from './journal-line.ts';
+import { findSegments, readSegment } from './read-segments.ts';
+import type { NumberedLine } from './read-segments.ts';
+
+/** A number of takeovers that never was: what the store has of the call is looked up. */
+const UNKNOWN = -1;
+/** Flights of one worker have numbers of their own; those of its journal come behind them. */
+const FLIGHTS_PER_MS = 1_000;
+
+export interface DeadJournal {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Its fence says that it is dead. */
+  readonly worker: string;
+}
+
+/**
+ * Stores what only the journal of a dead worker holds, and removes the journal. Each commit moves the
+ * number in the worker's fence, so that a line is stored once, however often and by however many this is
+ * done. False when the worker woke. Rejects with `StoreError`.
+ */
+export async function foldJournal(dead: DeadJournal): Promise<boolean> {
+  const { store, worker } = dead;
+  if (store.folder === undefined) return true;
+  const paths = await findSegments(store.folder, worker);
+  if (paths.length === 0) return true;
+  const state = stateOf(dead);
+  const fence = createDeadFence(store, worker);
+  const committer = new LedgerCommitter({ store, state, fence, onLanded: () => undefined });
+  try {
+    await committer.reconcile();
+    for (const path of paths) {
+      const lines = await readSegment(path, committer.folded);
+      const queue = await queueOf(dead, lines);
+      for (let batch = queue.shift(); batch; batch = queue.shift())
+        await commit(batch, { state, committer });
+      await rm(path, { force: true });
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof WorkerWoke) return false;
+    throw error;
+  }
+}
+
+function stateOf({ store, clock, worker }: DeadJournal): LedgerState {
+  let flights = clock.now() * FLIGHTS_PER_MS;
+  return { ...createState({ store, clock, worker }), nextFlight: () => ++flights };
+}
+
+interface Writing {
+  readonly state: LedgerState;
+  readonly committer: LedgerCommitter;
+}
+
+async function commit(batch: Batch, { state, committer }: Writing): Promise<void> {
+  const rest = (): Pick<Batch, 'jobs' | 'claims'> => {
+    const { folded } = committer;
+    const jobs = batch.jobs.filter(({ number }) => number > folded);
+    return { jobs, claims: batch.last > folded ? batch.claims : new Map() };
+  };
+  try {
+    await committer.commit({
+      last: batch.last,
+      ending: () => rest().jobs.flatMap(({ type, call }) => (type === 'settle' ? [call] : [])),
+      scopes: () => rest().jobs.flatMap(({ call }) => limitedScopes(call)),
+      windows: () => rest().claims.keys(),
+      plan: () => planJobs(state, rest()),
+    });
+  } catch (error) {
+    if (!isRefused(error)) throw error;
+    // What no store takes is left out alone.
+    if (batch.jobs.length > 1)
+      for (const job of batch.jobs) await commit(createBatch([job]), { state, committer });
+  }
+}
+
+/** Work that the lines are, in their order. */
+async function queueOf(dead: DeadJournal, lines: readonly NumberedLine[]): Promise<JobQueue> {
+  const queue = new JobQueue(dead.clock, () => undefined);
+  const ended = new Set(lines.flatMap(({ line }) => (line.type === 'end' ? [line.id] : [])));
+  const calls = new Map<string, LedgerCall>();
+  const windows = new Map<string, RateWindow>();
+  for (const { number, line } of lines) {
+    if (line.type === 'claim') {
+      addClaim(queue, windowFor(windows, line, dead), { number, line });
+      continue;
+    }
+    if (line.type === 'begin') {
+      // Closed already: nothing is open any more.
+      if (!ended.has(line.id) && (await dead.store.get(requestKey(line.id)))) continue;
+      const call = begunCall(line);
+      calls.set(line.id, call);
+      queue.add({ ...createJob('begin', call), number, isPending: true });
+    } else {
+      const call = calls.get(line.id) ?? toCall(line, line.record[0]);
+      const [, , , , , , , , cost] = line.record;
+      call.ended = { record: line.record, cost, sums: sumsOf(line.record) };
+      queue.add({ ...createJob('settle', call), number });
+    }
+  }
+  return queue;
+}
+
+function begunCall(line: BeginLine): LedgerCall {
+  const call = toCall(line, line.start);
+  const { input, cost } = line;
+  return { ...call, start: { ...call.start, estimate: { input, output: 0, cost } } };
+}
+
+/** A call as its line tells of it; what the store has of it is looked up when it ends. */
+function toCall(
+  { id, bound, isKeyLimited, isOrganizationLimited }: JournalCall,
+  start: StartRow,
+): LedgerCall {
+  const [at, organizationId, keyId, keyName, surface, model, stream] = start;
+  const limits = { lifetime: Infinity };
+  const principal = {
+    keyId,
+    keyName,
+    organizationId,
+    organizationEnabled: true,
+    scopes: null,
+    keySpend: isKeyLimited ? limits : null,
+    organizationSpend: isOrganizationLimited ? limits : null,
+    rpmCap: null,
+    concurrencyCap: null,
+    allowedModels: null,
+  };
+  const facts = { id, at, principal, surface, model, stream, bound };
+  const call = createCall(facts, windowsOf(at));
+  return { ...call, flight: { key: ['flight'], open: Infinity }, takeovers: UNKNOWN };
+}
+
+function windowFor(
+  windows: Map<string, RateWindow>,
+  { window: name }: ClaimLine,
+  { store, clock }: DeadJournal,
+): RateWindow {
+  const text = JSON.stringify(name);
+  let window = windows.get(text);
+  if (!window) {
+    const look = () => ({ wall: clock.now(), elapsed: clock.monotonic(), steppedAt: -Infinity });
+    windows.set(text, (window = new RateWindow({ store, look, name, journal: undefined })));
+  }
+  return window;
+}
+
+function addClaim(
+  queue: JobQueue,
+  window: RateWindow,
+  { number, line }: { number: number; line: ClaimLine },
+): void {
+  const counts = noRequests();
+  countOne(counts, line.caller);
+  queue.addClaims(window, { counts, at: line.at }, number);
+}

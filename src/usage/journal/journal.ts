@@ -1,0 +1,192 @@
+import type { Clock } from '../../core/time/clock.ts';
+import type { Key } from '../../store/store.ts';
+import { EncodedValue } from '../../store/value-codec.ts';
+import type { Caller } from '../rates/limiter.ts';
+import { createDeferred } from '../ledger/ledger-call.ts';
+import type { Batch, Deferred, Job } from '../ledger/ledger-call.ts';
+import { recordIn, toBeginLine, toClaimLine, toEndLine } from './journal-line.ts';
+import { LineBuffer } from './line-buffer.ts';
+import { Segments } from './segments.ts';
+
+/**
+ * Point at which a line of the journal counts as kept (config: `server.ledger_sync`): in the page cache,
+ * there and soon on the disk, or on the disk.
+ */
+export type LedgerSync = 'process' | 'group' | 'call';
+
+export interface JournalOptions {
+  readonly clock: Clock;
+  /** Folder of the segments. */
+  readonly folder: string;
+  readonly worker: string;
+  /** Null: `group` for calls with a spending limit, `process` for the others. */
+  readonly sync: LedgerSync | null;
+  /** True while this process surely is the only one on the store. */
+  readonly isSole: () => boolean;
+  /** The journal could not keep these; the store has to, at once. */
+  readonly onUnkept: () => void;
+  readonly report: (error: unknown) => void;
+}
+
+/** Jobs whose lines go to the disk by one write. */
+interface Turn {
+  readonly jobs: Job[];
+  readonly batches: Set<Batch>;
+  readonly kept: Deferred;
+  isLimited: boolean;
+}
+
+/** Journal in front of the store may take no more than this until it is folded, in bytes. */
+const MAX_BYTES = 64 * 1024 * 1024;
+/** Size from which on it is folded at once. */
+const FOLD_BYTES = 8 * 1024 * 1024;
+/** Between two syncs of `group`, in ms. */
+const GROUP_MS = 10;
+/** A disk that refused a write is tried again after so many milliseconds. */
+const RETRY_MS = 1_000;
+
+/**
+ * Keeps what the ledger of one worker did until the store has it: the lines of one turn of the event
+ * loop are one frame, and one write.
+ */
+export class Journal {
+  readonly #options: JournalOptions;
+  readonly #lines = new LineBuffer();
+  readonly #segments: Segments;
+  #next = 1;
+  #turn: Turn | undefined;
+  #retryAt = -Infinity;
+  #isSyncDue = false;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.#segments = new Segments(options);
+  }
+
+  /** False while another process may be on the store, the disk refuses writes or too much is not folded. */
+  get isOpen(): boolean {
+    const { isSole, clock } = this.#options;
+    if (this.#retryAt > 0 && clock.monotonic() < this.#retryAt) return false;
+    return this.#segments.size < MAX_BYTES && isSole();
+  }
+
+  /** True when it is time to fold, by what the files hold. */
+  get isFull(): boolean {
+    return this.#segments.size > FOLD_BYTES;
+  }
+
+  /** Appends the line of a job, which goes with the next write. */
+  append(job: Job): void {
+    const { call, type } = job;
+    const { ended } = call;
+    job.number = this.#next;
+    if (type === 'begin') this.#add(toBeginLine(call));
+    else if (ended && !(ended.record instanceof EncodedValue)) {
+      const record = recordIn(this.#add(toEndLine(call, ended.record)));
+      // From here on its bytes are enough: objects that live on are copied again and again.
+      call.ended = { ...ended, record: new EncodedValue(record) };
+    }
+  }
+
+  /** Appends a claim, which goes with the next write; returns the number of its line. */
+  claim(window: Key, claim: { caller: Caller; at: number }): number {
+    this.#add(toClaimLine(window, claim));
+    return this.#next - 1;
+  }
+
+  #add(line: string): Buffer {
+    this.#next++;
+    return this.#lines.add(line);
+  }
+
+  /** Tells the job when its line is kept; gives what resolves then, or when the store has it. */
+  keep(job: Job, batch: Batch): Promise<void> {
+    const turn = (this.#turn ??= this.#begin());
+    turn.jobs.push(job);
+    turn.batches.add(batch);
+    turn.isLimited ||= job.call.admitted !== undefined;
+    return turn.kept.promise;
+  }
+
+  /** Ends the present file. */
+  rotate(): void {
+    this.#segments.rotate();
+  }
+
+  /** The store has all lines up to this number. */
+  folded(number: number): void {
+    this.#segments.folded(number);
+  }
+
+  #begin(): Turn {
+    setImmediate(() => this.#end());
+    return { jobs: [], batches: new Set(), kept: createDeferred(), isLimited: false };
+  }
+
+  #end(): void {
+    const turn = this.#turn;
+    this.#turn = undefined;
+    if (!turn) return;
+    const sync = this.#options.sync ?? (turn.isLimited ? 'group' : 'process');
+    // Written in the last moment of a lease, it could come too late for whoever takes over.
+    if (!this.#write() || !this.#options.isSole()) return this.#leaveToStore(turn);
+    if (sync === 'process') return tell(turn);
+    if (sync === 'group') {
+      this.#syncSoon();
+      return tell(turn);
+    }
+    this.#segments.sync().then(
+      () => tell(turn),
+      (error: unknown) => this.#refused(error, turn),
+    );
+  }
+
+  /** Syncs what is written within {@link GROUP_MS} at once. */
+  #syncSoon(): void {
+    if (this.#isSyncDue) return;
+    this.#isSyncDue = true;
+    const { clock, report } = this.#options;
+    clock.setTimeout(() => {
+      this.#isSyncDue = false;
+      this.#segments.sync().catch(report);
+    }, GROUP_MS);
+  }
+
+  #write(): boolean {
+    const { count } = this.#lines;
+    if (count === 0) return true;
+    try {
+      this.#segments.write(this.#next - count, this.#lines.take());
+      return true;
+    } catch (error) {
+      this.#retryAt = this.#options.clock.monotonic() + RETRY_MS;
+      this.#options.report(error);
+      return false;
+    }
+  }
+
+  #refused(error: unknown, turn: Turn): void {
+    this.#options.report(error);
+    this.#leaveToStore(turn);
+  }
+
+  #leaveToStore(turn: Turn): void {
+    const stored = Array.from(turn.batches, ({ durable }) => durable.promise);
+    Promise.all(stored).then(
+      () => tell(turn),
+      (error: unknown) => {
+        for (const { type, call } of turn.jobs) if (type === 'begin') call.admitted?.reject(error);
+        turn.kept.reject(error);
+      },
+    );
+    this.#options.onUnkept();
+  }
+}
+
+function tell({ jobs, kept }: Turn): void {
+  for (const job of jobs) {
+    if (job.type === 'begin') job.call.admitted?.resolve();
+    else job.call.settled?.resolve();
+  }
+  kept.resolve();
+}

@@ -1,0 +1,44 @@
+import type { Clock } from '../../core/time/clock.ts';
+import type { Store } from '../../store/store.ts';
+import { FollowedCalls } from '../recovery/followed-calls.ts';
+import { PendingSpend } from '../spend/pending-spend.ts';
+import { createSpendCounters } from '../spend/spend-counters.ts';
+import type { LedgerState } from './ledger-plan.ts';
+import { createSumRows } from './sum-rows.ts';
+import { createUnfoldedSpend } from './unfolded-spend.ts';
+
+/** The state of a worker's ledger before its first commit. */
+export function createState({
+  store,
+  clock,
+  worker,
+}: {
+  store: Store;
+  clock: Clock;
+  worker: string;
+}): LedgerState {
+  let writers = 0;
+  let flights = 0;
+  const nextWriter = (): string => `${worker}-${clock.now().toString(36)}-${++writers}`;
+  const unfolded = createUnfoldedSpend(worker, nextWriter);
+  const totals = createSumRows();
+  const pending = new PendingSpend();
+  let totalsWriter = nextWriter();
+  return {
+    worker,
+    pending,
+    unfolded,
+    totals,
+    followed: new FollowedCalls(worker),
+    takeovers: 0,
+    counters: createSpendCounters({ store, isOwn: unfolded.isOwn, own: unfolded.own, pending }),
+    nextFlight: () => ++flights,
+    get totalsWriter() {
+      return totalsWriter;
+    },
+    renewTotals() {
+      totals.clear();
+      totalsWriter = nextWriter();
+    },
+  };
+}

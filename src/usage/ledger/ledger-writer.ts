@@ -1,0 +1,390 @@
+import type { Clock } from '../../core/time/clock.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { JobQueue } from './job-queue.ts';
+import { createBatch, createDeferred, createJob, limitedScopes } from './ledger-call.ts';
+import type { Batch, Deferred, Job, LedgerCall } from './ledger-call.ts';
+import type { Estimate } from './ledger.ts';
+import { isRefused, LedgerCommitter } from './ledger-committer.ts';
+import type { LedgerCommitterOptions } from './ledger-committer.ts';
+import { addPending, planFold, planJobs, refusalNow, removePending } from './ledger-plan.ts';
+import type { Flight } from './flights.ts';
+import type { Journal } from '../journal/journal.ts';
+
+/** Batches that may wait; a store that falls behind so far takes no more requests. */
+const MAX_WAITING = 250;
+const HEAL_MS = 1_000;
+const FOLD_MS = 1_000;
+/** Time that jobs stay in the journal alone, in ms, and the number of them that is enough. */
+const JOURNAL_MS = 200;
+const MAX_JOURNALED = 4_000;
+/** Between two notes of what the calls cost so far that are followed. */
+const FOLLOW_MS = 3_000;
+/** Unfolded rows that make a fold due at once, and the most that one fold takes. */
+const MAX_UNFOLDED = 256;
+const MAX_TOTALS = 10_000;
+/** Stands for the flight of a call that somebody else stored. */
+const ELSEWHERE: Flight = { key: ['flight'], open: Infinity };
+
+interface LedgerWriterOptions extends LedgerCommitterOptions {
+  readonly clock: Clock;
+  /**
+   * Receives the errors that made the ledger fail, and those of records that no store would take.
+   */
+  readonly report: (error: unknown) => void;
+  /** What a commit waits for; undefined: nothing. Default: never anything. */
+  readonly ready?: (() => Promise<void> | undefined) | undefined;
+}
+
+/**
+ * Commits jobs in order, one commit at a time: what the journal keeps a few times a second, everything
+ * else of one event-loop turn at once.
+ */
+export class LedgerWriter {
+  readonly #options: LedgerWriterOptions;
+  readonly #committer: LedgerCommitter;
+  readonly #queue: JobQueue;
+  readonly #drains: Deferred[] = [];
+  #journal: Journal | undefined;
+  /** Commit under way. */
+  #underWay: Batch | undefined;
+  #running = false;
+  #scheduled = false;
+  #failing = false;
+  /** Batches at the head of the queue that are to be committed now. */
+  #due = 0;
+  /** Jobs that are not in the journal and not yet in the store. */
+  #direct = 0;
+  #journaled = 0;
+  #journalTimer = false;
+  #foldDue = false;
+  #foldTimer = false;
+  #followTimer = false;
+
+  constructor(options: LedgerWriterOptions) {
+    this.#options = options;
+    this.#committer = new LedgerCommitter(options);
+    this.#queue = new JobQueue(options.clock, () => this.#start());
+  }
+
+  /** Keeps jobs in a journal from now on, whenever it is open. */
+  attach(journal: Journal): void {
+    this.#journal = journal;
+  }
+
+  /** False while the store is known to fail, or when it has fallen far behind. */
+  get accepting(): boolean {
+    return !this.#failing && this.#queue.length < MAX_WAITING;
+  }
+
+  /** Jobs that no commit has taken yet. */
+  get waiting(): number {
+    return this.#queue.jobs;
+  }
+
+  /** The journal takes jobs: nothing is under way that it does not know of. */
+  get isJournaling(): boolean {
+    return this.#direct === 0 && !this.#failing && this.#journal?.isOpen === true;
+  }
+
+  /** Keeps or commits the job as soon as possible; resolves when that is done. */
+  push(type: Job['type'], call: LedgerCall): Promise<void> {
+    const job = createJob(type, call);
+    const kept = this.#keep(job);
+    if (kept) return kept;
+    // The base of a decision about a limit should hold all that has ended.
+    if (call.admitted) this.#queue.joinLater();
+    this.#direct++;
+    const batch = this.#queue.add(job);
+    if (this.#failing && type === 'settle') call.settled?.resolve();
+    this.#start();
+    return batch.durable.promise;
+  }
+
+  /** Commits an end with others that nobody waits for, a few milliseconds later. */
+  pushLater(call: LedgerCall): void {
+    const job = createJob('settle', call);
+    if (this.#keep(job)) return;
+    this.#direct++;
+    if (this.#drains.length === 0) return this.#queue.addLater(job);
+    this.#queue.add(job);
+    this.#start();
+  }
+
+  /** Takes claims whose line is in the journal. */
+  addClaims: JobQueue['addClaims'] = (window, claimed, number) => {
+    this.#queue.addClaims(window, claimed, number);
+    this.#scheduleJournal();
+  };
+
+  /** Stores what the call costs so far every few seconds, together with what is folded then. */
+  follow(call: LedgerCall, soFar: () => Estimate): void {
+    this.#options.state.followed.add(call, soFar);
+    this.#scheduleFollow();
+  }
+
+  /** True when the store holds everything that was pushed before, false when it is known to fail. */
+  async fold(): Promise<boolean> {
+    if (this.#failing) return false;
+    this.#queue.joinLater();
+    const batch = this.#queue.last ?? this.#underWay;
+    if (!batch) return true;
+    this.commitNow();
+    return batch.durable.promise.then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Resolves when all jobs are durable and the counters have everything. */
+  drain(): Promise<void> {
+    const drained = createDeferred();
+    this.#drains.push(drained);
+    this.#queue.joinLater();
+    this.#foldDue = true;
+    this.commitNow();
+    return drained.promise;
+  }
+
+  /** Everything that waits is to be committed now. */
+  commitNow(): void {
+    this.#due = this.#queue.length;
+    void this.#run();
+  }
+
+  /** Undefined for a job that the store has to take at once. */
+  #keep(job: Job): Promise<void> | undefined {
+    const { call, type } = job;
+    const journal = this.#journal;
+    if (!journal?.isOpen) return undefined;
+    if (type === 'begin' && !this.#decide(call)) return undefined;
+    if (type === 'begin' && call.refusal) return Promise.resolve();
+    journal.append(job);
+    addPending(this.#options.state, job);
+    const batch = this.#queue.add(job);
+    this.#journaled++;
+    this.#scheduleJournal();
+    return journal.keep(job, batch);
+  }
+
+  /** True when what is known here decides whether the call is let in. */
+  #decide(call: LedgerCall): boolean {
+    if (!call.admitted) return true;
+    if (!this.isJournaling) return false;
+    const refusal = refusalNow(this.#options.state, call);
+    if (refusal === 'unknown') return false;
+    call.refusal = refusal;
+    if (refusal) call.admitted.reject(refusal);
+    return true;
+  }
+
+  #scheduleJournal(): void {
+    if (this.#journaled >= MAX_JOURNALED || this.#journal?.isFull === true) return this.commitNow();
+    if (this.#journalTimer) return;
+    this.#journalTimer = true;
+    this.#options.clock.setTimeout(() => {
+      this.#journalTimer = false;
+      this.commitNow();
+    }, JOURNAL_MS);
+  }
+
+  #start(): void {
+    if (this.#scheduled || this.#failing) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.commitNow();
+    });
+  }
+
+  async #run(): Promise<void> {
+    if (this.#running) return;
+    this.#running = true;
+    this.#journaled = 0;
+    this.#journal?.rotate();
+    while (this.#hasWork()) await this.#step();
+    this.#running = false;
+    if (this.#failing) return;
+    this.#journal?.folded(this.#committer.folded);
+    if (this.#queue.length > 0) return;
+    for (const drained of this.#drains.splice(0)) drained.resolve();
+  }
+
+  /** Asked in the same breath as the loop ends: a job that comes a moment later starts it anew. */
+  #hasWork(): boolean {
+    if (this.#failing) return false;
+    const { unfolded, followed } = this.#options.state;
+    this.#foldDue &&= unfolded.size > 0 || followed.isDue;
+    if (this.#drains.length > 0) this.#due = this.#queue.length;
+    return this.#foldDue || this.#due > 0;
+  }
+
+  async #step(): Promise<void> {
+    if (this.#foldDue) {
+      await this.#fold().catch((error: unknown) => this.#fail(createBatch(), error));
+      return;
+    }
+    this.#due--;
+    const batch = this.#queue.shift();
+    if (batch === undefined) return;
+    this.#underWay = batch;
+    await this.#commit(batch).catch((error: unknown) => {
+      if (isRefused(error)) this.#isolate(batch, error);
+      else this.#fail(batch, error);
+    });
+    this.#underWay = undefined;
+  }
+
+  async #commit(batch: Batch): Promise<void> {
+    const { state } = this.#options;
+    const rest = (): Batch => this.#withoutStored(batch);
+    await this.#options.ready?.();
+    await this.#committer.commit({
+      last: batch.last,
+      ending: () => rest().jobs.flatMap(({ type, call }) => (type === 'settle' ? [call] : [])),
+      scopes: () => rest().jobs.flatMap(({ call }) => limitedScopes(call)),
+      windows: () => rest().claims.keys(),
+      plan: () => planJobs(state, rest()),
+    });
+    for (const job of batch.jobs) {
+      this.#leave(job);
+      const { type, call } = job;
+      if (type === 'settle') call.settled?.resolve();
+      else if (call.refusal) call.admitted?.reject(call.refusal);
+      else call.admitted?.resolve();
+    }
+    batch.durable.resolve();
+    if (state.totals.size > MAX_TOTALS) state.renewTotals();
+    this.#scheduleFold();
+  }
+
+  /** The part of a batch that the store does not hold, for somebody may have stored it from the journal. */
+  #withoutStored(batch: Batch): Batch {
+    const { folded } = this.#committer;
+    const jobs = batch.jobs.filter(({ type, call, number }) => {
+      const isStored = number > 0 && number <= folded;
+      if (isStored && type === 'begin') call.flight ??= ELSEWHERE;
+      return !isStored && !call.done;
+    });
+    const isStored = batch.last > 0 && batch.last <= folded;
+    return { ...batch, jobs, claims: isStored ? new Map() : batch.claims };
+  }
+
+  /** It waits no more. */
+  #leave(job: Job): void {
+    removePending(this.#options.state, job);
+    if (job.number === 0) this.#direct--;
+    job.call.batch = undefined;
+  }
+
+  async #fold(): Promise<void> {
+    const { state } = this.#options;
+    const { unfolded } = state;
+    this.#foldDue = false;
+    await this.#committer.commit({
+      last: 0,
+      ending: () => [],
+      scopes: () => unfolded.take(MAX_UNFOLDED).map(({ scope }) => scope),
+      windows: () => [],
+      plan: () => planFold(state, unfolded.take(MAX_UNFOLDED)),
+    });
+    this.#scheduleFold();
+  }
+
+  #scheduleFold(): void {
+    const { size } = this.#options.state.unfolded;
+    if (size === 0) return;
+    if (size > MAX_UNFOLDED || this.#drains.length > 0) this.#foldDue = true;
+    if (this.#foldTimer) return;
+    this.#foldTimer = true;
+    this.#options.clock.setTimeout(() => {
+      this.#foldTimer = false;
+      this.#foldDue = true;
+      void this.#run();
+    }, FOLD_MS);
+  }
+
+  #scheduleFollow(): void {
+    if (this.#followTimer) return;
+    this.#followTimer = true;
+    const { clock, state } = this.#options;
+    clock.setTimeout(() => {
+      this.#followTimer = false;
+      // Rows left of calls that have all ended go with the next fold.
+      if (state.followed.size === 0 && !state.followed.isDue) return;
+      state.followed.elapsed();
+      this.#foldDue = true;
+      void this.#run();
+      if (state.followed.size > 0) this.#scheduleFollow();
+    }, FOLLOW_MS);
+  }
+
+  /** One job that no store takes must not hold up its neighbours. */
+  #isolate(batch: Batch, error: unknown): void {
+    const { jobs, claims } = batch;
+    if (jobs.length > 1) {
+      const singles = jobs.map((job) => createBatch([job]));
+      if (claims.size > 0) singles.unshift(createBatch([], claims));
+      this.#queue.unshift(singles);
+      this.#due += singles.length;
+      void Promise.all(singles.map(({ durable }) => durable.promise)).then(
+        () => batch.durable.resolve(),
+        (reason: unknown) => batch.durable.reject(reason),
+      );
+      return;
+    }
+    this.#options.report(error);
+    rejectBegins(batch, error);
+    for (const job of jobs) {
+      this.#leave(job);
+      if (job.type !== 'settle') continue;
+      job.call.done = true;
+      job.call.settled?.resolve();
+    }
+  }
+
+  /** Nothing more is begun until the store is well again; what has ended or is kept waits for it. */
+  #fail(batch: Batch, error: unknown): void {
+    this.#failing = true;
+    this.#due = 0;
+    this.#options.report(error);
+    const waiting = [batch, ...this.#queue.takeAll()];
+    this.#queue.unshift(waiting.flatMap((each) => this.#keepOf(each)));
+    for (const each of waiting) rejectBegins(each, error);
+    this.#scheduleHeal();
+  }
+
+  /** What stays of a batch that was not stored. */
+  #keepOf({ jobs, claims, last, weight }: Batch): Batch[] {
+    const kept = jobs.filter((job) => {
+      // Nobody waits for a store that is away: the reservation stands for the charge till then.
+      if (job.type === 'settle') job.call.settled?.resolve();
+      const stays = job.type === 'settle' || job.number > 0;
+      if (!stays) this.#leave(job);
+      return stays;
+    });
+    if (kept.length === 0 && claims.size === 0) return [];
+    return [{ ...createBatch(kept, claims), last, weight }];
+  }
+
+  #scheduleHeal(): void {
+    this.#options.clock.setTimeout(() => {
+      this.#heal().catch(() => this.#scheduleHeal());
+    }, HEAL_MS);
+  }
+
+  async #heal(): Promise<void> {
+    await this.#options.store.ping();
+    await this.#committer.reconcile();
+    this.#failing = false;
+    this.#foldDue = true;
+    this.commitNow();
+  }
+}
+
+/** Tells those who wait that their call was not recorded; those in the journal are told by that. */
+function rejectBegins(batch: Batch, cause: unknown): void {
+  const error = new GatewayError('persistence_failed', { cause });
+  for (const { type, call, number } of batch.jobs)
+    if (type === 'begin' && number === 0) call.admitted?.reject(error);
+  batch.durable.reject(error);
+}

@@ -1,0 +1,288 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { LiveUsage } from '../../../src/server/compose/open-usage.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { LedgerEntry } from '../../../src/usage/ledger/ledger.ts';
+import type { EndRow } from '../../../src/usage/requests/request-row.ts';
+import { readSpend } from '../../../src/usage/spend/read-spend.ts';
+import { verifies } from '../../requirements.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import {
+  createFaultyStore,
+  createStarts,
+  outcome,
+  principal,
+  turns,
+  nth,
+} from '../usage-fixtures.ts';
+import type { FaultyStore } from '../usage-fixtures.ts';
+import { openWorker } from './journaled-worker.ts';
+
+const LIMIT = { key_1: 1_000, org_1: 1_500 };
+
+const who = (key: number) =>
+  principal({
+    keyId: `key_${key}`,
+    organizationId: key === 3 ? 'org_2' : 'org_1',
+    organizationSpend: key === 3 ? null : { lifetime: LIMIT.org_1 },
+    keySpend: key === 1 ? { lifetime: LIMIT.key_1 } : null,
+  });
+
+type Step =
+  | { type: 'begin'; worker: number; key: number; bound: number }
+  | { type: 'settle'; call: number; share: number }
+  | { type: 'fail'; worker: number; how: 'before' | 'after' }
+  | { type: 'heal'; worker: number }
+  | { type: 'crash'; worker: number }
+  | { type: 'read'; worker: number }
+  | { type: 'turn' }
+  | { type: 'wait'; ms: number };
+
+const stepsOf = (workers: number): fc.Arbitrary<Step[]> => {
+  const worker = fc.nat(workers - 1);
+  const constant = <T extends Step['type']>(type: T) => fc.constant(type);
+  return fc.array(
+    fc.oneof(
+      {
+        weight: 16,
+        arbitrary: fc.record({
+          type: constant('begin'),
+          worker,
+          key: fc.integer({ min: 1, max: 3 }),
+          bound: fc.nat(500),
+        }),
+      },
+      {
+        weight: 8,
+        arbitrary: fc.record({
+          type: constant('settle'),
+          call: fc.nat(100),
+          share: fc.double({ min: 0, max: 1, noNaN: true }),
+        }),
+      },
+      {
+        weight: 1,
+        arbitrary: fc.record({
+          type: constant('fail'),
+          worker,
+          how: fc.constantFrom('before' as const, 'after' as const),
+        }),
+      },
+      { weight: 4, arbitrary: fc.record({ type: constant('heal'), worker }) },
+      { weight: 1, arbitrary: fc.record({ type: constant('crash'), worker }) },
+      { weight: 2, arbitrary: fc.record({ type: constant('read'), worker }) },
+      { weight: 8, arbitrary: fc.record({ type: constant('turn') }) },
+      {
+        weight: 5,
+        arbitrary: fc.record({
+          type: constant('wait'),
+          ms: fc.constantFrom(50, 200, 1_000, 5_000, 30_000),
+        }),
+      },
+    ),
+    { minLength: 20, maxLength: 80 },
+  );
+};
+
+interface Worker {
+  readonly usage: LiveUsage;
+  readonly store: FaultyStore;
+  cut: boolean;
+  /** The store failed at some time. */
+  hasFailed: boolean;
+}
+
+interface Called {
+  readonly id: string;
+  readonly entry: LedgerEntry;
+  readonly key: number;
+  readonly bound: number;
+  readonly worker: Worker;
+  cost: number | undefined;
+  /** Its answer was let go with the end recorded. */
+  isEndKept: boolean;
+}
+
+class World {
+  readonly clock = createFakeClock();
+  readonly store: Store;
+  readonly start = createStarts(this.clock);
+  readonly workers: Worker[] = [];
+  readonly calls: Called[] = [];
+  readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+    this.store = { ...openMemoryStore(this.clock), folder };
+  }
+
+  async open(slot: number): Promise<void> {
+    const store = createFaultyStore(this.store);
+    const usage = await openWorker(store, this.clock);
+    const worker: Worker = { usage, store, cut: false, hasFailed: false };
+    this.workers[slot] = worker;
+    // From now on it knows the counters.
+    for (const key of [1, 2, 3]) await this.run({ type: 'begin', worker: slot, key, bound: 1 });
+    await this.pass(400);
+  }
+
+  async pass(ms: number): Promise<void> {
+    const step = Math.min(ms, 1_000);
+    for (let passed = 0; passed < ms; passed += step) {
+      this.clock.advance(step);
+      await turns(3);
+    }
+  }
+
+  async run(step: Step): Promise<void> {
+    if (step.type === 'turn') return turns(1);
+    if (step.type === 'wait') return this.pass(step.ms);
+    if (step.type === 'settle') {
+      const call = this.calls[step.call % Math.max(1, this.calls.length)];
+      if (!call || call.worker.cut || call.cost !== undefined) return undefined;
+      call.cost = Math.floor(call.bound * step.share);
+      call.entry.settle(outcome({ cost: call.cost }));
+      return void this.noteEnd(call);
+    }
+    const worker = nth(this.workers, step.worker);
+    if (step.type === 'begin') return this.begin(worker, step);
+    if (step.type === 'read') return this.expectWithinLimits(worker);
+    if (step.type === 'fail') {
+      worker.hasFailed = true;
+      return worker.store.fail(step.how);
+    }
+    if (step.type === 'heal') return worker.store.fail(undefined);
+    worker.cut = true;
+    worker.store.fail('before');
+    for (const { store, cut } of this.workers) if (!cut) store.fail(undefined);
+    return this.open(step.worker);
+  }
+
+  async noteEnd(call: Called): Promise<void> {
+    if (!call.entry.settled) return;
+    await call.entry.settled;
+    call.isEndKept = !call.worker.cut && !call.worker.hasFailed;
+  }
+
+  begin(worker: Worker, { key, bound }: Extract<Step, { type: 'begin' }>): void {
+    try {
+      const estimate = { input: 10, output: 0, cost: Math.floor(bound / 3) };
+      const start = this.start({ principal: who(key), bound, estimate });
+      const entry = worker.usage.ledger.begin(start);
+      entry.follow(() => ({ input: 10, output: 1, cost: Math.floor(bound / 2) }));
+      const call = { ...start, entry, key, worker, cost: undefined, isEndKept: false };
+      const refused = () => entry.settle(outcome({ status: 402, result: 'error', cost: 0 }));
+      entry.durable.then(() => this.calls.push(call), refused);
+    } catch {
+      // The ledger is known to fail: nothing was begun.
+    }
+  }
+
+  /** By what callers were told, and by what this worker reads. */
+  async expectWithinLimits({ usage, cut }: Worker): Promise<void> {
+    const told = (isOwn: (key: number) => boolean) =>
+      this.calls
+        .filter(({ key, worker }) => isOwn(key) && !worker.cut)
+        .reduce((sum, { bound, cost = bound }) => sum + cost, 0);
+    expect(told((key) => key === 1)).toBeLessThanOrEqual(LIMIT.key_1);
+    expect(told((key) => key !== 3)).toBeLessThanOrEqual(LIMIT.org_1);
+    if (cut) return;
+    for (const [scope, limit] of [
+      [{ kind: 'key', id: 'key_1' }, LIMIT.key_1],
+      [{ kind: 'organization', id: 'org_1' }, LIMIT.org_1],
+    ] as const) {
+      const { lifetime } = await readSpend({ store: usage.store }, scope, this.clock.now());
+      expect(lifetime.settled + lifetime.reserved).toBeLessThanOrEqual(limit);
+      expect(Math.min(lifetime.settled, lifetime.reserved)).toBeGreaterThanOrEqual(0);
+    }
+  }
+
+  /** Everything ends: stores heal, calls are settled, the dead are cleaned up after. */
+  async finish(): Promise<void> {
+    for (const { store, cut } of this.workers) if (!cut) store.fail(undefined);
+    await this.pass(30_000);
+    for (const { entry, worker, bound } of this.calls) {
+      if (!worker.cut) entry.settle(outcome({ cost: bound }));
+    }
+    await turns();
+    await Promise.all(this.workers.map(({ usage }) => usage.ledger.drain()));
+    await this.pass(30_000);
+  }
+
+  async expectReplayed(): Promise<void> {
+    const rows = await this.store.list<EndRow>({ prefix: ['req'], limit: 10_000 });
+    for (const room of ['flight', 'open', 'sent', 'unfolded'])
+      expect(await this.store.list({ prefix: [room] })).toEqual([]);
+    const sums = await this.store.list<number[]>({ prefix: ['usage'], limit: 10_000 });
+    for (const [kind, ids] of [
+      ['key', ['key_1', 'key_2', 'key_3']],
+      ['organization', ['org_1', 'org_2']],
+    ] as const) {
+      for (const id of ids) {
+        const own = rows.filter(({ value: [[, organization, key]] }) =>
+          [organization, key].includes(id),
+        );
+        const replayed = own.reduce((sum, { value }) => sum + value[8], 0);
+        const { lifetime } = await readSpend({ store: this.store }, { kind, id }, this.clock.now());
+        expect({ id, ...lifetime }).toEqual({ id, settled: replayed, reserved: 0 });
+        const counted = sums.filter(({ key }) => key[kind === 'key' ? 3 : 1] === id);
+        const total = (index: number) =>
+          counted.reduce((sum, { value }) => sum + (value[index] ?? 0), 0);
+        expect({ id, cost: total(3), requests: total(0) }).toEqual({
+          id,
+          cost: replayed,
+          requests: own.length,
+        });
+      }
+    }
+    const live = this.workers.map(({ usage }) => usage.worker);
+    const files = await readdir(this.folder).catch(() => []);
+    expect(files.filter((name) => !live.some((worker) => name.startsWith(worker)))).toEqual([]);
+    const costs = new Map(rows.map(({ key, value }) => [key[1], value[8]]));
+    expect(this.calls.filter(({ id }) => !costs.has(id))).toEqual([]);
+    for (const { id, cost } of this.calls.filter(({ isEndKept }) => isEndKept))
+      expect({ id, cost: costs.get(id) }).toEqual({ id, cost });
+  }
+}
+
+async function play(plan: readonly Step[], workers: number): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'journal-'));
+  try {
+    const world = new World(folder);
+    for (let slot = 0; slot < workers; slot++) await world.open(slot);
+    for (const step of plan) {
+      await world.run(step);
+      for (const worker of world.workers) await world.expectWithinLimits({ ...worker, cut: true });
+    }
+    await world.finish();
+    await world.expectReplayed();
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+describe('the ledger with a journal under any interleaving', () => {
+  it(
+    verifies(
+      'store.journal.fold',
+      'never exceeds a limit, and the folded sums equal the sum of the calls, through faults and crashes',
+    ),
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(stepsOf(1), async (plan) => play(plan, 1)),
+        { numRuns: 100 },
+      );
+    },
+  );
+
+  it('is exact while workers come and go, of which only one alone keeps a journal', async () => {
+    await fc.assert(
+      fc.asyncProperty(stepsOf(2), async (plan) => play(plan, 2)),
+      { numRuns: 60 },
+    );
+  });
+});

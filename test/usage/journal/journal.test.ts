@@ -1,0 +1,311 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LiveUsage } from '../../../src/server/compose/open-usage.ts';
+import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-store.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { LedgerEntry } from '../../../src/usage/ledger/ledger.ts';
+import type { EndRow } from '../../../src/usage/requests/request-row.ts';
+import { getRequest } from '../../../src/usage/requests/request-log.ts';
+import { usageReport } from '../../../src/usage/requests/usage-report.ts';
+import { readSpend } from '../../../src/usage/spend/read-spend.ts';
+import { recoverOpen } from '../../../src/usage/recovery/recover-open.ts';
+import { verifies } from '../../requirements.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
+import {
+  codeOf,
+  createFaultyStore,
+  createStarts,
+  outcome,
+  principal,
+  turns,
+} from '../usage-fixtures.ts';
+import type { FaultyStore } from '../usage-fixtures.ts';
+import { openWorker } from './journaled-worker.ts';
+
+const KEY = { kind: 'key', id: 'key_1' } as const;
+const LIMIT = 1_000;
+const limited = principal({ keySpend: { lifetime: LIMIT }, rpmCap: 100 });
+const free = principal({ keyId: 'key_2', organizationId: 'org_2' });
+
+let folder: string;
+const clock = createFakeClock();
+const start = createStarts(clock);
+let rows: Store;
+let store: FaultyStore;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'journal-'));
+  rows = { ...openMemoryStore(clock), folder };
+  store = createFaultyStore(rows);
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const journal = (): string =>
+  readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('');
+
+const linesOf = (kind: 'b' | 'e' | 'c'): number => journal().split(`["${kind}",`).length - 1;
+
+async function pass(ms: number): Promise<void> {
+  for (let passed = 0; passed < ms; passed += 100) {
+    clock.advance(100);
+    await turns();
+  }
+}
+
+/** A worker that knows its counters, as after its first calls. */
+async function open(settings: Parameters<typeof openWorker>[2] = {}): Promise<LiveUsage> {
+  const usage = await openWorker(store, clock, settings);
+  for (const who of [limited, free]) {
+    if (who.rpmCap !== null) await usage.rates.admitKey(who);
+    const entry = usage.ledger.begin(start({ principal: who, bound: 0 }));
+    await entry.durable;
+    entry.settle(outcome());
+  }
+  await pass(300);
+  store.takeCommits();
+  return usage;
+}
+
+const begin = ({ ledger }: LiveUsage, bound = 100, who = limited): LedgerEntry =>
+  ledger.begin(start({ principal: who, bound }));
+
+describe('the ledger journal', () => {
+  it('has claim, begin and reservation of a call in one frame when the call is admitted', async () => {
+    const usage = await open();
+    expect(usage.rates.admitKey(limited)).toBe(true);
+    const entry = begin(usage);
+    expect(readdirSync(folder)).toEqual([]);
+    await entry.admitted;
+    expect(journal().match(/^#/gm)).toHaveLength(1);
+    expect([linesOf('c'), linesOf('b')]).toEqual([1, 1]);
+    expect(journal()).toContain('100,1,');
+    expect(store.takeCommits()).toEqual([]);
+  });
+
+  it('writes once for all calls of a turn', async () => {
+    const usage = await open();
+    const entries = Array.from({ length: 10 }, () => begin(usage));
+    entries.push(...Array.from({ length: 10 }, () => begin(usage, 0, free)));
+    await Promise.all(entries.map(({ durable }) => durable));
+    expect(journal().match(/^#/gm)).toHaveLength(1);
+    expect(linesOf('b')).toBe(20);
+  });
+
+  it('has the end of a call with a limit before its answer may end', async () => {
+    const usage = await open();
+    const entry = begin(usage);
+    await entry.admitted;
+    entry.settle(outcome({ cost: 70 }));
+    expect(linesOf('e')).toBe(0);
+    await entry.settled;
+    expect(linesOf('e')).toBe(1);
+    expect(store.takeCommits()).toEqual([]);
+  });
+
+  it(
+    verifies(
+      'store.journal.fold',
+      'is folded after 200 ms, or 4,000 lines, and then removed; the sums are those of the calls',
+    ),
+    async () => {
+      const usage = await open();
+      const entry = begin(usage);
+      await entry.admitted;
+      entry.settle(outcome({ cost: 70 }));
+      const other = begin(usage, 30);
+      await other.admitted;
+      clock.advance(199);
+      await turns();
+      expect(store.takeCommits()).toEqual([]);
+      clock.advance(1);
+      await turns();
+      expect(readdirSync(folder)).toEqual([]);
+      const [commit = []] = store.takeCommits();
+      expect(commit.filter(({ key }) => key[0] === 'open')).toHaveLength(1);
+      expect((await readSpend({ store: rows }, KEY, clock.now())).lifetime).toEqual({
+        settled: 70,
+        reserved: 30,
+      });
+
+      for (let index = 0; index < 2_000; index++)
+        begin(usage, 0, free).settle(outcome({ cost: 1 }));
+      await turns(60);
+      expect(usage.ledger.waiting()).toBe(0);
+      clock.advance(200);
+      await turns();
+      expect(readdirSync(folder)).toEqual([]);
+      const records = await rows.list<EndRow>({ prefix: ['req'], limit: 10_000 });
+      const cost = records
+        .filter(({ value: [[, organization]] }) => organization === 'org_2')
+        .reduce((sum, { value }) => sum + value[8], 0);
+      expect(cost).toBe(2_000);
+      const sums = await rows.list<number[]>({ prefix: ['usage', 'org_2'] });
+      expect(sums.reduce((sum, { value }) => sum + (value[3] ?? 0), 0)).toBe(2_000);
+    },
+  );
+
+  it(verifies('store.journal.readers', 'shows at once what only it holds'), async () => {
+    const usage = await open();
+    const request = start({ principal: limited, bound: 100 });
+    const entry = usage.ledger.begin(request);
+    await entry.admitted;
+    expect(await getRequest(usage, request.id)).toMatchObject({ result: 'pending' });
+    entry.settle(outcome({ cost: 70 }));
+    expect(await getRequest(usage, request.id)).toMatchObject({ result: 'ok' });
+    expect((await readSpend(usage, KEY, clock.now())).lifetime).toMatchObject({ settled: 70 });
+    const other = begin(usage);
+    await other.admitted;
+    other.settle(outcome({ cost: 5 }));
+    const report = await usageReport(usage, { groupBy: ['key'] });
+    expect(report.find(({ key }) => key === 'key_1')).toMatchObject({ cost: '0.000000075' });
+  });
+
+  it('decides limits by all that it holds', async () => {
+    const usage = await open();
+    const entries = Array.from({ length: 12 }, () => begin(usage));
+    const fates = await Promise.all(entries.map(({ admitted }) => codeOf(admitted, 'in')));
+    expect(fates.filter((fate) => fate === 'in')).toHaveLength(10);
+    entries[0]?.settle(outcome({ cost: 40 }));
+    expect(await codeOf(begin(usage, 61).admitted, 'in')).toBe('key_spending_limit');
+    expect(await codeOf(begin(usage, 60).admitted, 'in')).toBe('in');
+    expect(
+      Array.from({ length: 200 }, () => usage.rates.admitKey(limited)).filter(Boolean),
+    ).toHaveLength(99);
+  });
+
+  it(
+    verifies(
+      'store.journal.dead-worker',
+      'is folded by another worker when its own is dead, once, even if it is there again',
+    ),
+    async () => {
+      const first = await open();
+      expect(first.rates.admitKey(limited)).toBe(true);
+      const [ended, under] = [begin(first), begin(first)];
+      await Promise.all([ended.admitted, under.admitted]);
+      ended.settle(outcome({ cost: 70 }));
+      begin(first, 0, free).settle(outcome({ cost: 9 }));
+      await ended.settled;
+      store.fail('before');
+      const files = readdirSync(folder).map(
+        (name) => [name, readFileSync(join(folder, name))] as const,
+      );
+      expect(files).toHaveLength(1);
+
+      store = createFaultyStore(rows);
+      const second = await openWorker(store, clock);
+      const expectOnce = async (): Promise<void> => {
+        expect((await readSpend(second, KEY, clock.now())).lifetime).toEqual({
+          settled: 170,
+          reserved: 0,
+        });
+        const [all] = await usageReport(second, {});
+        expect(all).toMatchObject({ requests: 5, cost: '0.000000179' });
+        expect(await rows.list({ prefix: ['open'] })).toEqual([]);
+      };
+      await expectOnce();
+      expect(readdirSync(folder)).toEqual([]);
+      expect(await rows.list({ prefix: ['rpm', 'key', 'key_1'] })).toHaveLength(2);
+
+      for (const [name, bytes] of files) writeFileSync(join(folder, name), bytes);
+      await rows.commit([{ type: 'put', key: ['roster', first.worker], value: null }]);
+      await recoverOpen({ store: rows, clock });
+      await expectOnce();
+      expect(readdirSync(folder)).toEqual([]);
+      expect(await rows.list({ prefix: ['rpm', 'key', 'key_1'] })).toHaveLength(2);
+    },
+  );
+
+  it('ends when a second worker comes, who sees everything, and limits stay exact', async () => {
+    const first = await open();
+    const held = Array.from({ length: 6 }, () => begin(first));
+    await Promise.all(held.map(({ durable }) => durable));
+    const second = await openWorker(createFaultyStore(rows), clock);
+    expect(readdirSync(folder)).toEqual([]);
+    const entries = Array.from({ length: 10 }, (_, index) => begin(index % 2 ? first : second));
+    const fates = await Promise.all(entries.map(({ admitted }) => codeOf(admitted, 'in')));
+    expect(fates.filter((fate) => fate === 'in')).toHaveLength(4);
+    expect(readdirSync(folder)).toEqual([]);
+
+    await first.close();
+    await pass(6_000);
+    begin(second, 0, free);
+    await turns();
+    expect(linesOf('b')).toBe(1);
+  });
+
+  it('leaves nothing behind when its worker stops', async () => {
+    const usage = await open();
+    const entry = begin(usage);
+    await entry.admitted;
+    entry.settle(outcome({ cost: 70 }));
+    await usage.close();
+    expect(readdirSync(folder)).toEqual([]);
+    expect(await rows.list({ prefix: ['roster'] })).toEqual([]);
+    expect((await rows.get(['sole']))?.value).toEqual({ worker: null });
+  });
+
+  it('is not kept by one of several workers, nor where others reach the store', async () => {
+    const several = await open({ workers: 2 });
+    await begin(several).admitted;
+    await begin(several, 0, free).durable;
+    expect(readdirSync(folder)).toEqual([]);
+    await several.close();
+
+    const { folder: _, ...remote } = rows;
+    store = createFaultyStore(remote);
+    const node = await open();
+    await begin(node).admitted;
+    await begin(node, 0, free).durable;
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('gives way to the store when the disk refuses it, and refuses calls when that fails too', async () => {
+    const usage = await open();
+    await rm(folder, { recursive: true });
+    writeFileSync(folder, '');
+    const entry = begin(usage);
+    await entry.admitted;
+    expect(store.takeCommits()).toHaveLength(1);
+    entry.settle(outcome({ cost: 70 }));
+    await entry.settled;
+    expect((await readSpend({ store: rows }, KEY, clock.now())).lifetime).toEqual({
+      settled: 70,
+      reserved: 0,
+    });
+    store.fail('before');
+    expect(await codeOf(begin(usage).admitted)).toBe('persistence_failed');
+    expect(() => begin(usage)).toThrow('request could not be recorded');
+  });
+
+  it('keeps what it took while the store is away, and takes no more', async () => {
+    const usage = await open();
+    const entry = begin(usage);
+    await entry.admitted;
+    store.fail('before');
+    await pass(300);
+    expect(() => begin(usage)).toThrow();
+    entry.settle(outcome({ cost: 70 }));
+    await entry.settled;
+    expect(linesOf('e')).toBe(1);
+    store.fail(undefined);
+    await pass(1_500);
+    expect((await readSpend({ store: rows }, KEY, clock.now())).lifetime).toEqual({
+      settled: 70,
+      reserved: 0,
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('trusts itself no more when its worker slept beyond its lease', async () => {
+    const usage = await open();
+    store.fail('before');
+    clock.advance(11_000);
+    expect(usage.ledger.claims.isOpen).toBe(false);
+  });
+});
