@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -31,14 +32,16 @@ async function openSite(): Promise<Site> {
     readdirSync(folder)
       .map((name) => readFileSync(join(folder, name), 'utf8'))
       .join('');
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    await text(request);
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(chunk({ content: 'hi' }));
+    await pause(PIECE_MS);
+    response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
+  };
   const server = createServer((request, response) => {
     seen.push(journal());
-    void text(request).then(async () => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(chunk({ content: 'hi' }));
-      await pause(PIECE_MS);
-      response.end(`${chunk({}, 'stop')}data: [DONE]\n\n`);
-    });
+    void answer(request, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

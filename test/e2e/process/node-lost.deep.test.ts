@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -20,15 +21,14 @@ const SERVERS = [
 
 /** A provider that answers all but those who ask it to hang. */
 async function startProvider(): Promise<string> {
-  const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      if (body.includes('hang')) return;
-      const message = { role: 'assistant', content: 'hi' };
-      const choices = [{ index: 0, message, finish_reason: 'stop' }];
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ object: 'chat.completion', choices }));
-    });
-  });
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if ((await text(request)).includes('hang')) return;
+    const message = { role: 'assistant', content: 'hi' };
+    const choices = [{ index: 0, message, finish_reason: 'stop' }];
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ object: 'chat.completion', choices }));
+  };
+  const server = createServer((request, response) => void answer(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => {

@@ -67,7 +67,9 @@ const creates = ({ seen }: ScriptedProvider): number =>
 
 const costs = async (gateway: TestGateway): Promise<string[]> => {
   const { body } = await gateway.admin('GET', '/admin/v1/requests?limit=1000');
-  return (body.data as RequestRecord[]).map(({ cost }) => cost ?? 'unpriced').filter((cost) => cost !== '0.00');
+  return (body.data as RequestRecord[])
+    .map(({ cost }) => cost ?? 'unpriced')
+    .filter((cost) => cost !== '0.00');
 };
 
 /** Lets time pass until something is so. */

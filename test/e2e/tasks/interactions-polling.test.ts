@@ -77,7 +77,9 @@ const records = async (model: string, since: string): Promise<RequestRecord[]> =
   );
 };
 const costs = async (since: string): Promise<string[]> =>
-  (await records('g/m', since)).map(({ cost }) => cost ?? 'unpriced').filter((cost) => cost !== '0.00');
+  (await records('g/m', since))
+    .map(({ cost }) => cost ?? 'unpriced')
+    .filter((cost) => cost !== '0.00');
 const now = (): string => new Date().toISOString();
 const COST = '0.00012';
 

@@ -104,7 +104,9 @@ describe('video tasks', () => {
     return body.data;
   };
   const costs = async (organization: string): Promise<string[]> =>
-    (await recordsOf(organization)).map(({ cost }) => cost ?? 'unpriced').filter((cost) => cost !== '0.00');
+    (await recordsOf(organization))
+      .map(({ cost }) => cost ?? 'unpriced')
+      .filter((cost) => cost !== '0.00');
 
   it(
     verifies('video.tasks.shape', 'are made, watched, fetched and deleted by the official client'),
