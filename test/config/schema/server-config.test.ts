@@ -29,6 +29,7 @@ describe('resolveServerConfig', () => {
         bodyValues: BODY_VALUES,
         resourceValues: RESOURCE_VALUES,
         headerBytes: 16_384,
+        unpriced: 'refuse',
         urlBytes: 8192,
         requestTimeoutMs: 30_000,
         interactionWaitMs: 60_000,

@@ -106,6 +106,7 @@ describe('a ledger without limits', () => {
       expect((await listRequests({ store })).data).toEqual([
         {
           id: request.id,
+          alias: null,
           created_at: '2026-11-21T00:00:00.000Z',
           organization: 'org_1',
           key: { id: 'key_1', name: 'first' },
