@@ -48,7 +48,26 @@ export async function runInference(
   request: InferenceRequest,
   deps: InferenceDeps,
 ): Promise<CallResult> {
-  const { call, plan } = await open(request, deps);
+  let asked: RequestPeek | undefined;
+  let plan: RefusablePlan | undefined;
+  let call: Call;
+  try {
+    asked = request.protocol.peek(request.body, request.address);
+    const model = findModel(request, asked.model);
+    const found = deps.media?.resolve(asked, {
+      protocol: request.protocol,
+      organization: request.principal.organizationId,
+    });
+    const media = found && (await found);
+    const peek = media?.peek ?? asked;
+    const planned = planFor(request, { model, peek }, deps);
+    plan = planned instanceof Promise ? await planned : planned;
+    if (plan.refusal) throw plan.refusal;
+    call = begin(request, { peek, media, model, plan }, deps);
+  } catch (thrown) {
+    noteRefusal(request, { asked, plan, cause: toGatewayError(thrown) }, deps);
+    throw thrown;
+  }
   try {
     if (call.entry.admitted) await call.entry.admitted;
     if (request.beforeSend) await request.beforeSend().catch(asPersistence);
@@ -72,36 +91,23 @@ function withNextStep(error: GatewayError, id: string): GatewayError {
   return error.with({ message: `${message}; gateway logs ${id} tells why` });
 }
 
-/** Plans a request and begins its record. Leaves the record of a refusal where that fails. */
-async function open(
+interface Refused {
+  readonly asked: RequestPeek | undefined;
+  readonly plan: Plan | undefined;
+  readonly cause: GatewayError;
+}
+
+/** Leaves the record of a request that ended before it had an entry in the ledger. */
+function noteRefusal(
   request: InferenceRequest,
-  deps: InferenceDeps,
-): Promise<{ call: Call; plan: Plan }> {
-  let asked: RequestPeek | undefined;
-  let plan: RefusablePlan | undefined;
-  try {
-    asked = request.protocol.peek(request.body, request.address);
-    const model = findModel(request, asked.model);
-    const found = deps.media?.resolve(asked, {
-      protocol: request.protocol,
-      organization: request.principal.organizationId,
-    });
-    const media = found && (await found);
-    const peek = media?.peek ?? asked;
-    const planned = planFor(request, { model, peek }, deps);
-    plan = planned instanceof Promise ? await planned : planned;
-    if (plan.refusal) throw plan.refusal;
-    return { call: begin(request, { peek, media, model, plan }, deps), plan };
-  } catch (thrown) {
-    const { id, at, startedAt, surface, principal: payer } = request;
-    const { model = '', stream = false } = asked ?? {};
-    const cause = toGatewayError(thrown);
-    const told = request.toClientError?.(cause, []) ?? cause;
-    const attempts = plan && sparedAttempts(plan.skipped);
-    const head = { id, at, startedAt, surface, payer };
-    deps.refusals.note({ ...head, model, stream, told, cause, attempts });
-    throw thrown;
-  }
+  { asked, plan, cause }: Refused,
+  { refusals }: InferenceDeps,
+): void {
+  const { id, at, startedAt, surface, principal: payer } = request;
+  const { model = '', stream = false } = asked ?? {};
+  const told = request.toClientError?.(cause, []) ?? cause;
+  const attempts = plan && sparedAttempts(plan.skipped);
+  refusals.note({ id, at, startedAt, surface, payer, model, stream, told, cause, attempts });
 }
 
 /** False for a candidate that was passed over for what it cannot do. */
