@@ -63,13 +63,22 @@ async function live(gateway: TestGateway): Promise<string[]> {
     const { body } = await gateway.call('GET', events);
     return body.data.at(-1)?.type === 'session.status_idle';
   });
+  const assetPath = `/v1/assets/${asset.asset_url.slice('asset://'.length)}`;
+  await eventually(async () => {
+    const [calls, kept] = await Promise.all([
+      gateway.call('GET', '/v1/account/executions'),
+      gateway.call('GET', assetPath),
+    ]);
+    const ended = calls.body.data.filter(({ result }: { result: string }) => result === 'ok');
+    return ended.length === 4 && kept.body.status === 'Active';
+  });
   return [
     '/v1/agents',
     '/v1/sessions',
     `/v1/sessions/${session}`,
     events,
     '/v1/deployments',
-    `/v1/assets/${asset.asset_url.slice('asset://'.length)}`,
+    assetPath,
     '/v1/account/balance',
     '/v1/account/executions',
     '/admin/v1/keys',
