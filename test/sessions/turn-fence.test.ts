@@ -81,3 +81,11 @@ it('keeps a go out that comes back when the next one has come to its end', async
   expect(await codeOf(former.append([idle('end_turn')]))).toBe('conflict');
   expect(await codeOf(next.append([]))).toBe('fulfilled');
 });
+
+it('ends with the Session, though its first append has not come', async () => {
+  const { go, sessions, id } = await setUp();
+  const log = await go(1);
+  expect(await sessions.terminate(ORG, id, { reason: 'enough' })).toBe(true);
+  expect(await codeOf(log.append([idle('end_turn')], { handled: 1 }))).toBe('conflict');
+  expect(await sessions.get(ORG, id)).toMatchObject({ status: 'terminated' });
+});

@@ -1,5 +1,6 @@
 import { defineProvider } from '../define-provider.ts';
 import type { ProviderDefinition } from '../define-provider.ts';
+import { OPENAI_LISTING } from '../listing/model-listing.ts';
 
 /** A `llama-server` on this machine (github.com/ggml-org/llama.cpp, tools/server); a key only when it was started with one. */
 export const llamaCpp: ProviderDefinition = defineProvider({
@@ -14,4 +15,5 @@ export const llamaCpp: ProviderDefinition = defineProvider({
     embeddings: { path: '/embeddings' },
   },
   envKeys: ['LLAMA_API_KEY'],
+  models: OPENAI_LISTING,
 });

@@ -1,5 +1,6 @@
 import { defineProvider } from '../define-provider.ts';
 import type { ProviderDefinition } from '../define-provider.ts';
+import { OPENAI_LISTING } from '../listing/model-listing.ts';
 
 /** Models of the LM Studio on this machine (lmstudio.ai/docs/developer/openai-compat); a key only when it was started with one. */
 export const lmStudio: ProviderDefinition = defineProvider({
@@ -14,4 +15,5 @@ export const lmStudio: ProviderDefinition = defineProvider({
     embeddings: { path: '/embeddings' },
   },
   envKeys: ['LM_STUDIO_API_KEY'],
+  models: OPENAI_LISTING,
 });

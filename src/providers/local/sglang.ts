@@ -1,5 +1,6 @@
 import { defineProvider } from '../define-provider.ts';
 import type { ProviderDefinition } from '../define-provider.ts';
+import { OPENAI_LISTING } from '../listing/model-listing.ts';
 
 /** An SGLang server on this machine (docs.sglang.io, OpenAI-compatible APIs); a key only when it was started with one. */
 export const sglang: ProviderDefinition = defineProvider({
@@ -14,4 +15,5 @@ export const sglang: ProviderDefinition = defineProvider({
     embeddings: { path: '/embeddings' },
   },
   envKeys: ['SGLANG_API_KEY'],
+  models: OPENAI_LISTING,
 });

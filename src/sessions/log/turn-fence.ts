@@ -19,9 +19,10 @@ export class TurnFence {
     this.#former = former;
   }
 
-  /** True while nobody else has entered a name since. */
-  owns({ turn }: Pick<SessionRow, 'turn'>): boolean {
-    return turn === this.#turn || (this.#former !== undefined && turn === this.#former);
+  /** True while nobody else has entered a name since, nor ended the Session, which enters none. */
+  owns({ turn, status }: Pick<SessionRow, 'turn' | 'status'>): boolean {
+    if (turn === this.#turn) return true;
+    return this.#former !== undefined && turn === this.#former && status !== 'terminated';
   }
 
   /** The row with the name; the go counts from then on. */
