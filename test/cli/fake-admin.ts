@@ -14,6 +14,7 @@ const TYPES: Record<string, string> = {
   providers: 'provider',
   models: 'model',
   apis: 'api',
+  aliases: 'alias',
 };
 
 /** The admin API in memory: lists of 100 a page, versions, unique names; secrets do not come back. */
@@ -25,6 +26,7 @@ export function createFakeAdmin(options: { refuse?: (name: string) => boolean } 
     providers: [],
     models: [],
     apis: [],
+    aliases: [],
   };
   const add = (kind: string, body: Resource) => {
     const { value: _value, api_key, type, ...fields } = body;

@@ -42,17 +42,17 @@ export async function loadedBy(
   const list = join(await emptyDirectory(), 'loaded');
   await execa(process.execPath, [BINARY, ...argv], {
     cwd: cwd ?? (await emptyDirectory()),
-    env: { PATH: process.env['PATH'] ?? '', ...recordLoads(list), ...env },
+    env: { PATH: process.env['PATH'] ?? '', ...env, ...recordLoads(list, env['NODE_OPTIONS']) },
     extendEnv: false,
     stdin: 'ignore',
   });
   return readLoaded(list);
 }
 
-/** Variables with which a process writes down in the file `list` what it loads. */
-export function recordLoads(list: string): Record<string, string> {
+/** Variables with which a process writes down in the file `list` what it loads, beside other options of Node.js. */
+export function recordLoads(list: string, options = ''): Record<string, string> {
   const recorder = `data:text/javascript,${encodeURIComponent(RECORDER)}`;
-  return { LOADED: list, NODE_OPTIONS: `--import=${recorder}` };
+  return { LOADED: list, NODE_OPTIONS: `--import=${recorder} ${options}`.trimEnd() };
 }
 
 /** Everything that was written down so far. */

@@ -173,7 +173,7 @@ function config(row: SurfaceRow, upstream: string): object {
       ...[...faults, 'tripped', 'silent', 'counted'].map((name) => provider(`p-${name}`)),
     ],
     models: [
-      model('echo', [route('echo')]),
+      model('echo', [route('echo')], { pricing: 'free' }),
       model('priced', [route('echo')], { pricing: { per_call: '1' } }),
       model('silent', [route('silent')], { pricing: CLASSES }),
       model('counted', [route('counted')], { pricing: CLASSES }),

@@ -71,6 +71,7 @@ const BODIES: Readonly<Record<string, (name: string) => Record<string, unknown>>
     agent_id: named.agent,
     protocols: ['rest'],
   }),
+  alias: (name) => ({ name, model: 'acme/text' }),
   inventory: (name) => ({
     name,
     objects: [{ kind: 'model', identity: 'acme/text', id: 'model_1', fields: 'name routes' }],

@@ -109,7 +109,7 @@ function carried(target: Target, carrier: Carrier, key: string): Promise<Told> {
 
 /** Whether the checks of keys let a call pass, whatever came of it then. */
 function passed({ status, text }: Told): boolean {
-  return status !== 401 && !text.includes('insufficient_scope');
+  return status !== 401 && (status < 400 || !text.includes('insufficient_scope'));
 }
 
 /** Other ways to write a path, which some router may take for the same. */

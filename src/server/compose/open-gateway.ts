@@ -87,8 +87,8 @@ export interface Gateway {
   readonly ids: IdSource;
   /** Part of what readiness tells. */
   readonly condition: { draining: boolean; reloadError: string | null };
-  /** Sees every change of resources that was committed before. */
-  catchUp(): Promise<void>;
+  /** Runs the work, and lets what it changes come into effect for calls in one step. Rejects as it does. */
+  changeAtOnce<T>(change: () => Promise<T>): Promise<T>;
   /** Ends what has no end of its own, also what begins later; a client goes on elsewhere. */
   endFollowing(): void;
   /** Ends open streams in their own protocol. */
@@ -164,7 +164,7 @@ async function compose(
     hasher: resources.hasher,
     ids: options.ids,
     condition,
-    catchUp: resources.catchUp,
+    changeAtOnce: resources.changeAtOnce,
     endFollowing: agents.endFollowing,
     endStreams() {
       agents.endFollowing();

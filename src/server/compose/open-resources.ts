@@ -8,6 +8,7 @@ import type { Log } from '../../core/log.ts';
 import { createKeyHasher, createSealer } from '../../core/seal.ts';
 import type { KeyHasher } from '../../core/seal.ts';
 import { createChangeFeed } from '../../resources/changes/change-feed.ts';
+import { HeldUpdates } from '../../resources/changes/held-updates.ts';
 import { createKeyDirectory } from '../../resources/kinds/key-directory.ts';
 import type { KeyDirectory } from '../../resources/kinds/key-directory.ts';
 import { bindResources } from '../../resources/registry.ts';
@@ -41,6 +42,8 @@ export interface LiveResources {
   readonly catalog: LiveCatalog;
   /** Sees every change that was committed before; costs one read when there is none. */
   catchUp(): Promise<void>;
+  /** Runs the work, and lets what it changes come into effect for calls in one step. Rejects as it does. */
+  changeAtOnce<T>(change: () => Promise<T>): Promise<T>;
   /** So old is what is known of changes, in milliseconds. */
   ageMs(): number;
   close(): void;
@@ -74,7 +77,8 @@ export async function openResources(
     onError: (error) => tellFailure(log, 'changes could not be read', { error }),
   });
   feed.subscribe((changes) => keys.update(changes));
-  feed.subscribe((changes) => catalog.update(changes));
+  const routes = new HeldUpdates((changes) => catalog.update(changes));
+  feed.subscribe(routes.take);
   try {
     await feed.catchUp();
   } catch (error) {
@@ -88,6 +92,12 @@ export async function openResources(
     keys,
     catalog,
     catchUp: () => feed.catchUp(),
+    changeAtOnce: (change) =>
+      routes.during(async () => {
+        const result = await change();
+        await feed.catchUp();
+        return result;
+      }),
     ageMs: () => feed.ageMs(),
     close: () => feed.close(),
   };

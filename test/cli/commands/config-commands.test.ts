@@ -92,7 +92,7 @@ describe('validate', () => {
 });
 
 describe('an empty directory', () => {
-  it.each(['start', 'validate', 'plan', 'apply'])('%s tells how to begin, exit 3', async (name) => {
+  it.each(['validate', 'plan', 'apply'])('%s tells how to begin, exit 3', async (name) => {
     const nothing = await runCli([name], { cwd });
     expect(nothing).toMatchObject({ code: 3, stdout: '' });
     expect(nothing.stderr).toBe(

@@ -324,7 +324,7 @@ describe('records', () => {
     };
     expect((await run(list(record), ['logs'])).stdout).toContain('my-app');
     expect((await run(answer(record), ['logs', 'req_1'])).stdout).toMatch(
-      /^attempts +first: status_503 in 3 ms, second: ok in 2 ms$/m,
+      /^attempts +first: status_503 in 3 ms; second: ok in 2 ms$/m,
     );
   });
 

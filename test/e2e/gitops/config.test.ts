@@ -107,9 +107,8 @@ describe.each(WAYS)('a reload by $name', ({ args, tell }) => {
       await writeConfig(gateway.directory, AFTER, true);
       tell(gateway);
       await eventually(async () => (await said(gateway)) === 'after the reload');
-      const now = await ready();
-      expect(now.reload_error).toBeNull();
-      expect(now.configuration).not.toBe(configuration);
+      await eventually(async () => (await ready()).reload_error === null);
+      expect((await ready()).configuration).not.toBe(configuration);
     },
   );
 });

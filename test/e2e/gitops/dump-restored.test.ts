@@ -18,9 +18,10 @@ const CONFIG = {
   organizations: [{ name: 'acme', spending_limit: { day: 5 } }],
   providers: [
     { name: 'echo', type: 'mock', mock: { rules: [] } },
-    { name: 'far', type: 'openai', api_key: '${secret:env:KEY}' },
+    { name: 'far', type: 'openai', api_key: '${secret:env:KEY}', models: ['gpt-*'] },
   ],
   models: [{ name: 'shop/echo', routes: [{ provider: 'echo' }], pricing: { input: '1.00' } }],
+  aliases: { fast: 'shop/echo', 'gpt-*': { model: 'far/gpt-*', labels: { team: 'a' } } },
   apis: [{ name: 'weather', base_url: 'https://weather.example' }],
   keys: [{ name: 'ci', organization: 'acme', scopes: ['inference'] }],
   skills: [

@@ -11,7 +11,7 @@ const SLOW = 120_000;
 /** A line that the user of a template types once it runs, and what comes of it. */
 const DEEDS: Readonly<Record<(typeof TEMPLATES)[number], readonly [string[], RegExp]>> = {
   local: [['chat', 'mock/failover', 'hello'], /^You said: hello$/],
-  env: [['models', 'list', '--quiet'], /^anthropic\/\S+$/m],
+  env: [['models', 'explain', 'claude-sonnet-4-5'], /anthropic/],
   'agent-service': [['invoke', 'desk', 'Where is A-17?', '--follow'], /A-17: .*shipped/],
   'acp-agent': [['invoke', 'notes', 'remember: buy milk', '--follow'], /^Noted: buy milk$/],
   gitops: [
