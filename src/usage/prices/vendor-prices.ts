@@ -128,7 +128,7 @@ const vendor = z.object({
   fallback_model_providers: z.array(z.string()).optional(),
 });
 
-/** A list as it is published, as JSON: the vendors, or an object that has them as `providers`. */
+/** A list as it is published, as JSON: the vendors, or an object that has them as `providers`. @public */
 export const vendorPrices: z.ZodType<Vendor[]> = z.union([
   z.array(vendor).min(1),
   z.object({ providers: z.array(vendor).min(1) }).transform(({ providers }) => providers),
