@@ -42,7 +42,10 @@ export interface LiveResources {
   readonly catalog: LiveCatalog;
   /** Sees every change that was committed before; costs one read when there is none. */
   catchUp(): Promise<void>;
-  /** Runs the work, and lets what it changes come into effect for calls in one step. Rejects as it does. */
+  /**
+   * Runs the work, lets what it changes come into effect for calls in one step, and warns of routes without
+   * a price. Rejects as the work does.
+   */
   changeAtOnce<T>(change: () => Promise<T>): Promise<T>;
   /** So old is what is known of changes, in milliseconds. */
   ageMs(): number;
@@ -85,19 +88,21 @@ export async function openResources(
     feed.close();
     throw error;
   }
-  warnOfUnpriced(catalog.current(), { config, log });
   return {
     repository,
     hasher,
     keys,
     catalog,
     catchUp: () => feed.catchUp(),
-    changeAtOnce: (change) =>
-      routes.during(async () => {
-        const result = await change();
+    async changeAtOnce(change) {
+      const result = await routes.during(async () => {
+        const changed = await change();
         await feed.catchUp();
-        return result;
-      }),
+        return changed;
+      });
+      warnOfUnpriced(catalog.current(), { config, log });
+      return result;
+    },
     ageMs: () => feed.ageMs(),
     close: () => feed.close(),
   };

@@ -143,6 +143,28 @@ it(
   },
 );
 
+it('a first start names the routes that spending limits cannot use', async () => {
+  const cwd = await directory();
+  const route = { provider: 'own' };
+  const provider = {
+    name: 'own',
+    type: 'custom',
+    base_url: 'http://127.0.0.1:9/v1',
+    auth: { type: 'none' },
+    protocols: { chat: true },
+  };
+  const models = [
+    { name: 'own/unpriced', routes: [route] },
+    { name: 'own/free', routes: [route], pricing: 'free' },
+  ];
+  await writeConfig(cwd, { providers: [provider], models }, true);
+  const { child } = await serve(cwd, []);
+  const [line = ''] = child.log().match(/^.*unpriced routes.*$/m) ?? [];
+  expect(line).toContain('calls under a spending limit do not use them');
+  expect(line).toContain('own/unpriced (own)');
+  expect(line).not.toContain('own/free');
+});
+
 describe('a start without a file', () => {
   const chat = async (url: string, key: string | undefined, model: string) => {
     const body = { model, messages: [{ role: 'user', content: 'Hello!' }] };
