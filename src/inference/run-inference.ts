@@ -12,6 +12,7 @@ import type { AttemptRecord, Ledger } from '../usage/ledger/ledger.ts';
 import type { Refusals } from '../usage/requests/refusals.ts';
 import { boundOf } from '../usage/spend/pricing.ts';
 import { hasSpendingLimit } from '../usage/ledger/ledger-call.ts';
+import { describeAnswer } from './answer-headers.ts';
 import { createContentRecorder } from './content-recorder.ts';
 import type { ContentRecorder } from './content-recorder.ts';
 import { UNSUPPORTED } from './failures.ts';
@@ -128,7 +129,9 @@ function isProviders({ code, status }: GatewayError): boolean {
 
 async function answerWith(call: Call, body: Buffer, clock: Clock): Promise<CallResult> {
   await settleCall(call, { status: 200, result: 'ok' }, clock);
-  return { type: 'body', status: 200, headers: { 'content-type': 'application/json' }, body };
+  const headers: ResponseHeaders = { 'content-type': 'application/json' };
+  describeAnswer(call, headers);
+  return { type: 'body', status: 200, headers, body };
 }
 
 function findModel({ catalog, principal, modelType }: InferenceRequest, name: string): Model {
@@ -243,6 +246,7 @@ function begin(
       sentAt: undefined,
       firstContentAt: undefined,
       answeredBy: undefined,
+      cost: undefined,
       skipped: plan.skipped,
     },
   };
@@ -274,18 +278,19 @@ async function deliver(
     throw error;
   }
   const headers = clientHeaders(committed.headers);
-  noteDropped(call, headers);
   if (committed.type === 'answer') {
     const { answer } = committed;
     const { body, consumption } = kept ?? { body: answer.body, consumption: answer };
     call.content?.add(body);
     const settled = settleCall(call, { status: 200, result: 'ok', consumption }, deps.clock);
     if (settled) await settled;
+    describeAnswer(call, headers);
     if (kept) Object.assign(headers, kept.headers);
     // It was read as JSON, whatever the provider calls it; clients go by the name.
     headers['content-type'] = 'application/json';
     return { type: 'body', status: 200, headers, body };
   }
+  describeAnswer(call, headers);
   call.entry.follow(() => costSoFar(call, committed.reader));
   settleAtEnd(call, committed, deps).catch((thrown: unknown) => deps.onBug(thrown, id));
   headers['content-type'] = call.peek.streamType ?? 'text/event-stream; charset=utf-8';
@@ -319,13 +324,6 @@ function keepPins(
 function asPersistence(thrown: unknown): never {
   if (thrown instanceof GatewayError) throw thrown;
   throw new GatewayError('persistence_failed', { cause: thrown });
-}
-
-/** Names the fields that a candidate of another protocol did not get (requirement chat.request.translated-fields). */
-function noteDropped({ record }: Call, headers: ResponseHeaders): void {
-  if (record.losses.length === 0) return;
-  const names = record.losses.filter((name) => /^[\x21-\x2b\x2d-\x7e]+$/.test(name));
-  if (names.length > 0) headers['x-gateway-dropped-fields'] = names.join(',');
 }
 
 async function settleAtEnd(

@@ -37,7 +37,10 @@ export function settleCall(call: Call, ending: Ending, clock: Clock): Promise<vo
   const { usage, outputChars } = ending.consumption ?? NOTHING;
   const estimated = usage === undefined;
   const billed = usage ?? estimateUsage(call, outputChars);
-  const answeredBy = record.answeredBy;
+  const { answeredBy } = record;
+  const charged = withDiscarded(call, billed, ending.consumption !== undefined);
+  // A task is charged when it is completed, which may be later.
+  record.cost = charged.unpriced || !ending.consumption ? undefined : charged.cost;
   call.entry.settle({
     status: ending.status,
     result: ending.result,
@@ -48,7 +51,7 @@ export function settleCall(call: Call, ending: Ending, clock: Clock): Promise<vo
       upstreamModel: answeredBy.route.upstreamModel,
     },
     attempts: withSpared(record),
-    ...withDiscarded(call, billed, ending.consumption !== undefined),
+    ...charged,
     estimated,
     losses: record.losses,
     overheadUs: Math.round(((record.sentAt ?? now) - startedAt) * 1000),

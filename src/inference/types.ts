@@ -82,6 +82,8 @@ export interface CallRecord extends Pick<RequestOutcome, 'attempts' | 'losses'> 
   sentAt: number | undefined;
   firstContentAt: number | undefined;
   answeredBy: Candidate | undefined;
+  /** Nano-dollars that were charged; undefined before the end, and where the price is unknown. */
+  cost: number | undefined;
   skipped: readonly SkippedRoute[];
 }
 

@@ -297,6 +297,27 @@ export function testSurface(row: SurfaceRow): void {
       expect(answer.headers['request-id']).toBe(answer.headers['x-request-id']);
     });
 
+    it(
+      verifies('answers.headers', 'with who gave the answer, at which try and at what cost'),
+      async () => {
+        for (const stream of row.stream ? [false, true] : [false]) {
+          const second = await ask('failed-then-echo', { stream });
+          expect(second.headers).toMatchObject({
+            'x-gateway-model': `${PREFIX}/failed-then-echo`,
+            'x-gateway-provider': 'healthy',
+            'x-gateway-attempts': '2',
+          });
+          expect(second.headers).not.toHaveProperty('x-gateway-cost');
+          const { headers } = await ask('priced', { stream });
+          const isKnown = !stream && !row.taskPath;
+          expect([headers['x-gateway-cost'], headers['x-gateway-attempts']]).toEqual([
+            isKnown ? '1.00' : undefined,
+            '1',
+          ]);
+        }
+      },
+    );
+
     it(proves('candidate order', 'from the next candidate when one fails'), async () => {
       const faults = ['down', 'failed', 'limited', 'refused', 'forbidden'];
       for (const name of row.once ? faults : [...faults, 'broken']) {

@@ -83,6 +83,7 @@ function setup({ stream = true, protocol = {}, responseModel, total }: Setup = {
       sentAt: undefined,
       firstContentAt: undefined,
       answeredBy: undefined,
+      cost: undefined,
       skipped: [],
     },
   };
