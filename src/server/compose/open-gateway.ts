@@ -4,6 +4,7 @@ import type { H3 } from 'h3';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
+import { lazy } from '../../core/lazy.ts';
 import type { ByteBudget } from '../../core/memory/byte-budget.ts';
 import { createSealer } from '../../core/seal.ts';
 import type { KeyHasher } from '../../core/seal.ts';
@@ -22,6 +23,11 @@ import { WEBHOOK_JOB } from '../../webhooks/delivery.ts';
 import { openBodyMemory } from '../bodies/open-body-memory.ts';
 import { countStoreWork } from './count-store-work.ts';
 import type { StoreWork } from './count-store-work.ts';
+import { createConsoleFront } from '../console/console-front.ts';
+import type { Front } from '../console/console-front.ts';
+import { isConsoleServed } from '../console/is-console-served.ts';
+import { createKeyTickets } from '../console/key-tickets.ts';
+import type { ConsoleDeps } from '../console/open-console.ts';
 import { createCors } from '../http/cors.ts';
 import { healthRoutes } from '../routes/health-routes.ts';
 import type { Condition } from '../routes/health-routes.ts';
@@ -81,6 +87,8 @@ export interface Gateway {
   readonly app: H3;
   /** Answers in front of the application. */
   readonly entrance: Entrance;
+  /** Takes the requests for the console; undefined where it is not served. */
+  readonly console: Front | undefined;
   readonly store: Store;
   readonly repository: Repository;
   readonly hasher: KeyHasher;
@@ -147,7 +155,12 @@ async function compose(
     ...healthRoutes({ store, clock, condition: told }),
     ...publicRoutes(serving),
     ...[assets, agents, schedules, runs].flatMap((part) => part.routes),
-    ...managementRoutes({ ...shared, clock, health: deps.health, protocols: CLIENT_PROTOCOLS }),
+    ...managementRoutes({
+      ...options,
+      ...shared,
+      health: deps.health,
+      protocols: CLIENT_PROTOCOLS,
+    }),
   ];
   const serve = [schedules.firing, jobs, schedules, runs, agents, assets, listing];
   let closing: Promise<void> | undefined;
@@ -227,7 +240,10 @@ interface AppParts {
 }
 
 /** The routes behind what protects them, and the document that describes them. */
-function openApp(routes: readonly RouteSpec[], parts: AppParts): Pick<Gateway, 'app' | 'entrance'> {
+function openApp(
+  routes: readonly RouteSpec[],
+  parts: AppParts,
+): Pick<Gateway, 'app' | 'entrance' | 'console'> {
   const { shared, bodies, options } = parts;
   const { definitions } = shared.repository;
   const described = [...routes, openApiRoute({ definitions, routes })];
@@ -238,7 +254,20 @@ function openApp(routes: readonly RouteSpec[], parts: AppParts): Pick<Gateway, '
     ...protections(options.config),
     onBug: reportTo(options.log),
   };
-  return { app: createApp(served), entrance: createEntrance(served) };
+  return {
+    app: createApp(served),
+    entrance: createEntrance(served),
+    console: openFront({ ...shared, ...served }, options.config),
+  };
+}
+
+function openFront(deps: ConsoleDeps, config: ServerConfig): Front | undefined {
+  if (!isConsoleServed(config)) return undefined;
+  const load = lazy('the console', async () => {
+    const { openConsole } = await import('../console/open-console.ts');
+    return openConsole(deps);
+  });
+  return createConsoleFront(load);
 }
 
 /** Parts that nearly everything that is served needs. */
@@ -247,13 +276,15 @@ function sharedParts(
   { clock, config, ids }: GatewayOptions,
   { resources, usage }: { resources: LiveResources; usage: LiveUsage },
 ) {
+  const tickets = createKeyTickets();
   return {
     store,
     repository: resources.repository,
     resourceXApiKey: config.compat.resourceXApiKey,
     readsEveryCarrier: config.compat.modelLists,
     catchUp: resources.catchUp,
-    lookup: createKeyLookup({ ...resources, clock }),
+    tickets,
+    lookup: createKeyLookup({ ...resources, tickets, clock }),
     rates: usage.rates,
     concurrency: usage.concurrency,
     maxBodyBytes: config.limits.bodyBytes,

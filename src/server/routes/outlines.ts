@@ -85,6 +85,9 @@ export const REPORT_ROUTES = toOutline({
   [`${ADMIN_REQUESTS_PATH}/:id`]: { GET: 'request' },
 });
 
+/** Links that sign a browser in to the console, for keys with the scope `admin`. */
+export const CONSOLE_ROUTES = toOutline({ '/admin/v1/console/links': { POST: 'createLink' } });
+
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
