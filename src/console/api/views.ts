@@ -1,4 +1,5 @@
 import type { RequestRecord } from '../../client/requests.ts';
+import type { SessionView } from '../../client/sessions.ts';
 
 // Shapes of answers with the members that the pages show; older gateways may leave some out.
 
@@ -58,4 +59,21 @@ export interface ConsoleSession {
   key: { id: string; name: string; scopes: string[] | null };
   organization: { id: string; name: string };
   expires_at: string;
+}
+
+/** An event of a Session's history. */
+export interface SessionEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly processed_at: string;
+  readonly [member: string]: unknown;
+}
+
+/** A Session as lists show it. */
+export interface SessionRow extends SessionView {
+  updated_at: string;
+  archived_at?: string | null;
+  deployment_id?: string | null;
+  endpoint_id?: string | null;
+  usage?: { input_tokens: number; output_tokens: number; cost?: string | null };
 }

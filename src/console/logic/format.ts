@@ -100,3 +100,8 @@ export function bytes(size: number): string {
   if (size < 1_048_576) return `${round(size / 1_024, 1)} KiB`;
   return `${round(size / 1_048_576, 1)} MiB`;
 }
+
+/** A number with its noun: `1 turn`, `2 turns`. */
+export function counted(value: number | null | undefined, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+}

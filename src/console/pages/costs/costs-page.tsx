@@ -5,7 +5,7 @@ import { useConsole } from '../../frame/state.ts';
 import { daysBetween, forecast, toRows, toSeries } from '../../logic/cost-series.ts';
 import { DIMENSIONS, PERIODS, readCosts, toSum, writeCosts } from '../../logic/costs-view.ts';
 import type { CostsView, UsageReportRow } from '../../logic/costs-view.ts';
-import { count, money, percent } from '../../logic/format.ts';
+import { count, counted, money, percent } from '../../logic/format.ts';
 import { useLoad } from '../../parts/load.ts';
 import { Empty, Foot, Problem, Share } from '../../parts/parts.tsx';
 import { CostChart } from './cost-chart.tsx';
@@ -96,7 +96,11 @@ export function CostsPage() {
         )}
       </div>
       <Foot command={`gateway usage --by ${by.group} --from ${view.first} --to ${view.last}`}>
-        UTC days. {count(rows.reduce((sum, { requests }) => sum + requests, 0))} requests
+        UTC days.{' '}
+        {counted(
+          rows.reduce((sum, { requests }) => sum + requests, 0),
+          'request',
+        )}
       </Foot>
     </div>
   );

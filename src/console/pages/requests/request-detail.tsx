@@ -217,7 +217,8 @@ function Content({ row }: { row: RequestRow }) {
       <section>
         <h3>Content</h3>
         <p class="dim">
-          Not kept. <code>server.record_content</code> keeps it: <code>gateway explain server</code>
+          Not kept. <code>log.content</code> keeps it:{' '}
+          <code>gateway explain server.log.content</code>
         </p>
       </section>
     );

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useConsole } from '../../frame/state.ts';
-import { count } from '../../logic/format.ts';
+import { counted } from '../../logic/format.ts';
 import { readView, writeView } from '../../logic/requests-view.ts';
 import type { RequestsView } from '../../logic/requests-view.ts';
 import { toLogsCommand } from '../../logic/logs-command.ts';
@@ -87,7 +87,7 @@ export function RequestsPage() {
         )}
       </div>
       <Foot command={toLogsCommand(view)}>
-        {requests.problem.value || `${count(rows.length)} requests`}
+        {requests.problem.value || counted(rows.length, 'request')}
         {session.value && <span class="hidden">of {session.value.organization.name}</span>}
       </Foot>
     </div>
