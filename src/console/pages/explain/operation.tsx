@@ -77,7 +77,7 @@ export function Operation() {
             {facts.map(([name, value]) => (
               <>
                 <dt>{name.replaceAll('_', ' ')}</dt>
-                <dd>{String(value as string)}</dd>
+                <dd>{value as string}</dd>
               </>
             ))}
           </dl>

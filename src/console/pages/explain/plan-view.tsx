@@ -22,7 +22,7 @@ export function PlanView({ plan, model, without, onWithout }: PlanViewProps) {
       <section>
         <div class="row table-head">
           <h2>Tried in this order</h2>
-          <span class="dim">strategy {String(plan['strategy'] as string)}</span>
+          <span class="dim">strategy {plan['strategy'] as string}</span>
           {plan.resolved_by && plan.resolved_by.length > 0 && plan.asked !== plan.model && (
             <span class="dim">
               {plan.asked} →{' '}
@@ -120,8 +120,8 @@ function Numbers({ line, model }: { line: PlanLine; model: ModelRow | undefined 
   const prices = route?.pricing ?? model?.pricing;
   return (
     <>
-      <td class="right">{String(line['priority'] as number)}</td>
-      <td class="right">{String(line['weight'] as number)}</td>
+      <td class="right">{line['priority'] as number}</td>
+      <td class="right">{line['weight'] as number}</td>
       <td class="right">{percent(line['share'] as number | null)}</td>
       <td>
         <Health health={health} />
