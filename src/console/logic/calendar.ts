@@ -16,9 +16,17 @@ export interface CalendarMark {
   readonly session: string | null;
 }
 
+/** A mark in its column of the day; those that would cover each other stand side by side. */
+export interface PlacedMark extends CalendarMark {
+  readonly minute: number;
+  /** Place among the `lanes` side by side, from 0. */
+  readonly lane: number;
+  readonly lanes: number;
+}
+
 export interface CalendarDay {
   readonly day: string;
-  readonly marks: readonly (CalendarMark & { readonly minute: number })[];
+  readonly marks: readonly PlacedMark[];
   /** Minutes that the clocks are changed by on this day. */
   readonly clockChange: number;
 }
@@ -62,11 +70,31 @@ export function toCalendar(
   const placed = marks.map((mark) => ({ ...mark, ...localTime(mark.at, zone) }));
   return days.map((day) => ({
     day,
-    marks: placed.filter((mark) => mark.day === day).sort((a, b) => a.at - b.at),
+    marks: sideBySide(
+      placed.filter((mark) => mark.day === day).sort((a, b) => a.minute - b.minute),
+    ),
     clockChange:
       offsetAt(Date.parse(`${day}T23:00:00Z`), zone) -
       offsetAt(Date.parse(`${day}T23:00:00Z`) - DAY, zone),
   }));
+}
+
+/** Minutes that a mark takes on the page, so that its name can be read. */
+const MARK_MINUTES = 54;
+
+type TimedMark = CalendarMark & { readonly minute: number };
+
+function sideBySide(marks: readonly TimedMark[]): PlacedMark[] {
+  const groups: TimedMark[][] = [];
+  let end = -1;
+  for (const mark of marks) {
+    if (mark.minute >= end) groups.push([]);
+    groups.at(-1)?.push(mark);
+    end = Math.max(end, mark.minute + MARK_MINUTES);
+  }
+  return groups.flatMap((group) =>
+    group.map((mark, lane) => ({ ...mark, lane, lanes: group.length })),
+  );
 }
 
 /** Minutes that the clocks of a zone are ahead of UTC. */

@@ -1,7 +1,8 @@
 import type { Page } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
+import { counted } from '../../logic/format.ts';
 import { useLoad } from '../../parts/load.ts';
-import { Problem, State } from '../../parts/parts.tsx';
+import { Ago, Problem, State } from '../../parts/parts.tsx';
 
 interface ProviderRow {
   id: string;
@@ -12,8 +13,14 @@ interface ProviderRow {
   labels: Record<string, string>;
 }
 
-/** Members of the gateway's report on itself that are told as they come. */
-type Status = Record<string, unknown>;
+/** The gateway's report on itself. */
+interface Status {
+  version: string;
+  node: string;
+  store: { driver: string; scope: string; state: string; warnings: string[] };
+  workers: { id: string; since: string }[];
+  providers: { name: string; routes: { model: string; state: string }[] }[];
+}
 
 /** Providers, and what the gateway says of itself. */
 export function Operation() {
@@ -29,9 +36,8 @@ export function Operation() {
     [],
   );
   const status = useLoad((signal) => api.json<Status>('/admin/v1/status', { signal }), []);
-  const facts = Object.entries(status.value.value ?? {}).filter(
-    ([, value]) => typeof value !== 'object',
-  );
+  const told = status.value.value;
+  const routesOf = new Map(told?.providers.map(({ name, routes }) => [name, routes]));
   return (
     <div class="halves">
       <section>
@@ -44,6 +50,7 @@ export function Operation() {
               <th>Type</th>
               <th>Address</th>
               <th>State</th>
+              <th>Routes</th>
             </tr>
           </thead>
           <tbody>
@@ -65,6 +72,9 @@ export function Operation() {
                     <State tone="dim">disabled</State>
                   )}
                 </td>
+                <td>
+                  <Routes routes={routesOf.get(row.name) ?? []} />
+                </td>
               </tr>
             ))}
           </tbody>
@@ -72,21 +82,48 @@ export function Operation() {
       </section>
       <section>
         <h2>Gateway</h2>
-        {facts.length > 0 ? (
+        {told ? (
           <dl class="facts">
-            {facts.map(([name, value]) => (
+            <dt>Version</dt>
+            <dd>
+              {told.version} <span class="dim">on Node {told.node}</span>
+            </dd>
+            <dt>Store</dt>
+            <dd>
+              <State tone={told.store.state === 'ok' ? 'good' : 'bad'}>
+                {told.store.driver}, {told.store.state}
+              </State>
+            </dd>
+            {told.store.warnings.length > 0 && (
               <>
-                <dt>{name.replaceAll('_', ' ')}</dt>
-                <dd>{value as string}</dd>
+                <dt>Store warns</dt>
+                <dd class="warn">{told.store.warnings.join('; ')}</dd>
+              </>
+            )}
+            {told.workers.map(({ id, since }) => (
+              <>
+                <dt>Worker</dt>
+                <dd>
+                  <code>{id}</code> since <Ago at={since} />
+                </dd>
               </>
             ))}
           </dl>
         ) : (
-          <p class="dim">
-            This gateway does not report on itself here; <code>gateway doctor</code> does.
-          </p>
+          status.error.value && <Problem error={status.error.value} />
         )}
       </section>
     </div>
+  );
+}
+
+/** Number of routes, and of those that are cooled down. */
+function Routes({ routes }: { routes: Status['providers'][number]['routes'] }) {
+  const down = routes.filter(({ state }) => state !== 'available');
+  if (down.length === 0) return <span class="dim">{counted(routes.length, 'route')}</span>;
+  return (
+    <State tone="bad">
+      {down.length} of {routes.length} cooled down
+    </State>
   );
 }

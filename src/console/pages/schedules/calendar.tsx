@@ -1,5 +1,5 @@
 import { localTime, toCalendar } from '../../logic/calendar.ts';
-import type { CalendarDay, CalendarMark } from '../../logic/calendar.ts';
+import type { CalendarDay, CalendarMark, PlacedMark } from '../../logic/calendar.ts';
 import { duration } from '../../logic/format.ts';
 
 /** Pixels of an hour. */
@@ -71,7 +71,7 @@ function Day({ day, nowMinute }: { day: CalendarDay; nowMinute: number | undefin
       </h3>
       <ul style={{ height: `${HOUR * 24}px` }}>
         {day.marks.map((mark) => (
-          <li key={mark.id} style={{ top: `${(mark.minute / 60) * HOUR}px` }}>
+          <li key={mark.id} style={placeOf(mark)}>
             <Mark mark={mark} />
           </li>
         ))}
@@ -83,9 +83,17 @@ function Day({ day, nowMinute }: { day: CalendarDay; nowMinute: number | undefin
   );
 }
 
+function placeOf({ minute, lane, lanes }: PlacedMark): Record<string, string> {
+  return {
+    top: `${(minute / 60) * HOUR}px`,
+    left: `calc(${(lane / lanes) * 100}% + 2px)`,
+    width: `calc(${100 / lanes}% - 4px)`,
+  };
+}
+
 const WORDS = { succeeded: 'ran', failed: 'failed', pending: 'pending', next: 'next' } as const;
 
-function Mark({ mark }: { mark: CalendarMark & { minute: number } }) {
+function Mark({ mark }: { mark: PlacedMark }) {
   const time = `${String(Math.floor(mark.minute / 60)).padStart(2, '0')}:${String(mark.minute % 60).padStart(2, '0')}`;
   const late = mark.late !== undefined && mark.late > 1_000 ? `, ${duration(mark.late)} late` : '';
   const title = `${time} ${mark.name}, ${WORDS[mark.kind]}${late}`;
