@@ -18,6 +18,7 @@ import { TURN_JOB } from '../../sessions/log/job-kinds.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 import { openTasks } from '../../tasks/open-tasks.ts';
+import type { RequestSignals } from '../../usage/requests/live/request-signals.ts';
 import { RUN_JOB } from '../../tasks/runs/run-record.ts';
 import { WEBHOOK_JOB } from '../../webhooks/delivery.ts';
 import { openBodyMemory } from '../bodies/open-body-memory.ts';
@@ -36,6 +37,7 @@ import { withIdempotency } from '../idempotency/with-idempotency.ts';
 import type { IdempotencyDeps } from '../idempotency/with-idempotency.ts';
 import { createCallWorkers } from '../idempotency/workers.ts';
 import type { CallWorkers } from '../idempotency/workers.ts';
+import { createFollowers } from './followers.ts';
 import { jobHandlers } from './job-handlers.ts';
 import { createKeyLookup } from './key-lookup.ts';
 import { openAgents } from './open-agents.ts';
@@ -136,8 +138,8 @@ async function compose(
   const onBug = reportTo(options.log);
   const inference = await openInference(store, {
     ...options,
+    ...shared,
     ledger: usage.ledger,
-    catalog: shared.catalog,
     onBug,
   });
   const jobs = openJobs(store, options, liveness);
@@ -160,6 +162,7 @@ async function compose(
       ...shared,
       health: deps.health,
       protocols: CLIENT_PROTOCOLS,
+      onError: (error) => tellFailure(options.log, 'requests could not be followed', { error }),
     }),
   ];
   const serve = [schedules.firing, jobs, schedules, runs, agents, assets, listing];
@@ -178,9 +181,9 @@ async function compose(
     ids: options.ids,
     condition,
     catchUp: resources.catchUp,
-    endFollowing: agents.endFollowing,
+    endFollowing: shared.followers.end,
     endStreams() {
-      agents.endFollowing();
+      shared.followers.end();
       inference.endStreams();
     },
     ...backgroundWork(jobs, schedules.firing),
@@ -284,6 +287,9 @@ function sharedParts(
     readsEveryCarrier: config.compat.modelLists,
     catchUp: resources.catchUp,
     tickets,
+    followers: createFollowers(),
+    signals: { listener: undefined } as RequestSignals,
+    requestTimeoutMs: config.limits.requestTimeoutMs,
     lookup: createKeyLookup({ ...resources, tickets, clock }),
     rates: usage.rates,
     concurrency: usage.concurrency,
