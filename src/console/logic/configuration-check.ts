@@ -21,7 +21,7 @@ export interface PlanAction {
   readonly action: string;
   readonly reason: string;
   /** `origin` is `server` or `both` where the server has drifted from what was applied. */
-  readonly changes: readonly { path: string; before?: unknown; after?: unknown; origin?: string }[];
+  readonly changes: readonly { path: string; old?: unknown; new?: unknown; origin?: string }[];
 }
 
 /** One line of a plan: a changed field, or an object whose fields are not told. */
@@ -39,19 +39,19 @@ export interface PlanRow {
 /** A plan line by line, without what stays as it is. */
 export function toPlanRows({ plan }: ConfigurationPlan): PlanRow[] {
   return (plan?.actions ?? [])
-    .filter(({ action }) => action !== 'none' && action !== 'unchanged' && action !== 'noop')
+    .filter(({ action }) => action !== 'none')
     .flatMap(({ kind, identity, action, changes }) => {
       const object = `${kind} ${identity}`;
       if (changes.length === 0) {
         const none = { field: '', before: '', after: '', isDrift: false, isFirst: true };
         return [{ action, object, ...none }];
       }
-      return changes.map(({ path, before, after, origin }, index) => ({
+      return changes.map(({ path, old, new: next, origin }, index) => ({
         action,
         object,
         field: path,
-        before: textOf(before),
-        after: textOf(after),
+        before: textOf(old),
+        after: textOf(next),
         isDrift: origin === 'server' || origin === 'both',
         isFirst: index === 0,
       }));
