@@ -7,7 +7,8 @@ const DEEP = 'test/**/*.deep.test.ts';
 const SHARED = ['apis', 'assets', 'client', 'config', 'core', 'inference', 'jobs']
   .concat(['protocols', 'providers', 'resources', 'routing', 'sessions', 'surfaces', 'tasks'])
   .concat(['usage', 'webhooks'])
-  .map((folder) => `test/${folder}/**/*.test.ts`);
+  .map((folder) => `test/${folder}/**/*.test.ts`)
+  .concat('test/console/logic/**/*.test.ts');
 
 export default defineConfig({
   test: {

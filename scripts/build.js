@@ -1,11 +1,13 @@
 // Builds src/ into dist/: lib/ holds what runs, in few files, so that a command starts fast; types/ holds
-// the declarations that the public entries reach. With --if-stale only when a source is newer than the last build.
+// the declarations that the public entries reach; console/ what a browser loads. With --if-stale only when
+// a source is newer than the last build.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildConsole } from './build-console.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stamp = join(root, 'dist', '.built');
@@ -62,14 +64,18 @@ function newest(path) {
   return Math.max(stats.mtimeMs, ...readdirSync(path).map((name) => newest(join(path, name))));
 }
 
-const inputs = ['src', 'scripts/build.js', 'tsconfig.build.json', 'package.json'].map((name) =>
-  newest(join(root, name)),
-);
+const inputs = [
+  'src',
+  'scripts/build.js',
+  'scripts/build-console.js',
+  'tsconfig.build.json',
+  'package.json',
+].map((name) => newest(join(root, name)));
 if (process.argv.includes('--if-stale') && newest(stamp) > Math.max(...inputs)) process.exit(0);
 
 process.stderr.write('building agent-gateway …\n');
 rmSync(join(root, 'dist'), { recursive: true, force: true });
-const done = await Promise.all([declare(), bundle()]);
+const done = await Promise.all([declare(), bundle(), buildConsole()]);
 if (done.includes(false)) process.exit(1);
 writeFileSync(stamp, '');
 

@@ -24,6 +24,7 @@ const ROWS = [
   ['config'],
   ['server'],
   ['cli'],
+  ['console'],
 ];
 
 /** Routes carry prices, so routing may know what usage calls them; the other way round it may not. */
@@ -41,7 +42,7 @@ const STATE =
 const ONE_PER_PROCESS = ['core/in-turns.ts turns', 'runtime/reaper/reaper-process.ts groups'];
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
+  .filter((name) => /\.tsx?$/.test(name))
   .sort();
 
 interface Import {
@@ -81,6 +82,13 @@ describe('the house', () => {
       .filter(({ from, to }) => !ALSO_ALLOWED.has(`${roomOf(from)} -> ${roomOf(to)}`))
       .filter(({ from, to }) => rowOf(roomOf(to)) >= rowOf(roomOf(from)))
       .map(({ from, to }) => `${from} -> ${to}`);
+    expect(wrong).toEqual([]);
+  });
+
+  it('lets the console know the types of the client alone', () => {
+    const wrong = imports
+      .filter(({ from, to }) => roomOf(from) === 'console' && roomOf(to) !== 'console')
+      .filter(({ to, atLoad }) => roomOf(to) !== 'client' || atLoad);
     expect(wrong).toEqual([]);
   });
 
@@ -149,7 +157,7 @@ describe('the house', () => {
 
   it('asks for no protocol by name outside its folder', () => {
     const asking = files
-      .filter((file) => !/^(?:protocols|providers\/mock|client|cli)\//.test(file))
+      .filter((file) => !/^(?:protocols|providers\/mock|client|cli|console)\//.test(file))
       .filter((file) => {
         const text = readFileSync(join(src, file), 'utf8');
         return PROTOCOLS.some((id) => new RegExp(`(?:protocol|id) [!=]== '${id}'`, 'i').test(text));

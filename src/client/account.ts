@@ -1,6 +1,8 @@
 import { hasStrings, isPageOf } from './http/guards.ts';
 import type { Http } from './http/http.ts';
 import { eachItem } from './http/pages.ts';
+import { followRequests } from './request-events.ts';
+import type { FollowOptions, RequestsEvent } from './request-events.ts';
 import type { UsageQuery, UsageRow } from './usage.ts';
 
 /** Money of the caller's organization, as decimal strings of `currency`. */
@@ -46,6 +48,11 @@ export interface AccountClient {
     query?: ExecutionsQuery,
     signal?: AbortSignal,
   ): AsyncGenerator<ExecutionView, void, undefined>;
+  /** Rows as calls begin and end; ends with the connection, and goes on behind `after`. */
+  followExecutions(
+    query?: ExecutionsQuery,
+    options?: FollowOptions,
+  ): AsyncGenerator<RequestsEvent<ExecutionView>, void, undefined>;
 }
 
 const PATH = '/v1/account';
@@ -73,5 +80,15 @@ export function createAccountClient(http: Http): AccountClient {
         };
         return (await http.json(call, isPageOf(isExecution))).body;
       }),
+    followExecutions: (query, options = {}) =>
+      followRequests(
+        http,
+        {
+          path: `${PATH}/executions/events`,
+          query: { ...query },
+          isRow: hasStrings<ExecutionView>('id', 'created_at'),
+        },
+        options,
+      ),
   };
 }

@@ -3,6 +3,7 @@ import { createAccountClient, type AccountClient } from './account.ts';
 import { createAdminClient, type AdminClient } from './admin.ts';
 import { createAssetsClient, type AssetsClient } from './assets.ts';
 import { createChatClient, type ChatClient } from './chat.ts';
+import { createConsoleClient, type ConsoleClient } from './console.ts';
 import { createDeploymentRunsClient, type DeploymentRunsClient } from './deployment-runs.ts';
 import { createDeploymentsClient, type DeploymentsClient } from './deployments.ts';
 import { createHttp, type HttpAnswer, type HttpCall, type HttpOptions } from './http/http.ts';
@@ -25,6 +26,7 @@ export interface Client {
   readonly assets: AssetsClient;
   readonly account: AccountClient;
   readonly chat: ChatClient;
+  readonly console: ConsoleClient;
   readonly deployments: DeploymentsClient;
   readonly deploymentRuns: DeploymentRunsClient;
   readonly models: ModelsClient;
@@ -50,6 +52,7 @@ export function createClient(options: ClientOptions): Client {
     assets: createAssetsClient(http),
     account: createAccountClient(http),
     chat: createChatClient(http),
+    console: createConsoleClient(http, options.baseUrl),
     deployments: createDeploymentsClient(http),
     deploymentRuns: createDeploymentRunsClient({ http, clock, random }),
     models: createModelsClient(http),

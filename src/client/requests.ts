@@ -1,6 +1,8 @@
 import type { Http } from './http/http.ts';
 import { hasStrings, isPageOf } from './http/guards.ts';
 import { eachItem } from './http/pages.ts';
+import { followRequests } from './request-events.ts';
+import type { FollowOptions, RequestsEvent } from './request-events.ts';
 import type { Patience } from './http/read-on.ts';
 import { watchList } from './http/watch-list.ts';
 import type { WatchOptions } from './http/watch-list.ts';
@@ -34,6 +36,11 @@ export interface RequestsClient {
   /** Newest first, all pages followed. */
   list(query?: RequestsQuery, signal?: AbortSignal): AsyncGenerator<RequestRecord, void, undefined>;
   get(id: string, signal?: AbortSignal): Promise<RequestRecord>;
+  /** Rows as requests begin and end; ends with the connection, and goes on behind `after`. */
+  follow(
+    query?: RequestsQuery,
+    options?: FollowOptions,
+  ): AsyncGenerator<RequestsEvent<RequestRecord>, void, undefined>;
   /** Every record as its request begins, oldest first, and once more when it ended. Never ends by itself. */
   watch(
     query: Omit<RequestsQuery, 'status' | 'from' | 'to' | 'limit'>,
@@ -58,6 +65,12 @@ export function createRequestsClient({
     });
   return {
     list,
+    follow: (query = {}, options = {}) =>
+      followRequests(
+        http,
+        { path: `${PATH}/events`, query: { ...query }, isRow: isRecordOfRequest },
+        options,
+      ),
     watch: (query, options) =>
       watchList(
         {

@@ -10,6 +10,11 @@ export const ERRORS = {
   insufficient_scope: { status: 403, message: 'insufficient_scope' },
   organization_disabled: { status: 403, message: 'organization is disabled' },
   link_refused: { status: 403, message: 'the link is not valid, or no longer' },
+  console_signed_out: {
+    status: 401,
+    message: 'not signed in to the console, or no longer: sign in again',
+  },
+  console_refused: { status: 403, message: 'the console takes calls of its own pages alone' },
   host_not_allowed: { status: 403, message: 'host not allowed' },
   key_rate_limited: { status: 429, message: 'API key rate limit exceeded' },
   global_rate_limited: { status: 429, message: 'global rate limit exceeded' },

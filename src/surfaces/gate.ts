@@ -95,7 +95,8 @@ function admitFound(found: KeyFound, { rates }: GateDeps): Principal | Promise<P
   return admitted ? admitted.then(() => principalOf(found)) : principalOf(found);
 }
 
-function principalOf(found: KeyFound): Principal {
+/** @throws GatewayError that says what is wrong with a key that is none */
+export function principalOf(found: KeyFound): Principal {
   if (typeof found === 'string') throw new GatewayError(REFUSALS[found]);
   return found;
 }

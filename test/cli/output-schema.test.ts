@@ -111,6 +111,7 @@ executions
 logs
 api GET /healthz
 whoami
+console --no-open
 login --context schemas --api-key-file .gateway/admin.key
 config get-contexts
 config current-context

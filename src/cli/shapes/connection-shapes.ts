@@ -36,6 +36,7 @@ export const CONNECTION_SHAPES: Readonly<Record<string, Shape>> = {
     key_id: text,
     scopes,
   }),
+  console: record({ href: text, expires_at: text, opened: flag }),
   'config get-contexts': list(CONTEXT),
   'config current-context': CHOSEN,
   'config use-context': CHOSEN,

@@ -36,6 +36,18 @@ export const CONNECTION_COMMANDS: readonly CommandSpec[] = [
     load: () => import('../commands/connection/whoami.ts'),
   },
   {
+    name: 'console',
+    summary: 'Open the console in the browser, signed in',
+    description:
+      'Opens a link that signs in once, within 30 seconds, with the key in use, which needs the scope admin. Without a browser the link is printed.',
+    examples: [
+      { command: 'gateway console', note: 'Open the browser' },
+      { command: 'gateway console --no-open', note: 'Print the link' },
+    ],
+    flags: [{ name: 'no-open', type: 'boolean', description: 'Print the link alone' }],
+    load: () => import('../commands/connection/console.ts'),
+  },
+  {
     name: 'config',
     summary: 'Choose a context, or show effective settings',
     examples: [

@@ -2,6 +2,14 @@ import { ClientError } from './client-error.ts';
 
 const MAX_LINE = 16 * 1024 * 1024;
 
+/** Block of a stream of events. */
+export interface StreamedEvent {
+  readonly event: string | undefined;
+  readonly id: string | undefined;
+  /** Undefined for a block that only moves the id on. */
+  readonly data: string | undefined;
+}
+
 /**
  * The `data` of every event of an SSE body, in order (WHATWG: server-sent events). A broken connection
  * is a `connection_lost` error; an event without its blank line at the end is dropped.
@@ -9,16 +17,29 @@ const MAX_LINE = 16 * 1024 * 1024;
 export async function* eventData(
   body: ReadableStream<Uint8Array>,
 ): AsyncGenerator<string, void, undefined> {
+  for await (const { data } of streamedEvents(body)) if (data !== undefined) yield data;
+}
+
+/** Every block of an SSE body that has data or an id, in order, as {@link eventData} reads it. */
+export async function* streamedEvents(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<StreamedEvent, void, undefined> {
   let data: string[] = [];
+  let event: string | undefined;
+  let id: string | undefined;
   for await (const line of lines(body)) {
     if (line === '') {
-      if (data.length > 0) yield data.join('\n');
-      data = [];
-    } else if (line.startsWith('data:')) {
-      data.push(line.slice(line[5] === ' ' ? 6 : 5));
-    }
+      if (data.length > 0 || id !== undefined)
+        yield { event, id, data: data.length > 0 ? data.join('\n') : undefined };
+      [data, event, id] = [[], undefined, undefined];
+    } else if (line.startsWith('data:')) data.push(valueOf(line, 5));
+    else if (line.startsWith('event:')) event = valueOf(line, 6);
+    else if (line.startsWith('id:')) id = valueOf(line, 3);
   }
 }
+
+const valueOf = (line: string, from: number): string =>
+  line.slice(line[from] === ' ' ? from + 1 : from);
 
 async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();

@@ -64,6 +64,8 @@ export interface ServerConfig {
   cors: { origins: string[] };
   allowedHosts: string[];
   metrics: { listen: { host: string; port: number } | null };
+  /** `enabled` null: on a loopback address, and on an address of its own. */
+  console: { enabled: boolean | null; listen: { host: string; port: number } | null };
   /** Addresses that callers may reach beside the public network. */
   outbound: { allow: string[] };
   /** Media that the gateway or a provider keeps for clients. */
@@ -258,6 +260,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     cors: settings.cors,
     allowedHosts: settings.allowed_hosts,
     metrics: settings.metrics,
+    console: settings.console,
     outbound: settings.outbound,
     media: toMediaConfig(media, resolve(directory, media.path ?? resolve(dataDir, 'media'))),
     notifications: {

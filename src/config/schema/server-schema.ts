@@ -201,6 +201,24 @@ const ownWebhook = z.object({
     .describe('What counts as delivered: the success body of that provider, or any 2xx.'),
 });
 
+const consoleSettings = z.object({
+  enabled: z
+    .boolean()
+    .nullable()
+    .default(null)
+    .describe(
+      'Whether it is served; null: on a loopback address, and where `listen` gives it one of its own.',
+    ),
+  listen: z
+    .object({
+      host: host.describe('Address of the console.'),
+      port: z.int().min(1).max(65_535).describe('Port of the console.'),
+    })
+    .nullable()
+    .default(null)
+    .describe('A separate address for the console, or null.'),
+});
+
 /** The `server` section: read by `start`, never sent (design: Config as code). */
 export const serverSchema = z
   .object({
@@ -260,6 +278,7 @@ export const serverSchema = z
       })
       .prefault({})
       .describe('Prometheus metrics.'),
+    console: consoleSettings.prefault({}).describe('The console: pages for people at `/console`.'),
     outbound: z
       .object({
         allow: texts

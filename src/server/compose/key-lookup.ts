@@ -1,9 +1,12 @@
 import type { Clock } from '../../core/time/clock.ts';
 import type { KeyDirectory } from '../../resources/kinds/key-directory.ts';
 import type { KeyFound, KeyLookup } from '../../surfaces/gate.ts';
+import type { KeyTickets } from '../console/key-tickets.ts';
 
 export interface KeyLookupDeps {
-  keys: Pick<KeyDirectory, 'lookup'>;
+  keys: Pick<KeyDirectory, 'lookup' | 'find'>;
+  /** Words that stand for keys. */
+  tickets: Pick<KeyTickets, 'size' | 'keyOf'>;
   /** Sees every change that was committed before, or rejects. */
   catchUp(): Promise<void>;
   /** So old is what is known of changes, in milliseconds. */
@@ -22,7 +25,13 @@ const MAX_AGE_MS = 1_000;
  * from the store, or asleep, looks first: the key may have been revoked. Rejects with what kept it from
  * looking, a `StoreError`.
  */
-export function createKeyLookup({ keys, catchUp, ageMs, clock }: KeyLookupDeps): KeyLookup {
+export function createKeyLookup({
+  keys,
+  tickets,
+  catchUp,
+  ageMs,
+  clock,
+}: KeyLookupDeps): KeyLookup {
   let second = 0;
   let used = 0;
 
@@ -33,14 +42,19 @@ export function createKeyLookup({ keys, catchUp, ageMs, clock }: KeyLookupDeps):
     return used++ < MAX_CATCH_UPS_PER_SECOND;
   };
 
+  const find = (key: string): KeyFound => {
+    const id = tickets.size === 0 ? undefined : tickets.keyOf(key);
+    return id === undefined ? keys.lookup(key) : keys.find(id);
+  };
+
   const again = async (key: string): Promise<KeyFound> => {
     await catchUp();
-    return keys.lookup(key);
+    return find(key);
   };
 
   return (key) => {
     if (ageMs() >= MAX_AGE_MS) return again(key);
-    const found = keys.lookup(key);
+    const found = find(key);
     return found === 'unknown' && mayCatchUp() ? again(key) : found;
   };
 }

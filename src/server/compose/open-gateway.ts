@@ -4,6 +4,7 @@ import type { H3 } from 'h3';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Log } from '../../core/log.ts';
+import { lazy } from '../../core/lazy.ts';
 import type { ByteBudget } from '../../core/memory/byte-budget.ts';
 import { createSealer } from '../../core/seal.ts';
 import type { KeyHasher } from '../../core/seal.ts';
@@ -17,11 +18,17 @@ import { TURN_JOB } from '../../sessions/log/job-kinds.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 import { openTasks } from '../../tasks/open-tasks.ts';
+import type { RequestSignals } from '../../usage/requests/live/request-signals.ts';
 import { RUN_JOB } from '../../tasks/runs/run-record.ts';
 import { WEBHOOK_JOB } from '../../webhooks/delivery.ts';
 import { openBodyMemory } from '../bodies/open-body-memory.ts';
 import { countStoreWork } from './count-store-work.ts';
 import type { StoreWork } from './count-store-work.ts';
+import { createConsoleFront } from '../console/console-front.ts';
+import type { Front } from '../console/console-front.ts';
+import { isConsoleServed } from '../console/is-console-served.ts';
+import { createKeyTickets } from '../console/key-tickets.ts';
+import type { ConsoleDeps } from '../console/open-console.ts';
 import { createCors } from '../http/cors.ts';
 import { healthRoutes } from '../routes/health-routes.ts';
 import type { Condition } from '../routes/health-routes.ts';
@@ -30,6 +37,7 @@ import { withIdempotency } from '../idempotency/with-idempotency.ts';
 import type { IdempotencyDeps } from '../idempotency/with-idempotency.ts';
 import { createCallWorkers } from '../idempotency/workers.ts';
 import type { CallWorkers } from '../idempotency/workers.ts';
+import { createFollowers } from './followers.ts';
 import { jobHandlers } from './job-handlers.ts';
 import { createKeyLookup } from './key-lookup.ts';
 import { openAgents } from './open-agents.ts';
@@ -81,6 +89,8 @@ export interface Gateway {
   readonly app: H3;
   /** Answers in front of the application. */
   readonly entrance: Entrance;
+  /** Takes the requests for the console; undefined where it is not served. */
+  readonly console: Front | undefined;
   readonly store: Store;
   readonly repository: Repository;
   readonly hasher: KeyHasher;
@@ -128,8 +138,8 @@ async function compose(
   const onBug = reportTo(options.log);
   const inference = await openInference(store, {
     ...options,
+    ...shared,
     ledger: usage.ledger,
-    catalog: shared.catalog,
     onBug,
   });
   const jobs = openJobs(store, options, liveness);
@@ -147,7 +157,13 @@ async function compose(
     ...healthRoutes({ store, clock, condition: told }),
     ...publicRoutes(serving),
     ...[assets, agents, schedules, runs].flatMap((part) => part.routes),
-    ...managementRoutes({ ...shared, clock, health: deps.health, protocols: CLIENT_PROTOCOLS }),
+    ...managementRoutes({
+      ...options,
+      ...shared,
+      health: deps.health,
+      protocols: CLIENT_PROTOCOLS,
+      onError: (error) => tellFailure(options.log, 'requests could not be followed', { error }),
+    }),
   ];
   const serve = [schedules.firing, jobs, schedules, runs, agents, assets, listing];
   let closing: Promise<void> | undefined;
@@ -165,9 +181,9 @@ async function compose(
     ids: options.ids,
     condition,
     changeAtOnce: resources.changeAtOnce,
-    endFollowing: agents.endFollowing,
+    endFollowing: shared.followers.end,
     endStreams() {
-      agents.endFollowing();
+      shared.followers.end();
       inference.endStreams();
     },
     ...backgroundWork(jobs, schedules.firing),
@@ -227,7 +243,10 @@ interface AppParts {
 }
 
 /** The routes behind what protects them, and the document that describes them. */
-function openApp(routes: readonly RouteSpec[], parts: AppParts): Pick<Gateway, 'app' | 'entrance'> {
+function openApp(
+  routes: readonly RouteSpec[],
+  parts: AppParts,
+): Pick<Gateway, 'app' | 'entrance' | 'console'> {
   const { shared, bodies, options } = parts;
   const { definitions } = shared.repository;
   const described = [...routes, openApiRoute({ definitions, routes })];
@@ -238,7 +257,20 @@ function openApp(routes: readonly RouteSpec[], parts: AppParts): Pick<Gateway, '
     ...protections(options.config),
     onBug: reportTo(options.log),
   };
-  return { app: createApp(served), entrance: createEntrance(served) };
+  return {
+    app: createApp(served),
+    entrance: createEntrance(served),
+    console: openFront({ ...shared, ...served }, options.config),
+  };
+}
+
+function openFront(deps: ConsoleDeps, config: ServerConfig): Front | undefined {
+  if (!isConsoleServed(config)) return undefined;
+  const load = lazy('the console', async () => {
+    const { openConsole } = await import('../console/open-console.ts');
+    return openConsole(deps);
+  });
+  return createConsoleFront(load);
 }
 
 /** Parts that nearly everything that is served needs. */
@@ -247,13 +279,18 @@ function sharedParts(
   { clock, config, ids }: GatewayOptions,
   { resources, usage }: { resources: LiveResources; usage: LiveUsage },
 ) {
+  const tickets = createKeyTickets();
   return {
     store,
     repository: resources.repository,
     resourceXApiKey: config.compat.resourceXApiKey,
     readsEveryCarrier: config.compat.modelLists,
     catchUp: resources.catchUp,
-    lookup: createKeyLookup({ ...resources, clock }),
+    tickets,
+    followers: createFollowers(),
+    signals: { listener: undefined } as RequestSignals,
+    requestTimeoutMs: config.limits.requestTimeoutMs,
+    lookup: createKeyLookup({ ...resources, tickets, clock }),
     rates: usage.rates,
     concurrency: usage.concurrency,
     maxBodyBytes: config.limits.bodyBytes,

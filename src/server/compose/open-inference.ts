@@ -9,9 +9,10 @@ import type { Charges } from '../../usage/spend/charges.ts';
 import { createCharges } from '../../usage/spend/create-charges.ts';
 import type { Ledger } from '../../usage/ledger/ledger.ts';
 import { createRefusals } from '../../usage/requests/refusals.ts';
+import type { RequestSignals } from '../../usage/requests/live/request-signals.ts';
 import type { Refusals } from '../../usage/requests/refusals.ts';
 import { tellFailure } from './report-store.ts';
-import { logRequests, observeRequests } from '../http/observe-requests.ts';
+import { logRequests, observeRequests, signalRequests } from '../http/observe-requests.ts';
 import type { GatewayOptions } from './open-gateway.ts';
 import { createTransports } from './transports.ts';
 import type { Transports } from './transports.ts';
@@ -26,6 +27,7 @@ export interface InferencePartsOptions extends Pick<
   'clock' | 'config' | 'connections' | 'log' | 'random'
 > {
   ledger: Ledger;
+  signals: RequestSignals;
   catalog(): Catalog;
   onBug(thrown: unknown, requestId: string): void;
 }
@@ -42,14 +44,23 @@ export interface InferenceParts {
 
 async function openRefusals(
   store: Store,
-  { clock, config, log }: Pick<InferencePartsOptions, 'clock' | 'config' | 'log'>,
+  {
+    clock,
+    config,
+    log,
+    signals,
+  }: Pick<InferencePartsOptions, 'clock' | 'config' | 'log' | 'signals'>,
 ): Promise<Refusals> {
+  const [logOne, signalOne] = [logRequests(log), signalRequests(signals)];
   const metrics = config.metrics.listen ? await import('../process/metrics.ts') : undefined;
   const count = (await metrics?.createRefusalCounter()) ?? (() => undefined);
   return createRefusals({
     store,
     clock,
-    observe: logRequests(log),
+    observe(start, outcome) {
+      logOne(start, outcome);
+      signalOne(start, outcome);
+    },
     count,
     onLeftOut: (refusals, ms) =>
       log.warn('requests with refused credentials left no record', { refusals, within_ms: ms }),
@@ -59,19 +70,20 @@ async function openRefusals(
 
 export async function openInference(
   store: Store,
-  { clock, config, connections, log, random, ledger, catalog, onBug }: InferencePartsOptions,
+  options: InferencePartsOptions,
 ): Promise<InferenceParts> {
+  const { clock, config, connections, log, random, ledger, signals, catalog, onBug } = options;
   const transports = createTransports({ clock, log, connections });
   const cooldowns = createSharedCooldowns({ store, clock });
   const health = createHealth({ clock, ...cooldowns });
   cooldowns.join(health);
   const active = new ActiveExchanges();
-  const observers = [logRequests(log)];
+  const observers = [logRequests(log), signalRequests(signals)];
   if (config.metrics.listen) {
     const { createMetrics } = await import('../process/metrics.ts');
     observers.push(await createMetrics({ catalog, health, look: transports.look }));
   }
-  const refusals = await openRefusals(store, { clock, config, log });
+  const refusals = await openRefusals(store, options);
   return {
     deps: {
       clock,
@@ -79,7 +91,7 @@ export async function openInference(
       transportFor: transports.transportFor,
       maxAnswerBytes: MAX_ANSWER_BYTES,
       maxAnswerValues: config.limits.answerValues,
-      ledger: observeRequests(ledger, observers),
+      ledger: observeRequests(ledger, observers, signals),
       random,
       outputBound: config.limits.outputTokensBound,
       defaultMaxTokens: DEFAULT_MAX_TOKENS,
@@ -93,7 +105,8 @@ export async function openInference(
     charges: createCharges({
       store,
       observe(charge, id) {
-        for (const observe of observers) observe({ ...charge, id }, charge.outcome);
+        const start = { ...charge, id, stream: false };
+        for (const observe of observers) observe(start, charge.outcome);
       },
     }),
     transportToApi: transports.transportToApi,

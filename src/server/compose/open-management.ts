@@ -1,4 +1,5 @@
 import { lazy } from '../../core/lazy.ts';
+import type { LinkDeps } from '../console/link-handlers.ts';
 import type { RouteSpec } from '../http/routes.ts';
 import type { AccountRoutesDeps } from '../routes/account-handlers.ts';
 import type { AdminDeps } from '../routes/admin-handlers.ts';
@@ -6,13 +7,19 @@ import { lazyRoutes } from '../routes/lazy-routes.ts';
 import {
   ACCOUNT_ROUTES,
   adminKindRoutes,
+  CONFIGURATION_ROUTES,
+  CONSOLE_ROUTES,
   organizationKindRoutes,
   REPORT_ROUTES,
+  REQUEST_STREAM_ROUTES,
 } from '../routes/outlines.ts';
+import type { RequestStreamsDeps } from '../routes/request-streams.ts';
 import { ownKeyRoute } from '../routes/own-key-route.ts';
 
 /** The ways to see and change resources and accounts; what serves them is loaded at the first use. */
-export function managementRoutes(deps: AdminDeps & AccountRoutesDeps): RouteSpec[] {
+export function managementRoutes(
+  deps: AdminDeps & AccountRoutesDeps & LinkDeps & RequestStreamsDeps,
+): RouteSpec[] {
   const { definitions } = deps.repository;
   const kinds = lazy('the API of resources', async () => {
     const { kindHandlers } = await import('../routes/kind-handlers.ts');
@@ -26,11 +33,26 @@ export function managementRoutes(deps: AdminDeps & AccountRoutesDeps): RouteSpec
     const { adminKindHandlers, reportHandlers } = await import('../routes/admin-handlers.ts');
     return { kinds: adminKindHandlers(deps), reports: reportHandlers(deps) };
   });
+  const configuration = lazy('the plans of configuration', async () => {
+    const { configurationHandlers } = await import('../routes/configuration-handlers.ts');
+    return configurationHandlers(deps);
+  });
+  const links = lazy('the links to the console', async () => {
+    const { linkHandlers } = await import('../console/link-handlers.ts');
+    return linkHandlers(deps);
+  });
+  const streams = lazy('the streams of requests', async () => {
+    const { requestStreamHandlers } = await import('../routes/request-streams.ts');
+    return requestStreamHandlers(deps);
+  });
   return [
     ...lazyRoutes(organizationKindRoutes(definitions), kinds),
     ...lazyRoutes(ACCOUNT_ROUTES, accounts),
     ownKeyRoute(deps),
     ...lazyRoutes(adminKindRoutes(definitions), async () => (await admin()).kinds),
     ...lazyRoutes(REPORT_ROUTES, async () => (await admin()).reports),
+    ...lazyRoutes(REQUEST_STREAM_ROUTES, streams),
+    ...lazyRoutes(CONFIGURATION_ROUTES, configuration),
+    ...lazyRoutes(CONSOLE_ROUTES, links),
   ];
 }

@@ -33,13 +33,17 @@ export function createEntrance(options: RoutesOptions): Entrance {
     if (request.method !== 'POST') return false;
     const place = places.get(pathOf(request.url ?? ''));
     if (!place) return false;
-    void answer({ request, response, envelope: place.envelope }, place.handler, options);
+    void answerInFront({ request, response, envelope: place.envelope }, place.handler, options);
     return true;
   };
 }
 
-/** Never rejects. */
-async function answer(arrival: Arrival, handler: Handler, deps: ExchangeDeps): Promise<void> {
+/** Answers without the router. Never rejects. */
+export async function answerInFront(
+  arrival: Arrival,
+  handler: Handler,
+  deps: ExchangeDeps,
+): Promise<void> {
   const { response } = arrival;
   try {
     sendOutgoing(response, await answerExchange(arrival, handler, deps));

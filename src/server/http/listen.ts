@@ -12,6 +12,7 @@ import type { ErrorCode } from '../../core/errors.ts';
 import type { IdSource } from '../../core/ids.ts';
 import { errorBody } from '../../surfaces/envelopes.ts';
 import { createPacedRequest } from '../bodies/paced-request.ts';
+import type { Front } from '../console/console-front.ts';
 import type { Entrance } from './entrance.ts';
 import { createWindDown } from './wind-down.ts';
 import type { WindDown } from './wind-down.ts';
@@ -33,6 +34,8 @@ export interface ListenOptions {
   drainIdleMs: number;
   /** Names answers to what is no request. */
   ids: IdSource;
+  /** Takes requests before everything else. Default: none. */
+  front?: Front | undefined;
   /** Answers in front of the application what it takes. Default: nothing. */
   entrance?: Entrance;
   clock?: Clock;
@@ -112,8 +115,11 @@ export async function assertCanListen(address: { host: string; port: number }): 
 /**
  * Answers requests that no handler may see, in place of the one listener that there was at first.
  */
-function refuseUnsound(server: Server, { ids, entrance }: ListenOptions): void {
+function refuseUnsound(server: Server, { ids, front, entrance }: ListenOptions): void {
   const [handle] = server.listeners('request') as RequestListener[];
+  const serve: RequestListener = (request, response) => {
+    if (!entrance?.(request, response)) handle?.(request, response);
+  };
   const latest = new WeakMap<Socket, IncomingMessage>();
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
@@ -122,7 +128,7 @@ function refuseUnsound(server: Server, { ids, entrance }: ListenOptions): void {
     // Bytes that follow on a connection may be part of a request that was refused on it.
     if (socket.writableEnded) return;
     if (isSoundRequest(request)) {
-      if (!entrance?.(request, response)) handle?.(request, response);
+      if (!front?.(request, response, serve)) serve(request, response);
     } else refuse(new GatewayError('malformed_request'), { socket, own: response, ids });
   });
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, duplex) => {

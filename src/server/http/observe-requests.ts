@@ -1,21 +1,29 @@
 import type { Log } from '../../core/log.ts';
-import type { Ledger, RequestOutcome, RequestStart } from '../../usage/ledger/ledger.ts';
-import type { PayingKey } from '../../usage/principal.ts';
+import type {
+  Ledger,
+  LedgerEntry,
+  RequestOutcome,
+  RequestStart,
+} from '../../usage/ledger/ledger.ts';
+import type { KnownStart, RequestSignals } from '../../usage/requests/live/request-signals.ts';
 
 /** Start of a record as observers see it. */
-export interface ObservedStart extends Pick<RequestStart, 'id' | 'surface' | 'model'> {
-  readonly principal: PayingKey;
-}
+export type ObservedStart = KnownStart;
 
 /** Receives each record, once, when it is final. */
 export type RequestObserver = (start: ObservedStart, outcome: RequestOutcome) => void;
 
-/** A ledger that tells observers what it settles. */
-export function observeRequests(ledger: Ledger, observers: readonly RequestObserver[]): Ledger {
+/** A ledger that tells observers what it settles, and who listens to `signals` what begins. */
+export function observeRequests(
+  ledger: Ledger,
+  observers: readonly RequestObserver[],
+  signals: RequestSignals,
+): Ledger {
   return {
     begin(start) {
       const entry = ledger.begin(start);
       let settled = false;
+      if (signals.listener) tellBeginning(start, entry, { signals, isSettled: () => settled });
       return {
         admitted: entry.admitted,
         durable: entry.durable,
@@ -32,6 +40,25 @@ export function observeRequests(ledger: Ledger, observers: readonly RequestObser
     checkFunds: (principal) => ledger.checkFunds(principal),
     drain: () => ledger.drain(),
   };
+}
+
+/** Told once it is durable, and not behind the end. */
+function tellBeginning(
+  start: RequestStart,
+  { durable }: Pick<LedgerEntry, 'durable'>,
+  { signals, isSettled }: { signals: RequestSignals; isSettled: () => boolean },
+): void {
+  durable.then(
+    () => {
+      if (!isSettled()) signals.listener?.begun(start);
+    },
+    () => undefined,
+  );
+}
+
+/** Tells who listens of ends; nobody listens most of the time. */
+export function signalRequests(signals: RequestSignals): RequestObserver {
+  return (start, outcome) => signals.listener?.ended(start, outcome);
 }
 
 /** One line for every request (requirement ops.log.content-off). */

@@ -2,6 +2,8 @@ import type { FirstStart } from '../../resources/bootstrap.ts';
 
 export interface WelcomeFacts {
   url: string;
+  /** Address of the console; undefined where it is not served. */
+  consoleUrl?: string | undefined;
   adminKeyFile: string;
   made: FirstStart | undefined;
   /** A model to try, if there is one. */
@@ -9,10 +11,13 @@ export interface WelcomeFacts {
 }
 
 /** Text for a person when the gateway is up: the address, the keys and something to paste. */
-export function welcome({ url, adminKeyFile, made, model }: WelcomeFacts): string {
+export function welcome({ url, consoleUrl, adminKeyFile, made, model }: WelcomeFacts): string {
   const lines = [
     `gateway listening on ${url}`,
     '',
+    ...(consoleUrl === undefined
+      ? []
+      : [`  console     ${consoleUrl} (gateway console opens it signed in)`]),
     `  admin key   kept in ${adminKeyFile} (the gateway command finds it by itself)`,
   ];
   if (!made) {

@@ -161,6 +161,11 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
     'Execution',
     words('key model status from to'),
   ),
+  'GET /v1/account/executions/events': {
+    summary: 'Follow calls as they begin and end',
+    query: words('key model status from to limit'),
+    also: EVENTS,
+  },
   'GET /v1/account/executions/{id}': read('Read a call', 'Execution'),
   'GET /v1/sessions': page('List Sessions', 'Session'),
   'POST /v1/sessions': { ...ask('Create a Session', 'SessionRequest', 'Session'), status: 201 },

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { ReferenceSources } from '../../config/objects/references.ts';
 import { resolveSecret } from '../../config/objects/references.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
+import { isConsoleServed } from '../console/is-console-served.ts';
 import { resolvePrograms } from '../compose/resolve-programs.ts';
 import { assertCanListen } from '../http/listen.ts';
 
@@ -20,6 +21,8 @@ export async function preflight(server: ServerConfig, sources: ReferenceSources)
   await assertUsable(server.dataDir);
   await assertCanListen(server.listen);
   if (server.metrics.listen) await assertCanListen(server.metrics.listen);
+  if (server.console.listen && isConsoleServed(server))
+    await assertCanListen(server.console.listen);
 }
 
 /** The nearest folder that exists must be one in which others can be made. */

@@ -13,6 +13,7 @@ import { systemClock } from '../../core/time/clock.ts';
 import { createLog } from '../../core/log.ts';
 import type { Log } from '../../core/log.ts';
 import { printable } from '../../core/printable.ts';
+import { consoleUrl } from '../console/is-console-served.ts';
 import { convergeConfig } from './converge-config.ts';
 import { firstStart, noteOutcome, writeRuntime } from './first-start.ts';
 import type { SignalOutcome } from './first-start.ts';
@@ -186,7 +187,8 @@ async function startFirst(
   const onListening = async (url: string): Promise<void> => {
     await writeRuntime(dataDir, url);
     const adminKeyFile = join(dataDir, 'admin.key');
-    say(welcome({ url, adminKeyFile, made, model: modelToTry(config) }));
+    const shown = { url, consoleUrl: consoleUrl(config.server, url), adminKeyFile, made };
+    say(welcome({ ...shown, model: modelToTry(config) }));
     untold = undefined;
   };
   try {

@@ -13,6 +13,7 @@ import {
   usualConnections,
 } from '../../upstream/places/file-limit.ts';
 import { assertNotEmptied } from './first-start.ts';
+import { consoleAlone } from '../console/console-front.ts';
 import { listen } from '../http/listen.ts';
 import type { Listener } from '../http/listen.ts';
 import { loadMasterKeys } from './master-key.ts';
@@ -82,15 +83,31 @@ export async function serveGateway(
   clock: Clock,
 ): Promise<Serving> {
   const { listen: address, limits, drainIdleMs } = config;
-  const { app, entrance, ids } = gateway;
-  const listener = await listen(app, { ...address, limits, drainIdleMs, ids, entrance });
+  const { app, entrance, ids, console: front } = gateway;
+  const { listen: own } = config.console;
+  const common = { limits, drainIdleMs, ids, entrance };
+  // The first that a worker opens is the one that its gateway is known by.
+  const listener = await listen(app, { ...address, ...common, ...(!own && { front }) });
+  const listeners = [listener];
+  if (own && front)
+    listeners.push(await listen(app, { ...own, ...common, front: consoleAlone(front) }));
   let stopping: Promise<void> | undefined;
   return {
     url: listener.url,
     stop(drainMs) {
       const times = drainMs === undefined ? config : { drainMs, drainDelayMs: 0 };
-      return (stopping ??= drainAndClose(gateway, { listener, times, clock }));
+      return (stopping ??= drainAndClose(gateway, { listener: together(listeners), times, clock }));
     },
+  };
+}
+
+type Draining = Omit<Listener, 'url'>;
+
+function together(listeners: readonly Listener[]): Draining {
+  return {
+    retire: () => listeners.forEach((one) => one.retire()),
+    drain: async () => void (await Promise.all(listeners.map((one) => one.drain()))),
+    cut: () => listeners.forEach((one) => one.cut()),
   };
 }
 
@@ -101,7 +118,7 @@ async function drainAndClose(
     listener,
     times: { drainMs, drainDelayMs },
     clock,
-  }: { listener: Listener; times: Pick<ServerConfig, 'drainMs' | 'drainDelayMs'>; clock: Clock },
+  }: { listener: Draining; times: Pick<ServerConfig, 'drainMs' | 'drainDelayMs'>; clock: Clock },
 ): Promise<void> {
   gateway.condition.draining = true;
   gateway.endFollowing();

@@ -10,6 +10,7 @@ const FIXED = {
   store: 'server.store',
   secrets: 'server.secrets',
   metrics: 'server.metrics',
+  console: 'server.console',
 } as const satisfies Partial<Record<keyof ServerConfig, string>>;
 
 /** The settings that differ and that new workers beside the former ones could not serve with. */

@@ -102,7 +102,7 @@ export type ExecutionView = Omit<
 > & { readonly type: 'execution' };
 
 /** Named one by one: a member that records gain later is not shown by accident. */
-function toExecution(record: RequestRecord): ExecutionView {
+export function toExecution(record: RequestRecord): ExecutionView {
   return {
     id: record.id,
     type: 'execution',

@@ -71,8 +71,9 @@ export function reportHandlers(deps: AdminDeps): HandlersOf<typeof REPORT_ROUTES
   };
 }
 
-function asAdmin(
-  deps: AdminDeps,
+/** Runs `handle` for an admitted key with the scope `admin`. */
+export function asAdmin(
+  deps: GateDeps,
   handle: (exchange: HttpExchange, principal: Principal) => ReturnType<Handler>,
 ): Handler {
   return async (exchange) => {

@@ -85,6 +85,23 @@ export const REPORT_ROUTES = toOutline({
   [`${ADMIN_REQUESTS_PATH}/:id`]: { GET: 'request' },
 });
 
+/**
+ * Streams of requests as they begin and end: of everyone for keys with the scope `admin`, of their own
+ * organization for keys with the scope `account`.
+ */
+export const REQUEST_STREAM_ROUTES = toOutline({
+  [`${ADMIN_REQUESTS_PATH}/events`]: { GET: 'followAll' },
+  [`${EXECUTIONS_PATH}/events`]: { GET: 'followOwn' },
+});
+
+/** Links that sign a browser in to the console, for keys with the scope `admin`. */
+export const CONSOLE_ROUTES = toOutline({ '/admin/v1/console/links': { POST: 'createLink' } });
+
+/** Findings and plans for files of configuration, for keys with the scope `admin`. */
+export const CONFIGURATION_ROUTES = toOutline({
+  '/admin/v1/configuration/plan': { POST: 'planFiles' },
+});
+
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**

@@ -71,7 +71,7 @@ function toMember({ start, startRow }: LedgerCall): FlightMember {
  * The starts of all calls in flight, of every worker. To be read before final records: a call that
  * ends meanwhile is then seen twice instead of never. Rejects with `StoreError`.
  */
-export async function listStarts(store: Store): Promise<Map<string, StartRow>> {
+export async function listStarts(store: Pick<Store, 'list'>): Promise<Map<string, StartRow>> {
   const starts = new Map<string, StartRow>();
   for await (const { value } of readRows<FlightRow>(store, FLIGHT)) {
     for (const [id, start] of value) starts.set(id, start);

@@ -11,7 +11,7 @@ export interface ReadRowsOptions {
 
 /** The entries below a prefix, read page by page. Rejects with `StoreError`. */
 export async function* readRows<T>(
-  store: Store,
+  store: Pick<Store, 'list'>,
   prefix: Key,
   { after, reverse = false }: ReadRowsOptions = {},
 ): AsyncGenerator<Entry<T>> {

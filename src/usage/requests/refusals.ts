@@ -28,7 +28,7 @@ export interface Refusal {
 }
 
 /** A refusal as observers see it. */
-export interface RefusedStart extends Pick<Refusal, 'id' | 'surface' | 'model'> {
+export interface RefusedStart extends Pick<Refusal, 'id' | 'at' | 'surface' | 'model' | 'stream'> {
   readonly principal: PayingKey;
 }
 

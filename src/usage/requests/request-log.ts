@@ -90,7 +90,8 @@ async function getEnded(store: Store, id: string): Promise<RequestRecord | undef
   return entry && toFinalRecord(id, entry.value);
 }
 
-interface StoredRequest {
+/** A request as it is stored. */
+export interface StoredRequest {
   readonly id: string;
   readonly start: StartRow;
   /** Undefined while the call is in flight. */
@@ -98,7 +99,10 @@ interface StoredRequest {
 }
 
 /** All requests behind a key; those in flight stand in their place between the ended ones. */
-async function* newestFirst(store: Store, after: Key | undefined): AsyncGenerator<StoredRequest> {
+export async function* newestFirst(
+  store: Pick<Store, 'list'>,
+  after: Key | undefined,
+): AsyncGenerator<StoredRequest> {
   const starts = await listStarts(store);
   const behind = after && String(after[1]);
   const open = [...starts.keys()].filter((id) => behind === undefined || id < behind).sort();
@@ -121,7 +125,8 @@ function toRecord({ id, start, end }: StoredRequest): RequestRecord {
   return end ? toFinalRecord(id, end) : toPendingRecord(id, start);
 }
 
-function matches(
+/** Tells whether a filter lets a request through; its times apart, which the listing goes by. */
+export function matches(
   { start, end }: StoredRequest,
   { organization, key, model, status }: RequestFilter,
 ): boolean {
@@ -138,8 +143,12 @@ function matches(
 /** The key that the listing goes on behind: that of the page, or the first id of the instant `to`. */
 function startOf({ to }: RequestFilter, page: string | undefined): Key | undefined {
   if (page !== undefined) return requestKey(fromPage(page));
-  if (to === undefined) return undefined;
-  const firstOf = createIdSource({ ...systemClock, now: () => to }, (size) => Buffer.alloc(size));
+  return to === undefined ? undefined : firstKeyAt(to);
+}
+
+/** Key before which all requests began before this instant (ms since epoch). */
+export function firstKeyAt(ms: number): Key {
+  const firstOf = createIdSource({ ...systemClock, now: () => ms }, (size) => Buffer.alloc(size));
   return requestKey(firstOf.next('req'));
 }
 

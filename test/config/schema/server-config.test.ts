@@ -53,6 +53,7 @@ describe('resolveServerConfig', () => {
       cors: { origins: [] },
       allowedHosts: [],
       metrics: { listen: null },
+      console: { enabled: null, listen: null },
       compat: { resourceXApiKey: false, modelLists: false },
       harnesses: {},
       harnessesInline: false,

@@ -19,6 +19,8 @@ const UNUSED = {
   acp: /^runtime\/(entry\/acp|harness\/acp)/,
   schedules: /^scheduler\/(?!job-kinds)/,
   admin: /^(server\/(routes\/\w+-handlers|openapi\/(?!openapi-route))|resources\/store\/handlers)/,
+  console:
+    /^(server\/console\/(?!console-front|is-console-served|key-tickets)|usage\/requests\/live)/,
   telemetry: /^server\/process\/metrics/,
   runs: /^(tasks\/runs\/(?!run-record)|webhooks\/(?!delivery))/,
 };
@@ -135,6 +137,12 @@ it('loads each when it is used, and no other with it', async () => {
   });
   await eventually(async () => (await used()).includes('schedules'));
   expect(await used()).toEqual(['agents', 'schedules', 'admin']);
+});
+
+it('loads the console at the first look at it, and the streams of requests later', async () => {
+  const { gateway, used } = await start();
+  expect(await gateway.call('GET', '/console/api/session')).toMatchObject({ status: 401 });
+  expect(await used()).toEqual(['console']);
 });
 
 it('still refuses at the start what a part would refuse that is loaded later', async () => {

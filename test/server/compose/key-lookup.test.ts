@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createKeyLookup } from '../../../src/server/compose/key-lookup.ts';
+import { createKeyTickets } from '../../../src/server/console/key-tickets.ts';
 import type { Principal } from '../../../src/usage/principal.ts';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
@@ -10,10 +11,12 @@ function setup() {
   let seen = new Set<string>();
   let reads = 0;
   const store = { fails: false, ageMs: 0 };
+  const find = (key: string) => (seen.has(key) ? ({ keyId: key } as Principal) : 'unknown');
   const lookup = createKeyLookup({
     clock,
     ageMs: () => store.ageMs,
-    keys: { lookup: (key) => (seen.has(key) ? ({ keyId: key } as Principal) : 'unknown') },
+    keys: { lookup: find, find },
+    tickets: createKeyTickets(),
     async catchUp() {
       reads++;
       if (store.fails) throw new Error('the store is away');

@@ -1,0 +1,66 @@
+import { useSignal } from '@preact/signals';
+import type { ConsoleSession } from '../api/views.ts';
+import { Icon } from '../parts/parts.tsx';
+import { toApiError } from '../parts/load.ts';
+import { BRAND } from './pages.ts';
+import { useConsole } from './state.ts';
+
+/** Asks for a key, which is sent once and kept nowhere. */
+export function SignIn() {
+  const { api, adopt, notice } = useConsole();
+  const key = useSignal('');
+  const isBusy = useSignal(false);
+  const problem = useSignal('');
+  const signIn = async (): Promise<void> => {
+    isBusy.value = true;
+    problem.value = '';
+    try {
+      const body = { key: key.value.trim() };
+      adopt(await api.json<ConsoleSession>('/session', { method: 'POST', body }));
+      key.value = '';
+    } catch (thrown) {
+      problem.value = toApiError(thrown).message;
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  return (
+    <main class="sign-in">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void signIn();
+        }}
+      >
+        <h1 class="row">
+          <Icon path={BRAND} /> agent-gateway
+        </h1>
+        {(problem.value || notice.value) && (
+          <p class="problem" role="alert">
+            {problem.value || notice.value}
+          </p>
+        )}
+        <label class="field">
+          <span>API key</span>
+          <input
+            class="input mono"
+            type="password"
+            autocomplete="off"
+            spellcheck={false}
+            required
+            placeholder="sk-…"
+            value={key.value}
+            onInput={({ currentTarget }) => (key.value = currentTarget.value)}
+          />
+        </label>
+        <button class="button main" type="submit" disabled={isBusy.value}>
+          {isBusy.value ? 'Signing in' : 'Sign in'}
+        </button>
+        <p class="dim">
+          Without a key at hand: <code>gateway console</code> opens this page signed in. The key is
+          sent once and kept in no storage of the browser.
+        </p>
+      </form>
+    </main>
+  );
+}

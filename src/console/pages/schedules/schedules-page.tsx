@@ -1,0 +1,176 @@
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import type { DeploymentRunView } from '../../../client/deployment-runs.ts';
+import type { DeploymentView } from '../../../client/deployments.ts';
+import type { Page } from '../../api/views.ts';
+import { useConsole } from '../../frame/state.ts';
+import { weekOf } from '../../logic/calendar.ts';
+import type { CalendarMark } from '../../logic/calendar.ts';
+import { counted } from '../../logic/format.ts';
+import { useLoad } from '../../parts/load.ts';
+import { Empty, Foot, Problem } from '../../parts/parts.tsx';
+import { Calendar } from './calendar.tsx';
+import { ScheduleTable } from './schedule-table.tsx';
+import '../../styles/schedules.css';
+
+export interface ScheduleRow extends DeploymentView {
+  paused: boolean;
+  paused_reason: { type: string } | null;
+  schedule: {
+    type: string;
+    expression: string;
+    timezone: string;
+    upcoming_runs_at: string[];
+    last_run_at: string | null;
+  } | null;
+}
+
+const WEEK = 7 * 86_400_000;
+const POLL_MS = 10_000;
+
+/** A week of runs and next times of every Schedule. */
+export function SchedulesPage() {
+  const { api, now } = useConsole();
+  const { url, route } = useLocation();
+  const query = new URL(url, location.origin).searchParams;
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zone = query.get('zone') ?? own;
+  const week = Number(query.get('week') ?? 0) || 0;
+  const days = weekOf(Date.now(), zone, week);
+  const from = new Date(Date.parse(days[0] ?? '') - 86_400_000).toISOString();
+  const { value, error, reload } = useLoad(
+    async (signal) => {
+      const until = new Date(Date.parse(from) + WEEK + 2 * 86_400_000).toISOString();
+      const [schedules, runs] = await Promise.all([
+        api.json<Page<ScheduleRow>>('/v1/deployments', { query: { limit: 100 }, signal }),
+        api.json<Page<DeploymentRunView>>('/v1/deployment_runs', {
+          query: { limit: 1_000, 'created_at[gte]': from, 'created_at[lt]': until },
+          signal,
+        }),
+      ]);
+      return { schedules: schedules.data, runs: runs.data };
+    },
+    [from],
+  );
+  useEffect(() => {
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') reload();
+    }, POLL_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const go = (part: Record<string, string>): void => {
+    const next = new URLSearchParams({
+      ...(zone !== own && { zone }),
+      ...(week !== 0 && { week: String(week) }),
+      ...part,
+    });
+    if (next.get('week') === '0') next.delete('week');
+    route(`/console/schedules?${next.toString()}`, true);
+  };
+  if (error.value && !value.value) return <Problem error={error.value} />;
+  const { schedules = [], runs = [] } = value.value ?? {};
+  const zones = [
+    ...new Set([own, 'UTC', ...schedules.flatMap(({ schedule }) => schedule?.timezone ?? [])]),
+  ];
+  return (
+    <div class="page">
+      <div class="head">
+        <h1>Schedules</h1>
+        <WeekBar week={week} zone={zone} zones={zones} own={own} go={go} />
+      </div>
+      <div class="body padded stack wide">
+        {value.value && schedules.length === 0 ? (
+          <Empty title="No Schedule yet" command="gateway init --template scheduled-report">
+            A Schedule begins a Session of an Agent at set times: a deployment of gateway.yaml.
+          </Empty>
+        ) : (
+          <>
+            <ScheduleTable rows={schedules} own={own} onChange={reload} />
+            <Calendar days={days} marks={toMarks(schedules, runs)} zone={zone} now={now.value} />
+          </>
+        )}
+      </div>
+      <Foot command="gateway schedules list">{counted(schedules.length, 'Schedule')}</Foot>
+    </div>
+  );
+}
+
+interface WeekBarProps {
+  readonly week: number;
+  readonly zone: string;
+  readonly zones: readonly string[];
+  readonly own: string;
+  readonly go: (part: Record<string, string>) => void;
+}
+
+/** Week and zone. */
+function WeekBar({ week, zone, zones, own, go }: WeekBarProps) {
+  return (
+    <>
+      <span class="grow" />
+      <button
+        type="button"
+        class="button"
+        aria-label="Week before"
+        onClick={() => go({ week: String(week - 1) })}
+      >
+        ←
+      </button>
+      <button type="button" class="button" disabled={week === 0} onClick={() => go({ week: '0' })}>
+        This week
+      </button>
+      <button
+        type="button"
+        class="button"
+        aria-label="Week after"
+        onClick={() => go({ week: String(week + 1) })}
+      >
+        →
+      </button>
+      <select
+        class="input"
+        aria-label="Zone"
+        value={zone}
+        onChange={({ currentTarget }) => go({ zone: currentTarget.value })}
+      >
+        {zones.map((name) => (
+          <option key={name} value={name}>
+            {name === own ? `${name} (yours)` : name}
+          </option>
+        ))}
+      </select>
+    </>
+  );
+}
+
+function toMarks(
+  schedules: readonly ScheduleRow[],
+  runs: readonly DeploymentRunView[],
+): CalendarMark[] {
+  const names = new Map(schedules.map(({ id, name }) => [id, name]));
+  const past = runs.map((run): CalendarMark => {
+    const due = run.trigger_context.scheduled_at;
+    const at = Date.parse(run.created_at);
+    return {
+      id: run.id,
+      at,
+      name: names.get(run.deployment_id) ?? run.deployment_id,
+      kind: run.error ? 'failed' : run.session_id ? 'succeeded' : 'pending',
+      late: due === undefined ? undefined : at - Date.parse(due),
+      session: run.session_id,
+    };
+  });
+  const next = schedules
+    .filter(({ paused }) => !paused)
+    .flatMap(({ id, name, schedule }) =>
+      (schedule?.upcoming_runs_at ?? []).map((at): CalendarMark => ({
+        id: `${id} ${at}`,
+        at: Date.parse(at),
+        name,
+        kind: 'next',
+        late: undefined,
+        session: null,
+      })),
+    );
+  return [...past, ...next];
+}

@@ -1,0 +1,69 @@
+import { useSignal } from '@preact/signals';
+import type { ReadonlySignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Page, SessionEvent } from '../../api/views.ts';
+import { useConsole } from '../../frame/state.ts';
+import { toApiError } from '../../parts/load.ts';
+
+/** The history of a Session and what happens; each event once, in the order of the log. */
+export function useEvents(id: string): {
+  events: ReadonlySignal<readonly SessionEvent[]>;
+  problem: ReadonlySignal<string>;
+} {
+  const { api, streams, link } = useConsole();
+  const events = useSignal<readonly SessionEvent[]>([]);
+  const problem = useSignal('');
+  useEffect(() => {
+    const stop = new AbortController();
+    const path = `/v1/sessions/${encodeURIComponent(id)}/events`;
+    let live: SessionEvent[] = [];
+    let isWhole = false;
+    const put = (fresh: readonly SessionEvent[]): void => {
+      const known = new Set(events.value.map((event) => event.id));
+      events.value = [...events.value, ...fresh.filter((event) => !known.has(event.id))];
+    };
+    const loadAll = async (): Promise<void> => {
+      isWhole = false;
+      try {
+        const found: SessionEvent[] = [];
+        let page: string | undefined;
+        do {
+          const query = { order: 'asc', limit: 1_000, page };
+          const part: Page<SessionEvent> = await api.json(path, { query, signal: stop.signal });
+          found.push(...part.data);
+          page = part.next_page ?? undefined;
+        } while (page !== undefined);
+        events.value = found;
+        put(live);
+        live = [];
+        isWhole = true;
+      } catch (thrown) {
+        if (!stop.signal.aborted) problem.value = toApiError(thrown).message;
+      }
+    };
+    const end = streams.subscribe({
+      path: `${path}/stream`,
+      query: {},
+      onMessage(message) {
+        if (message.type === 'state') {
+          const was = link.value;
+          link.value = message.state;
+          // What happened before the stream was open is in the history alone.
+          if (message.state === 'live' && was !== 'live') void loadAll();
+          if (message.state === 'cut' && message.message) problem.value = message.message;
+        } else if (message.type === 'event') {
+          const event = message.data as SessionEvent;
+          if (typeof event.id !== 'string') return;
+          if (isWhole) put([event]);
+          else live.push(event);
+        }
+      },
+    });
+    return () => {
+      stop.abort();
+      end();
+      link.value = undefined;
+    };
+  }, [id]);
+  return { events, problem };
+}

@@ -1,0 +1,32 @@
+type Query = Readonly<Record<string, string>>;
+
+/** Most rows that one stream is asked to begin with. */
+const MOST_FIRST = 1_000;
+
+/**
+ * The narrowest query that tells every one of several tabs all that it needs: a condition counts where
+ * all have it, the time begins with the earliest. Tabs leave out by themselves what is not theirs.
+ */
+export function mergeQueries(queries: readonly Query[]): Query {
+  const [first = {}, ...others] = queries;
+  const merged: Record<string, string> = {};
+  for (const [name, value] of Object.entries(first)) {
+    const values = [value, ...others.map((query) => query[name])];
+    if (name === 'limit') merged[name] = String(most(values));
+    else if (name === 'from') {
+      if (values.every((one) => one !== undefined)) merged[name] = values.sort()[0] as string;
+    } else if (values.every((one) => one === value)) merged[name] = value;
+  }
+  // Rows that a filter leaves out must not leave a page empty.
+  if (others.some((query) => !isSame(query, first))) merged['limit'] = String(MOST_FIRST);
+  return merged;
+}
+
+function most(values: readonly (string | undefined)[]): number {
+  return Math.min(MOST_FIRST, Math.max(...values.map((value) => Number(value ?? 0))));
+}
+
+export function isSame(a: Query, b: Query): boolean {
+  const names = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...names].every((name) => a[name] === b[name]);
+}

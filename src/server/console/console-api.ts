@@ -1,0 +1,164 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../../core/errors.ts';
+import type { ValueBound } from '../../core/json/json-document.ts';
+import { readObject } from '../../resources/fields/parse-body.ts';
+import { organization } from '../../resources/kinds/organization.ts';
+import type { Repository } from '../../resources/store/repository.ts';
+import { admit, admitToPlatform, principalOf } from '../../surfaces/gate.ts';
+import type { GateDeps } from '../../surfaces/gate.ts';
+import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
+import { readBody } from '../../surfaces/read-body.ts';
+import type { Principal } from '../../usage/principal.ts';
+import { csrfOf, isCsrfOf, SESSION_MS } from './console-sessions.ts';
+import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts';
+import type { KeyTickets } from './key-tickets.ts';
+import { isByTls, senderOf } from './same-origin.ts';
+import { readCookie, writeCookie } from './session-cookie.ts';
+
+export interface ConsoleApiDeps extends GateDeps {
+  readonly sessions: ConsoleSessions;
+  readonly tickets: KeyTickets;
+  readonly repository: Repository;
+  readonly resourceValues: ValueBound;
+}
+
+/** Answer to a sign-in, and to who asks for the session of a cookie. */
+export interface ConsoleSessionView {
+  readonly type: 'console_session';
+  /** Token for the header `x-gateway-csrf` of every change. */
+  readonly csrf: string;
+  /** `scopes` null: everything but admin. */
+  readonly key: { id: string; name: string; scopes: readonly string[] | null };
+  readonly organization: { id: string; name: string };
+  readonly expires_at: string;
+}
+
+export const CSRF_HEADER = 'x-gateway-csrf';
+const MAX_SIGN_IN_BYTES = 4_096;
+/** Bodies of sign-ins take up memory in nobody's name. */
+const NOBODY = 'console';
+const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
+const KEPT_NOWHERE = { 'cache-control': 'no-store' };
+
+/** A session that a request may act for. */
+export interface ActingSession extends ConsoleSession {
+  readonly secret: string;
+}
+
+/**
+ * Session of the cookie of a request.
+ *
+ * @throws GatewayError `console_signed_out`; `console_refused` for a page of another origin, and for a
+ *   change without the token of this very session
+ */
+export async function actingSession(
+  { method, headers }: IncomingMessage,
+  { sessions }: Pick<ConsoleApiDeps, 'sessions'>,
+): Promise<ActingSession> {
+  const isRead = READS.has(method);
+  const sender = senderOf(headers);
+  const secret = readCookie(headers);
+  const session = secret === undefined ? undefined : await sessions.use(secret);
+  if (secret === undefined || !session) throw new GatewayError('console_signed_out');
+  if (sender === 'other' || (sender === 'unknown' && !isRead))
+    throw refused('its origin is another');
+  if (!isRead && !isCsrfOf(secret, headers[CSRF_HEADER]?.toString()))
+    throw refused(`its header ${CSRF_HEADER} is not that of the session`);
+  return { ...session, secret };
+}
+
+/** `POST`, `GET` and `DELETE /console/api/session`. */
+export function createSessionHandler(deps: ConsoleApiDeps): Handler {
+  const handlers: Readonly<Record<string, Handler>> = {
+    POST: (exchange) => signIn(exchange, deps),
+    GET: (exchange) => show(exchange, deps),
+    HEAD: (exchange) => show(exchange, deps),
+    DELETE: (exchange) => signOut(exchange, deps),
+  };
+  return async (exchange) => {
+    const handle = handlers[exchange.request.method ?? ''];
+    if (!handle)
+      throw new GatewayError('method_not_allowed', {
+        headers: { allow: Object.keys(handlers).join(', ') },
+      });
+    return handle(exchange);
+  };
+}
+
+async function signIn(exchange: HttpExchange, deps: ConsoleApiDeps): Promise<Reply> {
+  const { headers } = exchange.request;
+  if (senderOf(headers) === 'other') throw refused('its origin is another');
+  const bytes = await readBody(exchange, { limit: MAX_SIGN_IN_BYTES, holder: NOBODY });
+  const { key, link } = await readObject(bytes, { values: deps.resourceValues });
+  if ((typeof key === 'string') === (typeof link === 'string'))
+    throw new GatewayError('invalid_request', { message: 'expected either key or link' });
+  const principal = await (typeof key === 'string'
+    ? admitKey(key.trim(), deps)
+    : admitLink(String(link), deps));
+  const { secret, ...session } = await deps.sessions.open(principal.keyId);
+  const cookie = writeCookie(secret, SESSION_MS / 1000, isByTls(headers));
+  const body = await toView(principal, { ...session, secret }, deps);
+  return { status: 201, headers: { ...KEPT_NOWHERE, 'set-cookie': cookie }, body };
+}
+
+async function show({ request }: HttpExchange, deps: ConsoleApiDeps): Promise<Reply> {
+  const session = await actingSession(request, deps);
+  const principal = await holderOf(session.key, deps);
+  return { status: 200, headers: KEPT_NOWHERE, body: await toView(principal, session, deps) };
+}
+
+async function signOut({ request }: HttpExchange, deps: ConsoleApiDeps): Promise<Reply> {
+  const { secret } = await actingSession(request, deps);
+  await deps.sessions.close(secret);
+  const cookie = writeCookie('', 0, isByTls(request.headers));
+  return { status: 204, headers: { ...KEPT_NOWHERE, 'set-cookie': cookie } };
+}
+
+/** A wrong key counts as it does everywhere. */
+async function admitKey(key: string, deps: ConsoleApiDeps): Promise<Principal> {
+  const { principal, leave } = await admit(key, null, deps);
+  leave();
+  return principal;
+}
+
+async function admitLink(link: string, deps: ConsoleApiDeps): Promise<Principal> {
+  const key = await deps.sessions.takeLink(link);
+  if (key !== undefined) {
+    const ticket = deps.tickets.issue(key);
+    return admitKey(ticket.word, deps).finally(() => ticket.end());
+  }
+  await admitToPlatform(deps.rates, 'refused');
+  const message = 'the link was used, or is too old; get another with: gateway console';
+  throw new GatewayError('link_refused', { status: 401, message });
+}
+
+async function holderOf(key: string, { tickets, lookup }: ConsoleApiDeps): Promise<Principal> {
+  const ticket = tickets.issue(key);
+  try {
+    return principalOf(await lookup(ticket.word));
+  } finally {
+    ticket.end();
+  }
+}
+
+async function toView(
+  { keyId, keyName, scopes, organizationId }: Principal,
+  { secret, expiresAt }: ActingSession,
+  { repository }: ConsoleApiDeps,
+): Promise<ConsoleSessionView> {
+  const owner = await repository.get(organization, organizationId, { organization: null });
+  return {
+    type: 'console_session',
+    csrf: csrfOf(secret),
+    key: { id: keyId, name: keyName, scopes: scopes && [...scopes] },
+    organization: { id: organizationId, name: owner.spec['name'] },
+    expires_at: new Date(expiresAt).toISOString(),
+  };
+}
+
+function refused(cause: string): GatewayError {
+  return new GatewayError('console_refused', {
+    message: `the console takes calls of its own pages alone: ${cause}`,
+    type: 'csrf_refused',
+  });
+}
