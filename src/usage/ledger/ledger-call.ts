@@ -1,6 +1,6 @@
 import type { Entry, Version } from '../../store/store.ts';
 import type { EncodedValue } from '../../store/value-codec.ts';
-import type { GatewayError } from '../../core/errors.ts';
+import type { ErrorCode, GatewayError } from '../../core/errors.ts';
 import type { Flight } from './flights.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { Estimate, RequestStart } from './ledger.ts';
@@ -39,10 +39,12 @@ export interface Ended {
   readonly record: EndRow | EncodedValue;
 }
 
-/** One of the two that a call is charged to. With a limit, the call reserves in the shared counter. */
-interface Payer {
+/** One of those that a call is charged to. With a limit, the call reserves in the shared counter. */
+export interface Payer {
   readonly scope: Scope;
   readonly limits: SpendLimits | undefined;
+  /** Error of a call that does not fit its limits. */
+  readonly refusal: ErrorCode;
 }
 
 /** One request on its way through the ledger. */
@@ -51,8 +53,8 @@ export interface LedgerCall {
   /** Row of its start, as it is stored. */
   readonly startRow: StartRow;
   readonly windows: Windows;
-  readonly key: Payer;
-  readonly organization: Payer;
+  /** In the order in which they are asked: the first that has too little left refuses. */
+  readonly payers: readonly Payer[];
   /** Admission, apart from the batch only where a call can be refused on its own. */
   readonly admitted: Deferred | undefined;
   /** Waited for by its answer; only where a limit applies. */
@@ -114,11 +116,8 @@ export const createBatch = (jobs: Job[] = [], claims: Batch['claims'] = new Map(
 });
 
 /** The scopes whose shared counter the call needs. */
-export function limitedScopes(call: LedgerCall): Scope[] {
-  const scopes: Scope[] = [];
-  if (call.key.limits) scopes.push(call.key.scope);
-  if (call.organization.limits) scopes.push(call.organization.scope);
-  return scopes;
+export function limitedScopes({ payers }: Pick<LedgerCall, 'payers'>): Scope[] {
+  return payers.filter(({ limits }) => limits).map(({ scope }) => scope);
 }
 
 /** True where a call of the principal reserves its cost. */
@@ -127,27 +126,34 @@ export function hasSpendingLimit({ keySpend, organizationSpend }: Principal): bo
 }
 
 /** Returns the payers of a principal's calls; without a limit in any window there is none. */
-export function payersOf(principal: Principal): { key: Payer; organization: Payer } {
+export function payersOf(principal: Principal): readonly Payer[] {
   const { keyId, organizationId, keySpend, organizationSpend } = principal;
-  return {
-    key: { scope: { kind: 'key', id: keyId }, limits: hasLimit(keySpend) ? keySpend : undefined },
-    organization: {
+  return [
+    {
+      scope: { kind: 'key', id: keyId },
+      limits: hasLimit(keySpend) ? keySpend : undefined,
+      refusal: 'key_spending_limit',
+    },
+    {
       scope: { kind: 'organization', id: organizationId },
       limits: hasLimit(organizationSpend) ? organizationSpend : undefined,
+      refusal: 'organization_spending_limit',
     },
-  };
+  ];
 }
 
 /** A call before anything is done for it. */
-export function createCall(start: RequestStart, windows: Windows): LedgerCall {
-  const { key, organization } = payersOf(start.principal);
-  const isLimited = key.limits !== undefined || organization.limits !== undefined;
+export function createCall(
+  start: RequestStart,
+  windows: Windows,
+  payers = payersOf(start.principal),
+): LedgerCall {
+  const isLimited = payers.some(({ limits }) => limits !== undefined);
   return {
     start,
     startRow: toStartRow(start),
     windows,
-    key,
-    organization,
+    payers,
     admitted: isLimited ? createDeferred() : undefined,
     settled: isLimited ? createDeferred() : undefined,
     flight: undefined,

@@ -127,7 +127,7 @@ function changesOf({ type, call }: Job): Pick<SpendChange, 'scope' | 'change'>[]
     return limitedScopes(call).map((scope) => ({ scope, change }));
   }
   const settled = call.ended?.cost ?? 0;
-  return [call.key, call.organization].flatMap(({ scope, limits }) => {
+  return call.payers.flatMap(({ scope, limits }) => {
     const reserved = limits && !call.refusal ? -bound : 0;
     return settled === 0 && reserved === 0 ? [] : [{ scope, change: { settled, reserved } }];
   });
@@ -159,7 +159,7 @@ function planSettle(draft: Draft, call: LedgerCall, told: Ended): void {
     ops.push({ type: 'delete', key: openKey(state.worker, start.id), ifVersion: hold });
   }
   const reserved = hold === undefined ? 0 : -start.bound;
-  for (const { scope, limits } of [call.key, call.organization]) {
+  for (const { scope, limits } of call.payers) {
     if (limits && (cost !== 0 || reserved !== 0)) {
       spend.add(scope, windows, { settled: cost, reserved });
     } else if (!limits && cost !== 0) {
@@ -192,7 +192,7 @@ function withinLimits(call: LedgerCall, ended: Ended, spend: SpendDraft): Ended 
   const charged = chargedBy(before);
   if (!before || ended.cost <= charged) return ended;
   const question = { windows: call.windows, bound: ended.cost - charged };
-  const isTooMuch = [call.key, call.organization].some(
+  const isTooMuch = call.payers.some(
     ({ scope, limits }) => limits && spend.exceeds(scope, limits, question),
   );
   if (!isTooMuch) return ended;
@@ -240,14 +240,9 @@ export function refusalNow(
 }
 
 function refusalOf(call: LedgerCall, spend: Pick<SpendDraft, 'exceeds'>): GatewayError | undefined {
-  const { windows, key, organization } = call;
-  const question = { windows, bound: call.start.bound };
-  if (key.limits && spend.exceeds(key.scope, key.limits, question)) {
-    return new GatewayError('key_spending_limit');
-  }
-  if (organization.limits && spend.exceeds(organization.scope, organization.limits, question)) {
-    return new GatewayError('organization_spending_limit');
-  }
+  const question = { windows: call.windows, bound: call.start.bound };
+  for (const { scope, limits, refusal } of call.payers)
+    if (limits && spend.exceeds(scope, limits, question)) return new GatewayError(refusal);
   return undefined;
 }
 

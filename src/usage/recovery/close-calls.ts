@@ -4,8 +4,14 @@ import { addToTotals } from '../ledger/add-to-totals.ts';
 import { commitSpend } from '../ledger/commit-spend.ts';
 import type { SpendChange } from '../ledger/commit-spend.ts';
 import type { FlightMember } from '../ledger/flights.ts';
-import { chargeKey, handedKey, holdKey, openKey, requestKey } from '../ledger/ledger-keys.ts';
-import type { Scope } from '../ledger/ledger-keys.ts';
+import {
+  chargedScopes,
+  chargeKey,
+  handedKey,
+  holdKey,
+  openKey,
+  requestKey,
+} from '../ledger/ledger-keys.ts';
 import type { OpenRow } from '../ledger/ledger-plan.ts';
 import type { Estimate } from '../ledger/ledger.ts';
 import { toInterruptedRow } from '../requests/request-row.ts';
@@ -113,12 +119,9 @@ function toOps({ id, record, hold, task }: OpenCall): Op[] {
 }
 
 function toChanges({ record, hold, task }: OpenCall): SpendChange[] {
-  const [[at, organization, key], , , , , , , , cost] = record;
+  const [[at, organizationId, keyId], , , , , , , , cost] = record;
   const windows = windowsOf(at);
-  const payers: Scope[] = [
-    { kind: 'key', id: key },
-    { kind: 'organization', id: organization },
-  ];
+  const payers = chargedScopes({ keyId, organizationId }, hold?.value);
   const charge = { settled: cost, reserved: 0 };
   const charges = cost > 0 ? payers.map((scope) => ({ scope, windows, change: charge })) : [];
   if (!hold || task !== undefined) return charges;

@@ -15,19 +15,14 @@ export function checkFunds(
   principal: Principal,
   windows: Windows,
 ): void | Promise<void> {
-  const { key, organization } = payersOf(principal);
-  const limited = [key, organization].filter(({ limits }) => limits !== undefined);
+  const limited = payersOf(principal).filter(({ limits }) => limits !== undefined);
   if (limited.length === 0) return undefined;
 
   const decide = (): boolean => {
     let known = true;
-    for (const { scope, limits } of limited) {
+    for (const { scope, limits, refusal } of limited) {
       const spent = limits && counters.isSpent(scope, limits, windows);
-      if (spent === true) {
-        throw new GatewayError(
-          scope.kind === 'key' ? 'key_spending_limit' : 'organization_spending_limit',
-        );
-      }
+      if (spent === true) throw new GatewayError(refusal);
       known &&= spent !== undefined;
     }
     return known;

@@ -8,9 +8,8 @@ import { addToTotals } from '../ledger/add-to-totals.ts';
 import type { Charge, Charges, Hold } from './charges.ts';
 import { commitSpend } from '../ledger/commit-spend.ts';
 import type { SpendChange } from '../ledger/commit-spend.ts';
-import { payersOf } from '../ledger/ledger-call.ts';
-import { chargeKey, holdKey, requestKey } from '../ledger/ledger-keys.ts';
-import type { Scope } from '../ledger/ledger-keys.ts';
+import { limitedScopes, payersOf } from '../ledger/ledger-call.ts';
+import { chargedScopes, chargeKey, holdKey, requestKey } from '../ledger/ledger-keys.ts';
 import type { OpenRow } from '../ledger/ledger-plan.ts';
 import type { RequestOutcome } from '../ledger/ledger.ts';
 import { toEndRow, toStartRow } from '../requests/request-row.ts';
@@ -55,8 +54,7 @@ async function told<T>(work: Promise<T>): Promise<T> {
 }
 
 async function putHold(store: Store, { id, principal, at, bound }: Hold): Promise<void> {
-  const { key, organization } = payersOf(principal);
-  const scopes = [key, organization].filter(({ limits }) => limits).map(({ scope }) => scope);
+  const scopes = limitedScopes({ payers: payersOf(principal) });
   if (scopes.length === 0 || bound <= 0) return;
   const value: OpenRow = { at, bound, scopes };
   const ops: Op[] = [
@@ -83,10 +81,6 @@ async function putCharge(store: Store, charge: Charge, recordId: string): Promis
   const windows = windowsOf(at);
   const record = toEndRow(toStartRow({ ...charge, stream: false }), outcome, false);
   const change = { settled: outcome.cost, reserved: 0 };
-  const scopes: Scope[] = [
-    { kind: 'key', id: principal.keyId },
-    { kind: 'organization', id: principal.organizationId },
-  ];
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (await store.get(chargeKey(id))) return false;
     const held = await store.get<OpenRow>(holdKey(id));
@@ -96,6 +90,7 @@ async function putCharge(store: Store, charge: Charge, recordId: string): Promis
       { type: 'put', key: requestKey(recordId), value: record },
       ...(await addToTotals(store, WRITER, [record])),
     ];
+    const scopes = chargedScopes(principal, held?.value);
     const spent = scopes.map((scope) => ({ scope, windows, change }));
     const freed = held ? changesOf(held.value, -1) : [];
     const { ok } = await commitSpend(store, ops, [...spent, ...freed]);

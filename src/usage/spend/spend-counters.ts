@@ -1,5 +1,5 @@
 import type { Entry, Op, Store, Version } from '../../store/store.ts';
-import { scopeName, spendKey, unfoldedPrefix } from '../ledger/ledger-keys.ts';
+import { scopeName, spendKey, toScope, unfoldedPrefix } from '../ledger/ledger-keys.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
 import type { SpendLimits } from '../principal.ts';
 import type { PendingSpend } from './pending-spend.ts';
@@ -175,7 +175,7 @@ export async function listUnfolded(store: Store, scope: Scope): Promise<Unfolded
 export function toUnfoldedRow(entry: Entry<number[]>): UnfoldedRow {
   const [, kind, id, day, worker, writer] = entry.key.map(String);
   return {
-    scope: { kind: kind === 'key' ? 'key' : 'organization', id: id ?? '' },
+    scope: toScope(kind, id ?? ''),
     day: day ?? '',
     worker: worker ?? '',
     writer: writer ?? '',
