@@ -8,10 +8,12 @@ import type { RequestPeek } from '../protocols/protocol.ts';
 import { planCandidates } from '../routing/plan.ts';
 import type { Plan } from '../routing/plan.ts';
 import { clientHeaders } from '../upstream/response-headers.ts';
-import type { AttemptRecord, Ledger } from '../usage/ledger/ledger.ts';
+import type { AttemptRecord, Downgrade, Ledger } from '../usage/ledger/ledger.ts';
 import type { Refusals } from '../usage/requests/refusals.ts';
 import { boundOf } from '../usage/spend/pricing.ts';
 import { hasSpendingLimit } from '../usage/ledger/ledger-call.ts';
+import { admitCall } from './admit-call.ts';
+import type { PlannedCall } from './admit-call.ts';
 import { createContentRecorder } from './content-recorder.ts';
 import type { ContentRecorder } from './content-recorder.ts';
 import { UNSUPPORTED } from './failures.ts';
@@ -69,7 +71,10 @@ export async function runInference(
     throw thrown;
   }
   try {
-    if (call.entry.admitted) await call.entry.admitted;
+    if (call.entry.admitted) {
+      const first = call;
+      ({ call, plan } = await admitCall({ call, plan }, (to) => downgrade(first, to, deps)));
+    }
     if (request.beforeSend) await request.beforeSend().catch(asPersistence);
     const committed = await runCall(call, plan, deps);
     return await deliver(call, committed, deps);
@@ -82,6 +87,22 @@ export async function runInference(
     await settleError(call, error, deps.clock);
     throw withNextStep(error, request.id);
   }
+}
+
+/** Undefined where the key may not use the model or no route of it can answer. */
+async function downgrade(
+  { request, peek, media, model: asked }: Call,
+  { model: name, spared }: Downgrade,
+  deps: InferenceDeps,
+): Promise<PlannedCall | undefined> {
+  const found = request.catalog.models.get(name);
+  const isAllowed = allowsModel(request.principal.allowedModels, [name]);
+  if (!found || !isAllowed || found.type !== asked.type) return undefined;
+  const plan = await planFor(request, { model: found, peek }, deps);
+  if (plan.refusal) return undefined;
+  const instead = { model: found.id, spared };
+  const parts = { peek, media, model: found, plan, asked, instead };
+  return { call: begin(request, parts, deps), plan };
 }
 
 /** Names the command that shows why each route failed. */
@@ -179,7 +200,7 @@ function makePlan(
     account,
     health: deps.health,
     random: deps.random,
-    needsPrice: !deps.allowsUnpriced && !free && hasSpendingLimit(principal),
+    needsPrice: !deps.allowsUnpriced && !free && hasSpendingLimit(principal, model.id),
     affinity: principal.keyId,
     allows: (one) => allowsModel(principal.allowedModels, [one.id]),
   });
@@ -204,9 +225,16 @@ function unpriced(name: string): GatewayError {
   return new GatewayError('unpriced', { message, retry: false });
 }
 
+interface BeginParts extends Pick<Call, 'peek' | 'media' | 'model'> {
+  readonly plan: Plan;
+  /** Model that was asked for, where `instead` of it another one answers. */
+  readonly asked?: Model;
+  readonly instead?: Downgrade;
+}
+
 function begin(
   request: InferenceRequest,
-  { peek, media, model, plan }: Pick<Call, 'peek' | 'media' | 'model'> & { plan: Plan },
+  { peek, media, model, plan, asked = model, instead }: BeginParts,
   deps: InferenceDeps,
 ): Call {
   const { inputBound, imagesBound: images = 0, secondsBound: seconds = 0, body } = peek;
@@ -222,10 +250,12 @@ function begin(
     at: request.at,
     principal: request.principal,
     surface: request.surface,
-    model: model.id,
-    alias: peek.model === model.id ? undefined : peek.model,
+    model: asked.id,
+    alias: peek.model === asked.id ? undefined : peek.model,
     stream: peek.stream,
     bound,
+    tokens: request.principal.tokenCaps && (request.free ? 0 : inputBound + outputBound),
+    downgrade: instead,
     estimate: estimateOf({ inputBytes: body.length, model }, prices),
   });
   return {

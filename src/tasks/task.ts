@@ -89,9 +89,10 @@ export class TaskService<R extends TaskRecord, S extends object> implements Open
   }
 
   /** Keeps reserved what the call may cost. Rejects with `persistence_failed`. */
-  hold({ request, bound }: Call, record: R): Promise<void> {
+  hold({ request, model, bound }: Call, record: R): Promise<void> {
     const id = this.#family.identity.chargeIdOf(record);
-    return this.#deps.charges.hold({ id, principal: request.principal, at: request.at, bound });
+    const { principal, at } = request;
+    return this.#deps.charges.hold({ id, principal, at, model: model.id, bound });
   }
 
   /** Finds a task as it was last seen. Throws `not_found`. */

@@ -71,6 +71,8 @@ export const key: ResourceDefinition = defineResource('keys', {
     spending_limit: spendingLimit,
     expires_at: instant.nullable().default(null).describe('From when on it is refused.'),
     rpm_cap: cap('Requests that it may make in any 60 seconds.'),
+    tpm_cap: cap('Tokens that it may use in a minute of the clock, input and output.'),
+    tpd_cap: cap('Tokens that it may use in a day (UTC), input and output.'),
     concurrency_cap: cap('Requests that it may have in flight at once.'),
     allowed_models: z
       .array(z.string().min(1).max(256))

@@ -20,6 +20,9 @@ export function observeRequests(ledger: Ledger, observers: readonly RequestObser
         admitted: entry.admitted,
         durable: entry.durable,
         settled: entry.settled,
+        get refusedBy() {
+          return entry.refusedBy;
+        },
         follow: (soFar) => entry.follow(soFar),
         settle(outcome) {
           if (settled) return;

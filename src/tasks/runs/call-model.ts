@@ -89,6 +89,9 @@ function observed(ledger: Ledger, tell: (outcome: RequestOutcome) => void): Ledg
         admitted: entry.admitted,
         durable: entry.durable,
         settled: entry.settled,
+        get refusedBy() {
+          return entry.refusedBy;
+        },
         follow: (soFar) => entry.follow(soFar),
         settle(outcome) {
           tell(outcome);

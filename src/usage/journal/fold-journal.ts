@@ -10,11 +10,12 @@ import {
   limitedScopes,
   payersOf,
 } from '../ledger/ledger-call.ts';
-import type { Batch, LedgerCall, Payer } from '../ledger/ledger-call.ts';
+import type { Batch, LedgerCall } from '../ledger/ledger-call.ts';
 import { isRefused, LedgerCommitter } from '../ledger/ledger-committer.ts';
 import { requestKey, scopeName } from '../ledger/ledger-keys.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
 import type { Principal } from '../principal.ts';
+import type { Payer } from '../spend/payer.ts';
 import { planJobs } from '../ledger/ledger-plan.ts';
 import type { LedgerState } from '../ledger/ledger-plan.ts';
 import { createState } from '../ledger/ledger-state.ts';
@@ -134,7 +135,7 @@ function begunCall(line: BeginLine): LedgerCall {
 }
 
 /** A call as its line tells of it; what the store has of it is looked up when it ends. */
-function toCall({ id, bound, limited }: JournalCall, start: StartRow): LedgerCall {
+function toCall({ id, bound, tokens, limited }: JournalCall, start: StartRow): LedgerCall {
   const [at, organizationId, keyId, keyName, surface, model, stream] = start;
   const principal = {
     keyId,
@@ -148,7 +149,7 @@ function toCall({ id, bound, limited }: JournalCall, start: StartRow): LedgerCal
     concurrencyCap: null,
     allowedModels: null,
   };
-  const facts = { id, at, principal, surface, model, stream, bound };
+  const facts = { id, at, principal, surface, model, stream, bound, tokens };
   const call = createCall(facts, windowsOf(at), payersIn(principal, limited));
   return { ...call, flight: { key: ['flight'], open: Infinity }, takeovers: UNKNOWN };
 }

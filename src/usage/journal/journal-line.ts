@@ -12,6 +12,8 @@ export interface JournalCall {
   readonly id: string;
   /** The most that it can cost, in nano-dollars. */
   readonly bound: number;
+  /** The most tokens that it can use. */
+  readonly tokens: number;
   /** Scopes whose spending limit applied to it. */
   readonly limited: readonly Scope[];
 }
@@ -87,7 +89,8 @@ type CallHead = readonly [
   cost?: number,
   ...others: ScopeRow[],
 ];
-type ScopeRow = readonly [kind: ScopeKind, id: string];
+/** The last member stands only where tokens are counted: the most that the call can use. */
+type ScopeRow = readonly [kind: ScopeKind, id: string, tokens?: number];
 
 function isClaim(head: unknown): head is ClaimHead {
   return Array.isArray(head) && head[0] === 'c';
@@ -101,6 +104,7 @@ function toCall([type, id, bound, bits, input = 0, cost = 0, ...others]: CallHea
   const head = (start: StartRow): JournalCall => ({
     id,
     bound,
+    tokens: Math.max(0, ...others.map(([, , tokens = 0]) => tokens)),
     limited: [...ownersIn(bits, start), ...others.map(([kind, own]) => toScope(kind, own))],
   });
   if (type === 'b') {
@@ -127,5 +131,5 @@ const bitsOf = (call: LedgerCall): number =>
 function othersOf(call: LedgerCall): ScopeRow[] {
   return limitedScopes(call)
     .filter(({ kind }) => BITS[kind] === undefined)
-    .map(({ kind, id }) => [kind, id]);
+    .map(({ kind, id }) => (kind === 'tokens' ? [kind, id, call.start.tokens ?? 0] : [kind, id]));
 }

@@ -1,6 +1,6 @@
 import { StoreError } from '../../store/store.ts';
 import type { CommitResult, Op, Store } from '../../store/store.ts';
-import { scopeName, spendKey } from './ledger-keys.ts';
+import { counterTtl, scopeName, spendKey } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import { addSpend, withoutPastWindows } from '../spend/spend.ts';
 import type { Spend, SpendRecord, Windows } from '../spend/spend.ts';
@@ -33,7 +33,8 @@ export async function commitSpend(
           if (scopeName(one) === name) addSpend(record, windows, change);
         }
         const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
-        return { type: 'put', key, value: withoutPastWindows(record), ...condition };
+        const value = withoutPastWindows(record);
+        return { type: 'put', key, value, ...condition, ...counterTtl(scope) };
       }),
     );
     const result = await store.commit([...ops, ...counters]);

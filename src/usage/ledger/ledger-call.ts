@@ -1,13 +1,16 @@
 import type { Entry, Version } from '../../store/store.ts';
 import type { EncodedValue } from '../../store/value-codec.ts';
-import type { ErrorCode, GatewayError } from '../../core/errors.ts';
+import type { GatewayError } from '../../core/errors.ts';
 import type { Flight } from './flights.ts';
+import { extraPayers, hasBindingBudget } from '../budgets/extra-payers.ts';
+import type { BudgetedCall } from '../budgets/extra-payers.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { Estimate, RequestStart } from './ledger.ts';
-import type { Principal, SpendLimits } from '../principal.ts';
+import type { Principal } from '../principal.ts';
 import type { ClaimWindow, Claimed } from '../rates/claims.ts';
 import type { EndRow, StartRow } from '../requests/request-row.ts';
 import { toStartRow } from '../requests/request-row.ts';
+import type { Payer } from '../spend/payer.ts';
 import { hasLimit } from '../spend/spend.ts';
 import type { Windows } from '../spend/spend.ts';
 
@@ -39,14 +42,6 @@ export interface Ended {
   readonly record: EndRow | EncodedValue;
 }
 
-/** One of those that a call is charged to. With a limit, the call reserves in the shared counter. */
-export interface Payer {
-  readonly scope: Scope;
-  readonly limits: SpendLimits | undefined;
-  /** Error of a call that does not fit its limits. */
-  readonly refusal: ErrorCode;
-}
-
 /** One request on its way through the ledger. */
 export interface LedgerCall {
   readonly start: RequestStart;
@@ -72,8 +67,9 @@ export interface LedgerCall {
   /** Cost so far, while it is followed, and its place among the followed. */
   soFar: (() => Estimate) | undefined;
   place: number;
-  /** Why the last plan refused it. */
+  /** Why the last plan refused it, and whose limit that was. */
   refusal: GatewayError | undefined;
+  refusedBy: Payer | undefined;
   ended: Ended | undefined;
   /** The final record is durable. */
   done: boolean;
@@ -120,15 +116,19 @@ export function limitedScopes({ payers }: Pick<LedgerCall, 'payers'>): Scope[] {
   return payers.filter(({ limits }) => limits).map(({ scope }) => scope);
 }
 
-/** True where a call of the principal reserves its cost. */
-export function hasSpendingLimit({ keySpend, organizationSpend }: Principal): boolean {
-  return hasLimit(keySpend) || hasLimit(organizationSpend);
+/** True where the cost of a principal's call of the model may not exceed what is left of a limit. */
+export function hasSpendingLimit(principal: Principal, model: string): boolean {
+  const { keySpend, organizationSpend } = principal;
+  return hasLimit(keySpend) || hasLimit(organizationSpend) || hasBindingBudget(principal, model);
 }
 
-/** Returns the payers of a principal's calls; without a limit in any window there is none. */
-export function payersOf(principal: Principal): readonly Payer[] {
+/**
+ * Returns the payers of a principal's calls; without a limit in any window there is none. Budgets and
+ * token caps are asked in front of the owners, for the call that they are about.
+ */
+export function payersOf(principal: Principal, call?: BudgetedCall): readonly Payer[] {
   const { keyId, organizationId, keySpend, organizationSpend } = principal;
-  return [
+  const owners: readonly Payer[] = [
     {
       scope: { kind: 'key', id: keyId },
       limits: hasLimit(keySpend) ? keySpend : undefined,
@@ -140,13 +140,21 @@ export function payersOf(principal: Principal): readonly Payer[] {
       refusal: 'organization_spending_limit',
     },
   ];
+  if (!call || (principal.budgets === undefined && principal.tokenCaps === undefined))
+    return owners;
+  return [...extraPayers(principal, call), ...owners];
+}
+
+/** A call as budgets see it: by the model that is to answer. */
+function budgetedCall({ at, model, downgrade }: RequestStart): BudgetedCall {
+  return { at, model: downgrade?.model ?? model, spared: downgrade?.spared };
 }
 
 /** A call before anything is done for it. */
 export function createCall(
   start: RequestStart,
   windows: Windows,
-  payers = payersOf(start.principal),
+  payers = payersOf(start.principal, budgetedCall(start)),
 ): LedgerCall {
   const isLimited = payers.some(({ limits }) => limits !== undefined);
   return {
@@ -163,6 +171,7 @@ export function createCall(
     soFar: undefined,
     place: 0,
     refusal: undefined,
+    refusedBy: undefined,
     ended: undefined,
     batch: undefined,
     done: false,

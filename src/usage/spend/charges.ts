@@ -19,6 +19,8 @@ export interface Hold {
   /** Id of the task. */
   readonly id: string;
   readonly principal: Principal;
+  /** Logical model; without it only budgets for every model count the task. */
+  readonly model?: string | undefined;
   /** Milliseconds since epoch; the day that it counts on. */
   readonly at: number;
   /** The most that it can cost, in nano-dollars. */

@@ -8,14 +8,18 @@ import type { Windows } from './spend.ts';
  * Refuses who has already spent a limit, from the counters as last seen: what was spent in a window
  * never shrinks, so a refusal is right, and the rest is decided exactly when the call begins.
  *
- * @throws GatewayError `key_spending_limit`, `organization_spending_limit`, `persistence_failed`
+ * @throws GatewayError `key_spending_limit`, `organization_spending_limit`, `key_rate_limited`,
+ *   `persistence_failed`
  */
 export function checkFunds(
   counters: SpendCounters,
   principal: Principal,
-  windows: Windows,
+  { at, windows }: { at: number; windows: Windows },
 ): void | Promise<void> {
-  const limited = payersOf(principal).filter(({ limits }) => limits !== undefined);
+  const limited = payersOf(principal, { at, model: undefined }).filter(
+    // Whether another model takes the place of a call is decided when it begins.
+    ({ limits, budget }) => limits !== undefined && budget?.onExceed !== 'downgrade',
+  );
   if (limited.length === 0) return undefined;
 
   const decide = (): boolean => {

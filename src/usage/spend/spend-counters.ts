@@ -1,5 +1,5 @@
 import type { Entry, Op, Store, Version } from '../../store/store.ts';
-import { scopeName, spendKey, toScope, unfoldedPrefix } from '../ledger/ledger-keys.ts';
+import { counterTtl, scopeName, spendKey, toScope, unfoldedPrefix } from '../ledger/ledger-keys.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
 import type { SpendLimits } from '../principal.ts';
 import type { PendingSpend } from './pending-spend.ts';
@@ -232,6 +232,6 @@ function toOp({ scope, counter: { version }, record }: Touched): Op {
   const key = spendKey(scope);
   const condition = version === undefined ? { ifAbsent: true as const } : { ifVersion: version };
   return record
-    ? { type: 'put', key, value: withoutPastWindows(record), ...condition }
+    ? { type: 'put', key, value: withoutPastWindows(record), ...condition, ...counterTtl(scope) }
     : { type: 'check', key, ...condition };
 }
