@@ -9,6 +9,7 @@ import { planCandidates } from '../routing/plan.ts';
 import type { Plan } from '../routing/plan.ts';
 import { clientHeaders } from '../upstream/response-headers.ts';
 import type { AttemptRecord, Ledger } from '../usage/ledger/ledger.ts';
+import type { RequestOrigin } from '../usage/origin.ts';
 import type { Refusals } from '../usage/requests/refusals.ts';
 import { boundOf } from '../usage/spend/pricing.ts';
 import { hasSpendingLimit } from '../usage/ledger/ledger-call.ts';
@@ -16,6 +17,7 @@ import { createContentRecorder } from './content-recorder.ts';
 import type { ContentRecorder } from './content-recorder.ts';
 import { UNSUPPORTED } from './failures.ts';
 import type { MediaResolver } from './request-media.ts';
+import { promptCacheKey, readOrigin } from './request-origin.ts';
 import { runCall } from './run-call.ts';
 import type { CallDeps, CommittedResult } from './run-call.ts';
 import { costSoFar, estimateOf, settleCall, settleError, sparedAttempts } from './settlement.ts';
@@ -49,10 +51,12 @@ export async function runInference(
   deps: InferenceDeps,
 ): Promise<CallResult> {
   let asked: RequestPeek | undefined;
+  let origin: RequestOrigin | undefined;
   let plan: RefusablePlan | undefined;
   let call: Call;
   try {
     asked = request.protocol.peek(request.body, request.address);
+    origin = readOrigin(request, asked.json);
     const model = findModel(request, asked.model);
     const found = deps.media?.resolve(asked, {
       protocol: request.protocol,
@@ -60,12 +64,12 @@ export async function runInference(
     });
     const media = found && (await found);
     const peek = media?.peek ?? asked;
-    const planned = planFor(request, { model, peek }, deps);
+    const planned = planFor(request, { model, peek, origin }, deps);
     plan = planned instanceof Promise ? await planned : planned;
     if (plan.refusal) throw plan.refusal;
-    call = begin(request, { peek, media, model, plan }, deps);
+    call = begin(request, { peek, media, model, origin, plan }, deps);
   } catch (thrown) {
-    noteRefusal(request, { asked, plan, cause: toGatewayError(thrown) }, deps);
+    noteRefusal(request, { asked, origin, plan, cause: toGatewayError(thrown) }, deps);
     throw thrown;
   }
   try {
@@ -93,6 +97,7 @@ function withNextStep(error: GatewayError, id: string): GatewayError {
 
 interface Refused {
   readonly asked: RequestPeek | undefined;
+  readonly origin: RequestOrigin | undefined;
   readonly plan: Plan | undefined;
   readonly cause: GatewayError;
 }
@@ -100,14 +105,15 @@ interface Refused {
 /** Leaves the record of a request that ended before it had an entry in the ledger. */
 function noteRefusal(
   request: InferenceRequest,
-  { asked, plan, cause }: Refused,
+  { asked, origin, plan, cause }: Refused,
   { refusals }: InferenceDeps,
 ): void {
   const { id, at, startedAt, surface, principal: payer } = request;
   const { model = '', stream = false } = asked ?? {};
   const told = request.toClientError?.(cause, []) ?? cause;
   const attempts = plan && sparedAttempts(plan.skipped);
-  refusals.note({ id, at, startedAt, surface, payer, model, stream, told, cause, attempts });
+  const head = { id, at, startedAt, surface, payer, model, stream, origin };
+  refusals.note({ ...head, told, cause, attempts });
 }
 
 /** False for a candidate that was passed over for what it cannot do. */
@@ -147,6 +153,8 @@ function modelNotFound(name: string): GatewayError {
   });
 }
 
+type Asked = Pick<Call, 'model' | 'peek' | 'origin'>;
+
 interface RefusablePlan extends Plan {
   /** Why there is no candidate. */
   readonly refusal?: GatewayError;
@@ -154,7 +162,7 @@ interface RefusablePlan extends Plan {
 
 function planFor(
   request: InferenceRequest,
-  asked: Pick<Call, 'model' | 'peek'>,
+  asked: Asked,
   deps: InferenceDeps,
 ): RefusablePlan | Promise<RefusablePlan> {
   const { pins } = asked.peek;
@@ -169,7 +177,7 @@ function planFor(
 
 function makePlan(
   { catalog, protocol, principal, free = false }: InferenceRequest,
-  { model, account }: Pick<Call, 'model'> & { account?: string | undefined },
+  { model, peek, origin, account }: Asked & { account?: string | undefined },
   deps: InferenceDeps,
 ): RefusablePlan {
   const plan = planCandidates({
@@ -179,8 +187,9 @@ function makePlan(
     account,
     health: deps.health,
     random: deps.random,
-    needsPrice: !deps.allowsUnpriced && !free && hasSpendingLimit(principal),
+    needsPrice: !deps.allowsUnpriced && !free && hasSpendingLimit(principal, origin),
     affinity: principal.keyId,
+    conversation: origin?.conversation ?? promptCacheKey(peek.json),
     allows: (one) => allowsModel(principal.allowedModels, [one.id]),
   });
   if (plan.candidates.length > 0 || protocol.answerLocally) return plan;
@@ -206,7 +215,7 @@ function unpriced(name: string): GatewayError {
 
 function begin(
   request: InferenceRequest,
-  { peek, media, model, plan }: Pick<Call, 'peek' | 'media' | 'model'> & { plan: Plan },
+  { peek, media, model, origin, plan }: Asked & Pick<Call, 'media'> & { plan: Plan },
   deps: InferenceDeps,
 ): Call {
   const { inputBound, imagesBound: images = 0, secondsBound: seconds = 0, body } = peek;
@@ -225,6 +234,7 @@ function begin(
     model: model.id,
     alias: peek.model === model.id ? undefined : peek.model,
     stream: peek.stream,
+    origin,
     bound,
     estimate: estimateOf({ inputBytes: body.length, model }, prices),
   });
@@ -234,6 +244,7 @@ function begin(
     inputBytes: body.length,
     media,
     model,
+    origin,
     entry,
     bound,
     content: deps.keepContent ? recordContent(body) : undefined,

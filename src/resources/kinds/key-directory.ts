@@ -199,12 +199,19 @@ function toKnown(key: Stored, organization: Stored | undefined): Known {
       organizationEnabled: organization?.spec['enabled'] === true,
       scopes: scopes && new Set(scopes),
       keySpend: toSpendLimits(spec['spending_limit']),
+      conversationSpend: conversationSpendOf(spec),
       organizationSpend: toOrganizationLimits(organization?.spec),
       rpmCap: spec['rpm_cap'] as number | null,
       concurrencyCap: spec['concurrency_cap'] as number | null,
       allowedModels: spec['allowed_models'] as string[] | null,
     },
   };
+}
+
+/** Absent in keys of older versions. */
+function conversationSpendOf({ limits }: Spec): number | null {
+  const { conversation_spending: amount = null } = (limits ?? {}) as Record<string, string | null>;
+  return amount === null ? null : toNanos(amount);
 }
 
 /** Spending limits as a key or an organization declares them. */

@@ -4,6 +4,7 @@ import type { ErrorCode, GatewayError } from '../../core/errors.ts';
 import type { Flight } from './flights.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { Estimate, RequestStart } from './ledger.ts';
+import type { RequestOrigin } from '../origin.ts';
 import type { Principal, SpendLimits } from '../principal.ts';
 import type { ClaimWindow, Claimed } from '../rates/claims.ts';
 import type { EndRow, StartRow } from '../requests/request-row.ts';
@@ -121,14 +122,18 @@ export function limitedScopes({ payers }: Pick<LedgerCall, 'payers'>): Scope[] {
 }
 
 /** True where a call of the principal reserves its cost. */
-export function hasSpendingLimit({ keySpend, organizationSpend }: Principal): boolean {
-  return hasLimit(keySpend) || hasLimit(organizationSpend);
+export function hasSpendingLimit(principal: Principal, origin?: RequestOrigin): boolean {
+  return payersOf(principal, origin).some(({ limits }) => limits !== undefined);
 }
 
-/** Returns the payers of a principal's calls; without a limit in any window there is none. */
-export function payersOf(principal: Principal): readonly Payer[] {
+/**
+ * Returns the payers of a principal's calls. A conversation is one only under a limit, and only as a part
+ * of its key: its id is the client's claim.
+ */
+export function payersOf(principal: Principal, origin?: RequestOrigin): readonly Payer[] {
   const { keyId, organizationId, keySpend, organizationSpend } = principal;
-  return [
+  const { conversationSpend: lifetime = null } = principal;
+  const owners: readonly Payer[] = [
     {
       scope: { kind: 'key', id: keyId },
       limits: hasLimit(keySpend) ? keySpend : undefined,
@@ -140,13 +145,17 @@ export function payersOf(principal: Principal): readonly Payer[] {
       refusal: 'organization_spending_limit',
     },
   ];
+  if (lifetime === null || origin?.conversation === undefined) return owners;
+  const id = `${keyId}/${origin.conversation}`;
+  const scope: Scope = { kind: 'conversation', id };
+  return [...owners, { scope, limits: { lifetime }, refusal: 'key_spending_limit' }];
 }
 
 /** A call before anything is done for it. */
 export function createCall(
   start: RequestStart,
   windows: Windows,
-  payers = payersOf(start.principal),
+  payers = payersOf(start.principal, start.origin),
 ): LedgerCall {
   const isLimited = payers.some(({ limits }) => limits !== undefined);
   return {

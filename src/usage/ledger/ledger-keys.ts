@@ -2,7 +2,7 @@ import type { Key } from '../../store/store.ts';
 import type { PayingKey } from '../principal.ts';
 
 /** Owner of money that has a counter of its own. */
-export type ScopeKind = 'key' | 'organization';
+export type ScopeKind = 'key' | 'organization' | 'conversation';
 
 export interface Scope {
   readonly kind: ScopeKind;

@@ -53,8 +53,11 @@ async function told<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-async function putHold(store: Store, { id, principal, at, bound }: Hold): Promise<void> {
-  const scopes = limitedScopes({ payers: payersOf(principal) });
+async function putHold(
+  store: Store,
+  { id, principal, origin, at, bound }: Hold,
+): Promise<void> {
+  const scopes = limitedScopes({ payers: payersOf(principal, origin) });
   if (scopes.length === 0 || bound <= 0) return;
   const value: OpenRow = { at, bound, scopes };
   const ops: Op[] = [
