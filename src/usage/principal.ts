@@ -25,6 +25,8 @@ export interface Principal {
   readonly scopes: ReadonlySet<string> | null;
   readonly keySpend: SpendLimits | null;
   readonly organizationSpend: SpendLimits | null;
+  /** Most that the calls of one conversation may cost, in nano-dollars. Default: no bound. */
+  readonly conversationSpend?: number | null;
   /** Accepted requests in any 60 seconds. */
   readonly rpmCap: number | null;
   /** Absent: its tokens are not counted. */

@@ -34,6 +34,12 @@ const LIMITS: readonly FlagSpec[] = [
     description: 'Concurrent requests',
   },
   {
+    name: 'conversation-spending',
+    type: 'string',
+    value: 'USD',
+    description: 'Spending limit of each conversation',
+  },
+  {
     name: 'spending-limit',
     type: 'string',
     value: 'USD',
@@ -78,6 +84,7 @@ const CLEARABLE = [
   'scopes',
   'rpm-cap',
   'concurrency-cap',
+  'conversation-spending',
   'spending-limit',
   'spending-limit-day',
   'spending-limit-month',

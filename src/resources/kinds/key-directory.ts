@@ -216,6 +216,7 @@ function toKnown(key: Stored, { stored: organization, budgets }: Owner): Known {
       organizationEnabled: organization?.spec['enabled'] === true,
       scopes: scopes && new Set(scopes),
       keySpend: toSpendLimits(spec['spending_limit']),
+      conversationSpend: conversationSpendOf(spec),
       organizationSpend: toOrganizationLimits(organization?.spec),
       rpmCap: spec['rpm_cap'] as number | null,
       tokenCaps: toTokenCaps(spec),
@@ -232,6 +233,12 @@ function toTokenCaps({ tpm_cap: minute, tpd_cap: day }: Spec): TokenCaps | undef
     ...(typeof minute === 'number' && { minute }),
     ...(typeof day === 'number' && { day }),
   };
+}
+
+/** Absent in keys of older versions. */
+function conversationSpendOf({ limits }: Spec): number | null {
+  const { conversation_spending: amount = null } = (limits ?? {}) as Record<string, string | null>;
+  return amount === null ? null : toNanos(amount);
 }
 
 /** Spending limits as a key or an organization declares them. */

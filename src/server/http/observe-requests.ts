@@ -3,7 +3,7 @@ import type { Ledger, RequestOutcome, RequestStart } from '../../usage/ledger/le
 import type { PayingKey } from '../../usage/principal.ts';
 
 /** Start of a record as observers see it. */
-export interface ObservedStart extends Pick<RequestStart, 'id' | 'surface' | 'model'> {
+export interface ObservedStart extends Pick<RequestStart, 'id' | 'surface' | 'model' | 'origin'> {
   readonly principal: PayingKey;
 }
 
@@ -43,13 +43,14 @@ export function logRequests(log: Log): RequestObserver {
 }
 
 function toFields(
-  { id, principal, surface, model }: ObservedStart,
+  { id, principal, surface, model, origin }: ObservedStart,
   outcome: RequestOutcome,
 ): Record<string, unknown> {
   const { attempts, usage } = outcome;
   return {
     request_id: id,
     key_id: principal.keyId,
+    conversation: origin?.conversation,
     surface,
     model,
     provider: outcome.answeredBy?.provider,

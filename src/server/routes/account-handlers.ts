@@ -114,6 +114,7 @@ function toExecution(record: RequestRecord): ExecutionView {
     model: record.model,
     alias: record.alias,
     stream: record.stream,
+    conversation: record.conversation,
     status: record.status,
     result: record.result,
     error_code: record.error_code,

@@ -136,7 +136,7 @@ function begunCall(line: BeginLine): LedgerCall {
 
 /** A call as its line tells of it; what the store has of it is looked up when it ends. */
 function toCall({ id, bound, tokens, limited }: JournalCall, start: StartRow): LedgerCall {
-  const [at, organizationId, keyId, keyName, surface, model, stream] = start;
+  const [at, organizationId, keyId, keyName, surface, model, stream, alias, origin] = start;
   const principal = {
     keyId,
     keyName,
@@ -149,7 +149,8 @@ function toCall({ id, bound, tokens, limited }: JournalCall, start: StartRow): L
     concurrencyCap: null,
     allowedModels: null,
   };
-  const facts = { id, at, principal, surface, model, stream, bound, tokens };
+  const told = { alias: alias ?? undefined, origin };
+  const facts = { id, at, principal, surface, model, stream, bound, tokens, ...told };
   const call = createCall(facts, windowsOf(at), payersIn(principal, limited));
   return { ...call, flight: { key: ['flight'], open: Infinity }, takeovers: UNKNOWN };
 }

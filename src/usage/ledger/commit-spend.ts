@@ -1,8 +1,9 @@
 import { StoreError } from '../../store/store.ts';
 import type { CommitResult, Op, Store } from '../../store/store.ts';
-import { counterTtl, scopeName, spendKey } from './ledger-keys.ts';
+import { scopeName, spendKey } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
-import { addSpend, withoutPastWindows } from '../spend/spend.ts';
+import { putCounter } from '../spend/put-counter.ts';
+import { addSpend } from '../spend/spend.ts';
 import type { Spend, SpendRecord, Windows } from '../spend/spend.ts';
 
 const MAX_ATTEMPTS = 50;
@@ -26,15 +27,12 @@ export async function commitSpend(
   for (let attempt = 1; ; attempt++) {
     const counters = await Promise.all(
       Array.from(scopes, async ([name, scope]): Promise<Op> => {
-        const key = spendKey(scope);
-        const entry = await store.get<SpendRecord>(key);
+        const entry = await store.get<SpendRecord>(spendKey(scope));
         const record = structuredClone(entry?.value ?? {});
         for (const { scope: one, windows, change } of changes) {
           if (scopeName(one) === name) addSpend(record, windows, change);
         }
-        const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
-        const value = withoutPastWindows(record);
-        return { type: 'put', key, value, ...condition, ...counterTtl(scope) };
+        return putCounter(scope, record, entry?.version);
       }),
     );
     const result = await store.commit([...ops, ...counters]);

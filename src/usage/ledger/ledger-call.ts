@@ -6,6 +6,7 @@ import { extraPayers, hasBindingBudget } from '../budgets/extra-payers.ts';
 import type { BudgetedCall } from '../budgets/extra-payers.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { Estimate, RequestStart } from './ledger.ts';
+import type { RequestOrigin } from '../origin.ts';
 import type { Principal } from '../principal.ts';
 import type { ClaimWindow, Claimed } from '../rates/claims.ts';
 import type { EndRow, StartRow } from '../requests/request-row.ts';
@@ -117,17 +118,32 @@ export function limitedScopes({ payers }: Pick<LedgerCall, 'payers'>): Scope[] {
 }
 
 /** True where the cost of a principal's call of the model may not exceed what is left of a limit. */
-export function hasSpendingLimit(principal: Principal, model: string): boolean {
-  const { keySpend, organizationSpend } = principal;
-  return hasLimit(keySpend) || hasLimit(organizationSpend) || hasBindingBudget(principal, model);
+export function hasSpendingLimit(
+  principal: Principal,
+  { model, origin }: { model: string; origin: RequestOrigin | undefined },
+): boolean {
+  const owners = ownersOf(principal, origin);
+  return owners.some(({ limits }) => limits !== undefined) || hasBindingBudget(principal, model);
 }
 
 /**
- * Returns the payers of a principal's calls; without a limit in any window there is none. Budgets and
- * token caps are asked in front of the owners, for the call that they are about.
+ * Returns the payers of a principal's calls; without a limit in any window there is none. Token caps and
+ * budgets are asked in front of the owners, for the call that they are about.
  */
-export function payersOf(principal: Principal, call?: BudgetedCall): readonly Payer[] {
+export function payersOf(principal: Principal, call?: PaidCall): readonly Payer[] {
+  const owners = ownersOf(principal, call?.origin);
+  if (!call || (principal.budgets === undefined && principal.tokenCaps === undefined))
+    return owners;
+  return [...extraPayers(principal, call), ...owners];
+}
+
+/**
+ * A conversation is a payer only under a limit, and only as a part of its key: its id is the client's
+ * claim.
+ */
+function ownersOf(principal: Principal, origin: RequestOrigin | undefined): readonly Payer[] {
   const { keyId, organizationId, keySpend, organizationSpend } = principal;
+  const { conversationSpend: lifetime = null } = principal;
   const owners: readonly Payer[] = [
     {
       scope: { kind: 'key', id: keyId },
@@ -140,21 +156,27 @@ export function payersOf(principal: Principal, call?: BudgetedCall): readonly Pa
       refusal: 'organization_spending_limit',
     },
   ];
-  if (!call || (principal.budgets === undefined && principal.tokenCaps === undefined))
-    return owners;
-  return [...extraPayers(principal, call), ...owners];
+  if (lifetime === null || origin?.conversation === undefined) return owners;
+  const id = `${keyId}/${origin.conversation}`;
+  const scope: Scope = { kind: 'conversation', id };
+  return [...owners, { scope, limits: { lifetime }, refusal: 'key_spending_limit' }];
+}
+
+/** Facts of a call that decide who pays for it. */
+interface PaidCall extends BudgetedCall {
+  readonly origin?: RequestOrigin | undefined;
 }
 
 /** A call as budgets see it: by the model that is to answer. */
-function budgetedCall({ at, model, downgrade }: RequestStart): BudgetedCall {
-  return { at, model: downgrade?.model ?? model, spared: downgrade?.spared };
+function paidCall({ at, model, origin, downgrade }: RequestStart): PaidCall {
+  return { at, origin, model: downgrade?.model ?? model, spared: downgrade?.spared };
 }
 
 /** A call before anything is done for it. */
 export function createCall(
   start: RequestStart,
   windows: Windows,
-  payers = payersOf(start.principal, budgetedCall(start)),
+  payers = payersOf(start.principal, paidCall(start)),
 ): LedgerCall {
   const isLimited = payers.some(({ limits }) => limits !== undefined);
   return {

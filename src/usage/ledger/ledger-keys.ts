@@ -2,7 +2,7 @@ import type { Key } from '../../store/store.ts';
 import type { PayingKey } from '../principal.ts';
 
 /** Owner of money that has a counter of its own. */
-export type ScopeKind = 'key' | 'organization' | 'budget' | 'tokens';
+export type ScopeKind = 'key' | 'organization' | 'conversation' | 'budget' | 'tokens';
 
 export interface Scope {
   readonly kind: ScopeKind;
@@ -64,17 +64,6 @@ export function chargedScopes(
   ];
   const isOwner = ({ kind }: Scope): boolean => owners.some((owner) => owner.kind === kind);
   return [...owners, ...(held?.scopes.filter((scope) => !isOwner(scope)) ?? [])];
-}
-
-const DAY_MS = 86_400_000;
-
-/**
- * Time for which a counter stays that nobody changes any more: one of a single window is of no use long
- * behind it.
- */
-export function counterTtl({ kind, id }: Scope): { ttlMs?: number } {
-  if (kind === 'tokens') return { ttlMs: 3 * DAY_MS };
-  return kind === 'budget' && !id.endsWith('/lifetime') ? { ttlMs: 400 * DAY_MS } : {};
 }
 
 /** A text that identifies a scope within this process. */

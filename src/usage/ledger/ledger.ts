@@ -1,5 +1,6 @@
 import type { Usage } from '../../core/usage.ts';
 import type { Budget } from '../budgets/budget.ts';
+import type { RequestOrigin } from '../origin.ts';
 import type { Principal } from '../principal.ts';
 
 /** Facts that are known before the first candidate is tried. */
@@ -16,6 +17,8 @@ export interface RequestStart {
   /** Name that the client asked for where it is another one of the model. */
   alias?: string | undefined;
   stream: boolean;
+  /** Absent: nothing is known. */
+  origin?: RequestOrigin | undefined;
   /** The most that the call can cost, in nano-dollars. */
   bound: number;
   /** The most tokens that it can use, input and output. Default 0. */

@@ -54,8 +54,11 @@ async function told<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-async function putHold(store: Store, { id, principal, at, model, bound }: Hold): Promise<void> {
-  const scopes = limitedScopes({ payers: payersOf(principal, { at, model }) });
+async function putHold(
+  store: Store,
+  { id, principal, origin, at, model, bound }: Hold,
+): Promise<void> {
+  const scopes = limitedScopes({ payers: payersOf(principal, { at, model, origin }) });
   if (scopes.length === 0 || bound <= 0) return;
   const value: OpenRow = { at, bound, scopes };
   const ops: Op[] = [

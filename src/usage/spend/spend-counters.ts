@@ -1,8 +1,9 @@
 import type { Entry, Op, Store, Version } from '../../store/store.ts';
-import { counterTtl, scopeName, spendKey, toScope, unfoldedPrefix } from '../ledger/ledger-keys.ts';
+import { scopeName, spendKey, toScope, unfoldedPrefix } from '../ledger/ledger-keys.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
 import type { SpendLimits } from '../principal.ts';
 import type { PendingSpend } from './pending-spend.ts';
+import { putCounter } from './put-counter.ts';
 import {
   addSpend,
   exceedsLimit,
@@ -229,9 +230,7 @@ function createDraft(known: Map<string, Counter>, own: OwnSpend): SpendDraft {
 }
 
 function toOp({ scope, counter: { version }, record }: Touched): Op {
-  const key = spendKey(scope);
+  if (record) return putCounter(scope, record, version);
   const condition = version === undefined ? { ifAbsent: true as const } : { ifVersion: version };
-  return record
-    ? { type: 'put', key, value: withoutPastWindows(record), ...condition, ...counterTtl(scope) }
-    : { type: 'check', key, ...condition };
+  return { type: 'check', key: spendKey(scope), ...condition };
 }
