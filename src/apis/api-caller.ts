@@ -5,6 +5,7 @@ import type { IdSource } from '../core/ids.ts';
 import type { Usage } from '../core/usage.ts';
 import type { ApiMethod } from '../routing/api.ts';
 import type { Api } from '../routing/catalog.ts';
+import type { RequestOrigin } from '../usage/origin.ts';
 import type { Principal } from '../usage/principal.ts';
 import { planApiCall, runApiCall } from './run-api-call.ts';
 import type { ApiCallResult, ApiDeps } from './run-api-call.ts';
@@ -14,6 +15,7 @@ import { signalClient } from '../surfaces/signal-client.ts';
 export interface ApiQuestion {
   /** Admitted already, with its funds looked at; what the call may cost is reserved here. */
   readonly principal: Principal;
+  readonly origin?: RequestOrigin | undefined;
   readonly vendor: string;
   /** Below the API's base; a missing first `/` is added. */
   readonly path: string;
@@ -96,6 +98,7 @@ export function createApiCaller(deps: ApiCallerDeps): ApiCaller {
           startedAt: clock.monotonic(),
           surface,
           principal,
+          origin: question.origin,
           headers: { ...(body && JSON_TYPE), ...question.headers },
           body,
           client: signalClient(AbortSignal.any([signal, own.signal])),

@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { GatewayError, toGatewayError } from '../core/errors.ts';
 import type { SpooledBody } from '../core/memory/spooled-body.ts';
 import type { InferenceDeps } from '../inference/run-inference.ts';
+import { readOrigin } from '../inference/request-origin.ts';
 import type { ClientConnection, PipeableBody, ResponseHeaders } from '../inference/types.ts';
 import type { ApiMethod } from '../routing/api.ts';
 import type { Api, Catalog } from '../routing/catalog.ts';
@@ -10,6 +11,7 @@ import type { Transport, UpstreamRequest } from '../upstream/transport.ts';
 import { NO_USAGE } from '../core/usage.ts';
 import type { LedgerEntry } from '../usage/ledger/ledger.ts';
 import { costOf } from '../usage/spend/pricing.ts';
+import type { RequestOrigin } from '../usage/origin.ts';
 import { holderOf } from '../usage/principal.ts';
 import type { Principal } from '../usage/principal.ts';
 import { ApiExchange } from './api-exchange.ts';
@@ -45,6 +47,8 @@ export interface ApiCallRequest extends PlannedApiCall {
   /** Surface as records name it. */
   readonly surface: string;
   readonly principal: Principal;
+  /** Circumstances that the headers do not tell. Default: none. */
+  readonly origin?: RequestOrigin | undefined;
   /** The client's own, names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Read once, unless the first connection could not be made: then not at all. */
@@ -98,6 +102,7 @@ export function planApiCall(
  */
 export async function runApiCall(request: ApiCallRequest, deps: ApiDeps): Promise<ApiCallResult> {
   const { id, at, startedAt, principal, surface, api, client } = request;
+  const origin = readOrigin(request);
   const { clock, ledger, keepContent } = deps.inference;
   const endpoint = `${request.method} ${request.url.pathname.slice(api.basePath.length)}`;
   const record = new ApiCallRecord(api, { clock, startedAt, endpoint, keepContent });
@@ -108,6 +113,7 @@ export async function runApiCall(request: ApiCallRequest, deps: ApiDeps): Promis
     surface,
     model: api.name,
     stream: false,
+    origin,
     bound: apiBoundOf(api),
     estimate: { input: 0, output: 0, cost: costOf(NO_USAGE, api.pricing) },
   });

@@ -3,7 +3,8 @@ import type { Http } from './http/http.ts';
 import { eachItem } from './http/pages.ts';
 import { followRequests } from './request-events.ts';
 import type { FollowOptions, RequestsEvent } from './request-events.ts';
-import type { UsageQuery, UsageRow } from './usage.ts';
+import { isBudgetPage } from './usage.ts';
+import type { BudgetSpendingView, UsageQuery, UsageRow } from './usage.ts';
 
 /** Money of the caller's organization, as decimal strings of `currency`. */
 export interface BalanceView {
@@ -42,6 +43,8 @@ export interface ExecutionsQuery {
 /** Calls that a key of the scope `account` may make for its own organization. */
 export interface AccountClient {
   balance(signal?: AbortSignal): Promise<BalanceView>;
+  /** Budgets of the organization with what is left of them. */
+  budgets(signal?: AbortSignal): Promise<BudgetSpendingView[]>;
   usage(query: Omit<UsageQuery, 'organization'>, signal?: AbortSignal): Promise<UsageRow[]>;
   /** Newest first, all pages followed. */
   executions(
@@ -62,6 +65,10 @@ const isUsage = hasStrings<UsageRow>('cost');
 
 export function createAccountClient(http: Http): AccountClient {
   return {
+    async budgets(signal) {
+      return (await http.json({ method: 'GET', path: `${PATH}/budgets`, signal }, isBudgetPage))
+        .body.data;
+    },
     async balance(signal) {
       return (await http.json({ method: 'GET', path: `${PATH}/balance`, signal }, isBalance)).body;
     },

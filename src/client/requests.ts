@@ -24,6 +24,7 @@ export interface RequestRecord {
 export interface RequestsQuery {
   key?: string;
   model?: string;
+  conversation?: string;
   status?: string;
   organization?: string;
   /** RFC 3339. */

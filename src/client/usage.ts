@@ -1,4 +1,4 @@
-import { isPageOf, isRecord } from './http/guards.ts';
+import { hasStrings, isPageOf, isRecord } from './http/guards.ts';
 import type { Http } from './http/http.ts';
 
 /** Counts of one group; the members that were grouped by stand beside these. Money in decimal USD. */
@@ -31,7 +31,24 @@ export interface SpendingView {
   last_used_on: string | null;
 }
 
+/** A budget and its running window; newer servers may add fields. */
+export interface BudgetSpendingView {
+  id: string;
+  name: string;
+  enabled: boolean;
+  per: string;
+  /** RFC 3339; null for a lifetime. */
+  resets_at: string | null;
+  amount: string;
+  spent: string;
+  reserved: string;
+  left: string;
+  [field: string]: unknown;
+}
+
 export interface UsageClient {
+  /** Budgets of all organizations with what is left of them. */
+  budgets(signal?: AbortSignal): Promise<BudgetSpendingView[]>;
   /** Spending of the key or the organization with this id. */
   spending(
     of: { key: string } | { organization: string },
@@ -48,8 +65,16 @@ function isSpending(value: unknown): value is SpendingView & Record<string, unkn
   return isRecord(value) && isRecord(value['spent']);
 }
 
+export const isBudgetPage = isPageOf(
+  hasStrings<BudgetSpendingView>('id', 'name', 'per', 'amount', 'spent', 'left'),
+);
+
 export function createUsageClient(http: Http): UsageClient {
   return {
+    async budgets(signal) {
+      const call = { method: 'GET', path: '/admin/v1/spending/budgets', signal };
+      return (await http.json(call, isBudgetPage)).body.data;
+    },
     async spending(of, signal) {
       const call = { method: 'GET', path: '/admin/v1/spending', query: { ...of }, signal };
       const { spent, reserved, last_used_at, last_used_on } = (await http.json(call, isSpending))

@@ -8,15 +8,19 @@ import type { RequestPeek } from '../protocols/protocol.ts';
 import { planCandidates } from '../routing/plan.ts';
 import type { Plan } from '../routing/plan.ts';
 import { clientHeaders } from '../upstream/response-headers.ts';
-import type { AttemptRecord, Ledger } from '../usage/ledger/ledger.ts';
+import type { AttemptRecord, Downgrade, Ledger } from '../usage/ledger/ledger.ts';
+import type { RequestOrigin } from '../usage/origin.ts';
 import type { Refusals } from '../usage/requests/refusals.ts';
 import { boundOf } from '../usage/spend/pricing.ts';
 import { hasSpendingLimit } from '../usage/ledger/ledger-call.ts';
+import { admitCall } from './admit-call.ts';
+import type { PlannedCall } from './admit-call.ts';
 import { describeAnswer } from './answer-headers.ts';
 import { createContentRecorder } from './content-recorder.ts';
 import type { ContentRecorder } from './content-recorder.ts';
 import { UNSUPPORTED } from './failures.ts';
 import type { MediaResolver } from './request-media.ts';
+import { promptCacheKey, readOrigin } from './request-origin.ts';
 import { runCall } from './run-call.ts';
 import type { CallDeps, CommittedResult } from './run-call.ts';
 import { costSoFar, estimateOf, settleCall, settleError, sparedAttempts } from './settlement.ts';
@@ -50,10 +54,12 @@ export async function runInference(
   deps: InferenceDeps,
 ): Promise<CallResult> {
   let asked: RequestPeek | undefined;
+  let origin: RequestOrigin | undefined;
   let plan: RefusablePlan | undefined;
   let call: Call;
   try {
     asked = request.protocol.peek(request.body, request.address);
+    origin = readOrigin(request, asked.json);
     const model = findModel(request, asked.model);
     const found = deps.media?.resolve(asked, {
       protocol: request.protocol,
@@ -61,16 +67,19 @@ export async function runInference(
     });
     const media = found && (await found);
     const peek = media?.peek ?? asked;
-    const planned = planFor(request, { model, peek }, deps);
+    const planned = planFor(request, { model, peek, origin }, deps);
     plan = planned instanceof Promise ? await planned : planned;
     if (plan.refusal) throw plan.refusal;
-    call = begin(request, { peek, media, model, plan }, deps);
+    call = begin(request, { peek, media, model, origin, plan }, deps);
   } catch (thrown) {
-    noteRefusal(request, { asked, plan, cause: toGatewayError(thrown) }, deps);
+    noteRefusal(request, { asked, origin, plan, cause: toGatewayError(thrown) }, deps);
     throw thrown;
   }
   try {
-    if (call.entry.admitted) await call.entry.admitted;
+    if (call.entry.admitted) {
+      const first = call;
+      ({ call, plan } = await admitCall({ call, plan }, (to) => downgrade(first, to, deps)));
+    }
     if (request.beforeSend) await request.beforeSend().catch(asPersistence);
     const committed = await runCall(call, plan, deps);
     return await deliver(call, committed, deps);
@@ -85,6 +94,22 @@ export async function runInference(
   }
 }
 
+/** Undefined where the key may not use the model or no route of it can answer. */
+async function downgrade(
+  { request, peek, media, origin, model: asked }: Call,
+  { model: name, spared }: Downgrade,
+  deps: InferenceDeps,
+): Promise<PlannedCall | undefined> {
+  const found = request.catalog.models.get(name);
+  const isAllowed = allowsModel(request.principal.allowedModels, [name]);
+  if (!found || !isAllowed || found.type !== asked.type) return undefined;
+  const plan = await planFor(request, { model: found, peek, origin }, deps);
+  if (plan.refusal) return undefined;
+  const instead = { model: found.id, spared };
+  const parts = { peek, media, model: found, origin, plan, asked, instead };
+  return { call: begin(request, parts, deps), plan };
+}
+
 /** Names the command that shows why each route failed. */
 function withNextStep(error: GatewayError, id: string): GatewayError {
   const { message } = ERRORS.no_route_succeeded;
@@ -94,6 +119,7 @@ function withNextStep(error: GatewayError, id: string): GatewayError {
 
 interface Refused {
   readonly asked: RequestPeek | undefined;
+  readonly origin: RequestOrigin | undefined;
   readonly plan: Plan | undefined;
   readonly cause: GatewayError;
 }
@@ -101,14 +127,15 @@ interface Refused {
 /** Leaves the record of a request that ended before it had an entry in the ledger. */
 function noteRefusal(
   request: InferenceRequest,
-  { asked, plan, cause }: Refused,
+  { asked, origin, plan, cause }: Refused,
   { refusals }: InferenceDeps,
 ): void {
   const { id, at, startedAt, surface, principal: payer } = request;
   const { model = '', stream = false } = asked ?? {};
   const told = request.toClientError?.(cause, []) ?? cause;
   const attempts = plan && sparedAttempts(plan.skipped);
-  refusals.note({ id, at, startedAt, surface, payer, model, stream, told, cause, attempts });
+  const head = { id, at, startedAt, surface, payer, model, stream, origin };
+  refusals.note({ ...head, told, cause, attempts });
 }
 
 /** False for a candidate that was passed over for what it cannot do. */
@@ -150,6 +177,8 @@ function modelNotFound(name: string): GatewayError {
   });
 }
 
+type Asked = Pick<Call, 'model' | 'peek' | 'origin'>;
+
 interface RefusablePlan extends Plan {
   /** Why there is no candidate. */
   readonly refusal?: GatewayError;
@@ -157,7 +186,7 @@ interface RefusablePlan extends Plan {
 
 function planFor(
   request: InferenceRequest,
-  asked: Pick<Call, 'model' | 'peek'>,
+  asked: Asked,
   deps: InferenceDeps,
 ): RefusablePlan | Promise<RefusablePlan> {
   const { pins } = asked.peek;
@@ -172,7 +201,7 @@ function planFor(
 
 function makePlan(
   { catalog, protocol, principal, free = false }: InferenceRequest,
-  { model, account }: Pick<Call, 'model'> & { account?: string | undefined },
+  { model, peek, origin, account }: Asked & { account?: string | undefined },
   deps: InferenceDeps,
 ): RefusablePlan {
   const plan = planCandidates({
@@ -182,8 +211,10 @@ function makePlan(
     account,
     health: deps.health,
     random: deps.random,
-    needsPrice: !deps.allowsUnpriced && !free && hasSpendingLimit(principal),
+    needsPrice:
+      !deps.allowsUnpriced && !free && hasSpendingLimit(principal, { model: model.id, origin }),
     affinity: principal.keyId,
+    conversation: origin?.conversation ?? promptCacheKey(peek.json),
     allows: (one) => allowsModel(principal.allowedModels, [one.id]),
   });
   if (plan.candidates.length > 0 || protocol.answerLocally) return plan;
@@ -207,9 +238,16 @@ function unpriced(name: string): GatewayError {
   return new GatewayError('unpriced', { message, retry: false });
 }
 
+interface BeginParts extends Asked, Pick<Call, 'media'> {
+  readonly plan: Plan;
+  /** Model that was asked for, where `instead` of it another one answers. */
+  readonly asked?: Model;
+  readonly instead?: Downgrade;
+}
+
 function begin(
   request: InferenceRequest,
-  { peek, media, model, plan }: Pick<Call, 'peek' | 'media' | 'model'> & { plan: Plan },
+  { peek, media, model, origin, plan, asked = model, instead }: BeginParts,
   deps: InferenceDeps,
 ): Call {
   const { inputBound, imagesBound: images = 0, secondsBound: seconds = 0, body } = peek;
@@ -225,10 +263,13 @@ function begin(
     at: request.at,
     principal: request.principal,
     surface: request.surface,
-    model: model.id,
-    alias: peek.model === model.id ? undefined : peek.model,
+    model: asked.id,
+    alias: peek.model === asked.id ? undefined : peek.model,
     stream: peek.stream,
+    origin,
     bound,
+    tokens: request.principal.tokenCaps && (request.free ? 0 : inputBound + outputBound),
+    downgrade: instead,
     estimate: estimateOf({ inputBytes: body.length, model }, prices),
   });
   return {
@@ -237,6 +278,7 @@ function begin(
     inputBytes: body.length,
     media,
     model,
+    origin,
     entry,
     bound,
     content: deps.keepContent ? recordContent(body) : undefined,

@@ -9,6 +9,7 @@ import type { Candidate, SkippedRoute } from '../routing/plan.ts';
 import type { Catalog, Model, ModelType } from '../routing/catalog.ts';
 import type { FaultKind } from '../routing/health.ts';
 import type { LedgerEntry, RequestOutcome } from '../usage/ledger/ledger.ts';
+import type { RequestOrigin } from '../usage/origin.ts';
 import type { Principal } from '../usage/principal.ts';
 import type { RequestMedia } from './request-media.ts';
 import type { TaskTracker } from './task-tracker.ts';
@@ -37,6 +38,8 @@ export interface InferenceRequest {
   body: RequestSource;
   /** The client's own; which of them are forwarded is the provider's business. */
   headers: IncomingHttpHeaders;
+  /** Circumstances that the headers and the body do not tell. Default: none. */
+  origin?: RequestOrigin | undefined;
   /** Members that the path and the headers name. */
   address: RequestAddress;
   client: ClientConnection;
@@ -68,6 +71,7 @@ export interface Call {
   /** Absent: the request names none. */
   readonly media?: RequestMedia | undefined;
   readonly model: Model;
+  readonly origin?: RequestOrigin | undefined;
   readonly entry: LedgerEntry;
   /** Highest possible cost, in nano-dollars. */
   readonly bound: number;

@@ -5,6 +5,7 @@ import { agent, defineAgent } from './kinds/agent.ts';
 import type { OperatorNames } from './kinds/agent-fields.ts';
 import { alias } from './kinds/alias.ts';
 import { api } from './kinds/api.ts';
+import { budget } from './kinds/budget.ts';
 import type { OwnWebhook } from './kinds/chat-webhooks.ts';
 import { credential } from './kinds/credential.ts';
 import type { ResourceDefinition } from './store/define-resource.ts';
@@ -26,6 +27,7 @@ const DECLARED: Readonly<Record<Collection, ResourceDefinition>> = {
   aliases: alias,
   apis: api,
   keys: key,
+  budgets: budget,
   files: file,
   skills: skill,
   agents: agent,

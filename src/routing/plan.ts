@@ -43,8 +43,13 @@ export interface PlanRequest {
   health: Pick<Health, 'look'>;
   /** Uniform in [0, 1). */
   random: () => number;
-  /** Value by which a sticky model keeps requests together, for example the end user or the key. */
+  /** Value by which a sticky model keeps requests together that name no conversation: the key. */
   affinity: string;
+  /**
+   * Value by which routes of one priority keep requests together, so that a provider finds the prompt in
+   * its cache. Default: none. Routes by latency go by that alone.
+   */
+  conversation?: string | undefined;
   /** False for a fallback model that the caller may not use. Default: all may be used. */
   allows?: (model: Model) => boolean;
 }
@@ -136,12 +141,19 @@ function orderGroup(group: Route[], model: Model, request: PlanRequest): Route[]
 
 /** Higher ranks are tried first. */
 const RANKS: Record<Strategy, (request: PlanRequest) => (route: Route) => number> = {
-  priority: (request) => (route) => weightedRank(request.random(), route.weight),
-  sticky: (request) => (route) =>
-    weightedRank(unitHash(`${request.affinity}\n${route.id}`), route.weight),
+  priority: ({ conversation, random }) =>
+    conversation === undefined
+      ? (route) => weightedRank(random(), route.weight)
+      : steadyRank(conversation),
+  sticky: ({ conversation, affinity }) => steadyRank(conversation ?? affinity),
   // A candidate that was never measured goes first, so that it gets measured.
   least_latency: (request) => (route) => -(request.health.look(route).latencyMs ?? -1),
 };
+
+const steadyRank =
+  (value: string) =>
+  (route: Route): number =>
+    weightedRank(unitHash(`${value}\n${route.id}`), route.weight);
 
 function byRank(group: Route[], rank: (route: Route) => number): Route[] {
   return group

@@ -1,4 +1,5 @@
 import type { Entry, Key, Op, Store } from '../store/store.ts';
+import type { RequestOrigin } from '../usage/origin.ts';
 import type { PayingKey } from '../usage/principal.ts';
 import type { Pricing } from '../usage/usage.ts';
 
@@ -6,6 +7,8 @@ import type { Pricing } from '../usage/usage.ts';
 export interface TaskRecord {
   readonly id: string;
   readonly payer: PayingKey;
+  /** That of the call which created it; absent: nothing is known. */
+  readonly origin?: RequestOrigin | undefined;
   /** Creation, in milliseconds since epoch. */
   readonly at: number;
   /** Logical model that was asked for. */

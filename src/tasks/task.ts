@@ -89,9 +89,10 @@ export class TaskService<R extends TaskRecord, S extends object> implements Open
   }
 
   /** Keeps reserved what the call may cost. Rejects with `persistence_failed`. */
-  hold({ request, bound }: Call, record: R): Promise<void> {
+  hold({ request, model, origin, bound }: Call, record: R): Promise<void> {
     const id = this.#family.identity.chargeIdOf(record);
-    return this.#deps.charges.hold({ id, principal: request.principal, at: request.at, bound });
+    const { principal, at } = request;
+    return this.#deps.charges.hold({ id, principal, origin, at, model: model.id, bound });
   }
 
   /** Finds a task as it was last seen. Throws `not_found`. */
@@ -268,13 +269,14 @@ export class TaskService<R extends TaskRecord, S extends object> implements Open
   }
 
   #charge(record: R, { endedAt, ...end }: TaskCharge): Promise<void> {
-    const { payer, model, at, answeredBy, provider, upstreamModel } = record;
+    const { payer, origin, model, at, answeredBy, provider, upstreamModel } = record;
     const { charges, inference } = this.#deps;
     return charges.charge({
       id: this.#family.identity.chargeIdOf(record),
       principal: payer,
       surface: this.#family.protocol,
       model,
+      origin,
       at,
       outcome: {
         status: 200,

@@ -49,6 +49,7 @@ export function recordOf(call: Call): Omit<TaskRecord, 'id'> {
   const { keyId, keyName, organizationId } = call.request.principal;
   return {
     payer: { keyId, keyName, organizationId },
+    ...(call.origin && { origin: call.origin }),
     at: call.request.at,
     model: call.model.id,
     answeredBy: model.id,

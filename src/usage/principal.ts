@@ -1,8 +1,18 @@
+import type { Budget } from './budgets/budget.ts';
+
 /** Upper bounds of spending in nano-dollars (1e-9 USD); an absent window has no bound. Windows are UTC. */
 export interface SpendLimits {
   readonly lifetime?: number;
   readonly day?: number;
   readonly month?: number;
+}
+
+/** Most tokens of a key; an absent one has no bound. */
+export interface TokenCaps {
+  /** Per minute of the clock. */
+  readonly minute?: number | undefined;
+  /** Per calendar day (UTC). */
+  readonly day?: number | undefined;
 }
 
 /** Key and organization that a request acts for, as authentication knows them. */
@@ -15,8 +25,14 @@ export interface Principal {
   readonly scopes: ReadonlySet<string> | null;
   readonly keySpend: SpendLimits | null;
   readonly organizationSpend: SpendLimits | null;
+  /** Most that the calls of one conversation may cost, in nano-dollars. Default: no bound. */
+  readonly conversationSpend?: number | null;
   /** Accepted requests in any 60 seconds. */
   readonly rpmCap: number | null;
+  /** Absent: its tokens are not counted. */
+  readonly tokenCaps?: TokenCaps | undefined;
+  /** Budgets that calls of the key can count in; absent: none. */
+  readonly budgets?: readonly Budget[] | undefined;
   /** Requests in flight at once. */
   readonly concurrencyCap: number | null;
   /** Logical model names, `*` matches any run of characters; null allows all. */

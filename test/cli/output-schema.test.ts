@@ -99,6 +99,14 @@ aliases create quick --model acme/one
 aliases update quick --enabled false
 aliases list
 aliases get quick
+budgets create team-blue --amount 5 --per month
+budgets update team-blue --amount 6
+budgets list
+budgets list --own
+budgets get team-blue
+budgets disable team-blue
+budgets enable team-blue
+budgets delete team-blue
 organizations create made --spending-limit 5
 organizations update made --credit 5
 organizations list

@@ -43,6 +43,10 @@ const SAMPLES: Record<string, Sample> = {
     field: { name: 'rpm_cap', initial: null, next: 5, wrongType: '5' },
     secret: { field: 'value', value: 'sk-sb-canary-3b9d2f6c8e51' },
   },
+  budget: {
+    body: (name) => ({ name, organization: 'home', amount: 10, per: 'month' }),
+    field: { name: 'on_exceed', initial: 'refuse', next: 'warn', wrongType: 7 },
+  },
   agent: {
     body: (name) => ({ name, organization: 'home', model: 'acme/fast' }),
     field: { name: 'description', initial: null, next: 'Writes code.', wrongType: 7 },

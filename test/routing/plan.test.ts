@@ -53,6 +53,38 @@ describe('planCandidates', () => {
 
   it(
     verifies(
+      'routing.affinity.conversation',
+      'keeps a conversation on one route while it is healthy, and spreads those of a key by weight',
+    ),
+    () => {
+      for (const strategy of ['priority', 'sticky'] as const) {
+        const routes = ['a', 'b', 'c', 'd'].map((name) => fakeRoute(name));
+        const { health, order } = setup(fakeModel('m', routes, { strategy }));
+        const firsts = Array.from({ length: 400 }, (_, index) => {
+          const conversation = `conversation-${index}`;
+          const planned = order({ conversation });
+          if (index < 20) expect(order({ conversation })).toEqual(planned);
+          return planned[0];
+        });
+        for (const { provider } of routes) {
+          const share = firsts.filter((name) => name === provider.name).length;
+          expect(Math.abs(share - 100), provider.name).toBeLessThanOrEqual(35);
+        }
+        const [first = '', second] = order({ conversation: 'mine' });
+        const route = routes.find(({ provider }) => provider.name === first);
+        if (route) health.begin(route).fault('rate', 1000);
+        expect(order({ conversation: 'mine' })[0]).toBe(second);
+      }
+      const [a, b] = [fakeRoute('a', { weight: 8 }), fakeRoute('b', { weight: 2 })];
+      const { order } = setup(fakeModel('m', [a, b]));
+      const heavy = Array.from({ length: 1000 }, (_, index) => order({ conversation: `${index}` }));
+      const share = heavy.filter(([first]) => first === 'a').length;
+      expect(Math.abs(share - 800)).toBeLessThanOrEqual(50);
+    },
+  );
+
+  it(
+    verifies(
       'routing.weights',
       'puts a lower priority behind every higher one, and uses it alone when those are cooled',
     ),

@@ -13,6 +13,9 @@ import { readSpend } from '../../src/usage/spend/read-spend.ts';
 import { recoverOpen } from '../../src/usage/recovery/recover-open.ts';
 import { listRequests } from '../../src/usage/requests/request-log.ts';
 import { verifies } from '../requirements.ts';
+import { budgetScope } from '../../src/usage/budgets/extra-payers.ts';
+import type { Scope } from '../../src/usage/ledger/ledger-keys.ts';
+import { sampleBudget } from './budgets/sample-budget.ts';
 import type { Report, Task } from './worker-process.ts';
 
 const KEY = { kind: 'key', id: 'key_1' } as const;
@@ -39,9 +42,9 @@ describe('two worker processes on one store', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  const runBoth = async (): Promise<Report[]> => {
+  const runBoth = async (task: Task): Promise<Report[]> => {
     const reports = workers.map((worker) => once(worker, 'message') as Promise<[Report]>);
-    for (const worker of workers) worker.send(TASK);
+    for (const worker of workers) worker.send(task);
     return (await Promise.all(reports)).map(([report]) => report);
   };
 
@@ -62,34 +65,49 @@ describe('two worker processes on one store', () => {
       'share their limits exactly, and what they held is charged when they are killed',
     ),
     async () => {
-      const reports = await runBoth();
-      const sum = (of: (report: Report) => number) =>
-        reports.reduce((total, each) => total + of(each), 0);
-      expect(sum(({ accepted }) => accepted)).toBe(100);
-      expect(sum(({ admitted }) => admitted)).toBe(30);
-      expect(sum(({ refused }) => refused)).toBe(50);
-      const settled = sum(({ settled }) => settled) * TASK.bound;
-      expect((await readSpend({ store }, KEY, Date.now())).lifetime).toEqual({
-        settled,
-        reserved: TASK.limit - settled,
-      });
-
-      await killAll();
-      // As if the leases had run out.
-      for (const worker of ['a', 'b'])
-        await store.commit([{ type: 'delete', key: ['worker', worker] }]);
-      const open = 30 - settled / TASK.bound;
-      expect(await recoverOpen({ store })).toEqual({
-        interrupted: open,
-        charged: open * TASK.bound,
-      });
-      expect((await readSpend({ store }, KEY, Date.now())).lifetime).toEqual({
-        settled: TASK.limit,
-        reserved: 0,
-      });
-      const { data } = await listRequests({ store }, { limit: 100 });
-      expect(data.filter(({ result }) => result === 'interrupted')).toHaveLength(open);
-      expect(data.filter(({ result }) => result === 'ok')).toHaveLength(settled / TASK.bound);
+      await expectExact(TASK, KEY);
     },
   );
+
+  it(
+    verifies('budgets.exact', 'share a budget exactly, and what they held is charged to it'),
+    async () => {
+      const budget = sampleBudget();
+      await expectExact(
+        { ...TASK, isBudget: true },
+        budgetScope(budget, budget.windowAt(Date.now())),
+      );
+    },
+  );
+
+  async function expectExact(task: Task, scope: Scope): Promise<void> {
+    const reports = await runBoth(task);
+    const sum = (of: (report: Report) => number) =>
+      reports.reduce((total, each) => total + of(each), 0);
+    expect(sum(({ accepted }) => accepted)).toBe(100);
+    expect(sum(({ admitted }) => admitted)).toBe(30);
+    expect(sum(({ refused }) => refused)).toBe(50);
+    const settled = sum(({ settled }) => settled) * TASK.bound;
+    expect((await readSpend({ store }, scope, Date.now())).lifetime).toEqual({
+      settled,
+      reserved: TASK.limit - settled,
+    });
+
+    await killAll();
+    // As if the leases had run out.
+    for (const worker of ['a', 'b'])
+      await store.commit([{ type: 'delete', key: ['worker', worker] }]);
+    const open = 30 - settled / TASK.bound;
+    expect(await recoverOpen({ store })).toEqual({
+      interrupted: open,
+      charged: open * TASK.bound,
+    });
+    expect((await readSpend({ store }, scope, Date.now())).lifetime).toEqual({
+      settled: TASK.limit,
+      reserved: 0,
+    });
+    const { data } = await listRequests({ store }, { limit: 100 });
+    expect(data.filter(({ result }) => result === 'interrupted')).toHaveLength(open);
+    expect(data.filter(({ result }) => result === 'ok')).toHaveLength(settled / TASK.bound);
+  }
 });

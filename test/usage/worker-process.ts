@@ -4,6 +4,7 @@ import { openLmdbStore } from '../../src/store/backends/lmdb/open-lmdb-store.ts'
 import { createLedger } from '../../src/usage/ledger/ledger-store.ts';
 import { createRateLimiter } from '../../src/usage/rates/rate-limiter.ts';
 import { createWorkerLease } from '../../src/usage/ledger/worker-lease.ts';
+import { sampleBudget } from './budgets/sample-budget.ts';
 import { all, fateOf, outcome, principal } from './usage-fixtures.ts';
 
 /**
@@ -16,6 +17,8 @@ export interface Task {
   calls: number;
   bound: number;
   limit: number;
+  /** True: the limit is that of a budget that names the key. Default: of the key. */
+  isBudget?: boolean;
 }
 
 export interface Report {
@@ -38,8 +41,12 @@ process.on('message', (task: Task) => {
 });
 process.send?.('ready');
 
-async function run({ claims, rpmCap, calls, bound, limit }: Task): Promise<Report> {
-  const who = principal({ rpmCap, keySpend: { lifetime: limit } });
+async function run({ claims, rpmCap, calls, bound, limit, isBudget }: Task): Promise<Report> {
+  const budgets = [sampleBudget({ amount: limit, isOfKeys: true })];
+  const who = principal({
+    rpmCap,
+    ...(isBudget ? { budgets } : { keySpend: { lifetime: limit } }),
+  });
   const answers = await all(Array.from({ length: claims }, () => limiter.admitKey(who)));
   const entries = Array.from({ length: calls }, () =>
     ledger.begin({

@@ -14,6 +14,7 @@ export function readKeyFields(flags: Flags, now: number): Record<string, unknown
     scopes: listOrNothing(flags.list('scope')),
     rpm_cap: flags.number('rpm-cap'),
     concurrency_cap: flags.number('concurrency-cap'),
+    limits: readLimits(flags),
     spending_limit: Object.keys(spending).length === 0 ? undefined : spending,
     expires_at: readExpiry(flags, now),
     allowed_models: listOrNothing(flags.list('allowed-model')),
@@ -33,13 +34,22 @@ function listOrNothing(items: readonly string[]): readonly string[] | undefined 
 function readSpending(flags: Flags): Record<string, string> {
   const limits: Record<string, string> = {};
   for (const [window, flag] of Object.entries(WINDOWS)) {
-    const text = flags.text(flag);
-    if (text === undefined) continue;
-    if (!/^\d{1,12}(\.\d{1,9})?$/.test(text))
-      throw usageError(`--${flag} must be an amount such as 5 or 2.50`);
-    limits[window] = text;
+    const amount = readAmount(flags, flag);
+    if (amount !== undefined) limits[window] = amount;
   }
   return limits;
+}
+
+function readLimits(flags: Flags): Record<string, string> | undefined {
+  const amount = readAmount(flags, 'conversation-spending');
+  return amount === undefined ? undefined : { conversation_spending: amount };
+}
+
+function readAmount(flags: Flags, flag: string): string | undefined {
+  const text = flags.text(flag);
+  if (text !== undefined && !/^\d{1,12}(\.\d{1,9})?$/.test(text))
+    throw usageError(`--${flag} must be an amount such as 5 or 2.50`);
+  return text;
 }
 
 function readExpiry(flags: Flags, now: number): string | undefined {

@@ -21,6 +21,7 @@ import type { Shape } from './shape.ts';
 import {
   ASSET,
   ASSET_DETAILS,
+  BUDGET,
   EVENT,
   MODEL,
   MODEL_DETAILS,
@@ -82,6 +83,7 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   'keys create': KEY_WITH_VALUE,
   'keys rotate': KEY_WITH_VALUE,
   'organizations get': { allOf: [viewOf('organizations'), SPENDING] },
+  'budgets list': list(BUDGET),
   usage: list(USAGE),
   account: record({
     currency: text,

@@ -7,6 +7,17 @@ export const SPENDING = record({
   last_used_at: orNull(text),
   last_used_on: orNull(text),
 });
+/** Shape of a budget as `budgets list` shows it. */
+export const BUDGET = record({
+  id: text,
+  name: text,
+  per: text,
+  resets_at: orNull(text),
+  amount: text,
+  spent: text,
+  reserved: text,
+  left: text,
+});
 export const SKILL_VERSION = record({ id: text });
 export const ASSET = record({
   id: text,

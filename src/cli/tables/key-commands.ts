@@ -1,5 +1,6 @@
 import type { CommandSpec, FlagSpec } from '../command.ts';
 import { plainCommand } from './plain-commands.ts';
+import { writeCommands } from './write-commands.ts';
 import { FORCE, ID, OBJECT_FORMATS, ORGANIZATION } from './shared-words.ts';
 
 const NAME: FlagSpec = {
@@ -31,6 +32,12 @@ const LIMITS: readonly FlagSpec[] = [
     value: 'N',
     min: 1,
     description: 'Concurrent requests',
+  },
+  {
+    name: 'conversation-spending',
+    type: 'string',
+    value: 'USD',
+    description: 'Spending limit of each conversation',
   },
   {
     name: 'spending-limit',
@@ -77,6 +84,7 @@ const CLEARABLE = [
   'scopes',
   'rpm-cap',
   'concurrency-cap',
+  'conversation-spending',
   'spending-limit',
   'spending-limit-day',
   'spending-limit-month',
@@ -86,6 +94,43 @@ const CLEARABLE = [
 
 /** Commands on API keys; they need a key with the scope admin. */
 export const KEY_COMMANDS: readonly CommandSpec[] = [
+  {
+    name: 'budgets',
+    summary: 'Create, change and list budgets',
+    examples: [{ command: 'gateway budgets list', note: 'What is spent and left' }],
+  },
+  {
+    name: 'budgets list',
+    aliases: ['ls'],
+    summary: 'List budgets with what is spent and left of each',
+    examples: [
+      { command: 'gateway budgets list', note: 'Of every organization' },
+      { command: 'gateway budgets list --own', note: "Of the key's organization" },
+    ],
+    flags: [
+      {
+        name: 'own',
+        type: 'boolean',
+        description: "Only the key's own organization; takes a key with the scope account",
+      },
+    ],
+    load: () => import('../commands/budgets/list.ts'),
+  },
+  plainCommand('budgets', 'get', {
+    summary: 'Show one budget',
+    examples: [{ command: 'gateway budgets get team-blue', note: 'Its calls and its amount' }],
+  }),
+  ...writeCommands({
+    kind: 'budgets',
+    one: 'a budget',
+    create: [
+      {
+        command: 'gateway budgets create team-blue --amount 500 --per month',
+        note: 'For all calls of the organization',
+      },
+    ],
+    update: [{ command: 'gateway budgets update team-blue --amount 800', note: 'Another amount' }],
+  }),
   {
     name: 'keys',
     summary: 'Create, limit, rotate and revoke API keys',

@@ -324,6 +324,12 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
       { name: 'key', type: 'string', value: 'KEY', description: 'Filter by key' },
       { name: 'model', type: 'string', value: 'MODEL', description: 'Filter by model' },
       {
+        name: 'conversation',
+        type: 'string',
+        value: 'ID',
+        description: 'Filter by conversation, and show what it cost',
+      },
+      {
         name: 'status',
         type: 'string',
         value: 'STATUS',

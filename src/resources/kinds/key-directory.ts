@@ -1,10 +1,13 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { toNanos } from '../../core/money.ts';
 import type { KeyHasher } from '../../core/seal.ts';
-import type { Principal, SpendLimits } from '../../usage/principal.ts';
+import type { Principal, SpendLimits, TokenCaps } from '../../usage/principal.ts';
 import { readChanged } from '../changes/changed-resources.ts';
 import type { Changes } from '../changes/change-log.ts';
 import type { Spec, Stored } from '../store/define-resource.ts';
+import type { Budget } from '../../usage/budgets/budget.ts';
+import { BudgetList, budgetsOf } from '../keys/budget-list.ts';
+import { budget as budgetDefinition } from './budget.ts';
 import { key as keyDefinition } from './key.ts';
 import { organization as organizationDefinition } from './organization.ts';
 import { createFormerDeadline } from '../keys/former-deadline.ts';
@@ -17,6 +20,8 @@ export interface KeyDirectory {
   lookup(presented: string): KeyState;
   /** The same for the id of a key: who pays for what goes on without its holder. */
   find(id: string): KeyState;
+  /** Budgets of an organization that count calls which no key asked for. */
+  keylessBudgets(organization: string): readonly Budget[] | undefined;
   /**
    * Reads what changed; what is served meanwhile is the former state. To be called again only when it
    * is done.
@@ -29,6 +34,7 @@ export type KeyState = Principal | 'unknown' | 'revoked' | 'expired';
 /** An organization as all of its keys see it; undefined while there is none. */
 interface Owner {
   stored: Stored | undefined;
+  budgets: ReturnType<BudgetList['of']>;
 }
 
 interface Listed {
@@ -42,6 +48,7 @@ interface Listed {
 interface Known {
   readonly key: Stored;
   readonly organization: Stored | undefined;
+  readonly budgets: Owner['budgets'];
   readonly revoked: boolean;
   readonly values: KeyValues;
   /** Milliseconds since epoch. */
@@ -66,6 +73,7 @@ const MAX_REMEMBERED = 10_000;
 
 export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDeps): KeyDirectory {
   const list = new KeyList();
+  const budgets = new BudgetList();
   const remembered = new Map<string, Presented>();
   const deadline = createFormerDeadline({
     repository,
@@ -108,15 +116,22 @@ export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDe
       const listed = list.byId(id);
       return stateOf(listed && know(listed));
     },
+    keylessBudgets: (organization) => budgetsOf(budgets.of(organization), undefined),
     async update(changes) {
       const organizations = await readChanged(repository, organizationDefinition.kind, changes);
       const keys = await readChanged(repository, keyDefinition.kind, changes);
+      const changed = await readChanged(repository, budgetDefinition.kind, changes);
       if (changes === 'everything') {
         remembered.clear();
         list.clear();
+        budgets.clear();
       }
+      const owners = new Set<string>();
+      for (const [id, stored] of changed)
+        for (const owner of budgets.put(id, stored)) owners.add(owner);
       for (const [id, stored] of organizations) list.ownerOf(id).stored = stored;
       for (const [id, stored] of keys) list.put(id, stored);
+      for (const owner of owners) list.ownerOf(owner).budgets = budgets.of(owner);
     },
   };
 }
@@ -138,7 +153,7 @@ class KeyList {
   ownerOf(organization: string): Owner {
     const known = this.#owners.get(organization);
     if (known) return known;
-    const owner: Owner = { stored: undefined };
+    const owner: Owner = { stored: undefined, budgets: undefined };
     this.#owners.set(organization, owner);
     return owner;
   }
@@ -178,17 +193,19 @@ function hashes(stored: Stored | undefined): string[] {
 function know(listed: Listed): Known | undefined {
   const { stored, owner, known } = listed;
   if (!stored) return undefined;
-  if (known?.key === stored && known.organization === owner.stored) return known;
-  return (listed.known = toKnown(stored, owner.stored));
+  const isKnown = known?.key === stored && known.organization === owner.stored;
+  if (isKnown && known.budgets === owner.budgets) return known;
+  return (listed.known = toKnown(stored, owner));
 }
 
-function toKnown(key: Stored, organization: Stored | undefined): Known {
+function toKnown(key: Stored, { stored: organization, budgets }: Owner): Known {
   const { spec, state } = key;
   const expires = spec['expires_at'] as string | null;
   const scopes = spec['scopes'] as string[] | null;
   return {
     key,
     organization,
+    budgets,
     revoked: state['revoked_at'] !== null,
     values: readValues(state),
     expiresAt: expires === null ? Infinity : Date.parse(expires),
@@ -199,12 +216,29 @@ function toKnown(key: Stored, organization: Stored | undefined): Known {
       organizationEnabled: organization?.spec['enabled'] === true,
       scopes: scopes && new Set(scopes),
       keySpend: toSpendLimits(spec['spending_limit']),
+      conversationSpend: conversationSpendOf(spec),
       organizationSpend: toOrganizationLimits(organization?.spec),
       rpmCap: spec['rpm_cap'] as number | null,
+      tokenCaps: toTokenCaps(spec),
+      budgets: budgetsOf(budgets, key),
       concurrencyCap: spec['concurrency_cap'] as number | null,
       allowedModels: spec['allowed_models'] as string[] | null,
     },
   };
+}
+
+function toTokenCaps({ tpm_cap: minute, tpd_cap: day }: Spec): TokenCaps | undefined {
+  if (typeof minute !== 'number' && typeof day !== 'number') return undefined;
+  return {
+    ...(typeof minute === 'number' && { minute }),
+    ...(typeof day === 'number' && { day }),
+  };
+}
+
+/** Absent in keys of older versions. */
+function conversationSpendOf({ limits }: Spec): number | null {
+  const { conversation_spending: amount = null } = (limits ?? {}) as Record<string, string | null>;
+  return amount === null ? null : toNanos(amount);
 }
 
 /** Spending limits as a key or an organization declares them. */

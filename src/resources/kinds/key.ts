@@ -15,6 +15,8 @@ import type {
 } from '../store/define-resource.ts';
 import {
   duration,
+  exactly,
+  dollars,
   instant,
   labels,
   meaningless,
@@ -51,6 +53,15 @@ export type ScopeName = (typeof SCOPES)[number];
 const cap = (what: string) =>
   z.int().min(1).max(1_000_000_000).nullable().default(null).describe(what);
 
+const keyLimits = exactly({
+  conversation_spending: dollars
+    .nullable()
+    .default(null)
+    .describe('USD that the calls of one conversation of the key may cost.'),
+})
+  .prefault({})
+  .describe('Bounds of what its calls have in common.');
+
 /** An API key of an organization (contract: API key). Revoked, never deleted. */
 export const key: ResourceDefinition = defineResource('keys', {
   idPrefix: 'key',
@@ -69,8 +80,11 @@ export const key: ResourceDefinition = defineResource('keys', {
       .default(null)
       .describe('What it may be used for; null: everything but admin.'),
     spending_limit: spendingLimit,
+    limits: keyLimits,
     expires_at: instant.nullable().default(null).describe('From when on it is refused.'),
     rpm_cap: cap('Requests that it may make in any 60 seconds.'),
+    tpm_cap: cap('Tokens that it may use in a minute of the clock, input and output.'),
+    tpd_cap: cap('Tokens that it may use in a day (UTC), input and output.'),
     concurrency_cap: cap('Requests that it may have in flight at once.'),
     allowed_models: z
       .array(z.string().min(1).max(256))

@@ -2,7 +2,7 @@ import { toOrganizationLimits } from '../../resources/kinds/key-directory.ts';
 import { organization } from '../../resources/kinds/organization.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 import type { KeyFound } from '../../surfaces/gate.ts';
-import type { PayingKey } from '../../usage/principal.ts';
+import type { PayingKey, Principal } from '../../usage/principal.ts';
 
 /**
  * The organization in the place of a key: held to its own state and spending limits and to no key's.
@@ -11,6 +11,7 @@ import type { PayingKey } from '../../usage/principal.ts';
 export async function findOrganizationPayer(
   repository: Repository,
   { keyId, keyName, organizationId }: PayingKey,
+  budgets?: Principal['budgets'],
 ): Promise<KeyFound> {
   const owner = await repository.find(organization, organizationId, { organization: null });
   if (!owner) return 'unknown';
@@ -23,6 +24,7 @@ export async function findOrganizationPayer(
     keySpend: null,
     organizationSpend: toOrganizationLimits(owner.spec),
     rpmCap: null,
+    budgets,
     concurrencyCap: null,
     allowedModels: null,
   };

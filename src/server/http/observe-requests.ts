@@ -28,6 +28,9 @@ export function observeRequests(
         admitted: entry.admitted,
         durable: entry.durable,
         settled: entry.settled,
+        get refusedBy() {
+          return entry.refusedBy;
+        },
         follow: (soFar) => entry.follow(soFar),
         settle(outcome) {
           if (settled) return;
@@ -67,13 +70,14 @@ export function logRequests(log: Log): RequestObserver {
 }
 
 function toFields(
-  { id, principal, surface, model }: ObservedStart,
+  { id, principal, surface, model, origin }: ObservedStart,
   outcome: RequestOutcome,
 ): Record<string, unknown> {
   const { attempts, usage } = outcome;
   return {
     request_id: id,
     key_id: principal.keyId,
+    conversation: origin?.conversation,
     surface,
     model,
     provider: outcome.answeredBy?.provider,

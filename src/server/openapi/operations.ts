@@ -159,7 +159,7 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   'GET /v1/account/executions': page(
     'List calls, newest first',
     'Execution',
-    words('key model status from to'),
+    words('key model conversation status from to'),
   ),
   'GET /v1/account/executions/events': {
     summary: 'Follow calls as they begin and end',

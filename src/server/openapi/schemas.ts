@@ -195,6 +195,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     surface: text,
     model: text,
     stream: flag,
+    conversation: orNull(text),
     status: orNull(count),
     result: oneOf('ok', 'error', 'aborted', 'interrupted', 'pending'),
     error_code: orNull(text),

@@ -8,6 +8,7 @@ import { readSpend } from '../../usage/spend/read-spend.ts';
 import { getRequest, listRequests } from '../../usage/requests/request-log.ts';
 import type { RequestRecord } from '../../usage/requests/request-record.ts';
 import { usageReport } from '../../usage/requests/usage-report.ts';
+import { reportBudgets } from './budget-report.ts';
 import { forOrganization } from './organization-routes.ts';
 import type { OrganizationDeps } from './organization-routes.ts';
 import { toRequestQuery, toUsageQuery } from './report-queries.ts';
@@ -56,6 +57,7 @@ export function accountHandlers(deps: AccountRoutesDeps): HandlersOf<typeof ACCO
       const data = await usageReport({ store }, { ...toUsageQuery(search), organization: owner });
       return { data, next_page: null };
     }),
+    budgets: to((_exchange, owner) => reportBudgets(owner, deps)),
     list: to(async ({ search }, owner) => {
       const query = toRequestQuery(search);
       const limit = query.limit && Math.min(query.limit, MAX_PAGE);
@@ -112,6 +114,7 @@ export function toExecution(record: RequestRecord): ExecutionView {
     model: record.model,
     alias: record.alias,
     stream: record.stream,
+    conversation: record.conversation,
     status: record.status,
     result: record.result,
     error_code: record.error_code,

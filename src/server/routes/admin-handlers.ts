@@ -9,6 +9,7 @@ import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { getRequest, listRequests } from '../../usage/requests/request-log.ts';
 import { usageReport } from '../../usage/requests/usage-report.ts';
+import { reportBudgets } from './budget-report.ts';
 import { reportSpending } from './spending-report.ts';
 import type { SpendingDeps } from './spending-report.ts';
 import { reportPlan } from './plan-report.ts';
@@ -60,6 +61,7 @@ export function reportHandlers(deps: AdminDeps): HandlersOf<typeof REPORT_ROUTES
       next_page: null,
     })),
     routing: to(async ({ search }) => reportPlan(search, deps)),
+    budgets: to(() => reportBudgets(null, deps)),
     spending: to(({ search }) => reportSpending(search, deps)),
     requests: to(({ search }) => listRequests({ store }, toRequestQuery(search))),
     request: to(async ({ path }) => {

@@ -72,6 +72,7 @@ export const RUN_ROUTES = toOutline(
 export const ACCOUNT_ROUTES = toOutline({
   '/v1/account/balance': { GET: 'balance' },
   '/v1/account/usage': { GET: 'usage' },
+  '/v1/account/budgets': { GET: 'budgets' },
   [EXECUTIONS_PATH]: { GET: 'list' },
   [`${EXECUTIONS_PATH}/:id`]: { GET: 'get' },
 });
@@ -81,6 +82,7 @@ export const REPORT_ROUTES = toOutline({
   '/admin/v1/usage': { GET: 'usage' },
   '/admin/v1/routing': { GET: 'routing' },
   '/admin/v1/spending': { GET: 'spending' },
+  '/admin/v1/spending/budgets': { GET: 'budgets' },
   [ADMIN_REQUESTS_PATH]: { GET: 'requests' },
   [`${ADMIN_REQUESTS_PATH}/:id`]: { GET: 'request' },
 });

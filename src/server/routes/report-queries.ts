@@ -17,7 +17,7 @@ export function toUsageQuery(search: string): UsageQuery {
   };
 }
 
-/** `organization`, `key`, `model`, `status` (HTTP status or result), `from`, `to`, `limit`, `page`. */
+/** `organization`, `key`, `model`, `conversation`, `status` (HTTP status or result), `from`, `to`, `limit`, `page`. */
 export function toRequestQuery(search: string): RequestQuery {
   const query = new URLSearchParams(search);
   const status = query.get('status') || undefined;
@@ -25,6 +25,7 @@ export function toRequestQuery(search: string): RequestQuery {
     organization: owner(query),
     key: query.get('key') ?? undefined,
     model: query.get('model') ?? undefined,
+    conversation: query.get('conversation') ?? undefined,
     status:
       status === undefined || /^\d{3}$/.test(status)
         ? status && Number(status)

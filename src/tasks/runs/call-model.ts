@@ -7,6 +7,7 @@ import type { InferenceDeps } from '../../inference/run-inference.ts';
 import type { TaskTracker } from '../../inference/task-tracker.ts';
 import type { Catalog } from '../../routing/catalog.ts';
 import type { Ledger, RequestOutcome } from '../../usage/ledger/ledger.ts';
+import type { RequestOrigin } from '../../usage/origin.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { toFamilyError } from '../../surfaces/family.ts';
 import type { ModelCall } from './run-call.ts';
@@ -28,6 +29,7 @@ export interface ModelQuestion {
   readonly id: string;
   readonly call: ModelCall;
   readonly principal: Principal;
+  readonly origin?: RequestOrigin | undefined;
   readonly catalog: Catalog;
   readonly signal: AbortSignal;
 }
@@ -44,7 +46,7 @@ export interface ModelDeps {
  * @throws GatewayError what the endpoint would have answered
  */
 export async function callModel(
-  { id, call, principal, catalog, signal }: ModelQuestion,
+  { id, call, principal, origin, catalog, signal }: ModelQuestion,
   { inference, trackers }: ModelDeps,
 ): Promise<CallDone> {
   const { surface, body, address } = call;
@@ -63,6 +65,7 @@ export async function callModel(
         catalog,
         body,
         headers: {},
+        origin,
         address,
         client: signalClient(signal),
         repeatable: surface.repeatable,
@@ -89,6 +92,9 @@ function observed(ledger: Ledger, tell: (outcome: RequestOutcome) => void): Ledg
         admitted: entry.admitted,
         durable: entry.durable,
         settled: entry.settled,
+        get refusedBy() {
+          return entry.refusedBy;
+        },
         follow: (soFar) => entry.follow(soFar),
         settle(outcome) {
           tell(outcome);

@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
+import { readOrigin } from '../../inference/request-origin.ts';
 import type { Ledger } from '../../usage/ledger/ledger.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { GatewayError } from '../../core/errors.ts';
@@ -88,7 +89,8 @@ async function begin(
   if (named?.earlier !== undefined)
     return { record: await runs.find(principal.organizationId, named.earlier), waitMs };
   const also = named && ((made: RunRecord) => nameOps(named, made, waitMs));
-  const asked = { requestId, at, principal, request, ...(also && { also }) };
+  const origin = readOrigin(incoming);
+  const asked = { requestId, at, principal, origin, request, ...(also && { also }) };
   return { record: await runs.create(asked), waitMs };
 }
 

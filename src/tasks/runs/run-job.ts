@@ -117,7 +117,7 @@ async function carryOut(entry: RunEntry, work: Work, deps: RunJobDeps): Promise<
 }
 
 async function call(
-  { call: id, model: name }: RunRecord,
+  { call: id, model: name, origin }: RunRecord,
   { principal, input = Buffer.from('{}'), signal }: Work,
   deps: RunJobDeps,
 ): Promise<{ isVideo: boolean; done: CallDone }> {
@@ -127,10 +127,10 @@ async function call(
   if (!model) throw new GatewayError('model_not_found');
   if (model.type === 'api') {
     const asked = readApiInput(input);
-    const question = { ...asked, principal, vendor: name, signal, id, surface: 'run' };
+    const question = { ...asked, principal, origin, vendor: name, signal, id, surface: 'run' };
     return { isVideo: false, done: toApiResult(await deps.apis.call(question)) };
   }
-  const question = { id, call: toModelCall(model, input), principal, catalog, signal };
+  const question = { id, call: toModelCall(model, input), principal, origin, catalog, signal };
   return { isVideo: model.type === 'video', done: await callModel(question, deps) };
 }
 

@@ -1,3 +1,4 @@
+import type { RequestOrigin } from '../../usage/origin.ts';
 import type { PayingKey } from '../../usage/principal.ts';
 import type { UsageRecord } from '../../usage/requests/request-record.ts';
 import type { TaskStatus } from '../task-family.ts';
@@ -20,6 +21,8 @@ export interface RunRecord {
   /** `req_…`: the request that made it, and the record of the call that it makes. */
   readonly call: string;
   readonly payer: PayingKey;
+  /** Circumstances of the request that made it; absent: nothing is known. */
+  readonly origin?: RequestOrigin | undefined;
   /** Milliseconds since epoch. */
   readonly at: number;
   readonly endedAt: number | null;

@@ -3,6 +3,7 @@ import type { IdSource } from '../../core/ids.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { JobHandler, Jobs } from '../../jobs/jobs.ts';
 import type { Op } from '../../store/store.ts';
+import type { RequestOrigin } from '../../usage/origin.ts';
 import type { Principal } from '../../usage/principal.ts';
 import type { Delivery } from '../../webhooks/delivery.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
@@ -37,6 +38,7 @@ export interface RunOrder {
   /** Milliseconds since epoch. */
   readonly at: number;
   readonly principal: Principal;
+  readonly origin?: RequestOrigin | undefined;
   readonly request: RunRequest;
   /** Further operations of the commit that makes it. */
   also?(record: RunRecord): Promise<readonly Op[]>;
@@ -100,7 +102,7 @@ interface CreateDeps extends Pick<RunServiceOptions, 'catalog' | 'sealer' | 'web
 }
 
 async function create(
-  { requestId, at, principal, request, also }: RunOrder,
+  { requestId, at, principal, origin, request, also }: RunOrder,
   { catalog, sealer, webhooks, records, checker }: CreateDeps,
 ): Promise<RunRecord> {
   const { model: name, input, bytes, webhookUrl } = request;
@@ -115,6 +117,7 @@ async function create(
     id,
     call: requestId,
     payer: { keyId, keyName, organizationId },
+    ...(origin && { origin }),
     at,
     endedAt: null,
     model: model.id,

@@ -1,4 +1,5 @@
 import type { Key, Op, Store } from '../../store/store.ts';
+import { toScope } from '../ledger/ledger-keys.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
 import type { StoreLedger } from '../ledger/ledger-store.ts';
 
@@ -36,5 +37,5 @@ export function besideLedger(store: Store, ledger: Pick<StoreLedger, 'fold' | 'f
 
 function countersOf({ type, key: [room, kind, id] }: Op): Scope[] {
   if (type === 'check' || room !== 'spend') return [];
-  return [{ kind: kind === 'key' ? 'key' : 'organization', id: String(id) }];
+  return [toScope(kind, id)];
 }

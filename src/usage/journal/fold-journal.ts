@@ -3,10 +3,19 @@ import type { Clock } from '../../core/time/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { createDeadFence, WorkerWoke } from '../ledger/fence.ts';
 import { JobQueue } from '../ledger/job-queue.ts';
-import { createBatch, createCall, createJob, limitedScopes } from '../ledger/ledger-call.ts';
+import {
+  createBatch,
+  createCall,
+  createJob,
+  limitedScopes,
+  payersOf,
+} from '../ledger/ledger-call.ts';
 import type { Batch, LedgerCall } from '../ledger/ledger-call.ts';
 import { isRefused, LedgerCommitter } from '../ledger/ledger-committer.ts';
-import { requestKey } from '../ledger/ledger-keys.ts';
+import { requestKey, scopeName } from '../ledger/ledger-keys.ts';
+import type { Scope } from '../ledger/ledger-keys.ts';
+import type { Principal } from '../principal.ts';
+import type { Payer } from '../spend/payer.ts';
 import { planJobs } from '../ledger/ledger-plan.ts';
 import type { LedgerState } from '../ledger/ledger-plan.ts';
 import { createState } from '../ledger/ledger-state.ts';
@@ -126,27 +135,35 @@ function begunCall(line: BeginLine): LedgerCall {
 }
 
 /** A call as its line tells of it; what the store has of it is looked up when it ends. */
-function toCall(
-  { id, bound, isKeyLimited, isOrganizationLimited }: JournalCall,
-  start: StartRow,
-): LedgerCall {
-  const [at, organizationId, keyId, keyName, surface, model, stream] = start;
-  const limits = { lifetime: Infinity };
+function toCall({ id, bound, tokens, limited }: JournalCall, start: StartRow): LedgerCall {
+  const [at, organizationId, keyId, keyName, surface, model, stream, alias, origin] = start;
   const principal = {
     keyId,
     keyName,
     organizationId,
     organizationEnabled: true,
     scopes: null,
-    keySpend: isKeyLimited ? limits : null,
-    organizationSpend: isOrganizationLimited ? limits : null,
+    keySpend: null,
+    organizationSpend: null,
     rpmCap: null,
     concurrencyCap: null,
     allowedModels: null,
   };
-  const facts = { id, at, principal, surface, model, stream, bound };
-  const call = createCall(facts, windowsOf(at));
+  const told = { alias: alias ?? undefined, origin };
+  const facts = { id, at, principal, surface, model, stream, bound, tokens, ...told };
+  const call = createCall(facts, windowsOf(at), payersIn(principal, limited));
   return { ...call, flight: { key: ['flight'], open: Infinity }, takeovers: UNKNOWN };
+}
+
+/** Payers of a call that was let in: no amount is compared any more. */
+function payersIn(principal: Principal, limited: readonly Scope[]): Payer[] {
+  const names = new Set(limited.map(scopeName));
+  const owners = payersOf(principal).filter(({ scope }) => !names.has(scopeName(scope)));
+  const limits = { lifetime: Infinity };
+  return [
+    ...owners,
+    ...limited.map((scope): Payer => ({ scope, limits, refusal: 'key_spending_limit' })),
+  ];
 }
 
 function windowFor(

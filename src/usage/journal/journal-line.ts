@@ -1,6 +1,9 @@
 import type { Buffer } from 'node:buffer';
 import type { Key } from '../../store/store.ts';
+import { limitedScopes } from '../ledger/ledger-call.ts';
 import type { LedgerCall } from '../ledger/ledger-call.ts';
+import { toScope } from '../ledger/ledger-keys.ts';
+import type { Scope, ScopeKind } from '../ledger/ledger-keys.ts';
 import type { Caller } from '../rates/limiter.ts';
 import type { EndRow, StartRow } from '../requests/request-row.ts';
 
@@ -9,9 +12,10 @@ export interface JournalCall {
   readonly id: string;
   /** The most that it can cost, in nano-dollars. */
   readonly bound: number;
-  /** Whether a spending limit applied to its key, and to its organization. */
-  readonly isKeyLimited: boolean;
-  readonly isOrganizationLimited: boolean;
+  /** The most tokens that it can use. */
+  readonly tokens: number;
+  /** Scopes whose spending limit applied to it. */
+  readonly limited: readonly Scope[];
 }
 
 export interface BeginLine extends JournalCall {
@@ -41,18 +45,21 @@ export type JournalLine = BeginLine | EndLine | ClaimLine;
 const BREAK = '\t';
 /** Tag of a JSON value in the store, so that the end of a line can be stored as it is. */
 const TAG = 'j';
-const KEY_LIMITED = 1;
-const ORGANIZATION_LIMITED = 2;
+/** Bits that stand for a limit of the key and of the organization, which the row names. */
+const BITS: Partial<Record<ScopeKind, number>> = { key: 1, organization: 2 };
 
 export function toBeginLine(call: LedgerCall): string {
   const { id, bound, estimate } = call.start;
-  const head = ['b', id, bound, limitsOf(call), estimate?.input ?? 0, estimate?.cost ?? 0];
+  const told = [estimate?.input ?? 0, estimate?.cost ?? 0];
+  const head = ['b', id, bound, bitsOf(call), ...told, ...othersOf(call)];
   return `${JSON.stringify(head)}${BREAK}${JSON.stringify(call.startRow)}`;
 }
 
 export function toEndLine(call: LedgerCall, record: EndRow): string {
   const { id, bound } = call.start;
-  return `${JSON.stringify(['e', id, bound, limitsOf(call)])}${BREAK}${TAG}${JSON.stringify(record)}`;
+  const others = othersOf(call);
+  const head = ['e', id, bound, bitsOf(call), ...(others.length > 0 ? [0, 0, ...others] : [])];
+  return `${JSON.stringify(head)}${BREAK}${TAG}${JSON.stringify(record)}`;
 }
 
 export function toClaimLine(window: Key, { caller, at }: { caller: Caller; at: number }): string {
@@ -73,7 +80,17 @@ export function fromLine(line: Buffer): JournalLine {
 }
 
 type ClaimHead = readonly ['c', Caller, number];
-type CallHead = readonly ['b' | 'e', string, number, number, number?, number?];
+type CallHead = readonly [
+  'b' | 'e',
+  id: string,
+  bound: number,
+  limits: number,
+  input?: number,
+  cost?: number,
+  ...others: ScopeRow[],
+];
+/** The last member stands only where tokens are counted: the most that the call can use. */
+type ScopeRow = readonly [kind: ScopeKind, id: string, tokens?: number];
 
 function isClaim(head: unknown): head is ClaimHead {
   return Array.isArray(head) && head[0] === 'c';
@@ -83,18 +100,36 @@ function toClaim([, caller, at]: ClaimHead, text: string): ClaimLine {
   return { type: 'claim', window: JSON.parse(text), caller, at };
 }
 
-function toCall([type, id, bound, limits, input = 0, cost = 0]: CallHead, text: string) {
-  const isKeyLimited = (limits & KEY_LIMITED) !== 0;
-  const isOrganizationLimited = (limits & ORGANIZATION_LIMITED) !== 0;
-  const call: JournalCall = { id, bound, isKeyLimited, isOrganizationLimited };
+function toCall([type, id, bound, bits, input = 0, cost = 0, ...others]: CallHead, text: string) {
+  const head = (start: StartRow): JournalCall => ({
+    id,
+    bound,
+    tokens: Math.max(0, ...others.map(([, , tokens = 0]) => tokens)),
+    limited: [...ownersIn(bits, start), ...others.map(([kind, own]) => toScope(kind, own))],
+  });
   if (type === 'b') {
-    const begin: BeginLine = { type: 'begin', ...call, start: JSON.parse(text), input, cost };
+    const start = JSON.parse(text) as StartRow;
+    const begin: BeginLine = { type: 'begin', ...head(start), start, input, cost };
     return begin;
   }
-  const end: EndLine = { type: 'end', ...call, record: JSON.parse(text.slice(TAG.length)) };
+  const record = JSON.parse(text.slice(TAG.length)) as EndRow;
+  const end: EndLine = { type: 'end', ...head(record[0]), record };
   return end;
 }
 
-function limitsOf({ key, organization }: LedgerCall): number {
-  return (key.limits ? KEY_LIMITED : 0) | (organization.limits ? ORGANIZATION_LIMITED : 0);
+function ownersIn(bits: number, [, organization, key]: StartRow): Scope[] {
+  const owners: Scope[] = [
+    { kind: 'key', id: key },
+    { kind: 'organization', id: organization },
+  ];
+  return owners.filter(({ kind }) => (bits & (BITS[kind] ?? 0)) !== 0);
+}
+
+const bitsOf = (call: LedgerCall): number =>
+  limitedScopes(call).reduce((bits, { kind }) => bits | (BITS[kind] ?? 0), 0);
+
+function othersOf(call: LedgerCall): ScopeRow[] {
+  return limitedScopes(call)
+    .filter(({ kind }) => BITS[kind] === undefined)
+    .map(({ kind, id }) => (kind === 'tokens' ? [kind, id, call.start.tokens ?? 0] : [kind, id]));
 }

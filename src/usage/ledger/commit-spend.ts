@@ -2,7 +2,8 @@ import { StoreError } from '../../store/store.ts';
 import type { CommitResult, Op, Store } from '../../store/store.ts';
 import { scopeName, spendKey } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
-import { addSpend, withoutPastWindows } from '../spend/spend.ts';
+import { putCounter } from '../spend/put-counter.ts';
+import { addSpend } from '../spend/spend.ts';
 import type { Spend, SpendRecord, Windows } from '../spend/spend.ts';
 
 const MAX_ATTEMPTS = 50;
@@ -26,14 +27,12 @@ export async function commitSpend(
   for (let attempt = 1; ; attempt++) {
     const counters = await Promise.all(
       Array.from(scopes, async ([name, scope]): Promise<Op> => {
-        const key = spendKey(scope);
-        const entry = await store.get<SpendRecord>(key);
+        const entry = await store.get<SpendRecord>(spendKey(scope));
         const record = structuredClone(entry?.value ?? {});
         for (const { scope: one, windows, change } of changes) {
           if (scopeName(one) === name) addSpend(record, windows, change);
         }
-        const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
-        return { type: 'put', key, value: withoutPastWindows(record), ...condition };
+        return putCounter(scope, record, entry?.version);
       }),
     );
     const result = await store.commit([...ops, ...counters]);

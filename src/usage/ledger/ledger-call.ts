@@ -2,12 +2,16 @@ import type { Entry, Version } from '../../store/store.ts';
 import type { EncodedValue } from '../../store/value-codec.ts';
 import type { GatewayError } from '../../core/errors.ts';
 import type { Flight } from './flights.ts';
+import { extraPayers, hasBindingBudget } from '../budgets/extra-payers.ts';
+import type { BudgetedCall } from '../budgets/extra-payers.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { Estimate, RequestStart } from './ledger.ts';
-import type { Principal, SpendLimits } from '../principal.ts';
+import type { RequestOrigin } from '../origin.ts';
+import type { Principal } from '../principal.ts';
 import type { ClaimWindow, Claimed } from '../rates/claims.ts';
 import type { EndRow, StartRow } from '../requests/request-row.ts';
 import { toStartRow } from '../requests/request-row.ts';
+import type { Payer } from '../spend/payer.ts';
 import { hasLimit } from '../spend/spend.ts';
 import type { Windows } from '../spend/spend.ts';
 
@@ -39,20 +43,14 @@ export interface Ended {
   readonly record: EndRow | EncodedValue;
 }
 
-/** One of the two that a call is charged to. With a limit, the call reserves in the shared counter. */
-interface Payer {
-  readonly scope: Scope;
-  readonly limits: SpendLimits | undefined;
-}
-
 /** One request on its way through the ledger. */
 export interface LedgerCall {
   readonly start: RequestStart;
   /** Row of its start, as it is stored. */
   readonly startRow: StartRow;
   readonly windows: Windows;
-  readonly key: Payer;
-  readonly organization: Payer;
+  /** In the order in which they are asked: the first that has too little left refuses. */
+  readonly payers: readonly Payer[];
   /** Admission, apart from the batch only where a call can be refused on its own. */
   readonly admitted: Deferred | undefined;
   /** Waited for by its answer; only where a limit applies. */
@@ -70,8 +68,9 @@ export interface LedgerCall {
   /** Cost so far, while it is followed, and its place among the followed. */
   soFar: (() => Estimate) | undefined;
   place: number;
-  /** Why the last plan refused it. */
+  /** Why the last plan refused it, and whose limit that was. */
   refusal: GatewayError | undefined;
+  refusedBy: Payer | undefined;
   ended: Ended | undefined;
   /** The final record is durable. */
   done: boolean;
@@ -114,40 +113,77 @@ export const createBatch = (jobs: Job[] = [], claims: Batch['claims'] = new Map(
 });
 
 /** The scopes whose shared counter the call needs. */
-export function limitedScopes(call: LedgerCall): Scope[] {
-  const scopes: Scope[] = [];
-  if (call.key.limits) scopes.push(call.key.scope);
-  if (call.organization.limits) scopes.push(call.organization.scope);
-  return scopes;
+export function limitedScopes({ payers }: Pick<LedgerCall, 'payers'>): Scope[] {
+  return payers.filter(({ limits }) => limits).map(({ scope }) => scope);
 }
 
-/** True where a call of the principal reserves its cost. */
-export function hasSpendingLimit({ keySpend, organizationSpend }: Principal): boolean {
-  return hasLimit(keySpend) || hasLimit(organizationSpend);
+/** True where the cost of a principal's call of the model may not exceed what is left of a limit. */
+export function hasSpendingLimit(
+  principal: Principal,
+  { model, origin }: { model: string; origin: RequestOrigin | undefined },
+): boolean {
+  const owners = ownersOf(principal, origin);
+  return owners.some(({ limits }) => limits !== undefined) || hasBindingBudget(principal, model);
 }
 
-/** Returns the payers of a principal's calls; without a limit in any window there is none. */
-export function payersOf(principal: Principal): { key: Payer; organization: Payer } {
+/**
+ * Returns the payers of a principal's calls; without a limit in any window there is none. Token caps and
+ * budgets are asked in front of the owners, for the call that they are about.
+ */
+export function payersOf(principal: Principal, call?: PaidCall): readonly Payer[] {
+  const owners = ownersOf(principal, call?.origin);
+  if (!call || (principal.budgets === undefined && principal.tokenCaps === undefined))
+    return owners;
+  return [...extraPayers(principal, call), ...owners];
+}
+
+/**
+ * A conversation is a payer only under a limit, and only as a part of its key: its id is the client's
+ * claim.
+ */
+function ownersOf(principal: Principal, origin: RequestOrigin | undefined): readonly Payer[] {
   const { keyId, organizationId, keySpend, organizationSpend } = principal;
-  return {
-    key: { scope: { kind: 'key', id: keyId }, limits: hasLimit(keySpend) ? keySpend : undefined },
-    organization: {
+  const { conversationSpend: lifetime = null } = principal;
+  const owners: readonly Payer[] = [
+    {
+      scope: { kind: 'key', id: keyId },
+      limits: hasLimit(keySpend) ? keySpend : undefined,
+      refusal: 'key_spending_limit',
+    },
+    {
       scope: { kind: 'organization', id: organizationId },
       limits: hasLimit(organizationSpend) ? organizationSpend : undefined,
+      refusal: 'organization_spending_limit',
     },
-  };
+  ];
+  if (lifetime === null || origin?.conversation === undefined) return owners;
+  const id = `${keyId}/${origin.conversation}`;
+  const scope: Scope = { kind: 'conversation', id };
+  return [...owners, { scope, limits: { lifetime }, refusal: 'key_spending_limit' }];
+}
+
+/** Facts of a call that decide who pays for it. */
+interface PaidCall extends BudgetedCall {
+  readonly origin?: RequestOrigin | undefined;
+}
+
+/** A call as budgets see it: by the model that is to answer. */
+function paidCall({ at, model, origin, downgrade }: RequestStart): PaidCall {
+  return { at, origin, model: downgrade?.model ?? model, spared: downgrade?.spared };
 }
 
 /** A call before anything is done for it. */
-export function createCall(start: RequestStart, windows: Windows): LedgerCall {
-  const { key, organization } = payersOf(start.principal);
-  const isLimited = key.limits !== undefined || organization.limits !== undefined;
+export function createCall(
+  start: RequestStart,
+  windows: Windows,
+  payers = payersOf(start.principal, paidCall(start)),
+): LedgerCall {
+  const isLimited = payers.some(({ limits }) => limits !== undefined);
   return {
     start,
     startRow: toStartRow(start),
     windows,
-    key,
-    organization,
+    payers,
     admitted: isLimited ? createDeferred() : undefined,
     settled: isLimited ? createDeferred() : undefined,
     flight: undefined,
@@ -157,6 +193,7 @@ export function createCall(start: RequestStart, windows: Windows): LedgerCall {
     soFar: undefined,
     place: 0,
     refusal: undefined,
+    refusedBy: undefined,
     ended: undefined,
     batch: undefined,
     done: false,

@@ -3,7 +3,7 @@ import type { Key, Store } from '../../store/store.ts';
 import { createFence } from './fence.ts';
 import type { Fence } from './fence.ts';
 import type { Job, LedgerCall } from './ledger-call.ts';
-import { openKey, requestKey, rosterKey } from './ledger-keys.ts';
+import { openKey, requestKey, rosterKey, toScope } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import type { LedgerState, Plan } from './ledger-plan.ts';
 import type { ClaimWindow } from '../rates/claims.ts';
@@ -100,8 +100,7 @@ export class LedgerCommitter {
     if (room === 'fence') {
       await this.reconcile();
     } else if (room === 'spend') {
-      const scope = { kind: kind === 'key' ? 'key' : 'organization', id: String(id) } as const;
-      this.#options.state.counters.forget(scope);
+      this.#options.state.counters.forget(toScope(kind, id));
     } else if (room === 'rpm') {
       for (const window of windows) if (isSameKey(window.name, key)) window.forget();
     } else {

@@ -1,10 +1,19 @@
 import type { Key } from '../../store/store.ts';
+import type { PayingKey } from '../principal.ts';
 
-/** Owner of money: a key or an organization. */
+/** Owner of money that has a counter of its own. */
+export type ScopeKind = 'key' | 'organization' | 'conversation' | 'budget' | 'tokens';
+
 export interface Scope {
-  readonly kind: 'key' | 'organization';
+  readonly kind: ScopeKind;
   readonly id: string;
 }
+
+/** Reads the segments of a stored key that name a scope. */
+export const toScope = (kind: unknown, id: unknown): Scope => ({
+  kind: kind as ScopeKind,
+  id: String(id),
+});
 
 /** Final request records; ids sort by time, so the listing is in order of arrival. */
 export const REQUESTS: Key = ['req'];
@@ -43,6 +52,19 @@ export const leaseKey = (worker: string): Key => ['worker', worker];
 export const rosterKey = (worker: string): Key => ['roster', worker];
 /** Rewritten by every commit of a worker's ledger; deleted by whoever declares the worker dead. */
 export const fenceKey = (worker: string): Key => ['fence', worker];
+
+/** Scopes that a cost is charged to outside its call: its key, its organization and what else it reserved in. */
+export function chargedScopes(
+  { keyId, organizationId }: Pick<PayingKey, 'keyId' | 'organizationId'>,
+  held: { readonly scopes: readonly Scope[] } | undefined,
+): Scope[] {
+  const owners: Scope[] = [
+    { kind: 'key', id: keyId },
+    { kind: 'organization', id: organizationId },
+  ];
+  const isOwner = ({ kind }: Scope): boolean => owners.some((owner) => owner.kind === kind);
+  return [...owners, ...(held?.scopes.filter((scope) => !isOwner(scope)) ?? [])];
+}
 
 /** A text that identifies a scope within this process. */
 export const scopeName = (scope: Scope): string => `${scope.kind}\0${scope.id}`;

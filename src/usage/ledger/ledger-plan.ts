@@ -2,6 +2,8 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Entry, Op, Version } from '../../store/store.ts';
 import { EncodedValue, fromEnvelope } from '../../store/value-codec.ts';
 import { MAX_MODEL } from './add-to-totals.ts';
+import { amountIn, tokensIn } from '../budgets/token-caps.ts';
+import type { Amounts } from '../budgets/token-caps.ts';
 import type { SpendChange } from './commit-spend.ts';
 import { createFlightDraft } from './flights.ts';
 import type { FlightDraft } from './flights.ts';
@@ -12,9 +14,11 @@ import { openKey, requestKey, USAGE } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import { sumsOf, withCost } from '../requests/request-row.ts';
 import type { EndRow } from '../requests/request-row.ts';
+import type { Payer } from '../spend/payer.ts';
 import type { PendingSpend } from '../spend/pending-spend.ts';
 import type { SpendCounters, SpendDraft } from '../spend/spend-counters.ts';
 import { windowsOfDay } from '../spend/spend.ts';
+import type { OpenRow } from './open-row.ts';
 import type { SumDraft, SumRows } from './sum-rows.ts';
 import type { OwnRow, UnfoldedDraft, UnfoldedSpend } from './unfolded-spend.ts';
 
@@ -42,13 +46,6 @@ export interface Plan {
   readonly ops: Op[];
   readonly jobs: readonly Job[];
   keep(version: Version): void;
-}
-
-/** An open reservation, for whoever has to release it. */
-export interface OpenRow {
-  readonly at: number;
-  readonly bound: number;
-  readonly scopes: readonly Scope[];
 }
 
 /** A plan in the making. */
@@ -121,31 +118,42 @@ export function removePending({ pending }: LedgerState, job: Job): void {
 }
 
 function changesOf({ type, call }: Job): Pick<SpendChange, 'scope' | 'change'>[] {
-  const { bound } = call.start;
   if (type === 'begin') {
-    const change = { settled: 0, reserved: bound };
-    return limitedScopes(call).map((scope) => ({ scope, change }));
+    return limitedScopes(call).map((scope) => {
+      return { scope, change: { settled: 0, reserved: reservedIn(scope, call) } };
+    });
   }
-  const settled = call.ended?.cost ?? 0;
-  return [call.key, call.organization].flatMap(({ scope, limits }) => {
-    const reserved = limits && !call.refusal ? -bound : 0;
+  const amounts = amountsOf(call.ended);
+  return call.payers.flatMap(({ scope, limits }) => {
+    const settled = amountIn(scope, amounts);
+    const reserved = limits && !call.refusal ? -reservedIn(scope, call) : 0;
     return settled === 0 && reserved === 0 ? [] : [{ scope, change: { settled, reserved } }];
   });
 }
 
+/** Amount that an open call holds in a scope. */
+const reservedIn = (scope: Scope, { start: { bound, tokens = 0 } }: LedgerCall): number =>
+  amountIn(scope, { cost: bound, tokens });
+
+const amountsOf = (ended: Pick<Ended, 'cost' | 'sums'> | undefined): Amounts => ({
+  cost: ended?.cost ?? 0,
+  tokens: ended ? tokensIn(ended.sums) : 0,
+});
+
 function planBegin(draft: Draft, { call, isPending }: Job): void {
   const { state, ops, flights, spend, held, ending } = draft;
   // What the journal took was decided then.
-  if (!isPending) call.refusal = refusalOf(call, spend);
+  if (!isPending) refuse(call, refuserOf(call, spend));
   // A call that ends in the commit that begins it needs no reservation, its final record says it all.
   if (call.refusal !== undefined || ending.has(call)) return;
-  const { at, bound, id } = call.start;
+  const { at, bound, tokens, id } = call.start;
   flights.begin(call);
   const scopes = limitedScopes(call);
   if (scopes.length === 0) return;
-  const open: OpenRow = { at, bound, scopes };
+  const open: OpenRow = { at, bound, scopes, ...(tokens !== undefined && { tokens }) };
   ops.push({ type: 'put', key: openKey(state.worker, id), value: open });
-  for (const scope of scopes) spend.add(scope, call.windows, { settled: 0, reserved: bound });
+  for (const scope of scopes)
+    spend.add(scope, call.windows, { settled: 0, reserved: reservedIn(scope, call) });
   held.push(call);
 }
 
@@ -154,16 +162,17 @@ function planSettle(draft: Draft, call: LedgerCall, told: Ended): void {
   const { start, hold, windows, lookup } = call;
   const before = lookup?.record;
   const ended = withinLimits(call, told, spend);
-  const cost = ended.cost - chargedBy(before);
+  const charged = amountsOf(before && { cost: chargedBy(before), sums: sumsOf(before.value) });
   if (hold !== undefined) {
     ops.push({ type: 'delete', key: openKey(state.worker, start.id), ifVersion: hold });
   }
-  const reserved = hold === undefined ? 0 : -start.bound;
-  for (const { scope, limits } of [call.key, call.organization]) {
-    if (limits && (cost !== 0 || reserved !== 0)) {
-      spend.add(scope, windows, { settled: cost, reserved });
-    } else if (!limits && cost !== 0) {
-      unfolded.add(scope, windows.day, cost);
+  for (const { scope, limits } of call.payers) {
+    const settled = amountIn(scope, amountsOf(ended)) - amountIn(scope, charged);
+    const reserved = hold === undefined ? 0 : -reservedIn(scope, call);
+    if (limits && (settled !== 0 || reserved !== 0)) {
+      spend.add(scope, windows, { settled, reserved });
+    } else if (!limits && settled !== 0) {
+      unfolded.add(scope, windows.day, settled);
     }
   }
   flights.end(call);
@@ -192,8 +201,9 @@ function withinLimits(call: LedgerCall, ended: Ended, spend: SpendDraft): Ended 
   const charged = chargedBy(before);
   if (!before || ended.cost <= charged) return ended;
   const question = { windows: call.windows, bound: ended.cost - charged };
-  const isTooMuch = [call.key, call.organization].some(
-    ({ scope, limits }) => limits && spend.exceeds(scope, limits, question),
+  const isTooMuch = call.payers.some(
+    ({ scope, limits }) =>
+      limits && scope.kind !== 'tokens' && spend.exceeds(scope, limits, question),
   );
   if (!isTooMuch) return ended;
   const record = withCost(rowOf(ended), charged);
@@ -222,33 +232,34 @@ function addTotals(
 }
 
 /**
- * Error for a call that a limit refuses, by the counters as this worker knows them; `unknown` where it
- * has to ask the store. Right for a worker that alone changes them.
+ * Decides about a call by the counters as this worker knows them; false where it has to ask the store.
+ * Right for a worker that alone changes them.
  */
-export function refusalNow(
-  { counters }: LedgerState,
-  call: LedgerCall,
-): GatewayError | 'unknown' | undefined {
+export function decideNow({ counters }: LedgerState, call: LedgerCall): boolean {
   let isKnown = true;
   const exceeds: SpendDraft['exceeds'] = (scope, limits, question) => {
     const answer = counters.exceeds(scope, limits, question);
     isKnown &&= answer !== undefined;
     return answer === true;
   };
-  const refusal = refusalOf(call, { exceeds });
-  return isKnown ? refusal : 'unknown';
+  const refuser = refuserOf(call, { exceeds });
+  if (isKnown) refuse(call, refuser);
+  return isKnown;
 }
 
-function refusalOf(call: LedgerCall, spend: Pick<SpendDraft, 'exceeds'>): GatewayError | undefined {
-  const { windows, key, organization } = call;
-  const question = { windows, bound: call.start.bound };
-  if (key.limits && spend.exceeds(key.scope, key.limits, question)) {
-    return new GatewayError('key_spending_limit');
-  }
-  if (organization.limits && spend.exceeds(organization.scope, organization.limits, question)) {
-    return new GatewayError('organization_spending_limit');
-  }
-  return undefined;
+function refuse(call: LedgerCall, payer: Payer | undefined): void {
+  call.refusedBy = payer;
+  call.refusal = payer && new GatewayError(payer.refusal);
+}
+
+/** The first whose limit the call does not fit. */
+function refuserOf(call: LedgerCall, spend: Pick<SpendDraft, 'exceeds'>): Payer | undefined {
+  const { windows, start, payers } = call;
+  return payers.find(({ scope, limits }) => {
+    // Tokens are refused from the cap on: what a call may use at most is known too roughly.
+    const bound = scope.kind === 'tokens' ? 1 : start.bound;
+    return limits && spend.exceeds(scope, limits, { windows, bound });
+  });
 }
 
 /**

@@ -108,15 +108,17 @@ export function createLedger(options: LedgerOptions): StoreLedger {
       const call = createCall(start, toWindows(start.at));
       const kept = writer.push('begin', call);
       const durable = call.admitted?.promise ?? kept;
-      return {
+      return toEntry(call, {
         admitted: call.admitted || mode === 'before_call' ? durable : undefined,
         durable,
-        settled: call.settled?.promise,
         follow: (soFar) => writer.follow(call, soFar),
         settle: (outcome) => settle(call, outcome),
-      };
+      });
     },
-    checkFunds: (principal) => checkFunds(state.counters, principal, toWindows(clock.now())),
+    checkFunds: (principal) => {
+      const at = clock.now();
+      return checkFunds(state.counters, principal, { at, windows: toWindows(at) });
+    },
     drain: () => writer.drain(),
     waiting: () => writer.waiting,
     claims: {
@@ -138,6 +140,19 @@ export function createLedger(options: LedgerOptions): StoreLedger {
     startOver() {
       state.counters.forgetAll();
       journal?.rotate();
+    },
+  };
+}
+
+function toEntry(
+  call: LedgerCall,
+  entry: Pick<LedgerEntry, 'admitted' | 'durable' | 'follow' | 'settle'>,
+): LedgerEntry {
+  return {
+    ...entry,
+    settled: call.settled?.promise,
+    get refusedBy() {
+      return call.refusedBy?.budget;
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Batch, Deferred, Job, LedgerCall } from './ledger-call.ts';
 import type { Estimate } from './ledger.ts';
 import { isRefused, LedgerCommitter } from './ledger-committer.ts';
 import type { LedgerCommitterOptions } from './ledger-committer.ts';
-import { addPending, planFold, planJobs, refusalNow, removePending } from './ledger-plan.ts';
+import { addPending, decideNow, planFold, planJobs, removePending } from './ledger-plan.ts';
 import type { Flight } from './flights.ts';
 import type { Journal } from '../journal/journal.ts';
 
@@ -170,10 +170,8 @@ export class LedgerWriter {
   #decide(call: LedgerCall): boolean {
     if (!call.admitted) return true;
     if (!this.isJournaling) return false;
-    const refusal = refusalNow(this.#options.state, call);
-    if (refusal === 'unknown') return false;
-    call.refusal = refusal;
-    if (refusal) call.admitted.reject(refusal);
+    if (!decideNow(this.#options.state, call)) return false;
+    if (call.refusal) call.admitted.reject(call.refusal);
     return true;
   }
 

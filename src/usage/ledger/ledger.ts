@@ -1,4 +1,6 @@
 import type { Usage } from '../../core/usage.ts';
+import type { Budget } from '../budgets/budget.ts';
+import type { RequestOrigin } from '../origin.ts';
 import type { Principal } from '../principal.ts';
 
 /** Facts that are known before the first candidate is tried. */
@@ -15,10 +17,22 @@ export interface RequestStart {
   /** Name that the client asked for where it is another one of the model. */
   alias?: string | undefined;
   stream: boolean;
+  /** Absent: nothing is known. */
+  origin?: RequestOrigin | undefined;
   /** The most that the call can cost, in nano-dollars. */
   bound: number;
+  /** The most tokens that it can use, input and output. Default 0. */
+  tokens?: number | undefined;
+  /** Model that answers in place of `model` because a budget is spent. Default: none. */
+  downgrade?: Downgrade | undefined;
   /** Cost of an answer without any output. Default: nothing. */
   estimate?: Estimate | undefined;
+}
+
+export interface Downgrade {
+  readonly model: string;
+  /** Ids of the budgets that led there: they count the call and refuse it no more. */
+  readonly spared: ReadonlySet<string>;
 }
 
 /** Cost of a call as far as it is known while it runs; the charge if its process dies. */
@@ -88,7 +102,7 @@ export interface RequestOutcome {
 export interface LedgerEntry {
   /**
    * Undefined: send at once. Else resolves when the reservation is committed, and rejects with
-   * `key_spending_limit`, `organization_spending_limit` or `persistence_failed`.
+   * `key_spending_limit`, `organization_spending_limit`, `key_rate_limited` or `persistence_failed`.
    */
   readonly admitted: Promise<void> | undefined;
   /** Resolves when the start of the record is durable; rejects with `persistence_failed`. Never unhandled. */
@@ -99,6 +113,8 @@ export interface LedgerEntry {
    * Never rejects.
    */
   readonly settled: Promise<void> | undefined;
+  /** Budget that refused it, once `admitted` has rejected. */
+  readonly refusedBy?: Budget | undefined;
   /** Asks every few seconds for the cost so far and stores it, until the call is settled. */
   follow(soFar: () => Estimate): void;
   /** Writes the final record, releases the reservation and counts the cost; only the first call acts. */
@@ -111,8 +127,8 @@ export interface Ledger {
   begin(start: RequestStart): LedgerEntry;
   /**
    * Refuses a principal whose key or organization has already spent its limit, before the body is
-   * read: throws (or rejects with) `key_spending_limit` or `organization_spending_limit`. Without a
-   * limit it returns at once.
+   * read: throws (or rejects with) `key_spending_limit`, `organization_spending_limit` or, for tokens,
+   * `key_rate_limited`. Without a limit it returns at once.
    */
   checkFunds(principal: Principal): void | Promise<void>;
   /** Resolves when every settled entry is durable. */

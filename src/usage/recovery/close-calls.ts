@@ -2,13 +2,22 @@ import { StoreError } from '../../store/store.ts';
 import type { Entry, Op, Store } from '../../store/store.ts';
 import { addToTotals } from '../ledger/add-to-totals.ts';
 import { commitSpend } from '../ledger/commit-spend.ts';
+import { amountIn, tokensIn } from '../budgets/token-caps.ts';
+import type { Amounts } from '../budgets/token-caps.ts';
 import type { SpendChange } from '../ledger/commit-spend.ts';
 import type { FlightMember } from '../ledger/flights.ts';
-import { chargeKey, handedKey, holdKey, openKey, requestKey } from '../ledger/ledger-keys.ts';
-import type { Scope } from '../ledger/ledger-keys.ts';
-import type { OpenRow } from '../ledger/ledger-plan.ts';
+import {
+  chargedScopes,
+  chargeKey,
+  handedKey,
+  holdKey,
+  openKey,
+  requestKey,
+} from '../ledger/ledger-keys.ts';
+import { reservationsOf } from '../ledger/open-row.ts';
+import type { OpenRow } from '../ledger/open-row.ts';
 import type { Estimate } from '../ledger/ledger.ts';
-import { toInterruptedRow } from '../requests/request-row.ts';
+import { sumsOf, toInterruptedRow } from '../requests/request-row.ts';
 import type { EndRow } from '../requests/request-row.ts';
 import { windowsOf } from '../spend/spend.ts';
 
@@ -113,15 +122,13 @@ function toOps({ id, record, hold, task }: OpenCall): Op[] {
 }
 
 function toChanges({ record, hold, task }: OpenCall): SpendChange[] {
-  const [[at, organization, key], , , , , , , , cost] = record;
+  const [[at, organizationId, keyId], , , , , , , , cost] = record;
   const windows = windowsOf(at);
-  const payers: Scope[] = [
-    { kind: 'key', id: key },
-    { kind: 'organization', id: organization },
-  ];
-  const charge = { settled: cost, reserved: 0 };
-  const charges = cost > 0 ? payers.map((scope) => ({ scope, windows, change: charge })) : [];
+  const payers = chargedScopes({ keyId, organizationId }, hold?.value);
+  const spent: Amounts = { cost, tokens: tokensIn(sumsOf(record)) };
+  const charges = payers
+    .map((scope) => ({ scope, windows, change: { settled: amountIn(scope, spent), reserved: 0 } }))
+    .filter(({ change }) => change.settled > 0);
   if (!hold || task !== undefined) return charges;
-  const release = { settled: 0, reserved: -hold.value.bound };
-  return [...charges, ...hold.value.scopes.map((scope) => ({ scope, windows, change: release }))];
+  return [...charges, ...reservationsOf(hold.value, -1)];
 }

@@ -4,6 +4,7 @@ import { NO_USAGE } from '../../core/usage.ts';
 import type { Store } from '../../store/store.ts';
 import { requestKey } from '../ledger/ledger-keys.ts';
 import type { AttemptRecord, RequestOutcome } from '../ledger/ledger.ts';
+import type { RequestOrigin } from '../origin.ts';
 import type { PayingKey } from '../principal.ts';
 import { toEndRow, toStartRow } from './request-row.ts';
 import type { EndRow } from './request-row.ts';
@@ -20,6 +21,7 @@ export interface Refusal {
   /** Name that the client asked for; empty where it is not known. */
   readonly model: string;
   readonly stream: boolean;
+  readonly origin?: RequestOrigin | undefined;
   /** Error that the client got, and the one that it tells of. */
   readonly told: GatewayError;
   readonly cause: GatewayError;
@@ -28,7 +30,10 @@ export interface Refusal {
 }
 
 /** A refusal as observers see it. */
-export interface RefusedStart extends Pick<Refusal, 'id' | 'at' | 'surface' | 'model' | 'stream'> {
+export interface RefusedStart extends Pick<
+  Refusal,
+  'id' | 'at' | 'surface' | 'model' | 'stream' | 'origin'
+> {
   readonly principal: PayingKey;
 }
 

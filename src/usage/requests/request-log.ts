@@ -21,6 +21,7 @@ export interface RequestFilter {
   /** A key's id. */
   key?: string | undefined;
   model?: string | undefined;
+  conversation?: string | undefined;
   /** An HTTP status, or `ok`, `error`, `aborted`, `interrupted`, `pending`. */
   status?: number | RequestResult | undefined;
   /** Milliseconds since epoch, inclusive. */
@@ -128,14 +129,15 @@ function toRecord({ id, start, end }: StoredRequest): RequestRecord {
 /** Tells whether a filter lets a request through; its times apart, which the listing goes by. */
 export function matches(
   { start, end }: StoredRequest,
-  { organization, key, model, status }: RequestFilter,
+  { organization, key, model, conversation, status }: RequestFilter,
 ): boolean {
-  const [, ownOrganization, ownKey, , , ownModel] = start;
+  const [, ownOrganization, ownKey, , , ownModel, , , origin] = start;
   const [, ownStatus = null, ownResult = 'pending'] = end ?? [];
   return (
     (organization === undefined || ownOrganization === organization) &&
     (key === undefined || ownKey === key) &&
     (model === undefined || ownModel === model) &&
+    (conversation === undefined || origin?.conversation === conversation) &&
     (status === undefined || (typeof status === 'number' ? ownStatus : ownResult) === status)
   );
 }

@@ -17,6 +17,8 @@ export interface RequestRecord {
   /** Name that the client asked for where it is another one of the model; else null. */
   alias: string | null;
   stream: boolean;
+  /** Id of its conversation, as the client claims it; null where it named none. */
+  conversation: string | null;
   answered_by: { model: string; provider: string; upstream_model: string } | null;
   /** The HTTP status, 499 when the client went away first, null while pending or when it died with its worker. */
   status: number | null;
@@ -113,7 +115,7 @@ export function toFinalRecord(id: string, row: EndRow): RequestRecord {
 }
 
 function toHead(id: string, start: StartRow) {
-  const [at, organization, key, keyName, surface, model, stream, alias = null] = start;
+  const [at, organization, key, keyName, surface, model, stream, alias = null, origin] = start;
   return {
     id,
     created_at: new Date(at).toISOString(),
@@ -123,6 +125,7 @@ function toHead(id: string, start: StartRow) {
     model,
     alias,
     stream,
+    conversation: origin?.conversation ?? null,
   };
 }
 

@@ -7,6 +7,7 @@ import type {
   RequestOutcome,
   RequestStart,
 } from '../ledger/ledger.ts';
+import type { RequestOrigin } from '../origin.ts';
 import type { PayingKey } from '../principal.ts';
 
 const MAX_ATTEMPTS = 32;
@@ -27,8 +28,10 @@ export type StartRow = readonly [
   surface: string,
   model: string,
   stream: boolean,
-  /** Absent where the model was asked for by its own name. */
-  alias?: string,
+  /** Absent or null where the model was asked for by its own name. */
+  alias?: string | null,
+  /** Absent where nothing is known of it, and in rows of older versions. */
+  origin?: RequestOrigin,
 ];
 
 /** One attempt; rows of older versions end with `ms` or `cost`. */
@@ -76,13 +79,13 @@ export type EndRow = readonly [
 
 export interface StartFacts extends Pick<
   RequestStart,
-  'at' | 'surface' | 'model' | 'alias' | 'stream'
+  'at' | 'surface' | 'model' | 'alias' | 'stream' | 'origin'
 > {
   readonly principal: PayingKey;
 }
 
 export function toStartRow(facts: StartFacts): StartRow {
-  const { at, principal, surface, model, alias, stream } = facts;
+  const { at, principal, surface, model, alias, stream, origin } = facts;
   const { organizationId, keyId, keyName } = principal;
   const row = [
     at,
@@ -93,6 +96,7 @@ export function toStartRow(facts: StartFacts): StartRow {
     clip(model, MAX_TEXT),
     stream,
   ] as const;
+  if (origin) return [...row, alias === undefined ? null : clip(alias, MAX_TEXT), origin];
   return alias === undefined ? row : [...row, clip(alias, MAX_TEXT)];
 }
 

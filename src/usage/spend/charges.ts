@@ -1,8 +1,9 @@
 import type { RequestStart, RequestOutcome } from '../ledger/ledger.ts';
+import type { RequestOrigin } from '../origin.ts';
 import type { PayingKey, Principal } from '../principal.ts';
 
 /** A cost that becomes due after its call was answered: a task that ran on at the provider. */
-export interface Charge extends Pick<RequestStart, 'surface' | 'model'> {
+export interface Charge extends Pick<RequestStart, 'surface' | 'model' | 'origin'> {
   /**
    * Id of the task: the same id is charged once, however often and by however many processes it is
    * asked.
@@ -19,6 +20,9 @@ export interface Hold {
   /** Id of the task. */
   readonly id: string;
   readonly principal: Principal;
+  /** Logical model; without it only budgets for every model count the task. */
+  readonly model?: string | undefined;
+  readonly origin?: RequestOrigin | undefined;
   /** Milliseconds since epoch; the day that it counts on. */
   readonly at: number;
   /** The most that it can cost, in nano-dollars. */

@@ -8,26 +8,25 @@ import type { Windows } from './spend.ts';
  * Refuses who has already spent a limit, from the counters as last seen: what was spent in a window
  * never shrinks, so a refusal is right, and the rest is decided exactly when the call begins.
  *
- * @throws GatewayError `key_spending_limit`, `organization_spending_limit`, `persistence_failed`
+ * @throws GatewayError `key_spending_limit`, `organization_spending_limit`, `key_rate_limited`,
+ *   `persistence_failed`
  */
 export function checkFunds(
   counters: SpendCounters,
   principal: Principal,
-  windows: Windows,
+  { at, windows }: { at: number; windows: Windows },
 ): void | Promise<void> {
-  const { key, organization } = payersOf(principal);
-  const limited = [key, organization].filter(({ limits }) => limits !== undefined);
+  const limited = payersOf(principal, { at, model: undefined }).filter(
+    // Whether another model takes the place of a call is decided when it begins.
+    ({ limits, budget }) => limits !== undefined && budget?.onExceed !== 'downgrade',
+  );
   if (limited.length === 0) return undefined;
 
   const decide = (): boolean => {
     let known = true;
-    for (const { scope, limits } of limited) {
+    for (const { scope, limits, refusal } of limited) {
       const spent = limits && counters.isSpent(scope, limits, windows);
-      if (spent === true) {
-        throw new GatewayError(
-          scope.kind === 'key' ? 'key_spending_limit' : 'organization_spending_limit',
-        );
-      }
+      if (spent === true) throw new GatewayError(refusal);
       known &&= spent !== undefined;
     }
     return known;

@@ -4,16 +4,16 @@ import { createIdSource } from '../../core/ids.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { StoreError } from '../../store/store.ts';
 import type { Entry, Op, Store } from '../../store/store.ts';
+import { amountIn, tokensIn } from '../budgets/token-caps.ts';
 import { addToTotals } from '../ledger/add-to-totals.ts';
 import type { Charge, Charges, Hold } from './charges.ts';
 import { commitSpend } from '../ledger/commit-spend.ts';
-import type { SpendChange } from '../ledger/commit-spend.ts';
-import { payersOf } from '../ledger/ledger-call.ts';
-import { chargeKey, holdKey, requestKey } from '../ledger/ledger-keys.ts';
-import type { Scope } from '../ledger/ledger-keys.ts';
-import type { OpenRow } from '../ledger/ledger-plan.ts';
+import { limitedScopes, payersOf } from '../ledger/ledger-call.ts';
+import { chargedScopes, chargeKey, holdKey, requestKey } from '../ledger/ledger-keys.ts';
+import { reservationsOf } from '../ledger/open-row.ts';
+import type { OpenRow } from '../ledger/open-row.ts';
 import type { RequestOutcome } from '../ledger/ledger.ts';
-import { toEndRow, toStartRow } from '../requests/request-row.ts';
+import { sumsOf, toEndRow, toStartRow } from '../requests/request-row.ts';
 import { windowsOf } from './spend.ts';
 
 /** No task runs nearly so long; behind it nobody asks any more. */
@@ -54,23 +54,25 @@ async function told<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-async function putHold(store: Store, { id, principal, at, bound }: Hold): Promise<void> {
-  const { key, organization } = payersOf(principal);
-  const scopes = [key, organization].filter(({ limits }) => limits).map(({ scope }) => scope);
+async function putHold(
+  store: Store,
+  { id, principal, origin, at, model, bound }: Hold,
+): Promise<void> {
+  const scopes = limitedScopes({ payers: payersOf(principal, { at, model, origin }) });
   if (scopes.length === 0 || bound <= 0) return;
   const value: OpenRow = { at, bound, scopes };
   const ops: Op[] = [
     { type: 'put', key: holdKey(id), value, ifAbsent: true },
     { type: 'check', key: chargeKey(id), ifAbsent: true },
   ];
-  await commitSpend(store, ops, changesOf(value, 1));
+  await commitSpend(store, ops, reservationsOf(value, 1));
 }
 
 async function dropHold(store: Store, id: string): Promise<void> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (await store.get(chargeKey(id))) return;
     const held = await store.get<OpenRow>(holdKey(id));
-    const freed = held ? changesOf(held.value, -1) : [];
+    const freed = held ? reservationsOf(held.value, -1) : [];
     const { ok } = await commitSpend(store, [toEnd(id, null), toFree(id, held)], freed);
     if (ok) return;
   }
@@ -82,11 +84,7 @@ async function putCharge(store: Store, charge: Charge, recordId: string): Promis
   const { id, principal, at, outcome } = charge;
   const windows = windowsOf(at);
   const record = toEndRow(toStartRow({ ...charge, stream: false }), outcome, false);
-  const change = { settled: outcome.cost, reserved: 0 };
-  const scopes: Scope[] = [
-    { kind: 'key', id: principal.keyId },
-    { kind: 'organization', id: principal.organizationId },
-  ];
+  const amounts = { cost: outcome.cost, tokens: tokensIn(sumsOf(record)) };
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (await store.get(chargeKey(id))) return false;
     const held = await store.get<OpenRow>(holdKey(id));
@@ -96,8 +94,11 @@ async function putCharge(store: Store, charge: Charge, recordId: string): Promis
       { type: 'put', key: requestKey(recordId), value: record },
       ...(await addToTotals(store, WRITER, [record])),
     ];
-    const spent = scopes.map((scope) => ({ scope, windows, change }));
-    const freed = held ? changesOf(held.value, -1) : [];
+    const scopes = chargedScopes(principal, held?.value);
+    const spent = scopes.map((scope) => {
+      return { scope, windows, change: { settled: amountIn(scope, amounts), reserved: 0 } };
+    });
+    const freed = held ? reservationsOf(held.value, -1) : [];
     const { ok } = await commitSpend(store, ops, [...spent, ...freed]);
     if (ok) return true;
   }
@@ -119,12 +120,6 @@ function toFree(id: string, held: Entry | undefined): Op {
 
 function tooBusy(): StoreError {
   return new StoreError('unavailable', 'others kept changing the same sums');
-}
-
-function changesOf({ at, bound, scopes }: OpenRow, sign: 1 | -1): SpendChange[] {
-  const windows = windowsOf(at);
-  const change = { settled: 0, reserved: sign * bound };
-  return scopes.map((scope) => ({ scope, windows, change }));
 }
 
 /** A provider that reports nonsense must not cost the record its place in the store. */

@@ -1,8 +1,9 @@
 import type { Entry, Op, Store, Version } from '../../store/store.ts';
-import { scopeName, spendKey, unfoldedPrefix } from '../ledger/ledger-keys.ts';
+import { scopeName, spendKey, toScope, unfoldedPrefix } from '../ledger/ledger-keys.ts';
 import type { Scope } from '../ledger/ledger-keys.ts';
 import type { SpendLimits } from '../principal.ts';
 import type { PendingSpend } from './pending-spend.ts';
+import { putCounter } from './put-counter.ts';
 import {
   addSpend,
   exceedsLimit,
@@ -175,7 +176,7 @@ export async function listUnfolded(store: Store, scope: Scope): Promise<Unfolded
 export function toUnfoldedRow(entry: Entry<number[]>): UnfoldedRow {
   const [, kind, id, day, worker, writer] = entry.key.map(String);
   return {
-    scope: { kind: kind === 'key' ? 'key' : 'organization', id: id ?? '' },
+    scope: toScope(kind, id ?? ''),
     day: day ?? '',
     worker: worker ?? '',
     writer: writer ?? '',
@@ -229,9 +230,7 @@ function createDraft(known: Map<string, Counter>, own: OwnSpend): SpendDraft {
 }
 
 function toOp({ scope, counter: { version }, record }: Touched): Op {
-  const key = spendKey(scope);
+  if (record) return putCounter(scope, record, version);
   const condition = version === undefined ? { ifAbsent: true as const } : { ifVersion: version };
-  return record
-    ? { type: 'put', key, value: withoutPastWindows(record), ...condition }
-    : { type: 'check', key, ...condition };
+  return { type: 'check', key: spendKey(scope), ...condition };
 }

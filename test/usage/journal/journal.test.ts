@@ -8,7 +8,7 @@ import { openMemoryStore } from '../../../src/store/backends/memory/open-memory-
 import type { Store } from '../../../src/store/store.ts';
 import type { LedgerEntry } from '../../../src/usage/ledger/ledger.ts';
 import type { EndRow } from '../../../src/usage/requests/request-row.ts';
-import { getRequest } from '../../../src/usage/requests/request-log.ts';
+import { getRequest, listRequests } from '../../../src/usage/requests/request-log.ts';
 import { usageReport } from '../../../src/usage/requests/usage-report.ts';
 import { readSpend } from '../../../src/usage/spend/read-spend.ts';
 import { recoverOpen } from '../../../src/usage/recovery/recover-open.ts';
@@ -218,6 +218,39 @@ describe('the ledger journal', () => {
       await expectOnce();
       expect(readdirSync(folder)).toEqual([]);
       expect(await rows.list({ prefix: ['rpm', 'key', 'key_1'] })).toHaveLength(2);
+    },
+  );
+
+  it(
+    verifies(
+      'limits.conversation-spending',
+      'keeps what a conversation has reserved and spent, for whoever folds it',
+    ),
+    async () => {
+      const guarded = principal({ conversationSpend: LIMIT });
+      const origin = { conversation: 'one' };
+      const first = await open();
+      // Its counter is read from the store once.
+      first.ledger.begin(start({ principal: guarded, origin })).settle(outcome());
+      await pass(300);
+      const asked = { principal: guarded, origin, bound: 400 };
+      const [ended, under, refused] = [0, 1, 2].map(() => first.ledger.begin(start(asked)));
+      await Promise.all([ended?.admitted, under?.admitted]);
+      expect(await codeOf(refused?.admitted)).toBe('key_spending_limit');
+      expect(journal()).toContain('["conversation","key_1/one"]');
+      ended?.settle(outcome({ cost: 300 }));
+      await ended?.settled;
+      store.fail('before');
+
+      store = createFaultyStore(rows);
+      const second = await openWorker(store, clock);
+      const scope = { kind: 'conversation', id: 'key_1/one' } as const;
+      expect((await readSpend(second, scope, clock.now())).lifetime).toEqual({
+        settled: 700,
+        reserved: 0,
+      });
+      const { data } = await listRequests(second, { conversation: 'one' });
+      expect(data.map(({ result }) => result)).toEqual(['interrupted', 'ok', 'ok']);
     },
   );
 

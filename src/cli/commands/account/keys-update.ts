@@ -9,6 +9,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   scopes: 'scopes',
   'rpm-cap': 'rpm_cap',
   'concurrency-cap': 'concurrency_cap',
+  'conversation-spending': 'limits',
   expiry: 'expires_at',
   'allowed-models': 'allowed_models',
 };

@@ -64,6 +64,7 @@ async function filters(
   return {
     key: await idOf('keys', flags.text('key')),
     model: flags.text('model'),
+    conversation: flags.text('conversation'),
     organization: await idOf('organizations', flags.text('organization')),
   };
 }

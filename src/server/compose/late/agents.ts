@@ -180,7 +180,10 @@ function payerGate({
     rates,
     concurrency,
     async find(payer) {
-      if (paysAsOrganization(payer)) return findOrganizationPayer(repository, payer);
+      if (paysAsOrganization(payer)) {
+        const budgets = keys.keylessBudgets(payer.organizationId);
+        return findOrganizationPayer(repository, payer, budgets);
+      }
       const { keyId } = payer;
       // A key that was made a moment ago by another process is known before its turn is refused.
       const found = keys.find(keyId);

@@ -1,0 +1,66 @@
+import { fromNanos } from '../../core/money.ts';
+import { budget as definition, toBudget } from '../../resources/kinds/budget.ts';
+import type { Stored } from '../../resources/store/define-resource.ts';
+import { budgetScope } from '../../usage/budgets/extra-payers.ts';
+import { readSpend } from '../../usage/spend/read-spend.ts';
+import type { SpendingDeps } from './spending-report.ts';
+
+/** What was spent of a budget in its running window; money in decimal USD. */
+export interface BudgetSpending {
+  readonly id: string;
+  readonly type: 'budget_spending';
+  readonly name: string;
+  readonly organization: string | null;
+  readonly enabled: boolean;
+  readonly per: string;
+  /** Beginning and end of the window, RFC 3339; null for a lifetime. */
+  readonly window_start: string | null;
+  readonly resets_at: string | null;
+  readonly amount: string;
+  readonly spent: string;
+  /** Amount that calls under way may still cost. */
+  readonly reserved: string;
+  /** Amount less what is spent; never below zero. */
+  readonly left: string;
+}
+
+/** Reports the budgets of an organization, or of all of them (null). Rejects with `StoreError`. */
+export async function reportBudgets(
+  organization: string | null,
+  deps: SpendingDeps,
+): Promise<{ data: BudgetSpending[]; next_page: null }> {
+  const listed = await deps.repository.list(definition, {
+    organization,
+    limit: Infinity,
+    matches: () => true,
+  });
+  return { data: await Promise.all(listed.map((one) => toSpending(one, deps))), next_page: null };
+}
+
+async function toSpending(
+  stored: Stored,
+  { store, clock }: Pick<SpendingDeps, 'store' | 'clock'>,
+): Promise<BudgetSpending> {
+  const budget = toBudget(stored);
+  const window = budget.windowAt(clock.now());
+  const { settled, reserved } = (
+    await readSpend({ store }, budgetScope(budget, window), clock.now())
+  ).lifetime;
+  return {
+    id: stored.id,
+    type: 'budget_spending',
+    name: budget.name,
+    organization: stored.organization,
+    enabled: stored.spec['enabled'] === true,
+    per: budget.per,
+    window_start: toInstant(window.from),
+    resets_at: toInstant(window.to),
+    amount: fromNanos(budget.amount),
+    spent: fromNanos(settled),
+    reserved: fromNanos(reserved),
+    left: fromNanos(Math.max(0, budget.amount - settled)),
+  };
+}
+
+const toInstant = (at: number): string | null =>
+  Number.isFinite(at) ? new Date(at).toISOString() : null;

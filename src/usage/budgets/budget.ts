@@ -1,0 +1,19 @@
+import type { BudgetPeriod, BudgetWindow } from './budget-window.ts';
+
+/** Amount of money for some of the calls of an organization. */
+export interface Budget {
+  readonly id: string;
+  readonly name: string;
+  /** Nano-dollars per window. */
+  readonly amount: number;
+  readonly per: BudgetPeriod;
+  /** True for one that names its keys. */
+  readonly isOfKeys: boolean;
+  /** What becomes of a call that does not fit into what is left. */
+  readonly onExceed: 'refuse' | 'warn' | 'downgrade';
+  /** Model that answers then in place of the one that was asked for; absent unless `downgrade`. */
+  readonly downgradeTo?: string | undefined;
+  /** True for calls of the model; undefined: for those of every model. */
+  counts(model: string | undefined): boolean;
+  windowAt(at: number): BudgetWindow;
+}
