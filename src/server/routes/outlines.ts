@@ -81,6 +81,7 @@ export const REPORT_ROUTES = toOutline({
   '/admin/v1/usage': { GET: 'usage' },
   '/admin/v1/routing': { GET: 'routing' },
   '/admin/v1/spending': { GET: 'spending' },
+  '/admin/v1/status': { GET: 'status' },
   [ADMIN_REQUESTS_PATH]: { GET: 'requests' },
   [`${ADMIN_REQUESTS_PATH}/:id`]: { GET: 'request' },
 });
