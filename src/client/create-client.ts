@@ -8,6 +8,7 @@ import { createDeploymentRunsClient, type DeploymentRunsClient } from './deploym
 import { createDeploymentsClient, type DeploymentsClient } from './deployments.ts';
 import { createHttp, type HttpAnswer, type HttpCall, type HttpOptions } from './http/http.ts';
 import { createModelsClient, type ModelsClient } from './models.ts';
+import { createOperatorsClient, type OperatorsClient } from './operators.ts';
 import { createRequestsClient, type RequestsClient } from './requests.ts';
 import { createRunsClient, createTasksClient, type RunsClient, type TasksClient } from './runs.ts';
 import { createServicesClient, type ServicesClient } from './services.ts';
@@ -30,6 +31,7 @@ export interface Client {
   readonly deployments: DeploymentsClient;
   readonly deploymentRuns: DeploymentRunsClient;
   readonly models: ModelsClient;
+  readonly operators: OperatorsClient;
   readonly requests: RequestsClient;
   readonly runs: RunsClient;
   readonly services: ServicesClient;
@@ -56,6 +58,7 @@ export function createClient(options: ClientOptions): Client {
     deployments: createDeploymentsClient(http),
     deploymentRuns: createDeploymentRunsClient({ http, clock, random }),
     models: createModelsClient(http),
+    operators: createOperatorsClient(http),
     requests: createRequestsClient({ http, clock }),
     runs: createRunsClient({ http, clock, random }),
     services: createServicesClient({ http, clock, random }),

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import type { spawn } from 'node:child_process';
 
 export interface BrowserHost {
   readonly platform: NodeJS.Platform;

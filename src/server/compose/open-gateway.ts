@@ -136,12 +136,7 @@ async function compose(
   const condition = { draining: false, reloadError: null as string | null };
   const shared = sharedParts(store, options, { resources, usage });
   const onBug = reportTo(options.log);
-  const inference = await openInference(store, {
-    ...options,
-    ...shared,
-    ledger: usage.ledger,
-    onBug,
-  });
+  const inference = await openInference(store, { ...options, ...shared, ...usage, onBug });
   const jobs = openJobs(store, options, liveness);
   const bodies = await openQueues(options, { ledger: usage.ledger, jobs });
   const assets = await openAssets(store, { ...options, ...shared, ...inference.deps, resources });
@@ -162,7 +157,6 @@ async function compose(
       ...shared,
       health: deps.health,
       protocols: CLIENT_PROTOCOLS,
-      onError: (error) => tellFailure(options.log, 'requests could not be followed', { error }),
     }),
   ];
   const serve = [schedules.firing, jobs, schedules, runs, agents, assets, listing];
@@ -276,7 +270,7 @@ function openFront(deps: ConsoleDeps, config: ServerConfig): Front | undefined {
 /** Parts that nearly everything that is served needs. */
 function sharedParts(
   store: Store,
-  { clock, config, ids }: GatewayOptions,
+  { clock, config, ids, log }: GatewayOptions,
   { resources, usage }: { resources: LiveResources; usage: LiveUsage },
 ) {
   const tickets = createKeyTickets();
@@ -289,6 +283,8 @@ function sharedParts(
     tickets,
     followers: createFollowers(),
     signals: { listener: undefined } as RequestSignals,
+    onFollowError: (error: unknown) =>
+      tellFailure(log, 'requests could not be followed', { error }),
     requestTimeoutMs: config.limits.requestTimeoutMs,
     lookup: createKeyLookup({ ...resources, tickets, clock }),
     rates: usage.rates,

@@ -52,9 +52,7 @@ function tellBeginning(
   { signals, isSettled }: { signals: RequestSignals; isSettled: () => boolean },
 ): void {
   durable.then(
-    () => {
-      if (!isSettled()) signals.listener?.begun(start);
-    },
+    () => (isSettled() ? undefined : signals.listener?.begun(start)),
     () => undefined,
   );
 }

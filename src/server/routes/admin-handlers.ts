@@ -14,6 +14,7 @@ import { reportSpending } from './spending-report.ts';
 import type { SpendingDeps } from './spending-report.ts';
 import { reportPlan } from './plan-report.ts';
 import type { PlanReportDeps } from './plan-report.ts';
+import { reportStatus } from './status-report.ts';
 import { toRequestQuery, toUsageQuery } from './report-queries.ts';
 import { segmentsBelow, toResourceRequest } from '../http/resource-exchange.ts';
 import type { ResourceBodies } from '../http/resource-exchange.ts';
@@ -63,6 +64,7 @@ export function reportHandlers(deps: AdminDeps): HandlersOf<typeof REPORT_ROUTES
     routing: to(async ({ search }) => reportPlan(search, deps)),
     budgets: to(() => reportBudgets(null, deps)),
     spending: to(({ search }) => reportSpending(search, deps)),
+    status: to(() => reportStatus(deps)),
     requests: to(({ search }) => listRequests({ store }, toRequestQuery(search))),
     request: to(async ({ path }) => {
       const [id = ''] = segmentsBelow(ADMIN_REQUESTS_PATH, path);

@@ -112,7 +112,7 @@ async function inventoriesOf(repository: Repository): Promise<Inventory[]> {
     matches: () => true,
   });
   return stored.map((one) => {
-    const { name, ...rest } = toView(definition, one) as unknown as Record<string, unknown>;
+    const { name, ...rest } = toView(definition, one);
     return { ...rest, namespace: String(name) } as unknown as Inventory;
   });
 }

@@ -83,6 +83,7 @@ export const REPORT_ROUTES = toOutline({
   '/admin/v1/routing': { GET: 'routing' },
   '/admin/v1/spending': { GET: 'spending' },
   '/admin/v1/spending/budgets': { GET: 'budgets' },
+  '/admin/v1/status': { GET: 'status' },
   [ADMIN_REQUESTS_PATH]: { GET: 'requests' },
   [`${ADMIN_REQUESTS_PATH}/:id`]: { GET: 'request' },
 });

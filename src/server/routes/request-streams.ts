@@ -15,7 +15,6 @@ import type { RequestFeedDeps } from '../../usage/requests/live/request-feed.ts'
 import { followRequests } from '../../usage/requests/live/request-stream.ts';
 import type { StreamSink } from '../../usage/requests/live/request-stream.ts';
 import type { RequestFilter, RequestQuery } from '../../usage/requests/request-log.ts';
-import type { RequestRecord } from '../../usage/requests/request-record.ts';
 import { toExecution } from './account-handlers.ts';
 import type { HandlersOf } from './lazy-routes.ts';
 import { resourceCarriers } from './organization-routes.ts';
@@ -39,7 +38,7 @@ const HEADERS = {
 };
 
 const asIs: RequestView = (record) => record;
-const asExecution: RequestView = (record) => toExecution(record as RequestRecord);
+const asExecution: RequestView = (record) => toExecution(record);
 
 /** Handlers of the streams of requests; all of one process share one feed. */
 export function requestStreamHandlers(
@@ -75,7 +74,7 @@ type FollowOptions = RequestStreamsDeps & {
 };
 
 function follow({ request, response }: HttpExchange, options: FollowOptions): Reply | CallResult {
-  const { clock, followers, onError } = options;
+  const { clock, followers, onFollowError } = options;
   const gone = new AbortController();
   const { signal } = gone;
   const rooms = new Set<() => void>();
@@ -91,7 +90,7 @@ function follow({ request, response }: HttpExchange, options: FollowOptions): Re
   followers.add(member);
   const after = request.headers['last-event-id']?.toString() || undefined;
   followRequests({ ...options, after, sink })
-    .catch(onError)
+    .catch(onFollowError)
     .finally(() => {
       followers.delete(member);
       gone.abort();

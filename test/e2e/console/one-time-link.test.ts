@@ -28,7 +28,8 @@ it(
     expect(href.startsWith(`${url}/console/#link=`)).toBe(true);
     const link = href.slice(href.indexOf('=') + 1);
     const { signedIn, call } = await signIn(gateway, { link });
-    expect(signedIn).toMatchObject({ status: 201, body: { key: { scopes: ['admin'] } } });
+    expect(signedIn).toMatchObject({ status: 201 });
+    expect(signedIn.body.key.scopes).toContain('admin');
     expect(await call('GET', '/admin/v1/keys')).toMatchObject({ status: 200 });
     expect(JSON.stringify([href, signedIn.body])).not.toContain(adminKey);
     const again = await signIn(gateway, { link });

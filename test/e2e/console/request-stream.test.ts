@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
+import { createFakeClock } from '../../support/fake-clock.ts';
 import { ask, eventually, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
 import { signIn } from './console-client.ts';
@@ -185,3 +186,18 @@ it(
     ).toMatchObject({ status: 401 });
   },
 );
+
+it('ends the streams of a session whose time has passed', async () => {
+  const clock = createFakeClock(Date.now());
+  const gateway = await start(CONFIG, { clock });
+  const { cookie, call } = await signIn(gateway, { key: gateway.adminKey });
+  const url = `${gateway.url}/console/api${PATH}`;
+  const stream = await openStream(url, { headers: { cookie } });
+  await eventually(() => stream.events.length > 0);
+  clock.advance(12 * 3_600_000);
+  await eventually(() => {
+    clock.advance(500);
+    return stream.ended;
+  });
+  expect(await call('GET', '/session')).toMatchObject({ status: 401 });
+});

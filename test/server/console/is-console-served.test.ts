@@ -4,17 +4,17 @@ import { consoleUrl, isConsoleServed } from '../../../src/server/console/is-cons
 const OWN = { host: '0.0.0.0', port: 9000 };
 
 it.each([
-  ['127.0.0.1', null, null, true],
-  ['::1', null, null, true],
-  ['localhost', null, null, true],
-  ['0.0.0.0', null, null, false],
-  ['192.0.2.1', null, null, false],
-  ['0.0.0.0', true, null, true],
-  ['127.0.0.1', false, null, false],
-  ['0.0.0.0', null, OWN, true],
-  ['0.0.0.0', false, OWN, false],
-])('on %s with enabled %s and listen %j: %s', (host, enabled, listen, expected) => {
-  const config = { listen: { host, port: 8787 }, console: { enabled, listen } };
+  { host: '127.0.0.1', enabled: null, listen: null, expected: true },
+  { host: '::1', enabled: null, listen: null, expected: true },
+  { host: 'localhost', enabled: null, listen: null, expected: true },
+  { host: '0.0.0.0', enabled: null, listen: null, expected: false },
+  { host: '192.0.2.1', enabled: null, listen: null, expected: false },
+  { host: '0.0.0.0', enabled: true, listen: null, expected: true },
+  { host: '127.0.0.1', enabled: false, listen: null, expected: false },
+  { host: '0.0.0.0', enabled: null, listen: OWN, expected: true },
+  { host: '0.0.0.0', enabled: false, listen: OWN, expected: false },
+])('is served: $expected on $host with $enabled, $listen', ({ host, expected, ...console }) => {
+  const config = { listen: { host, port: 8787 }, console };
   expect(isConsoleServed(config)).toBe(expected);
 });
 

@@ -33,9 +33,9 @@ export const MAX_ROWS = 5_000;
 const IDLE_MS = 10_000;
 
 /** True where a filter lets a request through, whatever has become of it so far. */
-export function concerns(change: RequestChange, { status: _, ...filter }: RequestFilter): boolean {
+export function concerns(change: RequestChange, filter: RequestFilter): boolean {
   const { from = 0, to = Infinity } = filter;
-  return change.at >= from && change.at < to && matches(change, filter);
+  return change.at >= from && change.at < to && matches(change, { ...filter, status: undefined });
 }
 
 /** What one filter lets through of all changes: picked and written once for all who follow it. */

@@ -18,7 +18,7 @@ export interface RequestFeedDeps {
   /** Milliseconds within which a request body must arrive: so old may an id be that is new to all. */
   readonly requestTimeoutMs: number;
   /** What others did could not be read; it is tried again. */
-  onError(error: unknown): void;
+  onFollowError(error: unknown): void;
 }
 
 /** Receives the changes of one beat, at most ten times a second, in the order of their ids. */
@@ -130,11 +130,11 @@ export class RequestFeed {
   }
 
   #wait(): void {
-    const { clock, onError } = this.#deps;
+    const { clock, onFollowError } = this.#deps;
     this.#look = clock.setTimeout(() => {
       const isDeep = ++this.#looks % DEEP === 0;
       this.#read(isDeep ? this.#deepMs : NEAR_MS)
-        .catch(onError)
+        .catch(onFollowError)
         .finally(() => {
           if (this.#listeners.size > 0) this.#wait();
         });

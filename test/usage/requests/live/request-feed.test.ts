@@ -43,7 +43,7 @@ function setup() {
     clock,
     signals,
     requestTimeoutMs: 30_000,
-    onError: (error) => {
+    onFollowError: (error) => {
       throw error;
     },
   });

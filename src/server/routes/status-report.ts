@@ -1,0 +1,104 @@
+import type { Clock } from '../../core/time/clock.ts';
+import type { Catalog, Model, Route } from '../../routing/catalog.ts';
+import type { Health } from '../../routing/health.ts';
+import type { Store } from '../../store/store.ts';
+import { LEASES } from '../../usage/ledger/ledger-keys.ts';
+import { VERSION } from '../process/gateway-version.ts';
+
+export interface StatusDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  catalog(): Catalog;
+  readonly health: Pick<Health, 'look'>;
+}
+
+/** Health of one route, as this process sees it. */
+export interface RouteStatus {
+  readonly model: string;
+  readonly upstream_model: string;
+  readonly state: 'available' | 'cooled' | 'probing';
+  /** RFC 3339; null unless it is cooled. */
+  readonly until: string | null;
+  readonly consecutive_faults: number;
+  /** Smoothed time to the first content in ms; null before the first success. */
+  readonly latency_ms: number | null;
+}
+
+/** State of the gateway for its operators. */
+export interface StatusView {
+  readonly type: 'status';
+  readonly version: string;
+  readonly node: string;
+  /** Changes with the served configuration. */
+  readonly configuration: string;
+  readonly store: {
+    readonly driver: string;
+    readonly scope: Store['scope'];
+    readonly state: 'ok' | 'failing';
+    readonly warnings: readonly string[];
+  };
+  /** Processes that share the store. */
+  readonly workers: readonly { readonly id: string; readonly since: string }[];
+  /** At most {@link MAX_ROUTES} routes, those that are not available first. */
+  readonly providers: readonly { readonly name: string; readonly routes: readonly RouteStatus[] }[];
+}
+
+const MAX_ROUTES = 500;
+const MAX_WORKERS = 1_000;
+
+/** Tells how the gateway is. Rejects with `StoreError` only where reading fails. */
+export async function reportStatus(deps: StatusDeps): Promise<StatusView> {
+  const { store, catalog } = deps;
+  const leases = await store.list<{ since: number }>({ prefix: LEASES, limit: MAX_WORKERS });
+  const isFine = await store.ping().then(
+    () => true,
+    () => false,
+  );
+  return {
+    type: 'status',
+    version: VERSION,
+    node: process.version,
+    configuration: catalog().fingerprint,
+    store: {
+      driver: store.driver,
+      scope: store.scope,
+      state: isFine ? 'ok' : 'failing',
+      warnings: store.warnings ?? [],
+    },
+    workers: leases.map(({ key, value }) => ({
+      id: String(key[1]),
+      since: new Date(value.since).toISOString(),
+    })),
+    providers: providersOf(deps),
+  };
+}
+
+function providersOf({ catalog, health }: StatusDeps): StatusView['providers'] {
+  const routes = catalog()
+    .shown()
+    .filter(({ aliasOf }) => aliasOf === undefined)
+    .flatMap((model) => model.routes.map((route) => ({ route, status: statusOf(model, route) })));
+  const isWell = ({ status }: (typeof routes)[number]): number =>
+    status.state === 'available' ? 1 : 0;
+  const byName = new Map<string, RouteStatus[]>();
+  for (const { route, status } of routes
+    .toSorted((a, b) => isWell(a) - isWell(b))
+    .slice(0, MAX_ROUTES)) {
+    const known = byName.get(route.provider.name) ?? [];
+    byName.set(route.provider.name, known);
+    known.push(status);
+  }
+  return Array.from(byName, ([name, own]) => ({ name, routes: own }));
+
+  function statusOf(model: Model, route: Route): RouteStatus {
+    const { state, until, consecutiveFaults, latencyMs } = health.look(route);
+    return {
+      model: model.id,
+      upstream_model: route.upstreamModel,
+      state,
+      until: until === undefined ? null : new Date(until).toISOString(),
+      consecutive_faults: consecutiveFaults,
+      latency_ms: latencyMs === undefined ? null : Math.round(latencyMs),
+    };
+  }
+}
