@@ -122,7 +122,6 @@ function Header({ session }: { session: ConsoleSession }) {
       <button
         type="button"
         class="button optional"
-        aria-label="Open the palette"
         aria-keyshortcuts="Meta+K Control+K"
         onClick={() => window.dispatchEvent(new CustomEvent('console-palette'))}
       >

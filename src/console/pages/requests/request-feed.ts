@@ -98,10 +98,12 @@ export class RequestFeed {
       this.#deps.onState(message.state);
       this.problem.value = message.state === 'cut' ? (message.message ?? '') : '';
     } else if (message.type === 'reset') this.#isStale = true;
-    else batch(() => this.#put(message.data as Rows));
+    else batch(() => this.#put(message.data as Rows, message.place.seq === 1));
   }
 
-  #put(told: Rows): void {
+  #put(told: Rows, isFirst: boolean): void {
+    // The stream begins with the newest rows: fewer than were asked for are all that there are.
+    if (isFirst && told.length < FIRST_ROWS) this.hasOlder.value = false;
     const { from = '' } = this.#query;
     const fresh = told.filter(({ created_at: at }) => at >= from);
     if (this.#isStale) this.#known.value = this.#held.value = [];

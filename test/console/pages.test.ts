@@ -1,0 +1,386 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { verifies } from '../requirements.ts';
+import {
+  BROWSER,
+  NO_BROWSER,
+  openBrowser,
+  seriousFindings,
+  signIn,
+  visit,
+} from './support/browser.ts';
+import type { Visitor } from './support/browser.ts';
+import { startShop, trade } from './support/shop.ts';
+import type { Shop } from './support/shop.ts';
+
+if (BROWSER === undefined) process.stderr.write(`\n!! ${NO_BROWSER}\n\n`);
+
+it(verifies('console.suite-loud', 'has a browser, or says so; fails in CI without one'), () => {
+  if (process.env['CI']) expect(BROWSER, NO_BROWSER).toBeDefined();
+  expect(NO_BROWSER).toContain('apt-get install');
+});
+
+describe.skipIf(BROWSER === undefined)('the console', () => {
+  let browser: Browser;
+  let shop: Shop;
+
+  beforeAll(async () => {
+    [browser, shop] = await Promise.all([openBrowser(), startShop()]);
+    await trade(shop);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await shop?.stop();
+  });
+
+  async function open(path = '/console', options?: Parameters<typeof visit>[1]): Promise<Visitor> {
+    const visitor = await visit(browser, options);
+    onTestFinished(() => visitor.end());
+    await signIn(visitor.page, shop.url, shop.ownerKey);
+    if (path !== '/console') await visitor.page.goto(shop.url + path);
+    return visitor;
+  }
+
+  it('signs in by a key that the page keeps nowhere', async () => {
+    const { page, context } = await open();
+    const kept = await page.evaluate(() =>
+      JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
+    );
+    expect(kept).not.toContain('sk-');
+    const [cookie] = await context.cookies(`${shop.url}/console/api`);
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').waitFor();
+  });
+
+  it('says what the command line would say to a wrong key', async () => {
+    const visitor = await visit(browser);
+    onTestFinished(() => visitor.end());
+    await visitor.page.goto(`${shop.url}/console`);
+    await visitor.page.getByLabel('API key').fill('sk-wrong');
+    await visitor.page.getByRole('button', { name: 'Sign in' }).click();
+    expect(await visitor.page.getByRole('alert').textContent()).toMatch(/API key/);
+  });
+
+  it('signs in by a link once, and takes it out of the address', async () => {
+    const { body } = await shop.admin('POST', '/admin/v1/console/links', {});
+    const visitor = await visit(browser);
+    onTestFinished(() => visitor.end());
+    await visitor.page.goto(shop.url + body.path);
+    await visitor.page.getByRole('navigation', { name: 'Pages' }).waitFor();
+    expect(visitor.page.url()).not.toContain('link=');
+  });
+
+  it('asks for a sign-in again when the key is revoked', async () => {
+    const made = await shop.admin('POST', '/admin/v1/keys', { name: 'short', scopes: ['admin'] });
+    const visitor = await visit(browser);
+    onTestFinished(() => visitor.end());
+    await signIn(visitor.page, shop.url, made.body.value);
+    await visitor.page.getByText('live', { exact: true }).waitFor();
+    await shop.admin('POST', `/admin/v1/keys/${made.body.id}/revoke`, {});
+    await visitor.page.getByLabel('API key').waitFor();
+    await visitor.page.getByRole('alert').waitFor();
+  });
+
+  const PAGES = [
+    ['requests', 'Requests'],
+    ['costs', 'Costs'],
+    ['sessions', 'Sessions'],
+    ['explain?model=team/fast', 'Explain'],
+    ['keys', 'Keys'],
+    ['keys?new=1', 'Keys'],
+    ['schedules', 'Schedules'],
+    ['services', 'Services and Agents'],
+    ['configuration?kind=models', 'Configuration'],
+    ['configuration?kind=files', 'Configuration'],
+    ['playground', 'Playground'],
+    ['audit', 'Audit'],
+  ] as const;
+
+  describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
+    it.each(PAGES)('%s has no serious finding of axe and keeps the policy', async (path, name) => {
+      const { page } = await open(`/console/${path}`, { colorScheme });
+      await page.getByRole('heading', { level: 1, name }).waitFor();
+      await page.waitForLoadState('load');
+      await page.locator('table, .grid, .empty, form, .editor').first().waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+    });
+  });
+
+  it('goes by the keyboard: pages, palette, rows, and back', async () => {
+    const { page } = await open();
+    await page.locator('[role=row][id^=row-]').first().waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary').waitFor();
+    expect(page.url()).toContain('open=req_');
+    await page.keyboard.press('Escape');
+    await page.getByRole('complementary').waitFor({ state: 'detached' });
+    await page.keyboard.press('/');
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe(
+      'Filter',
+    );
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('g');
+    await page.keyboard.press('c');
+    await page.getByRole('heading', { name: 'Costs' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Page or command' }).fill('explain');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Explain' }).waitFor();
+  });
+
+  it('shows requests as they come, by the filter of the address', async () => {
+    const { page } = await open('/console/requests?q=model:lab/new&columns=time,model,cost,id');
+    const rows = page.locator('[role=row][id^=row-]');
+    await rows.first().waitFor();
+    const { headers } = await shop.chat('lab/new');
+    await shop.chat('openai/gpt-5-mini');
+    await page.getByText(headers.get('x-request-id') ?? '').waitFor();
+    for (const text of await rows.allTextContents()) expect(text).toContain('lab/new');
+    await page.getByLabel('Filter').fill('status:404');
+    await page.waitForURL(/q=status:404/);
+    await page.getByText('lab/none').first().waitFor();
+  });
+
+  it('keeps a bounded number of nodes and makes one request under 200 requests a second', async () => {
+    const { page } = await open();
+    const calls: string[] = [];
+    page.on('request', (sent) => sent.url().includes('/console/api/') && calls.push(sent.url()));
+    await page.goto(`${shop.url}/console/requests`);
+    await page.getByText('live', { exact: true }).waitFor();
+    for (let second = 0; second < 3; second++)
+      await Promise.all(Array.from({ length: 200 }, () => shop.chat('openai/gpt-5-mini')));
+    const { headers } = await shop.chat('lab/new');
+    await page.locator(`[id="row-${headers.get('x-request-id')}"]`).waitFor();
+    expect(await page.locator('[role=row][id^=row-]').count()).toBeLessThan(300);
+    // The session is looked up; the rows come by the stream that tabs share.
+    expect(calls.filter((url) => !url.endsWith('/session') && !url.includes('/events'))).toEqual(
+      [],
+    );
+  });
+
+  it('opens a request with its attempts, times, tokens and money', async () => {
+    const { headers } = await shop.chat('team/fast');
+    const id = headers.get('x-request-id');
+    const { page } = await open(`/console/requests?open=${id}`);
+    const detail = page.getByRole('complementary', { name: `Request ${id}` });
+    for (const text of ['Attempts', 'next route', 'Settled', 'Lost in translation'])
+      await detail.getByText(text).first().waitFor();
+    await detail.getByRole('table', { name: 'Stretches of the request' }).waitFor();
+    expect(await page.content()).not.toContain(shop.clientKey);
+  });
+
+  it(
+    verifies(
+      'console.sessions.confirm',
+      'answers the question of an agent on the timeline, sends a message and archives',
+    ),
+    async () => {
+      const services = await shop.call('GET', '/v1/endpoints', { key: shop.ownerKey });
+      const run = await shop.call('POST', services.body.data[0].urls.rest, {
+        body: { input: 'Where is order A-17?' },
+      });
+      const { page } = await open(`/console/sessions/${run.body.session_id}`);
+      await page.getByText('May the agent call find_order?').waitFor();
+      await page.getByRole('button', { name: 'Allow' }).click();
+      await page.getByRole('log').getByText('done', { exact: true }).waitFor();
+      await page.getByRole('log').getByText('Agent', { exact: true }).waitFor();
+      await page.getByLabel('Message').fill('Thank you.');
+      await page.getByRole('button', { name: 'Send' }).click();
+      await page
+        .getByRole('region', { name: 'Turn 2' })
+        .getByText('Agent', { exact: true })
+        .waitFor();
+      const denied = await shop.call('POST', services.body.data[0].urls.rest, {
+        body: { input: 'And order A-17?' },
+      });
+      await page.goto(`${shop.url}/console/sessions/${denied.body.session_id}`);
+      await page.getByRole('button', { name: 'Deny' }).click();
+      await page.getByRole('log').getByText('denied', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Interrupt' }).waitFor();
+      await page.getByRole('button', { name: 'Archive' }).click();
+      await page.getByPlaceholder('The Session is archived').waitFor();
+    },
+  );
+
+  it(
+    verifies('console.keys', 'makes a key that works, shows it once, rotates and revokes it'),
+    async () => {
+      const { page } = await open('/console/keys?new=1');
+      await page.getByLabel('Name').fill('from-the-page');
+      await page.getByLabel('Limit of a day, USD').fill('5');
+      await page.getByRole('button', { name: 'Create key' }).click();
+      const detail = page.getByRole('complementary');
+      await detail.getByText('Value, shown only now').waitFor();
+      const value = (await detail.locator('.value code').textContent()) ?? '';
+      expect((await shop.chat('lab/new', { key: value })).status).toBe(200);
+      await detail.getByText('gateway connect claude --run').waitFor();
+      await page.reload();
+      await page.getByRole('link', { name: 'from-the-page' }).click();
+      expect(await page.content()).not.toContain(value);
+      await detail.getByText('Last use').waitFor();
+      await detail.getByRole('row', { name: /Today .*\$5\.00/ }).waitFor();
+      await detail.getByRole('button', { name: 'Rotate' }).click();
+      await detail.getByText('Value, shown only now').waitFor();
+      await detail.getByRole('button', { name: 'Revoke' }).click();
+      await detail.getByRole('button', { name: 'Revoke from-the-page now' }).click();
+      await detail.getByText('revoked').waitFor();
+      expect((await shop.chat('lab/new', { key: value })).status).toBe(401);
+    },
+  );
+
+  it(verifies('console.explain', 'explains the order of routes with health and cost'), async () => {
+    await shop.chat('team/fast');
+    const { page } = await open('/console/explain?model=team/fast');
+    const plan = (await shop.admin('GET', '/admin/v1/routing?model=team/fast')).body;
+    const table = page.getByRole('table').first();
+    await table.getByRole('row', { name: /^1 / }).waitFor();
+    for (const [index, { provider }] of plan.candidates.entries())
+      await table.getByRole('row', { name: new RegExp(`^${index + 1} ${provider}`) }).waitFor();
+    await table.getByText(/cooled down, ends in/).waitFor();
+    await table.getByText('$100.00').first().waitFor();
+    await page.getByRole('button', { name: 'west fails' }).click();
+    await page.waitForURL(/without=west/);
+  });
+
+  it(
+    verifies('console.schedules', 'shows next times in both zones, runs now and pauses'),
+    async () => {
+      const { page } = await open('/console/schedules?zone=UTC');
+      const row = page.getByRole('row', { name: /morning-report/ });
+      await row.getByText('07:00').waitFor();
+      await row.getByRole('button', { name: 'Run now' }).click();
+      await page.getByRole('status').getByText('Ran morning-report').waitFor();
+      await page.locator('a.run.succeeded').first().waitFor();
+      await row.getByRole('button', { name: 'Pause' }).click();
+      await row.getByText('paused', { exact: true }).waitFor();
+      const listed = await shop.call('GET', '/v1/deployments', { key: shop.ownerKey });
+      expect(listed.body.data[0].paused).toBe(true);
+      await row.getByRole('button', { name: 'Unpause' }).click();
+      await row.getByText('active').waitFor();
+    },
+  );
+
+  it(
+    verifies('console.config.read-only', 'plans pasted files, and makes a patch of an edit'),
+    async () => {
+      const { page } = await open('/console/configuration?kind=models');
+      await page.getByRole('button', { name: 'lab/new' }).click();
+      const detail = page.getByRole('complementary');
+      await detail.getByText('owned by namespace shop, read only here').waitFor();
+      await detail.getByLabel('lab/new as YAML').click();
+      await page.keyboard.press('Control+End');
+      await page.keyboard.type('  description: New');
+      await detail.getByRole('button', { name: 'Copy as patch' }).waitFor();
+      await detail.getByText('+  description: New').waitFor();
+      await page.goto(`${shop.url}/console/configuration?kind=files`);
+      await page.getByLabel('gateway.yaml', { exact: true }).click();
+      await page.keyboard.press('Control+a');
+      await page.keyboard.insertText('version: 1\nmodells: []\n');
+      await page.getByRole('button', { name: 'Plan' }).click();
+      await page
+        .getByText(/did you mean|unknown field/)
+        .first()
+        .waitFor();
+      await page.getByLabel('gateway.yaml', { exact: true }).click();
+      await page.keyboard.press('Control+a');
+      await page.keyboard.insertText(
+        'version: 1\nnamespace: other\nproviders:\n  - name: north\n    type: mock\n',
+      );
+      await page.getByRole('button', { name: 'Plan' }).click();
+      await page.getByRole('row', { name: /create provider north/ }).waitFor();
+    },
+  );
+
+  it(
+    verifies('console.playground', 'sends pictures and tools and shows the wire bytes'),
+    async () => {
+      const { page } = await open('/console/playground?model=openai/gpt-5-mini');
+      await page
+        .getByLabel('Tools, JSON')
+        .fill('[{"name":"get_weather","parameters":{"type":"object"}}]');
+      const pixel = Buffer.from(
+        'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+        'base64',
+      );
+      await page
+        .getByLabel('Picture')
+        .setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: pixel });
+      await page.getByRole('button', { name: 'Responses' }).click();
+      await page.getByRole('button', { name: 'Send' }).click();
+      for (const name of ['Chat completions', 'Responses', 'Messages']) {
+        const pane = page.getByRole('region', { name });
+        await pane.getByText('200', { exact: true }).waitFor();
+        await pane.getByText('get_weather').first().waitFor();
+        await pane.getByText('iVBORw0KGgo').first().waitFor();
+        await pane.locator('.answer').getByText('You said').waitFor();
+      }
+    },
+  );
+
+  it(
+    verifies('console.one-stream', 'shares one stream among ten tabs, and closes it with them'),
+    async () => {
+      const counter = await countStreams(shop.url);
+      onTestFinished(() => counter.close());
+      const { page, context } = await visit(browser);
+      onTestFinished(() => context.close());
+      await signIn(page, counter.url, shop.ownerKey);
+      const tabs = [page];
+      for (let index = 1; index < 10; index++) {
+        const tab = await context.newPage();
+        await tab.goto(`${counter.url}/console/requests`);
+        tabs.push(tab);
+      }
+      for (const tab of tabs) await tab.getByText('live', { exact: true }).waitFor();
+      const { headers } = await shop.chat('lab/new');
+      for (const tab of tabs)
+        await tab.locator(`[id="row-${headers.get('x-request-id')}"]`).waitFor();
+      expect(counter.open()).toBe(1);
+      expect(counter.most()).toBe(1);
+      for (const tab of tabs.slice(1)) await tab.close();
+      await page.evaluate(() => {
+        Object.defineProperty(document, 'visibilityState', { value: 'hidden' });
+        document.dispatchEvent(new Event('visibilitychange'));
+      });
+      await expect.poll(() => counter.open(), { timeout: 20_000 }).toBe(0);
+    },
+  );
+});
+
+/** A proxy that counts streams of events. */
+async function countStreams(target: string) {
+  let [open, most] = [0, 0];
+  const server = createServer((incoming, outgoing) => {
+    const { method, headers, url } = incoming;
+    const isStream = url?.includes('/events') === true;
+    if (isStream) most = Math.max(most, ++open);
+    outgoing.on('close', () => {
+      if (isStream) open--;
+      sent.destroy();
+    });
+    const sent = request(target + url, { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    sent.on('error', () => outgoing.destroy());
+    incoming.pipe(sent);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    open: () => open,
+    most: () => most,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+/** Places of the system's Chromium. */
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** Time within which a page shows what it is waited for. */
+const PATIENCE_MS = 30_000;
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** Path of the browser; undefined where there is none. */
+export const BROWSER: string | undefined = PLACES.find((path) => existsSync(path));
+
+export function openBrowser(): Promise<Browser> {
+  if (BROWSER === undefined) throw new Error(NO_BROWSER);
+  // Processes of tests may belong to root, for whom Chromium has no sandbox.
+  return chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] });
+}
+
+export const NO_BROWSER =
+  'no browser: the console is not tested. Install one: apt-get install -y chromium';
+
+/** A browser of its own that fails the test by every violation of the policy and error of a page. */
+export interface Visitor {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** Faults of the pages so far. */
+  readonly faults: string[];
+  end(): Promise<void>;
+}
+
+export async function visit(
+  browser: Browser,
+  options: { colorScheme?: 'light' | 'dark'; width?: number } = {},
+): Promise<Visitor> {
+  const { colorScheme = 'light', width = 1_440 } = options;
+  const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
+  context.setDefaultTimeout(PATIENCE_MS);
+  const faults: string[] = [];
+  context.on('weberror', (error) => faults.push(String(error.error())));
+  context.on('console', (message) => {
+    if (/content security policy/i.test(message.text())) faults.push(message.text());
+  });
+  const page = await context.newPage();
+  return {
+    context,
+    page,
+    faults,
+    async end() {
+      await context.close();
+      expect(faults).toEqual([]);
+    },
+  };
+}
+
+/** Signs in by the form, as a person does. */
+export async function signIn(page: Page, url: string, key: string): Promise<void> {
+  await page.goto(`${url}/console`);
+  await page.getByLabel('API key').fill(key);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+}
+
+interface AxeFinding {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+/** What axe finds that is serious or worse, with the first place of each. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) {
+    // Scripts of the driver are not the page's: its policy stays as it is.
+    const { readFileSync } = await import('node:fs');
+    await page.evaluate(readFileSync(AXE, 'utf8'));
+  }
+  const found = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(): Promise<{ violations: AxeFinding[] }> };
+    };
+    return (await axe.run()).violations;
+  });
+  return found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary ?? ''}`);
+}
