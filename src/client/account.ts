@@ -1,7 +1,8 @@
 import { hasStrings, isPageOf } from './http/guards.ts';
 import type { Http } from './http/http.ts';
 import { eachItem } from './http/pages.ts';
-import type { UsageQuery, UsageRow } from './usage.ts';
+import { isUsagePage, toReport } from './usage.ts';
+import type { UsageQuery, UsageReport } from './usage.ts';
 
 /** Money of the caller's organization, as decimal strings of `currency`. */
 export interface BalanceView {
@@ -40,7 +41,7 @@ export interface ExecutionsQuery {
 /** Calls that a key of the scope `account` may make for its own organization. */
 export interface AccountClient {
   balance(signal?: AbortSignal): Promise<BalanceView>;
-  usage(query: Omit<UsageQuery, 'organization'>, signal?: AbortSignal): Promise<UsageRow[]>;
+  usage(query: Omit<UsageQuery, 'organization'>, signal?: AbortSignal): Promise<UsageReport>;
   /** Newest first, all pages followed. */
   executions(
     query?: ExecutionsQuery,
@@ -51,7 +52,6 @@ export interface AccountClient {
 const PATH = '/v1/account';
 const isBalance = hasStrings<BalanceView>('currency', 'balance', 'credit', 'spent');
 const isExecution = hasStrings<ExecutionView>('id', 'created_at', 'cost');
-const isUsage = hasStrings<UsageRow>('cost');
 
 export function createAccountClient(http: Http): AccountClient {
   return {
@@ -61,7 +61,7 @@ export function createAccountClient(http: Http): AccountClient {
     async usage({ groupBy, ...rest }, signal) {
       const query = { group_by: groupBy.join(','), ...rest };
       const call = { method: 'GET', path: `${PATH}/usage`, query, signal };
-      return (await http.json(call, isPageOf(isUsage))).body.data;
+      return toReport((await http.json(call, isUsagePage)).body);
     },
     executions: (query, signal) =>
       eachItem(async (page) => {

@@ -201,6 +201,7 @@ function toKnown(key: Stored, organization: Stored | undefined): Known {
       keySpend: toSpendLimits(spec['spending_limit']),
       conversationSpend: conversationSpendOf(spec),
       organizationSpend: toOrganizationLimits(organization?.spec),
+      labels: spec['labels'],
       rpmCap: spec['rpm_cap'] as number | null,
       concurrencyCap: spec['concurrency_cap'] as number | null,
       allowedModels: spec['allowed_models'] as string[] | null,

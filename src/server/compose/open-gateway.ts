@@ -129,6 +129,7 @@ async function compose(
   const inference = await openInference(store, {
     ...options,
     ledger: usage.ledger,
+    hasher: resources.hasher,
     catalog: shared.catalog,
     onBug,
   });
@@ -250,6 +251,7 @@ function sharedParts(
   return {
     store,
     repository: resources.repository,
+    usage: config.usage,
     resourceXApiKey: config.compat.resourceXApiKey,
     readsEveryCarrier: config.compat.modelLists,
     catchUp: resources.catchUp,

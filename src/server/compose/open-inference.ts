@@ -10,6 +10,8 @@ import { createCharges } from '../../usage/spend/create-charges.ts';
 import type { Ledger } from '../../usage/ledger/ledger.ts';
 import { createRefusals } from '../../usage/requests/refusals.ts';
 import type { Refusals } from '../../usage/requests/refusals.ts';
+import type { KeyHasher } from '../../core/seal.ts';
+import { originRules } from './origin-rules.ts';
 import { tellFailure } from './report-store.ts';
 import { logRequests, observeRequests } from '../http/observe-requests.ts';
 import type { GatewayOptions } from './open-gateway.ts';
@@ -26,6 +28,7 @@ export interface InferencePartsOptions extends Pick<
   'clock' | 'config' | 'connections' | 'log' | 'random'
 > {
   ledger: Ledger;
+  hasher: KeyHasher;
   catalog(): Catalog;
   onBug(thrown: unknown, requestId: string): void;
 }
@@ -59,8 +62,9 @@ async function openRefusals(
 
 export async function openInference(
   store: Store,
-  { clock, config, connections, log, random, ledger, catalog, onBug }: InferencePartsOptions,
+  options: InferencePartsOptions,
 ): Promise<InferenceParts> {
+  const { clock, config, connections, log, random, ledger, hasher, catalog, onBug } = options;
   const transports = createTransports({ clock, log, connections });
   const cooldowns = createSharedCooldowns({ store, clock });
   const health = createHealth({ clock, ...cooldowns });
@@ -86,6 +90,7 @@ export async function openInference(
       affinity: createAffinity(store),
       keepContent: config.log.content,
       allowsUnpriced: config.limits.unpriced === 'allow',
+      origins: originRules(config.usage, hasher),
       refusals,
       active,
       onBug,

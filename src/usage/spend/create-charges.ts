@@ -53,10 +53,7 @@ async function told<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-async function putHold(
-  store: Store,
-  { id, principal, origin, at, bound }: Hold,
-): Promise<void> {
+async function putHold(store: Store, { id, principal, origin, at, bound }: Hold): Promise<void> {
   const scopes = limitedScopes({ payers: payersOf(principal, origin) });
   if (scopes.length === 0 || bound <= 0) return;
   const value: OpenRow = { at, bound, scopes };
