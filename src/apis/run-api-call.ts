@@ -25,7 +25,10 @@ import { toTarget } from './target.ts';
 import type { TargetAddress } from './target.ts';
 
 export interface ApiDeps {
-  inference: Pick<InferenceDeps, 'clock' | 'ledger' | 'active' | 'keepContent' | 'onBug'>;
+  inference: Pick<
+    InferenceDeps,
+    'clock' | 'ledger' | 'active' | 'keepContent' | 'onBug' | 'origins'
+  >;
   /** HTTP to an API; `holder` is whoever its connections are shared out to. */
   transportToApi(api: Api, holder: string): Transport;
   catalog(): Catalog;
@@ -102,7 +105,7 @@ export function planApiCall(
  */
 export async function runApiCall(request: ApiCallRequest, deps: ApiDeps): Promise<ApiCallResult> {
   const { id, at, startedAt, principal, surface, api, client } = request;
-  const origin = readOrigin(request);
+  const origin = readOrigin(request, undefined, deps.inference.origins);
   const { clock, ledger, keepContent } = deps.inference;
   const endpoint = `${request.method} ${request.url.pathname.slice(api.basePath.length)}`;
   const record = new ApiCallRecord(api, { clock, startedAt, endpoint, keepContent });

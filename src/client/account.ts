@@ -3,8 +3,8 @@ import type { Http } from './http/http.ts';
 import { eachItem } from './http/pages.ts';
 import { followRequests } from './request-events.ts';
 import type { FollowOptions, RequestsEvent } from './request-events.ts';
-import { isBudgetPage } from './usage.ts';
-import type { BudgetSpendingView, UsageQuery, UsageRow } from './usage.ts';
+import { isBudgetPage, isUsagePage, toReport } from './usage.ts';
+import type { BudgetSpendingView, UsageQuery, UsageReport } from './usage.ts';
 
 /** Money of the caller's organization, as decimal strings of `currency`. */
 export interface BalanceView {
@@ -45,7 +45,7 @@ export interface AccountClient {
   balance(signal?: AbortSignal): Promise<BalanceView>;
   /** Budgets of the organization with what is left of them. */
   budgets(signal?: AbortSignal): Promise<BudgetSpendingView[]>;
-  usage(query: Omit<UsageQuery, 'organization'>, signal?: AbortSignal): Promise<UsageRow[]>;
+  usage(query: Omit<UsageQuery, 'organization'>, signal?: AbortSignal): Promise<UsageReport>;
   /** Newest first, all pages followed. */
   executions(
     query?: ExecutionsQuery,
@@ -61,7 +61,6 @@ export interface AccountClient {
 const PATH = '/v1/account';
 const isBalance = hasStrings<BalanceView>('currency', 'balance', 'credit', 'spent');
 const isExecution = hasStrings<ExecutionView>('id', 'created_at', 'cost');
-const isUsage = hasStrings<UsageRow>('cost');
 
 export function createAccountClient(http: Http): AccountClient {
   return {
@@ -75,7 +74,7 @@ export function createAccountClient(http: Http): AccountClient {
     async usage({ groupBy, ...rest }, signal) {
       const query = { group_by: groupBy.join(','), ...rest };
       const call = { method: 'GET', path: `${PATH}/usage`, query, signal };
-      return (await http.json(call, isPageOf(isUsage))).body.data;
+      return toReport((await http.json(call, isUsagePage)).body);
     },
     executions: (query, signal) =>
       eachItem(async (page) => {

@@ -13,12 +13,31 @@ export interface UsageRow {
 }
 
 export interface UsageQuery {
-  /** Any of `key`, `model`, `day`, `organization`. */
+  /** Dimensions: `key`, `model`, `day`, `conversation`, `label:NAME` … */
   groupBy: readonly string[];
+  /** `2026-11`, in place of `from` and `to`. */
+  month?: string | undefined;
   /** RFC 3339 or a date; inclusive. */
   from?: string | undefined;
   to?: string | undefined;
   organization?: string | undefined;
+  /** The use of one conversation alone. */
+  conversation?: string | undefined;
+  /** Most rows; the others are one row, `other`. */
+  limit?: number | undefined;
+}
+
+/** Cost of the running month in decimal USD: so far, and as it will be at its end. */
+export interface UsageForecast {
+  month: string;
+  spent: string;
+  cost: string;
+}
+
+export interface UsageReport {
+  rows: UsageRow[];
+  /** Null unless the running month was asked for; absent from older gateways. */
+  forecast: UsageForecast | null;
 }
 
 /** Spending of one key or organization in decimal USD, and its last use. */
@@ -54,7 +73,7 @@ export interface UsageClient {
     of: { key: string } | { organization: string },
     signal?: AbortSignal,
   ): Promise<SpendingView>;
-  report(query: UsageQuery, signal?: AbortSignal): Promise<UsageRow[]>;
+  report(query: UsageQuery, signal?: AbortSignal): Promise<UsageReport>;
 }
 
 function isRow(value: unknown): value is UsageRow {
@@ -84,7 +103,14 @@ export function createUsageClient(http: Http): UsageClient {
     async report({ groupBy, ...rest }, signal) {
       const query = { group_by: groupBy.join(','), ...rest };
       const call = { method: 'GET', path: '/admin/v1/usage', query, signal };
-      return (await http.json(call, isPageOf(isRow))).body.data;
+      return toReport((await http.json(call, isUsagePage)).body);
     },
   };
+}
+
+export const isUsagePage = isPageOf(isRow);
+
+/** Reads the answer of either path of use. */
+export function toReport(body: { data: UsageRow[]; forecast?: UsageForecast | null }): UsageReport {
+  return { rows: body.data, forecast: body.forecast ?? null };
 }

@@ -21,6 +21,7 @@ import type { ContentRecorder } from './content-recorder.ts';
 import { UNSUPPORTED } from './failures.ts';
 import type { MediaResolver } from './request-media.ts';
 import { promptCacheKey, readOrigin } from './request-origin.ts';
+import type { OriginRules } from './request-origin.ts';
 import { runCall } from './run-call.ts';
 import type { CallDeps, CommittedResult } from './run-call.ts';
 import { costSoFar, estimateOf, settleCall, settleError, sparedAttempts } from './settlement.ts';
@@ -37,6 +38,8 @@ export interface InferenceDeps extends CallDeps {
   outputBound: number;
   /** Calls under a spending limit may use routes without a known price (config: limits.unpriced). */
   allowsUnpriced: boolean;
+  /** Default: neither labels nor tags count, and end users are kept as they come. */
+  origins?: OriginRules | undefined;
   /** Records of requests that end before they have an entry in the ledger. */
   refusals: Pick<Refusals, 'note'>;
   /** Keep prompts and answers in the records (config: log.content). */
@@ -59,7 +62,7 @@ export async function runInference(
   let call: Call;
   try {
     asked = request.protocol.peek(request.body, request.address);
-    origin = readOrigin(request, asked.json);
+    origin = readOrigin(request, asked.json, deps.origins);
     const model = findModel(request, asked.model);
     const found = deps.media?.resolve(asked, {
       protocol: request.protocol,

@@ -27,6 +27,8 @@ export interface Principal {
   readonly organizationSpend: SpendLimits | null;
   /** Most that the calls of one conversation may cost, in nano-dollars. Default: no bound. */
   readonly conversationSpend?: number | null;
+  /** Labels of the key. Default: none. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Accepted requests in any 60 seconds. */
   readonly rpmCap: number | null;
   /** Absent: its tokens are not counted. */

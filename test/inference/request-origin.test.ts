@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { scanJson } from '../../src/core/json/json-document.ts';
-import { promptCacheKey, readOrigin } from '../../src/inference/request-origin.ts';
+import { createKeyHasher } from '../../src/core/seal.ts';
+import { NO_RULES, promptCacheKey, readOrigin } from '../../src/inference/request-origin.ts';
+import { originRules } from '../../src/server/compose/origin-rules.ts';
 import { verifies } from '../requirements.ts';
 
 const SESSION = '0f9e4a52-71c1-4a36-9d0e-0a4f5a4a6c11';
@@ -64,6 +66,50 @@ describe('readOrigin', () => {
         null,
       ])
         expect(withUser(user), String(user)).toBeUndefined();
+    },
+  );
+
+  it(
+    verifies('usage.end-user', 'reads the end user, and keeps it as the operator wants it'),
+    () => {
+      const endUserOf = (body: object, endUser = (id: string): string | undefined => id) =>
+        readOrigin({ headers: {} }, bodyOf(body), { ...NO_RULES, endUser })?.endUser;
+      expect(endUserOf({ user: 'alice' })).toBe('alice');
+      expect(endUserOf({ metadata: { user_id: 'bob' } })).toBe('bob');
+      expect(endUserOf({ user: 'alice', metadata: { user_id: 'bob' } })).toBe('alice');
+      const user_id = `{"device_id":"d","session_id":"${SESSION}"}`;
+      expect(endUserOf({ metadata: { user_id } })).toBeUndefined();
+      const { hashes } = createKeyHasher([Buffer.alloc(32, 1)]);
+      const { hashes: others } = createKeyHasher([Buffer.alloc(32, 2)]);
+      const rulesOf = (endUsers: 'plain' | 'hashed' | 'off', hasher = { hashes }) =>
+        originRules({ labels: [], tags: [], endUsers }, hasher).endUser;
+      const hashed = endUserOf({ user: 'alice' }, rulesOf('hashed'));
+      expect(hashed).toMatch(/^user_[\w-]{22}$/);
+      expect(endUserOf({ user: 'alice' }, rulesOf('hashed'))).toBe(hashed);
+      expect(endUserOf({ user: 'bob' }, rulesOf('hashed'))).not.toBe(hashed);
+      expect(endUserOf({ user: 'alice' }, rulesOf('hashed', { hashes: others }))).not.toBe(hashed);
+      expect(endUserOf({ user: 'alice' }, rulesOf('plain'))).toBe('alice');
+      expect(endUserOf({ user: 'alice' }, rulesOf('off'))).toBeUndefined();
+      expect(endUserOf({ user: 'x'.repeat(300) })).toMatch(/^sha256:/);
+      expect(endUserOf({ user: 'a\ud800' })).toMatch(/^sha256:/);
+      expect(endUserOf({ user: 7, metadata: [] })).toBeUndefined();
+    },
+  );
+
+  it(
+    verifies('usage.tags-allow-list', 'reads the tags and the labels that are allowed, no other'),
+    () => {
+      const rules = { ...NO_RULES, tags: ['feature', 'beta'], labels: ['team'] };
+      const principal = { labels: { team: 'core', cost_center: '7', 'gateway/owner': 'x' } };
+      const tags = 'feature=search=fast , secret=1, beta,, feature2=x';
+      const source = { headers: { 'x-gateway-tags': tags }, principal };
+      expect(readOrigin(source, undefined, rules)).toEqual({
+        labels: { team: 'core' },
+        tags: { feature: 'search=fast', beta: 'true' },
+      });
+      expect(readOrigin(source)).toBeUndefined();
+      const other = { headers: { 'x-gateway-tags': 'secret=1,__proto__=2,feature=' } };
+      expect(readOrigin(other, undefined, rules)).toBeUndefined();
     },
   );
 

@@ -64,6 +64,7 @@ describe('API keys', () => {
           enabled: true,
           scopes: null,
           spending_limit: null,
+          limits: { conversation_spending: null },
           expires_at: null,
           rpm_cap: null,
           concurrency_cap: null,
@@ -89,6 +90,7 @@ describe('API keys', () => {
       scopes: ['inference', 'models'],
       allowed_models: ['acme/*'],
       concurrency_cap: 2,
+      limits: { conversation_spending: 0.5 },
     });
     expect(body).toMatchObject({
       spending_limit: { day: '1.50', month: '20.00' },
@@ -96,6 +98,7 @@ describe('API keys', () => {
       scopes: ['inference', 'models'],
       allowed_models: ['acme/*'],
       concurrency_cap: 2,
+      limits: { conversation_spending: '0.50' },
     });
     const lifetime = await call(`PATCH keys/${body['id']}`, { body: { spending_limit: 10 } });
     expect(lifetime.body['spending_limit']).toEqual({ lifetime: '10.00' });

@@ -10,14 +10,3 @@ export async function toId(
   const find = () => client.admin(kind).get(given, signal);
   return (await lookUp({ kind, named: given }, find)).id;
 }
-
-/** Names of a kind's resources, by id. */
-export async function namesById(
-  client: Client,
-  kind: AdminKind,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, string>> {
-  const names = new Map<string, string>();
-  for await (const { id, name } of client.admin(kind).list({}, signal)) names.set(id, name);
-  return names;
-}

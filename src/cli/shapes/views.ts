@@ -94,5 +94,14 @@ export const REQUEST = record({
 });
 export const USAGE = record(
   { requests: count, errors: count, usage: record({ input_tokens: count }), cost: orNull(text) },
-  { unpriced: count, key: text, model: text, day: text, organization: text },
+  {
+    unpriced: count,
+    key: orNull(text),
+    model: orNull(text),
+    vendor: orNull(text),
+    day: orNull(text),
+    organization: orNull(text),
+    conversation: orNull(text),
+    end_user: orNull(text),
+  },
 );

@@ -283,6 +283,10 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
       { command: 'gateway usage --by key --by day --from 2026-11-01', note: 'By key and day' },
       { command: 'gateway usage --since 24h', note: 'The last day' },
       { command: 'gateway usage --by day --chart', note: 'As a bar chart' },
+      {
+        command: 'gateway usage --by label:team --month 2026-11 -o csv',
+        note: 'A month by a label of keys, for a spreadsheet',
+      },
       { command: 'gateway usage --own', note: 'Your organization, without an admin key' },
     ],
     flags: [
@@ -290,9 +294,23 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
         name: 'by',
         type: 'string',
         value: 'GROUP',
-        choices: ['key', 'model', 'day', 'organization'],
         repeatable: true,
-        description: 'Grouping (default: model)',
+        description:
+          'Grouping: key, model (default), vendor, day, organization, agent, service, schedule, conversation, end_user, label:NAME, tag:NAME',
+      },
+      {
+        name: 'month',
+        type: 'string',
+        value: 'YYYY-MM',
+        description: 'A month (UTC); the running one with a forecast',
+      },
+      {
+        name: 'limit',
+        short: 'n',
+        type: 'integer',
+        value: 'N',
+        min: 1,
+        description: 'Maximum number of rows; the rest is one row, other',
       },
       { name: 'chart', type: 'boolean', description: 'Draw a bar chart of cost, or of requests' },
       {
@@ -303,6 +321,7 @@ export const REMOTE_COMMANDS: readonly CommandSpec[] = [
       ...RANGE,
       ORGANIZATION,
     ],
+    formats: ['csv'],
     load: () => import('../commands/account/usage.ts'),
   },
   {

@@ -86,6 +86,8 @@ export interface ServerConfig {
   /** Agents may bring commands of their own, too. */
   harnessesInline: boolean;
   mcpServers: Readonly<Record<string, OperatorProgram>>;
+  /** Dimensions that use is summed by, and the ids of end users. */
+  usage: { labels: string[]; tags: string[]; endUsers: ServerSettings['usage']['end_users'] };
   workers: number;
 }
 
@@ -276,6 +278,11 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     harnesses: settings.harnesses,
     harnessesInline: settings.harnesses_inline,
     mcpServers: settings.mcp_servers,
+    usage: {
+      labels: settings.usage.labels,
+      tags: settings.usage.tags,
+      endUsers: settings.usage.end_users,
+    },
     workers: settings.workers,
   };
 }

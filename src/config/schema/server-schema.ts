@@ -219,6 +219,27 @@ const consoleSettings = z.object({
     .describe('A separate address for the console, or null.'),
 });
 
+const dimension = z
+  .string()
+  .regex(/^[^\s,=]{1,64}$/, 'expected a name without spaces, commas and equals signs');
+
+const usage = z.object({
+  labels: z
+    .array(dimension)
+    .max(16)
+    .default([])
+    .describe('Labels of keys by which use is summed: `gateway usage --by label:NAME`.'),
+  tags: z
+    .array(dimension)
+    .max(16)
+    .default([])
+    .describe('Tags of requests (`x-gateway-tags`) by which use is summed; others are ignored.'),
+  end_users: z
+    .enum(['plain', 'hashed', 'off'])
+    .default('plain')
+    .describe('Ids of end users in records and sums: as they come, hashed, or not at all.'),
+});
+
 /** The `server` section: read by `start`, never sent (design: Config as code). */
 export const serverSchema = z
   .object({
@@ -324,6 +345,7 @@ export const serverSchema = z
       .record(programName, z.object(program))
       .default({})
       .describe('MCP servers over stdio that Agents may use, by name.'),
+    usage: usage.prefault({}).describe('What use is summed by.'),
     workers: z.int().min(1).max(256).default(1).describe('Processes that serve the address.'),
   })
   .describe('Settings of the process itself.');

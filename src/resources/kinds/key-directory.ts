@@ -218,6 +218,7 @@ function toKnown(key: Stored, { stored: organization, budgets }: Owner): Known {
       keySpend: toSpendLimits(spec['spending_limit']),
       conversationSpend: conversationSpendOf(spec),
       organizationSpend: toOrganizationLimits(organization?.spec),
+      labels: spec['labels'],
       rpmCap: spec['rpm_cap'] as number | null,
       tokenCaps: toTokenCaps(spec),
       budgets: budgetsOf(budgets, key),

@@ -1,6 +1,8 @@
 import { GatewayError, toGatewayError } from '../../core/errors.ts';
 import type { FunctionTool } from '../../protocols/canonical/canonical.ts';
 import type { NewEvent } from '../../sessions/log/session-event.ts';
+import type { Session } from '../../sessions/session.ts';
+import type { RequestOrigin } from '../../usage/origin.ts';
 import { collectTools } from '../tools/agent-tools.ts';
 import type { CallableTool } from '../tools/agent-tools.ts';
 import { toAnswerEvents } from '../turn/answer-events.ts';
@@ -102,6 +104,7 @@ async function ask(
       files,
     }),
     payer,
+    origin: originOf(journal.log.session),
     listener: shown,
     signal: stopped,
   });
@@ -110,6 +113,16 @@ async function ask(
   if (kind === 'malformed_call')
     throw new ModelCallError(new GatewayError('invalid_upstream_response'), answer);
   return answer;
+}
+
+/** A Session is a conversation: its calls stay on one route, and are summed and limited together. */
+function originOf({ id, agent, endpointId, deploymentId }: Session): RequestOrigin {
+  return {
+    conversation: id,
+    ...(agent.id !== null && { agent: agent.id }),
+    ...(endpointId !== null && { service: endpointId }),
+    ...(deploymentId !== null && { schedule: deploymentId }),
+  };
 }
 
 function tooLong(): GatewayError {

@@ -16,6 +16,7 @@ import type { WireProtocol } from '../../protocols/protocol.ts';
 import { translateBetween } from '../../protocols/canonical/translate.ts';
 import type { Catalog } from '../../routing/catalog.ts';
 import type { Admitted } from '../../surfaces/gate.ts';
+import type { RequestOrigin } from '../../usage/origin.ts';
 import type { PayingKey } from '../../usage/principal.ts';
 import { AnswerDraft } from './answer-draft.ts';
 import type { AnswerListener } from './answer-draft.ts';
@@ -27,6 +28,8 @@ export interface ModelQuestion {
   readonly model: string;
   readonly request: CanonicalRequest;
   readonly payer: PayingKey;
+  /** Circumstances of the Session. Default: none. */
+  readonly origin?: RequestOrigin | undefined;
   readonly listener: AnswerListener;
   /** Ends the call and the provider's work at once. */
   readonly signal: AbortSignal;
@@ -131,7 +134,7 @@ export function createModelCaller(deps: ModelCallerDeps): ModelCaller {
 }
 
 async function open(
-  { model, request, signal }: ModelQuestion,
+  { model, request, origin, signal }: ModelQuestion,
   principal: Admitted['principal'],
   { inference, catalog, ids }: ModelCallerDeps,
 ): Promise<PipeableBody> {
@@ -156,6 +159,7 @@ async function open(
       catalog: snapshot,
       body: Buffer.from(stringifyWithRaw(value)),
       headers: {},
+      origin,
       address: {},
       client: signalClient(signal),
       repeatable: true,

@@ -136,7 +136,8 @@ async function compose(
   const condition = { draining: false, reloadError: null as string | null };
   const shared = sharedParts(store, options, { resources, usage });
   const onBug = reportTo(options.log);
-  const inference = await openInference(store, { ...options, ...shared, ...usage, onBug });
+  const { hasher } = resources;
+  const inference = await openInference(store, { ...options, ...shared, ...usage, hasher, onBug });
   const jobs = openJobs(store, options, liveness);
   const bodies = await openQueues(options, { ledger: usage.ledger, jobs });
   const assets = await openAssets(store, { ...options, ...shared, ...inference.deps, resources });
@@ -277,6 +278,7 @@ function sharedParts(
   return {
     store,
     repository: resources.repository,
+    usage: config.usage,
     resourceXApiKey: config.compat.resourceXApiKey,
     readsEveryCarrier: config.compat.modelLists,
     catchUp: resources.catchUp,

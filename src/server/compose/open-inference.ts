@@ -11,6 +11,8 @@ import type { Ledger } from '../../usage/ledger/ledger.ts';
 import { createRefusals } from '../../usage/requests/refusals.ts';
 import type { RequestSignals } from '../../usage/requests/live/request-signals.ts';
 import type { Refusals } from '../../usage/requests/refusals.ts';
+import type { KeyHasher } from '../../core/seal.ts';
+import { originRules } from './origin-rules.ts';
 import { tellFailure } from './report-store.ts';
 import { logRequests, observeRequests, signalRequests } from '../http/observe-requests.ts';
 import type { GatewayOptions } from './open-gateway.ts';
@@ -28,6 +30,7 @@ export interface InferencePartsOptions extends Pick<
 > {
   ledger: Ledger;
   signals: RequestSignals;
+  hasher: KeyHasher;
   catalog(): Catalog;
   onBug(thrown: unknown, requestId: string): void;
 }
@@ -72,7 +75,8 @@ export async function openInference(
   store: Store,
   options: InferencePartsOptions,
 ): Promise<InferenceParts> {
-  const { clock, config, connections, log, random, ledger, signals, catalog, onBug } = options;
+  const { clock, config, connections, log, random, ledger, hasher, signals, catalog, onBug } =
+    options;
   const transports = createTransports({ clock, log, connections });
   const cooldowns = createSharedCooldowns({ store, clock });
   const health = createHealth({ clock, ...cooldowns });
@@ -98,6 +102,7 @@ export async function openInference(
       affinity: createAffinity(store),
       keepContent: config.log.content,
       allowsUnpriced: config.limits.unpriced === 'allow',
+      origins: originRules(config.usage, hasher),
       refusals,
       active,
       onBug,

@@ -42,8 +42,21 @@ export async function openRetention(
     // The job may be of the last start: then it goes on where it was.
     await jobs.add(job, SWEEP_SOON);
   }
+  const folding = sweepJob('usage-fold');
+  handlers.set(
+    folding.kind,
+    createSweepJob({
+      clock,
+      olderThanMs: 0,
+      sweep: async () => ({ removed: await (await foldOfParts()).foldParts(store) }),
+      tell: (values) => log.info('sums of use folded', { values }),
+    }),
+  );
+  await jobs.add(folding, SWEEP_SOON);
   return handlers;
 }
+
+const foldOfParts = () => import('../../usage/sums/fold-parts.ts');
 
 const eventSweep = () => import('../../sessions/log/event-sweep.ts');
 const runSweep = () => import('../../scheduler/run-sweep.ts');

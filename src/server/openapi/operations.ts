@@ -154,7 +154,7 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
   'GET /v1/account/balance': read('Read the balance', 'Balance'),
   'GET /v1/account/usage': {
     ...page('Read sums of use', 'UsageRow'),
-    query: ['group_by', 'from', 'to'],
+    query: words('group_by month from to conversation limit'),
   },
   'GET /v1/account/executions': page(
     'List calls, newest first',

@@ -196,6 +196,8 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     model: text,
     stream: flag,
     conversation: orNull(text),
+    end_user: orNull(text),
+    tags: orNull({ type: 'object' }),
     status: orNull(count),
     result: oneOf('ok', 'error', 'aborted', 'interrupted', 'pending'),
     error_code: orNull(text),

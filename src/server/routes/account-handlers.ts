@@ -7,17 +7,18 @@ import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
 import { readSpend } from '../../usage/spend/read-spend.ts';
 import { getRequest, listRequests } from '../../usage/requests/request-log.ts';
 import type { RequestRecord } from '../../usage/requests/request-record.ts';
-import { usageReport } from '../../usage/requests/usage-report.ts';
 import { reportBudgets } from './budget-report.ts';
 import { forOrganization } from './organization-routes.ts';
 import type { OrganizationDeps } from './organization-routes.ts';
-import { toRequestQuery, toUsageQuery } from './report-queries.ts';
+import { toRequestQuery } from './report-queries.ts';
+import { answerUsage } from './usage-answer.ts';
+import type { UsageDeps } from './usage-answer.ts';
 import { segmentsBelow } from '../http/resource-exchange.ts';
 import type { HandlersOf } from './lazy-routes.ts';
 import { EXECUTIONS_PATH } from './outlines.ts';
 import type { ACCOUNT_ROUTES } from './outlines.ts';
 
-export interface AccountRoutesDeps extends OrganizationDeps {
+export interface AccountRoutesDeps extends OrganizationDeps, Pick<UsageDeps, 'usage'> {
   readonly store: Store;
   readonly clock: Clock;
 }
@@ -53,10 +54,7 @@ export function accountHandlers(deps: AccountRoutesDeps): HandlersOf<typeof ACCO
   const { store } = deps;
   return {
     balance: to((_exchange, owner) => balanceOf(owner, deps)),
-    usage: to(async ({ search }, owner) => {
-      const data = await usageReport({ store }, { ...toUsageQuery(search), organization: owner });
-      return { data, next_page: null };
-    }),
+    usage: to(({ search }, owner) => answerUsage(search, deps, owner)),
     budgets: to((_exchange, owner) => reportBudgets(owner, deps)),
     list: to(async ({ search }, owner) => {
       const query = toRequestQuery(search);
@@ -115,6 +113,8 @@ export function toExecution(record: RequestRecord): ExecutionView {
     alias: record.alias,
     stream: record.stream,
     conversation: record.conversation,
+    end_user: record.end_user,
+    tags: record.tags,
     status: record.status,
     result: record.result,
     error_code: record.error_code,

@@ -8,21 +8,23 @@ import type { GateDeps } from '../../surfaces/gate.ts';
 import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { getRequest, listRequests } from '../../usage/requests/request-log.ts';
-import { usageReport } from '../../usage/requests/usage-report.ts';
 import { reportBudgets } from './budget-report.ts';
 import { reportSpending } from './spending-report.ts';
 import type { SpendingDeps } from './spending-report.ts';
 import { reportPlan } from './plan-report.ts';
 import type { PlanReportDeps } from './plan-report.ts';
 import { reportStatus } from './status-report.ts';
-import { toRequestQuery, toUsageQuery } from './report-queries.ts';
+import { toRequestQuery } from './report-queries.ts';
+import { answerUsage } from './usage-answer.ts';
+import type { UsageDeps } from './usage-answer.ts';
 import { segmentsBelow, toResourceRequest } from '../http/resource-exchange.ts';
 import type { ResourceBodies } from '../http/resource-exchange.ts';
 import type { HandlersOf } from './lazy-routes.ts';
 import { ADMIN_REQUESTS_PATH } from './outlines.ts';
 import type { REPORT_ROUTES } from './outlines.ts';
 
-export interface AdminDeps extends GateDeps, PlanReportDeps, ResourceBodies, SpendingDeps {
+export interface AdminDeps
+  extends GateDeps, PlanReportDeps, ResourceBodies, SpendingDeps, Pick<UsageDeps, 'usage'> {
   /** Makes this process serve every change that was committed before, or rejects. */
   catchUp(): Promise<void>;
 }
@@ -57,10 +59,7 @@ export function reportHandlers(deps: AdminDeps): HandlersOf<typeof REPORT_ROUTES
   const to = (answer: (exchange: HttpExchange) => Promise<object>): Handler =>
     asAdmin(deps, async (exchange) => ({ status: 200, body: await answer(exchange) }));
   return {
-    usage: to(async ({ search }) => ({
-      data: await usageReport({ store }, toUsageQuery(search)),
-      next_page: null,
-    })),
+    usage: to(({ search }) => answerUsage(search, deps)),
     routing: to(async ({ search }) => reportPlan(search, deps)),
     budgets: to(() => reportBudgets(null, deps)),
     spending: to(({ search }) => reportSpending(search, deps)),

@@ -1,21 +1,8 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { RequestQuery } from '../../usage/requests/request-log.ts';
-import { USAGE_GROUPS } from '../../usage/requests/usage-report.ts';
-import type { UsageQuery } from '../../usage/requests/usage-report.ts';
 
 const MAX_ID = 256;
 const RESULTS = ['ok', 'error', 'aborted', 'interrupted', 'pending'] as const;
-
-/** `group_by` (`key`, `model`, `day`, `organization`; commas), `from`, `to`, `organization`. */
-export function toUsageQuery(search: string): UsageQuery {
-  const query = new URLSearchParams(search);
-  return {
-    groupBy: words(query, 'group_by').map((word) => oneOf(USAGE_GROUPS, word, 'group_by')),
-    from: instant(query, 'from'),
-    to: instant(query, 'to'),
-    organization: owner(query),
-  };
-}
 
 /** `organization`, `key`, `model`, `conversation`, `status` (HTTP status or result), `from`, `to`, `limit`, `page`. */
 export function toRequestQuery(search: string): RequestQuery {
@@ -38,19 +25,19 @@ export function toRequestQuery(search: string): RequestQuery {
 }
 
 /** Rows are looked for by it, and keys of the store have an end. */
-function owner(query: URLSearchParams): string | undefined {
+export function owner(query: URLSearchParams): string | undefined {
   const id = query.get('organization') ?? undefined;
   if (id === undefined || id.length <= MAX_ID) return id;
   const message = `organization: is longer than ${MAX_ID} characters`;
   throw new GatewayError('invalid_request', { message, param: 'organization' });
 }
 
-function words(query: URLSearchParams, name: string): string[] {
+export function words(query: URLSearchParams, name: string): string[] {
   const values = [...query.getAll(name), ...query.getAll(`${name}[]`)];
   return values.flatMap((value) => value.split(',')).filter((word) => word !== '');
 }
 
-function oneOf<T extends string>(allowed: readonly T[], word: string, param: string): T {
+export function oneOf<T extends string>(allowed: readonly T[], word: string, param: string): T {
   const found = allowed.find((one) => one === word);
   if (found !== undefined) return found;
   throw new GatewayError('invalid_request', {
@@ -59,7 +46,7 @@ function oneOf<T extends string>(allowed: readonly T[], word: string, param: str
   });
 }
 
-function instant(query: URLSearchParams, param: string): number | undefined {
+export function instant(query: URLSearchParams, param: string): number | undefined {
   const value = query.get(param);
   if (value === null || value === '') return undefined;
   const ms = Date.parse(value);
@@ -70,7 +57,7 @@ function instant(query: URLSearchParams, param: string): number | undefined {
   });
 }
 
-function limit(query: URLSearchParams): number | undefined {
+export function limit(query: URLSearchParams): number | undefined {
   const value = query.get('limit');
   if (value === null || value === '') return undefined;
   if (/^\d{1,9}$/.test(value) && Number(value) > 0) return Number(value);

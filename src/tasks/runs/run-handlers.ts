@@ -1,6 +1,7 @@
 import type { Buffer } from 'node:buffer';
 import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import { readOrigin } from '../../inference/request-origin.ts';
+import type { OriginRules } from '../../inference/request-origin.ts';
 import type { Ledger } from '../../usage/ledger/ledger.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { GatewayError } from '../../core/errors.ts';
@@ -22,7 +23,11 @@ import { toRunBody } from './run-views.ts';
 
 export interface RunHandlersDeps extends GateDeps {
   readonly runs: RunService;
-  readonly inference: { readonly ledger: Ledger; readonly active: ActiveExchanges };
+  readonly inference: {
+    readonly ledger: Ledger;
+    readonly active: ActiveExchanges;
+    readonly origins?: OriginRules | undefined;
+  };
   readonly maxBodyBytes: number;
   readonly bodyValues: ValueBound;
   /** Milliseconds that a call waits for the end of its run. */
@@ -89,7 +94,8 @@ async function begin(
   if (named?.earlier !== undefined)
     return { record: await runs.find(principal.organizationId, named.earlier), waitMs };
   const also = named && ((made: RunRecord) => nameOps(named, made, waitMs));
-  const origin = readOrigin(incoming);
+  const source = { headers: incoming.headers, principal };
+  const origin = readOrigin(source, undefined, deps.inference.origins);
   const asked = { requestId, at, principal, origin, request, ...(also && { also }) };
   return { record: await runs.create(asked), waitMs };
 }

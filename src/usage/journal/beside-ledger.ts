@@ -10,6 +10,8 @@ const ROOMS: ReadonlySet<Key[number] | undefined> = new Set([
   'sent',
   'unfolded',
   'usage',
+  'usage-by',
+  'usage-facets',
   'spend',
   'open',
 ]);

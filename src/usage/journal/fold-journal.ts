@@ -24,6 +24,7 @@ import { RateWindow } from '../rates/rate-window.ts';
 import { sumsOf } from '../requests/request-row.ts';
 import type { StartRow } from '../requests/request-row.ts';
 import { windowsOf } from '../spend/spend.ts';
+import { vendorOf } from '../sums/totals.ts';
 import type { BeginLine, ClaimLine, JournalCall } from './journal-line.ts';
 import { findSegments, readSegment } from './read-segments.ts';
 import type { NumberedLine } from './read-segments.ts';
@@ -121,7 +122,8 @@ async function queueOf(dead: DeadJournal, lines: readonly NumberedLine[]): Promi
     } else {
       const call = calls.get(line.id) ?? toCall(line, line.record[0]);
       const [, , , , , , , , cost] = line.record;
-      call.ended = { record: line.record, cost, sums: sumsOf(line.record) };
+      const { record } = line;
+      call.ended = { record, cost, sums: sumsOf(record), vendor: vendorOf(record) };
       queue.add({ ...createJob('settle', call), number });
     }
   }

@@ -1,11 +1,10 @@
 import type { Key, Op, Store } from '../../store/store.ts';
-import { USAGE } from './ledger-keys.ts';
 import { sumsOf } from '../requests/request-row.ts';
 import type { EndRow } from '../requests/request-row.ts';
-import { windowsOf } from '../spend/spend.ts';
-
-/** The longest name of a model that a row of sums is kept by. */
-export const MAX_MODEL = 200;
+import { FacetNames } from '../sums/facet-names.ts';
+import type { FacetDraft } from '../sums/facet-names.ts';
+import { partKey, partsOf } from '../sums/parts.ts';
+import { factsOf, totalsKey, vendorOf } from '../sums/totals.ts';
 
 /**
  * Operations that count records in the sums of their days, in rows that every process may add to: each
@@ -16,24 +15,31 @@ export async function addToTotals(
   writer: string,
   records: readonly EndRow[],
 ): Promise<Op[]> {
+  const facets = new FacetNames().draft();
   const rows = new Map<string, { key: Key; sums: number[] }>();
   for (const record of records) {
-    const key = keyOf(record, writer);
-    const name = JSON.stringify(key);
-    const sums = rows.get(name)?.sums;
-    const added = sumsOf(record).map((amount, index) => amount + (sums?.[index] ?? 0));
-    rows.set(name, { key, sums: added });
+    for (const key of keysOf(record, writer, facets)) {
+      const name = JSON.stringify(key);
+      const sums = rows.get(name)?.sums;
+      const added = sumsOf(record).map((amount, index) => amount + (sums?.[index] ?? 0));
+      rows.set(name, { key, sums: added });
+    }
   }
-  return Promise.all(
-    Array.from(rows.values(), async ({ key, sums }): Promise<Op> => {
-      const entry = await store.get<number[]>(key);
-      const value = sums.map((amount, index) => amount + (entry?.value[index] ?? 0));
-      const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
-      return { type: 'put', key, value, ...condition };
-    }),
-  );
+  const puts = Array.from(rows.values(), async ({ key, sums }): Promise<Op> => {
+    const entry = await store.get<number[]>(key);
+    const value = sums.map((amount, index) => amount + (entry?.value[index] ?? 0));
+    const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
+    return { type: 'put', key, value, ...condition };
+  });
+  return [...facets.ops(), ...(await Promise.all(puts))];
 }
 
-function keyOf([[at, organization, key, , , model]]: EndRow, writer: string): Key {
-  return [...USAGE, organization, windowsOf(at).day, key, model.slice(0, MAX_MODEL), writer];
+function keysOf(record: EndRow, writer: string, facets: FacetDraft): Key[] {
+  const facts = factsOf(record[0], vendorOf(record));
+  const { organization, day, origin } = facts;
+  const digest = facets.digestOf(facts.facets, facts);
+  return [
+    totalsKey(facts, digest, writer),
+    ...partsOf(origin).map((part) => partKey({ ...part, organization, day, writer })),
+  ];
 }

@@ -6,10 +6,10 @@ import { addCounts, noRequests } from '../rates/rate-shares.ts';
 
 /** Operations per commit; the store takes 1,000. */
 const MAX_WEIGHT = 950;
-/** A begin: reservation, two counters. A settle: these, the record, its flight and the totals. */
-const WEIGHT = { begin: 3, settle: 6 };
-/** What is over in the commit that begins it: the record, two counters, the totals. */
-const WHOLE_CALL = 4;
+/** A begin: reservation, three counters. A settle: these, the record, its flight, three sums, their facets. */
+const WEIGHT = { begin: 4, settle: 10 };
+/** A call that is over in the commit that begins it: the record, three counters, three sums, their facets. */
+const WHOLE_CALL = 8;
 /** The head of a window, and what it accepted. */
 const WEIGHT_OF_CLAIMS = 2;
 /**

@@ -39,6 +39,8 @@ export interface Ended {
   readonly cost: number;
   /** Amounts of `sumsOf`. */
   readonly sums: readonly number[];
+  /** Provider that answered; undefined where none did. */
+  readonly vendor: string | undefined;
   /** The final record, as a row or encoded for the store. */
   readonly record: EndRow | EncodedValue;
 }

@@ -8,6 +8,7 @@ import type { Scope } from './ledger-keys.ts';
 import type { LedgerState, Plan } from './ledger-plan.ts';
 import type { ClaimWindow } from '../rates/claims.ts';
 import type { EndRow } from '../requests/request-row.ts';
+import { USAGE_BY } from '../sums/parts.ts';
 
 /** A number of takeovers that never was. */
 const UNKNOWN = -1;
@@ -101,6 +102,8 @@ export class LedgerCommitter {
       await this.reconcile();
     } else if (room === 'spend') {
       this.#options.state.counters.forget(toScope(kind, id));
+    } else if (room === USAGE_BY[0]) {
+      this.#options.state.sums.renewParts();
     } else if (room === 'rpm') {
       for (const window of windows) if (isSameKey(window.name, key)) window.forget();
     } else {

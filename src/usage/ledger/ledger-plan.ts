@@ -1,7 +1,6 @@
 import { GatewayError } from '../../core/errors.ts';
 import type { Entry, Op, Version } from '../../store/store.ts';
 import { EncodedValue, fromEnvelope } from '../../store/value-codec.ts';
-import { MAX_MODEL } from './add-to-totals.ts';
 import { amountIn, tokensIn } from '../budgets/token-caps.ts';
 import type { Amounts } from '../budgets/token-caps.ts';
 import type { SpendChange } from './commit-spend.ts';
@@ -10,7 +9,7 @@ import type { FlightDraft } from './flights.ts';
 import type { FollowedCalls } from '../recovery/followed-calls.ts';
 import type { Batch, Ended, Job, LedgerCall } from './ledger-call.ts';
 import { limitedScopes } from './ledger-call.ts';
-import { openKey, requestKey, USAGE } from './ledger-keys.ts';
+import { openKey, requestKey } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import { sumsOf, withCost } from '../requests/request-row.ts';
 import type { EndRow } from '../requests/request-row.ts';
@@ -19,7 +18,8 @@ import type { PendingSpend } from '../spend/pending-spend.ts';
 import type { SpendCounters, SpendDraft } from '../spend/spend-counters.ts';
 import { windowsOfDay } from '../spend/spend.ts';
 import type { OpenRow } from './open-row.ts';
-import type { SumDraft, SumRows } from './sum-rows.ts';
+import type { CallSums, CallSumsDraft } from '../sums/call-sums.ts';
+import { factsOf, vendorOf } from '../sums/totals.ts';
 import type { OwnRow, UnfoldedDraft, UnfoldedSpend } from './unfolded-spend.ts';
 
 /** State of the ledger of one worker between commits. */
@@ -28,17 +28,13 @@ export interface LedgerState {
   readonly pending: PendingSpend;
   readonly counters: SpendCounters;
   readonly unfolded: UnfoldedSpend;
-  /** By {@link sumsOf}. */
-  readonly totals: SumRows;
+  /** Of {@link sumsOf}. */
+  readonly sums: CallSums;
   readonly followed: FollowedCalls;
   /** Times that others took this worker for dead and closed its calls. */
   takeovers: number;
   /** The number of the next flight. */
   nextFlight(): number;
-  /** Distinguishes the totals' rows from those of any other process. */
-  readonly totalsWriter: string;
-  /** Starts new totals rows, so that memory stays bounded. */
-  renewTotals(): void;
 }
 
 /** One commit: its operations, and what to remember once it is durable. */
@@ -55,7 +51,7 @@ interface Draft {
   readonly flights: FlightDraft;
   readonly spend: SpendDraft;
   readonly unfolded: UnfoldedDraft;
-  readonly totals: SumDraft;
+  readonly sums: CallSumsDraft;
   readonly held: LedgerCall[];
   readonly ending: Set<LedgerCall>;
 }
@@ -75,18 +71,18 @@ export function planJobs(
     flights: createFlightDraft(state),
     spend: state.counters.draft(ownDraft.own),
     unfolded: ownDraft,
-    totals: state.totals.draft(),
+    sums: state.sums.draft(),
     held: [],
     ending: new Set(),
   };
-  const { ops, flights, spend, unfolded, totals, held, ending } = draft;
+  const { ops, flights, spend, unfolded, sums, held, ending } = draft;
   for (const { type, call } of jobs) if (type === 'settle') ending.add(call);
   for (const job of jobs) {
     if (job.type === 'begin') planBegin(draft, job);
     else if (job.call.ended) planSettle(draft, job.call, job.call.ended);
   }
   const claimed = Array.from(claims, ([window, each]) => window.draft(each));
-  ops.push(...flights.ops(), ...spend.ops(), ...unfolded.ops(), ...totals.ops());
+  ops.push(...flights.ops(), ...spend.ops(), ...unfolded.ops(), ...sums.ops());
   ops.push(...claimed.flatMap((each) => each.ops));
   return {
     ops,
@@ -94,8 +90,8 @@ export function planJobs(
     keep(version) {
       flights.keep();
       spend.keep(version);
-      unfolded.keep();
-      totals.keep();
+      unfolded.keep(version);
+      sums.keep(version);
       for (const call of held) call.hold = version;
       for (const call of ending) call.done = true;
       for (const each of claimed) each.keep(version);
@@ -178,7 +174,7 @@ function planSettle(draft: Draft, call: LedgerCall, told: Ended): void {
   flights.end(call);
   const value = ended.record;
   ops.push({ type: 'put', key: requestKey(start.id), value, ...conditionOf(call) });
-  addTotals(draft, call, { sums: ended.sums, before: before?.value });
+  addSums(draft, call, { ended, before: before?.value });
 }
 
 /** Others may close a call of a worker that they take for dead until it commits again. */
@@ -207,28 +203,23 @@ function withinLimits(call: LedgerCall, ended: Ended, spend: SpendDraft): Ended 
   );
   if (!isTooMuch) return ended;
   const record = withCost(rowOf(ended), charged);
-  return { record, cost: charged, sums: sumsOf(record) };
+  return { record, cost: charged, sums: sumsOf(record), vendor: ended.vendor };
 }
 
 function rowOf({ record }: Ended): EndRow {
   return record instanceof EncodedValue ? fromEnvelope(record.envelope) : record;
 }
 
-function addTotals(
-  { state, totals }: Draft,
-  { start, windows }: LedgerCall,
-  { sums, before }: { sums: readonly number[]; before: EndRow | undefined },
+function addSums(
+  { sums }: Draft,
+  { startRow }: LedgerCall,
+  { ended, before }: { ended: Ended; before: EndRow | undefined },
 ): void {
-  const { organizationId, keyId } = start.principal;
-  const model = start.model.slice(0, MAX_MODEL);
-  const name = `${organizationId}\0${windows.day}\0${keyId}\0${model}`;
-  const key = [...USAGE, organizationId, windows.day, keyId, model, state.totalsWriter];
-  const counted = before && sumsOf(before);
-  totals.add(
-    name,
-    key,
-    sums.map((amount, index) => amount - (counted?.[index] ?? 0)),
-  );
+  if (before) {
+    const counted = sumsOf(before).map((amount) => -amount);
+    sums.add(factsOf(startRow, vendorOf(before)), counted);
+  }
+  sums.add(factsOf(startRow, ended.vendor), ended.sums);
 }
 
 /**

@@ -4,7 +4,7 @@ import { FollowedCalls } from '../recovery/followed-calls.ts';
 import { PendingSpend } from '../spend/pending-spend.ts';
 import { createSpendCounters } from '../spend/spend-counters.ts';
 import type { LedgerState } from './ledger-plan.ts';
-import { createSumRows } from './sum-rows.ts';
+import { CallSums } from '../sums/call-sums.ts';
 import { createUnfoldedSpend } from './unfolded-spend.ts';
 
 /** The state of a worker's ledger before its first commit. */
@@ -21,24 +21,15 @@ export function createState({
   let flights = 0;
   const nextWriter = (): string => `${worker}-${clock.now().toString(36)}-${++writers}`;
   const unfolded = createUnfoldedSpend(worker, nextWriter);
-  const totals = createSumRows();
   const pending = new PendingSpend();
-  let totalsWriter = nextWriter();
   return {
     worker,
     pending,
     unfolded,
-    totals,
+    sums: new CallSums(nextWriter),
     followed: new FollowedCalls(worker),
     takeovers: 0,
     counters: createSpendCounters({ store, isOwn: unfolded.isOwn, own: unfolded.own, pending }),
     nextFlight: () => ++flights,
-    get totalsWriter() {
-      return totalsWriter;
-    },
-    renewTotals() {
-      totals.clear();
-      totalsWriter = nextWriter();
-    },
   };
 }

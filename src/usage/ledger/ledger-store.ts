@@ -13,6 +13,7 @@ import type { LedgerSync } from '../journal/journal.ts';
 import type { Ledger, LedgerEntry, RequestOutcome } from './ledger.ts';
 import { sumsOf, toEndRow } from '../requests/request-row.ts';
 import type { EndRow } from '../requests/request-row.ts';
+import { vendorOf } from '../sums/totals.ts';
 import type { ClaimJournal } from '../rates/claims.ts';
 import { countOne, noRequests } from '../rates/rate-shares.ts';
 import { DAY_MS, windowsOf } from '../spend/spend.ts';
@@ -89,7 +90,8 @@ export function createLedger(options: LedgerOptions): StoreLedger {
   const settle = (call: LedgerCall, outcome: RequestOutcome): void => {
     if (call.ended !== undefined) return;
     const record = toEndRow(call.startRow, withSoundCost(outcome, call.start.bound), logContent);
-    call.ended = { record, cost: costOf(record), sums: sumsOf(record) };
+    const vendor = vendorOf(record);
+    call.ended = { record, cost: costOf(record), sums: sumsOf(record), vendor };
     state.followed.delete(call);
     // Nothing was reserved or sent: nobody can lose by it.
     if (call.refusal) call.settled?.resolve();

@@ -21,7 +21,6 @@ const MAX_JOURNALED = 4_000;
 const FOLLOW_MS = 3_000;
 /** Unfolded rows that make a fold due at once, and the most that one fold takes. */
 const MAX_UNFOLDED = 256;
-const MAX_TOTALS = 10_000;
 /** Stands for the flight of a call that somebody else stored. */
 const ELSEWHERE: Flight = { key: ['flight'], open: Infinity };
 
@@ -251,7 +250,7 @@ export class LedgerWriter {
       else call.admitted?.resolve();
     }
     batch.durable.resolve();
-    if (state.totals.size > MAX_TOTALS) state.renewTotals();
+    state.sums.trim();
     this.#scheduleFold();
   }
 

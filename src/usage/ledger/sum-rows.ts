@@ -1,8 +1,10 @@
-import type { Key, Op } from '../../store/store.ts';
+import type { Key, Op, Version } from '../../store/store.ts';
 
 interface Row {
   readonly key: Key;
   readonly sums: number[];
+  /** Last stored; undefined: the store has none. */
+  readonly version?: Version | undefined;
 }
 
 /** Additions of one commit to {@link SumRows}; nothing counts until `keep`. */
@@ -11,14 +13,19 @@ export interface SumDraft {
   add(name: string, key: Key, amounts: readonly number[]): void;
   /** The row as it will be. */
   get(name: string): Row | undefined;
-  /** One unconditional put per touched row. */
+  /** One put per touched row. */
   ops(): Op[];
   /** The commit is durable. */
-  keep(): void;
+  keep(version: Version): void;
+}
+
+export interface SumRowsOptions {
+  /** Others may remove rows, so each put depends on the row being as this process left it. Default false. */
+  readonly isShared?: boolean;
 }
 
 /**
- * Rows of sums that only this process writes. Each row holds a running total, so a commit needs no
+ * Rows of sums that only this process adds to. Each row holds a running total, so a commit needs no
  * condition, repeating it changes nothing, and the whole is the sum over all writers.
  */
 export interface SumRows {
@@ -31,13 +38,13 @@ export interface SumRows {
   clear(): void;
 }
 
-export function createSumRows(): SumRows {
+export function createSumRows({ isShared = false }: SumRowsOptions = {}): SumRows {
   const rows = new Map<string, Row>();
   return {
     get size() {
       return rows.size;
     },
-    draft: () => createDraft(rows),
+    draft: () => createDraft(rows, isShared),
     entries: () => rows.entries(),
     get: (name) => rows.get(name),
     delete: (name) => void rows.delete(name),
@@ -45,25 +52,29 @@ export function createSumRows(): SumRows {
   };
 }
 
-function createDraft(rows: Map<string, Row>): SumDraft {
+function createDraft(rows: Map<string, Row>, isShared: boolean): SumDraft {
   const touched = new Map<string, Row>();
   return {
     add(name, key, amounts) {
       let row = touched.get(name);
       if (row === undefined) {
         const base = rows.get(name);
-        row = base
-          ? { key: base.key, sums: base.sums.slice() }
-          : { key, sums: amounts.map(() => 0) };
+        row = base ? { ...base, sums: base.sums.slice() } : { key, sums: amounts.map(() => 0) };
         touched.set(name, row);
       }
       const { sums } = row;
       for (let i = 0; i < amounts.length; i++) sums[i] = (sums[i] ?? 0) + (amounts[i] ?? 0);
     },
     get: (name) => touched.get(name) ?? rows.get(name),
-    ops: () => Array.from(touched.values(), ({ key, sums }) => ({ type: 'put', key, value: sums })),
-    keep() {
-      for (const [name, row] of touched) rows.set(name, row);
+    ops: () => Array.from(touched.values(), (row) => toPut(row, isShared)),
+    keep(version) {
+      for (const [name, row] of touched) rows.set(name, isShared ? { ...row, version } : row);
     },
   };
+}
+
+function toPut({ key, sums: value, version }: Row, isShared: boolean): Op {
+  const put = { type: 'put', key, value } as const;
+  if (!isShared) return put;
+  return version === undefined ? { ...put, ifAbsent: true } : { ...put, ifVersion: version };
 }

@@ -1,4 +1,4 @@
-import type { Key, Op } from '../../store/store.ts';
+import type { Key, Op, Version } from '../../store/store.ts';
 import { scopeName, unfoldedPrefix } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
 import { createSumRows } from './sum-rows.ts';
@@ -19,7 +19,7 @@ export interface UnfoldedDraft {
   /** The rows of a scope as they will be. */
   readonly own: (scope: Scope) => Iterable<OwnRow>;
   ops(): Op[];
-  keep(): void;
+  keep(version: Version): void;
 }
 
 /**
@@ -97,8 +97,8 @@ function createDraft(sums: SumRows, places: Places, keyOf: (place: Place) => Key
       return [...kept, ...toOwnRows(added.get(owner), draft)];
     },
     ops: () => draft.ops(),
-    keep() {
-      draft.keep();
+    keep(version) {
+      draft.keep(version);
       for (const days of added.values()) for (const place of days.values()) enter(places, place);
     },
   };

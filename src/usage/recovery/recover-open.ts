@@ -21,7 +21,7 @@ import type { RosterRow } from '../ledger/worker-lease.ts';
 const MAX_WORKERS = 10_000;
 const MAX_ATTEMPTS = 50;
 /** Calls that are closed in one commit. */
-const MAX_CALLS = 100;
+const MAX_CALLS = 80;
 
 export interface RecoverOptions {
   readonly store: Store;

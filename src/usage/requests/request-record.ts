@@ -19,6 +19,10 @@ export interface RequestRecord {
   stream: boolean;
   /** Id of its conversation, as the client claims it; null where it named none. */
   conversation: string | null;
+  /** Whoever used the client, as that claims it; null where it named nobody. */
+  end_user: string | null;
+  /** Tags of the request that count; null: none. */
+  tags: Readonly<Record<string, string>> | null;
   answered_by: { model: string; provider: string; upstream_model: string } | null;
   /** The HTTP status, 499 when the client went away first, null while pending or when it died with its worker. */
   status: number | null;
@@ -126,6 +130,8 @@ function toHead(id: string, start: StartRow) {
     alias,
     stream,
     conversation: origin?.conversation ?? null,
+    end_user: origin?.endUser ?? null,
+    tags: origin?.tags ?? null,
   };
 }
 

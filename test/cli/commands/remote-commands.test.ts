@@ -342,25 +342,73 @@ describe('records', () => {
     });
   });
 
+  const USAGE = {
+    input_tokens: 5,
+    cache_read_tokens: 6,
+    cache_write_5m_tokens: 1,
+    output_tokens: 9,
+  };
+  const counted = { requests: 3, errors: 0, usage: USAGE };
+
   it('usage shows names of keys, and tokens by class', async () => {
-    const usage = {
-      input_tokens: 5,
-      cache_read_tokens: 6,
-      cache_write_5m_tokens: 1,
-      output_tokens: 9,
-    };
-    const row = { key: 'key_1', requests: 3, errors: 0, cost: '0.03', usage };
-    const shown = await run(
-      ({ path }) => ({
-        body: {
-          data: path === '/admin/v1/usage' ? [row] : [{ id: 'key_1', type: 'k', name: 'my-app' }],
-          next_page: null,
-        },
-      }),
-      ['usage', '--by', 'key'],
-    );
+    const named = { key: 'key_1', key_name: 'my-app', ...counted, cost: '0.03' };
+    const gone = { key: 'key_2', key_name: null, ...counted, cost: null };
+    const shown = await run(list(named, gone), ['usage', '--by', 'key']);
     expect(shown.stdout).toMatch(/^my-app +3 +0 +5 +7 +9 +0\.03$/m);
+    expect(shown.stdout).toMatch(/^key_2 +3 +0 +5 +7 +9 +unpriced$/m);
   });
+
+  it(verifies('usage.by-dimension', 'usage of a month by label, for a spreadsheet'), async () => {
+    const rows = [
+      { 'label:team': 'core, "web"', ...counted, estimated: 0, unpriced: 0, cost: '0.03' },
+      { 'label:team': '=1+1', ...counted, estimated: 0, unpriced: 0, cost: '-0.01' },
+      { 'label:team': null, ...counted, estimated: 0, unpriced: 3, cost: null },
+    ];
+    const argv = ['usage', '--by', 'label:team', '--month', '2026-10', '-o', 'csv'];
+    const shown = await run(list(...rows), argv);
+    expect(Object.fromEntries(shown.calls[0]?.query ?? [])).toEqual({
+      group_by: 'label:team',
+      month: '2026-10',
+    });
+    expect(shown.stdout.trimEnd().split('\n')).toEqual([
+      `label:team,requests,errors,estimated,unpriced,${Object.keys(USAGE).join(',')},cost_usd`,
+      '"core, ""web""",3,0,0,0,5,6,1,9,0.03',
+      "'=1+1,3,0,0,0,5,6,1,9,-0.01",
+      ',3,0,0,3,5,6,1,9,',
+    ]);
+    const mixed = await run(list(), ['usage', '--month', '2026-10', '--since', '2h']);
+    expect([mixed.code, mixed.stderr]).toEqual([64, expect.stringContaining('--month')]);
+    expect((await run(list(), ['usage', '--month', 'May'])).code).toBe(64);
+  });
+
+  it(verifies('usage.forecast', 'usage of the running month ends with its forecast'), async () => {
+    const forecast = { month: '2026-11', spent: '3.00', cost: '4.50' };
+    const body = { data: [{ ...counted, model: 'm', cost: '3.00' }], next_page: null, forecast };
+    const shown = await run(() => ({ body }), ['usage', '--month', '2026-11']);
+    expect(shown.stdout.trimEnd().split('\n').at(-1)).toBe(
+      '2026-11: 3.00 USD so far, 4.50 USD by the end of the month at this pace',
+    );
+  });
+
+  it(
+    verifies('conversations.headers', 'logs of a conversation end with what all of it cost'),
+    async () => {
+      const sums = { ...counted, requests: 7, cost: '0.42', unpriced: 2 };
+      const shown = await run(
+        ({ path }) => ({
+          body: { data: [path === '/admin/v1/usage' ? sums : RECORD], next_page: null },
+        }),
+        ['logs', '--conversation', 'sess-1', '-n', '1'],
+      );
+      expect(shown.calls.map(({ path, query }) => [path, query.get('conversation')])).toEqual([
+        ['/admin/v1/requests', 'sess-1'],
+        ['/admin/v1/usage', 'sess-1'],
+      ]);
+      expect(shown.stdout.trimEnd().split('\n').at(-1)).toBe(
+        'conversation sess-1: 7 requests, 0.42 USD, and 2 of them unpriced',
+      );
+    },
+  );
 
   it.each([
     [['keys', 'revoke', 'nobody', '--yes'], 'api_key', 'gateway keys list'],

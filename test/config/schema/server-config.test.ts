@@ -68,6 +68,7 @@ describe('resolveServerConfig', () => {
         publicUrl: null,
       },
       notifications: { webhooks: [] },
+      usage: { labels: [], tags: [], endUsers: 'plain' },
       workers: 1,
     });
   });

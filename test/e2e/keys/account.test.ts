@@ -111,7 +111,7 @@ describe('the account', () => {
       expect(seen).toEqual([...asked].reverse());
       const [first] = own;
       const members =
-        'id type created_at key surface model alias stream status result error_code usage estimated cost first_content_ms total_ms';
+        'id type created_at key surface model alias stream conversation end_user tags status result error_code usage estimated cost first_content_ms total_ms';
       expect(Object.keys(first).sort()).toEqual(members.split(' ').sort());
       expect((await get('executions?model=acme%2Fpriced')).body.data).toMatchObject([
         { id: asked[1], cost: '0.15', status: 200 },

@@ -31,6 +31,8 @@ describe('createKeyDirectory', () => {
       rpm_cap: 5,
       concurrency_cap: 2,
       spending_limit: '0.5',
+      limits: { conversation_spending: '0.2' },
+      labels: { team: 'core' },
       allowed_models: ['acme/*'],
     });
     await directory.update('everything');
@@ -42,6 +44,8 @@ describe('createKeyDirectory', () => {
       scopes: new Set(['inference']),
       keySpend: { lifetime: 500_000_000 },
       organizationSpend: { month: 100_000_000_000 },
+      conversationSpend: 200_000_000,
+      labels: { team: 'core' },
       rpmCap: 5,
       concurrencyCap: 2,
       allowedModels: ['acme/*'],

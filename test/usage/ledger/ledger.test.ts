@@ -107,6 +107,9 @@ describe('a ledger without limits', () => {
         {
           id: request.id,
           alias: null,
+          conversation: null,
+          end_user: null,
+          tags: null,
           created_at: '2026-11-21T00:00:00.000Z',
           organization: 'org_1',
           key: { id: 'key_1', name: 'first' },

@@ -1,6 +1,7 @@
 import type { Client } from '../../../client/create-client.ts';
 import { isRecord } from '../../../client/http/guards.ts';
 import { collect } from '../../../client/http/pages.ts';
+import type { UsageRow } from '../../../client/usage.ts';
 import type { RequestRecord, RequestsQuery } from '../../../client/requests.ts';
 import { usageError } from '../../cli-error.ts';
 import type { CommandInput, CommandResult, CommandRun } from '../../command.ts';
@@ -47,11 +48,24 @@ async function listRequests({ flags, context }: CommandInput): Promise<CommandRe
   const rows = await collect(client.requests.list(query, signal), limit);
   return {
     data: rows,
-    text: (style) =>
-      context.output.quiet
-        ? rows.map(({ id }) => id).join('\n')
-        : renderTable(rows, COLUMNS, { style, empty: 'no requests' }),
+    text: async (style) => {
+      if (context.output.quiet) return rows.map(({ id }) => id).join('\n');
+      const table = await renderTable(rows, COLUMNS, { style, empty: 'no requests' });
+      const { conversation, organization } = query;
+      if (conversation === undefined) return table;
+      const asked = { groupBy: [], conversation, organization, ...range };
+      const { rows: sums } = await client.usage.report(asked, signal);
+      return `${table}\n\n${conversationText(conversation, sums[0])}`;
+    },
   };
+}
+
+/** All of a conversation, however many of its requests are listed. */
+function conversationText(id: string, sums: UsageRow | undefined): string {
+  if (!sums) return `conversation ${id}: nothing was counted`;
+  const { requests, cost, unpriced = 0 } = sums;
+  const more = unpriced > 0 && cost !== null ? `, and ${unpriced} of them unpriced` : '';
+  return `conversation ${id}: ${requests} requests, ${cost === null ? 'unpriced' : `${cost} USD`}${more}`;
 }
 
 async function filters(

@@ -1,40 +1,79 @@
 import { isRecord } from '../../../client/http/guards.ts';
-import type { AdminKind, Client } from '../../../client/create-client.ts';
-import type { UsageRow } from '../../../client/usage.ts';
-import type { CommandRun } from '../../command.ts';
+import type { Client } from '../../../client/create-client.ts';
+import type { UsageForecast, UsageQuery, UsageRow } from '../../../client/usage.ts';
+import type { CommandRun, Flags } from '../../command.ts';
 import { usageError } from '../../cli-error.ts';
 import { renderBars } from '../../output/bar-chart.ts';
 import type { Bar } from '../../output/bar-chart.ts';
 import { readRange } from '../../input/read-time.ts';
-import { namesById, toId } from '../../resources/resource-ids.ts';
+import { toId } from '../../resources/resource-ids.ts';
+import { toCsv } from '../../output/csv.ts';
 import { renderTable, type Column } from '../../output/table.ts';
 
 export const run: CommandRun = async ({ flags, context }) => {
   const { signal } = context;
   const chosen = flags.list('by');
   const groupBy = chosen.length === 0 ? ['model'] : [...new Set(chosen)];
-  const range = readRange(flags, context.clock.now());
+  const range = readPeriod(flags, context.clock.now());
   const client = await context.connect();
   const ownerOf = (from: Client): Promise<string | undefined> =>
     toId(from, { kind: 'organizations', given: flags.text('organization'), signal });
   const isOwn = flags.on('own');
   if (isOwn && flags.text('organization') !== undefined)
     throw usageError('--own and --organization cannot be combined');
-  const query = { groupBy, ...range };
-  const rows = isOwn
+  const query = { groupBy, ...range, limit: flags.number('limit') };
+  const { rows, forecast } = isOwn
     ? await client.account.usage(query, signal)
     : await client.usage.report({ ...query, organization: await ownerOf(client) }, signal);
+  const groups = groupBy.map(groupColumn);
   return {
     data: rows,
     text: async (style) => {
-      const groups = await Promise.all(
-        groupBy.map((name) => groupColumn(client, name, { signal, isOwn })),
-      );
+      if (context.format === 'csv') return renderCsv(rows, groupBy);
       if (flags.on('chart') && rows.length > 0) return renderBars(toBars(rows, groups), style);
-      return renderTable(rows, [...groups, ...SUMS], { style, empty: 'no usage in this time' });
+      const table = await renderTable(rows, [...groups, ...SUMS], {
+        style,
+        empty: 'no usage in this time',
+      });
+      return forecast ? `${table}\n\n${forecastText(forecast)}` : table;
     },
   };
 };
+
+function readPeriod(flags: Flags, now: number): Pick<UsageQuery, 'month' | 'from' | 'to'> {
+  const month = flags.text('month');
+  const range = readRange(flags, now);
+  if (month === undefined) return range;
+  if (range.from !== undefined || range.to !== undefined)
+    throw usageError('--month cannot be combined with --from, --since or --to');
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
+    throw usageError(`--month is not a month: ${month}`, 'write it like 2026-11');
+  return { month };
+}
+
+const forecastText = ({ month, spent, cost }: UsageForecast): string =>
+  `${month}: ${spent} USD so far, ${cost} USD by the end of the month at this pace`;
+
+/** Members as the API has them; names stand behind their ids. */
+function renderCsv(rows: readonly UsageRow[], groupBy: readonly string[]): string {
+  const groups = groupBy.flatMap((group) => [
+    group,
+    ...(NAMED.has(group) ? [`${group}_name`] : []),
+  ]);
+  const plain = ['requests', 'errors', 'estimated', 'unpriced'];
+  const classes = [
+    ...new Set(rows.flatMap(({ usage }) => (isRecord(usage) ? Object.keys(usage) : []))),
+  ];
+  const cells = (row: UsageRow): unknown[] => {
+    const usage = isRecord(row['usage']) ? row['usage'] : {};
+    return [
+      ...[...groups, ...plain].map((name) => row[name]),
+      ...classes.map((name) => usage[name]),
+      row.cost,
+    ];
+  };
+  return toCsv([...groups, ...plain, ...classes, 'cost_usd'], rows.map(cells));
+}
 
 /** Money where any was spent, else how often was asked. */
 function toBars(rows: readonly UsageRow[], groups: readonly Column<UsageRow>[]): Bar[] {
@@ -68,17 +107,10 @@ function count({ usage }: UsageRow, names: readonly string[]): number | undefine
   return names.reduce((sum, name) => sum + Number(usage[name] ?? 0), 0);
 }
 
-/** Groups that the server tells by id; people know their names. */
-const NAMED: Readonly<Record<string, AdminKind>> = { key: 'keys', organization: 'organizations' };
+/** Groups that are ids; people know the names. */
+const NAMED: ReadonlySet<string> = new Set(['organization', 'key', 'agent', 'service', 'schedule']);
 
-async function groupColumn(
-  client: Client,
-  group: string,
-  { signal, isOwn }: { signal: AbortSignal; isOwn: boolean },
-): Promise<Column<UsageRow>> {
-  // Names are the administrators' to look up.
-  const kind = isOwn ? undefined : NAMED[group];
-  const names = kind && (await namesById(client, kind, signal));
-  const nameOf = (id: unknown): unknown => names?.get(String(id)) ?? id;
-  return { title: group.toUpperCase(), value: (row) => nameOf(row[group]) };
+function groupColumn(group: string): Column<UsageRow> {
+  const valueOf = (row: UsageRow): unknown => row[`${group}_name`] ?? row[group];
+  return { title: group.toUpperCase(), value: valueOf };
 }

@@ -1,0 +1,109 @@
+import type { Clock } from '../../core/time/clock.ts';
+import { fromNanos, toNanos } from '../../core/money.ts';
+import { agent } from '../../resources/kinds/agent.ts';
+import { deployment } from '../../resources/kinds/deployment.ts';
+import { key } from '../../resources/kinds/key.ts';
+import { organization } from '../../resources/kinds/organization.ts';
+import { service } from '../../resources/kinds/service.ts';
+import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
+import type { Repository } from '../../resources/store/repository.ts';
+import type { Store } from '../../store/store.ts';
+import { usageReport } from '../../usage/requests/usage-report.ts';
+import type { UsageReportRow } from '../../usage/requests/usage-report.ts';
+import { monthRange, toUsageQuestion } from './usage-query.ts';
+import type { SummedBy, UsageQuestion } from './usage-query.ts';
+
+export interface UsageDeps {
+  readonly store: Store;
+  readonly repository: Pick<Repository, 'find'>;
+  readonly clock: Clock;
+  /** Names of labels and tags that use is summed by. Default: none. */
+  readonly usage?: SummedBy | undefined;
+}
+
+/** Cost of the running month as it will be at its end if it goes on as it went. */
+export interface UsageForecast {
+  readonly month: string;
+  /** Decimal dollars so far, and at the end; of calls without a known price nothing is known. */
+  readonly spent: string;
+  readonly cost: string;
+}
+
+export interface UsageAnswer {
+  readonly data: readonly UsageReportRow[];
+  readonly next_page: null;
+  /** Null unless the month is asked for that is running. */
+  readonly forecast: UsageForecast | null;
+}
+
+const DAY_MS = 86_400_000;
+const MONTH_LENGTH = '2026-11'.length;
+/** Dimensions whose values are ids of resources. */
+const NAMED: Readonly<Record<string, ResourceDefinition>> = {
+  organization,
+  key,
+  agent,
+  service,
+  schedule: deployment,
+};
+
+/** Answers `GET /admin/v1/usage` and, for one organization, `GET /v1/account/usage`. */
+export async function answerUsage(
+  search: string,
+  deps: UsageDeps,
+  owner?: string,
+): Promise<UsageAnswer> {
+  const question = toUsageQuestion(search, deps.usage ?? { labels: [], tags: [] });
+  const asked = owner === undefined ? question : { ...question, organization: owner };
+  const rows = await usageReport(deps, asked);
+  const data = await withNames(rows, asked, deps);
+  return { data, next_page: null, forecast: await forecastOf(asked, deps) };
+}
+
+/** Puts `agent_name` beside `agent`, and the like; null for what is there no more. */
+async function withNames(
+  rows: readonly UsageReportRow[],
+  { groupBy = [] }: UsageQuestion,
+  { repository }: UsageDeps,
+): Promise<UsageReportRow[]> {
+  const named = rows.map((row): Record<string, unknown> => ({ ...row }));
+  for (const group of groupBy) {
+    const definition = NAMED[group];
+    if (!definition) continue;
+    const names = new Map<unknown, string | null>();
+    for (const row of named) {
+      const id = row[group];
+      if (typeof id === 'string' && !names.has(id))
+        names.set(id, await nameOf(definition, id, repository));
+      row[`${group}_name`] = names.get(id) ?? null;
+    }
+  }
+  return named as unknown as UsageReportRow[];
+}
+
+async function nameOf(
+  definition: ResourceDefinition,
+  id: string,
+  repository: UsageDeps['repository'],
+): Promise<string | null> {
+  // Schedules pay in the place of a key.
+  const kind = definition === key && id.startsWith('depl_') ? deployment : definition;
+  const stored = await repository.find(kind, id, { organization: null });
+  return stored ? stored.spec.name : null;
+}
+
+async function forecastOf(
+  { month, organization: owner, conversation }: UsageQuestion,
+  deps: UsageDeps,
+): Promise<UsageForecast | null> {
+  const now = deps.clock.now();
+  if (month === undefined || month !== new Date(now).toISOString().slice(0, MONTH_LENGTH))
+    return null;
+  const { from, to } = monthRange(month);
+  const [row] = await usageReport(deps, { from, to, organization: owner, conversation });
+  const spent = toNanos(row?.cost ?? '0');
+  // The first hours of a month tell little of the rest.
+  const passed = Math.max(now - from, DAY_MS);
+  const cost = Math.round((spent / passed) * (to - from));
+  return { month, spent: fromNanos(spent), cost: fromNanos(cost) };
+}

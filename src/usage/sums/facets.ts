@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import type { Key } from '../../store/store.ts';
+import type { RequestOrigin } from '../origin.ts';
+
+/** Dimensions of a call that have few values, beside its key and its model. Absent members: none. */
+export interface Facets extends Pick<
+  RequestOrigin,
+  'agent' | 'service' | 'schedule' | 'labels' | 'tags'
+> {
+  /** Name of the provider that answered. */
+  readonly vendor?: string | undefined;
+}
+
+/** Facets by their digest, which the keys of sums hold: `usage-facets, digest`. */
+export const FACETS: Key = ['usage-facets'];
+
+export const facetsKey = (digest: string): Key => [...FACETS, digest];
+
+/** Undefined for a call without any. */
+export function facetsOf(
+  origin: RequestOrigin | undefined,
+  vendor: string | undefined,
+): Facets | undefined {
+  if (!origin) return vendor === undefined ? undefined : { vendor };
+  const { agent, service, schedule, labels, tags } = origin;
+  const facets: Facets = {
+    ...(vendor !== undefined && { vendor }),
+    ...(agent !== undefined && { agent }),
+    ...(service !== undefined && { service }),
+    ...(schedule !== undefined && { schedule }),
+    ...(labels && { labels }),
+    ...(tags && { tags }),
+  };
+  return Object.keys(facets).length === 0 ? undefined : facets;
+}
+
+/** The same for the same JSON text, in every process. */
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}

@@ -1,0 +1,51 @@
+import type { Key } from '../../store/store.ts';
+import type { RequestOrigin } from '../origin.ts';
+
+/** Dimensions with so many values that each has sums of its own, apart from all other dimensions. */
+export const PARTS = ['conversation', 'end_user'] as const;
+export type Part = (typeof PARTS)[number];
+
+/** Sums per day by value of a dimension: `usage-by, dimension, organization, value, day, writer`. */
+export const USAGE_BY: Key = ['usage-by'];
+
+/** Number of changes that moved sums from one row to another; who reads them reads again. */
+export const FOLDED: Key = ['usage-by-folded'];
+
+/** Value that the sums of values stand under which are no longer told apart. */
+export const FOLDED_VALUE = '';
+
+export interface PartValue {
+  readonly part: Part;
+  readonly value: string;
+}
+
+export interface PartPlace extends PartValue {
+  readonly organization: string;
+  readonly day: string;
+  readonly writer: string;
+}
+
+export const partKey = ({ part, organization, value, day, writer }: PartPlace): Key => [
+  ...USAGE_BY,
+  part,
+  organization,
+  value,
+  day,
+  writer,
+];
+
+/** Values of a request, at most one of each dimension. */
+export function partsOf(origin: RequestOrigin | undefined): PartValue[] {
+  if (!origin) return [];
+  const { conversation, endUser } = origin;
+  return [
+    ...(conversation === undefined ? [] : [{ part: 'conversation', value: conversation } as const]),
+    ...(endUser === undefined ? [] : [{ part: 'end_user', value: endUser } as const]),
+  ];
+}
+
+/** Reads the segments of {@link partKey}. */
+export function toPartPlace(key: Key): Omit<PartPlace, 'part'> & { readonly part: string } {
+  const [, part = '', organization = '', value = '', day = '', writer = ''] = key.map(String);
+  return { part, organization, value, day, writer };
+}
