@@ -1,4 +1,4 @@
-import type { JobHandler, Jobs } from '../../jobs/jobs.ts';
+import type { Job, JobHandler, Jobs } from '../../jobs/jobs.ts';
 import { createSweepJob, SWEEP_SOON, sweepJob } from '../../jobs/sweep-job.ts';
 import type { Sweep } from '../../jobs/sweep-job.ts';
 import type { Repository } from '../../resources/store/repository.ts';
@@ -15,7 +15,8 @@ export interface RetentionOptions extends Pick<GatewayOptions, 'config' | 'clock
 
 /**
  * Handlers that remove what is past the age that `server.retention` gives, by kind of job; without
- * an age none. Results are not among it: the store drops each when its own time is up.
+ * an age none, and that which folds sums of use, always. Results are not among it: the store drops each
+ * when its own time is up.
  */
 export async function openRetention(
   options: RetentionOptions,
@@ -42,21 +43,21 @@ export async function openRetention(
     // The job may be of the last start: then it goes on where it was.
     await jobs.add(job, SWEEP_SOON);
   }
-  const folding = sweepJob('usage-fold');
-  handlers.set(
-    folding.kind,
-    createSweepJob({
-      clock,
-      olderThanMs: 0,
-      sweep: async () => ({ removed: await (await foldOfParts()).foldParts(store) }),
-      tell: (values) => log.info('sums of use folded', { values }),
-    }),
-  );
+  const [folding, handler] = foldingOf(options);
   await jobs.add(folding, SWEEP_SOON);
-  return handlers;
+  return handlers.set(folding.kind, handler);
 }
 
-const foldOfParts = () => import('../../usage/sums/fold-parts.ts');
+/** Bounds the sums of conversations and end users, of whatever age. */
+function foldingOf({ clock, log, store }: RetentionOptions): [Job, JobHandler] {
+  const fold = lazy('the folding of sums', async () => {
+    const { foldParts } = await import('../../usage/sums/fold-parts.ts');
+    return foldParts;
+  });
+  const sweep: Sweep = async () => ({ removed: await (await fold())(store) });
+  const tell = (values: number): void => log.info('sums of use folded', { values });
+  return [sweepJob('usage-fold'), createSweepJob({ clock, olderThanMs: 0, sweep, tell })];
+}
 
 const eventSweep = () => import('../../sessions/log/event-sweep.ts');
 const runSweep = () => import('../../scheduler/run-sweep.ts');
