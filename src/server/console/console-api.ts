@@ -48,18 +48,23 @@ export interface ActingSession extends ConsoleSession {
 /**
  * Session of the cookie of a request.
  *
- * @throws GatewayError `console_signed_out`; `console_refused` for a page of another origin, and for a
+ * @throws GatewayError `console_signed_out`; `global_rate_limited`; `console_refused` for a page of another origin, and for a
  *   change without the token of this very session
  */
 export async function actingSession(
   { method, headers }: IncomingMessage,
-  { sessions }: Pick<ConsoleApiDeps, 'sessions'>,
+  { sessions, rates }: Pick<ConsoleApiDeps, 'sessions' | 'rates'>,
 ): Promise<ActingSession> {
+  if (rates.isPlatformFull()) throw new GatewayError('global_rate_limited');
   const isRead = READS.has(method);
   const sender = senderOf(headers);
   const secret = readCookie(headers);
   const session = secret === undefined ? undefined : await sessions.use(secret);
-  if (secret === undefined || !session) throw new GatewayError('console_signed_out');
+  if (secret === undefined || !session) {
+    // Guesses count as those of keys do.
+    await admitToPlatform(rates, 'refused');
+    throw new GatewayError('console_signed_out');
+  }
   if (sender === 'other' || (sender === 'unknown' && !isRead))
     throw refused('its origin is another');
   if (!isRead && !isCsrfOf(secret, headers[CSRF_HEADER]?.toString()))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { ask, eventually, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
@@ -192,4 +192,20 @@ it('hands nothing on but the API', async () => {
     expect((await call('GET', path)).status, path).toBe(404);
   expect(await call('PUT', '/session')).toMatchObject({ status: 405 });
   expect(await ask(`${gateway.url}/console`, { method: 'POST' })).toMatchObject({ status: 405 });
+});
+
+it('bounds failed sign-ins and guesses of cookies as it does bad keys', async () => {
+  const bounded = await startGateway({ server: { limits: { rpm: 20 } } });
+  onTestFinished(async () => void (await bounded.stop()));
+  const url = `${bounded.url}/console/api/session`;
+  const tries = [
+    { method: 'POST', body: { key: 'sk-wrong' } },
+    { method: 'POST', body: { link: 'wrong' } },
+    { headers: { cookie: `gateway_console=${'a'.repeat(43)}` } },
+  ];
+  for (const one of tries) {
+    const statuses = new Set<number>();
+    for (let n = 0; n < 20; n++) statuses.add((await ask(url, one)).status);
+    expect(statuses, JSON.stringify(one)).toContain(429);
+  }
 });
