@@ -2,6 +2,7 @@ import type { Collection } from '../core/kinds.ts';
 import { createAccountClient, type AccountClient } from './account.ts';
 import { createAdminClient, type AdminClient } from './admin.ts';
 import { createAssetsClient, type AssetsClient } from './assets.ts';
+import { createAuditClient, type AuditClient } from './audit.ts';
 import { createChatClient, type ChatClient } from './chat.ts';
 import { createDeploymentRunsClient, type DeploymentRunsClient } from './deployment-runs.ts';
 import { createDeploymentsClient, type DeploymentsClient } from './deployments.ts';
@@ -24,6 +25,7 @@ export interface Client {
   readonly baseUrl: string;
   readonly assets: AssetsClient;
   readonly account: AccountClient;
+  readonly audit: AuditClient;
   readonly chat: ChatClient;
   readonly deployments: DeploymentsClient;
   readonly deploymentRuns: DeploymentRunsClient;
@@ -49,6 +51,7 @@ export function createClient(options: ClientOptions): Client {
     baseUrl: options.baseUrl,
     assets: createAssetsClient(http),
     account: createAccountClient(http),
+    audit: createAuditClient({ http, clock }),
     chat: createChatClient(http),
     deployments: createDeploymentsClient(http),
     deploymentRuns: createDeploymentRunsClient({ http, clock, random }),

@@ -109,6 +109,8 @@ usage --own
 account
 executions
 logs
+audit
+audit verify
 api GET /healthz
 whoami
 login --context schemas --api-key-file .gateway/admin.key

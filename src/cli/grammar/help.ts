@@ -50,7 +50,10 @@ export const COMMAND_GROUPS: readonly (readonly [string, readonly string[]])[] =
     'Agents',
     'agents sessions tail services invoke mcp acp deployments trigger runs wait skills files credentials webhooks',
   ),
-  group('Operate', 'login logout whoami config api store selftest plugins completion version help'),
+  group(
+    'Operate',
+    'audit login logout whoami config api store selftest plugins completion version help',
+  ),
 ];
 
 function group(title: string, names: string): readonly [string, readonly string[]] {
