@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 const DEEP = 'test/**/*.deep.test.ts';
 
 /** Folders whose tests keep nothing in the process and share its loaded modules. */
-const SHARED = ['apis', 'assets', 'client', 'config', 'core', 'inference', 'jobs']
+const SHARED = ['apis', 'assets', 'audit', 'client', 'config', 'core', 'inference', 'jobs']
   .concat(['protocols', 'providers', 'resources', 'routing', 'sessions', 'surfaces', 'tasks'])
   .concat(['usage', 'webhooks'])
   .map((folder) => `test/${folder}/**/*.test.ts`)

@@ -12,6 +12,7 @@ const ROWS = [
   ['protocols', 'store', 'upstream'],
   ['providers'],
   ['jobs'],
+  ['audit'],
   ['webhooks'],
   ['usage', 'routing'],
   ['inference'],

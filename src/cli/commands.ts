@@ -1,6 +1,7 @@
 import { isListed, kindsWhere } from '../core/kinds.ts';
 import type { CommandSpec } from './command.ts';
 import { ACCOUNT_COMMANDS } from './tables/account-commands.ts';
+import { AUDIT_COMMANDS } from './tables/audit-commands.ts';
 import { CONFIG_COMMANDS } from './tables/config-commands.ts';
 import { CONNECTION_COMMANDS } from './tables/connection-commands.ts';
 import { DEPLOYMENT_COMMANDS } from './tables/deployment-commands.ts';
@@ -22,6 +23,7 @@ const WRITTEN: readonly CommandSpec[] = [
   ...CONFIG_COMMANDS,
   ...REMOTE_COMMANDS,
   ...ACCOUNT_COMMANDS,
+  ...AUDIT_COMMANDS,
   ...CONNECTION_COMMANDS,
   ...RESOURCE_COMMANDS,
   ...CONTENT_COMMANDS,

@@ -2,6 +2,7 @@ import type { Collection } from '../core/kinds.ts';
 import { createAccountClient, type AccountClient } from './account.ts';
 import { createAdminClient, type AdminClient } from './admin.ts';
 import { createAssetsClient, type AssetsClient } from './assets.ts';
+import { createAuditClient, type AuditClient } from './audit.ts';
 import { createChatClient, type ChatClient } from './chat.ts';
 import { createConsoleClient, type ConsoleClient } from './console.ts';
 import { createDeploymentRunsClient, type DeploymentRunsClient } from './deployment-runs.ts';
@@ -26,6 +27,7 @@ export interface Client {
   readonly baseUrl: string;
   readonly assets: AssetsClient;
   readonly account: AccountClient;
+  readonly audit: AuditClient;
   readonly chat: ChatClient;
   readonly console: ConsoleClient;
   readonly deployments: DeploymentsClient;
@@ -53,6 +55,7 @@ export function createClient(options: ClientOptions): Client {
     baseUrl: options.baseUrl,
     assets: createAssetsClient(http),
     account: createAccountClient(http),
+    audit: createAuditClient({ http, clock }),
     chat: createChatClient(http),
     console: createConsoleClient(http, options.baseUrl),
     deployments: createDeploymentsClient(http),

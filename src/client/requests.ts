@@ -82,6 +82,7 @@ export function createRequestsClient({
               options.signal,
             );
           },
+          timeOf: ({ created_at }) => created_at,
           stateOf: ({ result }) => result,
           isPending: ({ result }) => result === 'pending',
           disorderMs: DISORDER_MS,

@@ -1,3 +1,4 @@
+import type { Origin } from '../audit/audit-entry.ts';
 import type { NamedCall } from '../store/named-call.ts';
 import type { PayingKey } from '../usage/principal.ts';
 import type { RunRow } from './run-row.ts';
@@ -8,6 +9,8 @@ export interface TriggerInput {
   readonly organization: string;
   readonly deploymentId: string;
   readonly payer: PayingKey;
+  /** Who asks, for the audit log. Default: the gateway itself. */
+  readonly by?: Origin | undefined;
   /** Written with the run, or names the run that it made before. */
   readonly named?: NamedCall | undefined;
 }

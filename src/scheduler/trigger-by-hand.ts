@@ -26,7 +26,7 @@ export interface HandDeps {
 /** See `Scheduler.trigger`; resolves with the pending run, or with the one that the call made before. */
 export async function triggerByHand(
   { store, clock, ids, repository, jobs }: HandDeps,
-  { organization, deploymentId, payer, named }: TriggerInput,
+  { organization, deploymentId, payer, named, by }: TriggerInput,
 ): Promise<RunRow> {
   const earlier = named?.earlier;
   const made = earlier === undefined ? undefined : await store.get<RunRow>(runKey(earlier));
@@ -42,13 +42,13 @@ export async function triggerByHand(
     error: null,
     createdAt: new Date(clock.now()).toISOString(),
   };
-  const target = { definition: deployment, idOrName: deploymentId, organization };
+  const target = { definition: deployment, idOrName: deploymentId, organization, by };
   const stored = await repository.note(target, async (stored) => {
     if (isArchived(stored)) throw archived(deploymentId);
     const begun = beginOps({ ...pending, agent: boundAgent(stored.spec) }, jobs);
     const lookUp = `GET /v1/deployment_runs/${pending.id}`;
     const name = (await named?.made({ id: pending.id, lookUp })) ?? [];
-    return { state: {}, ops: [...begun, ...name] };
+    return { action: 'run', state: {}, ops: [...begun, ...name] };
   });
   return { ...pending, agent: boundAgent(stored.spec) };
 }

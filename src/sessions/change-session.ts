@@ -13,7 +13,7 @@ import { noSession } from './log/session-log.ts';
 import type { RowChange, SessionLog } from './log/session-log.ts';
 import { agentKey } from './session-row.ts';
 import type { SessionRow } from './session-row.ts';
-import type { AlsoChanged, SessionChanges } from './sessions.ts';
+import type { AlsoChanged, Archival, SessionChanges } from './sessions.ts';
 
 interface ChangeDeps {
   readonly log: SessionLog;
@@ -38,13 +38,13 @@ export async function changeSession(
 export async function archiveSession(
   log: SessionLog,
   { organization, id }: Whose,
-  also?: AlsoChanged,
+  { also, commit }: Archival = {},
 ): Promise<SessionRow> {
   const changed = await log.change(id, async (row) => {
     if (row?.organization !== organization) throw noSession();
     if (row.archivedAt !== null) return undefined;
     const archivedAt = new Date(log.now).toISOString();
-    return { row: { ...row, archivedAt }, ...(await alsoOf(log, row, { also })) };
+    return { row: { ...row, archivedAt }, commit, ...(await alsoOf(log, row, { also })) };
   });
   return changed?.row ?? log.load(organization, id);
 }
@@ -71,6 +71,7 @@ async function withUpdates(
   return {
     row: { ...row, title, metadata, budget },
     events: log.identify([event]),
+    commit: changes.commit,
     ops: agent ? [{ type: 'put', key: agentKey(row.id), value: agent }] : [],
     ...(await alsoOf(log, row, { also: changes.also, agent })),
   };

@@ -53,11 +53,12 @@ export function createSessions({
     list: (organization, query) => listSessions(log, organization, query),
     update: async (organization, id, changes) =>
       whole(await changeSession({ log, operator }, { organization, id }, changes)),
-    archive: async (organization, id, also) =>
-      whole(await archiveSession(log, { organization, id }, also)),
+    archive: async (organization, id, archival) =>
+      whole(await archiveSession(log, { organization, id }, archival)),
     terminate: (organization, id, termination) =>
       terminateSession(log, { organization, id }, termination),
-    remove: (organization, id) => removeSession({ log, jobs }, { organization, id }),
+    remove: (organization, id, commit) =>
+      removeSession({ log, jobs }, { organization, id }, commit),
     send: (organization, id, input) =>
       sendEvents({ log, jobs }, { organization, id }, toInput(input)),
     async read(organization, id, query) {

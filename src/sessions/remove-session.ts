@@ -4,6 +4,7 @@ import type { SendDeps, Whose } from './log/send-events.ts';
 import { noSession } from './log/session-log.ts';
 import type { SessionLog } from './log/session-log.ts';
 import { PURGE_JOB } from './log/job-kinds.ts';
+import type { SessionCommit } from './sessions.ts';
 import { agentKey, eventIdPrefix, eventPrefix, indexKeys } from './session-row.ts';
 
 /** Those who follow read the last event within this time. */
@@ -22,6 +23,7 @@ const purgeJob = (id: string, organization: string): Job => ({
 export async function removeSession(
   { log, jobs }: SendDeps,
   { organization, id }: Whose,
+  commit?: SessionCommit,
 ): Promise<void> {
   const events = log.identify([{ type: 'session.deleted' }]);
   const removed = await log.change(id, (row) => {
@@ -31,7 +33,7 @@ export async function removeSession(
       ...indexKeys(row).map((key): Op => ({ type: 'delete', key })),
       ...jobs.toAdd(purgeJob(id, organization), { inMs: PURGE_AFTER_MS }),
     ];
-    return { row, events, ops, isEnd: true };
+    return { row, events, ops, commit, isEnd: true };
   });
   if (!removed) throw noSession();
 }

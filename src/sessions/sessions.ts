@@ -1,9 +1,19 @@
-import type { Op } from '../store/store.ts';
+import type { CommitResult, Op } from '../store/store.ts';
 import type { PayingKey } from '../usage/principal.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 import type { SessionBudget } from './session-budget.ts';
+import type { SessionRow } from './session-row.ts';
 import type { EntryPoint, Session, SessionStatus } from './session.ts';
 import type { EventDelta, NewEvent, PlacedEvent, SessionEvent } from './log/session-event.ts';
+
+/** A Session before and after a change; undefined where there is none. */
+export interface ChangedSession {
+  readonly before?: SessionRow | undefined;
+  readonly next?: SessionRow | undefined;
+}
+
+/** Commits a change of a Session in place of the store, perhaps with further operations. */
+export type SessionCommit = (ops: readonly Op[], changed: ChangedSession) => Promise<CommitResult>;
 
 export interface NewSession {
   readonly organization: string;
@@ -22,6 +32,7 @@ export interface NewSession {
   readonly events?: readonly unknown[] | undefined;
   /** Further operations of that commit; if one does not hold, there is no Session. */
   also?(made: MadeSession): readonly Op[] | Promise<readonly Op[]>;
+  readonly commit?: SessionCommit | undefined;
 }
 
 /** A new Session, with those of its events that were given. */
@@ -91,7 +102,11 @@ export interface SessionChanges {
   /** In place of the one that the Session was made with; null takes it away. */
   readonly budget?: SessionBudget | null | undefined;
   readonly also?: AlsoChanged | undefined;
+  readonly commit?: SessionCommit | undefined;
 }
+
+/** Parts of the commit that archives a Session. */
+export type Archival = Pick<SessionChanges, 'also' | 'commit'>;
 
 export interface SessionFilter {
   readonly agentId?: string | undefined;
@@ -140,14 +155,14 @@ export interface Sessions {
    *
    * @throws GatewayError `not_found`
    */
-  archive(organization: string, id: string, also?: AlsoChanged): Promise<Session>;
+  archive(organization: string, id: string, archival?: Archival): Promise<Session>;
   /**
    * Ends its turn and its streams for good; what was said stays readable. False when it was over already
    * or `onlyIf` does not hold. @throws GatewayError `not_found`
    */
   terminate(organization: string, id: string, termination: Termination): Promise<boolean>;
   /** Ends its turn and its streams. @throws GatewayError `not_found` */
-  remove(organization: string, id: string): Promise<void>;
+  remove(organization: string, id: string, commit?: SessionCommit): Promise<void>;
   /**
    * Appends all of the events or none and wakes the turn that they are for; gives back what was sent.
    * A Session that waits for nothing else runs from the same commit on, so nobody takes it for done.

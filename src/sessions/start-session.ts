@@ -35,7 +35,8 @@ export async function startSession(
     ...(callsForTurn(events) ? jobs.toAdd(turnJob(id, row.organization)) : []),
     ...((await input.also?.(made)) ?? []),
   ];
-  const { ok } = await log.store.commit(ops);
+  const { commit = (all: readonly Op[]) => log.store.commit(all) } = input;
+  const { ok } = await commit(ops, { next: row });
   if (!ok) throw notWanted();
   return made;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../core/time/clock.ts';
 import { correctDeadline, toDeadline } from '../core/time/deadline.ts';
 import type { Sealer } from '../core/seal.ts';
 import { StoreError } from '../store/store.ts';
-import type { Entry, Key, Store } from '../store/store.ts';
+import type { CommitResult, Entry, Key, Op, Store } from '../store/store.ts';
 import { newSigningSecret } from './signature.ts';
 
 /** A former secret goes on signing for so long, or until the next rotation. */
@@ -30,8 +30,11 @@ export interface SigningSecrets {
   /** Those that sign now, the newest first. The first call makes one that nobody has seen. */
   current(organization: string): Promise<readonly string[]>;
   /** A new secret; the former one stays valid beside it for a day. Durable when it resolves. */
-  rotate(organization: string): Promise<RotatedSecret>;
+  rotate(organization: string, commit?: Commit): Promise<RotatedSecret>;
 }
+
+/** Commits in place of the store, perhaps with further operations. */
+type Commit = (ops: readonly Op[]) => Promise<CommitResult>;
 
 export interface SigningSecretsOptions {
   readonly store: Store;
@@ -46,16 +49,17 @@ export function createSigningSecrets(options: SigningSecretsOptions): SigningSec
   const read = (organization: string) => store.get<SecretRow>(keyOf(organization));
 
   /** Undefined when somebody else changed it first. */
-  const replace = async (organization: string): Promise<RotatedSecret | undefined> => {
+  const replace = async (
+    organization: string,
+    commit: Commit = (ops) => store.commit(ops),
+  ): Promise<RotatedSecret | undefined> => {
     const entry = await read(organization);
     const secret = newSigningSecret();
     const at = clock.now();
     const former = entry ? { sealed: entry.value.sealed, until: toDeadline(at, OVERLAP_MS) } : null;
     const value: SecretRow = { sealed: sealer.seal(secret, placeOf(organization)), at, former };
     const condition = entry ? { ifVersion: entry.version } : { ifAbsent: true as const };
-    const { ok } = await store.commit([
-      { type: 'put', key: keyOf(organization), value, ...condition },
-    ]);
+    const { ok } = await commit([{ type: 'put', key: keyOf(organization), value, ...condition }]);
     return ok ? { secret, at, formerUntil: former && Math.ceil(former.until) } : undefined;
   };
 
@@ -71,9 +75,9 @@ export function createSigningSecrets(options: SigningSecretsOptions): SigningSec
       const valid = former && former.until > clock.now() ? [sealed, former.sealed] : [sealed];
       return valid.map((one) => sealer.open(one, placeOf(organization)));
     },
-    async rotate(organization) {
+    async rotate(organization, commit) {
       for (let tries = 0; tries < MAX_TRIES; tries++) {
-        const rotated = await replace(organization);
+        const rotated = await replace(organization, commit);
         if (rotated) return rotated;
       }
       throw new StoreError('unavailable', 'others kept rotating the signing secret');

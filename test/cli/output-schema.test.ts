@@ -117,6 +117,8 @@ usage --own
 account
 executions
 logs
+audit
+audit verify
 api GET /healthz
 whoami
 console --no-open

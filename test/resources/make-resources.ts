@@ -1,3 +1,5 @@
+import { GATEWAY_ORIGIN } from '../../src/audit/audit-entry.ts';
+import type { Origin } from '../../src/audit/audit-entry.ts';
 import { GatewayError } from '../../src/core/errors.ts';
 import { createIdSource } from '../../src/core/ids.ts';
 import { createKeyHasher, createSealer } from '../../src/core/seal.ts';
@@ -28,6 +30,7 @@ export interface CallOptions {
   body?: unknown;
   organization?: string;
   platform?: boolean;
+  by?: Origin;
 }
 
 export interface Resources {
@@ -74,6 +77,7 @@ export function makeResources(
 
 async function send(repository: Repository, request: string, options: CallOptions) {
   const { body, organization = 'org_caller', platform = true, query = '' } = options;
+  const { by = GATEWAY_ORIGIN } = options;
   const [method = '', path = ''] = request.split(' ');
   const [collection, ...segments] = path.split('/').map(decodeURIComponent);
   const definition = repository.definitions.find((one) => one.collection === collection);
@@ -89,6 +93,7 @@ async function send(repository: Repository, request: string, options: CallOption
     body: async (options) => readObject(bytes, { ...options, values: RESOURCE_VALUES }),
     organization,
     platform,
+    by,
   });
 }
 

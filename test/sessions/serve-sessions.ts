@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { AuditLog } from '../../src/audit/audit-log.ts';
 import { systemClock } from '../../src/core/time/clock.ts';
 import { GatewayError } from '../../src/core/errors.ts';
 import { createIdSource } from '../../src/core/ids.ts';
@@ -37,6 +38,7 @@ export async function serveSessions(options: RigOptions = {}) {
   const references: AgentReference[] = [];
   const handlers = sessionHandlers({
     sessions,
+    repository: { audit: new AuditLog({ store: rig.store, clock }) },
     clock,
     active,
     carriers: ['bearer'],

@@ -52,7 +52,7 @@ export const COMMAND_GROUPS: readonly (readonly [string, readonly string[]])[] =
   ),
   group(
     'Operate',
-    'console login logout whoami config api store selftest plugins completion version help',
+    'audit console login logout whoami config api store selftest plugins completion version help',
   ),
 ];
 

@@ -20,6 +20,7 @@ const OTHERS = {
   runs: { word: 'run', wire: 'deployment_run', list: 'runs list' },
   model_runs: { word: 'run', wire: 'run' },
   requests: { word: 'request', wire: 'request', list: 'logs' },
+  audit: { word: 'audit entry', wire: 'audit entry', list: 'audit' },
   webhooks: { word: 'webhook', wire: 'webhook_delivery', list: 'webhooks list' },
   assets: { word: 'asset', wire: 'asset' },
   tasks: { word: 'task', wire: 'task' },

@@ -19,6 +19,8 @@ import { STORE_SHAPES } from './store-shapes.ts';
 import { anything, flag, list, oneOf, orNull, record, text, texts } from './shape.ts';
 import type { Shape } from './shape.ts';
 import {
+  AUDIT_ENTRY,
+  AUDIT_VERDICT,
   ASSET,
   ASSET_DETAILS,
   BUDGET,
@@ -94,6 +96,8 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   }),
   executions: list(REQUEST),
   logs: oneOf(list(REQUEST), REQUEST),
+  audit: oneOf(list(AUDIT_ENTRY), AUDIT_ENTRY),
+  'audit verify': AUDIT_VERDICT,
   api: anything,
   ...CONNECTION_SHAPES,
   ...RUN_SHAPES,

@@ -1,4 +1,4 @@
-import { anything, count, list, number, orNull, record, text, texts } from './shape.ts';
+import { anything, count, flag, list, number, orNull, record, text, texts } from './shape.ts';
 
 /** Shape of the spending that `keys get` and `organizations get` show beside the resource. */
 export const SPENDING = record({
@@ -91,6 +91,28 @@ export const REQUEST = record({
   result: text,
   cost: orNull(text),
   total_ms: orNull(number),
+});
+export const AUDIT_ENTRY = record({
+  id: text,
+  at: text,
+  organization: orNull(text),
+  actor: record({ kind: text, id: orNull(text), name: text }),
+  from: record({ address: orNull(text), client: orNull(text) }),
+  action: text,
+  object: record({ kind: text, id: text, name: orNull(text) }),
+  changes: list(record({ path: text, old: anything, new: anything })),
+  request_id: orNull(text),
+  chain: count,
+  number: count,
+  hash: text,
+});
+export const AUDIT_VERDICT = record({
+  valid: flag,
+  entries: count,
+  seals: count,
+  sealed_until: orNull(text),
+  removed_before: orNull(text),
+  fault: orNull(record({ problem: text, message: text })),
 });
 export const USAGE = record(
   { requests: count, errors: count, usage: record({ input_tokens: count }), cost: orNull(text) },

@@ -18,6 +18,8 @@ export interface WatchOptions {
 export interface Watched<T> {
   /** Those since a time; `newest`: the first alone will do. */
   list(since: string | undefined, newest: boolean): AsyncIterable<T>;
+  /** Instant at which it appeared, RFC 3339. */
+  timeOf(item: T): string;
   stateOf(item: T): string;
   isPending(item: T): boolean;
   /** Milliseconds by which items of several processes can come to the list out of their order. */
@@ -25,11 +27,11 @@ export interface Watched<T> {
 }
 
 /** Every item as it appears, oldest first, and once more when its state changes. Never ends by itself. */
-export async function* watchList<T extends { id: string; created_at: string }>(
+export async function* watchList<T extends { id: string }>(
   watched: Watched<T>,
   { from, intervalMs, onTrouble, signal, clock }: WatchOptions & Pick<Patience, 'clock'>,
 ): AsyncGenerator<T, never, undefined> {
-  const { list, stateOf } = watched;
+  const { list, stateOf, timeOf } = watched;
   const seen = new Map<string, T>();
   /** Items that are new since the look before. */
   const look = async (since: string | undefined): Promise<T[]> => {
@@ -51,8 +53,8 @@ export async function* watchList<T extends { id: string; created_at: string }>(
       if (!isFirst) yield* news;
       isFirst = false;
       since = horizonOf([...seen.values()], watched) ?? since;
-      for (const [id, { created_at: at }] of seen)
-        if (since !== undefined && at < since) seen.delete(id);
+      for (const [id, item] of seen)
+        if (since !== undefined && timeOf(item) < since) seen.delete(id);
     } catch (thrown) {
       if (!(thrown instanceof ClientError) || !canGoOn(thrown)) throw thrown;
       onTrouble(thrown);
@@ -62,12 +64,12 @@ export async function* watchList<T extends { id: string; created_at: string }>(
 }
 
 /** From when on another look can tell something new: a bit before the newest, or since a pending one. */
-function horizonOf<T extends { created_at: string }>(
+function horizonOf<T>(
   items: readonly T[],
-  { isPending, disorderMs }: Pick<Watched<T>, 'isPending' | 'disorderMs'>,
+  { timeOf: instantOf, isPending, disorderMs }: Omit<Watched<T>, 'list' | 'stateOf'>,
 ): string | undefined {
   if (items.length === 0) return undefined;
-  const timeOf = ({ created_at: at }: T) => Date.parse(at);
+  const timeOf = (item: T) => Date.parse(instantOf(item));
   const newest = items.reduce((latest, item) => Math.max(latest, timeOf(item)), 0);
   const open = items.filter((item) => isPending(item)).map(timeOf);
   const horizon = open.reduce((first, at) => Math.min(first, at), newest - disorderMs);

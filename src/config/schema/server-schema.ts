@@ -107,6 +107,7 @@ const retention = z.object({
   events: kept.describe('How long the events of a Session are kept after its end; null: for ever.'),
   records: kept.describe('How long the record of a request is kept; null: for ever.'),
   runs: kept.describe('How long a run of a Schedule is kept; null: for ever.'),
+  audit: kept.describe('How long an entry of the audit log is kept; null: for ever.'),
   results: kept.describe(
     'How long the result of work in the background is kept; null: its own time.',
   ),

@@ -1,5 +1,5 @@
-import { GatewayError } from '../../core/errors.ts';
-import type { Key, Op, Store, Version } from '../../store/store.ts';
+import { LaneHeads } from '../../store/lanes/lane-heads.ts';
+import type { CommitResult, Key, Op, Store, Version } from '../../store/store.ts';
 import {
   CHANGE_HEADS,
   changeHeadKey,
@@ -33,83 +33,45 @@ export interface LogPosition {
 const LANES = 32;
 /** Number of changes of a lane that stay readable. */
 export const KEPT_CHANGES = 1_024;
-/** Number of times that another process may come first; each time its change was written. */
-const MAX_ATTEMPTS = 100;
 
-interface Head {
-  readonly last: number;
-  /** Undefined where nothing was written in the lane yet. */
-  readonly version: Version | undefined;
+interface ChangeOptions {
+  readonly heldEpoch?: Version | undefined;
+  /** Commits in place of the store, perhaps with further operations. */
+  readonly commit?: (ops: readonly Op[]) => Promise<CommitResult>;
 }
 
 /** Writes beside each change of resources which rows it changes. */
 export class ChangeLog {
   readonly #store: Store;
-  /** Lanes that other processes wrote in lately are at the end. */
-  readonly #free = Array.from({ length: LANES }, (_, lane) => lane);
-  readonly #waiting: ((lane: number) => void)[] = [];
-  readonly #heads = new Map<number, Head>();
+  readonly #heads: LaneHeads<number>;
 
   constructor(store: Store) {
     this.#store = store;
+    this.#heads = new LaneHeads({ store, lanes: LANES, first: 0, keyOf: changeHeadKey });
   }
 
   /**
    * Commits the operations and notes which resources they concern. Gives the key in whose way another
    * writer came, or undefined when all is written; with `heldEpoch` any other change is in the way.
    */
-  async commit(ops: readonly Op[], heldEpoch?: Version): Promise<Key | undefined> {
-    for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
-      const lane = await this.#enter();
-      let isTaken = false;
-      try {
-        const conflict = await this.#commitIn(lane, ops, heldEpoch);
-        isTaken = conflict !== undefined && isHead(conflict);
-        if (!isTaken) return conflict;
-      } finally {
-        this.#leave(lane, isTaken);
-      }
-    }
-    throw new GatewayError('conflict', { message: 'too many writers at once; try again' });
-  }
-
-  async #commitIn(
-    lane: number,
+  async commit(
     ops: readonly Op[],
-    heldEpoch: Version | undefined,
+    { heldEpoch, commit = (all) => this.#store.commit(all) }: ChangeOptions = {},
   ): Promise<Key | undefined> {
-    const { last, version } = this.#heads.get(lane) ?? (await this.#readHead(lane));
-    // Known again once the outcome is clear.
-    this.#heads.delete(lane);
-    const number = last + 1;
     const held = heldEpoch === undefined ? {} : { ifVersion: heldEpoch };
-    const unmoved = version === undefined ? { ifAbsent: true as const } : { ifVersion: version };
-    const result = await this.#store.commit([
-      ...ops,
-      { type: 'put', key: EPOCH_KEY, value: { lane, number }, ...held },
-      { type: 'put', key: changeKey(lane, slotOf(number)), value: { number, rows: rowsOf(ops) } },
-      { type: 'put', key: changeHeadKey(lane), value: number, ...unmoved },
-    ]);
-    if (result.ok) this.#heads.set(lane, { last: number, version: result.version });
-    else if (!isHead(result.conflict)) this.#heads.set(lane, { last, version });
+    const result = await this.#heads.write((lane, last) => {
+      const number = last + 1;
+      const value = { number, rows: rowsOf(ops) };
+      return {
+        ops: [
+          ...ops,
+          { type: 'put', key: EPOCH_KEY, value: { lane, number }, ...held },
+          { type: 'put', key: changeKey(lane, slotOf(number)), value },
+        ],
+        next: number,
+      };
+    }, commit);
     return result.ok ? undefined : result.conflict;
-  }
-
-  async #readHead(lane: number): Promise<Head> {
-    const entry = await this.#store.get<number>(changeHeadKey(lane));
-    return { last: entry?.value ?? 0, version: entry?.version };
-  }
-
-  async #enter(): Promise<number> {
-    const lane = this.#free.shift();
-    return lane ?? new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  #leave(lane: number, isTaken: boolean): void {
-    const next = this.#waiting.shift();
-    if (next) next(lane);
-    else if (isTaken) this.#free.push(lane);
-    else this.#free.unshift(lane);
   }
 }
 
@@ -176,8 +138,4 @@ function rowsOf(ops: readonly Op[]): StoredChange['rows'] {
   return ops.flatMap(({ type, key: [first, kind, id] }) =>
     type !== 'check' && first === room ? [[String(kind), String(id)] as const] : [],
   );
-}
-
-function isHead([room]: Key): boolean {
-  return room === CHANGE_HEADS[0];
 }

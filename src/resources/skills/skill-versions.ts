@@ -75,7 +75,7 @@ async function create({ repository, stored, request }: ChildInput): Promise<Reso
   }
   const { named } = request;
   const target: Target = {
-    ...targetOf(repository, stored),
+    ...targetOf(repository, stored, request),
     ...(named && {
       also: async (_next: Stored, ops: readonly Op[]) => {
         const version = newVersionOf(ops, stored.id);
@@ -109,11 +109,11 @@ async function content(repository: Repository, version: SkillVersion): Promise<R
 
 /** @throws GatewayError `conflict` for the last one and one that an Agent or Service has */
 async function removeVersion(
-  { repository, stored }: ChildInput,
+  { repository, stored, request }: ChildInput,
   version: SkillVersion,
 ): Promise<void> {
   await refuseUsed(repository, stored, version.id);
-  await repository.note(targetOf(repository, stored), async () => {
+  await repository.note(targetOf(repository, stored, request), async () => {
     const [newest, second] = await listSkillVersions(repository.store, stored.id, { limit: 2 });
     if (!newest || !second) {
       const message = 'the last version stays; delete the Skill';
@@ -121,6 +121,7 @@ async function removeVersion(
     }
     const latest = newest.id === version.id ? second : newest;
     return {
+      action: 'delete_version',
       state: { latest_version_id: latest.id, description: latest.description },
       spec: { files: digestsOf(latest) },
       ops: versionRemovals(version),
@@ -149,8 +150,12 @@ function skillsOf({ skills, runtime }: Stored['spec']): unknown {
   return skills ?? (runtime as { skills?: unknown } | null | undefined)?.skills;
 }
 
-function targetOf(repository: Repository, { kind, id, organization }: Stored): Target {
-  return { definition: repository.definitionOf(kind), idOrName: id, organization };
+function targetOf(
+  repository: Repository,
+  { kind, id, organization }: Stored,
+  { by }: Pick<ChildInput['request'], 'by'>,
+): Target {
+  return { definition: repository.definitionOf(kind), idOrName: id, organization, by };
 }
 
 function toCursor({ id }: Stored, version: string): string {

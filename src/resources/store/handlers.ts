@@ -1,3 +1,4 @@
+import type { Origin } from '../../audit/audit-entry.ts';
 import { approximateSize } from '../../core/json/approximate-size.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { NamedCall } from '../../store/named-call.ts';
@@ -18,6 +19,8 @@ export interface ResourceRequest {
   query: URLSearchParams;
   /** The object that was sent; an empty one for an empty body where `optional`. */
   body(options?: { optional: boolean }): Promise<Body>;
+  /** Caller, as the audit log tells of it. */
+  by: Origin;
   /** Organization of the caller; owner of what it makes. */
   organization: string;
   /** True for callers that see every organization. */
@@ -74,8 +77,8 @@ export function createResourceHandler(
 }
 
 /** The caller's organization, or all of them. */
-export function scopeOf({ platform, organization }: ResourceRequest): Scope {
-  return { organization: platform ? null : organization, home: organization };
+export function scopeOf({ platform, organization, by }: ResourceRequest): Scope {
+  return { organization: platform ? null : organization, home: organization, by };
 }
 
 function methodsOf(definition: ResourceDefinition, platform: boolean): string[] {
@@ -137,6 +140,7 @@ async function create({ definition, repository, request }: Context): Promise<Res
   const { named } = request;
   const created = await repository.create(definition, body, {
     organization: isForOther ? null : request.organization,
+    by: request.by,
     ...(named && { also: (made) => named.answered(toReply(made)) }),
   });
   return toReply(created);

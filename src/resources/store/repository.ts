@@ -1,8 +1,10 @@
+import { AuditLog } from '../../audit/audit-log.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Sealer } from '../../core/seal.ts';
 import type { Op, Store, Version } from '../../store/store.ts';
+import { toAuditNote } from '../changes/audit-note.ts';
 import { Referrers } from '../changes/referrers.ts';
 import { isArchived } from './define-resource.ts';
 import type { ResourceDefinition, Spec, State, Stored } from './define-resource.ts';
@@ -44,6 +46,8 @@ export interface CreateScope extends Scope {
 
 /** Change of a resource by the gateway itself. */
 export interface Note {
+  /** Name of it in the audit log, where somebody asked for it. Default: it is not audited. */
+  action?: string;
   state: State;
   spec?: Partial<Spec>;
   /** Further writes of the same commit. */
@@ -56,6 +60,14 @@ interface Change {
   ops?: Op[];
 }
 
+/** A resource as it was when its change began. */
+interface Rewriting {
+  readonly row: Row;
+  readonly epoch: Version | undefined;
+  readonly holds: Holds;
+  readonly action: string;
+}
+
 /**
  * Resources of every kind on the store: names unique, references checked, updates serialised by
  * version, secrets sealed. Every change is one commit together with its indexes.
@@ -63,6 +75,8 @@ interface Change {
 export class Repository {
   readonly definitions: readonly ResourceDefinition[];
   readonly store: Store;
+  /** Tells of every change that somebody asked for. */
+  readonly audit: AuditLog;
   readonly referrers: Referrers;
   private readonly rows: ResourceRows;
   private readonly secrets: SealedSecrets;
@@ -72,7 +86,8 @@ export class Repository {
     this.deps = deps;
     this.store = deps.store;
     this.definitions = deps.definitions;
-    this.rows = new ResourceRows(deps.store);
+    this.audit = new AuditLog(deps);
+    this.rows = new ResourceRows(deps.store, this.audit);
     this.secrets = new SealedSecrets(deps.sealer);
     this.referrers = new Referrers(this);
   }
@@ -101,14 +116,16 @@ export class Repository {
       const change = { definition, next: fresh, body: sent, holds };
       const { next: stored, ops } = await this.settle(change, undefined);
       const created = { stored, reveal: made?.reveal ?? {} };
-      const conflict = await this.rows.commit([
+      const all: Op[] = [
         { type: 'put', key: resourceKey(stored.kind, stored.id), value: stored, ifAbsent: true },
         ...indexOps(definition, { next: stored }),
         ...(made?.ops ?? []),
         ...(ops ?? []),
         ...(await checkReferences({ definition, stored }, this.referenceDeps(stored, holds))),
         ...((await scope.also?.(created)) ?? []),
-      ]);
+      ];
+      const note = toAuditNote(definition, { next: stored, action: 'create', by: scope.by });
+      const conflict = await this.rows.commit(all, { note });
       if (!conflict) return created;
       await this.rows.refuseTaken(definition, stored, conflict);
       return undefined;
@@ -162,7 +179,7 @@ export class Repository {
 
   /** Changes the members that the body has; one that changes nothing leaves the version alone. */
   update(target: Target, body: Body): Promise<Stored> {
-    return this.rewrite(target, (stored, holds) =>
+    return this.rewrite(target, 'update', (stored, holds) =>
       this.merge(target.definition, stored, { body, holds }),
     );
   }
@@ -170,7 +187,7 @@ export class Repository {
   async act(target: Target, action: string, body: Body = {}): Promise<Created> {
     const { definition } = target;
     let reveal: Created['reveal'] = {};
-    const stored = await this.rewrite(target, async (before) => {
+    const stored = await this.rewrite(target, action, async (before) => {
       const outcome = definition.actions?.[action]?.({ stored: before, now: this.now(), body });
       reveal = outcome?.reveal ?? {};
       if (!outcome) return undefined;
@@ -188,7 +205,7 @@ export class Repository {
       const { stored, version } = await this.rows.mustLoad(target);
       const note = await change(stored);
       if (!note) return stored;
-      const { state, spec, ops = [] } = note;
+      const { action, state, spec, ops = [] } = note;
       const next: Stored = {
         ...stored,
         spec: { ...stored.spec, ...spec },
@@ -196,7 +213,14 @@ export class Repository {
       };
       const key = resourceKey(stored.kind, stored.id);
       const put: Op = { type: 'put', key, value: next, ifVersion: version };
-      return (await this.store.commit([put, ...ops])).ok ? next : undefined;
+      const { definition, by } = target;
+      const { ok } = await (action === undefined
+        ? this.store.commit([put, ...ops])
+        : this.audit.commit(
+            [put, ...ops],
+            toAuditNote(definition, { before: stored, next, action, by }),
+          ));
+      return ok ? next : undefined;
     });
   }
 
@@ -215,7 +239,9 @@ export class Repository {
         ...((await definition.dispose?.(stored, lookup)) ?? []),
       ];
       // Nothing may come to refer to it between the look and the commit: the epoch stands still.
-      return (await this.rows.commit(ops, epoch)) ? undefined : stored;
+      const { by } = target;
+      const note = toAuditNote(definition, { before: stored, action: 'delete', by });
+      return (await this.rows.commit(ops, { note, heldEpoch: epoch })) ? undefined : stored;
     });
   }
 
@@ -253,6 +279,7 @@ export class Repository {
   /** Writes what `change` makes of the resource; undefined leaves it as it is. */
   private async rewrite(
     target: Target,
+    action: string,
     change: (stored: Stored, holds: Holds) => Promise<Change | undefined>,
   ): Promise<Stored> {
     return untilWon(async () => {
@@ -261,13 +288,13 @@ export class Repository {
       const holds: Holds = new Map();
       const changed = await change(row.stored, holds);
       if (!changed) return row.stored;
-      return this.replace(target, { row, epoch, holds }, changed);
+      return this.replace(target, { row, epoch, holds, action }, changed);
     });
   }
 
   private async replace(
-    { definition, also }: Target,
-    { row, epoch, holds }: { row: Row; epoch: Version | undefined; holds: Holds },
+    { definition, also, by }: Target,
+    { row, epoch, holds, action }: Rewriting,
     changed: Change,
   ): Promise<Stored | undefined> {
     const { stored: before } = row;
@@ -284,7 +311,9 @@ export class Repository {
     ops.push(...((await also?.(next, ops)) ?? []));
     const moved = changedUnique(definition, before, next);
     // As with a removal, nothing may come to refer to the former name meanwhile.
-    const conflict = await this.rows.commit(ops, moved.includes('name') ? epoch : undefined);
+    const heldEpoch = moved.includes('name') ? epoch : undefined;
+    const note = toAuditNote(definition, { before, next, action, by });
+    const conflict = await this.rows.commit(ops, { note, heldEpoch });
     if (!conflict) return next;
     if (moved.length > 0) await this.rows.refuseTaken(definition, next, conflict);
     return undefined;

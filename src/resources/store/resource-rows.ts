@@ -1,3 +1,5 @@
+import type { AuditLog } from '../../audit/audit-log.ts';
+import type { AuditNote, Origin } from '../../audit/audit-entry.ts';
 import { approximateSize } from '../../core/json/approximate-size.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Key, Op, Store, Version } from '../../store/store.ts';
@@ -25,6 +27,8 @@ const GROWTH = 8;
 const SMALL_PAGE = 256 * 1024;
 
 export interface Scope {
+  /** Who asks, and from where. Default: the gateway itself. */
+  by?: Origin | undefined;
   /** Owner of organization-scoped resources; null for callers that see all organizations. */
   organization: string | null;
   /**
@@ -64,10 +68,12 @@ export interface Row {
 /** Resources as rows of the store: found by id or name, listed, written together with the epoch. */
 export class ResourceRows {
   private readonly store: Store;
+  private readonly audit: AuditLog;
   private readonly log: ChangeLog;
 
-  constructor(store: Store) {
+  constructor(store: Store, audit: AuditLog) {
     this.store = store;
+    this.audit = audit;
     this.log = new ChangeLog(store);
   }
 
@@ -183,9 +189,13 @@ export class ResourceRows {
     return (await this.store.get(EPOCH_KEY))?.version;
   }
 
-  /** The key in whose way another writer came, or undefined when all is written. */
-  commit(ops: readonly Op[], heldEpoch?: Version): Promise<Key | undefined> {
-    return this.log.commit(ops, heldEpoch);
+  /** The key in whose way another writer came, or undefined when all is written, the note with it. */
+  commit(
+    ops: readonly Op[],
+    { note, heldEpoch }: { note: AuditNote; heldEpoch?: Version | undefined },
+  ): Promise<Key | undefined> {
+    const commit = (all: readonly Op[]) => this.audit.commit(all, note);
+    return this.log.commit(ops, { heldEpoch, commit });
   }
 
   /** A name or key value that somebody else has will not become free by trying again. */

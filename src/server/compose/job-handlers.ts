@@ -1,3 +1,4 @@
+import { AUDIT_SEAL_JOB, createSealJob, SEAL_SOON } from '../../audit/seal-audit.ts';
 import type { JobHandler } from '../../jobs/jobs.ts';
 import { pollsOf } from '../../tasks/open-tasks.ts';
 import { openRetention } from './open-retention.ts';
@@ -9,5 +10,11 @@ export async function jobHandlers({
   tasks,
   ...options
 }: Pick<PublicDeps, 'tasks'> & RetentionOptions): Promise<ReadonlyMap<string, JobHandler>> {
-  return new Map([...(await openRetention(options)), ...pollsOf(tasks)]);
+  // The job may be of the last start: then it goes on.
+  await options.jobs.add(AUDIT_SEAL_JOB, SEAL_SOON);
+  return new Map([
+    [AUDIT_SEAL_JOB.kind, createSealJob(options)],
+    ...(await openRetention(options)),
+    ...pollsOf(tasks),
+  ]);
 }

@@ -22,11 +22,12 @@ export async function openRetention(
   options: RetentionOptions,
 ): Promise<ReadonlyMap<string, JobHandler>> {
   const { config, clock, log, store, jobs } = options;
-  const { events, records, runs } = config.retention;
+  const { events, records, runs, audit } = config.retention;
   const kinds: readonly (readonly [string, number | null, () => Promise<Sweep>])[] = [
     ['events', events, async () => (await eventSweep()).createEventSweep(options)],
     ['records', records, async () => createRequestSweep(store)],
     ['runs', runs, async () => (await runSweep()).createRunSweep(options)],
+    ['audit', audit, async () => (await auditSweep()).createAuditSweep(store)],
   ];
   const counted = config.metrics.listen
     ? await (await import('../process/metrics.ts')).createRemovalCounter()
@@ -59,5 +60,6 @@ function foldingOf({ clock, log, store }: RetentionOptions): [Job, JobHandler] {
   return [sweepJob('usage-fold'), createSweepJob({ clock, olderThanMs: 0, sweep, tell })];
 }
 
+const auditSweep = () => import('../../audit/audit-sweep.ts');
 const eventSweep = () => import('../../sessions/log/event-sweep.ts');
 const runSweep = () => import('../../scheduler/run-sweep.ts');

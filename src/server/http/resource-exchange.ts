@@ -32,7 +32,7 @@ export interface ResourcePlace {
   yaml?: OrganizationApi['yaml'] | undefined;
 }
 
-export type ReceivedRequest = Omit<ResourceRequest, 'organization' | 'platform'> & {
+export type ReceivedRequest = Omit<ResourceRequest, 'organization' | 'platform' | 'by'> & {
   /** Adds to a thrown error its place in the body where that has lines. */
   locate(thrown: unknown): unknown;
 };

@@ -51,7 +51,7 @@ export function describeApi({ routes, definitions }: OpenApiInput): OpenApiDocum
     Object.entries(operations).map(([key, doc]) => served(key, 'resource', doc)),
   );
   const others = routes
-    .filter((route) => route.path.startsWith('/v1') && !isKind(route))
+    .filter((route) => isDescribed(route) && !isKind(route))
     .flatMap((route) => namesOf(route).map((key) => served(key, route.envelope, OPERATIONS[key])));
   return {
     openapi: '3.1.0',
@@ -73,6 +73,11 @@ export function describeApi({ routes, definitions }: OpenApiInput): OpenApiDocum
       securitySchemes: SECURITY,
     },
   };
+}
+
+/** True for the public interface, and for what of the admin API is described. */
+function isDescribed(route: RouteSpec): boolean {
+  return route.path.startsWith('/v1') || namesOf(route).some((key) => key in OPERATIONS);
 }
 
 function served(key: string, envelope: Envelope, doc?: OperationDoc): Served {

@@ -1,3 +1,4 @@
+import type { Origin } from '../../audit/audit-entry.ts';
 import { converge } from '../../config/apply/converge.ts';
 import type { Diagnostic } from '../../config/source/diagnostic.ts';
 import { kindOf } from '../../config/objects/kinds.ts';
@@ -17,7 +18,7 @@ export async function convergeConfig(
   const { diagnostics } = await gateway.changeAtOnce(() =>
     converge({
       desired: config.desired,
-      client: createResourceClient(repository),
+      client: createResourceClient(repository, fileOrigin(config)),
       sources,
       async secretMatches({ kind, id, field, value }) {
         const definition = repository.definitionOf(kindOf(kind).definition.kind);
@@ -31,4 +32,14 @@ export async function convergeConfig(
     }),
   );
   return diagnostics;
+}
+
+/** The files of the configuration, as the audit log tells of them. */
+function fileOrigin({ files }: Pick<GatewayConfig, 'files'>): Origin {
+  const name = files.length === 0 ? 'configuration' : files.join(', ');
+  return {
+    actor: { kind: 'file', id: null, name },
+    from: { address: null, client: null },
+    requestId: null,
+  };
 }

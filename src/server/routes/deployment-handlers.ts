@@ -10,6 +10,7 @@ import { readBody } from '../../surfaces/read-body.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { forOrganization } from './organization-routes.ts';
 import type { OrganizationDeps } from './organization-routes.ts';
+import { originOf } from '../http/origin-of.ts';
 import { segmentsBelow } from '../http/resource-exchange.ts';
 import type { HandlersOf } from './lazy-routes.ts';
 import { DEPLOYMENT_RUNS_PATH as RUNS, DEPLOYMENTS_PATH as PATH } from './outlines.ts';
@@ -58,7 +59,8 @@ const trigger: Serve = async ({ exchange, principal, organization, id }, deps) =
   const { keyId, keyName, organizationId } = principal;
   const payer = { keyId, keyName, organizationId };
   const { named } = exchange;
-  const input = { organization, deploymentId: id, payer, named };
+  const by = originOf(exchange, principal);
+  const input = { organization, deploymentId: id, payer, named, by };
   return ok(toRunView(await deps.scheduler.trigger(input)));
 };
 

@@ -2,6 +2,7 @@ import type { ResourceDefinition } from '../../resources/store/define-resource.t
 import { createResourceHandler } from '../../resources/store/handlers.ts';
 import type { OrganizationApi } from '../../resources/store/organization-api.ts';
 import type { Handler } from '../../surfaces/http-exchange.ts';
+import { originOf } from '../http/origin-of.ts';
 import { toResourceRequest } from '../http/resource-exchange.ts';
 import { forOrganization } from './organization-routes.ts';
 import type { OrganizationDeps } from './organization-routes.ts';
@@ -23,14 +24,13 @@ function kindHandler(
 ): Handler {
   const { spools, maxBodyBytes, resourceValues } = deps;
   const handle = createResourceHandler(definition, deps.repository);
-  const serve: Parameters<typeof forOrganization>[2] = async (
-    exchange,
-    { organizationId, keyId: holder },
-  ) => {
+  const serve: Parameters<typeof forOrganization>[2] = async (exchange, principal) => {
+    const { organizationId, keyId: holder } = principal;
     const terms = { spools, maxBodyBytes, resourceValues, holder };
     const { locate, ...request } = toResourceRequest(api, exchange, terms);
     const dialect = api.dialects?.of(exchange.request.headers);
-    const caller = { organization: organizationId, platform: false, dialect };
+    const by = originOf(exchange, principal);
+    const caller = { organization: organizationId, platform: false, dialect, by };
     try {
       return { ...(await handle({ ...request, ...caller })) };
     } catch (thrown) {

@@ -13,6 +13,7 @@ export const DEPLOYMENT_RUNS_PATH = '/v1/deployment_runs';
 export const WEBHOOK_DELIVERIES_PATH = '/v1/webhooks/deliveries';
 export const EXECUTIONS_PATH = '/v1/account/executions';
 export const ADMIN_REQUESTS_PATH = '/admin/v1/requests';
+export const ADMIN_AUDIT_PATH = '/admin/v1/audit';
 
 /** `/v1/sessions` and below, for keys with the scope `sessions` (contract: Sessions). */
 export const SESSION_ROUTES = toOutline({
@@ -86,6 +87,9 @@ export const REPORT_ROUTES = toOutline({
   '/admin/v1/status': { GET: 'status' },
   [ADMIN_REQUESTS_PATH]: { GET: 'requests' },
   [`${ADMIN_REQUESTS_PATH}/:id`]: { GET: 'request' },
+  [ADMIN_AUDIT_PATH]: { GET: 'audit' },
+  [`${ADMIN_AUDIT_PATH}/verify`]: { GET: 'verifyAudit' },
+  [`${ADMIN_AUDIT_PATH}/:id`]: { GET: 'auditEntry' },
 });
 
 /**

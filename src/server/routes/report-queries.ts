@@ -1,3 +1,4 @@
+import type { AuditQuery } from '../../audit/read-audit.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { RequestQuery } from '../../usage/requests/request-log.ts';
 
@@ -22,6 +23,26 @@ export function toRequestQuery(search: string): RequestQuery {
     limit: limit(query),
     page: query.get('page') || undefined,
   } as RequestQuery;
+}
+
+/**
+ * `organization`, `actor`, `action`, `kind`, `object`, `request`, `from`, `to`, `limit`, `page`.
+ */
+export function toAuditQuery(search: string): AuditQuery {
+  const query = new URLSearchParams(search);
+  const text = (name: string) => query.get(name) || undefined;
+  return {
+    organization: owner(query),
+    actor: text('actor'),
+    action: text('action'),
+    kind: text('kind'),
+    object: text('object'),
+    request: text('request'),
+    from: instant(query, 'from'),
+    to: instant(query, 'to'),
+    limit: limit(query),
+    page: text('page'),
+  };
 }
 
 /** Rows are looked for by it, and keys of the store have an end. */

@@ -26,10 +26,12 @@ import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.
 import { readBody } from '../../surfaces/read-body.ts';
 import type { Principal } from '../../usage/principal.ts';
 import type { HandlersOf } from './lazy-routes.ts';
+import { auditedCommit } from './session-audit.ts';
+import type { SessionAuditDeps } from './session-audit.ts';
 import { SESSIONS_PATH } from './outlines.ts';
 import type { SESSION_ROUTES } from './outlines.ts';
 
-export interface SessionRoutesDeps extends GateDeps {
+export interface SessionRoutesDeps extends GateDeps, SessionAuditDeps {
   readonly sessions: Sessions;
   readonly clock: Clock;
   /** Carriers in which keys are looked for. */
@@ -107,6 +109,7 @@ const create: Serve = async ({ exchange, principal, organization }, deps) => {
     entryPoint: 'session',
     agent,
     ...(named && { also: (made) => named.answered(toReply(made)) }),
+    commit: auditedCommit({ exchange, principal, action: 'create' }, deps),
   });
   return toReply(made);
 };
@@ -131,7 +134,8 @@ const update: Serve = async (ask, deps) => {
   const { sessions, clock } = deps;
   const changes = readUpdateBody(await bodyOf(ask, deps));
   const also = alsoAnswered(ask.exchange, clock);
-  const session = await sessions.update(organization, id, { ...changes, also });
+  const commit = auditedCommit({ ...ask, action: 'update' }, deps);
+  const session = await sessions.update(organization, id, { ...changes, also, commit });
   return ok(toSessionView(session, clock.now()));
 };
 
@@ -140,13 +144,19 @@ function alsoAnswered({ named }: HttpExchange, clock: Clock): AlsoChanged | unde
   return named && ((session) => named.answered(ok(toSessionView(session, clock.now()))));
 }
 
-const remove: Serve = async ({ organization, id }, { sessions }) => {
-  await sessions.remove(organization, id);
+const remove: Serve = async (ask, deps) => {
+  const { organization, id } = ask;
+  await deps.sessions.remove(organization, id, auditedCommit({ ...ask, action: 'delete' }, deps));
   return ok({ id, type: 'session_deleted' });
 };
 
-const archive: Serve = async ({ exchange, organization, id }, { sessions, clock }) => {
-  const session = await sessions.archive(organization, id, alsoAnswered(exchange, clock));
+const archive: Serve = async (ask, deps) => {
+  const { exchange, organization, id } = ask;
+  const { sessions, clock } = deps;
+  const session = await sessions.archive(organization, id, {
+    also: alsoAnswered(exchange, clock),
+    commit: auditedCommit({ ...ask, action: 'archive' }, deps),
+  });
   return ok(toSessionView(session, clock.now()));
 };
 

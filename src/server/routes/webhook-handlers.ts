@@ -1,3 +1,4 @@
+import { MASK } from '../../audit/changed-fields.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { readObject } from '../../resources/fields/parse-body.ts';
 import { cursorsOf, limitOf } from '../../sessions/page-query.ts';
@@ -8,6 +9,7 @@ import type { SigningSecrets } from '../../webhooks/signing-secrets.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import { forOrganization } from './organization-routes.ts';
 import type { OrganizationDeps } from './organization-routes.ts';
+import { originOf } from '../http/origin-of.ts';
 import { segmentsBelow } from '../http/resource-exchange.ts';
 import type { HandlersOf } from './lazy-routes.ts';
 import { WEBHOOK_DELIVERIES_PATH } from './outlines.ts';
@@ -26,24 +28,29 @@ const MAX_PAGE = 100;
  */
 export function webhookHandlers(deps: WebhookRoutesDeps): HandlersOf<typeof WEBHOOK_ROUTES> {
   const { webhooks, secrets } = deps;
-  const rotate = forOrganization(
-    'credentials',
-    deps,
-    async (exchange, { organizationId, keyId }) => {
-      await refuseInput(exchange, keyId, deps);
-      const { secret, at, formerUntil } = await secrets.rotate(organizationId);
-      return {
-        status: 200,
-        headers: { 'cache-control': 'no-store' },
-        body: {
-          type: 'webhook_secret',
-          secret,
-          created_at: toTime(at),
-          previous_valid_until: formerUntil === null ? null : toTime(formerUntil),
-        },
-      };
-    },
-  );
+  const rotate = forOrganization('credentials', deps, async (exchange, principal) => {
+    const { organizationId: organization, keyId } = principal;
+    await refuseInput(exchange, keyId, deps);
+    const { secret, at, formerUntil } = await secrets.rotate(organization, (ops) =>
+      deps.repository.audit.commit(ops, {
+        origin: originOf(exchange, principal),
+        action: 'rotate',
+        object: { kind: 'webhook_secret', id: organization, name: null },
+        organization,
+        changes: [{ path: 'secret', old: MASK, new: MASK }],
+      }),
+    );
+    return {
+      status: 200,
+      headers: { 'cache-control': 'no-store' },
+      body: {
+        type: 'webhook_secret',
+        secret,
+        created_at: toTime(at),
+        previous_valid_until: formerUntil === null ? null : toTime(formerUntil),
+      },
+    };
+  });
   const list = forOrganization('run', deps, async ({ search }, { organizationId }) => {
     const query = new URLSearchParams(search);
     const limit = limitOf(query, MAX_PAGE);

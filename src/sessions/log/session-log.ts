@@ -13,6 +13,7 @@ import { agentKey, eventIdKey, eventKey, eventPrefix, sessionKey } from '../sess
 import type { SessionRow } from '../session-row.ts';
 import type { NewEvent, PlacedEvent, SessionEvent } from './session-event.ts';
 import type { Session } from '../session.ts';
+import type { SessionCommit } from '../sessions.ts';
 import { Tails } from './tails.ts';
 
 /** Most events that are read from a log at once; large ones are read a few at a time. */
@@ -37,6 +38,8 @@ export interface RowChange {
   readonly ops?: readonly Op[];
   /** The same, for those that depend on what is appended. */
   also?(changed: Changed): Promise<readonly Op[]>;
+  /** Default: the store commits. */
+  readonly commit?: SessionCommit | undefined;
   /** The Session is no more; the events are its last. */
   readonly isEnd?: true;
 }
@@ -170,7 +173,8 @@ export class SessionLog {
           ...(change.ops ?? []),
           ...((await change.also?.(changed)) ?? []),
         ];
-        if (!(await this.store.commit(ops)).ok) continue;
+        const { commit = (all: readonly Op[]) => this.store.commit(all) } = change;
+        if (!(await commit(ops, { before: entry.value, next: after })).ok) continue;
         this.live.ring(id, changed.placed);
         return changed;
       }

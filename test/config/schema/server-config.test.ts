@@ -37,7 +37,7 @@ describe('resolveServerConfig', () => {
         outputTokensBound: 16_384,
         maxConnections: 10_000,
       },
-      retention: { events: null, records: null, runs: null, results: null },
+      retention: { events: null, records: null, runs: null, audit: null, results: null },
       timeouts: { firstContent: 120_000, idle: 120_000, total: 600_000 },
       drainMs: 30_000,
       drainDelayMs: 0,
@@ -80,6 +80,7 @@ describe('resolveServerConfig', () => {
     expect(config?.server.retention).toEqual({
       events: 90 * 86_400_000,
       records: 3_600_000,
+      audit: null,
       runs: 7 * 86_400_000,
       results: null,
     });

@@ -66,8 +66,9 @@ describe('the log of changes', () => {
     await log.commit([put('a')]);
     const held = (await store.get(EPOCH_KEY))?.version;
     await log.commit([put('b')]);
-    expect(await log.commit([put('c')], held)).toEqual(EPOCH_KEY);
-    expect(await log.commit([put('c')], (await store.get(EPOCH_KEY))?.version)).toBeUndefined();
+    expect(await log.commit([put('c')], { heldEpoch: held })).toEqual(EPOCH_KEY);
+    const heldEpoch = (await store.get(EPOCH_KEY))?.version;
+    expect(await log.commit([put('c')], { heldEpoch })).toBeUndefined();
   });
 
   it.each(['written', 'not written'])(
