@@ -35,11 +35,20 @@ export function dependenciesOf({ kind, body }: DesiredObject): string[] {
     return objectKey(ref.kind as KindName, identity);
   });
   if (kindOf(kind).isOwned && typeof organization === 'string') {
-    return [...references, objectKey('organization', organization)];
+    const keys = kind === 'budget' ? keysOfBudget(body, organization) : [];
+    return [...references, ...keys, objectKey('organization', organization)];
   }
   if (kind !== 'model') return references;
   const routes = Array.isArray(body['routes']) ? body['routes'].filter(isRecord) : [];
   const providers = routes.map((route) => objectKey('provider', String(route['provider'])));
   const fallbacks = fallbacksOf(body).map((name) => objectKey('model', name));
   return [...references, ...providers, ...fallbacks];
+}
+
+/** Keys that a budget names as they are called, not by a reference. */
+function keysOfBudget({ match }: DesiredObject['body'], organization: string): string[] {
+  const named = isRecord(match) && Array.isArray(match['keys']) ? match['keys'] : [];
+  return named
+    .filter((name) => typeof name === 'string')
+    .map((name) => objectKey('key', ownedIdentity(organization, name)));
 }
