@@ -30,7 +30,12 @@ export function Editor({ label, text, faults, onChange }: EditorProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const change = useRef(onChange);
-  change.current = onChange;
+  // Text that the editor told last: only another one is from outside and replaces what it holds.
+  const told = useRef(text);
+  change.current = (next) => {
+    told.current = next;
+    onChange(next);
+  };
   useEffect(() => {
     const host = place.current;
     if (!host) return undefined;
@@ -46,7 +51,7 @@ export function Editor({ label, text, faults, onChange }: EditorProps) {
   useEffect(() => {
     const editor = view.current;
     if (!editor) return;
-    if (editor.state.doc.toString() !== text)
+    if (told.current !== text && editor.state.doc.toString() !== text)
       editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
     editor.dispatch(
       setDiagnostics(

@@ -35,6 +35,7 @@ export function SessionDetail({ id, session: listed, onClose, onChange }: Sessio
       failure.value = '';
       await send();
       tell(done);
+      own.reload();
       onChange();
     } catch (thrown) {
       failure.value = toApiError(thrown).message;
