@@ -281,6 +281,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       await page.goto(`${shop.url}/console/configuration?kind=files`);
       await page.getByLabel('gateway.yaml', { exact: true }).click();
       await page.keyboard.press('Control+a');
+      await page.keyboard.press('Delete');
       await page.keyboard.type('{version: 1, modells: []}');
       await page.getByRole('button', { name: 'Plan' }).click();
       await page
@@ -289,6 +290,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
         .waitFor();
       await page.getByLabel('gateway.yaml', { exact: true }).click();
       await page.keyboard.press('Control+a');
+      await page.keyboard.press('Delete');
       await page.keyboard.type(
         '{version: 1, namespace: other, providers: [{name: north, type: mock}]}',
       );
