@@ -281,7 +281,8 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       await page.goto(`${shop.url}/console/configuration?kind=files`);
       await page.getByLabel('gateway.yaml', { exact: true }).click();
       await page.keyboard.press('Control+a');
-      await page.keyboard.insertText('version: 1\nmodells: []\n');
+      await page.keyboard.press('Delete');
+      await page.keyboard.type('{version: 1, modells: []}');
       await page.getByRole('button', { name: 'Plan' }).click();
       await page
         .getByText(/did you mean|unknown field/)
@@ -289,8 +290,9 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
         .waitFor();
       await page.getByLabel('gateway.yaml', { exact: true }).click();
       await page.keyboard.press('Control+a');
-      await page.keyboard.insertText(
-        'version: 1\nnamespace: other\nproviders:\n  - name: north\n    type: mock\n',
+      await page.keyboard.press('Delete');
+      await page.keyboard.type(
+        '{version: 1, namespace: other, providers: [{name: north, type: mock}]}',
       );
       await page.getByRole('button', { name: 'Plan' }).click();
       await page.getByRole('row', { name: /create provider north/ }).waitFor();

@@ -13,7 +13,8 @@ const NONE: readonly Fault[] = [];
 /** Files as they would be applied: the diagnostics of `validate` and the plan of `plan`. */
 export function FileCheck() {
   const { api } = useConsole();
-  const text = useSignal('version: 1\n');
+  const given = useSignal('version: 1\n');
+  const text = useSignal(given.value);
   const check = useSignal<ConfigurationPlan | undefined>(undefined);
   const problem = useSignal('');
   const isMissing = useSignal(false);
@@ -32,7 +33,7 @@ export function FileCheck() {
     }
   };
   const take = async (file: File | undefined): Promise<void> => {
-    if (file) text.value = await file.text();
+    if (file) given.value = text.value = await file.text();
   };
   const faults = useMemo(() => check.value?.diagnostics.map(toFault) ?? NONE, [check.value]);
   const rows = check.value ? toPlanRows(check.value) : [];
@@ -52,8 +53,9 @@ export function FileCheck() {
           </button>
         </div>
         <Editor
+          key={given.value}
           label="gateway.yaml"
-          text={text.value}
+          text={given.value}
           faults={faults}
           onChange={(next) => (text.value = next)}
         />

@@ -4,6 +4,7 @@ import { toPatch } from '../../logic/line-diff.ts';
 import { toEntry } from '../../logic/to-yaml.ts';
 import { Copy } from '../../parts/parts.tsx';
 import { Editor } from './editor.tsx';
+import type { Fault } from './editor.tsx';
 import { ownerOf } from './owner-of.ts';
 
 interface ObjectDetailProps {
@@ -11,6 +12,8 @@ interface ObjectDetailProps {
   readonly object: ResourceView;
   readonly onClose: () => void;
 }
+
+const NONE: readonly Fault[] = [];
 
 /** One object as the entry of a file. An edit changes nothing here: it becomes a patch for the repository. */
 export function ObjectDetail({ kind, object, onClose }: ObjectDetailProps) {
@@ -36,8 +39,8 @@ export function ObjectDetail({ kind, object, onClose }: ObjectDetailProps) {
         </div>
         <Editor
           label={`${object.name} as YAML`}
-          text={text.value}
-          faults={[]}
+          text={entry}
+          faults={NONE}
           onChange={(next) => (text.value = next)}
         />
       </section>
