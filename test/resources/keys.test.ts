@@ -67,6 +67,8 @@ describe('API keys', () => {
           limits: { conversation_spending: null },
           expires_at: null,
           rpm_cap: null,
+          tpm_cap: null,
+          tpd_cap: null,
           concurrency_cap: null,
           allowed_models: null,
           hint: `${body['value'].slice(0, 6)}…${body['value'].slice(-4)}`,

@@ -41,13 +41,20 @@ describe('words for numbers', () => {
 });
 
 describe('costs', () => {
-  const sum = (day: string, name: string, cost: number, unpriced = 0): UsageSum => ({
-    ...{ day, name, cost, unpriced },
-    ...{ requests: 1, errors: 0, input: 1, output: 1 },
+  const sum = (day: string, name: string, given: Partial<UsageSum>): UsageSum => ({
+    day,
+    name,
+    requests: 1,
+    errors: 0,
+    input: 1,
+    output: 1,
+    cost: 0,
+    unpriced: 0,
+    ...given,
   });
 
   it('are stacked by the dearest values, the rest together', () => {
-    const sums = ['a', 'b', 'c'].map((name, index) => sum('2026-11-02', name, 3 - index));
+    const sums = ['a', 'b', 'c'].map((name, index) => sum('2026-11-02', name, { cost: 3 - index }));
     const { series } = toSeries(sums, ['2026-11-01', '2026-11-02'], 2);
     expect(series).toEqual([
       { name: 'a', costs: [0, 3] },
@@ -57,7 +64,10 @@ describe('costs', () => {
   });
 
   it('keep what is unpriced apart', () => {
-    const sums = [sum('2026-11-01', 'a', 0, 2), sum('2026-11-01', 'b', 1)];
+    const sums = [
+      sum('2026-11-01', 'a', { cost: 0, unpriced: 2 }),
+      sum('2026-11-01', 'b', { cost: 1 }),
+    ];
     expect(toSeries(sums, ['2026-11-01']).unpriced).toEqual([2]);
     expect(toRows(sums).map(({ name, unpriced, share }) => [name, unpriced, share])).toEqual([
       ['b', 0, 1],
@@ -91,7 +101,12 @@ describe('costs', () => {
 
 describe('the calendar', () => {
   const mark = (at: string): CalendarMark => ({
-    ...{ id: at, at: Date.parse(at), name: 'report', kind: 'next', late: undefined, session: null },
+    id: at,
+    at: Date.parse(at),
+    name: 'report',
+    kind: 'next',
+    late: undefined,
+    session: null,
   });
 
   it('reads the clocks of a zone', () => {
@@ -128,18 +143,18 @@ describe('the calendar', () => {
 
 describe('the timeline of a Session', () => {
   const event = (id: string, type: string, rest: object = {}) => ({
-    ...{ id, type, processed_at: '2026-11-23T10:00:00.000Z' },
+    id,
+    type,
+    processed_at: '2026-11-23T10:00:00.000Z',
     ...rest,
   });
   const asking = [
     event('1', 'user.message', { content: [{ type: 'text', text: 'Where?' }] }),
     event('2', 'agent.mcp_tool_use', {
-      ...{
-        name: 'find',
-        mcp_server_name: 'orders',
-        input: { id: 'A' },
-        evaluated_permission: 'ask',
-      },
+      name: 'find',
+      mcp_server_name: 'orders',
+      input: { id: 'A' },
+      evaluated_permission: 'ask',
     }),
     event('3', 'span.model_request_end', { model_usage: { input_tokens: 5, output_tokens: 2 } }),
     event('4', 'session.status_idle', {

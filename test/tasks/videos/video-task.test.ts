@@ -81,7 +81,7 @@ async function setUp() {
     settlement: 'reserved',
   };
   const request = { id: 'req_1', at: clock.now(), principal: limited };
-  const call = { request, bound: 1_250 } as Call;
+  const call = { request, model: { id: 'v/film' }, bound: 1_250 } as Call;
   await videos.add(call, record);
   await videos.hold(call, record);
   jobs.start(pollsOf({ videos }));
