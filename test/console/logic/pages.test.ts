@@ -41,9 +41,15 @@ describe('words for numbers', () => {
 });
 
 describe('costs', () => {
-  const sum = (day: string, name: string, cost: number, unpriced = 0): UsageSum => ({
-    ...{ day, name, cost, unpriced },
-    ...{ requests: 1, errors: 0, input: 1, output: 1 },
+  const sum = (day: string, name: string, ...[cost, unpriced = 0]: number[]): UsageSum => ({
+    day,
+    name,
+    cost: cost ?? 0,
+    unpriced,
+    requests: 1,
+    errors: 0,
+    input: 1,
+    output: 1,
   });
 
   it('are stacked by the dearest values, the rest together', () => {
@@ -91,7 +97,12 @@ describe('costs', () => {
 
 describe('the calendar', () => {
   const mark = (at: string): CalendarMark => ({
-    ...{ id: at, at: Date.parse(at), name: 'report', kind: 'next', late: undefined, session: null },
+    id: at,
+    at: Date.parse(at),
+    name: 'report',
+    kind: 'next',
+    late: undefined,
+    session: null,
   });
 
   it('reads the clocks of a zone', () => {
@@ -128,18 +139,18 @@ describe('the calendar', () => {
 
 describe('the timeline of a Session', () => {
   const event = (id: string, type: string, rest: object = {}) => ({
-    ...{ id, type, processed_at: '2026-11-23T10:00:00.000Z' },
+    id,
+    type,
+    processed_at: '2026-11-23T10:00:00.000Z',
     ...rest,
   });
   const asking = [
     event('1', 'user.message', { content: [{ type: 'text', text: 'Where?' }] }),
     event('2', 'agent.mcp_tool_use', {
-      ...{
-        name: 'find',
-        mcp_server_name: 'orders',
-        input: { id: 'A' },
-        evaluated_permission: 'ask',
-      },
+      name: 'find',
+      mcp_server_name: 'orders',
+      input: { id: 'A' },
+      evaluated_permission: 'ask',
     }),
     event('3', 'span.model_request_end', { model_usage: { input_tokens: 5, output_tokens: 2 } }),
     event('4', 'session.status_idle', {
