@@ -47,7 +47,12 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
   it('signs in by a key that the page keeps nowhere', async () => {
     const { page, context } = await open();
     const kept = await page.evaluate(() =>
-      JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
+      JSON.stringify([
+        Object.entries(localStorage),
+        Object.entries(sessionStorage),
+        document.cookie,
+        location.href,
+      ]),
     );
     expect(kept).not.toContain('sk-');
     const [cookie] = await context.cookies(`${shop.url}/console/api`);
