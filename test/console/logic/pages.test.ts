@@ -41,20 +41,19 @@ describe('words for numbers', () => {
 });
 
 describe('costs', () => {
-  const sum = (day: string, name: string, given: Partial<UsageSum>): UsageSum => ({
+  const sum = (day: string, name: string, ...[cost, unpriced = 0]: number[]): UsageSum => ({
     day,
     name,
+    cost: cost ?? 0,
+    unpriced,
     requests: 1,
     errors: 0,
     input: 1,
     output: 1,
-    cost: 0,
-    unpriced: 0,
-    ...given,
   });
 
   it('are stacked by the dearest values, the rest together', () => {
-    const sums = ['a', 'b', 'c'].map((name, index) => sum('2026-11-02', name, { cost: 3 - index }));
+    const sums = ['a', 'b', 'c'].map((name, index) => sum('2026-11-02', name, 3 - index));
     const { series } = toSeries(sums, ['2026-11-01', '2026-11-02'], 2);
     expect(series).toEqual([
       { name: 'a', costs: [0, 3] },
@@ -64,10 +63,7 @@ describe('costs', () => {
   });
 
   it('keep what is unpriced apart', () => {
-    const sums = [
-      sum('2026-11-01', 'a', { cost: 0, unpriced: 2 }),
-      sum('2026-11-01', 'b', { cost: 1 }),
-    ];
+    const sums = [sum('2026-11-01', 'a', 0, 2), sum('2026-11-01', 'b', 1)];
     expect(toSeries(sums, ['2026-11-01']).unpriced).toEqual([2]);
     expect(toRows(sums).map(({ name, unpriced, share }) => [name, unpriced, share])).toEqual([
       ['b', 0, 1],
