@@ -20,6 +20,7 @@ const ROWS = [
   ['tasks'],
   ['sessions'],
   ['runtime', 'scheduler'],
+  ['alerts'],
   ['client'],
   ['config'],
   ['server'],

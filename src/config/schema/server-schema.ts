@@ -201,6 +201,10 @@ const ownWebhook = z.object({
     .describe('What counts as delivered: the success body of that provider, or any 2xx.'),
 });
 
+const target = z
+  .string()
+  .refine((text) => /^https?:/.test(text) && URL.canParse(text), 'expected an http or https URL');
+
 /** The `server` section: read by `start`, never sent (design: Config as code). */
 export const serverSchema = z
   .object({
@@ -278,6 +282,23 @@ export const serverSchema = z
       })
       .prefault({})
       .describe('Where Schedules may announce their runs.'),
+    alerts: z
+      .object({
+        webhooks: z
+          .array(target)
+          .max(16)
+          .default([])
+          .describe('URLs that get each alert as a webhook, signed like those of runs.'),
+        chats: z
+          .array(target)
+          .max(16)
+          .default([])
+          .describe(
+            'Custom bots of the chats that Schedules know, which get each alert as a text.',
+          ),
+      })
+      .prefault({})
+      .describe('Who is told of budgets, outages, failed Schedules and unpriced calls.'),
     compat: z
       .object({
         resource_x_api_key: z

@@ -12,6 +12,7 @@ import { createRefusals } from '../../usage/requests/refusals.ts';
 import type { Refusals } from '../../usage/requests/refusals.ts';
 import { tellFailure } from './report-store.ts';
 import { logRequests, observeRequests } from '../http/observe-requests.ts';
+import type { AlertParts } from './late/alerts.ts';
 import type { GatewayOptions } from './open-gateway.ts';
 import { createTransports } from './transports.ts';
 import type { Transports } from './transports.ts';
@@ -26,6 +27,8 @@ export interface InferencePartsOptions extends Pick<
   'clock' | 'config' | 'connections' | 'log' | 'random'
 > {
   ledger: Ledger;
+  /** Hears of what is settled and of budgets that calls do not fit into. */
+  alerts: Pick<AlertParts, 'observe' | 'exceeded'>;
   catalog(): Catalog;
   onBug(thrown: unknown, requestId: string): void;
 }
@@ -59,14 +62,24 @@ async function openRefusals(
 
 export async function openInference(
   store: Store,
-  { clock, config, connections, log, random, ledger, catalog, onBug }: InferencePartsOptions,
+  {
+    clock,
+    config,
+    connections,
+    log,
+    random,
+    ledger,
+    alerts,
+    catalog,
+    onBug,
+  }: InferencePartsOptions,
 ): Promise<InferenceParts> {
   const transports = createTransports({ clock, log, connections });
   const cooldowns = createSharedCooldowns({ store, clock });
   const health = createHealth({ clock, ...cooldowns });
   cooldowns.join(health);
   const active = new ActiveExchanges();
-  const observers = [logRequests(log)];
+  const observers = [logRequests(log), alerts.observe];
   if (config.metrics.listen) {
     const { createMetrics } = await import('../process/metrics.ts');
     observers.push(await createMetrics({ catalog, health, look: transports.look }));
@@ -79,7 +92,7 @@ export async function openInference(
       transportFor: transports.transportFor,
       maxAnswerBytes: MAX_ANSWER_BYTES,
       maxAnswerValues: config.limits.answerValues,
-      ledger: observeRequests(ledger, observers),
+      ledger: observeRequests(ledger, observers, alerts.exceeded),
       random,
       outputBound: config.limits.outputTokensBound,
       defaultMaxTokens: DEFAULT_MAX_TOKENS,

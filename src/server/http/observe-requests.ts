@@ -1,4 +1,5 @@
 import type { Log } from '../../core/log.ts';
+import type { Budget } from '../../usage/budgets/budget.ts';
 import type { Ledger, RequestOutcome, RequestStart } from '../../usage/ledger/ledger.ts';
 import type { PayingKey } from '../../usage/principal.ts';
 
@@ -11,11 +12,19 @@ export interface ObservedStart extends Pick<RequestStart, 'id' | 'surface' | 'mo
 export type RequestObserver = (start: ObservedStart, outcome: RequestOutcome) => void;
 
 /** A ledger that tells observers what it settles. */
-export function observeRequests(ledger: Ledger, observers: readonly RequestObserver[]): Ledger {
+export function observeRequests(
+  ledger: Ledger,
+  observers: readonly RequestObserver[],
+  onExceeded: (budget: Budget, start: RequestStart) => void,
+): Ledger {
   return {
     begin(start) {
       const entry = ledger.begin(start);
       let settled = false;
+      // Calls without a limit are let in at once.
+      entry.admitted?.catch(() => {
+        if (entry.refusedBy) onExceeded(entry.refusedBy, start);
+      });
       return {
         admitted: entry.admitted,
         durable: entry.durable,

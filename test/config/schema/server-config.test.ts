@@ -66,6 +66,7 @@ describe('resolveServerConfig', () => {
         linkLifetimeMs: 3_600_000,
         publicUrl: null,
       },
+      alerts: { webhooks: [], chats: [] },
       notifications: { webhooks: [] },
       workers: 1,
     });
