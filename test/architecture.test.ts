@@ -21,6 +21,7 @@ const ROWS = [
   ['tasks'],
   ['sessions'],
   ['runtime', 'scheduler'],
+  ['alerts'],
   ['client'],
   ['config'],
   ['server'],

@@ -96,6 +96,7 @@ describe('command table', () => {
       'secret-key',
       'group-key',
       'max-output-tokens',
+      'match.keys',
     ]);
     for (const { name, flags = [] } of [...COMMANDS, { name: 'global', flags: GLOBAL_FLAGS }]) {
       for (const flag of flags.filter(takesText)) {

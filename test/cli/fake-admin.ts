@@ -1,3 +1,4 @@
+import { KINDS, kindsWhere } from '../../src/core/kinds.ts';
 import type { Handler } from '../client/fake-server.ts';
 
 type Resource = Record<string, any>;
@@ -8,26 +9,16 @@ export interface FakeAdmin {
   resources: Record<string, Resource[]>;
 }
 
-const TYPES: Record<string, string> = {
-  organizations: 'organization',
-  keys: 'api_key',
-  providers: 'provider',
-  models: 'model',
-  apis: 'api',
-  aliases: 'alias',
-};
+const TYPES: Record<string, string> = Object.fromEntries(
+  kindsWhere(({ isDeclared }) => isDeclared).map((kind) => [kind, KINDS[kind].type]),
+);
 
 /** The admin API in memory: lists of 100 a page, versions, unique names; secrets do not come back. */
 export function createFakeAdmin(options: { refuse?: (name: string) => boolean } = {}): FakeAdmin {
   let serial = 0;
-  const resources: FakeAdmin['resources'] = {
-    organizations: [],
-    keys: [],
-    providers: [],
-    models: [],
-    apis: [],
-    aliases: [],
-  };
+  const resources: FakeAdmin['resources'] = Object.fromEntries(
+    Object.keys(TYPES).map((collection) => [collection, []]),
+  );
   const add = (kind: string, body: Resource) => {
     const { value: _value, api_key, type, ...fields } = body;
     const made: Resource = {

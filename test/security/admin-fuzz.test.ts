@@ -72,6 +72,7 @@ const BODIES: Readonly<Record<string, (name: string) => Record<string, unknown>>
     protocols: ['rest'],
   }),
   alias: (name) => ({ name, model: 'acme/text' }),
+  budget: (name) => ({ name, organization, amount: 5, per: 'week', match: { models: ['acme/*'] } }),
   inventory: (name) => ({
     name,
     objects: [{ kind: 'model', identity: 'acme/text', id: 'model_1', fields: 'name routes' }],
@@ -147,6 +148,7 @@ const REPORTS: readonly AdminOperation[] = [
   report('/admin/v1/usage', 'group_by from to organization'),
   report('/admin/v1/routing', 'model protocol stream organization key'),
   report('/admin/v1/spending', 'key organization'),
+  report('/admin/v1/spending/budgets', 'organization'),
   report('/admin/v1/requests', 'organization key model status from to limit page'),
   report('/admin/v1/requests/{id}', 'x'),
   ...['/healthz', '/readyz', '/openapi.json'].map((path) => report(path, 'x')),

@@ -75,6 +75,7 @@ function furtherCalls(named: Named): Sample[] {
     get(`/v1/tasks/${named.execution}`),
     get(`/v1/endpoints/${named.name}`),
     get(`/v1/account/usage?organization=${named.organization}`),
+    get(`/v1/account/budgets?organization=${named.organization}`),
     get(`/v1/account/executions?organization=${named.organization}`),
     get(`/v1/sessions/${own.session}/events/stream`, { 'last-event-id': named.event }),
     ...lists.flatMap(({ path, name }) => {
@@ -313,7 +314,8 @@ describe('what one key made', () => {
 describe('the matrix', () => {
   it('knows one of every kind that organizations have', () => {
     for (const { kind, api, organizationScoped } of RESOURCES) {
-      if (kind === 'api_key') continue;
+      // Of organizations, but in the hands of administrators alone.
+      if (kind === 'api_key' || kind === 'budget') continue;
       expect([kind, api !== undefined]).toEqual([kind, organizationScoped]);
       if (api) expect(OWNED, kind).toHaveProperty([api.path]);
     }

@@ -38,7 +38,7 @@ const NEEDS: readonly (readonly [route: RegExp, need: Need])[] = [
   [/^\w+ \/v1\/credentials(\/|$)/, 'credentials'],
   [/^\w+ \/v1\/skills(\/|$)/, 'skills'],
   [/^GET \/v1\/account\/key$/, 'any'],
-  [/^GET \/v1\/account\/(balance|usage|executions)(\/|$)/, 'account'],
+  [/^GET \/v1\/account\/(balance|usage|budgets|executions)(\/|$)/, 'account'],
   [/^GET \/v1\/tasks(\/|$)/, 'account'],
 ];
 

@@ -131,6 +131,15 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
     ],
     update: [{ command: 'gateway budgets update team-blue --amount 800', note: 'Another amount' }],
   }),
+  plainCommand('budgets', 'disable', {
+    examples: [{ command: 'gateway budgets disable team-blue', note: 'It counts nothing more' }],
+  }),
+  plainCommand('budgets', 'enable', {
+    examples: [{ command: 'gateway budgets enable team-blue', note: 'After it was disabled' }],
+  }),
+  plainCommand('budgets', 'delete', {
+    examples: [{ command: 'gateway budgets delete team-blue', note: 'With what it has counted' }],
+  }),
   {
     name: 'keys',
     summary: 'Create, limit, rotate and revoke API keys',

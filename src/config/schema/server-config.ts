@@ -80,6 +80,8 @@ export interface ServerConfig {
   };
   /** Webhooks to which Schedules may announce their runs beside those of the known providers. */
   notifications: { webhooks: OwnWebhook[] };
+  /** Targets of alerts, as URLs. */
+  alerts: { webhooks: string[]; chats: string[] };
   compat: { resourceXApiKey: boolean; modelLists: boolean };
   /** Programs that Agents may name; the one place where commands come from. */
   harnesses: Readonly<Record<string, HarnessProgram>>;
@@ -265,6 +267,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     console: settings.console,
     outbound: settings.outbound,
     media: toMediaConfig(media, resolve(directory, media.path ?? resolve(dataDir, 'media'))),
+    alerts: settings.alerts,
     notifications: {
       webhooks: Object.entries(settings.notifications.webhooks).map(([name, webhook]) => ({
         name,

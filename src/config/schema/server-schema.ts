@@ -241,6 +241,10 @@ const usage = z.object({
     .describe('Ids of end users in records and sums: as they come, hashed, or not at all.'),
 });
 
+const target = z
+  .string()
+  .refine((text) => /^https?:/.test(text) && URL.canParse(text), 'expected an http or https URL');
+
 /** The `server` section: read by `start`, never sent (design: Config as code). */
 export const serverSchema = z
   .object({
@@ -319,6 +323,23 @@ export const serverSchema = z
       })
       .prefault({})
       .describe('Where Schedules may announce their runs.'),
+    alerts: z
+      .object({
+        webhooks: z
+          .array(target)
+          .max(16)
+          .default([])
+          .describe('URLs that get each alert as a webhook, signed like those of runs.'),
+        chats: z
+          .array(target)
+          .max(16)
+          .default([])
+          .describe(
+            'Custom bots of the chats that Schedules know, which get each alert as a text.',
+          ),
+      })
+      .prefault({})
+      .describe('Who is told of budgets, outages, failed Schedules and unpriced calls.'),
     compat: z
       .object({
         resource_x_api_key: z

@@ -40,6 +40,7 @@ import type { CallWorkers } from '../idempotency/workers.ts';
 import { createFollowers } from './followers.ts';
 import { jobHandlers } from './job-handlers.ts';
 import { createKeyLookup } from './key-lookup.ts';
+import { LateAlerts } from './late-alerts.ts';
 import { openAgents } from './open-agents.ts';
 import { openApiRoute } from '../openapi/openapi-route.ts';
 import { openAssets } from './open-assets.ts';
@@ -136,16 +137,18 @@ async function compose(
   const condition = { draining: false, reloadError: null as string | null };
   const shared = sharedParts(store, options, { resources, usage });
   const onBug = reportTo(options.log);
-  const { hasher } = resources;
-  const inference = await openInference(store, { ...options, ...shared, ...usage, hasher, onBug });
+  const alerts = new LateAlerts();
+  const heard = { ...usage, hasher: resources.hasher, alerts, onBug };
+  const inference = await openInference(store, { ...options, ...shared, ...heard });
   const jobs = openJobs(store, options, liveness);
+  await alerts.open({ ...options, store, repository: resources.repository, jobs });
   const bodies = await openQueues(options, { ledger: usage.ledger, jobs });
   const assets = await openAssets(store, { ...options, ...shared, ...inference.deps, resources });
   const deps = { ...inference.deps, media: assets.media };
   const base = { ...shared, inference: deps, charges: inference.charges, jobs };
   const serving = { ...base, transportToApi: inference.transportToApi, tasks: openTasks(base) };
   const agents = openAgents({ ...options, ...serving, resources, onBug });
-  const schedules = openSchedules({ ...options, ...serving, agents: agents.agents });
+  const schedules = openSchedules({ ...options, ...serving, alerts, agents: agents.agents });
   const runs = openRuns({ ...options, ...serving, resources });
   const listing = await openListing(store, { ...options, ...deps, jobs, ...resources });
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
@@ -160,12 +163,12 @@ async function compose(
       protocols: CLIENT_PROTOCOLS,
     }),
   ];
-  const serve = [schedules.firing, jobs, schedules, runs, agents, assets, listing];
+  const serve = [schedules.firing, jobs, schedules, runs, agents, assets, listing, alerts];
   let closing: Promise<void> | undefined;
   const own = { handlers: await jobHandlers({ ...options, ...serving }) };
   const workers = createCallWorkers({ ...usage, liveness });
   jobs.start(
-    new Map([own, listing, agents, schedules, runs].flatMap((part) => [...part.handlers])),
+    new Map([own, listing, agents, schedules, runs, alerts].flatMap((part) => [...part.handlers])),
   );
   schedules.firing.start();
   return {

@@ -15,6 +15,7 @@ import type { KeyHasher } from '../../core/seal.ts';
 import { originRules } from './origin-rules.ts';
 import { tellFailure } from './report-store.ts';
 import { logRequests, observeRequests, signalRequests } from '../http/observe-requests.ts';
+import type { AlertParts } from './late/alerts.ts';
 import type { GatewayOptions } from './open-gateway.ts';
 import { createTransports } from './transports.ts';
 import type { Transports } from './transports.ts';
@@ -31,6 +32,8 @@ export interface InferencePartsOptions extends Pick<
   ledger: Ledger;
   signals: RequestSignals;
   hasher: KeyHasher;
+  /** Hears of what is settled and of budgets that calls do not fit into. */
+  alerts: Pick<AlertParts, 'observe' | 'exceeded'>;
   catalog(): Catalog;
   onBug(thrown: unknown, requestId: string): void;
 }
@@ -75,14 +78,14 @@ export async function openInference(
   store: Store,
   options: InferencePartsOptions,
 ): Promise<InferenceParts> {
-  const { clock, config, connections, log, random, ledger, hasher, signals, catalog, onBug } =
-    options;
+  const { clock, config, connections, log, random, ledger, hasher } = options;
+  const { signals, alerts, catalog, onBug } = options;
   const transports = createTransports({ clock, log, connections });
   const cooldowns = createSharedCooldowns({ store, clock });
   const health = createHealth({ clock, ...cooldowns });
   cooldowns.join(health);
   const active = new ActiveExchanges();
-  const observers = [logRequests(log), signalRequests(signals)];
+  const observers = [logRequests(log), signalRequests(signals), alerts.observe];
   if (config.metrics.listen) {
     const { createMetrics } = await import('../process/metrics.ts');
     observers.push(await createMetrics({ catalog, health, look: transports.look }));
@@ -95,7 +98,7 @@ export async function openInference(
       transportFor: transports.transportFor,
       maxAnswerBytes: MAX_ANSWER_BYTES,
       maxAnswerValues: config.limits.answerValues,
-      ledger: observeRequests(ledger, observers, signals),
+      ledger: observeRequests(ledger, { observers, signals, onExceeded: alerts.exceeded }),
       random,
       outputBound: config.limits.outputTokensBound,
       defaultMaxTokens: DEFAULT_MAX_TOKENS,

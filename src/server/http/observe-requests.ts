@@ -1,4 +1,5 @@
 import type { Log } from '../../core/log.ts';
+import type { Budget } from '../../usage/budgets/budget.ts';
 import type {
   Ledger,
   LedgerEntry,
@@ -13,17 +14,28 @@ export type ObservedStart = KnownStart;
 /** Receives each record, once, when it is final. */
 export type RequestObserver = (start: ObservedStart, outcome: RequestOutcome) => void;
 
-/** A ledger that tells observers what it settles, and who listens to `signals` what begins. */
+export interface Observation {
+  readonly observers: readonly RequestObserver[];
+  /** Whose listener is told what begins. */
+  readonly signals: RequestSignals;
+  /** Hears of the budgets that calls do not fit into. */
+  onExceeded(budget: Budget, start: RequestStart): void;
+}
+
+/** A ledger that tells observers what it settles, and who listens what begins. */
 export function observeRequests(
   ledger: Ledger,
-  observers: readonly RequestObserver[],
-  signals: RequestSignals,
+  { observers, signals, onExceeded }: Observation,
 ): Ledger {
   return {
     begin(start) {
       const entry = ledger.begin(start);
       let settled = false;
       if (signals.listener) tellBeginning(start, entry, { signals, isSettled: () => settled });
+      // Calls without a limit are let in at once.
+      entry.admitted?.catch(() => {
+        if (entry.refusedBy) onExceeded(entry.refusedBy, start);
+      });
       return {
         admitted: entry.admitted,
         durable: entry.durable,

@@ -67,6 +67,7 @@ describe('resolveServerConfig', () => {
         linkLifetimeMs: 3_600_000,
         publicUrl: null,
       },
+      alerts: { webhooks: [], chats: [] },
       notifications: { webhooks: [] },
       usage: { labels: [], tags: [], endUsers: 'plain' },
       workers: 1,

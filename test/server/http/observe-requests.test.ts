@@ -16,7 +16,8 @@ function setup() {
   } as unknown as Promise<void>;
   const entry = { admitted: undefined, durable, settled: undefined, follow() {}, settle() {} };
   const ledger = { begin: () => entry } as unknown as Ledger;
-  const observed = observeRequests(ledger, [signalRequests(signals)], signals);
+  const observers = [signalRequests(signals)];
+  const observed = observeRequests(ledger, { observers, signals, onExceeded: () => undefined });
   const begin = (id: string) =>
     observed.begin({
       id,

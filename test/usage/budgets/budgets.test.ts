@@ -72,11 +72,7 @@ describe('a budget', () => {
     ),
     async () => {
       const { clock, ledger, start, spent } = setUp();
-      for (const [per, days] of [
-        ['day', 1],
-        ['week', 7],
-        ['month', 31],
-      ] as const) {
+      for (const per of ['day', 'week', 'month'] as const) {
         const zone = 'Asia/Tokyo';
         const budget = sampleBudget({ id: `bud_${per}`, per, zone, amount: 100 });
         const who = principal({ budgets: [budget] });
@@ -93,7 +89,6 @@ describe('a budget', () => {
         const next = ledger.begin(start({ principal: who, bound: 100 }));
         await next.admitted;
         expect(await spent(budget)).toEqual({ settled: 0, reserved: 100 });
-        expect(days * DAY).toBeGreaterThan(0);
         next.settle(outcome());
         await next.settled;
       }

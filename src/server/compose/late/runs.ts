@@ -16,6 +16,7 @@ import { createUrlGuard } from '../../../upstream/guard/url-guard.ts';
 import type { PayingKey } from '../../../usage/principal.ts';
 import { WEBHOOK_JOB } from '../../../webhooks/delivery.ts';
 import { createSigningSecrets } from '../../../webhooks/signing-secrets.ts';
+import { alertBody } from '../../../alerts/alert.ts';
 import { createWebhooks } from '../../../webhooks/webhooks.ts';
 import type { GatewayOptions } from '../open-gateway.ts';
 import type { LiveResources } from '../open-resources.ts';
@@ -57,7 +58,7 @@ export function createRuns(options: RunsOptions): RunsParts {
     ...shared,
     guard,
     secrets,
-    render: (delivery) => runs.render(delivery),
+    render: (delivery) => alertBody(store, delivery) ?? runs.render(delivery),
   });
   const runs: RunService = createRunService({
     ...shared,

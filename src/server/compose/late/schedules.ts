@@ -12,6 +12,7 @@ import type { Store } from '../../../store/store.ts';
 import { deploymentHandlers } from '../../routes/deployment-handlers.ts';
 import type { HandlersOf } from '../../routes/lazy-routes.ts';
 import type { DEPLOYMENT_ROUTES } from '../../routes/outlines.ts';
+import type { AlertParts } from './alerts.ts';
 import type { GatewayOptions } from '../open-gateway.ts';
 import type { OrganizationDeps } from '../../routes/organization-routes.ts';
 import type { AgentsParts } from './agents.ts';
@@ -20,6 +21,7 @@ export interface SchedulesOptions
   extends Pick<GatewayOptions, 'config' | 'clock' | 'ids' | 'log' | 'random'>, OrganizationDeps {
   readonly store: Store;
   readonly jobs: Jobs;
+  readonly alerts: Pick<AlertParts, 'ofRun'>;
   /** Runs begin Sessions. */
   readonly agents: Lazy<AgentsParts>;
 }
@@ -50,7 +52,10 @@ export async function createSchedules(options: SchedulesOptions): Promise<Schedu
     ...options,
     sessions,
     admit,
-    announce: (run, { sealed }) => (CHAT_WEBHOOK in sealed ? notifier.announce(run) : []),
+    announce: (run, { sealed }) => [
+      ...(CHAT_WEBHOOK in sealed ? notifier.announce(run) : []),
+      ...options.alerts.ofRun(run),
+    ],
   });
   return {
     deploymentHandlers: deploymentHandlers({ ...options, scheduler, notifier }),

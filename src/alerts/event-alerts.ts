@@ -1,0 +1,42 @@
+import type { RunRow } from '../scheduler/run-row.ts';
+import type { Alert } from './alert.ts';
+
+const DAY_LENGTH = '2026-11-21'.length;
+
+/** Undefined for a run that succeeded. */
+export function runAlert(
+  { id, organization, deploymentId, error }: RunRow,
+  at: number,
+): Alert | undefined {
+  if (error === null) return undefined;
+  return {
+    id: `schedule/${id}`,
+    type: 'alert.schedule',
+    organization,
+    at,
+    text: `Schedule ${deploymentId}: run ${id} failed: ${error.type}: ${error.message}`,
+    data: { deployment: deploymentId, run: id, error: error.type },
+  };
+}
+
+/** Call whose price nobody knows. */
+export interface UnpricedCall {
+  readonly id: string;
+  readonly organization: string;
+  readonly provider: string;
+  readonly model: string;
+}
+
+/** One for each model of a provider and day (UTC): such calls come in thousands. */
+export function unpricedAlert(call: UnpricedCall, at: number): Alert {
+  const { id, organization, provider, model } = call;
+  const day = new Date(at).toISOString().slice(0, DAY_LENGTH);
+  return {
+    id: `unpriced/${organization}/${provider}/${model}/${day}`,
+    type: 'alert.unpriced',
+    organization,
+    at,
+    text: `Unpriced: nobody knows the price of ${model} at ${provider}; first call of ${day}: ${id}`,
+    data: { request: id, provider, model, day },
+  };
+}

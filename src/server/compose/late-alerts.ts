@@ -1,0 +1,37 @@
+import type { JobHandler } from '../../jobs/jobs.ts';
+import type { RunRow } from '../../scheduler/run-row.ts';
+import type { Op } from '../../store/store.ts';
+import type { Budget } from '../../usage/budgets/budget.ts';
+import type { RequestStart } from '../../usage/ledger/ledger.ts';
+import type { RequestObserver } from '../http/observe-requests.ts';
+import type { AlertParts, AlertPartsOptions } from './late/alerts.ts';
+
+/** Alerts of a gateway, which are made behind the parts that tell them of events; none without targets. */
+export class LateAlerts implements AlertParts {
+  #parts: AlertParts | undefined;
+
+  /** To be called before requests are taken. Rejects with `StoreError`. */
+  async open(options: AlertPartsOptions): Promise<void> {
+    const { webhooks, chats } = options.config.alerts;
+    if (webhooks.length === 0 && chats.length === 0) return;
+    const { createAlertParts } = await import('./late/alerts.ts');
+    this.#parts = await createAlertParts(options);
+  }
+
+  get handlers(): ReadonlyMap<string, JobHandler> {
+    return this.#parts?.handlers ?? new Map();
+  }
+
+  readonly observe: RequestObserver = (start, outcome) => this.#parts?.observe(start, outcome);
+
+  readonly exceeded = (budget: Budget, start: RequestStart): void =>
+    this.#parts?.exceeded(budget, start);
+
+  ofRun(run: RunRow): Op[] {
+    return this.#parts?.ofRun(run) ?? [];
+  }
+
+  async close(): Promise<void> {
+    await this.#parts?.close();
+  }
+}

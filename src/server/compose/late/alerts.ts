@@ -1,0 +1,91 @@
+import { findBudgetAlerts, exceededAlert } from '../../../alerts/budget-alerts.ts';
+import { ALERT_CHAT_JOB, createAlerts } from '../../../alerts/create-alerts.ts';
+import { runAlert, unpricedAlert } from '../../../alerts/event-alerts.ts';
+import { raiseOutages } from '../../../alerts/outage-alerts.ts';
+import { createSealer } from '../../../core/seal.ts';
+import type { JobHandler, Jobs } from '../../../jobs/jobs.ts';
+import { organization } from '../../../resources/kinds/organization.ts';
+import { provider } from '../../../resources/kinds/provider.ts';
+import type { Repository } from '../../../resources/store/repository.ts';
+import { createMessageSender } from '../../../scheduler/notify/send-message.ts';
+import type { RunRow } from '../../../scheduler/run-row.ts';
+import type { Op, Store } from '../../../store/store.ts';
+import { createUrlGuard } from '../../../upstream/guard/url-guard.ts';
+import type { Budget } from '../../../usage/budgets/budget.ts';
+import type { RequestStart } from '../../../usage/ledger/ledger.ts';
+import { createSigningSecrets } from '../../../webhooks/signing-secrets.ts';
+import { createWebhooks } from '../../../webhooks/webhooks.ts';
+import type { RequestObserver } from '../../http/observe-requests.ts';
+import { tellFailure } from '../report-store.ts';
+import type { GatewayOptions } from '../open-gateway.ts';
+
+/** The durable job that looks for what no single call tells; one process at a time does it. */
+const WATCH_JOB = 'alert-watch';
+const WATCH_MS = 5_000;
+const ANYWHERE = { organization: null };
+
+export interface AlertPartsOptions extends Pick<
+  GatewayOptions,
+  'config' | 'clock' | 'log' | 'random' | 'masterKeys'
+> {
+  readonly store: Store;
+  readonly repository: Repository;
+  readonly jobs: Pick<Jobs, 'toAdd' | 'toWake' | 'add'>;
+}
+
+/** Alerts to the targets of the settings; loaded where there are any. */
+export interface AlertParts {
+  readonly handlers: ReadonlyMap<string, JobHandler>;
+  readonly observe: RequestObserver;
+  exceeded(budget: Budget, start: RequestStart): void;
+  /** Operations for the commit that decides a run. */
+  ofRun(run: RunRow): Op[];
+  close(): Promise<void>;
+}
+
+export async function createAlertParts(options: AlertPartsOptions): Promise<AlertParts> {
+  const { config, clock, log, store, repository, jobs, masterKeys } = options;
+  const sealer = createSealer(masterKeys);
+  const allow = config.outbound.allow;
+  const guard = createUrlGuard({ allow });
+  const sender = createMessageSender({ own: config.notifications.webhooks, allow });
+  const secrets = createSigningSecrets({ store, clock, sealer });
+  const render = async (): Promise<undefined> => undefined;
+  const keepMs = config.limits.runRetentionMs;
+  const webhooks = createWebhooks({ ...options, sealer, guard, secrets, keepMs, render });
+  const alerts = createAlerts({ store, jobs, webhooks, sender, log, targets: config.alerts });
+  const report = (error: unknown): void => tellFailure(log, 'an alert was not raised', { error });
+  const home = async (): Promise<string> =>
+    (await repository.find(organization, 'default', ANYWHERE))?.id ?? '';
+  const nameOf = async (id: string): Promise<string> =>
+    (await repository.find(provider, id, ANYWHERE))?.spec.name ?? id;
+  const watch: JobHandler = async () => {
+    const at = clock.now();
+    for (const alert of await findBudgetAlerts({ repository, store }, at))
+      await alerts.raise(alert);
+    await raiseOutages({ store, nameOf, home, toRaise: alerts.toRaise }, at);
+    return { againInMs: WATCH_MS };
+  };
+  await jobs.add({ kind: WATCH_JOB, id: WATCH_JOB, payload: null });
+  return {
+    handlers: new Map([
+      [WATCH_JOB, watch],
+      [ALERT_CHAT_JOB, alerts.chatHandler],
+    ]),
+    observe({ id, principal }, { unpriced, answeredBy }) {
+      if (!unpriced || !answeredBy) return;
+      const { provider: by, upstreamModel: model } = answeredBy;
+      const call = { id, organization: principal.organizationId, provider: by, model };
+      alerts.raise(unpricedAlert(call, clock.now())).catch(report);
+    },
+    exceeded: (budget, { principal, at }) =>
+      void alerts.raise(exceededAlert(budget, principal.organizationId, at)).catch(report),
+    ofRun(run) {
+      const alert = runAlert(run, clock.now());
+      return alert ? alerts.toRaise(alert) : [];
+    },
+    async close() {
+      await Promise.all([sender.close(), guard.close()]);
+    },
+  };
+}

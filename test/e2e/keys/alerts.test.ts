@@ -1,0 +1,75 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { rm } from 'node:fs/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
+import type { TestGateway } from '../../support/gateway.ts';
+
+interface Received {
+  id: string;
+  signature: string;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into bodies of every shape
+  body: any;
+}
+
+/** A receiver of webhooks on a port of its own. */
+async function startReceiver(): Promise<{ url: string; received: Received[] }> {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    request.on('end', () => {
+      const { 'webhook-id': id, 'webhook-signature': signature } = request.headers;
+      received.push({ id: String(id), signature: String(signature), body: JSON.parse(text) });
+      response.end('ok');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/alerts`, received };
+}
+
+const CONFIG = {
+  providers: [{ name: 'mock', type: 'mock' }],
+  models: [{ name: 'acme/dear', routes: [{ provider: 'mock', pricing: { per_call: '0.15' } }] }],
+  budgets: [
+    { name: 'warned', amount: '0.20', per: 'lifetime', on_exceed: 'warn' },
+    { name: 'held', amount: '0.40', per: 'lifetime' },
+  ],
+};
+
+async function start(url: string, directory: string): Promise<TestGateway> {
+  const server = { alerts: { webhooks: [url] }, outbound: { allow: ['127.0.0.1'] } };
+  const gateway = await startGateway({ ...CONFIG, server }, { binary: true, directory });
+  onTestFinished(async () => void (await gateway.stop()));
+  return gateway;
+}
+
+describe('alerts', () => {
+  it('tell of each mark of a budget once, signed, with two processes and a kill between', async () => {
+    const { url, received } = await startReceiver();
+    const directory = await newDirectory();
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const first = await start(url, directory);
+    const second = await start(url, directory);
+    const key = first.clientKey;
+    const told = (): string[] =>
+      received.map(({ body }) => `${body.data.name} ${body.data.percent}`).sort();
+
+    for (const gateway of [first, second])
+      expect((await gateway.chat('acme/dear', { key })).status).toBe(200);
+    // 0.30 of 0.20 and of 0.40.
+    const marks = ['held 50', 'warned 100', 'warned 50', 'warned 80'];
+    await eventually(() => told().length >= marks.length);
+    expect(told()).toEqual(marks);
+
+    first.child?.kill('SIGKILL');
+    expect((await second.chat('acme/dear', { key })).status).toBe(402);
+    await eventually(() => told().length > marks.length);
+    expect(told()).toEqual(['held 100', ...marks]);
+    expect(new Set(received.map(({ id }) => id)).size).toBe(5);
+    expect(received.every(({ signature }) => signature.startsWith('v1,'))).toBe(true);
+    expect(received.every(({ body }) => body.type === 'alert.budget')).toBe(true);
+  });
+});
