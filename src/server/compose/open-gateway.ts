@@ -151,17 +151,13 @@ async function compose(
   const schedules = openSchedules({ ...options, ...serving, alerts, agents: agents.agents });
   const runs = openRuns({ ...options, ...serving, resources });
   const listing = await openListing(store, { ...options, ...deps, jobs, ...resources });
+  const known = { health: deps.health, protocols: CLIENT_PROTOCOLS };
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
   const routes = [
     ...healthRoutes({ store, clock, condition: told }),
     ...publicRoutes(serving),
     ...[assets, agents, schedules, runs].flatMap((part) => part.routes),
-    ...managementRoutes({
-      ...options,
-      ...shared,
-      health: deps.health,
-      protocols: CLIENT_PROTOCOLS,
-    }),
+    ...managementRoutes({ ...options, ...shared, ...known }),
   ];
   const serve = [schedules.firing, jobs, schedules, runs, agents, assets, listing, alerts];
   let closing: Promise<void> | undefined;
