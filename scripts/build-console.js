@@ -1,8 +1,8 @@
 // Builds src/console into dist/console: what the browser loads, with names that change with their content.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const out = join(root, 'dist', 'console');
@@ -11,8 +11,6 @@ const out = join(root, 'dist', 'console');
 const FIRST_LOAD = 120 * 1024;
 /** The page that a browser opens with. */
 const FIRST_PAGE = 'pages/requests/requests-page.tsx';
-/** Files that are worth packing. */
-const TEXT = /\.(?:html|js|css|svg)$/;
 
 /** True once the console is built; throws where its first load is over the budget. */
 export async function buildConsole() {
@@ -37,7 +35,6 @@ export async function buildConsole() {
       chunkSizeWarningLimit: 1_000,
     },
   });
-  pack();
   const bytes = firstLoad();
   if (bytes > FIRST_LOAD) {
     process.stderr.write(
@@ -61,16 +58,4 @@ function firstLoad() {
     for (const imported of chunk.imports ?? []) names.add(imported);
   }
   return [...files].reduce((sum, file) => sum + gzipSync(readFileSync(join(out, file))).length, 0);
-}
-
-/** Writes a packed file beside each, so that nobody packs it again for each browser. */
-function pack() {
-  for (const entry of readdirSync(out, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || !TEXT.test(entry.name)) continue;
-    const path = join(entry.parentPath, entry.name);
-    const bytes = readFileSync(path);
-    writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
-    const params = { [constants.BROTLI_PARAM_QUALITY]: 9 };
-    writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params }));
-  }
 }

@@ -1,18 +1,16 @@
 import type { Buffer } from 'node:buffer';
 import type { Clock } from '../core/time/clock.ts';
-import { ERRORS, GatewayError, toGatewayError } from '../core/errors.ts';
-import type { Affinity } from '../routing/affinity.ts';
-import type { Model } from '../routing/catalog.ts';
+import { ERRORS, toGatewayError } from '../core/errors.ts';
+import type { GatewayError } from '../core/errors.ts';
 import { allowsModel } from '../routing/model-patterns.ts';
-import type { RequestPeek } from '../protocols/protocol.ts';
-import { planCandidates } from '../routing/plan.ts';
+import type { Model } from '../routing/catalog.ts';
 import type { Plan } from '../routing/plan.ts';
+import type { RequestPeek } from '../protocols/protocol.ts';
 import { clientHeaders } from '../upstream/response-headers.ts';
 import type { AttemptRecord, Downgrade, Ledger } from '../usage/ledger/ledger.ts';
 import type { RequestOrigin } from '../usage/origin.ts';
 import type { Refusals } from '../usage/requests/refusals.ts';
 import { boundOf } from '../usage/spend/pricing.ts';
-import { hasSpendingLimit } from '../usage/ledger/ledger-call.ts';
 import { admitCall } from './admit-call.ts';
 import type { PlannedCall } from './admit-call.ts';
 import { describeAnswer } from './answer-headers.ts';
@@ -20,7 +18,10 @@ import { createContentRecorder } from './content-recorder.ts';
 import type { ContentRecorder } from './content-recorder.ts';
 import { UNSUPPORTED } from './failures.ts';
 import type { MediaResolver } from './request-media.ts';
-import { promptCacheKey, readOrigin } from './request-origin.ts';
+import { findModel, planFor } from './plan-call.ts';
+import type { Asked, PlanDeps, RefusablePlan } from './plan-call.ts';
+import { asPersistence } from './persistence-error.ts';
+import { readOrigin } from './request-origin.ts';
 import type { OriginRules } from './request-origin.ts';
 import { runCall } from './run-call.ts';
 import type { CallDeps, CommittedResult } from './run-call.ts';
@@ -28,16 +29,12 @@ import { costSoFar, estimateOf, settleCall, settleError, sparedAttempts } from '
 import type { Call, CallResult, InferenceRequest, ResponseHeaders } from './types.ts';
 import type { TrackedAnswer } from './task-tracker.ts';
 
-export interface InferenceDeps extends CallDeps {
+export interface InferenceDeps extends CallDeps, PlanDeps {
   ledger: Ledger;
-  affinity: Affinity;
   /** Absent: requests that name media by reference go as they are. */
   media?: MediaResolver | undefined;
-  random(): number;
   /** Output tokens that a request without a limit of its own may cost (config: limits.output_tokens_bound). */
   outputBound: number;
-  /** Calls under a spending limit may use routes without a known price (config: limits.unpriced). */
-  allowsUnpriced: boolean;
   /** Default: neither labels nor tags count, and end users are kept as they come. */
   origins?: OriginRules | undefined;
   /** Records of requests that end before they have an entry in the ledger. */
@@ -164,83 +161,6 @@ async function answerWith(call: Call, body: Buffer, clock: Clock): Promise<CallR
   return { type: 'body', status: 200, headers, body };
 }
 
-function findModel({ catalog, principal, modelType }: InferenceRequest, name: string): Model {
-  const model = catalog.models.get(name);
-  if (!model || !allowsModel(principal.allowedModels, [name, model.id])) throw modelNotFound(name);
-  if (modelType === undefined || model.type === modelType) return model;
-  const message = `\`${model.id}\` is no ${modelType} model; GET /v1/models?type=${modelType} lists those`;
-  throw new GatewayError('invalid_request', { message, param: 'model' });
-}
-
-function modelNotFound(name: string): GatewayError {
-  const shown = name.length > 200 ? `${name.slice(0, 200)}…` : name;
-  return new GatewayError('model_not_found', {
-    message: `the model \`${shown}\` does not exist; GET /v1/models lists what there is`,
-    param: 'model',
-  });
-}
-
-type Asked = Pick<Call, 'model' | 'peek' | 'origin'>;
-
-interface RefusablePlan extends Plan {
-  /** Why there is no candidate. */
-  readonly refusal?: GatewayError;
-}
-
-function planFor(
-  request: InferenceRequest,
-  asked: Asked,
-  deps: InferenceDeps,
-): RefusablePlan | Promise<RefusablePlan> {
-  const { pins } = asked.peek;
-  if (!pins || pins.length === 0) return makePlan(request, asked, deps);
-  const { principal, tracker } = request;
-  const owner =
-    tracker?.ownerOf(principal, pins) ?? deps.affinity.find(principal.organizationId, pins);
-  return owner
-    .catch(asPersistence)
-    .then((account) => makePlan(request, { ...asked, account }, deps));
-}
-
-function makePlan(
-  { catalog, protocol, principal, free = false }: InferenceRequest,
-  { model, peek, origin, account }: Asked & { account?: string | undefined },
-  deps: InferenceDeps,
-): RefusablePlan {
-  const plan = planCandidates({
-    catalog,
-    model,
-    client: protocol,
-    account,
-    health: deps.health,
-    random: deps.random,
-    needsPrice:
-      !deps.allowsUnpriced && !free && hasSpendingLimit(principal, { model: model.id, origin }),
-    affinity: principal.keyId,
-    conversation: origin?.conversation ?? promptCacheKey(peek.json),
-    allows: (one) => allowsModel(principal.allowedModels, [one.id]),
-  });
-  if (plan.candidates.length > 0 || protocol.answerLocally) return plan;
-  if (plan.skipped.some(({ reason }) => reason === 'unpriced'))
-    return { ...plan, refusal: unpriced(model.id) };
-  if (account === undefined) return { ...plan, refusal: unavailable(model.id) };
-  const message = 'the provider that this request continues with no longer serves the model';
-  return { ...plan, refusal: new GatewayError('no_route_succeeded', { message }) };
-}
-
-function unavailable(name: string): GatewayError {
-  return new GatewayError('model_unavailable', {
-    message: `no route of the model \`${name}\` can serve this request`,
-    param: 'model',
-  });
-}
-
-/** Nothing that the client repeats changes it. */
-function unpriced(name: string): GatewayError {
-  const message = `no route of ${name} has a known price; set pricing, or server.limits.unpriced: allow`;
-  return new GatewayError('unpriced', { message, retry: false });
-}
-
 interface BeginParts extends Asked, Pick<Call, 'media'> {
   readonly plan: Plan;
   /** Model that was asked for, where `instead` of it another one answers. */
@@ -363,12 +283,6 @@ function keepPins(
   const account = record.answeredBy?.route.provider.id;
   if (!pins || pins.length === 0 || account === undefined) return undefined;
   return affinity.keep(request.principal.organizationId, pins, account).catch(asPersistence);
-}
-
-/** A store that fails is the contract's 500 here: the request could not be recorded. */
-function asPersistence(thrown: unknown): never {
-  if (thrown instanceof GatewayError) throw thrown;
-  throw new GatewayError('persistence_failed', { cause: thrown });
 }
 
 async function settleAtEnd(

@@ -29,6 +29,7 @@ const CONTENT = [
   /^bin\/(gateway\.js|worker-start\.cjs)$/,
   /^dist\/lib\/[\w-]+\.js(\.map)?$/,
   /^dist\/types\/[\w/-]+\.d\.ts$/,
+  /^dist\/console\/(index\.html|assets\/[\w-]+\.(js|css|svg))$/,
   /^docs\/[\w-]+\.(md|json|yaml)$/,
   /^docs\/images\/[\w-]+\.svg$/,
   // Of files with a dot in front npm drops some, so templates spell those with an underscore.
@@ -40,8 +41,8 @@ const CONTENT = [
 const FORBIDDEN =
   /sourceMappingURL=(?![\w-]+\.js\.map(\n|$))|_authToken|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bsk-(?:ant-|proj-)?[A-Za-z0-9]{24,}|\bAKIA[A-Z0-9]{16}\b|\bghp_[A-Za-z0-9]{30,}/;
 const MIB = 1024 * 1024;
-const MAX_PACKED = 1.5 * MIB;
-const MAX_UNPACKED = 5 * MIB;
+const MAX_PACKED = 2 * MIB;
+const MAX_UNPACKED = 7 * MIB;
 
 const EXACT = /^(npm:@?[\w./-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/;
 const MAX_DIRECT = 25;

@@ -98,7 +98,9 @@ async function ask({ method, path }: Target, headers: HeadersInit, query = ''): 
     headers,
     ...(/^(POST|PUT|PATCH)$/.test(method) && { body: '{}' }),
   });
-  return { status: answer.status, text: await answer.text() };
+  const isEndless = answer.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  if (isEndless) await answer.body?.cancel();
+  return { status: answer.status, text: isEndless ? '' : await answer.text() };
 }
 
 function carried(target: Target, carrier: Carrier, key: string): Promise<Told> {

@@ -328,7 +328,7 @@ const ANSWERS: readonly (readonly [string, string, 'passes' | 'fails'])[] = [
 
 /** Beside those, an answer has what the gateway says itself. */
 const CLIENT_HEADERS =
-  /^(?:cache-control|connection|content-(?:type|length)|date|keep-alive|(?:x-)?request-id|transfer-encoding|x-accel-buffering|x-should-retry)$/;
+  /^(?:cache-control|connection|content-(?:type|length)|date|keep-alive|(?:x-)?request-id|transfer-encoding|x-accel-buffering|x-gateway-(?:model|provider|attempts|cost)|x-should-retry)$/;
 
 describe('from a provider', () => {
   const chat = FAMILY_ROWS.find(({ name }) => name === 'chat') as SurfaceRow;

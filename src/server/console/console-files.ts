@@ -21,19 +21,17 @@ interface Variant {
 interface ConsoleFile {
   readonly type: string;
   readonly plain: Variant;
-  /** By content coding. */
-  readonly coded: Map<Coding, Variant>;
+  /** Absent where it is not worth the work. */
+  readonly gzip?: Variant;
 }
 
-type Coding = 'br' | 'gzip';
-
+const toGzip = promisify(gzip);
 const INDEX = '/index.html';
 /** Folder of files whose names hold their hash. */
 const HASHED = '/assets/';
 const YEAR_SECONDS = 31_536_000;
 /** Shorter files gain nothing. */
 const MIN_CODED_BYTES = 1_024;
-const SUFFIXES: Readonly<Record<string, Coding>> = { '.br': 'br', '.gz': 'gzip' };
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -77,8 +75,8 @@ export async function openConsoleFiles(folder: string): Promise<ConsoleFiles> {
     async answer(path, headers) {
       const file = files.get(decoded(path)) ?? files.get(path.startsWith(HASHED) ? '' : INDEX);
       if (!file) throw missing(files);
-      const coding = codingFor(headers, file);
-      const { bytes, etag } = (coding && file.coded.get(coding)) ?? file.plain;
+      const packed = takesGzip(headers) ? file.gzip : undefined;
+      const { bytes, etag } = packed ?? file.plain;
       const told: Record<string, string> = {
         ...HEADERS,
         'content-type': file.type,
@@ -87,7 +85,7 @@ export async function openConsoleFiles(folder: string): Promise<ConsoleFiles> {
         etag,
       };
       if (isKnown(headers['if-none-match'], etag)) return { status: 304, headers: told };
-      if (coding) told['content-encoding'] = coding;
+      if (packed) told['content-encoding'] = 'gzip';
       return { status: 200, headers: told, body: bytes };
     },
   };
@@ -116,32 +114,18 @@ async function readAll(folder: string): Promise<Map<string, ConsoleFile>> {
   const paths = found
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
-  const bytes = new Map<string, Buffer>();
-  for (const path of paths)
-    bytes.set(`/${relative(folder, path).split(sep).join('/')}`, await readFile(path));
-  const isVariant = (name: string): boolean =>
-    extname(name) in SUFFIXES && bytes.has(name.slice(0, -extname(name).length));
-  const plain = [...bytes].filter(([name]) => !isVariant(name));
-  const files = await Promise.all(
-    plain.map(async ([name, content]) => [name, await toFile(name, content, bytes)] as const),
-  );
-  return new Map(files);
+  const files = paths.map(async (path) => {
+    const name = `/${relative(folder, path).split(sep).join('/')}`;
+    return [name, await toFile(name, await readFile(path))] as const;
+  });
+  return new Map(await Promise.all(files));
 }
 
-async function toFile(
-  name: string,
-  content: Buffer,
-  all: ReadonlyMap<string, Buffer>,
-): Promise<ConsoleFile> {
+async function toFile(name: string, content: Buffer): Promise<ConsoleFile> {
   const type = TYPES[extname(name)] ?? 'application/octet-stream';
-  const coded = new Map<Coding, Variant>();
-  for (const [suffix, coding] of Object.entries(SUFFIXES)) {
-    const built = all.get(`${name}${suffix}`);
-    if (built) coded.set(coding, toVariant(built));
-  }
+  const plain = toVariant(content);
   const isWorth = IS_TEXT.test(type) && content.length >= MIN_CODED_BYTES;
-  if (isWorth && !coded.has('gzip')) coded.set('gzip', toVariant(await promisify(gzip)(content)));
-  return { type, plain: toVariant(content), coded };
+  return isWorth ? { type, plain, gzip: toVariant(await toGzip(content)) } : { type, plain };
 }
 
 function toVariant(bytes: Buffer): Variant {
@@ -149,14 +133,9 @@ function toVariant(bytes: Buffer): Variant {
   return { bytes, etag: `"${hash}"` };
 }
 
-/** The smallest that the browser takes and that there is. */
-function codingFor(headers: IncomingHttpHeaders, { coded }: ConsoleFile): Coding | undefined {
+function takesGzip(headers: IncomingHttpHeaders): boolean {
   const accepted = headers['accept-encoding']?.toString() ?? '';
-  return (['br', 'gzip'] as const).find(
-    (coding) =>
-      coded.has(coding) &&
-      new RegExp(`\\b${coding}\\b(?!;\\s*q=0(?:\\.0*)?(?:,|$))`).test(accepted),
-  );
+  return /\bgzip\b(?!;\s*q=0(?:\.0*)?(?:,|$))/.test(accepted);
 }
 
 function isKnown(told: string | undefined, etag: string): boolean {

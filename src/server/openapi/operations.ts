@@ -141,13 +141,6 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
     bodyOptional: true,
     answer: schemaRef('WebhookSecret'),
   },
-  'GET /admin/v1/audit': page(
-    'List audit entries',
-    'AuditEntry',
-    words('organization actor action kind object request from to'),
-  ),
-  'GET /admin/v1/audit/verify': read('Verify the audit log', 'AuditVerdict'),
-  'GET /admin/v1/audit/{id}': read('Read an audit entry', 'AuditEntry'),
   'GET /v1/webhooks/deliveries': page('List webhook deliveries', 'WebhookDelivery'),
   'GET /v1/webhooks/deliveries/{id}': read('Read a webhook delivery', 'WebhookDelivery'),
   'POST /v1/webhooks/deliveries/{id}/redeliver': {

@@ -239,6 +239,10 @@ describe('the answer that the client gets', () => {
           'request-id',
           'transfer-encoding',
           'x-accel-buffering',
+          'x-gateway-attempts',
+          'x-gateway-cost',
+          'x-gateway-model',
+          'x-gateway-provider',
           'x-request-id',
         ];
         expect(names.filter((name) => !allowed.includes(name))).toEqual([]);

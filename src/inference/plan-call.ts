@@ -1,0 +1,102 @@
+import { GatewayError } from '../core/errors.ts';
+import type { Affinity } from '../routing/affinity.ts';
+import type { Model } from '../routing/catalog.ts';
+import type { Health } from '../routing/health.ts';
+import { allowsModel } from '../routing/model-patterns.ts';
+import { planCandidates } from '../routing/plan.ts';
+import type { Plan } from '../routing/plan.ts';
+import { hasSpendingLimit } from '../usage/ledger/ledger-call.ts';
+import { asPersistence } from './persistence-error.ts';
+import { promptCacheKey } from './request-origin.ts';
+import type { Call, InferenceRequest } from './types.ts';
+
+export interface PlanDeps {
+  health: Health;
+  affinity: Affinity;
+  random(): number;
+  /** Calls under a spending limit may use routes without a known price (config: limits.unpriced). */
+  allowsUnpriced: boolean;
+}
+
+/** Model of a name that the caller may call; throws `model_not_found` or `invalid_request`. */
+export function findModel(
+  { catalog, principal, modelType }: InferenceRequest,
+  name: string,
+): Model {
+  const model = catalog.models.get(name);
+  if (!model || !allowsModel(principal.allowedModels, [name, model.id])) throw modelNotFound(name);
+  if (modelType === undefined || model.type === modelType) return model;
+  const message = `\`${model.id}\` is no ${modelType} model; GET /v1/models?type=${modelType} lists those`;
+  throw new GatewayError('invalid_request', { message, param: 'model' });
+}
+
+function modelNotFound(name: string): GatewayError {
+  const shown = name.length > 200 ? `${name.slice(0, 200)}…` : name;
+  return new GatewayError('model_not_found', {
+    message: `the model \`${shown}\` does not exist; GET /v1/models lists what there is`,
+    param: 'model',
+  });
+}
+
+/** Model and address of a request, as far as they decide about routes. */
+export type Asked = Pick<Call, 'model' | 'peek' | 'origin'>;
+
+export interface RefusablePlan extends Plan {
+  /** Why there is no candidate. */
+  readonly refusal?: GatewayError;
+}
+
+/** Candidates of a call in the order of tries; one that continues another stays with its account. */
+export function planFor(
+  request: InferenceRequest,
+  asked: Asked,
+  deps: PlanDeps,
+): RefusablePlan | Promise<RefusablePlan> {
+  const { pins } = asked.peek;
+  if (!pins || pins.length === 0) return makePlan(request, asked, deps);
+  const { principal, tracker } = request;
+  const owner =
+    tracker?.ownerOf(principal, pins) ?? deps.affinity.find(principal.organizationId, pins);
+  return owner
+    .catch(asPersistence)
+    .then((account) => makePlan(request, { ...asked, account }, deps));
+}
+
+function makePlan(
+  { catalog, protocol, principal, free = false }: InferenceRequest,
+  { model, peek, origin, account }: Asked & { account?: string | undefined },
+  deps: PlanDeps,
+): RefusablePlan {
+  const plan = planCandidates({
+    catalog,
+    model,
+    client: protocol,
+    account,
+    health: deps.health,
+    random: deps.random,
+    needsPrice:
+      !deps.allowsUnpriced && !free && hasSpendingLimit(principal, { model: model.id, origin }),
+    affinity: principal.keyId,
+    conversation: origin?.conversation ?? promptCacheKey(peek.json),
+    allows: (one) => allowsModel(principal.allowedModels, [one.id]),
+  });
+  if (plan.candidates.length > 0 || protocol.answerLocally) return plan;
+  if (plan.skipped.some(({ reason }) => reason === 'unpriced'))
+    return { ...plan, refusal: unpriced(model.id) };
+  if (account === undefined) return { ...plan, refusal: unavailable(model.id) };
+  const message = 'the provider that this request continues with no longer serves the model';
+  return { ...plan, refusal: new GatewayError('no_route_succeeded', { message }) };
+}
+
+function unavailable(name: string): GatewayError {
+  return new GatewayError('model_unavailable', {
+    message: `no route of the model \`${name}\` can serve this request`,
+    param: 'model',
+  });
+}
+
+/** Nothing that the client repeats changes it. */
+function unpriced(name: string): GatewayError {
+  const message = `no route of ${name} has a known price; set pricing, or server.limits.unpriced: allow`;
+  return new GatewayError('unpriced', { message, retry: false });
+}
