@@ -159,7 +159,7 @@ it('a first start names the routes that spending limits cannot use', async () =>
   ];
   await writeConfig(cwd, { providers: [provider], models }, true);
   const { child } = await serve(cwd, []);
-  const [line = ''] = child.log().match(/^.*unpriced routes.*$/m) ?? [];
+  const line = await eventually(() => /^.*unpriced routes.*$/m.exec(child.log())?.[0]);
   expect(line).toContain('calls under a spending limit do not use them');
   expect(line).toContain('own/unpriced (own)');
   expect(line).not.toContain('own/free');
