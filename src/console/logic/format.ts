@@ -39,8 +39,14 @@ export function money(amount: string | number | null | undefined): string {
   if (size >= 1_000) return `${sign}$${grouped(size.toFixed(0))}`;
   if (size >= 1) return `${sign}$${size.toFixed(2)}`;
   if (size >= 0.001) return `${sign}$${size.toFixed(4)}`;
-  if (size >= 0.000_000_1) return `${sign}$${size.toFixed(7).replace(/0+$/, '')}`;
+  if (size >= 0.000_000_1) return `${sign}$${withoutZeros(size.toFixed(7))}`;
   return `${sign}<$0.0000001`;
+}
+
+function withoutZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end--;
+  return digits.slice(0, end);
 }
 
 /** A whole number with its thousands apart: `1,234,567`. */
@@ -61,7 +67,10 @@ export function compact(value: number): string {
 }
 
 function grouped(digits: string): string {
-  return digits.replace(/\B(?=(\d{3})+$)/g, ',');
+  const first = digits.length % 3 || 3;
+  const parts = [digits.slice(0, first)];
+  for (let at = first; at < digits.length; at += 3) parts.push(digits.slice(at, at + 3));
+  return parts.join(',');
 }
 
 export function percent(share: number | null | undefined): string {

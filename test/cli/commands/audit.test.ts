@@ -65,7 +65,7 @@ describe('gateway audit', () => {
 
   it('exports a row for each changed member, without formulas', async () => {
     const csv = await run({ data: [ENTRY], next_page: null }, ['audit', '-o', 'csv']);
-    const [titles, ...rows] = csv.stdout.trim().split('\r\n');
+    const [titles, ...rows] = csv.stdout.trim().split('\n');
     expect(titles).toMatch(/^id,at,organization,actor_kind/);
     expect(rows).toHaveLength(2);
     expect(rows[0]).toContain(',enabled,true,false,req_1,');

@@ -22,6 +22,7 @@ const CONFIG = {
   ],
   models: [{ name: 'shop/echo', routes: [{ provider: 'echo' }], pricing: { input: '1.00' } }],
   aliases: { fast: 'shop/echo', 'gpt-*': { model: 'far/gpt-*', labels: { team: 'a' } } },
+  budgets: [{ name: 'team', organization: 'acme', amount: '5.00', per: 'month' }],
   apis: [{ name: 'weather', base_url: 'https://weather.example' }],
   keys: [{ name: 'ci', organization: 'acme', scopes: ['inference'] }],
   skills: [

@@ -49,6 +49,7 @@ function setUp(catchUp: () => Promise<void>) {
       method,
       headers: { authorization: 'Bearer sk-1', 'content-length': String(bytes.length) },
       complete: true,
+      socket: { remoteAddress: '127.0.0.1' },
     }) as unknown as IncomingMessage;
     const handler = handlers['provider'];
     const response = {} as ServerResponse;
