@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts';
 import { createConcurrencyLimiter } from '../../usage/rates/concurrency-limiter.ts';
 import { createLedger } from '../../usage/ledger/ledger-store.ts';
 import type { StoreLedger } from '../../usage/ledger/ledger-store.ts';
-import { besideLedger } from '../../usage/journal/beside-ledger.ts';
+import { besideLedger, tellingLedger } from '../../usage/journal/beside-ledger.ts';
 import { SoleWorker } from '../../usage/journal/sole-worker.ts';
 import type { SoleWorkerOptions } from '../../usage/journal/sole-worker.ts';
 import type { ConcurrencyLimiter, RateLimiter } from '../../usage/rates/limiter.ts';
@@ -57,14 +57,16 @@ export async function openUsage(raw: Store, options: UsageOptions): Promise<Live
   await lease.start();
   const { ledger, rates, join } = openLimits(raw, { ...options, worker });
   const store = raw.folder === undefined ? raw : besideLedger(raw, ledger);
+  // A decision of the ledger waits until the dead are cleaned up after.
+  const bare = raw.folder === undefined ? raw : tellingLedger(raw, ledger);
   const isGone = (place: ProcessPlace): boolean => liveness?.isGone(place) === true;
-  const sole = openSole({ ...options, store, worker, lease, isGone, ledger, rates });
+  const sole = openSole({ ...options, store: bare, worker, lease, isGone, ledger, rates });
   if (sole) {
     join(sole);
     await heldOpen(sole.enter());
   }
   const stopRecovery = startRecovery({
-    store,
+    store: bare,
     clock,
     isGone,
     report: (result) => {

@@ -22,12 +22,22 @@ const ROOMS: ReadonlySet<Key[number] | undefined> = new Set([
  */
 export function besideLedger(store: Store, ledger: Pick<StoreLedger, 'fold' | 'forget'>): Store {
   return {
-    ...store,
+    ...tellingLedger(store, ledger),
     get: (key) => (ROOMS.has(key[0]) ? ledger.fold().then(() => store.get(key)) : store.get(key)),
     list: (options) =>
       ROOMS.has(options.prefix[0])
         ? ledger.fold().then(() => store.list(options))
         : store.list(options),
+  };
+}
+
+/**
+ * The store for work that the ledger may wait for, and that therefore must not wait for the ledger: it
+ * shows what is stored, and the ledger hears of counters that others change.
+ */
+export function tellingLedger(store: Store, ledger: Pick<StoreLedger, 'forget'>): Store {
+  return {
+    ...store,
     commit: async (ops) => {
       const result = await store.commit(ops);
       const changed = result.ok ? ops.flatMap(countersOf) : [];

@@ -16,11 +16,17 @@ import {
   createStarts,
   outcome,
   principal,
-  turns,
+  quietTurns,
   nth,
 } from '../usage-fixtures.ts';
 import type { FaultyStore } from '../usage-fixtures.ts';
 import { openWorker } from './journaled-worker.ts';
+
+/** Longer than a lease, and than several looks at others. */
+const MOST_MS = 60_000;
+
+/** `FUZZ_SEED=1` plays other plans. */
+const SEED = Number(process.env['FUZZ_SEED'] ?? 20_261_123);
 
 const LIMIT = { key_1: 1_000, org_1: 1_500 };
 
@@ -94,6 +100,8 @@ interface Worker {
   cut: boolean;
   /** The store failed at some time. */
   hasFailed: boolean;
+  /** Others took it for dead, and closed its calls by estimate: what its callers count is late. */
+  wasAbsent: boolean;
 }
 
 interface Called {
@@ -123,7 +131,7 @@ class World {
   async open(slot: number): Promise<void> {
     const store = createFaultyStore(this.store);
     const usage = await openWorker(store, this.clock);
-    const worker: Worker = { usage, store, cut: false, hasFailed: false };
+    const worker: Worker = { usage, store, cut: false, hasFailed: false, wasAbsent: false };
     this.workers[slot] = worker;
     // From now on it knows the counters.
     for (const key of [1, 2, 3]) await this.run({ type: 'begin', worker: slot, key, bound: 1 });
@@ -134,12 +142,26 @@ class World {
     const step = Math.min(ms, 1_000);
     for (let passed = 0; passed < ms; passed += step) {
       this.clock.advance(step);
-      await turns(3);
+      await quietTurns(3);
     }
   }
 
+  /** Time goes on while something waits, but nothing waits for ever. */
+  async passUntil<T>(work: Promise<T>): Promise<T> {
+    const state = { isOver: false };
+    const done = work.finally(() => (state.isOver = true));
+    done.catch(() => undefined);
+    await quietTurns(3);
+    for (let passed = 0; !state.isOver; passed += 50) {
+      if (passed > MOST_MS) throw new Error(`nothing came of it within ${MOST_MS} ms`);
+      this.clock.advance(50);
+      await quietTurns(2);
+    }
+    return done;
+  }
+
   async run(step: Step): Promise<void> {
-    if (step.type === 'turn') return turns(1);
+    if (step.type === 'turn') return quietTurns(1);
     if (step.type === 'wait') return this.pass(step.ms);
     if (step.type === 'settle') {
       const call = this.calls[step.call % Math.max(1, this.calls.length)];
@@ -182,11 +204,18 @@ class World {
     }
   }
 
+  async noteAbsent(): Promise<void> {
+    for (const worker of this.workers) {
+      const { lease, worker: id } = worker.usage;
+      worker.wasAbsent ||= !(await lease.isAlive(id));
+    }
+  }
+
   /** By what callers were told, and by what this worker reads. */
   async expectWithinLimits({ usage, cut }: Worker): Promise<void> {
     const told = (isOwn: (key: number) => boolean) =>
       this.calls
-        .filter(({ key, worker }) => isOwn(key) && !worker.cut)
+        .filter(({ key, worker }) => isOwn(key) && !worker.cut && !worker.wasAbsent)
         .reduce((sum, { bound, cost = bound }) => sum + cost, 0);
     expect(told((key) => key === 1)).toBeLessThanOrEqual(LIMIT.key_1);
     expect(told((key) => key !== 3)).toBeLessThanOrEqual(LIMIT.org_1);
@@ -195,7 +224,9 @@ class World {
       [{ kind: 'key', id: 'key_1' }, LIMIT.key_1],
       [{ kind: 'organization', id: 'org_1' }, LIMIT.org_1],
     ] as const) {
-      const { lifetime } = await readSpend({ store: usage.store }, scope, this.clock.now());
+      const { lifetime } = await this.passUntil(
+        readSpend({ store: usage.store }, scope, this.clock.now()),
+      );
       expect(lifetime.settled + lifetime.reserved).toBeLessThanOrEqual(limit);
       expect(Math.min(lifetime.settled, lifetime.reserved)).toBeGreaterThanOrEqual(0);
     }
@@ -208,8 +239,8 @@ class World {
     for (const { entry, worker, bound } of this.calls) {
       if (!worker.cut) entry.settle(outcome({ cost: bound }));
     }
-    await turns();
-    await Promise.all(this.workers.map(({ usage }) => usage.ledger.drain()));
+    await quietTurns();
+    await this.passUntil(Promise.all(this.workers.map(({ usage }) => usage.ledger.drain())));
     await this.pass(30_000);
   }
 
@@ -239,6 +270,12 @@ class World {
         });
       }
     }
+    const costOf = (index: number, id: string) =>
+      rows
+        .filter(({ value: [start] }) => start[index] === id)
+        .reduce((sum, { value }) => sum + value[8], 0);
+    expect(costOf(2, 'key_1')).toBeLessThanOrEqual(LIMIT.key_1);
+    expect(costOf(1, 'org_1')).toBeLessThanOrEqual(LIMIT.org_1);
     const live = this.workers.map(({ usage }) => usage.worker);
     const files = await readdir(this.folder).catch(() => []);
     expect(files.filter((name) => !live.some((worker) => name.startsWith(worker)))).toEqual([]);
@@ -256,6 +293,7 @@ async function play(plan: readonly Step[], workers: number): Promise<void> {
     for (let slot = 0; slot < workers; slot++) await world.open(slot);
     for (const step of plan) {
       await world.run(step);
+      await world.noteAbsent();
       for (const worker of world.workers) await world.expectWithinLimits({ ...worker, cut: true });
     }
     await world.finish();
@@ -274,7 +312,7 @@ describe('the ledger with a journal under any interleaving', () => {
     async () => {
       await fc.assert(
         fc.asyncProperty(stepsOf(1), async (plan) => play(plan, 1)),
-        { numRuns: 100 },
+        { numRuns: 100, seed: SEED },
       );
     },
   );
@@ -282,7 +320,7 @@ describe('the ledger with a journal under any interleaving', () => {
   it('is exact while workers come and go, of which only one alone keeps a journal', async () => {
     await fc.assert(
       fc.asyncProperty(stepsOf(2), async (plan) => play(plan, 2)),
-      { numRuns: 60 },
+      { numRuns: 60, seed: SEED },
     );
   });
 });

@@ -20,6 +20,7 @@ import {
   createStarts,
   outcome,
   principal,
+  quietTurns,
   turns,
 } from '../usage-fixtures.ts';
 import type { FaultyStore } from '../usage-fixtures.ts';
@@ -53,7 +54,7 @@ const linesOf = (kind: 'b' | 'e' | 'c'): number => journal().split(`["${kind}",`
 async function pass(ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 100) {
     clock.advance(100);
-    await turns();
+    await quietTurns();
   }
 }
 

@@ -5,7 +5,7 @@ import { openUsage } from '../../../src/server/compose/open-usage.ts';
 import type { LiveUsage } from '../../../src/server/compose/open-usage.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
-import { turns } from '../usage-fixtures.ts';
+import { quietTurns } from '../usage-fixtures.ts';
 
 type Settings = Partial<Pick<ServerConfig, 'ledger' | 'ledgerSync' | 'workers'>>;
 
@@ -34,6 +34,6 @@ export async function openWorker(
   const state = { isOpen: false };
   const opening = openUsage(store, { config, clock, ids: createIdSource(clock), log: SILENT });
   const done = opening.finally(() => (state.isOpen = true));
-  for (await turns(3); !state.isOpen; await turns(2)) clock.advance(50);
+  for (await quietTurns(3); !state.isOpen; await quietTurns(2)) clock.advance(50);
   return done;
 }
