@@ -1,5 +1,6 @@
 import type { Protocol } from '../core/protocol-id.ts';
 import type { Quirks } from '../core/json/quirks.ts';
+import type { TlsSettings } from '../upstream/transport.ts';
 import type { AssetEndpoints, ProviderAuth, ProviderDefinition } from './define-provider.ts';
 
 /** Parts that all requests of one protocol share; made once per account. */
@@ -40,6 +41,8 @@ export interface ProviderAccount {
   readonly assets?: AssetEndpoints | undefined;
   /** True when it fetches media that a request names by URL. */
   readonly fetchesMedia?: boolean;
+  /** Absent: TLS as Node does it. */
+  readonly tls?: TlsSettings | undefined;
   /** At once from this process; undefined for the usual number. */
   readonly connections?: number | undefined;
   /** Filled by `resolveAccount`; without it an endpoint is prepared anew for every request. */

@@ -12,6 +12,8 @@ import type {
   ProviderDefinition,
 } from './define-provider.ts';
 import { prepareEndpoint } from './prepare-endpoint.ts';
+import { readTls } from './read-tls.ts';
+import type { DeclaredTls } from './read-tls.ts';
 import { PROVIDERS } from './registry.ts';
 import { ENDPOINT_RULES } from './endpoint-rules.ts';
 
@@ -39,6 +41,8 @@ export interface ProviderSettings {
   media?: 'bytes' | 'links' | null | undefined;
   /** At once from each process; null for the usual number. */
   connections?: number | null | undefined;
+  /** What TLS to it trusts and expects. */
+  tls?: DeclaredTls | null | undefined;
   mock?: unknown;
 }
 
@@ -65,11 +69,12 @@ export function resolveAccount(
   credential: string | undefined,
 ): ProviderAccount {
   const definition = findDefinition(settings.provider_type);
+  const baseUrl = readBaseUrl(settings, definition);
   const account: ProviderAccount = {
     id: settings.id,
     name: settings.name,
     definition,
-    baseUrl: readBaseUrl(settings, definition),
+    baseUrl,
     auth: settings.auth ?? definition.auth,
     credential: credential === '' ? undefined : credential,
     protocols: readProtocols(settings, definition),
@@ -82,6 +87,7 @@ export function resolveAccount(
     assets: readAssets(settings, definition),
     fetchesMedia: settings.media ? settings.media === 'links' : definition.fetchesMedia === true,
     connections: settings.connections ?? undefined,
+    tls: readTls(settings.tls, baseUrl),
     mock: settings.mock ?? undefined,
   };
   checkCredential(account);

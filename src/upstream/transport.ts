@@ -49,6 +49,14 @@ export interface UpstreamCall {
   resume(): void;
 }
 
+/** What TLS to a destination trusts and expects. */
+export interface TlsSettings {
+  /** Authorities (PEM) that are trusted instead of those that Node trusts. */
+  readonly ca?: string | undefined;
+  /** Name that the certificate must bear, sent as SNI. Default: that of the address. */
+  readonly serverName?: string | undefined;
+}
+
 /** Sends one request. Timeouts are the caller's business (it aborts). */
 export interface Transport {
   send(request: UpstreamRequest, sink: UpstreamSink): UpstreamCall;

@@ -129,6 +129,19 @@ describe('resolveAccount', () => {
       'headers',
       'cannot be sent',
     ],
+    [
+      'an authority that is no certificate',
+      { tls: { ca: 'ca.pem' } },
+      'tls.ca',
+      'certificates in PEM',
+    ],
+    [
+      'TLS for an address without it',
+      { base_url: 'http://h/', tls: { server_name: 'models.example' } },
+      'tls',
+      'begins with https',
+    ],
+    ['an address as a name', { tls: { server_name: '10.0.0.1' } }, 'tls.server_name', 'a name'],
   ])('refuses %s and says why', (...[, settings, param, message]) => {
     expect(failure(settings)).toMatchObject({
       name: 'GatewayError',

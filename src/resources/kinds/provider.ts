@@ -63,6 +63,22 @@ const pattern = z
   .max(256)
   .regex(/^[^\s?#%]+$/, 'no blanks, ?, # or %');
 
+const tls = z.object({
+  ca: z
+    .string()
+    .min(1)
+    .max(262_144)
+    .nullable()
+    .default(null)
+    .describe('Authorities in PEM that are trusted instead of the public ones.'),
+  server_name: z
+    .string()
+    .regex(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/, 'not a host name')
+    .nullable()
+    .default(null)
+    .describe('Name that its certificate must bear; default: that of base_url.'),
+});
+
 const betas = z.array(z.string().min(1).max(128)).max(64).default([]);
 
 /** An account at a provider that routes can send requests to. */
@@ -141,6 +157,7 @@ export const provider = defineResource('providers', {
       .nullable()
       .default(null)
       .describe('What type mock answers (docs/mock.md).'),
+    tls: tls.nullable().default(null).describe('What TLS to it trusts and expects.'),
     connections,
     timeouts,
     labels,

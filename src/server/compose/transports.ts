@@ -34,8 +34,15 @@ export function createTransports({ clock, log, connections }: TransportsOptions)
   const http = createHttp1Transport({ clock });
   const mocks = new WeakMap<ProviderAccount, Transport>();
   const places = new ConnectionPlaces({ clock, log, connections });
+  const reaching = new WeakMap<ProviderAccount, Transport>();
+  const overNetwork = (account: ProviderAccount): Transport => {
+    if (!account.tls) return http;
+    let transport = reaching.get(account);
+    if (!transport) reaching.set(account, (transport = http.reaching(account.tls)));
+    return transport;
+  };
   const carrierTo = (account: ProviderAccount): Transport => {
-    if (account.definition.id !== 'mock') return http;
+    if (account.definition.id !== 'mock') return overNetwork(account);
     let transport = mocks.get(account);
     if (!transport) {
       const cassette = account.mock as MockEngineOptions['cassette'];

@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { connect, isIP } from 'node:net';
 import type { OnReadOpts, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { SecureContext } from 'node:tls';
+import type { Reach } from './reach.ts';
 import { keepCertificate } from './refused-certificate.ts';
 
 /** TCP keep-alive: notices a peer that is gone while a slow answer is awaited. */
@@ -34,7 +34,7 @@ export interface ConnectSocketOptions {
   /** Every read overwrites it, so it can serve any number of sockets. */
   readBuffer: Buffer;
   onRead(bytes: Buffer, length: number): void;
-  secureContext: () => SecureContext;
+  reach: Reach;
 }
 
 /**
@@ -43,6 +43,7 @@ export interface ConnectSocketOptions {
  */
 export function connectSocket(origin: Origin, options: ConnectSocketOptions): Socket {
   const { hostname: host, port, secure } = origin;
+  const { serverName = isIP(host) === 0 ? host : undefined } = options.reach;
   const onread: OnReadOpts = {
     buffer: options.readBuffer,
     callback: (length, bytes) => {
@@ -54,9 +55,9 @@ export function connectSocket(origin: Origin, options: ConnectSocketOptions): So
   const socket = secure
     ? connectTls({
         ...target,
-        ...(isIP(host) === 0 && { servername: host }),
+        ...(serverName !== undefined && { servername: serverName }),
         ALPNProtocols: ['http/1.1'],
-        secureContext: options.secureContext(),
+        secureContext: options.reach.secureContext(),
       })
     : connect(target);
   keepCertificate(socket);

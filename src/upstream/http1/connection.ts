@@ -1,12 +1,12 @@
 import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
-import type { SecureContext } from 'node:tls';
 import type { ReadTurns } from '../../core/read-turns.ts';
 import type { Clock, Timer } from '../../core/time/clock.ts';
 import type { SpooledBody } from '../../core/memory/spooled-body.ts';
 import { connectSocket } from './connect-socket.ts';
 import type { Origin } from './connect-socket.ts';
 import type { Exchange, ExchangeConnection } from './exchange.ts';
+import type { Reach } from './reach.ts';
 import { ResponseParser } from './response-parser.ts';
 import { sendBody } from './send-body.ts';
 import { toUpstreamError } from './to-upstream-error.ts';
@@ -26,7 +26,7 @@ export interface ConnectionSettings {
   readBuffer: Buffer;
   /** Shared by all connections. */
   readTurns: ReadTurns;
-  secureContext: () => SecureContext;
+  reach: Reach;
 }
 
 /** The pool of a connection. */
@@ -60,13 +60,13 @@ export class Connection implements ExchangeConnection {
   #closed = false;
 
   constructor(origin: Origin, settings: ConnectionSettings, owner: ConnectionOwner) {
-    const { clock, connectTimeoutMs, readBuffer, secureContext } = settings;
+    const { clock, connectTimeoutMs, readBuffer, reach } = settings;
     this.#settings = settings;
     this.#owner = owner;
     this.keepAliveMs = settings.keepAliveMs;
     this.#socket = connectSocket(origin, {
       readBuffer,
-      secureContext,
+      reach,
       onRead: (bytes, length) => this.#onRead(bytes, length),
     });
     this.#socket.once(origin.secure ? 'secureConnect' : 'connect', () => this.#onConnected());

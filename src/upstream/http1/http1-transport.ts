@@ -1,12 +1,18 @@
 import { Buffer } from 'node:buffer';
-import { createSecureContext } from 'node:tls';
-import type { SecureContext } from 'node:tls';
 import { ReadTurns } from '../../core/read-turns.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import type { Transport, UpstreamCall, UpstreamError, UpstreamSink } from '../transport.ts';
+import type {
+  TlsSettings,
+  Transport,
+  UpstreamCall,
+  UpstreamError,
+  UpstreamSink,
+} from '../transport.ts';
 import { Exchange } from './exchange.ts';
 import { OriginPools } from './origin-pools.ts';
+import { createReach } from './reach.ts';
+import type { Reach } from './reach.ts';
 import { createRequestHead, offeredCodings } from './request-head.ts';
 import { toUpstreamError } from './to-upstream-error.ts';
 
@@ -26,6 +32,12 @@ export interface Http1TransportOptions {
   clock?: Clock;
 }
 
+/** Transport that also makes connections with settings of TLS. */
+export interface Http1Transport extends Transport {
+  /** Sends with other settings than the transport's own; `close` is left to this one. */
+  reaching(tls: TlsSettings): Transport;
+}
+
 const READ_BYTES = 64 * 1024;
 
 const NOTHING_TO_STOP: UpstreamCall = {
@@ -42,11 +54,10 @@ const NOTHING_TO_STOP: UpstreamCall = {
  * A request is sent once. Only where nothing of it was written, because its kept connection turned
  * out to be closed, another connection is used instead.
  */
-export function createHttp1Transport(options: Http1TransportOptions = {}): Transport {
+export function createHttp1Transport(options: Http1TransportOptions = {}): Http1Transport {
   const { connections = Infinity, maxPools = 256 } = options;
   const { connectTimeoutMs = 10_000, keepAliveMs = 30_000, clock = systemClock } = options;
   const { maxDecodedBytes = 256 * 1024 * 1024, ca } = options;
-  let context: SecureContext | undefined;
   const pools = new OriginPools({
     connections,
     maxPools,
@@ -55,16 +66,15 @@ export function createHttp1Transport(options: Http1TransportOptions = {}): Trans
     clock,
     readBuffer: Buffer.allocUnsafeSlow(READ_BYTES),
     readTurns: new ReadTurns(),
-    // Reads all trusted authorities, so it is made once and not before it is needed.
-    secureContext: () => (context ??= createSecureContext(ca === undefined ? {} : { ca })),
   });
 
-  return {
-    send(request, sink) {
+  const sendBy =
+    (reach: Reach): Transport['send'] =>
+    (request, sink) => {
       const { url, method, body, raw } = request;
       let exchange: Exchange;
       try {
-        const pool = pools.poolFor(url);
+        const pool = pools.poolFor(url, reach);
         const head = createRequestHead(request, pool.origin.host);
         const offered = raw ? undefined : offeredCodings(request);
         exchange = new Exchange({ sink, method, head, body, offered, maxDecodedBytes });
@@ -73,8 +83,11 @@ export function createHttp1Transport(options: Http1TransportOptions = {}): Trans
         return refuse(sink, toUpstreamError('connect', error));
       }
       return exchange;
-    },
+    };
 
+  return {
+    send: sendBy(createReach({ ca })),
+    reaching: (tls) => ({ send: sendBy(createReach(tls)), close: () => Promise.resolve() }),
     close() {
       pools.close();
       return Promise.resolve();

@@ -2,16 +2,17 @@ import type { Timer } from '../../core/time/clock.ts';
 import { toOrigin } from './connect-socket.ts';
 import { OriginPool } from './origin-pool.ts';
 import type { OriginPoolSettings } from './origin-pool.ts';
+import type { Reach } from './reach.ts';
 
 /** Longest delay until an unused connection is closed. */
 const SWEEP_MS = 1000;
 
-export interface OriginPoolsSettings extends OriginPoolSettings {
+export interface OriginPoolsSettings extends Omit<OriginPoolSettings, 'reach'> {
   /** Origins whose connections are kept; beyond it the longest unused one is let go. */
   maxPools: number;
 }
 
-/** Connection pools by origin. */
+/** Connection pools by origin and the way to reach it. */
 export class OriginPools {
   readonly #settings: OriginPoolsSettings;
   readonly #pools = new Map<string, OriginPool>();
@@ -24,9 +25,10 @@ export class OriginPools {
   }
 
   /** Throws `TypeError` when the scheme is neither http nor https, and after `close`. */
-  poolFor(url: URL): OriginPool {
+  poolFor(url: URL, reach: Reach): OriginPool {
     if (this.#closed) throw new TypeError('the transport is closed');
-    const pool = this.#pools.get(url.origin) ?? this.#create(url);
+    const key = url.origin + reach.key;
+    const pool = this.#pools.get(key) ?? this.#create(key, url, reach);
     pool.lastUse = ++this.#uses;
     return pool;
   }
@@ -40,10 +42,10 @@ export class OriginPools {
     for (const pool of pools) pool.destroy();
   }
 
-  #create(url: URL): OriginPool {
-    const pool = new OriginPool(toOrigin(url), this.#settings);
+  #create(key: string, url: URL, reach: Reach): OriginPool {
+    const pool = new OriginPool(toOrigin(url), { ...this.#settings, reach });
     this.#letGo(this.#settings.maxPools - 1);
-    this.#pools.set(url.origin, pool);
+    this.#pools.set(key, pool);
     this.#sweeper ??= this.#sweepLater();
     return pool;
   }
