@@ -1,20 +1,28 @@
+import { Buffer } from 'node:buffer';
 import { fromNanos } from '../core/money.ts';
+import { UNSUPPORTED } from './failures.ts';
 import type { Call, ResponseHeaders } from './types.ts';
 
 /** Bytes that a field value may hold as they are; a name may hold any character. */
 const PLAIN = /^[\x21-\x24\x26-\x7e]+$/;
 
+/** Most characters of a name in the head: names of models that a provider is passed come from clients. */
+const MOST_CHARS = 512;
+
 /**
- * Head of a good answer that tells who gave it: `x-gateway-model` (after a fallback not the one that was
+ * Head of an answer that tells who gave it: `x-gateway-model` (after a fallback not the one that was
  * asked for), `x-gateway-provider`, `x-gateway-attempts`, `x-gateway-cost` in USD where it is known by
- * then, `x-gateway-dropped-fields` where fields did not reach the provider. Names are percent-encoded
- * where a field value cannot hold them.
+ * then, `x-gateway-dropped-fields` where fields did not reach the provider. In an error the model is the
+ * one that was asked for, and the provider the last that was tried. Names are percent-encoded where a
+ * field value cannot hold them.
  */
 export function describeAnswer({ record, model }: Call, headers: ResponseHeaders): void {
-  const { answeredBy, attempts, losses, cost } = record;
+  const { answeredBy, losses, cost } = record;
+  const asked = record.attempts.filter(({ outcome }) => outcome !== UNSUPPORTED);
+  const provider = answeredBy?.route.provider.name ?? asked.at(-1)?.provider;
   headers['x-gateway-model'] = toFieldValue((answeredBy?.model ?? model).id);
-  if (answeredBy) headers['x-gateway-provider'] = toFieldValue(answeredBy.route.provider.name);
-  headers['x-gateway-attempts'] = String(attempts.length);
+  if (provider !== undefined) headers['x-gateway-provider'] = toFieldValue(provider);
+  headers['x-gateway-attempts'] = String(asked.length);
   if (cost !== undefined) headers['x-gateway-cost'] = fromNanos(cost);
   if (losses.length > 0) nameDropped(losses, headers);
 }
@@ -26,5 +34,7 @@ function nameDropped(losses: readonly string[], headers: ResponseHeaders): void 
 }
 
 function toFieldValue(name: string): string {
-  return PLAIN.test(name) ? name : encodeURIComponent(name);
+  const shown = name.length > MOST_CHARS ? name.slice(0, MOST_CHARS) : name;
+  // Half a character, which nothing encodes, becomes U+FFFD.
+  return PLAIN.test(shown) ? shown : encodeURIComponent(Buffer.from(shown).toString());
 }

@@ -90,7 +90,7 @@ export async function runInference(
     const statuses = call.record.attempts.filter(wasAsked).map(({ status }) => status);
     const error = request.toClientError?.(common, statuses) ?? common;
     await settleError(call, error, deps.clock);
-    throw withNextStep(error, request.id);
+    throw afterRouting(call, error);
   }
 }
 
@@ -110,11 +110,13 @@ async function downgrade(
   return { call: begin(request, parts, deps), plan };
 }
 
-/** Names the command that shows why each route failed. */
-function withNextStep(error: GatewayError, id: string): GatewayError {
+/** Names who was tried, and the command that shows why each route failed. */
+function afterRouting(call: Call, error: GatewayError): GatewayError {
+  const headers = { ...error.headers };
+  describeAnswer(call, headers);
   const { message } = ERRORS.no_route_succeeded;
-  if (error.message !== message) return error;
-  return error.with({ message: `${message}; gateway logs ${id} tells why` });
+  if (error.message !== message) return error.with({ headers });
+  return error.with({ headers, message: `${message}; gateway logs ${call.request.id} tells why` });
 }
 
 interface Refused {

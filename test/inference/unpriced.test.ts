@@ -127,7 +127,11 @@ describe('a refusal', () => {
 
 describe('failed attempts', () => {
   it(
-    verifies('attempts.verdict', 'carry their verdict, and the error names what to run'),
+    verifies(
+      'attempts.verdict',
+      'errors.no-route.next-step',
+      'carry their verdict, and the error names what to run',
+    ),
     async () => {
       const priced = { pricing: { input: 1 } };
       const { answer, sent, outcomes } = setup([
