@@ -62,7 +62,8 @@ beforeAll(async () => {
     })),
     models: protocols.flatMap((protocol) => {
       const type = rowOf(protocol).modelType ?? 'llm';
-      const routes = [{ provider: protocol, upstream_model: 'up', mapping: 'translated' }];
+      const route = { provider: protocol, upstream_model: 'up', pricing: 'free' };
+      const routes = [{ ...route, mapping: 'translated' }];
       const timeouts = { first_content: '5s', idle: '5s', total: '5s' };
       return [
         { name: `hasty/${protocol}`, type, routes },

@@ -101,7 +101,7 @@ function configOf(mock: string, outside: string, server: object): object {
     models: Object.entries(types).map(([type, name]) => ({
       name: `acme/${name}`,
       type,
-      routes: [{ provider: 'mock', upstream_model: name }],
+      routes: [{ provider: 'mock', upstream_model: name, pricing: 'free' }],
     })),
     apis: [{ name: 'weather', base_url: outside, api_key: '${secret:env:API_KEY}' }],
   };
