@@ -40,7 +40,7 @@ beforeAll(async () => {
       protocols: { [protocol]: { path } },
     })),
     models: STREAMED.flatMap(({ protocol: provider }) => {
-      const routes = [{ provider, upstream_model: 'up', mapping: 'translated' }];
+      const routes = [{ provider, upstream_model: 'up', mapping: 'translated', pricing: 'free' }];
       const timeouts = { first_content: '20s', idle: '20s', total: '20s' };
       return [
         { name: `to/${provider}`, routes },

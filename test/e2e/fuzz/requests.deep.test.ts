@@ -60,7 +60,9 @@ beforeAll(async () => {
     models: FAMILY_ROWS.filter((row) => row.path('', false) !== '/v1/images/edits').map((row) => ({
       name: `to/${row.protocol}`,
       type: row.modelType ?? 'llm',
-      routes: [{ provider: row.protocol, upstream_model: 'echo', mapping: 'translated' }],
+      routes: [
+        { provider: row.protocol, upstream_model: 'echo', mapping: 'translated', pricing: 'free' },
+      ],
     })),
   });
 });
