@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RESOURCES } from '../../src/resources/registry.ts';
 import { SURFACES } from '../../src/server/routes/public-routes.ts';
-import { ask, startGateway, type TestGateway } from '../support/gateway.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { ROOT } from './reader.ts';
 
 const page = await readFile(join(ROOT, 'docs/endpoints.md'), 'utf8');
@@ -26,8 +26,14 @@ function paths(column: number): string[] {
 }
 
 async function isServed(path: string): Promise<boolean> {
-  const { body } = await ask(gateway.url + path, { key: gateway.adminKey });
-  return !JSON.stringify(body).includes('no such path; ');
+  const headers = { authorization: `Bearer ${gateway.adminKey}` };
+  const answer = await fetch(gateway.url + path, { headers });
+  if (answer.headers.get('content-type')?.startsWith('text/event-stream')) {
+    // Events have no end.
+    await answer.body?.cancel();
+    return true;
+  }
+  return !(await answer.text()).includes('no such path; ');
 }
 
 describe('docs/endpoints.md', () => {

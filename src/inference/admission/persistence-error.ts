@@ -1,4 +1,4 @@
-import { GatewayError } from '../core/errors.ts';
+import { GatewayError } from '../../core/errors.ts';
 
 /** A store that fails is the contract's 500 here: the request could not be recorded. */
 export function asPersistence(thrown: unknown): never {

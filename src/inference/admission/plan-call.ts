@@ -1,14 +1,14 @@
-import { GatewayError } from '../core/errors.ts';
-import type { Affinity } from '../routing/affinity.ts';
-import type { Model } from '../routing/catalog.ts';
-import type { Health } from '../routing/health.ts';
-import { allowsModel } from '../routing/model-patterns.ts';
-import { planCandidates } from '../routing/plan.ts';
-import type { Plan } from '../routing/plan.ts';
-import { hasSpendingLimit } from '../usage/ledger/ledger-call.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { Affinity } from '../../routing/affinity.ts';
+import type { Model } from '../../routing/catalog.ts';
+import type { Health } from '../../routing/health.ts';
+import { allowsModel } from '../../routing/model-patterns.ts';
+import { planCandidates } from '../../routing/plan.ts';
+import type { Plan } from '../../routing/plan.ts';
+import { hasSpendingLimit } from '../../usage/ledger/ledger-call.ts';
 import { asPersistence } from './persistence-error.ts';
-import { promptCacheKey } from './request-origin.ts';
-import type { Call, InferenceRequest } from './types.ts';
+import { promptCacheKey } from '../request-origin.ts';
+import type { Call, InferenceRequest } from '../types.ts';
 
 export interface PlanDeps {
   health: Health;

@@ -1,6 +1,6 @@
-import type { Plan } from '../routing/plan.ts';
-import type { Downgrade } from '../usage/ledger/ledger.ts';
-import type { Call } from './types.ts';
+import type { Plan } from '../../routing/plan.ts';
+import type { Downgrade } from '../../usage/ledger/ledger.ts';
+import type { Call } from '../types.ts';
 
 /** A call with the routes that may answer it. */
 export interface PlannedCall {
