@@ -156,6 +156,7 @@ export const OPERATIONS: Readonly<Record<string, OperationDoc>> = {
     ...page('Read sums of use', 'UsageRow'),
     query: words('group_by month from to conversation limit'),
   },
+  'GET /v1/account/budgets': page('Read what is spent of budgets', 'BudgetSpending'),
   'GET /v1/account/executions': page(
     'List calls, newest first',
     'Execution',
