@@ -7,6 +7,7 @@ import type { ListedModel } from '../providers/listing/listed-model.ts';
 import { guessType } from '../providers/listing/model-type.ts';
 import { FREE, isPriced } from '../usage/usage.ts';
 import type { LivePrices } from '../usage/prices/live-prices.ts';
+import type { ListedModel as PublishedModel } from '../usage/prices/price-list.ts';
 import { mergePricing, toPricing } from './resolve-pricing.ts';
 import type { PricingRecord } from './resolve-pricing.ts';
 import type { Pricing } from '../usage/usage.ts';
@@ -146,23 +147,39 @@ export function toModel(
     if (!route.enabled || !provider?.enabled) return [];
     return [toRoute(route, { index, record, provider, defaults })];
   });
+  const listed = published(routes[0], defaults);
   return {
     id: record.name,
     resourceId: record.id,
     type: record.model_type,
     displayName: record.display_name ?? record.name,
-    description: record.description,
+    description: record.description ?? listed?.description ?? null,
     vendor: record.name.includes('/') ? (record.name.split('/')[0] as string) : 'gateway',
     created: Math.floor(Date.parse(record.created_at) / 1000),
     capabilities: record.capabilities,
     schema: record.schema,
-    pricing: toPricing(record.pricing),
-    contextWindow: record.context_window ?? undefined,
+    pricing: shownPricing(record, routes[0]),
+    contextWindow: record.context_window ?? listed?.contextWindow,
     maxOutputTokens: record.max_output_tokens ?? undefined,
     strategy: record.strategy,
     fallbacks: record.fallbacks,
     routes,
   };
+}
+
+/** What the vendor of a route publishes of the model. */
+function published(
+  route: Route | undefined,
+  { prices }: CatalogDefaults,
+): PublishedModel | undefined {
+  return route && prices?.find(route.provider.definition.id, route.upstreamModel);
+}
+
+/** Pricing that callers are shown: the model's own, else that of its first route where none says one. */
+function shownPricing({ pricing, routes }: ModelRecord, first: Route | undefined): Pricing {
+  const own = toPricing(pricing);
+  const isSaid = isPriced(own) || routes.some((route) => route.pricing);
+  return isSaid || !first ? own : first.pricing;
 }
 
 /** A model of a provider that nobody declared, by the provider's own name of it. */

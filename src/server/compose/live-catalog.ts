@@ -112,20 +112,21 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
   };
 }
 
-/** True when a route takes its price from a list. */
+/** True when a route leads to a vendor whose prices and models are published. */
 function needsPrices(
   { providers, models }: Pick<CatalogChanges, 'providers' | 'models'>,
   accountOf: (idOrName: string) => AccountRecord | undefined,
 ): boolean {
   const listed = new Set<string>();
-  for (const [id, next] of providers)
-    if (next && isListed(next.account.definition.id)) listed.add(id).add(next.account.name);
+  for (const [id, next] of providers) {
+    if (!next || !isListed(next.account.definition.id)) continue;
+    if (next.models) return true;
+    listed.add(id).add(next.account.name);
+  }
   const isOfList = (provider: string): boolean =>
     listed.has(provider) || isListed(accountOf(provider)?.account.definition.id ?? '');
-  for (const model of models.values()) {
-    if (!model || model.pricing) continue;
-    if (model.routes.some(({ pricing, provider }) => !pricing && isOfList(provider))) return true;
-  }
+  for (const model of models.values())
+    if (model?.routes.some(({ provider }) => isOfList(provider))) return true;
   return false;
 }
 
