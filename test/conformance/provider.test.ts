@@ -19,6 +19,7 @@ const SHARED: ReadonlySet<string> = new Set([
   'registry.ts',
   'resolve-account.ts',
   'endpoint-rules.ts',
+  'read-tls.ts',
 ]);
 
 const FILES = [

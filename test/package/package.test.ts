@@ -1,8 +1,10 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { execa } from 'execa';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../requirements.ts';
+import { startVendor } from '../support/fake-vendor.ts';
+import { ask, eventually } from '../support/gateway.ts';
 import { installProduct } from './support/installed.ts';
 import { packProduct, ROOT } from './support/packed.ts';
 import type { Packed } from './support/packed.ts';
@@ -278,6 +280,51 @@ describe('the installed package', () => {
         { cwd: join(packed.directory, 'consumer'), reject: false },
       );
       expect(stderr).toMatch(/src\/client\/chat\.ts:\d+:\d+/);
+    },
+  );
+
+  it(
+    verifies(
+      'cli.start.env-only',
+      'starts with nothing but the key of a vendor, and serves its models at its prices',
+    ),
+    { timeout: 180_000 },
+    async () => {
+      const vendor = await startVendor(['gpt-5', 'gpt-5-mini']);
+      onTestFinished(() => vendor.close());
+      const empty = join(packed.directory, 'empty');
+      await mkdir(empty);
+      const argv = ['exec', '--yes', '--prefer-offline', '--ignore-scripts', '--package'];
+      const child = execa(
+        'npm',
+        [...argv, packed.tarball, '--', 'gateway', 'start', '--port', '0'],
+        {
+          cwd: empty,
+          env: { OPENAI_API_KEY: 'from-vendor', OPENAI_BASE_URL: vendor.baseUrl, CI: 'true' },
+          reject: false,
+          detached: true,
+        },
+      );
+      // npm hands no signal on, so the whole group is ended.
+      onTestFinished(() => void process.kill(-Number(child.pid), 'SIGKILL'));
+      let log = '';
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (text: Buffer) => (log += text.toString()));
+      const url = await eventually(() => /listening on (\S+)\n/.exec(log)?.[1], 150_000);
+      const key = await eventually(() => /client key {2}(sk-\S+)/.exec(log)?.[1]);
+      const price = { input: '1.25', output: '10.00' };
+      await eventually(async () => {
+        const { body } = await ask(`${url}/v1/models/openai/gpt-5`, { key });
+        return body.pricing?.input === price.input;
+      });
+      const body = { model: 'openai/gpt-5', messages: [{ role: 'user', content: 'Hello!' }] };
+      const path = `${url}/v1/chat/completions`;
+      const { status, headers } = await ask(path, { method: 'POST', key, body });
+      expect([status, headers.get('x-gateway-provider')], log).toEqual([200, 'openai']);
+      // A token at 1.25 and one at 10 dollars a million.
+      expect(headers.get('x-gateway-cost')).toBe('0.00001125');
+      expect(vendor.asked.at(-1)).toMatchObject({ key: 'from-vendor', model: 'gpt-5' });
+      expect(await readdir(empty)).toEqual(['.gateway']);
     },
   );
 });
