@@ -26,7 +26,8 @@ export interface ExecutionView {
   model: string;
   status: number | null;
   result: string;
-  cost: string;
+  /** Decimal USD; null where the price is unknown. */
+  cost: string | null;
   total_ms: number | null;
   [field: string]: unknown;
 }
@@ -60,7 +61,7 @@ export interface AccountClient {
 
 const PATH = '/v1/account';
 const isBalance = hasStrings<BalanceView>('currency', 'balance', 'credit', 'spent');
-const isExecution = hasStrings<ExecutionView>('id', 'created_at', 'cost');
+const isExecution = hasStrings<ExecutionView>('id', 'created_at');
 
 export function createAccountClient(http: Http): AccountClient {
   return {

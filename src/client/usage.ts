@@ -27,11 +27,13 @@ export interface UsageQuery {
   limit?: number | undefined;
 }
 
-/** Cost of the running month in decimal USD: so far, and as it will be at its end. */
+/** Cost of the running month in decimal USD: so far, and as it will be at its end; null: unknown. */
 export interface UsageForecast {
   month: string;
-  spent: string;
-  cost: string;
+  spent: string | null;
+  cost: string | null;
+  /** Calls without a known price, which are in neither; absent from older gateways. */
+  unpriced?: number;
 }
 
 export interface UsageReport {

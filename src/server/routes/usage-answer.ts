@@ -24,9 +24,11 @@ export interface UsageDeps {
 /** Cost of the running month as it will be at its end if it goes on as it went. */
 export interface UsageForecast {
   readonly month: string;
-  /** Decimal dollars so far, and at the end; of calls without a known price nothing is known. */
-  readonly spent: string;
-  readonly cost: string;
+  /** Decimal dollars so far, and at the end; null where no call had a known price. */
+  readonly spent: string | null;
+  readonly cost: string | null;
+  /** Calls of the month without a known price, which are in neither. */
+  readonly unpriced: number;
 }
 
 export interface UsageAnswer {
@@ -101,9 +103,11 @@ async function forecastOf(
     return null;
   const { from, to } = monthRange(month);
   const [row] = await usageReport(deps, { from, to, organization: owner, conversation });
-  const spent = toNanos(row?.cost ?? '0');
+  const { unpriced, cost: told } = row ?? { unpriced: 0, cost: '0' };
+  if (told === null) return { month, spent: null, cost: null, unpriced };
+  const spent = toNanos(told);
   // The first hours of a month tell little of the rest.
   const passed = Math.max(now - from, DAY_MS);
   const cost = Math.round((spent / passed) * (to - from));
-  return { month, spent: fromNanos(spent), cost: fromNanos(cost) };
+  return { month, spent: fromNanos(spent), cost: fromNanos(cost), unpriced };
 }

@@ -83,6 +83,7 @@ describe('answerUsage', () => {
         month: '2026-11',
         spent: '3.00',
         cost: '4.50',
+        unpriced: 0,
       });
       expect((await ask('?month=2026-11', 'org_2')).forecast).toMatchObject({ cost: '0.00' });
       for (const query of ['?month=2026-10', '?from=2026-11-01', ''])

@@ -51,8 +51,11 @@ function readPeriod(flags: Flags, now: number): Pick<UsageQuery, 'month' | 'from
   return { month };
 }
 
-const forecastText = ({ month, spent, cost }: UsageForecast): string =>
-  `${month}: ${spent} USD so far, ${cost} USD by the end of the month at this pace`;
+function forecastText({ month, spent, cost, unpriced = 0 }: UsageForecast): string {
+  if (spent === null) return `${month}: unpriced so far; gateway models list names the routes`;
+  const rest = unpriced > 0 ? `, and ${unpriced} unpriced calls` : '';
+  return `${month}: ${spent} USD so far, ${cost} USD by the end of the month at this pace${rest}`;
+}
 
 /** Members as the API has them; names stand behind their ids. */
 function renderCsv(rows: readonly UsageRow[], groupBy: readonly string[]): string {

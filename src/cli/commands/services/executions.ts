@@ -12,7 +12,7 @@ const COLUMNS: readonly Column<ExecutionView>[] = [
   { title: 'STATUS', value: ({ status }) => status },
   { title: 'RESULT', value: ({ result }) => result },
   { title: 'MS', value: ({ total_ms }) => total_ms },
-  { title: 'COST USD', value: ({ cost }) => cost },
+  { title: 'COST USD', value: ({ cost }) => cost ?? 'unpriced' },
   { title: 'REQUEST', value: ({ id }) => id },
 ];
 
