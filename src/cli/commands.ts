@@ -9,6 +9,7 @@ import { CONTENT_COMMANDS } from './tables/content-commands.ts';
 import { LOCAL_COMMANDS } from './tables/local-commands.ts';
 import { kindCommands } from './tables/plain-commands.ts';
 import { PLUGIN_COMMANDS } from './tables/plugin-commands.ts';
+import { CHAT_COMMANDS } from './tables/chat-commands.ts';
 import { REMOTE_COMMANDS } from './tables/remote-commands.ts';
 import { RESOURCE_COMMANDS } from './tables/resource-commands.ts';
 import { RUN_COMMANDS } from './tables/run-commands.ts';
@@ -21,6 +22,7 @@ const WRITTEN: readonly CommandSpec[] = [
   ...LOCAL_COMMANDS,
   ...STORE_COMMANDS,
   ...CONFIG_COMMANDS,
+  ...CHAT_COMMANDS,
   ...REMOTE_COMMANDS,
   ...ACCOUNT_COMMANDS,
   ...AUDIT_COMMANDS,

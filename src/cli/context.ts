@@ -106,7 +106,8 @@ export function createContext({
   };
 }
 
-function isTerminal({ stdin, stderr }: CliIo): boolean {
+/** Whether a person can be asked: stdin and stderr are a terminal. */
+export function isTerminal({ stdin, stderr }: CliIo): boolean {
   return stdin.isTTY === true && stderr.isTTY === true;
 }
 

@@ -4,14 +4,22 @@ import { eventData } from './http/event-stream.ts';
 import { isRecord } from './http/guards.ts';
 import type { Http } from './http/http.ts';
 
+/** A part of a message: text, a picture, sound or a file, in the form of the chat protocol. */
+export interface ChatPart {
+  type: 'text' | 'image_url' | 'input_audio' | 'file';
+  [field: string]: unknown;
+}
+
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant';
-  content: string;
+  content: string | ChatPart[];
 }
 
 export interface ChatRequest {
   model: string;
   messages: ChatMessage[];
+  /** Groups requests in records, sums and routing; at most 256 characters. */
+  conversation?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -47,8 +55,9 @@ const PATH = '/v1/chat/completions';
 
 export function createChatClient(http: Http): ChatClient {
   return {
-    async create({ signal, ...body }) {
-      const call = { method: 'POST', path: PATH, body, signal };
+    async create({ signal, conversation, ...body }) {
+      const headers = headersOf(conversation);
+      const call = { method: 'POST', path: PATH, headers, body, signal };
       const answer = await http.json(call, isRecord);
       return {
         text: textOf(answer.body, 'message'),
@@ -56,10 +65,11 @@ export function createChatClient(http: Http): ChatClient {
         body: answer.body,
       };
     },
-    async stream({ signal, ...body }) {
+    async stream({ signal, conversation, ...body }) {
       const answer = await http.stream({
         method: 'POST',
         path: PATH,
+        headers: headersOf(conversation),
         body: { ...body, stream: true, stream_options: { include_usage: true } },
         signal,
       });
@@ -67,6 +77,10 @@ export function createChatClient(http: Http): ChatClient {
       return { requestId, [Symbol.asyncIterator]: () => chatEvents(answer.body, requestId) };
     },
   };
+}
+
+function headersOf(conversation: string | undefined): Record<string, string> {
+  return conversation === undefined ? {} : { 'x-gateway-conversation': conversation };
 }
 
 async function* chatEvents(

@@ -248,8 +248,8 @@ describe('chat', () => {
     expect(calls[0]?.body.messages).toEqual([{ role: 'user', content: 'from a pipe' }]);
   });
 
-  it('asks for a prompt on a terminal', async () => {
-    expect((await run(stream(done), ['chat', 'm'], { tty: true })).code).toBe(64);
+  it.each(['--no-stream', '--json'])('asks for a prompt on a terminal with %s', async (flag) => {
+    expect((await run(stream(done), ['chat', 'm', flag], { tty: true })).code).toBe(64);
   });
 
   it(

@@ -1,18 +1,30 @@
-import type { ChatMessage, ChatRequest } from '../../../client/chat.ts';
+import type { ChatRequest } from '../../../client/chat.ts';
 import type { Client } from '../../../client/create-client.ts';
-import type { CommandContext } from '../../context.ts';
+import { Conversation } from '../../chat/conversation.ts';
+import { readAttachment } from '../../chat/read-attachment.ts';
+import { isTerminal, type CommandContext } from '../../context.ts';
 import type { CommandResult, CommandRun } from '../../command.ts';
 import { toFailure } from '../../failure.ts';
+import { createIdSource } from '../../../core/ids.ts';
 import { printable } from '../../../core/printable.ts';
 import { readPrompt } from '../../input/read-prompt.ts';
 
 export const run: CommandRun = async ({ args, flags, context }) => {
-  const messages: ChatMessage[] = [];
-  const system = flags.text('system');
-  if (system !== undefined) messages.push({ role: 'system', content: system });
-  const content = await readPrompt(args['prompt'], context, 'gateway chat <model> "…"');
-  messages.push({ role: 'user', content });
-  const request = { model: args['model'] ?? '', messages, signal: context.signal };
+  const { io } = context;
+  const model = args['model'] ?? '';
+  const conversation = new Conversation(model, flags.text('system'));
+  for (const file of flags.list('file')) conversation.attach(await readAttachment(file, io.cwd));
+  const given = args['prompt'];
+  const isConversation = given === undefined && isTerminal(io) && context.format === 'text';
+  if (isConversation && !flags.on('no-stream')) {
+    const client = await context.connect();
+    const { converse } = await import('../../chat/converse.ts');
+    const terminal = { input: process.stdin, output: process.stderr };
+    const id = createIdSource(context.clock).next('chat');
+    return converse(context, { client, conversation, terminal, id });
+  }
+  const prompt = await readPrompt(given, context, 'gateway chat <model> "…"');
+  const request = { model, messages: conversation.ask(prompt), signal: context.signal };
   const client = await context.connect();
   if (!flags.on('no-stream')) return streamAnswer(client, request, context);
   const answer = await client.chat.create(request);
