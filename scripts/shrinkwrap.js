@@ -27,9 +27,12 @@ function without(entry, ...names) {
   return Object.fromEntries(Object.entries(entry).filter(([name]) => !names.includes(name)));
 }
 
-/** A package without a hash would be installed unseen. Prebuilt parts of other platforms may be missing. */
-function isVerified(path, { integrity, optional }) {
-  if (integrity) return true;
+/**
+ * A package without a hash would be installed unseen, unless it comes inside another one that has a
+ * hash. Prebuilt parts of other platforms may be missing.
+ */
+function isVerified(path, { integrity, inBundle, optional }) {
+  if (integrity || inBundle) return true;
   if (!optional) throw new Error(`package-lock.json has no integrity for ${path}`);
   return false;
 }

@@ -19,6 +19,8 @@ export interface LogOptions {
   clock: Clock;
   level: LogLevel;
   format: 'json' | 'text';
+  /** Renders lines, each with its end, in place of `format`. */
+  render?: ((line: LogLine) => string) | undefined;
   /** Takes whole lines; called at most once per `FLUSH_MS` unless much is gathered. */
   write(lines: string): void;
 }
@@ -30,7 +32,7 @@ const FLUSH_CHARS = 64 * 1024;
 export function createLog(options: LogOptions): Log {
   const { clock, write } = options;
   const threshold = LOG_LEVELS.indexOf(options.level);
-  const render = options.format === 'json' ? toJsonLine : toTextLine;
+  const render = options.render ?? (options.format === 'json' ? toJsonLine : toTextLine);
   const stamp = createStamp(clock);
   let gathered = '';
   let scheduled = false;
@@ -71,18 +73,21 @@ function createStamp(clock: Clock): () => string {
   };
 }
 
-interface Line {
+/** One event of a log. */
+export interface LogLine {
+  /** ISO 8601. */
   time: string;
   level: LogLevel;
   message: string;
   fields: LogFields;
 }
 
-function toJsonLine({ time, level, message, fields }: Line): string {
+function toJsonLine({ time, level, message, fields }: LogLine): string {
   return `${printableJson(JSON.stringify({ time, level, message, ...fields }))}\n`;
 }
 
-function toTextLine({ time, level, message, fields }: Line): string {
+/** `12:01:33.123 info  request model=acme/fast …`, on one line. */
+export function toTextLine({ time, level, message, fields }: LogLine): string {
   let line = `${time.slice(11, 23)} ${level.padEnd(5)} ${oneLine(message)}`;
   for (const name in fields) {
     const value = fields[name];

@@ -224,6 +224,8 @@ keys list --bogus
 /** Their results are lines, or what another protocol says; the last one needs a chat provider. */
 const NO_DOCUMENT = new Set([
   'start',
+  'dev',
+  'dev-tunnel',
   'mock',
   'acp',
   'mcp',

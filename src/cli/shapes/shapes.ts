@@ -63,6 +63,8 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   'models list': list(MODEL),
   init: record({ directory: text, template: text, files: texts, vendors: texts }),
   start: orNull(record({ valid: flag })),
+  dev: NONE,
+  'dev-tunnel': NONE,
   mock: NONE,
   doctor: FINDINGS,
   validate: oneOf(VALID, INVALID),

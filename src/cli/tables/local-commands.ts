@@ -1,5 +1,23 @@
-import type { CommandSpec } from '../command.ts';
+import type { CommandSpec, FlagSpec } from '../command.ts';
 import { CONFIG } from './shared-words.ts';
+
+const HOST: FlagSpec = {
+  name: 'host',
+  type: 'string',
+  value: 'HOST',
+  env: 'GATEWAY_HOST',
+  description: 'Address to listen on',
+};
+
+const PORT: FlagSpec = {
+  name: 'port',
+  short: 'p',
+  type: 'integer',
+  value: 'PORT',
+  max: 65_535,
+  env: 'GATEWAY_PORT',
+  description: 'Port to listen on; 0 picks a free one',
+};
 
 /** Commands that work on this machine: run something, or look at gateway.yaml. */
 export const LOCAL_COMMANDS: readonly CommandSpec[] = [
@@ -57,22 +75,8 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
     ],
     flags: [
       CONFIG,
-      {
-        name: 'host',
-        type: 'string',
-        value: 'HOST',
-        env: 'GATEWAY_HOST',
-        description: 'Address to listen on',
-      },
-      {
-        name: 'port',
-        short: 'p',
-        type: 'integer',
-        value: 'PORT',
-        max: 65_535,
-        env: 'GATEWAY_PORT',
-        description: 'Port to listen on; 0 picks a free one',
-      },
+      HOST,
+      PORT,
       {
         name: 'workers',
         type: 'integer',
@@ -96,6 +100,45 @@ export const LOCAL_COMMANDS: readonly CommandSpec[] = [
     ],
     ownsSignals: true,
     load: () => import('../commands/local/start.ts'),
+  },
+  {
+    name: 'dev',
+    summary: 'Run the gateway for development, with a line for each request',
+    description:
+      'Serves like start, and reloads the files when they change. --https serves the same with a certificate of its own beside the plain address; --public opens a tunnel from a public address, after it said what it downloads and was answered yes.',
+    examples: [
+      { command: 'gateway dev --open', note: 'With the console in the browser' },
+      { command: 'gateway dev --host 0.0.0.0 --https --qr', note: 'For a phone in this network' },
+      { command: 'gateway dev --public --clipboard', note: 'For callbacks from elsewhere' },
+    ],
+    flags: [
+      CONFIG,
+      HOST,
+      PORT,
+      { name: 'open', type: 'boolean', description: 'Open the console in the browser' },
+      { name: 'https', type: 'boolean', description: 'Serve HTTPS, too' },
+      {
+        name: 'https-port',
+        type: 'integer',
+        value: 'PORT',
+        max: 65_535,
+        default: 8443,
+        description: 'Port of --https; 0 picks a free one',
+      },
+      { name: 'public', type: 'boolean', description: 'Open a tunnel from a public address' },
+      { name: 'qr', type: 'boolean', description: 'Show the address as a QR code' },
+      { name: 'clipboard', type: 'boolean', description: 'Copy the address' },
+    ],
+    ownsSignals: true,
+    load: () => import('../commands/local/dev.ts'),
+  },
+  {
+    name: 'dev-tunnel',
+    summary: 'Hold the tunnel of gateway dev --public open',
+    examples: [],
+    args: [{ name: 'url', required: true, description: 'Address of the gateway' }],
+    hidden: true,
+    load: () => import('../commands/local/dev-tunnel.ts'),
   },
   {
     name: 'mock',

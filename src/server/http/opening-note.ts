@@ -12,7 +12,7 @@ export function openingNote(
 ): string | undefined {
   if (/^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host)) return undefined;
   const isEvery = host === '0.0.0.0' || host === '::';
-  const addresses = isEvery ? outsideOf(interfaces, host) : [host];
+  const addresses = isEvery ? outsideAddresses(interfaces, host) : [host];
   const where = port === 0 ? 'a free port' : `port ${port}`;
   const shown = addresses.length > 0 ? ` (${addresses.join(', ')})` : '';
   const every = isEvery ? `every address of this machine${shown}` : `the address ${host}`;
@@ -24,7 +24,8 @@ export function openingNote(
   ].join('\n');
 }
 
-function outsideOf(interfaces: Interfaces, host: string): string[] {
+/** Addresses of this machine that others reach; of IPv6 for the host `::` alone. */
+export function outsideAddresses(interfaces: Interfaces, host = '0.0.0.0'): string[] {
   const all = Object.values(interfaces).flatMap((one) => one ?? []);
   return all
     .filter(({ internal, family }) => !internal && (host === '::' || family === 'IPv4'))

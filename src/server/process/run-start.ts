@@ -11,8 +11,8 @@ import { resolveAllSecrets } from '../../config/read/secrets.ts';
 import type { ReferenceSources } from '../../config/objects/references.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import { createLog } from '../../core/log.ts';
-import type { Log } from '../../core/log.ts';
-import { printable } from '../../core/printable.ts';
+import type { Log, LogOptions } from '../../core/log.ts';
+import { printable, printableColoured } from '../../core/printable.ts';
 import { consoleUrl } from '../console/is-console-served.ts';
 import { convergeConfig } from './converge-config.ts';
 import { firstStart, noteOutcome, writeRuntime } from './first-start.ts';
@@ -44,8 +44,22 @@ export interface StartOptions {
   watch: boolean;
   /** Only check the configuration. */
   check: boolean;
+  /** Renders log lines in place of `server.log.format`. */
+  renderLog?: LogOptions['render'];
+  /** Called once the gateway listens and has said so. */
+  onListening?: ((served: Served) => Promise<void>) | undefined;
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
+}
+
+/** Addresses of a gateway that listens. */
+export interface Served {
+  /** Origin. */
+  url: string;
+  /** Undefined where no console is served. */
+  consoleUrl: string | undefined;
+  /** Address that it was told to listen on. */
+  host: string;
 }
 
 /** Options with the text that stands for a file. */
@@ -74,6 +88,7 @@ const INVALID_CONFIGURATION = 3;
 
 const DEFAULT_PORT = 8787;
 
+const sayColoured = (text: string): void => void process.stderr.write(printableColoured(text));
 const say = (text: string): void => void process.stderr.write(printable(text));
 
 /**
@@ -105,7 +120,7 @@ async function runAsFirst(given: StartOptions): Promise<number> {
   }
   const note = openingNote(config.server.listen, networkInterfaces());
   if (note !== undefined) say(note);
-  const log = logOf(config);
+  const log = logOf(config, options);
   const crashes = reportCrashes(log);
   try {
     const code = await start(config, options, { log, crashes });
@@ -142,12 +157,20 @@ function sourcesOf({ env }: Pick<StartOptions, 'env'>): ReferenceSources {
 
 async function runAsWorker({ env }: StartOptions): Promise<number> {
   const sources = sourcesOf({ env });
-  const isOk = await runWorker({ sources, createLog: logOf, onFailure: tellFailure });
+  const isOk = await runWorker({
+    sources,
+    createLog: (config) => logOf(config),
+    onFailure: tellFailure,
+  });
   return isOk ? OK : FAILED;
 }
 
-function logOf({ server }: Pick<GatewayConfig, 'server'>): Log {
-  return createLog({ clock: systemClock, ...server.log, write: say });
+function logOf(
+  { server }: Pick<GatewayConfig, 'server'>,
+  { renderLog }: Pick<StartOptions, 'renderLog'> = {},
+): Log {
+  const write = renderLog === undefined ? say : sayColoured;
+  return createLog({ clock: systemClock, ...server.log, render: renderLog, write });
 }
 
 function tellFailure(error: unknown): void {
@@ -187,9 +210,10 @@ async function startFirst(
   const onListening = async (url: string): Promise<void> => {
     await writeRuntime(dataDir, url);
     const adminKeyFile = join(dataDir, 'admin.key');
-    const shown = { url, consoleUrl: consoleUrl(config.server, url), adminKeyFile, made };
-    say(welcome({ ...shown, model: modelToTry(config) }));
+    const served = { url, consoleUrl: consoleUrl(config.server, url) };
+    say(welcome({ ...served, adminKeyFile, made, model: modelToTry(config) }));
     untold = undefined;
+    await options.onListening?.({ ...served, host: config.server.listen.host });
   };
   try {
     const problems = await convergeConfig(gateway, config, sources);

@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { networkInterfaces } from 'node:os';
+import type { Served } from '../../../server/process/run-start.ts';
+import type { CommandRun, Flags } from '../../command.ts';
+import type { CommandContext } from '../../context.ts';
+import type { DevListener } from '../../dev/https-listener.ts';
+import { createRequestLines } from '../../dev/request-line.ts';
+import { isLoopback } from '../../connection/connection.ts';
+import { openBrowser } from '../../local/open-browser.ts';
+import { createStyle, wantsColor } from '../../output/style.ts';
+import { startPaths } from '../../project/project.ts';
+
+const QR_HINT = 'add --host 0.0.0.0 for this network, or --public';
+
+/** Serves like `gateway start`, for the person who sits in front of it. */
+export const run: CommandRun = async ({ flags, context }) => {
+  const { io } = context;
+  const paths = startPaths(flags.list('config'), io.cwd);
+  if (flags.on('public')) {
+    const { TUNNEL_QUESTION } = await import('../../dev/tunnel.ts');
+    await context.confirm(TUNNEL_QUESTION);
+  }
+  const opened: DevListener[] = [];
+  const { runStart } = await import('../../../server/process/run-start.ts');
+  const { isTTY = false } = io.stderr;
+  const style = createStyle(
+    wantsColor({ isTTY, env: io.env, off: context.globals.on('no-color') }),
+  );
+  try {
+    const exitCode = await runStart({
+      configPaths: paths,
+      host: flags.text('host'),
+      port: flags.number('port'),
+      workers: 1,
+      watch: true,
+      check: false,
+      env: io.env,
+      cwd: io.cwd,
+      renderLog: createRequestLines(style),
+      onListening: (served) => openAll(served, { flags, context, opened }),
+    });
+    return { streamed: true, data: null, exitCode };
+  } finally {
+    for (const listener of opened) await listener.close();
+  }
+};
+
+interface Opening {
+  flags: Flags;
+  context: CommandContext;
+  opened: DevListener[];
+}
+
+/** Opens what the flags ask for beside the gateway's own address. */
+async function openAll(
+  { url, consoleUrl, host: listenHost }: Served,
+  { flags, context, opened }: Opening,
+): Promise<void> {
+  const { output, io } = context;
+  let best = url;
+  if (flags.on('https')) {
+    const { listenWithHttps } = await import('../../dev/https-listener.ts');
+    const port = flags.number('https-port') ?? 0;
+    const listener = await listenWithHttps({ url, host: listenHost, port });
+    opened.push(listener);
+    best = listener.url;
+    output.note(
+      `  https       ${best} (its certificate is its own: clients must be told to trust it)`,
+    );
+  }
+  if (flags.on('public')) {
+    const { openTunnel } = await import('../../dev/tunnel.ts');
+    const tunnel = await openTunnel(url, io.env);
+    opened.push(tunnel);
+    best = tunnel.url;
+    output.note(`  public      ${best}`);
+  }
+  if (flags.on('qr')) {
+    const address = await outsideAddress(best, listenHost);
+    if (address === undefined) output.warn(`no other device reaches ${best}; ${QR_HINT}`);
+    else output.note(await qrCode(address));
+  }
+  if (flags.on('clipboard')) {
+    const { writeText } = await import('tinyclip');
+    const failed = await writeText(best).then(
+      () => undefined,
+      (cause: Error) => cause.message,
+    );
+    if (failed === undefined) output.note(`  ${best} is in the clipboard`);
+    else output.warn(`the clipboard cannot be written: ${failed}`);
+  }
+  if (flags.on('open')) {
+    const host = { platform: process.platform, env: io.env, spawn };
+    const isOpen = await openBrowser(consoleUrl ?? best, host);
+    if (!isOpen) output.warn('no browser can be opened here; open the address above');
+  }
+}
+
+/** Address by which other devices reach a listener on `host`; undefined for one of this machine alone. */
+async function outsideAddress(address: string, host: string): Promise<string | undefined> {
+  if (!isLoopback(address)) return address;
+  if (host !== '0.0.0.0' && host !== '::') return undefined;
+  const { outsideAddresses } = await import('../../../server/http/opening-note.ts');
+  const [found] = outsideAddresses(networkInterfaces());
+  if (found === undefined) return undefined;
+  const url = new URL(address);
+  url.hostname = found;
+  return url.origin;
+}
+
+async function qrCode(address: string): Promise<string> {
+  const { renderUnicodeCompact } = await import('uqr');
+  return `\n${renderUnicodeCompact(address)}\n  ${address}\n`;
+}

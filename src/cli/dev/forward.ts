@@ -1,0 +1,57 @@
+import { Agent, request, type RequestListener, type ServerResponse } from 'node:http';
+
+export interface ForwardOptions {
+  /** Origin of the gateway. */
+  url: string;
+  /**
+   * True: the requests come from outside. They ask for the gateway by its own name, whatever name they
+   * came by, and the console is not there.
+   */
+  isPublic: boolean;
+}
+
+/** Hands requests of another listener to the gateway, streamed both ways; 502 when it cannot be asked. */
+export function createForward({ url, isPublic }: ForwardOptions): RequestListener {
+  const { host, hostname, port } = new URL(url);
+  const agent = new Agent({ keepAlive: true });
+  return (incoming, response) => {
+    const path = incoming.url ?? '/';
+    if (isPublic && /^\/+console(?:[/?]|$)/i.test(decoded(path))) {
+      return refuse(response, 404, 'the console is not served to the public');
+    }
+    const headers = isPublic ? { ...incoming.headers, host } : incoming.headers;
+    const outgoing = request(
+      { agent, hostname: bare(hostname), port, method: incoming.method, path, headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, answer.rawHeaders);
+        answer.pipe(response);
+        answer.once('error', () => response.destroy());
+      },
+    );
+    outgoing.once('error', () => {
+      if (response.headersSent) response.destroy();
+      else refuse(response, 502, 'the gateway cannot be reached');
+    });
+    response.once('close', () => outgoing.destroy());
+    incoming.pipe(outgoing);
+  };
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ error: { message } }));
+}
+
+/** The path as the gateway may read it; what cannot be decoded stays as it is. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** The address without the brackets of IPv6. */
+function bare(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}

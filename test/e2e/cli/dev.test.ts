@@ -1,0 +1,184 @@
+import { once } from 'node:events';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readLoaded, recordLoads } from '../../cli/loaded-modules.ts';
+import { verifies } from '../../requirements.ts';
+import { ask, eventually, spawnGateway, writeConfig } from '../../support/gateway.ts';
+
+const DEV_PACKAGES = /node_modules\/(listhen|untun|tinyclip|uqr)\//;
+
+let directory: string;
+let file: string;
+const running: ReturnType<typeof spawnGateway>[] = [];
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'gateway-dev-'));
+  file = await writeConfig(directory, configWith('own/one'), true);
+});
+afterEach(async () => {
+  for (const child of running.splice(0)) await stop(child);
+  await rm(directory, { recursive: true, force: true });
+});
+
+function configWith(...names: string[]): object {
+  const models = names.map((name) => ({ name, routes: [{ provider: 'mock' }] }));
+  return { providers: [{ name: 'mock', type: 'mock' }], models };
+}
+
+interface Running {
+  child: ReturnType<typeof spawnGateway>;
+  url: string;
+  key: string;
+}
+
+async function start(argv: string[], env: Record<string, string> = {}): Promise<Running> {
+  const child = spawnGateway([...argv, '-c', file], { cwd: directory, env: home(env) });
+  running.push(child);
+  const ready = /gateway listening on (\S+)\n(?:[^]*client key {2}(\S+))/;
+  const [, url = '', key = ''] = await eventually(() => {
+    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${child.log()}`);
+    return ready.exec(child.log()) ?? undefined;
+  });
+  return { child, url, key };
+}
+
+function home(env: Record<string, string> = {}): Record<string, string> {
+  return { HOME: directory, XDG_CONFIG_HOME: join(directory, 'home'), ...env };
+}
+
+async function stop(child: Running['child']): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const exit = once(child, 'exit');
+    child.kill('SIGTERM');
+    await exit;
+  }
+  return child.exitCode;
+}
+
+const shown = ({ child }: Running, pattern: RegExp) =>
+  eventually(() => pattern.exec(child.log())?.[1]);
+
+function chat(origin: string, key: string, model = 'own/one') {
+  const body = { model, messages: [{ role: 'user', content: 'hello' }] };
+  return ask(`${origin}/v1/chat/completions`, { method: 'POST', key, body });
+}
+
+/** Status and body of a GET that takes any certificate. */
+function get(url: string, headers: Record<string, string>): Promise<[number, string]> {
+  const ask = url.startsWith('https:') ? request : httpRequest;
+  return new Promise((resolve, reject) => {
+    const options = { headers, rejectUnauthorized: false };
+    const outgoing = ask(url, options, (answer) => {
+      let text = '';
+      answer.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      answer.once('end', () => resolve([answer.statusCode ?? 0, text]));
+    });
+    outgoing.once('error', reject).end();
+  });
+}
+
+/** A program in the place of cloudflared that writes down its arguments and tells an address. */
+async function fakeTunnel(): Promise<{ arguments: string }> {
+  const folder = join(directory, 'home', 'gateway', 'tunnel', 'node-untun');
+  await mkdir(folder, { recursive: true });
+  const program = join(folder, 'cloudflared.fake');
+  const written = join(directory, 'arguments');
+  const lines = [
+    '#!/bin/sh',
+    `echo "$@" > '${written}.new' && mv '${written}.new' '${written}'`,
+    'echo "INF |  https://some-words.trycloudflare.com  |" >&2',
+    'exec sleep 600',
+  ];
+  await writeFile(program, `${lines.join('\n')}\n`);
+  await chmod(program, 0o755);
+  return { arguments: written };
+}
+
+describe('gateway dev', () => {
+  it(
+    verifies('cli.dev', 'serves with a line for each request and reloads changed files'),
+    async () => {
+      const dev = await start(['dev']);
+      expect((await chat(dev.url, dev.key)).status).toBe(200);
+      await shown(
+        dev,
+        /\d\d:\d\d:\d\d (200 chat own\/one → mock \d+ ms \d+ \+ \d+ tokens \$0\S* req_)/,
+      );
+      expect((await chat(dev.url, dev.key, 'own/two')).status).toBe(404);
+      await shown(dev, /(404 chat own\/two .*req_)/);
+      await writeConfig(directory, configWith('own/one', 'own/two'), true);
+      await eventually(async () => (await chat(dev.url, dev.key, 'own/two')).status === 200);
+      expect(await stop(dev.child)).toBe(0);
+    },
+  );
+
+  it('serves HTTPS beside the plain address with --https', async () => {
+    const dev = await start(['dev', '--https', '--https-port', '0']);
+    const secure = (await shown(dev, /https {7}(https:\S+)/)) ?? '';
+    expect(secure).toMatch(/^https:\/\/localhost:\d+$/);
+    const headers = { authorization: `Bearer ${dev.key}` };
+    const [status, text] = await get(`${secure}/v1/models`, headers);
+    expect(status).toBe(200);
+    expect(text).toContain('own/one');
+    expect((await get(`${secure}/console`, {}))[0]).not.toBe(502);
+    expect(await stop(dev.child)).toBe(0);
+  });
+
+  it(
+    verifies('cli.dev', 'opens a tunnel only after it said what it downloads and was answered yes'),
+    async () => {
+      const env = home({ CLOUDFLARED_VERSION: 'fake' });
+      const unasked = spawnGateway(['dev', '--public', '-c', file], { cwd: directory, env });
+      running.push(unasked);
+      const [code] = await once(unasked, 'exit');
+      expect(code).toBe(64);
+      expect(unasked.log()).toMatch(/downloads the program cloudflared from github\.com[^]*--yes/);
+      await expect(stat(join(directory, 'home'))).rejects.toThrow('ENOENT');
+
+      const tunnel = await fakeTunnel();
+      const dev = await start(['dev', '--public', '--yes'], { CLOUDFLARED_VERSION: 'fake' });
+      const told = await shown(dev, /public {6}(\S+)/);
+      expect(told).toBe('https://some-words.trycloudflare.com');
+      const given = await eventually(() =>
+        readFile(tunnel.arguments, 'utf8').catch(() => undefined),
+      );
+      const local = /--url (http:\S+?)\/? /.exec(given)?.[1] ?? '';
+      const headers = { host: 'some-words.trycloudflare.com', authorization: `Bearer ${dev.key}` };
+      expect((await get(`${local}/v1/models`, headers))[0]).toBe(200);
+      for (const path of ['/console', '/%63onsole/x', '//console?x']) {
+        expect((await get(local + path, headers))[0]).toBe(404);
+      }
+      expect(await stop(dev.child)).toBe(0);
+    },
+  );
+
+  it('shows a QR code of an address that others reach, or says how', async () => {
+    const dev = await start(['dev', '--qr']);
+    await shown(dev, /(no other device reaches http:\S+; add --host 0\.0\.0\.0)/);
+    expect(await stop(dev.child)).toBe(0);
+  });
+
+  it('ends with a sentence when the port of --https is taken', async () => {
+    const dev = await start(['dev']);
+    const port = new URL(dev.url).port;
+    const other = await writeConfig(join(directory, 'other'), configWith('own/one'), true);
+    const argv = ['dev', '--https', '--https-port', port, '-c', other];
+    const second = spawnGateway(argv, { cwd: directory, env: home() });
+    running.push(second);
+    const [code] = await once(second, 'exit');
+    expect([code, second.log()]).toEqual([1, expect.stringContaining(`port ${port}`)]);
+  });
+});
+
+it(verifies('cli.dev', 'none of its packages is loaded by gateway start'), async () => {
+  const list = join(directory, 'loaded');
+  const served = await start(['start'], recordLoads(list));
+  expect((await chat(served.url, served.key)).status).toBe(200);
+  await stop(served.child);
+  const { packages } = await readLoaded(list);
+  expect(packages.length).toBeGreaterThan(0);
+  expect(packages.filter((path) => DEV_PACKAGES.test(path))).toEqual([]);
+});
