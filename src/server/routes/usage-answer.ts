@@ -9,8 +9,8 @@ import type { ResourceDefinition } from '../../resources/store/define-resource.t
 import type { Repository } from '../../resources/store/repository.ts';
 import type { Store } from '../../store/store.ts';
 import { usageReport } from '../../usage/requests/usage-report.ts';
-import type { UsageReportRow } from '../../usage/requests/usage-report.ts';
-import { monthRange, toUsageQuestion } from './usage-query.ts';
+import type { UsageGroup, UsageReportRow } from '../../usage/requests/usage-report.ts';
+import { dimensionsOf, monthRange, toUsageQuestion } from './usage-query.ts';
 import type { SummedBy, UsageQuestion } from './usage-query.ts';
 
 export interface UsageDeps {
@@ -34,6 +34,8 @@ export interface UsageForecast {
 export interface UsageAnswer {
   readonly data: readonly UsageReportRow[];
   readonly next_page: null;
+  /** Whatever `group_by` takes here, the labels and tags that use is summed by among it. */
+  readonly dimensions: readonly UsageGroup[];
   /** Null unless the month is asked for that is running. */
   readonly forecast: UsageForecast | null;
 }
@@ -55,11 +57,13 @@ export async function answerUsage(
   deps: UsageDeps,
   owner?: string,
 ): Promise<UsageAnswer> {
-  const question = toUsageQuestion(search, deps.usage ?? { labels: [], tags: [] });
+  const summedBy = deps.usage ?? { labels: [], tags: [] };
+  const question = toUsageQuestion(search, summedBy);
   const asked = owner === undefined ? question : { ...question, organization: owner };
   const rows = await usageReport(deps, asked);
   const data = await withNames(rows, asked, deps);
-  return { data, next_page: null, forecast: await forecastOf(asked, deps) };
+  const forecast = await forecastOf(asked, deps);
+  return { data, next_page: null, dimensions: dimensionsOf(summedBy), forecast };
 }
 
 /** Puts `agent_name` beside `agent`, and the like; null for what is there no more. */

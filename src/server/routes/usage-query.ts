@@ -45,6 +45,15 @@ export function toUsageQuestion(search: string, summedBy: SummedBy): UsageQuesti
   };
 }
 
+/** Dimensions that `group_by` takes. */
+export function dimensionsOf({ labels, tags }: SummedBy): UsageGroup[] {
+  return [
+    ...USAGE_GROUPS,
+    ...labels.map((name): UsageGroup => `label:${name}`),
+    ...tags.map((name): UsageGroup => `tag:${name}`),
+  ];
+}
+
 function toGroup(word: string, { labels, tags }: SummedBy): UsageGroup {
   const known = USAGE_GROUPS.find((group) => group === word);
   if (known) return known;

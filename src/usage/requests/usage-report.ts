@@ -45,7 +45,10 @@ export interface UsageQuery {
   organization?: string | undefined;
   /** The sums of one conversation alone. */
   conversation?: string | undefined;
-  /** Most rows; those that cost least are one row whose last group is `other`. Default: all. */
+  /**
+   * Most rows; those that cost least are one row whose last group is `other`, or one of each day where
+   * days are asked for. Default: all.
+   */
   limit?: number | undefined;
 }
 
@@ -206,7 +209,7 @@ async function readParts(store: Store, query: UsageQuery, part: Part): Promise<G
   return groups;
 }
 
-/** The rows that cost most, and one for the rest. */
+/** The rows that cost most, and one for the rest, or for the rest of each day. */
 function withOther(
   listed: readonly Group[],
   group: UsageGroup | undefined,
@@ -214,13 +217,12 @@ function withOther(
 ): Group[] {
   if (listed.length <= limit || group === undefined) return [...listed];
   const ranked = listed.toSorted(({ sums: a }, { sums: b }) => (b[COST] ?? 0) - (a[COST] ?? 0));
-  const [first] = ranked;
   const kept = new Set(ranked.slice(0, Math.max(0, limit - 1)));
   const rest = new Groups();
-  const members: Members = Object.fromEntries(
-    Object.keys(first?.members ?? {}).map((name) => [name, name === group ? OTHER : null]),
-  );
-  for (const one of listed) if (!kept.has(one)) rest.add(members, one.sums);
+  const toRest = ([name, value]: [string, string | null]): [string, string | null] =>
+    name === group ? [name, OTHER] : [name, name === 'day' ? value : null];
+  for (const { members, sums } of listed.filter((one) => !kept.has(one)))
+    rest.add(Object.fromEntries(Object.entries(members).map(toRest)), sums);
   return [...listed.filter((one) => kept.has(one)), ...rest.list()];
 }
 

@@ -68,6 +68,9 @@ describe('answerUsage', () => {
       ]);
       expect((await ask('?conversation=one')).data).toMatchObject([{ requests: 1, cost: '1.00' }]);
       expect((await ask('', 'org_2')).data).toEqual([]);
+      expect((await ask('')).dimensions).toEqual(
+        expect.arrayContaining(['model', 'conversation', 'schedule', 'label:team']),
+      );
     },
   );
 

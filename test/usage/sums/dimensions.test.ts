@@ -191,5 +191,16 @@ describe('use by dimension', () => {
       ['c5', '0.000000005'],
       ['other', '0.000000007'],
     ]);
+    clock.advance(DAY);
+    for (const cost of [1, 2])
+      ledger.begin(start({ origin: { conversation: `d${cost}` } })).settle(outcome({ cost }));
+    await ledger.drain();
+    const byDay = await usageReport({ store }, { groupBy: ['day', 'conversation'], limit: 2 });
+    expect(byDay.map(({ conversation, cost }) => [conversation, cost])).toEqual([
+      ['c5', '0.000000005'],
+      ['other', '0.000000011'],
+      ['other', '0.000000003'],
+    ]);
+    expect(new Set(byDay.map(({ day }) => day)).size).toBe(2);
   });
 });
