@@ -1,6 +1,8 @@
 /** Sums of one day and one value of a dimension, as reports give them. */
 export interface UsageSum {
   readonly day: string;
+  /** Id of the value; empty for requests without one. */
+  readonly value: string;
   readonly name: string;
   readonly requests: number;
   readonly errors: number;
@@ -14,7 +16,11 @@ export interface UsageSum {
 export interface CostSeries {
   readonly days: readonly string[];
   /** The dearest values first, the others together at the end. */
-  readonly series: readonly { readonly name: string; readonly costs: readonly number[] }[];
+  readonly series: readonly {
+    readonly value: string;
+    readonly name: string;
+    readonly costs: readonly number[];
+  }[];
   readonly unpriced: readonly number[];
 }
 
@@ -23,8 +29,8 @@ export interface CostRow extends Omit<UsageSum, 'day'> {
   readonly share: number;
 }
 
-/** Name of everything that is in no series of its own. */
-export const OTHERS = 'others';
+/** Value and name of everything that is in no series of its own; no id holds a space. */
+const OTHERS = { value: 'the others', name: 'others' };
 const DAY = 86_400_000;
 
 /** Days of a range, both ends included. */
@@ -39,29 +45,32 @@ export function daysBetween(first: string, last: string): string[] {
 export function toSeries(sums: readonly UsageSum[], days: readonly string[], most = 6): CostSeries {
   const totals = toRows(sums);
   const own = totals.filter(({ cost }) => cost > 0).slice(0, most);
-  const names = own.map(({ name }) => name);
   const hasOthers = totals.filter(({ cost }) => cost > 0).length > most;
   const placeOf = new Map(days.map((day, index) => [day, index]));
   const lines = new Map(
-    [...names, ...(hasOthers ? [OTHERS] : [])].map((name) => [name, days.map(() => 0)]),
+    [...own, ...(hasOthers ? [OTHERS] : [])].map(({ value, name }) => [
+      value,
+      { value, name, costs: days.map(() => 0) },
+    ]),
   );
   const unpriced = days.map(() => 0);
   for (const sum of sums) {
     const at = placeOf.get(sum.day);
     if (at === undefined) continue;
     unpriced[at] = (unpriced[at] ?? 0) + sum.unpriced;
-    const costs = lines.get(sum.name) ?? lines.get(OTHERS);
+    const costs = (lines.get(sum.value) ?? lines.get(OTHERS.value))?.costs;
     if (costs) costs[at] = (costs[at] ?? 0) + sum.cost;
   }
-  return { days, series: Array.from(lines, ([name, costs]) => ({ name, costs })), unpriced };
+  return { days, series: [...lines.values()], unpriced };
 }
 
 /** Sums of each value of the dimension over all days, the dearest first. */
 export function toRows(sums: readonly UsageSum[]): CostRow[] {
   const rows = new Map<string, Omit<CostRow, 'share'>>();
   for (const sum of sums) {
-    const row = rows.get(sum.name);
-    rows.set(sum.name, {
+    const row = rows.get(sum.value);
+    rows.set(sum.value, {
+      value: sum.value,
       name: sum.name,
       requests: sum.requests + (row?.requests ?? 0),
       errors: sum.errors + (row?.errors ?? 0),
@@ -78,30 +87,20 @@ export function toRows(sums: readonly UsageSum[]): CostRow[] {
     .sort((a, b) => b.cost - a.cost || b.requests - a.requests || (a.name < b.name ? -1 : 1));
 }
 
-export interface Forecast {
-  readonly spent: number;
-  /** Dollars at the end of the month if its days go on as the last seven did. */
-  readonly total: number;
-  /** Dollars of a day as the last seven were. */
-  readonly perDay: number;
+/** Running month as reports tell it; null is money that nobody knows. */
+export interface MonthForecast {
+  readonly month: string;
+  readonly spent: string | null;
+  readonly cost: string | null;
+  readonly unpriced?: number;
 }
 
-/** The month so far and its end, by UTC days. The day that has not ended counts as the part that it is. */
-export function forecast(byDay: ReadonlyMap<string, number>, now: number): Forecast {
-  const today = new Date(now).toISOString().slice(0, 10);
-  const month = today.slice(0, 7);
-  const spent = [...byDay].reduce(
-    (sum, [day, cost]) => (day.startsWith(month) ? sum + cost : sum),
-    0,
-  );
-  const elapsed = (now % DAY) / DAY;
-  const recent = daysBetween(new Date(now - 7 * DAY).toISOString().slice(0, 10), today);
-  const known = [...byDay.keys()].sort()[0] ?? today;
-  const counted = recent.filter((day) => day >= known);
-  const cost = counted.reduce((sum, day) => sum + (byDay.get(day) ?? 0), 0);
-  const perDay = cost / Math.max(counted.length - 1 + elapsed, 1 / 24);
+/** Dollars that the forecast expects of each day that is left of its month. */
+export function expectedOfDay({ month, spent, cost }: MonthForecast, now: number): number {
   const end = Date.UTC(Number(month.slice(0, 4)), Number(month.slice(5)), 1);
-  return { spent, perDay, total: spent + (perDay * (end - now)) / DAY };
+  const left = (end - now) / DAY;
+  if (spent === null || cost === null || left <= 0) return 0;
+  return Math.max(0, (Number(cost) - Number(spent)) / left);
 }
 
 /** Rows as CSV, with a head; a cell that a spreadsheet would take for a formula is quoted. */

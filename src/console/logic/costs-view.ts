@@ -2,29 +2,44 @@ import type { Usage } from '../api/views.ts';
 import type { UsageSum } from './cost-series.ts';
 
 export interface Dimension {
+  /** Group of the report. */
   readonly id: string;
   readonly title: string;
-  /** Group of the report that it is made of. */
-  readonly group: string;
   readonly isAdmin?: boolean;
-  /** The part of the group's value that counts; the whole without it. */
-  readonly part?: (value: string) => string;
   /** Field of the Requests page that shows the requests of one value. */
   readonly field?: string;
+  /** True: it has so many values that a chart and a table are asked for apart. */
+  readonly isLong?: boolean;
+  /** True: its values may have a spending limit of a month. */
+  readonly isLimited?: boolean;
 }
 
-export const DIMENSIONS: readonly [Dimension, ...Dimension[]] = [
-  { id: 'model', title: 'Model', group: 'model', field: 'model' },
-  {
-    id: 'vendor',
-    title: 'Vendor',
-    group: 'model',
-    part: (model) => model.split('/')[0] ?? model,
-    field: 'model',
-  },
-  { id: 'key', title: 'Key', group: 'key', field: 'key' },
-  { id: 'organization', title: 'Organization', group: 'organization', isAdmin: true },
+const DIMENSIONS: readonly Dimension[] = [
+  { id: 'model', title: 'Model', field: 'model' },
+  { id: 'vendor', title: 'Vendor' },
+  { id: 'key', title: 'Key', field: 'key', isLimited: true },
+  { id: 'organization', title: 'Organization', isAdmin: true, isLimited: true },
+  { id: 'conversation', title: 'Conversation', field: 'conversation', isLong: true },
+  { id: 'end_user', title: 'End user', isLong: true },
+  { id: 'agent', title: 'Agent' },
+  { id: 'service', title: 'Service' },
+  { id: 'schedule', title: 'Schedule' },
 ];
+const NAMED = { label: 'Label', tag: 'Tag' } as const;
+
+/** Dimension of a group of the report, labels and tags (`label:team`) among them; undefined for no such one. */
+export function dimensionOf(id: string): Dimension | undefined {
+  const [, kind, name] = /^(label|tag):(.+)$/.exec(id) ?? [];
+  if (kind) return { id, title: `${NAMED[kind as keyof typeof NAMED]} ${name}` };
+  return DIMENSIONS.find((one) => one.id === id);
+}
+
+/** What costs can be told by: the given groups of the gateway, in the order of the page. */
+export function listDimensions(groups: readonly string[], isAdmin: boolean): Dimension[] {
+  const named = groups.filter((group) => group.includes(':'));
+  const all = [...DIMENSIONS.map(({ id }) => id), ...named].flatMap((id) => dimensionOf(id) ?? []);
+  return all.filter((one) => isAdmin || !one.isAdmin);
+}
 
 export const PERIODS = [
   ['month', 'this month'],
@@ -34,7 +49,7 @@ export const PERIODS = [
 
 /** State of the Costs page, which is its address. */
 export interface CostsView {
-  readonly by: string;
+  readonly by: Dimension;
   readonly period: string;
   /** Days of the chart. */
   readonly chartFirst: string;
@@ -45,7 +60,8 @@ export interface CostsView {
 }
 
 export interface UsageReportRow {
-  day: string;
+  /** Absent unless days were asked for. */
+  day?: string;
   requests: number;
   errors: number;
   unpriced?: number;
@@ -59,13 +75,12 @@ const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(
 
 export function readCosts(search: string, today: string): CostsView {
   const query = new URLSearchParams(search);
-  const by = query.get('by') ?? '';
   const period = query.get('period') ?? '';
   const known = PERIODS.some(([id]) => id === period) ? period : 'month';
   const [chartFirst, chartLast] = rangeOf(known, today);
   const [from, to] = [query.get('from'), query.get('to')];
   return {
-    by: DIMENSIONS.some(({ id }) => id === by) ? by : 'model',
+    by: dimensionOf(query.get('by') ?? '') ?? (DIMENSIONS[0] as Dimension),
     period: known,
     chartFirst,
     chartLast,
@@ -75,7 +90,7 @@ export function readCosts(search: string, today: string): CostsView {
 }
 
 export function writeCosts(view: CostsView, today: string): string {
-  const query = new URLSearchParams({ by: view.by, period: view.period });
+  const query = new URLSearchParams({ by: view.by.id, period: view.period });
   const [first, last] = rangeOf(view.period, today);
   if (view.first !== first || view.last !== last) {
     query.set('from', view.first);
@@ -94,17 +109,38 @@ function rangeOf(period: string, today: string): [string, string] {
   return [`${today.slice(0, 7)}-01`, next.toISOString().slice(0, 10)];
 }
 
-export function toSum(
-  row: UsageReportRow,
-  by: Dimension,
-  nameOf: ReadonlyMap<string, string>,
-): UsageSum {
-  const found = row[by.group];
+/** Days as the report takes them, whose end is exclusive. */
+export function toRange(first: string, last: string): { from: string; to: string } {
+  return { from: first, to: new Date(Date.parse(last) + DAY).toISOString().slice(0, 10) };
+}
+
+/** The command line that tells the same as the table. */
+export function toUsageCommand({
+  by,
+  first,
+  last,
+  period,
+  chartFirst,
+  chartLast,
+}: CostsView): string {
+  const { from, to } = toRange(first, last);
+  const isMonth = period === 'month' && first === chartFirst && last === chartLast;
+  const range = isMonth ? `--month ${first.slice(0, 7)}` : `--from ${from} --to ${to}`;
+  return `gateway usage --by ${by.id} ${range}`;
+}
+
+/** Name of the requests that have no value of a dimension. */
+export const NOBODY = 'none';
+
+/** A row of the report as a sum; `day` is empty where none was asked for. */
+export function toSum(row: UsageReportRow, { id }: Dimension): UsageSum {
+  const [found, named] = [row[id], row[`${id}_name`]];
   const value = typeof found === 'string' ? found : '';
   const { usage } = row;
   return {
-    day: row.day,
-    name: by.part ? by.part(value) : (nameOf.get(value) ?? value),
+    day: row.day ?? '',
+    value,
+    name: typeof named === 'string' ? named : value || NOBODY,
     requests: row.requests,
     errors: row.errors,
     unpriced: row.unpriced ?? 0,

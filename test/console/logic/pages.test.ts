@@ -2,9 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { localTime, toCalendar, weekOf, zoned } from '../../../src/console/logic/calendar.ts';
 import type { CalendarMark } from '../../../src/console/logic/calendar.ts';
 import { toPlanRows } from '../../../src/console/logic/configuration-check.ts';
-import { forecast, toCsv, toRows, toSeries } from '../../../src/console/logic/cost-series.ts';
+import { expectedOfDay, toCsv, toRows, toSeries } from '../../../src/console/logic/cost-series.ts';
 import type { UsageSum } from '../../../src/console/logic/cost-series.ts';
-import { readCosts, writeCosts } from '../../../src/console/logic/costs-view.ts';
+import {
+  listDimensions,
+  readCosts,
+  toUsageCommand,
+  writeCosts,
+} from '../../../src/console/logic/costs-view.ts';
 import { orderWithout } from '../../../src/console/logic/explain-routes.ts';
 import { findCommands } from '../../../src/console/logic/find-commands.ts';
 import * as format from '../../../src/console/logic/format.ts';
@@ -43,6 +48,7 @@ describe('words for numbers', () => {
 describe('costs', () => {
   const sum = (day: string, name: string, ...[cost, unpriced = 0]: number[]): UsageSum => ({
     day,
+    value: name,
     name,
     cost: cost ?? 0,
     unpriced,
@@ -56,9 +62,9 @@ describe('costs', () => {
     const sums = ['a', 'b', 'c'].map((name, index) => sum('2026-11-02', name, 3 - index));
     const { series } = toSeries(sums, ['2026-11-01', '2026-11-02'], 2);
     expect(series).toEqual([
-      { name: 'a', costs: [0, 3] },
-      { name: 'b', costs: [0, 2] },
-      { name: 'others', costs: [0, 1] },
+      { value: 'a', name: 'a', costs: [0, 3] },
+      { value: 'b', name: 'b', costs: [0, 2] },
+      { value: 'the others', name: 'others', costs: [0, 1] },
     ]);
   });
 
@@ -71,17 +77,19 @@ describe('costs', () => {
     ]);
   });
 
-  it('go on as the last days did', () => {
-    const byDay = new Map(
-      Array.from({ length: 10 }, (_one, index) => [
-        `2026-11-${String(index + 1).padStart(2, '0')}`,
-        2,
-      ]),
-    );
-    const end = forecast(byDay, Date.parse('2026-11-11T00:00:00Z'));
-    expect(end.spent).toBe(20);
-    expect(end.perDay).toBeCloseTo(2);
-    expect(end.total).toBeCloseTo(60);
+  it('go on as the forecast of the month says, and are not guessed where it says nothing', () => {
+    const forecast = { month: '2026-11', spent: '20.00', cost: '60.00' };
+    const now = Date.parse('2026-11-11T00:00:00Z');
+    expect(expectedOfDay(forecast, now)).toBeCloseTo(2);
+    expect(expectedOfDay({ ...forecast, spent: null, cost: null }, now)).toBe(0);
+  });
+
+  it('of two values of one name stay apart', () => {
+    const two = ['a', 'b'].map((value) => ({ ...sum('2026-11-01', value, 1), name: 'web' }));
+    expect(toRows(two).map(({ name, cost }) => [name, cost])).toEqual([
+      ['web', 1],
+      ['web', 1],
+    ]);
   });
 
   it('are saved without formulas', () => {
@@ -91,7 +99,19 @@ describe('costs', () => {
   it('have an address', () => {
     const view = { ...readCosts('?by=key', '2026-11-23'), first: '2026-11-02', last: '2026-11-03' };
     expect(readCosts(writeCosts(view, '2026-11-23'), '2026-11-23')).toEqual(view);
-    expect(view).toMatchObject({ by: 'key', chartFirst: '2026-11-01', chartLast: '2026-11-30' });
+    expect(view).toMatchObject({ chartFirst: '2026-11-01', chartLast: '2026-11-30' });
+    expect(toUsageCommand(view)).toBe('gateway usage --by key --from 2026-11-02 --to 2026-11-04');
+    expect(toUsageCommand(readCosts('?by=label:team', '2026-11-23'))).toBe(
+      'gateway usage --by label:team --month 2026-11',
+    );
+  });
+
+  it('are told by what the gateway sums them by', () => {
+    const titles = listDimensions(['model', 'label:team', 'tag:feature'], false).map(
+      ({ title }) => title,
+    );
+    expect(titles.slice(-3)).toEqual(['Schedule', 'Label team', 'Tag feature']);
+    expect(titles).not.toContain('Organization');
   });
 });
 

@@ -45,8 +45,8 @@ export function CostChart(props: CostChartProps) {
         aria-label="Costs by day; the table below holds the numbers"
       />
       <figcaption class="legend">
-        {data.series.map(({ name }, index) => (
-          <span key={name}>
+        {data.series.map(({ value, name }, index) => (
+          <span key={value}>
             <i class={`swatch series-${(index % 7) + 1}`} />
             {name}
           </span>

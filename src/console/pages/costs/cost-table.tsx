@@ -1,23 +1,42 @@
-import type { CostRow } from '../../logic/cost-series.ts';
 import { toCsv } from '../../logic/cost-series.ts';
+import type { CostRow, UsageSum } from '../../logic/cost-series.ts';
 import type { CostsView, Dimension } from '../../logic/costs-view.ts';
 import { compact, count, money, percent } from '../../logic/format.ts';
 import { Share } from '../../parts/parts.tsx';
 
 interface CostTableProps {
   readonly rows: readonly CostRow[];
-  readonly by: Dimension;
   readonly view: CostsView;
-  readonly limits: readonly { name: string; spending_limit: { month?: string } | null }[];
+  /** Dollars of a month that a value of the dimension may spend. */
+  readonly limits: ReadonlyMap<string, string>;
+  /** Sums of the running month by value. */
+  readonly ofMonth: ReadonlyMap<string, UsageSum>;
   readonly onWhole: () => void;
 }
 
+/** A row as it is shown and saved. */
+interface Line extends CostRow {
+  readonly limit: string | undefined;
+  /** Dollars of the running month. */
+  readonly spent: number;
+  /** True: requests, and no price of any. */
+  readonly isUnknown: boolean;
+}
+
 /** The numbers behind the chart; each leads to the requests that it is made of. */
-export function CostTable({ rows, by, view, limits, onWhole }: CostTableProps) {
+export function CostTable({ rows, view, limits, ofMonth, onWhole }: CostTableProps) {
+  const { by } = view;
   const isPart = view.first !== view.chartFirst || view.last !== view.chartLast;
-  const limitOf = new Map(limits.map(({ name, spending_limit: limit }) => [name, limit?.month]));
-  const hasLimits =
-    (by.id === 'key' || by.id === 'organization') && rows.some(({ name }) => limitOf.get(name));
+  const lines = rows.map((row): Line => {
+    const isUnknown = row.cost === 0 && row.unpriced > 0;
+    return {
+      ...row,
+      limit: limits.get(row.value),
+      spent: ofMonth.get(row.value)?.cost ?? 0,
+      isUnknown,
+    };
+  });
+  const hasLimits = by.isLimited === true && lines.some(({ limit }) => limit !== undefined);
   return (
     <section>
       <div class="row table-head">
@@ -30,11 +49,11 @@ export function CostTable({ rows, by, view, limits, onWhole }: CostTableProps) {
           </button>
         )}
         <span class="grow" />
-        <button type="button" class="button small" onClick={() => save(rows, by, view)}>
+        <button type="button" class="button small" onClick={() => save(lines, view, hasLimits)}>
           Save as CSV
         </button>
       </div>
-      <table class="table">
+      <table class="table" aria-label={`Costs by ${by.title}`}>
         <thead>
           <tr>
             <th>{by.title}</th>
@@ -43,7 +62,7 @@ export function CostTable({ rows, by, view, limits, onWhole }: CostTableProps) {
             <th class="right">Input tokens</th>
             <th class="right">Output tokens</th>
             <th class="right">Unpriced</th>
-            {hasLimits && <th>Spent of the limit of a month</th>}
+            {hasLimits && <th>Spent of the limit of this month</th>}
             <th class="right">Cost</th>
             <th class="right">Share</th>
             <th class="share">
@@ -52,52 +71,53 @@ export function CostTable({ rows, by, view, limits, onWhole }: CostTableProps) {
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => {
-            const limit = limitOf.get(row.name);
-            return (
-              <tr key={row.name}>
-                <td>{by.field ? <a href={linkOf(by, row.name)}>{row.name}</a> : row.name}</td>
-                <td class="right">{count(row.requests)}</td>
-                <td class={`right${row.errors > 0 ? ' bad' : ' dim'}`}>{count(row.errors)}</td>
-                <td class="right">{compact(row.input)}</td>
-                <td class="right">{compact(row.output)}</td>
-                <td class={`right${row.unpriced > 0 ? ' bad' : ' dim'}`}>{count(row.unpriced)}</td>
-                {hasLimits && (
-                  <td>
-                    {limit ? (
-                      `${percent(row.cost / Number(limit))} of ${money(limit)}`
-                    ) : (
-                      <span class="dim">no limit</span>
-                    )}
-                  </td>
-                )}
-                <td class="right">
-                  {row.cost === 0 && row.unpriced > 0 ? (
-                    <span class="bad">unpriced</span>
+          {lines.map((line) => (
+            <tr key={line.value}>
+              <td>
+                <Name by={by} row={line} />
+              </td>
+              <td class="right">{count(line.requests)}</td>
+              <td class={`right${line.errors > 0 ? ' bad' : ' dim'}`}>{count(line.errors)}</td>
+              <td class="right">{compact(line.input)}</td>
+              <td class="right">{compact(line.output)}</td>
+              <td class={`right${line.unpriced > 0 ? ' bad' : ' dim'}`}>{count(line.unpriced)}</td>
+              {hasLimits && (
+                <td>
+                  {line.limit === undefined ? (
+                    <span class="dim">no limit</span>
                   ) : (
-                    money(row.cost)
+                    `${money(line.spent)} of ${money(line.limit)}, ${percent(line.spent / Number(line.limit))}`
                   )}
                 </td>
-                <td class="right">{percent(row.share)}</td>
-                <td>
-                  <Share of={row.share} limit={1.001} label={percent(row.share)} />
-                </td>
-              </tr>
-            );
-          })}
+              )}
+              <td class="right">
+                {line.isUnknown ? <span class="bad">unpriced</span> : money(line.cost)}
+              </td>
+              <td class="right">{line.isUnknown ? '' : percent(line.share)}</td>
+              <td>
+                {!line.isUnknown && (
+                  <Share of={line.share} limit={1.001} label={percent(line.share)} />
+                )}
+              </td>
+            </tr>
+          ))}
         </tbody>
       </table>
     </section>
   );
 }
 
-function linkOf(by: Dimension, name: string): string {
-  const value = by.id === 'vendor' ? `${name}/*` : name;
-  return `/console/requests?last=&q=${encodeURIComponent(`${by.field}:${/\s/.test(value) ? `"${value}"` : value}`)}`;
+function Name({ by, row }: { by: Dimension; row: CostRow }) {
+  const { name, value } = row;
+  if (value === '') return <span class="dim">{name}</span>;
+  const code = by.isLong ? <code>{name}</code> : name;
+  if (!by.field || (by.isLong && value === 'other')) return code;
+  const term = `${by.field}:${/\s/.test(name) ? `"${name}"` : name}`;
+  return <a href={`/console/requests?last=&q=${encodeURIComponent(term)}`}>{code}</a>;
 }
 
-/** Saves what is seen. */
-function save(rows: readonly CostRow[], by: Dimension, { first, last }: CostsView): void {
+/** Saves what is seen; what nobody knows stays empty. */
+function save(lines: readonly Line[], { by, first, last }: CostsView, hasLimits: boolean): void {
   const head = [
     by.id,
     'requests',
@@ -105,20 +125,30 @@ function save(rows: readonly CostRow[], by: Dimension, { first, last }: CostsVie
     'input_tokens',
     'output_tokens',
     'unpriced',
+    ...(hasLimits ? ['spent_of_month_usd', 'limit_of_month_usd'] : []),
     'cost_usd',
+    'share',
   ];
-  const lines = rows.map((row) => [
-    row.name,
-    row.requests,
-    row.errors,
-    row.input,
-    row.output,
-    row.unpriced,
-    Number(row.cost.toFixed(9)),
+  const cells = lines.map((line) => [
+    line.name,
+    line.requests,
+    line.errors,
+    line.input,
+    line.output,
+    line.unpriced,
+    ...(hasLimits ? limited(line) : []),
+    line.isUnknown ? '' : dollars(line.cost),
+    line.isUnknown ? '' : Number(line.share.toFixed(4)),
   ]);
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([toCsv(head, lines)], { type: 'text/csv' }));
-  link.download = `costs-by-${by.id}-${first}-${last}.csv`;
+  link.href = URL.createObjectURL(new Blob([toCsv(head, cells)], { type: 'text/csv' }));
+  link.download = `costs-by-${by.id.replace(':', '-')}-${first}-${last}.csv`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
 }
+
+function limited({ limit, spent }: Line): (number | string)[] {
+  return limit === undefined ? ['', ''] : [dollars(spent), Number(limit)];
+}
+
+const dollars = (amount: number): number => Number(amount.toFixed(9));

@@ -1,0 +1,83 @@
+import type { Page } from '../../api/views.ts';
+import type { Api } from '../../api/call.ts';
+import { useConsole } from '../../frame/state.ts';
+import { useLoad } from '../../parts/load.ts';
+
+type Window = 'lifetime' | 'month' | 'day';
+type Amounts = Readonly<Partial<Record<Window, string | null>>>;
+
+/** A budget with what is spent of it. */
+export interface Budget {
+  readonly id: string;
+  readonly name: string;
+  readonly per: string;
+  readonly amount: string;
+  readonly spent: string;
+  readonly enabled: boolean;
+  readonly resets_at: string | null;
+}
+
+/** Limits of the own organization and its budgets, and of whatever else the key may see. */
+export interface Limits {
+  /** Dollars that the own organization may spend, and has spent. */
+  readonly own: { readonly limit: Amounts; readonly spent: Amounts };
+  readonly budgets: readonly Budget[];
+  /** Dollars of a month by the id of a key or an organization. */
+  readonly ofMonth: ReadonlyMap<string, string>;
+}
+
+interface Limited {
+  readonly id: string;
+  readonly spending_limit: Amounts | null;
+}
+
+interface Balance {
+  readonly windows: Readonly<Record<Window, { limit: string | null; spent: string }>>;
+}
+
+/** Loads the limits that costs are held against; undefined until they are known. */
+export function useLimits(): { limits: Limits | undefined; error: unknown } {
+  const { api, isAdmin, session } = useConsole();
+  const organization = session.value?.organization.id ?? '';
+  const { value, error } = useLoad(
+    (signal) => (isAdmin() ? ofPlatform(api, organization, signal) : ofOwn(api, signal)),
+    [organization],
+  );
+  return { limits: value.value, error: error.value };
+}
+
+async function ofPlatform(api: Api, organization: string, signal: AbortSignal): Promise<Limits> {
+  const list = <Item>(path: string): Promise<Page<Item>> =>
+    api.json<Page<Item>>(path, { query: { limit: 1_000 }, signal });
+  const [keys, organizations, budgets, spending] = await Promise.all([
+    list<Limited>('/admin/v1/keys'),
+    list<Limited>('/admin/v1/organizations'),
+    list<Budget>('/admin/v1/spending/budgets'),
+    api.json<{ spent: Amounts }>('/admin/v1/spending', { query: { organization }, signal }),
+  ]);
+  const all = [...keys.data, ...organizations.data];
+  return {
+    own: {
+      limit: organizations.data.find(({ id }) => id === organization)?.spending_limit ?? {},
+      spent: spending.spent,
+    },
+    budgets: budgets.data,
+    ofMonth: new Map(
+      all.flatMap(({ id, spending_limit: limit }) => (limit?.month ? [[id, limit.month]] : [])),
+    ),
+  };
+}
+
+async function ofOwn(api: Api, signal: AbortSignal): Promise<Limits> {
+  const [{ windows }, budgets] = await Promise.all([
+    api.json<Balance>('/v1/account/balance', { signal }),
+    api.json<Page<Budget>>('/v1/account/budgets', { signal }),
+  ]);
+  const pick = (of: 'limit' | 'spent'): Amounts =>
+    Object.fromEntries(Object.entries(windows).map(([name, one]) => [name, one[of]]));
+  return {
+    own: { limit: pick('limit'), spent: pick('spent') },
+    budgets: budgets.data,
+    ofMonth: new Map(),
+  };
+}
