@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RequestRow } from '../../../src/console/api/views.ts';
-import { groupConversations } from '../../../src/console/logic/group-conversations.ts';
+import { groupConversations, joinWholes } from '../../../src/console/logic/group-conversations.ts';
 import { toLogsCommand } from '../../../src/console/logic/logs-command.ts';
 import { mergeRows } from '../../../src/console/logic/merge-rows.ts';
 import {
@@ -146,6 +146,29 @@ describe('rows that come', () => {
     ];
     expect(groupConversations(rows)).toMatchObject([
       { id: 'conv_1', requests: 2, errors: 1, unpriced: 1, cost: 0.5 },
+    ]);
+  });
+
+  it('take the numbers of the whole of their own organization, and say where they have none', () => {
+    const rows = ['one', 'two', 'three'].map((organization, index) =>
+      at(index + 1, organization, { conversation: 'c', organization, cost: null }),
+    );
+    const sums = { conversation: 'c', errors: 2, unpriced: 1 };
+    const joined = joinWholes(groupConversations(rows), [
+      { ...sums, organization: 'one', requests: 9, cost: '1.50' },
+      { ...sums, organization: 'two', requests: 1, cost: null },
+    ]);
+    expect(
+      joined.map(({ organization, requests, cost, isWhole }) => [
+        organization,
+        requests,
+        cost,
+        isWhole,
+      ]),
+    ).toEqual([
+      ['one', 9, 1.5, true],
+      ['two', 1, null, true],
+      ['three', 1, null, false],
     ]);
   });
 });
