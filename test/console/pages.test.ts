@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../requirements.ts';
@@ -13,6 +10,7 @@ import {
   visit,
 } from './support/browser.ts';
 import type { Visitor } from './support/browser.ts';
+import { countStreams } from './support/count-streams.ts';
 import { startShop, trade } from './support/shop.ts';
 import type { Shop } from './support/shop.ts';
 
@@ -137,36 +135,6 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     await page.getByRole('combobox', { name: 'Page or command' }).fill('explain');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Explain' }).waitFor();
-  });
-
-  it('shows requests as they come, by the filter of the address', async () => {
-    const { page } = await open('/console/requests?q=model:lab/new&columns=time,model,cost,id');
-    const rows = page.locator('[role=row][id^=row-]');
-    await rows.first().waitFor();
-    const { headers } = await shop.chat('lab/new');
-    await shop.chat('openai/gpt-5-mini');
-    await page.getByText(headers.get('x-request-id') ?? '').waitFor();
-    for (const text of await rows.allTextContents()) expect(text).toContain('lab/new');
-    await page.getByLabel('Filter').fill('status:404');
-    await page.waitForURL(/q=status:404/);
-    await page.getByText('lab/none').first().waitFor();
-  });
-
-  it('keeps a bounded number of nodes and makes one request under 200 requests a second', async () => {
-    const { page } = await open();
-    const calls: string[] = [];
-    page.on('request', (sent) => sent.url().includes('/console/api/') && calls.push(sent.url()));
-    await page.goto(`${shop.url}/console/requests`);
-    await page.getByText('live', { exact: true }).waitFor();
-    for (let second = 0; second < 3; second++)
-      await Promise.all(Array.from({ length: 200 }, () => shop.chat('openai/gpt-5-mini')));
-    const { headers } = await shop.chat('lab/new');
-    await page.locator(`[id="row-${headers.get('x-request-id')}"]`).waitFor();
-    expect(await page.locator('[role=row][id^=row-]').count()).toBeLessThan(300);
-    // The session is looked up; the rows come by the stream that tabs share.
-    expect(calls.filter((url) => !url.endsWith('/session') && !url.includes('/events'))).toEqual(
-      [],
-    );
   });
 
   it('opens a request with its attempts, times, tokens and money', async () => {
@@ -359,35 +327,3 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     },
   );
 });
-
-/** A proxy that counts streams of events. */
-async function countStreams(target: string) {
-  let [open, most] = [0, 0];
-  const server = createServer((incoming, outgoing) => {
-    const { method, headers, url } = incoming;
-    const isStream = url?.includes('/events') === true;
-    if (isStream) most = Math.max(most, ++open);
-    outgoing.on('close', () => {
-      if (isStream) open--;
-      sent.destroy();
-    });
-    const sent = request(target + url, { method, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(outgoing);
-    });
-    sent.on('error', () => outgoing.destroy());
-    incoming.pipe(sent);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    open: () => open,
-    most: () => most,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
-}

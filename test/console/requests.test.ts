@@ -1,0 +1,137 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { money } from '../../src/console/logic/format.ts';
+import { verifies } from '../requirements.ts';
+import { BROWSER, openBrowser, signIn, visit } from './support/browser.ts';
+import { countStreams } from './support/count-streams.ts';
+import { startShop } from './support/shop.ts';
+import type { Shop } from './support/shop.ts';
+
+/** Rows that the page begins with. */
+const FIRST_ROWS = 200;
+
+describe.skipIf(BROWSER === undefined)('the Requests page', () => {
+  let browser: Browser;
+  let shop: Shop;
+
+  beforeAll(async () => {
+    [browser, shop] = await Promise.all([openBrowser(), startShop()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await shop?.stop();
+  });
+
+  async function open(path: string): Promise<Page> {
+    const visitor = await visit(browser);
+    onTestFinished(() => visitor.end());
+    await signIn(visitor.page, shop.url, shop.ownerKey);
+    await visitor.page.goto(shop.url + path);
+    return visitor.page;
+  }
+
+  it(
+    verifies(
+      'console.requests.live',
+      'shows requests as they come by what its address says, with few nodes and one request at 200 a second',
+    ),
+    async () => {
+      await shop.chat('lab/new');
+      await shop.chat('lab/none');
+      const page = await open('/console/requests?q=model:lab/new&columns=time,model,cost,id');
+      const rows = page.locator('[role=row][id^=row-]');
+      const rowOf = (id: string | null) => page.locator(`[id="row-${id}"]`);
+      await rows.first().waitFor();
+      const fresh = await shop.chat('lab/new');
+      await shop.chat('openai/gpt-5-mini');
+      await rowOf(fresh.headers.get('x-request-id')).waitFor();
+      for (const text of await rows.allTextContents()) expect(text).toContain('lab/new');
+      expect(await page.getByRole('columnheader').allTextContents()).toEqual([
+        'Time',
+        'Model',
+        'Cost',
+        'Request',
+      ]);
+
+      await page.getByLabel('Filter').fill('status:404');
+      await page.waitForURL(/q=status:404/);
+      await page.getByText('lab/none').first().waitFor();
+      await page.getByLabel('Filter').fill('NONE');
+      await page.waitForURL(/q=NONE/);
+      await page.getByText('lab/none').first().waitFor();
+      await page.getByRole('button', { name: 'Columns' }).click();
+      await page.getByRole('checkbox', { name: 'Key' }).check();
+      await page.waitForURL(/columns=time,key,model,cost,id/);
+      await page.keyboard.press('Escape');
+      await page.reload();
+      await page.getByText('lab/none').first().waitFor();
+      expect(await page.getByLabel('Filter').inputValue()).toBe('NONE');
+      expect(await page.getByRole('columnheader').count()).toBe(5);
+
+      const counter = await countStreams(shop.url);
+      onTestFinished(() => counter.close());
+      const visitor = await visit(browser);
+      onTestFinished(() => visitor.end());
+      await signIn(visitor.page, counter.url, shop.ownerKey);
+      await visitor.page.goto(`${counter.url}/console/costs`);
+      await visitor.page.locator('dl.totals').waitFor();
+      await expect.poll(() => counter.open()).toBe(0);
+      counter.asked.length = 0;
+      await visitor.page.goto(`${counter.url}/console/requests`);
+      await visitor.page.getByText('live', { exact: true }).waitFor();
+      for (let second = 0; second < 3; second++)
+        await Promise.all(Array.from({ length: 200 }, () => shop.chat('openai/gpt-5-mini')));
+      const last = await shop.chat('lab/new');
+      await visitor.page.locator(`[id="row-${last.headers.get('x-request-id')}"]`).waitFor();
+      const nodes = visitor.page.locator('[role=row][id^=row-]');
+      expect(await nodes.count()).toBeLessThan(300);
+      // The session is looked up; all rows come by the one stream that tabs share.
+      expect(counter.asked.filter((path) => path !== '/session')).toEqual([
+        '/admin/v1/requests/events',
+      ]);
+    },
+  );
+
+  it(
+    verifies(
+      'console.requests.grouped',
+      'groups by conversation and hosted Session, with the cost of the whole though a part is loaded',
+    ),
+    async () => {
+      const headers = { 'x-gateway-conversation': 'long-talk' };
+      const ask = () => shop.chat('openai/gpt-5-mini', { headers });
+      for (let index = 0; index < 5; index++) await ask();
+      await Promise.all(Array.from({ length: FIRST_ROWS }, () => shop.chat('lab/new')));
+      await ask();
+      const services = await shop.call('GET', '/v1/endpoints', { key: shop.ownerKey });
+      const run = await shop.call('POST', services.body.data[0].urls.rest, {
+        body: { input: 'Hello?' },
+      });
+      const session = run.body.session_id;
+
+      const page = await open('/console/requests');
+      await page.getByRole('button', { name: 'By conversation' }).click();
+      await page.waitForURL(/group=conversation/);
+      const table = page.getByRole('table', { name: 'Conversations' });
+      const shown = table.getByRole('row', { name: /long-talk/ });
+      const sums = await shop.admin('GET', '/admin/v1/usage?conversation=long-talk');
+      expect(sums.body.data[0].requests).toBe(6);
+      await shown.getByRole('cell', { name: '6', exact: true }).waitFor();
+      await shown.getByRole('cell', { name: money(sums.body.data[0].cost), exact: true }).waitFor();
+
+      const hosted = table.getByRole('row', { name: new RegExp(session) });
+      const whole = await shop.admin('GET', `/admin/v1/usage?conversation=${session}`);
+      await hosted
+        .getByRole('cell', { name: money(whole.body.data[0].cost), exact: true })
+        .waitFor();
+      // The whole goes on with the conversation.
+      await ask();
+      await shown.getByRole('cell', { name: '7', exact: true }).waitFor();
+      await hosted.getByRole('link', { name: `Session ${session}` }).click();
+      await page.waitForURL(new RegExp(`sessions/${session}`));
+      await page.goBack();
+      await table.getByRole('button', { name: 'long-talk' }).click();
+      await page.waitForURL(/q=conversation:long-talk/);
+    },
+  );
+});
