@@ -82,7 +82,7 @@ export function AuditPage() {
                         {row.object.kind} {row.object.name ?? row.object.id}
                       </a>
                     </td>
-                    <td>{[row.from.address, row.from.client].filter(Boolean).join(' · ')}</td>
+                    <td>{placeOf(row)}</td>
                   </tr>
                 ))}
               </tbody>
@@ -103,19 +103,39 @@ export function AuditPage() {
   );
 }
 
+/** Address and client, as far as they are known. */
+function placeOf({ from }: AuditEntry): string {
+  return [from.address, from.client].filter(Boolean).join(' · ');
+}
+
 function EntryDetail({ entry, onClose }: { entry: AuditEntry; onClose(): void }) {
   return (
     <aside class="detail" aria-label={`Entry ${entry.id}`}>
       <div class="title">
         <code class="grow cut">{entry.id}</code>
-        <span class="dim">{dateTime(Date.parse(entry.at))}</span>
         <button type="button" class="button small plain" aria-label="Close" onClick={onClose}>
           ✕
         </button>
       </div>
       <section>
+        <dl class="facts">
+          <dt>Who</dt>
+          <dd>
+            {entry.actor.name} <span class="dim">{entry.actor.kind}</span>
+          </dd>
+          <dt>Did</dt>
+          <dd>
+            {entry.action} {entry.object.kind} {entry.object.name ?? entry.object.id}
+          </dd>
+          <dt>When</dt>
+          <dd>{dateTime(Date.parse(entry.at))}</dd>
+          <dt>From</dt>
+          <dd>{placeOf(entry) || <span class="dim">the gateway itself</span>}</dd>
+        </dl>
+      </section>
+      <section>
         <h3>Changes</h3>
-        <table class="table plain">
+        <table class="table plain" aria-label="Changes">
           <thead>
             <tr>
               <th>Field</th>
