@@ -58,7 +58,7 @@ export function createApi({ fetch, csrf, onSignedOut }: ApiDeps): Api {
       });
     } catch (thrown) {
       if (signal?.aborted) throw thrown;
-      const message = 'the gateway does not answer; is it running? gateway status';
+      const message = 'the gateway does not answer; find out why with: gateway doctor';
       throw new ApiError({ code: 'unreachable', message });
     }
   };

@@ -2,6 +2,7 @@ import { lazy, useLocation } from 'preact-iso';
 import type { ResourceView } from '../../../client/admin.ts';
 import type { Page } from '../../api/views.ts';
 import { useConsole } from '../../frame/state.ts';
+import { CONFIGURATION_KINDS } from '../../logic/configuration-kinds.ts';
 import { counted } from '../../logic/format.ts';
 import { useLoad } from '../../parts/load.ts';
 import { Ago, Empty, Foot, Problem } from '../../parts/parts.tsx';
@@ -13,20 +14,6 @@ const ObjectDetail = lazy(() =>
 );
 const FileCheck = lazy(() => import('./file-check.tsx').then((module) => module.FileCheck));
 
-const KINDS = [
-  ['providers', 'Providers'],
-  ['models', 'Models'],
-  ['aliases', 'Aliases'],
-  ['apis', 'APIs'],
-  ['organizations', 'Organizations'],
-  ['keys', 'Keys'],
-  ['agents', 'Agents'],
-  ['services', 'Services'],
-  ['deployments', 'Schedules'],
-  ['credentials', 'Credentials'],
-  ['skills', 'Skills'],
-] as const;
-
 /** What the gateway has and who owns it; what files would change. */
 export function ConfigurationPage() {
   const { api } = useConsole();
@@ -34,7 +21,9 @@ export function ConfigurationPage() {
   const query = new URL(url, location.origin).searchParams;
   const asked = query.get('kind');
   const kind =
-    asked === 'files' ? 'files' : (KINDS.find(([id]) => id === asked)?.[0] ?? 'providers');
+    asked === 'files'
+      ? 'files'
+      : (CONFIGURATION_KINDS.find(([id]) => id === asked)?.[0] ?? 'providers');
   const open = query.get('open') ?? '';
   const go = (search: string): void => route(`/console/configuration?${search}`);
   const { value, error } = useLoad(
@@ -56,7 +45,7 @@ export function ConfigurationPage() {
       <div class="head">
         <h1>Configuration</h1>
         <div class="row kinds" role="group" aria-label="Kind">
-          {[...KINDS, ['files', 'Check files'] as const].map(([id, title]) => (
+          {[...CONFIGURATION_KINDS, ['files', 'Check files'] as const].map(([id, title]) => (
             <button
               key={id}
               type="button"
