@@ -9,41 +9,16 @@ import { listDimensions, readCosts, toUsageCommand } from '../../src/console/log
 import { toKeyCommand, toRecipes } from '../../src/console/logic/key-recipes.ts';
 import { toLogsCommand } from '../../src/console/logic/logs-command.ts';
 import { readView, SPANS } from '../../src/console/logic/requests-view.ts';
-import { COMMANDS as TABLE } from '../../src/cli/commands.ts';
-import { GLOBAL_FLAGS } from '../../src/cli/grammar/global-flags.ts';
-import { resolveFlags } from '../../src/cli/grammar/flags.ts';
-import { withFlags } from '../../src/cli/grammar/load-flags.ts';
-import { parseArgv } from '../../src/cli/grammar/parse-argv.ts';
+import { faultOf } from './support/command-fault.ts';
 
 const ROOT = fileURLToPath(new URL('../../src/console/', import.meta.url));
 const TEMPLATES = fileURLToPath(new URL('../../templates/', import.meta.url));
-const COMMANDS = await withFlags(TABLE);
 /** Literals of TypeScript and text between tags. */
 const TEXTS = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|(?<=>)[^<>{}]+(?=<)/g;
 /** A command at the beginning of a text or a line, or behind a question or a colon. */
 const COMMAND = /(?:^|\n|[?:] )gateway ([a-z-][^\n]*)/g;
 /** Stands for whatever is known only when the page is shown. */
 const UNKNOWN = 'MODEL';
-
-/** Words of a command line as a shell takes them. */
-function toWords(line: string): string[] {
-  const words = line.match(/(?:[^\s'"]|'[^']*'|"(?:[^"\\]|\\.)*")+/g) ?? [];
-  return words.map((word) => word.replace(/["']/g, ''));
-}
-
-/** Undefined where a command exists with these flags and takes these values; else what is wrong. */
-function faultOf(line: string): string | undefined {
-  const words = toWords(line);
-  if (words[0] === 'gateway') words.shift();
-  if (words.length === 1 && words[0] === '--help') return undefined;
-  try {
-    const { command, flags } = parseArgv({ commands: COMMANDS, globals: GLOBAL_FLAGS }, words);
-    resolveFlags({ specs: command.flags ?? [], given: flags, env: {}, command });
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
 
 /** Commands that the texts of a file name. */
 function commandsIn(source: string): string[] {

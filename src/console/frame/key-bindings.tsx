@@ -8,7 +8,7 @@ import { useConsole } from './state.ts';
 /** Time within which the second key of `g r` counts. */
 const PAIR_MS = 1_000;
 
-/** Keys that work on every page: ⌘K, `g` and a letter, `/`, and those of the page's commands. */
+/** Keys that work on every page: ⌘K, `g` and a letter, `/`, Escape, and those of the page's commands. */
 export function KeyBindings({ pages }: { pages: readonly PageEntry[] }) {
   const { commands } = useConsole();
   const { route } = useLocation();
@@ -32,7 +32,9 @@ export function KeyBindings({ pages }: { pages: readonly PageEntry[] }) {
         event.preventDefault();
         document.querySelector<HTMLElement>('[data-filter]')?.focus();
       }
-      commands.value.find(({ key }) => key === event.key)?.run();
+      const command = commands.value.find(({ key }) => key === event.key);
+      if (command) command.run();
+      else if (event.key === 'Escape') closeDetail();
     };
     const open = (): void => void (isOpen.value = true);
     window.addEventListener('keydown', onKey);
@@ -43,6 +45,11 @@ export function KeyBindings({ pages }: { pages: readonly PageEntry[] }) {
     };
   }, [pages]);
   return isOpen.value ? <Palette pages={pages} onClose={() => (isOpen.value = false)} /> : null;
+}
+
+/** Closes what is open beside a list. */
+function closeDetail(): void {
+  document.querySelector<HTMLElement>('aside.detail [aria-label="Close"]')?.click();
 }
 
 function isTyping(target: EventTarget | null): boolean {

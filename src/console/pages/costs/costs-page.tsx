@@ -109,6 +109,8 @@ function CostsBar({ view, dimensions, change }: CostsBarProps) {
         </select>
       </label>
       <span class="grow" />
+      <Day label="First day" day={view.first} onPick={(first) => change({ first })} />
+      <Day label="Last day" day={view.last} onPick={(last) => change({ last })} />
       <select
         class="input"
         aria-label="Time"
@@ -124,6 +126,19 @@ function CostsBar({ view, dimensions, change }: CostsBarProps) {
         ))}
       </select>
     </div>
+  );
+}
+
+/** An end of the table's range, which the chart sets by the pointer. */
+function Day({ label, day, onPick }: { label: string; day: string; onPick(day: string): void }) {
+  return (
+    <input
+      class="input"
+      type="date"
+      aria-label={label}
+      value={day}
+      onChange={({ currentTarget: { value } }) => value !== '' && onPick(value)}
+    />
   );
 }
 

@@ -108,7 +108,8 @@ function KeyTable({ keys, spent, open, onOpen }: KeyTableProps) {
       </thead>
       <tbody>
         {keys.map((row) => {
-          const cost = spent.get(row.id) ?? '0';
+          // A key without requests has no sum; null is money that nobody knows.
+          const cost = spent.has(row.id) ? spent.get(row.id) : '0';
           const limit = row.spending_limit?.month;
           return (
             <tr

@@ -7,7 +7,7 @@ import { useConsole } from '../../frame/state.ts';
 import { WIRE_PROTOCOLS, parseTools } from '../../logic/wire-requests.ts';
 import type { Prompt } from '../../logic/wire-requests.ts';
 import { toApiError, useLoad } from '../../parts/load.ts';
-import { Field, Foot, Problem } from '../../parts/parts.tsx';
+import { Empty, Field, Foot, Problem } from '../../parts/parts.tsx';
 import { WirePane } from './wire-pane.tsx';
 import type { Asked } from './wire-pane.tsx';
 import '../../styles/playground.css';
@@ -82,6 +82,11 @@ export function PlaygroundPage() {
           ))}
         </div>
       </div>
+      {models.value.value?.length === 0 && (
+        <Empty title="No model yet" command="gateway init">
+          A model of gateway.yaml maps a name to the providers that are asked here.
+        </Empty>
+      )}
       <PromptForm
         prompt={prompt}
         models={models.value.value ?? []}
