@@ -42,7 +42,7 @@ import { jobHandlers } from './job-handlers.ts';
 import { createKeyLookup } from './key-lookup.ts';
 import { LateAlerts } from './late-alerts.ts';
 import { openAgents } from './open-agents.ts';
-import { openApiRoute } from '../openapi/openapi-route.ts';
+import { openApiRoutes } from '../openapi/openapi-route.ts';
 import { openAssets } from './open-assets.ts';
 import { openInference } from './open-inference.ts';
 import { openListing } from './open-listing.ts';
@@ -243,7 +243,7 @@ function openApp(
 ): Pick<Gateway, 'app' | 'entrance' | 'console'> {
   const { shared, bodies, options } = parts;
   const { definitions } = shared.repository;
-  const described = [...routes, openApiRoute({ definitions, routes })];
+  const described = [...routes, ...openApiRoutes({ definitions, routes })];
   const served = {
     ...options,
     bodies,

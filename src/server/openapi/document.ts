@@ -1,5 +1,7 @@
 import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
+import type { OrganizationApi } from '../../resources/store/organization-api.ts';
 import type { Envelope } from '../../surfaces/envelopes.ts';
+import { ADMIN_OPERATIONS } from './admin-operations.ts';
 import { OPERATIONS, WILDCARDS } from './operations.ts';
 import type { OperationDoc } from './operations.ts';
 import { describeResource } from './resources.ts';
@@ -12,6 +14,9 @@ export interface OpenApiInput {
   readonly routes: readonly RouteSpec[];
   readonly definitions: readonly ResourceDefinition[];
 }
+
+/** Part of the interface that a document is about: what is below `/v1` and `/v1beta`, or below `/admin`. */
+export type ApiPart = 'public' | 'admin';
 
 export type OpenApiDocument = Readonly<Record<string, unknown>> & {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
@@ -34,35 +39,73 @@ interface Served {
   readonly doc: OperationDoc;
 }
 
+interface Part {
+  /** Prefixes of the paths that belong to it. */
+  readonly prefixes: readonly string[];
+  readonly description: string;
+  readonly operations: Readonly<Record<string, OperationDoc>>;
+  /** Segment of a path that names its topic. */
+  readonly topic: number;
+  /** Way in which a kind is served there; undefined for none. */
+  apiOf(definition: ResourceDefinition): OrganizationApi | undefined;
+}
+
+const PARTS: Readonly<Record<ApiPart, Part>> = {
+  public: {
+    prefixes: ['/v1/', '/v1beta/'],
+    description: 'Models, agents, Services and Schedules behind one API key.',
+    operations: OPERATIONS,
+    topic: 2,
+    apiOf: ({ api }) => api,
+  },
+  admin: {
+    prefixes: ['/admin/v1/'],
+    description: 'Everything of every organization, for keys with the scope admin.',
+    operations: ADMIN_OPERATIONS,
+    topic: 3,
+    apiOf: ({ path, api }) => ({
+      path,
+      scope: 'admin',
+      hidden: [],
+      ...(api?.fromForm && { fromForm: api.fromForm }),
+    }),
+  },
+};
+
 /**
- * The OpenAPI 3.1 document of everything below `/v1` and `/v1beta` (requirement
- * versioning.openapi-served): the paths from the routes, the resources from their declarations. A route
- * that nobody described is listed all the same.
+ * The OpenAPI 3.1 document of a part of the interface, by default of everything below `/v1` and `/v1beta`
+ * (requirement versioning.openapi-served): the paths from the routes, the resources from their
+ * declarations. A route that nobody described is listed all the same.
  */
-export function describeApi({ routes, definitions }: OpenApiInput): OpenApiDocument {
-  const kinds = definitions.flatMap((definition) =>
-    definition.api
-      ? [{ path: definition.api.path, ...describeResource(definition, definition.api) }]
-      : [],
-  );
+export function describeApi(
+  { routes, definitions }: OpenApiInput,
+  name: ApiPart = 'public',
+): OpenApiDocument {
+  const part = PARTS[name];
+  const kinds = definitions.flatMap((definition) => {
+    const api = part.apiOf(definition);
+    return api ? [{ path: api.path, ...describeResource(definition, api) }] : [];
+  });
   const isKind = ({ path }: RouteSpec): boolean =>
     kinds.some((kind) => path === kind.path || path === `${kind.path}/**`);
   const ofKinds = kinds.flatMap(({ operations }) =>
     Object.entries(operations).map(([key, doc]) => served(key, 'resource', doc)),
   );
   const others = routes
-    .filter((route) => isDescribed(route) && !isKind(route))
-    .flatMap((route) => namesOf(route).map((key) => served(key, route.envelope, OPERATIONS[key])));
+    .filter((route) => isIn(part, route) && !isKind(route))
+    .flatMap((route) =>
+      namesOf(route).map((key) => served(key, route.envelope, part.operations[key])),
+    );
   return {
     openapi: '3.1.0',
     info: {
       title: 'Agent Gateway',
       version: INTERFACE_VERSION,
-      description: 'Models, agents, Services and Schedules behind one API key.',
+      description: part.description,
     },
     servers: [{ url: '/' }],
     security: [{ bearer: [] }],
-    paths: toPaths([...others, ...ofKinds]),
+    paths: toPaths([...others, ...ofKinds], part.topic),
     components: {
       schemas: {
         ...SCHEMAS,
@@ -75,9 +118,8 @@ export function describeApi({ routes, definitions }: OpenApiInput): OpenApiDocum
   };
 }
 
-/** True for the public interface, and for what of the admin API is described. */
-function isDescribed(route: RouteSpec): boolean {
-  return route.path.startsWith('/v1') || namesOf(route).some((key) => key in OPERATIONS);
+function isIn({ prefixes }: Part, { path }: RouteSpec): boolean {
+  return prefixes.some((prefix) => path.startsWith(prefix));
 }
 
 function served(key: string, envelope: Envelope, doc?: OperationDoc): Served {
@@ -101,14 +143,14 @@ function namesOf({ path, methods }: RouteSpec): string[] {
 const toTemplate = (path: string): string =>
   path.replace(/:(\w+)/g, '{$1}').replace(/\*\*$/, '{id}');
 
-function toPaths(operations: readonly Served[]): OpenApiDocument['paths'] {
+function toPaths(operations: readonly Served[], topic: number): OpenApiDocument['paths'] {
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const operation of operations)
-    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = toOperation(operation);
+    (paths[operation.path] ??= {})[operation.method.toLowerCase()] = toOperation(operation, topic);
   return Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function toOperation({ method, path, envelope, doc }: Served): OpenApiOperation {
+function toOperation({ method, path, envelope, doc }: Served, topic: number): OpenApiOperation {
   const { summary, status = 200, body, bodyOptional = false, takes = 'json', query = [] } = doc;
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => parameter(name, 'path'));
   const takesBody = body !== undefined && method !== 'GET' && method !== 'DELETE';
@@ -117,7 +159,7 @@ function toOperation({ method, path, envelope, doc }: Served): OpenApiOperation 
   return {
     operationId: toOperationId(method, path),
     summary,
-    tags: [tagOf(path)],
+    tags: [path.split('/')[topic] ?? ''],
     ...(parameters.length > 0 && { parameters }),
     ...(takesBody && {
       requestBody: {
@@ -157,10 +199,6 @@ function parameter(name: string, where: 'path' | 'query' | 'header'): object {
 /** `post_v1_deployments_id_runs`. */
 function toOperationId(method: string, path: string): string {
   return `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+/g, '_').replace(/_$/, '')}`;
-}
-
-function tagOf(path: string): string {
-  return path.split('/')[2] ?? '';
 }
 
 function errorSchemas(): Record<string, JsonSchema> {
