@@ -4,128 +4,9 @@ import { verifies } from '../requirements.ts';
 import { BROWSER, openBrowser, seriousFindings, signIn, visit } from './support/browser.ts';
 import { faultOf } from './support/command-fault.ts';
 import { clicksWithoutKeys, unreached, watchClicks } from './support/keyboard.ts';
+import { PAGE_CASES } from './support/page-cases.ts';
 import { startShop, trade } from './support/shop.ts';
 import type { Shop } from './support/shop.ts';
-
-/** A page: the key behind `g`, its title, its further views, and something to do there by keys alone. */
-interface PageCase {
-  readonly path: string;
-  readonly key: string;
-  readonly title: string;
-  readonly views?: readonly string[];
-  act(page: Page): Promise<void>;
-}
-
-const detailOf = (page: Page) => page.getByRole('complementary');
-
-/** Opens what a link or button names, and closes it again. */
-async function openAndClose(page: Page, role: 'link' | 'button', name: string): Promise<void> {
-  await page.getByRole('main').getByRole(role, { name }).first().press('Enter');
-  await detailOf(page).waitFor();
-  await page.keyboard.press('Escape');
-  await detailOf(page).waitFor({ state: 'detached' });
-}
-
-const CASES: readonly PageCase[] = [
-  {
-    path: 'requests',
-    key: 'r',
-    title: 'Requests',
-    views: ['requests?group=conversation'],
-    async act(page) {
-      await page.locator('[role=row][id^=row-]').first().waitFor();
-      await page.keyboard.press('j');
-      await page.keyboard.press('Enter');
-      await detailOf(page).waitFor();
-      await page.keyboard.press('Escape');
-      await detailOf(page).waitFor({ state: 'detached' });
-    },
-  },
-  {
-    path: 'costs',
-    key: 'c',
-    title: 'Costs',
-    async act(page) {
-      await page.getByLabel('By', { exact: true }).press('ArrowDown');
-      await page.waitForURL(/by=vendor/);
-      await page.getByLabel('First day').press('ArrowUp');
-      await page.waitForURL(/from=/);
-    },
-  },
-  {
-    path: 'sessions',
-    key: 's',
-    title: 'Sessions',
-    async act(page) {
-      await page.locator('tbody a').first().press('Enter');
-      await page.getByRole('log').waitFor();
-      await page.keyboard.press('Escape');
-      await page.getByRole('log').waitFor({ state: 'detached' });
-    },
-  },
-  {
-    path: 'explain',
-    key: 'e',
-    title: 'Explain',
-    views: ['explain?model=team/fast'],
-    async act(page) {
-      await page.getByLabel('Protocol of the client').press('ArrowDown');
-      await page.waitForURL(/protocol=responses/);
-    },
-  },
-  {
-    path: 'keys',
-    key: 'k',
-    title: 'Keys',
-    views: ['keys?new=1'],
-    async act(page) {
-      await openAndClose(page, 'link', 'owner');
-      await page.keyboard.press('n');
-      await page.getByLabel('Name').press('Tab');
-      await page.getByLabel('Name').fill('typed');
-      await page.getByLabel('Name').press('Enter');
-      await detailOf(page).getByText('Value, shown only now').waitFor();
-    },
-  },
-  {
-    path: 'schedules',
-    key: 'd',
-    title: 'Schedules',
-    async act(page) {
-      await page.getByRole('button', { name: 'Week after' }).press('Enter');
-      await page.waitForURL(/week=1/);
-    },
-  },
-  {
-    path: 'services',
-    key: 'v',
-    title: 'Services and Agents',
-    act: (page) => openAndClose(page, 'link', 'Order desk'),
-  },
-  {
-    path: 'configuration',
-    key: 'f',
-    title: 'Configuration',
-    views: ['configuration?kind=files'],
-    act: (page) => openAndClose(page, 'button', 'west'),
-  },
-  {
-    path: 'playground',
-    key: 'p',
-    title: 'Playground',
-    async act(page) {
-      await page.getByRole('textbox', { name: 'Message' }).fill('Hello');
-      await page.getByRole('button', { name: 'Send' }).press('Enter');
-      await page.locator('.answer').getByText('You said').first().waitFor();
-    },
-  },
-  {
-    path: 'audit',
-    key: 'a',
-    title: 'Audit',
-    act: (page) => openAndClose(page, 'link', 'api_key owner'),
-  },
-];
 
 /** Commands that the pages name where they have nothing to show. */
 const EMPTY: Readonly<Record<string, string>> = {
@@ -187,7 +68,7 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     async () => {
       const page = await open(shop);
       await page.getByRole('heading', { level: 1, name: 'Requests' }).waitFor();
-      for (const { path, key, title, views = [], act } of CASES) {
+      for (const { path, key, title, views = [], act } of PAGE_CASES) {
         await page.keyboard.press('g');
         await page.keyboard.press(key);
         await page.waitForURL(new RegExp(`/console/${path}`));

@@ -86,8 +86,8 @@ describe.skipIf(BROWSER === undefined)('the Requests page', () => {
       const nodes = visitor.page.locator('[role=row][id^=row-]');
       expect(await nodes.count()).toBeLessThan(300);
       // The session is looked up; all rows come by the one stream that tabs share.
-      expect(counter.asked.filter((path) => path !== '/session')).toEqual([
-        '/admin/v1/requests/events',
+      expect(counter.asked.filter((call) => call !== 'GET /session')).toEqual([
+        'GET /admin/v1/requests/events',
       ]);
     },
   );

@@ -1,3 +1,5 @@
+import type { ApiPath, WirePath } from './calls.ts';
+
 /** Prefix below which the cookie counts. */
 const PREFIX = '/console/api';
 
@@ -27,9 +29,12 @@ export interface Sent {
 
 export interface Api {
   /** The JSON of an answer. Throws `ApiError`. */
-  json<T>(path: string, sent?: Sent): Promise<T>;
+  json<T>(path: ApiPath<'GET'>, sent?: Sent & { readonly method?: never }): Promise<T>;
+  json<T>(path: ApiPath<'POST'>, sent: Sent & { readonly method: 'POST' }): Promise<T>;
+  /** The session that the cookie stands for, which is the console's own. */
+  json<T>(path: '/session', sent?: Sent): Promise<T>;
   /** The answer as it is, whatever its status. Throws `ApiError` where none came. */
-  answer(path: string, sent?: Sent): Promise<Response>;
+  answer(path: WirePath, sent: Sent & { readonly method: 'POST' }): Promise<Response>;
 }
 
 export interface ApiDeps {
@@ -40,10 +45,10 @@ export interface ApiDeps {
 }
 
 export function createApi({ fetch, csrf, onSignedOut }: ApiDeps): Api {
-  const answer: Api['answer'] = async (
-    path,
-    { method = 'GET', query, body, headers, signal } = {},
-  ) => {
+  const answer = async (
+    path: string,
+    { method = 'GET', query, body, headers, signal }: Sent = {},
+  ): Promise<Response> => {
     try {
       return await fetch(`${PREFIX}${path}${toSearch(query)}`, {
         method,

@@ -1,8 +1,10 @@
+import type { WirePath } from '../api/calls.ts';
+
 /** A protocol of the playground: its path, and how its request is made and its text is read. */
 export interface WireProtocol {
   readonly id: string;
   readonly title: string;
-  path(model: string, isStream: boolean): string;
+  path(model: string, isStream: boolean): WirePath;
   body(prompt: Prompt): Record<string, unknown>;
 }
 

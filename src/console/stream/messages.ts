@@ -1,7 +1,9 @@
+import type { ApiPath } from '../api/calls.ts';
+
 /** A stream that a tab needs. */
 export interface Want {
   /** Streams of the same path are one; what their queries have in common is asked for. */
-  readonly path: string;
+  readonly path: ApiPath<'GET'>;
   readonly query: Readonly<Record<string, string>>;
   /** Place up to which the tab has read; absent for a tab that has nothing. */
   readonly read?: Place | undefined;

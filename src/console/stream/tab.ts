@@ -1,9 +1,10 @@
+import type { ApiPath } from '../api/calls.ts';
 import { browserConnection } from './browser-connection.ts';
 import { Hub } from './hub.ts';
 import type { HubMessage, Place, TabMessage } from './messages.ts';
 
 export interface Subscription {
-  readonly path: string;
+  readonly path: ApiPath<'GET'>;
   readonly query: Readonly<Record<string, string>>;
   readonly onMessage: (message: HubMessage) => void;
 }

@@ -62,8 +62,9 @@ function open() {
   const tab = (name: string, query: Record<string, string> = {}) => {
     const messages: HubMessage[] = [];
     const want = (read?: { epoch: number; seq: number }): void =>
-      hub.take({ tab: name, wants: [{ path: '/events', query, read }] }, (told) =>
-        messages.push(told),
+      hub.take(
+        { tab: name, wants: [{ path: '/v1/account/executions/events', query, read }] },
+        (told) => messages.push(told),
       );
     return { messages, want, hide: () => hub.take({ tab: name, wants: [] }, () => undefined) };
   };
@@ -151,7 +152,9 @@ describe('the streams of a browser', () => {
       open: async () => Response.json({ error: { message: 'sign in again' } }, { status: 401 }),
       sleep: async () => undefined,
     });
-    hub.take({ tab: 'a', wants: [{ path: '/events', query: {} }] }, (told) => messages.push(told));
+    hub.take({ tab: 'a', wants: [{ path: '/v1/account/executions/events', query: {} }] }, (told) =>
+      messages.push(told),
+    );
     await new Promise((resolve) => setImmediate(resolve));
     await new Promise((resolve) => setImmediate(resolve));
     expect(messages.at(-1)).toMatchObject({ state: 'signed_out', message: 'sign in again' });

@@ -8,7 +8,7 @@ export interface StreamCounter {
   /** Streams that are open now, and the most that were at a time. */
   open(): number;
   most(): number;
-  /** Paths below `/console/api` that were asked for, in order. */
+  /** Methods and paths below `/console/api` that were asked for, in order. */
   readonly asked: string[];
   close(): void;
 }
@@ -21,7 +21,8 @@ export async function countStreams(target: string): Promise<StreamCounter> {
     const { method, headers, url } = incoming;
     const isStream = url?.includes('/events') === true;
     const [path = ''] = (url ?? '').split('?');
-    if (path.startsWith('/console/api/')) asked.push(path.slice('/console/api'.length));
+    if (path.startsWith('/console/api/'))
+      asked.push(`${method} ${path.slice('/console/api'.length)}`);
     if (isStream) most = Math.max(most, ++open);
     outgoing.on('close', () => {
       if (isStream) open--;

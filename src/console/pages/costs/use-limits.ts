@@ -1,5 +1,6 @@
 import type { Page } from '../../api/views.ts';
 import type { Api } from '../../api/call.ts';
+import type { ApiPath } from '../../api/calls.ts';
 import { useConsole } from '../../frame/state.ts';
 import { useLoad } from '../../parts/load.ts';
 
@@ -47,7 +48,7 @@ export function useLimits(): { limits: Limits | undefined; error: unknown } {
 }
 
 async function ofPlatform(api: Api, organization: string, signal: AbortSignal): Promise<Limits> {
-  const list = <Item>(path: string): Promise<Page<Item>> =>
+  const list = <Item>(path: ApiPath<'GET'>): Promise<Page<Item>> =>
     api.json<Page<Item>>(path, { query: { limit: 1_000 }, signal });
   const [keys, organizations, budgets, spending] = await Promise.all([
     list<Limited>('/admin/v1/keys'),

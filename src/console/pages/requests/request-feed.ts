@@ -36,7 +36,7 @@ export class RequestFeed {
   /** Number of rows that wait until the reader wants them. */
   readonly waiting = computed(() => this.#matching(this.#held.value).length);
   readonly #deps: FeedDeps;
-  readonly #path: string;
+  readonly #path: '/admin/v1/requests' | '/v1/account/executions';
   readonly #terms: ReturnType<typeof parseFilter>;
   readonly #query: Record<string, string>;
   readonly #known = signal<Rows>([]);

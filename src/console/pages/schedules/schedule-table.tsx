@@ -5,6 +5,8 @@ import { toApiError } from '../../parts/load.ts';
 import { Ago, State } from '../../parts/parts.tsx';
 import type { ScheduleRow } from './schedules-page.tsx';
 
+type Action = `${string}/${'runs' | 'pause' | 'unpause'}`;
+
 interface ScheduleTableProps {
   readonly rows: readonly ScheduleRow[];
   /** Zone of the viewer. */
@@ -15,7 +17,7 @@ interface ScheduleTableProps {
 /** Every Schedule with its next time on its own clocks and on those of the viewer. */
 export function ScheduleTable({ rows, own, onChange }: ScheduleTableProps) {
   const { api, tell } = useConsole();
-  const act = async (path: string, done: string): Promise<void> => {
+  const act = async (path: Action, done: string): Promise<void> => {
     try {
       await api.json(`/v1/deployments/${path}`, { method: 'POST', body: {} });
       tell(done);

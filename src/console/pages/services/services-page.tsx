@@ -150,7 +150,7 @@ function ServiceDetail({ row, onClose }: { row: ServiceRow; onClose(): void }) {
     try {
       const body = { input: text.value };
       const { session_id: session } = await api.json<{ session_id: string }>(
-        row.urls['rest'] ?? '',
+        `/v1/endpoints/${row.id}/run`,
         { method: 'POST', body },
       );
       route(`/console/sessions/${session}`);

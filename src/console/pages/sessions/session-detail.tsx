@@ -29,7 +29,7 @@ export function SessionDetail({ id, session: listed, onClose, onChange }: Sessio
   );
   const session = own.value.value ?? listed;
   const turns = toTimeline(events.value);
-  const path = `/v1/sessions/${encodeURIComponent(id)}`;
+  const path = `/v1/sessions/${encodeURIComponent(id)}` as const;
   const act = async (done: string, send: () => Promise<unknown>): Promise<void> => {
     try {
       failure.value = '';

@@ -15,7 +15,7 @@ export function useEvents(id: string): {
   const problem = useSignal('');
   useEffect(() => {
     const stop = new AbortController();
-    const path = `/v1/sessions/${encodeURIComponent(id)}/events`;
+    const path = `/v1/sessions/${encodeURIComponent(id)}/events` as const;
     let live: SessionEvent[] = [];
     let isWhole = false;
     const put = (fresh: readonly SessionEvent[]): void => {
