@@ -10,6 +10,7 @@ import { LOCAL_COMMANDS } from './tables/local-commands.ts';
 import { kindCommands } from './tables/plain-commands.ts';
 import { PLUGIN_COMMANDS } from './tables/plugin-commands.ts';
 import { CHAT_COMMANDS } from './tables/chat-commands.ts';
+import { PRICE_COMMANDS } from './tables/price-commands.ts';
 import { REMOTE_COMMANDS } from './tables/remote-commands.ts';
 import { RESOURCE_COMMANDS } from './tables/resource-commands.ts';
 import { RUN_COMMANDS } from './tables/run-commands.ts';
@@ -25,6 +26,7 @@ const WRITTEN: readonly CommandSpec[] = [
   ...CHAT_COMMANDS,
   ...REMOTE_COMMANDS,
   ...ACCOUNT_COMMANDS,
+  ...PRICE_COMMANDS,
   ...AUDIT_COMMANDS,
   ...CONNECTION_COMMANDS,
   ...RESOURCE_COMMANDS,

@@ -24,6 +24,21 @@ export interface PlannedFiles {
   [field: string]: unknown;
 }
 
+/** List of published prices that the gateway uses; newer servers may add fields. */
+export interface PriceListView {
+  in_use: 'shipped' | 'kept';
+  /** Version of the package that comes with the gateway. */
+  shipped_version: string;
+  /** Of the kept list; null: the shipped one is used. As all that follow. */
+  sha256: string | null;
+  from: string | null;
+  /** RFC 3339. */
+  kept_at: string | null;
+  vendors: number | null;
+  models: number | null;
+  [field: string]: unknown;
+}
+
 /** Calls for operators; they need a key with the scope `admin`. */
 export interface OperatorsClient {
   status(signal?: AbortSignal): Promise<GatewayStatus>;
@@ -32,9 +47,20 @@ export interface OperatorsClient {
     files: readonly GivenFile[],
     options?: { prune?: boolean; adopt?: boolean; signal?: AbortSignal },
   ): Promise<PlannedFiles>;
+  prices(signal?: AbortSignal): Promise<PriceListView>;
+  /** Uses a list, given as its JSON text, in place of the shipped one or of a former one. */
+  keepPrices(
+    given: { text: string; sha256: string; from: string },
+    signal?: AbortSignal,
+  ): Promise<PriceListView>;
+  /** Goes back to the shipped list. */
+  dropPrices(signal?: AbortSignal): Promise<PriceListView>;
 }
 
 const isStatus = hasStrings<GatewayStatus>('version');
+
+const isPrices = hasStrings<PriceListView>('in_use', 'shipped_version');
+const PRICES = '/admin/v1/prices';
 
 function isPlanned(value: unknown): value is PlannedFiles {
   return isRecord(value) && Array.isArray(value['diagnostics']) && 'plan' in value;
@@ -50,5 +76,11 @@ export function createOperatorsClient(http: Http): OperatorsClient {
       const call = { method: 'POST', path, body: { files, ...options }, signal };
       return (await http.json(call, isPlanned)).body;
     },
+    prices: async (signal) =>
+      (await http.json({ method: 'GET', path: PRICES, signal }, isPrices)).body,
+    keepPrices: async (body, signal) =>
+      (await http.json({ method: 'PUT', path: PRICES, body, signal }, isPrices)).body,
+    dropPrices: async (signal) =>
+      (await http.json({ method: 'DELETE', path: PRICES, signal }, isPrices)).body,
   };
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -41,6 +42,14 @@ const MORE = `version: 1
 namespace: more
 models: [{ name: acme/two, routes: [{ provider: acme }] }]
 `;
+
+const PRICES = JSON.stringify([
+  {
+    id: 'openai',
+    models: [{ id: 'gpt', match: { equals: 'gpt' }, prices: { input_mtok: 1 } }],
+  },
+]);
+const PRICES_SUM = createHash('sha256').update(PRICES).digest('hex');
 
 /** One line per command line; `ID` is a Session, the other capitals what they say. */
 const CALLS = `
@@ -111,6 +120,10 @@ organizations create made --spending-limit 5
 organizations update made --credit 5
 organizations list
 organizations get default
+prices show
+prices update prices.json --sha256 ${PRICES_SUM}
+prices update prices.json
+prices reset
 usage
 usage --by key --by day
 usage --own
@@ -247,6 +260,7 @@ beforeAll(async () => {
   const env = { SHOP_TOKEN: 'shop-token-value' };
   gateway = await startGateway({ ...CONFIG, server }, { env });
   await writeFile(join(gateway.directory, 'more.yaml'), MORE);
+  await writeFile(join(gateway.directory, 'prices.json'), PRICES);
   await makeStores(gateway.directory);
   schemas = (await run('schema', 'output')).json().data;
 });

@@ -44,7 +44,7 @@ export const COMMAND_GROUPS: readonly (readonly [string, readonly string[]])[] =
   ),
   group(
     'Models and money',
-    'models providers aliases apis run tasks assets keys budgets organizations usage logs account executions',
+    'models providers aliases apis run tasks assets keys budgets prices organizations usage logs account executions',
   ),
   group(
     'Agents',

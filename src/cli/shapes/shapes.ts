@@ -28,6 +28,7 @@ import {
   MODEL,
   MODEL_DETAILS,
   MODEL_ORDER,
+  PRICE_LIST,
   REQUEST,
   RUN,
   SESSION,
@@ -88,6 +89,9 @@ export const DATA_SHAPES: Readonly<Record<string, Shape>> = {
   'keys rotate': KEY_WITH_VALUE,
   'organizations get': { allOf: [viewOf('organizations'), SPENDING] },
   'budgets list': list(BUDGET),
+  'prices show': PRICE_LIST,
+  'prices update': PRICE_LIST,
+  'prices reset': PRICE_LIST,
   usage: list(USAGE),
   account: record({
     currency: text,

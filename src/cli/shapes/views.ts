@@ -18,6 +18,17 @@ export const BUDGET = record({
   reserved: text,
   left: text,
 });
+/** Shape of the list of published prices that is in use. */
+export const PRICE_LIST = record({
+  type: { const: 'price_list' },
+  in_use: text,
+  shipped_version: text,
+  sha256: orNull(text),
+  from: orNull(text),
+  kept_at: orNull(text),
+  vendors: orNull(count),
+  models: orNull(count),
+});
 export const SKILL_VERSION = record({ id: text });
 export const ASSET = record({
   id: text,

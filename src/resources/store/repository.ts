@@ -1,9 +1,10 @@
+import type { AuditNote } from '../../audit/audit-entry.ts';
 import { AuditLog } from '../../audit/audit-log.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { IdSource } from '../../core/ids.ts';
 import type { Sealer } from '../../core/seal.ts';
-import type { Op, Store, Version } from '../../store/store.ts';
+import type { Key, Op, Store, Version } from '../../store/store.ts';
 import { toAuditNote } from '../changes/audit-note.ts';
 import { Referrers } from '../changes/referrers.ts';
 import { isArchived } from './define-resource.ts';
@@ -90,6 +91,11 @@ export class Repository {
     this.rows = new ResourceRows(deps.store, this.audit);
     this.secrets = new SealedSecrets(deps.sealer);
     this.referrers = new Referrers(this);
+  }
+
+  /** Writes what is no resource, told of and audited as one; gives the key where another writer came first. */
+  write(ops: readonly Op[], note: AuditNote): Promise<Key | undefined> {
+    return this.rows.commit(ops, { note });
   }
 
   definitionOf(kind: string): ResourceDefinition {

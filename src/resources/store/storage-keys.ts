@@ -15,6 +15,11 @@ export const resourcePrefix: Key = ['resource'];
 export const kindPrefix = (kind: string): Key => [...resourcePrefix, kind];
 export const resourceKey = (kind: string, id: string): Key => [...kindPrefix(kind), id];
 
+/** Kind by which the log of changes tells of the price list, which is no resource. */
+export const PRICE_LIST_KIND = 'price_list';
+/** List of prices that is used in place of the shipped one. */
+export const PRICE_LIST_KEY: Key = resourceKey(PRICE_LIST_KIND, 'kept');
+
 /** The natural key; holds the id. */
 export const nameKey = (kind: string, organization: string | null, name: string): Key =>
   uniqueKey({ kind, organization }, 'name', name);

@@ -21,6 +21,7 @@ import type { ChangedResources } from '../../resources/changes/changed-resources
 import type { Changes } from '../../resources/changes/change-log.ts';
 import { toView } from '../../resources/store/define-resource.ts';
 import type { Stored } from '../../resources/store/define-resource.ts';
+import { PRICE_LIST_KIND } from '../../resources/store/storage-keys.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 
 /** The catalog of the moment, swapped whole when one of its rows changes. */
@@ -86,7 +87,10 @@ export function createLiveCatalog(deps: LiveCatalogDeps): LiveCatalog {
       lists = models;
     },
     onUpdate: (listener) => void listeners.push(listener),
-    async update(changes) {
+    async update(told) {
+      const isNewList = told === 'everything' || told.some(({ kind }) => kind === PRICE_LIST_KIND);
+      if (isNewList) prices.forget();
+      const changes = isNewList ? 'everything' : told;
       const read = (kind: string) => readChanged(repository, kind, changes);
       const [providers, models, aliases, apis] = [
         await read('provider'),

@@ -10,6 +10,7 @@ import {
   CONFIGURATION_ROUTES,
   CONSOLE_ROUTES,
   organizationKindRoutes,
+  PRICE_ROUTES,
   REPORT_ROUTES,
   REQUEST_STREAM_ROUTES,
 } from '../routes/outlines.ts';
@@ -37,6 +38,10 @@ export function managementRoutes(
     const { configurationHandlers } = await import('../routes/configuration-handlers.ts');
     return configurationHandlers(deps);
   });
+  const prices = lazy('the list of prices', async () => {
+    const { priceHandlers } = await import('../routes/money/price-handlers.ts');
+    return priceHandlers(deps);
+  });
   const links = lazy('the links to the console', async () => {
     const { linkHandlers } = await import('../console/link-handlers.ts');
     return linkHandlers(deps);
@@ -53,6 +58,7 @@ export function managementRoutes(
     ...lazyRoutes(REPORT_ROUTES, async () => (await admin()).reports),
     ...lazyRoutes(REQUEST_STREAM_ROUTES, streams),
     ...lazyRoutes(CONFIGURATION_ROUTES, configuration),
+    ...lazyRoutes(PRICE_ROUTES, prices),
     ...lazyRoutes(CONSOLE_ROUTES, links),
   ];
 }

@@ -11,6 +11,7 @@ import { createChangeFeed } from '../../resources/changes/change-feed.ts';
 import { HeldUpdates } from '../../resources/changes/held-updates.ts';
 import { createKeyDirectory } from '../../resources/kinds/key-directory.ts';
 import type { KeyDirectory } from '../../resources/kinds/key-directory.ts';
+import { readKeptPrices } from '../../resources/prices/kept-prices.ts';
 import { bindResources } from '../../resources/registry.ts';
 import { Repository } from '../../resources/store/repository.ts';
 import type { Store } from '../../store/store.ts';
@@ -65,7 +66,10 @@ export async function openResources(
   const definitions = bindResources({ hasher, clock, operator, webhooks });
   const repository = new Repository({ store, clock, ids, sealer, definitions });
   const keys = createKeyDirectory({ repository, hasher, clock });
-  const prices = createLivePrices({ clock, stored: async () => undefined });
+  const prices = createLivePrices({
+    clock,
+    stored: async () => (await readKeptPrices(store))?.vendors,
+  });
   const catalog = createLiveCatalog({
     repository,
     prices,

@@ -109,6 +109,11 @@ export const CONFIGURATION_ROUTES = toOutline({
   '/admin/v1/configuration/plan': { POST: 'planFiles' },
 });
 
+/** The list of published prices, for keys with the scope `admin`. */
+export const PRICE_ROUTES = toOutline({
+  '/admin/v1/prices': { GET: 'prices', PUT: 'keepPrices', DELETE: 'dropPrices' },
+});
+
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**

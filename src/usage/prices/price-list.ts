@@ -40,6 +40,9 @@ export function isListed(type: string): boolean {
   return VENDORS.has(type);
 }
 
+/** Vendors, by their names in lists, whose prices are used. */
+export const USED_VENDORS: readonly string[] = [...VENDORS.values()];
+
 /** Nano-dollars per token in a dollar per million tokens. */
 const NANOS_PER_DOLLAR = 1000;
 

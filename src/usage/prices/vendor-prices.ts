@@ -73,12 +73,18 @@ function isDated(prices: VendorModel['prices']): prices is readonly DatedPrice[]
   return Array.isArray(prices);
 }
 
+/** Most bytes of a list as a file. */
+export const MAX_PRICE_LIST_BYTES = 4 * 1024 * 1024;
+
 const price = z.number().min(0).max(1_000_000);
 const tiered = z.object({
   base: price,
   tiers: z.array(z.object({ start: z.number().min(0), price })).max(16),
 });
-const modelPrice = z.record(z.string(), z.union([price, tiered]));
+const modelPrice = z.record(
+  z.string(),
+  z.union([price, tiered], 'must be a number of dollars, or one as `base` with `tiers`'),
+);
 
 const MOST_NESTED = 8;
 
@@ -89,11 +95,16 @@ function nameMatch(depth = 0): z.ZodType<NameMatch> {
     z.strictObject({ starts_with: text }),
     z.strictObject({ ends_with: text }),
     z.strictObject({ contains: text }),
-    z.strictObject({ regex: text.refine(isRegex, 'no regular expression') }),
+    z.strictObject({
+      regex: text
+        .refine(isRegex, 'no regular expression')
+        .refine(isQuick, `repeats a group, or more than ${MOST_REPEATS} parts without an end`),
+    }),
   ] as const;
-  if (depth === MOST_NESTED) return z.union(plain);
+  const wrong = `must be one of or, and, equals, starts_with, ends_with, contains and regex, ${MOST_NESTED} deep at most`;
+  if (depth === MOST_NESTED) return z.union(plain, wrong);
   const inner = z.lazy(() => z.array(nameMatch(depth + 1)).max(256));
-  return z.union([z.strictObject({ or: inner }), z.strictObject({ and: inner }), ...plain]);
+  return z.union([z.strictObject({ or: inner }), z.strictObject({ and: inner }), ...plain], wrong);
 }
 
 function isRegex(text: string): boolean {
@@ -104,32 +115,58 @@ function isRegex(text: string): boolean {
   }
 }
 
+const MOST_REPEATS = 3;
+
+/** False for an expression that could try the parts of a name in too many ways. */
+function isQuick(regex: string): boolean {
+  const repeats = regex.match(/[*+]|\{\d+,/g) ?? [];
+  return repeats.length <= MOST_REPEATS && !/\)[*+{]/.test(regex);
+}
+
 const datedPrice = z.object({
   prices: modelPrice,
   constraint: z
-    .union([
-      z.object({ start_date: z.iso.date() }),
-      z.object({ start_time: z.string(), end_time: z.string() }),
-    ])
+    .union(
+      [
+        z.object({ start_date: z.iso.date() }),
+        z.object({ start_time: z.string(), end_time: z.string() }),
+      ],
+      'must have start_date, or start_time and end_time',
+    )
     .optional(),
 });
 
 const vendor = z.object({
-  id: z.string().min(1),
-  models: z.array(
-    z.object({
-      id: z.string().min(1),
-      match: nameMatch(),
-      description: z.string().optional(),
-      context_window: z.int().positive().optional(),
-      prices: z.union([z.array(datedPrice), modelPrice]),
-    }),
-  ),
-  fallback_model_providers: z.array(z.string()).optional(),
+  id: z.string().min(1).max(128),
+  models: z
+    .array(
+      z.object({
+        id: z.string().min(1).max(512),
+        match: nameMatch(),
+        description: z.string().max(10_000).optional(),
+        context_window: z.int().positive().optional(),
+        prices: z.union([z.array(datedPrice), modelPrice]),
+      }),
+    )
+    .max(5_000),
+  fallback_model_providers: z.array(z.string().max(128)).max(16).optional(),
 });
 
-/** A list as it is published, as JSON: the vendors, or an object that has them as `providers`. @public */
-export const vendorPrices: z.ZodType<Vendor[]> = z.union([
-  z.array(vendor).min(1),
-  z.object({ providers: z.array(vendor).min(1) }).transform(({ providers }) => providers),
-]);
+/** Vendors of a list, each once; what else their entries say is left out. */
+export const vendorFields: z.ZodObject<{ providers: z.ZodType<Vendor[]> }> = z.object({
+  providers: z
+    .array(vendor)
+    .min(1)
+    .max(500)
+    .superRefine((vendors, context) => {
+      const ids = vendors.map(({ id }) => id);
+      const again = ids.findIndex((id, index) => ids.indexOf(id) < index);
+      if (again >= 0)
+        context.addIssue({
+          code: 'custom',
+          message: 'is there twice',
+          path: [again, 'id'],
+          input: ids[again],
+        });
+    }),
+});

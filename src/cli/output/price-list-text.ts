@@ -1,0 +1,15 @@
+import type { PriceListView } from '../../client/operators.ts';
+import { oneLine } from '../../core/printable.ts';
+
+/** Line that tells which list of published prices is in use. */
+export function priceListText(view: PriceListView): string {
+  if (view.in_use === 'shipped')
+    return `the prices that come with the gateway: genai-prices ${oneLine(view.shipped_version)}`;
+  const { from, kept_at: at, models, sha256 } = view;
+  const lines = [
+    `the prices kept from ${oneLine(String(from))} at ${oneLine(String(at))}: ${models} models`,
+    `sha256 ${oneLine(String(sha256))}`,
+    'gateway prices reset goes back to those that come with the gateway',
+  ];
+  return lines.join('\n');
+}
