@@ -7,8 +7,8 @@ import type { ApiMethod } from '../routing/api.ts';
 import type { Api } from '../routing/catalog.ts';
 import type { RequestOrigin } from '../usage/origin.ts';
 import type { Principal } from '../usage/principal.ts';
-import { planApiCall, runApiCall } from './run-api-call.ts';
-import type { ApiCallResult, ApiDeps } from './run-api-call.ts';
+import { noteRefusal, planApiCall, runApiCall } from './run-api-call.ts';
+import type { ApiCallResult, ApiDeps, PlannedApiCall } from './run-api-call.ts';
 import { toUriText } from './target.ts';
 import { signalClient } from '../surfaces/signal-client.ts';
 
@@ -45,6 +45,8 @@ export interface ApiReply {
   readonly estimated: boolean;
   /** Nano-dollars. */
   readonly cost: number;
+  /** True: what it cost is unknown. */
+  readonly unpriced: boolean;
 }
 
 /** Calls APIs for parts of the gateway, as `/v1/api` does for clients. */
@@ -58,7 +60,7 @@ export interface ApiCaller {
    *   not offer; `api_unreachable`, `api_failed`, `upstream_timeout`, `upstream_interrupted`,
    *   `no_route_succeeded` (the API refuses the gateway's credential), `invalid_upstream_response`
    *   (an answer that is too large), `key_spending_limit`, `organization_spending_limit`,
-   *   `persistence_failed`, `shutting_down`
+   *   `unpriced`, `persistence_failed`, `shutting_down`
    */
   call(question: ApiQuestion): Promise<ApiReply>;
 }
@@ -80,25 +82,18 @@ export function createApiCaller(deps: ApiCallerDeps): ApiCaller {
     },
     async call(question) {
       const { clock } = deps.inference;
-      const { principal, method, body, signal, surface = 'api' } = question;
+      const { principal, body, signal, surface = 'api' } = question;
       const id = question.id ?? deps.ids.next('req');
-      const planned = planApiCall(
-        { vendor: question.vendor, method, address: addressOf(question) },
-        principal,
-        deps.catalog(),
-      );
+      const [at, startedAt] = [clock.now(), clock.monotonic()];
+      const head = { id, at, startedAt, surface, principal, origin: question.origin };
+      const planned = plan(question, { ...head, model: question.vendor }, deps);
       const sink = new Gatherer(deps.maxAnswerBytes ?? MAX_ANSWER_BYTES);
       const own = new AbortController();
       sink.once('error', () => own.abort());
       const result = await runApiCall(
         {
           ...planned,
-          id,
-          at: clock.now(),
-          startedAt: clock.monotonic(),
-          surface,
-          principal,
-          origin: question.origin,
+          ...head,
           headers: { ...(body && JSON_TYPE), ...question.headers },
           body,
           client: signalClient(AbortSignal.any([signal, own.signal])),
@@ -112,15 +107,29 @@ export function createApiCaller(deps: ApiCallerDeps): ApiCaller {
   };
 }
 
+function plan(
+  question: ApiQuestion,
+  head: Parameters<typeof noteRefusal>[0],
+  deps: ApiCallerDeps,
+): PlannedApiCall {
+  const { vendor, method, principal } = question;
+  try {
+    const asked = { vendor, method, address: addressOf(question) };
+    return planApiCall(asked, principal, deps.catalog());
+  } catch (thrown) {
+    throw noteRefusal(head, thrown, deps);
+  }
+}
+
 async function gather(
   { status, headers, body, settled }: ApiCallResult,
   sink: Gatherer,
 ): Promise<Omit<ApiReply, 'id'>> {
   body?.pipe(sink);
-  const { failure, usage, estimated, cost } = await settled;
+  const { failure, ...consumption } = await settled;
   const error = sink.failure ?? failure?.error;
   if (error) throw error;
-  return { status, headers, body: sink.whole(), usage, estimated, cost };
+  return { status, headers, body: sink.whole(), ...consumption };
 }
 
 function addressOf({ path, query = '' }: ApiQuestion): { path: string; search: string } {

@@ -12,7 +12,7 @@ import type { Handler, HttpExchange, Reply } from '../surfaces/http-exchange.ts'
 import { admitFunded } from '../surfaces/inference-surface.ts';
 import type { Principal } from '../usage/principal.ts';
 import { receiveBody } from './receive-body.ts';
-import { planApiCall, runApiCall } from './run-api-call.ts';
+import { noteRefusal, planApiCall, runApiCall } from './run-api-call.ts';
 import type { ApiDeps } from './run-api-call.ts';
 import { toUriText } from './target.ts';
 import type { TargetAddress } from './target.ts';
@@ -59,19 +59,16 @@ async function pass(
 ): Promise<Reply | CallResult> {
   const { id, at, startedAt, request, response } = exchange;
   const { vendor, address } = read(exchange);
-  const planned = planApiCall(
-    { vendor, method: request.method as ApiMethod, address },
-    principal,
-    deps.catalog(),
-  );
   const client = watchClient(response);
-  const { auth } = planned.api;
-  const { body, dispose } = await receiveBody(exchange, {
-    limit: deps.maxBodyBytes,
-    holder: principal.keyId,
-    spools: deps.spools,
-    whole: auth.type === 'signature',
+  const head = { id, at, startedAt, surface: 'api', principal };
+  const { planned, received } = await prepare(exchange, {
+    asked: { vendor, method: request.method as ApiMethod, address },
+    principal,
+    deps,
+  }).catch((thrown: unknown) => {
+    throw noteRefusal({ ...head, model: vendor }, thrown, deps);
   });
+  const { body, dispose } = received;
   const letGo = (): void => {
     exchange.intake.release();
     void dispose().catch((thrown: unknown) => deps.inference.onBug(thrown, id));
@@ -85,11 +82,7 @@ async function pass(
     } = await runApiCall(
       {
         ...planned,
-        id,
-        at,
-        startedAt,
-        surface: 'api',
-        principal,
+        ...head,
         headers: request.headers,
         body,
         client,
@@ -106,6 +99,24 @@ async function pass(
     letGo();
     throw error;
   }
+}
+
+interface Preparation {
+  readonly asked: Parameters<typeof planApiCall>[0];
+  readonly principal: Principal;
+  readonly deps: PassthroughDeps;
+}
+
+/** Looks the call up, then takes its body. Rejects as either does. */
+async function prepare(exchange: HttpExchange, { asked, principal, deps }: Preparation) {
+  const planned = planApiCall(asked, principal, deps.catalog());
+  const received = await receiveBody(exchange, {
+    limit: deps.maxBodyBytes,
+    holder: principal.keyId,
+    spools: deps.spools,
+    whole: planned.api.auth.type === 'signature',
+  });
+  return { planned, received };
 }
 
 /** Sends the head when it is known: a body may take its time, and Node.js waits for its first byte. */

@@ -10,10 +10,12 @@ import { matchesModel } from '../routing/model-patterns.ts';
 import type { Transport, UpstreamRequest } from '../upstream/transport.ts';
 import { NO_USAGE } from '../core/usage.ts';
 import type { LedgerEntry } from '../usage/ledger/ledger.ts';
+import { hasSpendingLimit } from '../usage/ledger/ledger-call.ts';
 import { costOf } from '../usage/spend/pricing.ts';
 import type { RequestOrigin } from '../usage/origin.ts';
 import { holderOf } from '../usage/principal.ts';
 import type { Principal } from '../usage/principal.ts';
+import { isPriced } from '../usage/usage.ts';
 import { ApiExchange } from './api-exchange.ts';
 import type { ApiAnswer, ApiFailure } from './api-exchange.ts';
 import { toApiHeaders } from './request-headers.ts';
@@ -27,7 +29,14 @@ import type { TargetAddress } from './target.ts';
 export interface ApiDeps {
   inference: Pick<
     InferenceDeps,
-    'clock' | 'ledger' | 'active' | 'keepContent' | 'onBug' | 'origins'
+    | 'clock'
+    | 'ledger'
+    | 'active'
+    | 'keepContent'
+    | 'onBug'
+    | 'origins'
+    | 'allowsUnpriced'
+    | 'refusals'
   >;
   /** HTTP to an API; `holder` is whoever its connections are shared out to. */
   transportToApi(api: Api, holder: string): Transport;
@@ -99,14 +108,18 @@ export function planApiCall(
  * made again once where nothing of it could be sent. Resolves with the head of the answer, once the
  * record of the call is durable.
  *
- * @throws GatewayError `api_unreachable`, `api_failed`, `upstream_timeout`, `upstream_interrupted`,
- *   `no_route_succeeded` for a credential that the API refuses, `shutting_down`, and what the ledger
+ * @throws GatewayError `unpriced` for a call under a spending limit, which leaves a record as well;
+ *   `api_unreachable`, `api_failed`, `upstream_timeout`, `upstream_interrupted`, `no_route_succeeded` for
+ *   a credential that the API refuses, `shutting_down`, and what the ledger
  *   throws
  */
 export async function runApiCall(request: ApiCallRequest, deps: ApiDeps): Promise<ApiCallResult> {
   const { id, at, startedAt, principal, surface, api, client } = request;
   const origin = readOrigin(request, undefined, deps.inference.origins);
-  const { clock, ledger, keepContent } = deps.inference;
+  const { clock, ledger, keepContent, allowsUnpriced } = deps.inference;
+  const isLimited = hasSpendingLimit(principal, { model: api.name, origin });
+  if (!allowsUnpriced && isLimited && !isPriced(api.pricing))
+    throw noteRefusal({ ...request, model: api.name, origin }, unpriced(api), deps);
   const endpoint = `${request.method} ${request.url.pathname.slice(api.basePath.length)}`;
   const record = new ApiCallRecord(api, { clock, startedAt, endpoint, keepContent });
   const entry = ledger.begin({
@@ -142,6 +155,33 @@ export async function runApiCall(request: ApiCallRequest, deps: ApiDeps): Promis
     await entry.settled;
     throw error;
   }
+}
+
+/** Request as far as it is known where it is refused. */
+type Refused = Pick<
+  ApiCallRequest,
+  'id' | 'at' | 'startedAt' | 'surface' | 'principal' | 'origin'
+> & {
+  /** Name that was asked for. */
+  readonly model: string;
+};
+
+/** Leaves the record of a call that ended before it had an entry in the ledger; gives its error. */
+export function noteRefusal(
+  { principal: payer, id, at, startedAt, surface, origin, model }: Refused,
+  thrown: unknown,
+  { inference }: Pick<ApiDeps, 'inference'>,
+): GatewayError {
+  const cause = toGatewayError(thrown);
+  const head = { id, at, startedAt, surface, origin, model, payer, stream: false };
+  inference.refusals.note({ ...head, told: cause, cause });
+  return cause;
+}
+
+/** Nothing that the client repeats changes it. */
+function unpriced({ name }: Api): GatewayError {
+  const message = `the API ${name} has no known price; set pricing, or server.limits.unpriced: allow`;
+  return new GatewayError('unpriced', { message, retry: false });
 }
 
 async function settleAtEnd(

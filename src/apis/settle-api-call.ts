@@ -9,6 +9,7 @@ import { createContentRecorder } from '../inference/content-recorder.ts';
 import type { Api } from '../routing/catalog.ts';
 import type { AttemptRecord, LedgerEntry, RequestOutcome } from '../usage/ledger/ledger.ts';
 import { boundOf, costOf } from '../usage/spend/pricing.ts';
+import { isPriced } from '../usage/usage.ts';
 import { CLIENT_GONE } from './api-exchange.ts';
 import type { ApiFailure } from './api-exchange.ts';
 import { createUsageReader } from './usage-reader.ts';
@@ -23,7 +24,11 @@ export interface ApiConsumption {
   readonly estimated: boolean;
   /** Nano-dollars. */
   readonly cost: number;
+  /** True: what it cost is unknown. */
+  readonly unpriced: boolean;
 }
+
+const NOTHING: ApiConsumption = { usage: NO_USAGE, estimated: false, cost: 0, unpriced: false };
 
 /** Record of a call; filled in as the call goes. */
 export class ApiCallRecord {
@@ -93,19 +98,19 @@ export class ApiCallRecord {
 
   /** Settles a call of which the client got nothing but an error. */
   settleError(entry: LedgerEntry, error: GatewayError, isGone: boolean): void {
-    const nothing = { usage: NO_USAGE, estimated: false, cost: 0 };
     const told = isGone
       ? { status: 499, result: 'aborted' as const, errorCode: undefined }
       : { status: error.status, result: 'error' as const, errorCode: error.code };
-    this.#settle(entry, told, nothing);
+    this.#settle(entry, told, NOTHING);
   }
 
   #consumed(status: number): ApiConsumption {
-    if (status >= 300) return { usage: NO_USAGE, estimated: false, cost: 0 };
+    if (status >= 300) return NOTHING;
     const counted = this.#reader?.end();
     const usage = counted ?? NO_USAGE;
     const estimated = this.#reader !== undefined && counted === undefined;
-    return { usage, estimated, cost: costOf(usage, this.#api.pricing) };
+    const { pricing } = this.#api;
+    return { usage, estimated, cost: costOf(usage, pricing), unpriced: !isPriced(pricing) };
   }
 
   #settle(

@@ -9,13 +9,14 @@ import type { ApiQuestion } from '../../src/apis/api-caller.ts';
 import { UpstreamError } from '../../src/upstream/transport.ts';
 import type { Transport, UpstreamRequest, UpstreamSink } from '../../src/upstream/transport.ts';
 import type { Ledger, RequestOutcome, RequestStart } from '../../src/usage/ledger/ledger.ts';
-import type { Principal } from '../../src/usage/principal.ts';
+import type { Refusal } from '../../src/usage/requests/refusals.ts';
+import { principal } from '../usage/usage-fixtures.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { makeApi } from './make-api.ts';
 
 type Play = (sink: UpstreamSink, request: UpstreamRequest) => void;
 
-const PRINCIPAL = { keyId: 'key_1', organizationId: 'org_1', allowedModels: null } as Principal;
+const PRINCIPAL = principal();
 const JSON_HEAD = { 'content-type': 'application/json' };
 
 const answer =
@@ -75,11 +76,20 @@ function setUp(
     checkFunds: () => undefined,
     drain: async () => undefined,
   };
+  const refused: Refusal[] = [];
   const onBug = (thrown: unknown): never => {
     throw thrown;
   };
   const caller = createApiCaller({
-    inference: { clock, ledger, active, keepContent: false, onBug },
+    inference: {
+      clock,
+      ledger,
+      active,
+      keepContent: false,
+      onBug,
+      allowsUnpriced: false,
+      refusals: { note: (refusal) => void refused.push(refusal) },
+    },
     transportToApi: () => transport,
     catalog: () => ({ ...fakeCatalog(), apis: new Map([[api.name, api]]) }),
     ids: createIdSource(clock),
@@ -94,7 +104,7 @@ function setUp(
       signal: new AbortController().signal,
       ...question,
     });
-  return { caller, call, clock, sent, aborted, starts, outcomes, active };
+  return { caller, call, clock, refused, sent, aborted, starts, outcomes, active };
 }
 
 interface Parts {
@@ -171,10 +181,11 @@ describe('a call to an API from within', () => {
     ['no such path', { path: '/../x' }, 'invalid_request'],
     ['no such method', { method: 'PUT' as 'POST' }, 'method_not_allowed'],
     ['not for the key', { principal: { ...PRINCIPAL, allowedModels: ['b*'] } }, 'not_found'],
-  ])('is refused without a record: %s', async (_what, question, code) => {
-    const { call, starts, sent } = setUp([]);
+  ])('is refused, and noted, before it counts anywhere: %s', async (_what, question, code) => {
+    const { call, starts, sent, refused } = setUp([]);
     await expect(call(question)).rejects.toMatchObject({ code });
     expect([starts, sent]).toEqual([[], []]);
+    expect(refused).toMatchObject([{ surface: 'api', cause: { code } }]);
   });
 
   it('is made once more where nothing could be sent, and not otherwise', async () => {

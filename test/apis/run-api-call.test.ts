@@ -6,21 +6,32 @@ import { planApiCall, runApiCall } from '../../src/apis/run-api-call.ts';
 import type { ApiCallResult } from '../../src/apis/run-api-call.ts';
 import type { UpstreamSink } from '../../src/upstream/transport.ts';
 import type { Ledger, RequestOutcome, RequestStart } from '../../src/usage/ledger/ledger.ts';
+import type { Refusal } from '../../src/usage/requests/refusals.ts';
+import { FREE } from '../../src/usage/usage.ts';
+import type { Pricing } from '../../src/usage/usage.ts';
 import { createFakeClock } from '../support/fake-clock.ts';
 import { principal } from '../usage/usage-fixtures.ts';
 import { makeApi } from './make-api.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
+interface Setup {
+  pricing?: Pricing;
+  /** Owner whose spending is limited. Default none. */
+  limit?: 'keySpend' | 'organizationSpend';
+  allowsUnpriced?: boolean;
+}
+
 /** A call whose settlement is durable once `pay` is called. */
-async function setUp() {
+async function setUp({ pricing = { perCall: 5 }, limit, allowsUnpriced = false }: Setup = {}) {
   const clock = createFakeClock();
   const outcomes: RequestOutcome[] = [];
   const starts: RequestStart[] = [];
   let pay!: () => void;
   const settled = new Promise<void>((resolve) => (pay = resolve));
   let sink: UpstreamSink | undefined;
-  const api = { ...makeApi(), pricing: { perCall: 5 } };
+  const refused: Refusal[] = [];
+  const api = { ...makeApi(), pricing };
   const ledger: Ledger = {
     begin(start) {
       starts.push(start);
@@ -37,7 +48,7 @@ async function setUp() {
   };
   const catalog = () => ({ ...fakeCatalog(), apis: new Map([[api.name, api]]) });
   const address = { path: '/a', search: '' };
-  const who = principal();
+  const who = { ...principal(), ...(limit && { [limit]: { day: 1_000_000 } }) };
   const planned = planApiCall({ vendor: api.name, method: 'POST', address }, who, catalog());
   let result: ApiCallResult | undefined;
   const answer = runApiCall(
@@ -59,6 +70,8 @@ async function setUp() {
         clock,
         ledger,
         active: new ActiveExchanges(),
+        allowsUnpriced,
+        refusals: { note: (refusal) => void refused.push(refusal) },
         keepContent: false,
         onBug: (thrown) => {
           throw thrown;
@@ -77,7 +90,15 @@ async function setUp() {
   ).then((given) => (result = given));
   answer.catch(() => undefined);
   await turn();
-  return { sink: sink as UpstreamSink, answer, result: () => result, pay, outcomes, starts };
+  return {
+    sink: sink as UpstreamSink,
+    answer,
+    result: () => result,
+    pay,
+    outcomes,
+    starts,
+    refused,
+  };
 }
 
 function read({ body }: ApiCallResult): { text(): string; isOver(): boolean } {
@@ -143,5 +164,40 @@ describe('the answer of an API under a spending limit', () => {
     expect(isTold).toBe(false);
     pay();
     await expect(answer).rejects.toMatchObject({ code: 'api_failed' });
+  });
+});
+
+describe('an API without a known price', () => {
+  it.each(['keySpend', 'organizationSpend'] as const)(
+    'is not called under a limit of %s, and the refusal is noted',
+    async (limit) => {
+      const { answer, sink, starts, refused } = await setUp({ pricing: {}, limit });
+      await expect(answer).rejects.toMatchObject({
+        code: 'unpriced',
+        status: 402,
+        message: 'the API acme has no known price; set pricing, or server.limits.unpriced: allow',
+        retry: false,
+      });
+      expect([sink, starts]).toEqual([undefined, []]);
+      expect(refused).toMatchObject([
+        { id: 'req_1', surface: 'api', model: 'acme', cause: { code: 'unpriced' } },
+      ]);
+    },
+  );
+
+  it.each([
+    ['without a limit', { pricing: {} }],
+    ['where operators allow it', { pricing: {}, limit: 'keySpend', allowsUnpriced: true }],
+    ['when it is said to be free', { pricing: FREE, limit: 'keySpend' }],
+  ] as const)('is called %s', async (_, setup) => {
+    const { sink, answer, outcomes, refused, pay } = await setUp(setup);
+    sink.onHead(200, {});
+    sink.onEnd();
+    pay();
+    expect(await answer).toMatchObject({ status: 200 });
+    await turn();
+    const unpriced = setup.pricing !== FREE;
+    expect(outcomes).toMatchObject([{ result: 'ok', cost: 0, unpriced }]);
+    expect(refused).toEqual([]);
   });
 });
