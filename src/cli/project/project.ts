@@ -4,6 +4,7 @@ import { formatDiagnostics, type Diagnostic } from '../../config/source/diagnost
 import {
   loadConfig,
   type GatewayConfig,
+  type LoadConfigOptions,
   type LoadedConfig,
 } from '../../config/read/load-config.ts';
 import type { DesiredState } from '../../config/objects/desired.ts';
@@ -36,11 +37,14 @@ export function startPaths(given: readonly string[], cwd: string): readonly stri
   return isEmpty ? [] : configPaths(given, cwd);
 }
 
-/** Loads what -f names, or gateway.yaml, with what --overlay names laid over it; `-` is stdin. */
-export async function loadProject({
-  flags,
-  context,
-}: Pick<CommandInput, 'flags' | 'context'>): Promise<LoadedConfig> {
+/**
+ * Loads what -f names, or gateway.yaml, with what --overlay names laid over it; `-` is stdin. Routes are
+ * looked at for their prices where these are given.
+ */
+export async function loadProject(
+  { flags, context }: Pick<CommandInput, 'flags' | 'context'>,
+  prices?: LoadConfigOptions['prices'],
+): Promise<LoadedConfig> {
   const { cwd, env } = context.io;
   const paths = configPaths(flags.list('file'), cwd);
   return loadConfig({
@@ -51,6 +55,7 @@ export async function loadProject({
     env,
     unknownFields: flags.text('unknown-fields') === 'warn' ? 'warn' : 'error',
     ...(paths.includes('-') && { stdin: await context.readStdin() }),
+    ...(prices && { prices }),
   });
 }
 

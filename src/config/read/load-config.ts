@@ -1,3 +1,4 @@
+import { findUnpriced, type PublishedPrices, type UnpricedRoute } from './check-prices.ts';
 import { checkPrograms } from './check-programs.ts';
 import { checkAliases } from './check-aliases.ts';
 import { checkReferences } from './check-references.ts';
@@ -36,6 +37,8 @@ export interface LoadConfigOptions {
   cwd: string;
   /** Default: the real file system. */
   files?: ConfigFiles;
+  /** Default: no route is looked at for its price. */
+  prices?: PublishedPrices;
 }
 
 export interface GatewayConfig {
@@ -49,6 +52,8 @@ export interface GatewayConfig {
   readonly files: readonly string[];
   /** Absolute paths of the files that they refer to: `${file:…}`, `${secret:file:…}`. */
   readonly included: readonly string[];
+  /** Declared routes and APIs without a known price; empty where no prices are given to judge by. */
+  readonly unpriced: readonly UnpricedRoute[];
 }
 
 export interface LoadedConfig {
@@ -118,6 +123,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
       isEmpty: Object.keys(tree).every((name) => EMPTY_SECTIONS.has(name)),
       files: all.flatMap(({ sources }) => sources.map(({ file }) => file)),
       included: [...new Set(all.flatMap((one) => one.included))],
+      unpriced: options.prices ? await findUnpriced(tree, places, options.prices) : [],
     },
     diagnostics: sorted,
   };

@@ -5,6 +5,7 @@ import type { ProviderAccount } from '../../providers/account.ts';
 import type { Api, Catalog } from '../../routing/catalog.ts';
 import type { Health } from '../../routing/health.ts';
 import type { PlacesInUse } from '../../upstream/places/connection-places.ts';
+import { isPriced } from '../../usage/usage.ts';
 import type { RequestObserver } from '../http/observe-requests.ts';
 
 export interface MetricsOptions {
@@ -31,6 +32,7 @@ export async function createMetrics(options: MetricsOptions): Promise<RequestObs
   const prometheus = await import('prom-client');
   prometheus.register.clear();
   registerCandidates(prometheus, options);
+  registerUnpriced(prometheus, options);
   registerConnections(prometheus, options);
   // Its constructor makes a worker answer when the first process gathers the series of all.
   if (cluster.isWorker) void new prometheus.AggregatorRegistry();
@@ -202,6 +204,29 @@ function registerCandidates(
           this.set(labels, STATES[health.look(route).state]);
         }
       }
+    },
+  });
+  register.registerMetric(gauge);
+}
+
+/** Read at each scrape, so that a route that is priced meanwhile disappears. */
+function registerUnpriced(
+  { Gauge, register }: typeof Prometheus,
+  { catalog }: Pick<MetricsOptions, 'catalog'>,
+): void {
+  const gauge = new Gauge({
+    name: 'gateway_unpriced_routes',
+    help: 'Routes and APIs without a known price, which calls under a spending limit do not use.',
+    labelNames: ['model', 'provider', 'api'],
+    aggregator: 'max',
+    registers: [],
+    collect() {
+      this.reset();
+      for (const { id: model, routes } of catalog().models.values())
+        for (const { provider, pricing } of routes)
+          if (!isPriced(pricing)) this.set({ model, provider: provider.name, api: '' }, 1);
+      for (const { name, pricing } of catalog().apis.values())
+        if (!isPriced(pricing)) this.set({ model: '', provider: '', api: name }, 1);
     },
   });
   register.registerMetric(gauge);

@@ -44,7 +44,7 @@ describe('validate', () => {
   it(
     verifies('cli.validate.offline', 'exits 0 for a valid file and 3 with every problem at once'),
     async () => {
-      await project();
+      await project(`${CONFIG}        pricing: free\n`);
       expect(await runCli(['validate'], { cwd })).toMatchObject({
         code: 0,
         stdout: 'gateway.yaml: valid\n',

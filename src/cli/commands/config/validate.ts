@@ -1,12 +1,19 @@
+import { unpricedWarning } from '../../../config/read/check-prices.ts';
 import { formatDiagnostics, hasErrors } from '../../../config/source/diagnostic.ts';
+import { shippedPrices } from '../../../usage/prices/live-prices.ts';
 import type { CommandRun } from '../../command.ts';
 import { invalidConfig, loadProject } from '../../project/project.ts';
 
 /** Here the diagnostics are the result, so they go to stdout. */
 export const run: CommandRun = async (input) => {
-  const loaded = await loadProject(input);
+  const now = input.context.clock.now();
+  const loaded = await loadProject(input, { now, load: shippedPrices });
   const { config } = loaded;
   const diagnostics = [...loaded.diagnostics];
+  if (config) {
+    const { unpriced, server } = config;
+    diagnostics.push(...unpriced.map((one) => unpricedWarning(one, server.limits.unpriced)));
+  }
   if (input.flags.on('online') && config !== undefined) {
     const { validateOnline } = await import('../../project/validate-online.ts');
     diagnostics.push(...(await validateOnline(input, config)));

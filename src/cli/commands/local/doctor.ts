@@ -57,17 +57,19 @@ interface Checked {
 
 async function checkConfig({ flags, context }: CommandInput): Promise<Checked> {
   const { cwd, env } = context.io;
+  const prices = { now: context.clock.now(), load: shippedPrices };
   const given = startPaths(flags.list('config'), cwd);
   const found =
     given.length === 0 &&
     (await environmentConfig({ env, cwd, files: nodeConfigFiles }, DEFAULT_PORT));
   if (found && found.found.length > 0) {
-    const { config } = await loadConfig({ paths: ['-'], stdin: found.text, cwd, env: found.env });
+    const { text: stdin, env: own } = found;
+    const { config } = await loadConfig({ paths: ['-'], stdin, cwd, env: own, prices });
     const message = describeEnvironment(found).trim();
-    return { config, env: found.env, finding: { name: CONFIGURATION, state: 'ok', message } };
+    return { config, env: own, finding: { name: CONFIGURATION, state: 'ok', message } };
   }
   const paths = given.length === 0 ? [DEFAULT_CONFIG] : given;
-  const { config, diagnostics } = await loadConfig({ paths, cwd, env });
+  const { config, diagnostics } = await loadConfig({ paths, cwd, env, prices });
   return { config, env, finding: findingOf(config, diagnostics) };
 }
 
@@ -99,7 +101,7 @@ async function checkMachine(
     ...keyFiles.filter((finding) => finding !== undefined),
     ...(await checkGateway(server, context, flags.list('config')[0])),
     checkFileLimit(connectionsOf(desired), await fileLimitOf(server.dataDir)),
-    await checkPrices(desired, { now: context.clock.now(), load: shippedPrices }),
+    checkPrices(config.unpriced, server),
     ...(flags.on('offline') ? [] : await checkProviders(desired, context)),
   ];
 }

@@ -40,12 +40,13 @@ const UNITS = [
  * The model's price, else that of the first route that has one, and how many routes have none. Keys
  * that may not see routes see the model's own price.
  */
-function priceOf({ pricing, routes = [] }: ModelRow): string | undefined {
-  const own = routes.flatMap((route) => (route.pricing ? [route.pricing] : []));
+function priceOf({ type, pricing, routes }: ModelRow): string | undefined {
+  const own = (routes ?? []).flatMap((route) => (route.pricing ? [route.pricing] : []));
   const texts = [pricing, ...own].map(priceText);
   const found = texts.find((text) => text !== undefined);
   const missing = own.filter((one) => priceText(one) === undefined).length;
-  if (missing === 0) return found;
+  const isCalledAsItIs = type === 'api' || (routes === undefined && pricing !== undefined);
+  if (missing === 0) return found ?? (isCalledAsItIs ? 'unpriced' : undefined);
   return found === undefined ? 'unpriced' : `${found}; ${missing} of ${own.length} unpriced`;
 }
 
