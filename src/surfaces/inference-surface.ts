@@ -113,7 +113,8 @@ const KEY_IS_KNOWN: ReadonlySet<ErrorCode> = new Set([
   'organization_disabled',
 ]);
 
-async function payerOf(
+/** Whose key it is that was refused; undefined where that does not matter, or is not known. */
+export async function payerOf(
   key: string | undefined,
   { code }: GatewayError,
   { lookup }: GateDeps,

@@ -3,8 +3,9 @@ import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import { readOrigin } from '../../inference/request-origin.ts';
 import type { OriginRules } from '../../inference/request-origin.ts';
 import type { Ledger } from '../../usage/ledger/ledger.ts';
+import type { Refusals } from '../../usage/requests/refusals.ts';
 import type { Principal } from '../../usage/principal.ts';
-import { GatewayError } from '../../core/errors.ts';
+import { GatewayError, toGatewayError } from '../../core/errors.ts';
 import type { ValueBound } from '../../core/json/json-document.ts';
 import type { NamedCall } from '../../store/named-call.ts';
 import type { Op } from '../../store/store.ts';
@@ -13,6 +14,7 @@ import { admit } from '../../surfaces/gate.ts';
 import type { Admitted, GateDeps } from '../../surfaces/gate.ts';
 import { onceClosed } from '../../surfaces/http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
+import { payerOf } from '../../surfaces/inference-surface.ts';
 import { readRequest } from '../../surfaces/read-request.ts';
 import { RUN_PATH } from '../task-paths.ts';
 import { readRunRequest, waitOf } from './read-run-request.ts';
@@ -27,6 +29,7 @@ export interface RunHandlersDeps extends GateDeps {
     readonly ledger: Ledger;
     readonly active: ActiveExchanges;
     readonly origins?: OriginRules | undefined;
+    readonly refusals: Pick<Refusals, 'note'>;
   };
   readonly maxBodyBytes: number;
   readonly bodyValues: ValueBound;
@@ -39,11 +42,8 @@ export function createRunHandlers(deps: RunHandlersDeps): { create: Handler; get
   const { runs } = deps;
   return {
     async create(exchange) {
-      const { principal, leave } = await admitTo(exchange, deps);
+      const { principal, leave } = await admitToCreate(exchange, deps);
       try {
-        // A run that was made before costs nothing more.
-        if (exchange.named?.earlier === undefined)
-          await deps.inference.ledger.checkFunds(principal);
         return await answer(await make(exchange, principal, deps), deps);
       } finally {
         leave();
@@ -65,6 +65,42 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 
 function admitTo({ request, search }: HttpExchange, deps: GateDeps): Promise<Admitted> {
   return admit(readKey(['bearer'], request.headers, search), 'run', deps);
+}
+
+/** Lets in who may make a run and has money left. */
+async function admitToCreate(exchange: HttpExchange, deps: RunHandlersDeps): Promise<Admitted> {
+  const { request, search, named } = exchange;
+  let admitted: Admitted | undefined;
+  try {
+    admitted = await admitTo(exchange, deps);
+    // A run that was made before costs nothing more.
+    if (named?.earlier === undefined) await deps.inference.ledger.checkFunds(admitted.principal);
+    return admitted;
+  } catch (thrown) {
+    admitted?.leave();
+    const cause = toGatewayError(thrown);
+    const key = readKey(['bearer'], request.headers, search);
+    const payer = admitted?.principal ?? (await payerOf(key, cause, deps));
+    throw noteRefusal({ exchange, payer, model: '', cause }, deps);
+  }
+}
+
+interface RefusedRun {
+  readonly exchange: HttpExchange;
+  readonly payer: Principal | undefined;
+  readonly model: string;
+  readonly cause: GatewayError;
+}
+
+/** Leaves the record of a request for which no run was made; gives its error. */
+function noteRefusal(
+  { exchange, payer, model, cause }: RefusedRun,
+  { inference }: Pick<RunHandlersDeps, 'inference'>,
+): GatewayError {
+  const { id, at, startedAt } = exchange;
+  const head = { id, at, startedAt, surface: 'run', stream: false };
+  inference.refusals.note({ ...head, payer, model, told: cause, cause });
+  return cause;
 }
 
 /** The run as it stands when the wait is over. */
@@ -89,15 +125,22 @@ async function begin(
   const { id: requestId, at, request: incoming, named } = exchange;
   const { runs } = deps;
   const { keyId: holder } = principal;
-  const request = readRunRequest(await readRequest(exchange, { ...deps, holder }));
-  const waitMs = waitOf(request, incoming.headers, deps.runWaitMs);
-  if (named?.earlier !== undefined)
-    return { record: await runs.find(principal.organizationId, named.earlier), waitMs };
-  const also = named && ((made: RunRecord) => nameOps(named, made, waitMs));
-  const source = { headers: incoming.headers, principal };
-  const origin = readOrigin(source, undefined, deps.inference.origins);
-  const asked = { requestId, at, principal, origin, request, ...(also && { also }) };
-  return { record: await runs.create(asked), waitMs };
+  let model = '';
+  try {
+    const request = readRunRequest(await readRequest(exchange, { ...deps, holder }));
+    ({ model } = request);
+    const waitMs = waitOf(request, incoming.headers, deps.runWaitMs);
+    if (named?.earlier !== undefined)
+      return { record: await runs.find(principal.organizationId, named.earlier), waitMs };
+    const also = named && ((made: RunRecord) => nameOps(named, made, waitMs));
+    const source = { headers: incoming.headers, principal };
+    const origin = readOrigin(source, undefined, deps.inference.origins);
+    const asked = { requestId, at, principal, origin, request, ...(also && { also }) };
+    return { record: await runs.create(asked), waitMs };
+  } catch (thrown) {
+    const cause = toGatewayError(thrown);
+    throw noteRefusal({ exchange, payer: principal, model, cause }, deps);
+  }
 }
 
 /** A run that nobody waits for is answered as it is made; else repeats wait for the same run. */
