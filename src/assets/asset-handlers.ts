@@ -1,3 +1,4 @@
+import type { Use } from '../core/access.ts';
 import { z } from 'zod';
 import type { Clock } from '../core/time/clock.ts';
 import { GatewayError } from '../core/errors.ts';
@@ -62,7 +63,7 @@ export function createAssetHandlers(deps: AssetDeps): AssetHandlers {
     async get(exchange) {
       const [externalId = '', below, ...rest] = segmentsOf(exchange);
       if (below === 'content' && rest.length === 0) return sendContent(exchange, externalId, deps);
-      const { organizationId } = await enter(exchange, deps);
+      const { organizationId } = await enter(exchange, 'content', deps);
       const asset =
         below === undefined ? await records.find(organizationId, externalId) : undefined;
       if (!asset) throw unknown();
@@ -89,7 +90,7 @@ export function createAssetHandlers(deps: AssetDeps): AssetHandlers {
 
 const create = async (exchange: HttpExchange, deps: AssetDeps): ReturnType<Handler> => {
   const { clock, ids, records, registrar, maxBodyBytes, resourceValues: values } = deps;
-  const { organizationId: organization, keyId } = await enter(exchange, deps);
+  const { organizationId: organization, keyId } = await enter(exchange, 'write', deps);
   const body = await readBody(exchange, { limit: maxBodyBytes, holder: keyId });
   const asked = parse(await readInSlices(body, { values }));
   const { url, asset_type: type } = asked;
@@ -140,11 +141,12 @@ async function sendContent(
 
 async function enter(
   { request, response, search }: HttpExchange,
+  use: Use,
   deps: AssetDeps,
 ): Promise<Principal> {
   const { principal, leave } = await admit(
     readKey(['bearer'], request.headers, search),
-    'assets',
+    { scope: 'assets', use },
     deps,
   );
   onceClosed(response, leave);

@@ -10,7 +10,7 @@ const HINTS: Readonly<Record<string, string>> = {
   invalid_api_key:
     'check GATEWAY_API_KEY or --api-key-file; `gateway whoami` shows which key is used',
   insufficient_scope:
-    'the key lacks the scope for this; use an admin key (`.gateway/admin.key` of the server)',
+    'the key lacks the scope for this, or its role does not allow it; use an admin key (`.gateway/admin.key` of the server)',
   timeout: 'the call may have taken effect; look before you repeat it, or raise --timeout',
   connection_lost: 'the call may have taken effect; look before you repeat it',
 };

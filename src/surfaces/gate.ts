@@ -1,3 +1,5 @@
+import { allows } from '../core/access.ts';
+import type { Use } from '../core/access.ts';
 import { GatewayError } from '../core/errors.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Caller, ConcurrencyLimiter, RateLimiter } from '../usage/rates/limiter.ts';
@@ -17,6 +19,17 @@ export type Scope =
   | 'skills'
   | 'account'
   | 'admin';
+
+/** Asked of a key: a scope, which null leaves open, and a role that allows what the call does. */
+export interface Need {
+  readonly scope: Scope | null;
+  readonly use: Use;
+}
+
+/** Asked of whoever is somebody. */
+export const SELF: Need = { scope: null, use: 'self' };
+/** Asked of keys that call models. */
+export const INFERENCE: Need = { scope: 'inference', use: 'call' };
 
 export type KeyLookup = (key: string) => KeyFound | Promise<KeyFound>;
 
@@ -44,19 +57,20 @@ const NOTHING_HELD = (): void => undefined;
 
 /**
  * The checks that every public request passes, in the order of requirement auth.check-order; the first
- * that fails answers. Spending and the body come after, where the model and its price are known. Without
- * a scope every key may pass.
+ * that fails answers. Spending and the body come after, where the model and its price are known.
  */
 export async function admit(
   key: string | undefined,
-  scope: Scope | null,
+  need: Need,
   deps: GateDeps,
 ): Promise<Admitted> {
+  const { scope, use } = need;
   const known = admitAsWhoIs(key, scope, deps);
   const principal = known instanceof Promise ? await known : known;
   const rate = deps.rates.admitKey(principal);
   if (rate !== true && !(await rate)) throw new GatewayError('key_rate_limited');
-  if (scope !== null && !hasScope(principal, scope)) throw new GatewayError('insufficient_scope');
+  const isInScope = scope === null || hasScope(principal, scope);
+  if (!isInScope || !allows(principal.role, use)) throw new GatewayError('insufficient_scope');
   if (!principal.organizationEnabled) throw new GatewayError('organization_disabled');
   if (principal.concurrencyCap === null) return { principal, leave: NOTHING_HELD };
   const leave = await deps.concurrency.enter(principal);

@@ -7,7 +7,7 @@ import { FAMILIES } from './family.ts';
 import { admit } from './gate.ts';
 import { decodeModelPath, resolveModel, servesGenerateContent } from './generate-content-path.ts';
 import type { Handler, HttpExchange } from './http-exchange.ts';
-import { byId, isVisible } from './models.ts';
+import { byId, isVisible, MODELS_READ } from './models.ts';
 import type { ModelsDeps } from './models.ts';
 
 const MAX_PAGE = 1000;
@@ -48,7 +48,7 @@ async function admitReader(
   deps: ModelsDeps,
 ): Promise<Principal> {
   const key = readKey(FAMILIES['generate-content'].carriers, request.headers, search);
-  const { principal, leave } = await admit(key, 'models', deps);
+  const { principal, leave } = await admit(key, MODELS_READ, deps);
   leave();
   return principal;
 }

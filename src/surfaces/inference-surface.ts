@@ -14,7 +14,7 @@ import { toFamilyError } from './family.ts';
 import type { Family } from './family.ts';
 import { watchClient } from './http-exchange.ts';
 import type { Handler, HttpExchange } from './http-exchange.ts';
-import { admit } from './gate.ts';
+import { admit, INFERENCE } from './gate.ts';
 import type { Admitted, GateDeps } from './gate.ts';
 import type { ValueBound } from '../core/json/json-document.ts';
 import { readRequest } from './read-request.ts';
@@ -91,7 +91,7 @@ export async function admitFunded(
   const key = readKey(family.carriers, exchange.request.headers, exchange.search);
   let admitted: Admitted | undefined;
   try {
-    admitted = await admit(key, 'inference', deps);
+    admitted = await admit(key, INFERENCE, deps);
     const checked = deps.inference.ledger.checkFunds(admitted.principal);
     if (checked) await checked;
     return admitted;

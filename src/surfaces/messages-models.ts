@@ -3,7 +3,7 @@ import type { Model } from '../routing/catalog.ts';
 import { readKey } from './carriers.ts';
 import { admit } from './gate.ts';
 import type { Handler, HttpExchange } from './http-exchange.ts';
-import { byId, findModel, isVisible, MODEL_CARRIERS } from './models.ts';
+import { byId, findModel, isVisible, MODEL_CARRIERS, MODELS_READ } from './models.ts';
 import type { ModelsDeps } from './models.ts';
 
 const MAX_PAGE = 1000;
@@ -35,7 +35,7 @@ export function createMessagesModelGet(deps: ModelsDeps): Handler {
 
 async function admitReader({ request, search }: HttpExchange, deps: ModelsDeps) {
   const key = readKey(MODEL_CARRIERS.compatible, request.headers, search);
-  const { principal, leave } = await admit(key, 'models', deps);
+  const { principal, leave } = await admit(key, MODELS_READ, deps);
   leave();
   return principal;
 }

@@ -10,7 +10,7 @@ import type { Carrier } from './carriers.ts';
 import { routeCapabilities, servedProtocols } from './model-protocols.ts';
 import type { Handler, HttpExchange } from './http-exchange.ts';
 import { admit } from './gate.ts';
-import type { GateDeps } from './gate.ts';
+import type { GateDeps, Need } from './gate.ts';
 
 export interface ModelsDeps extends GateDeps {
   catalog(): Catalog;
@@ -25,6 +25,9 @@ export const MODEL_CARRIERS = {
   standard: ['bearer'],
   compatible: ['bearer', 'x-api-key', 'google-header'],
 } as const satisfies Record<string, readonly Carrier[]>;
+
+/** Asked of keys that list models. */
+export const MODELS_READ: Need = { scope: 'models', use: 'read' };
 
 type Order = (a: Model, b: Model) => number;
 
@@ -78,7 +81,7 @@ async function admitReader(
   const carriers = MODEL_CARRIERS[deps.readsEveryCarrier ? 'compatible' : 'standard'];
   const { principal, leave } = await admit(
     readKey(carriers, request.headers, search),
-    'models',
+    MODELS_READ,
     deps,
   );
   leave();

@@ -42,7 +42,7 @@ export interface TaskGetDeps extends GateDeps {
 export function createTaskGet(deps: TaskGetDeps): Handler {
   return async ({ request, search, path }) => {
     const key = readKey(['bearer'], request.headers, search);
-    const { principal, leave } = await admit(key, 'account', deps);
+    const { principal, leave } = await admit(key, { scope: 'account', use: 'read' }, deps);
     try {
       const id = path.slice(TASKS_PATH.length + 1);
       return { status: 200, body: await taskOf(principal.organizationId, id, deps) };

@@ -1,3 +1,4 @@
+import type { Role } from '../core/access.ts';
 import type { Budget } from './budgets/budget.ts';
 
 /** Upper bounds of spending in nano-dollars (1e-9 USD); an absent window has no bound. Windows are UTC. */
@@ -23,6 +24,8 @@ export interface Principal {
   readonly organizationEnabled: boolean;
   /** Null: every scope but `admin` (contract: Authentication 7). */
   readonly scopes: ReadonlySet<string> | null;
+  /** Bounds what its scopes allow; absent or null: they alone decide. */
+  readonly role?: Role | null | undefined;
   readonly keySpend: SpendLimits | null;
   readonly organizationSpend: SpendLimits | null;
   /** Most that the calls of one conversation may cost, in nano-dollars. Default: no bound. */

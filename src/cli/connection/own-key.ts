@@ -10,6 +10,8 @@ export interface OwnKey {
   organization: { id: string; name: string };
   /** Null: everything but admin. */
   scopes: string[] | null;
+  /** Null: its scopes alone decide; absent from older gateways. */
+  role?: string | null;
 }
 
 const isNamed = hasStrings('id', 'name');

@@ -12,6 +12,7 @@ export function readKeyFields(flags: Flags, now: number): Record<string, unknown
   const spending = readSpending(flags);
   const given = {
     scopes: listOrNothing(flags.list('scope')),
+    role: flags.text('role'),
     rpm_cap: flags.number('rpm-cap'),
     concurrency_cap: flags.number('concurrency-cap'),
     limits: readLimits(flags),

@@ -35,6 +35,7 @@ export const CONNECTION_SHAPES: Readonly<Record<string, Shape>> = {
     key_name: text,
     key_id: text,
     scopes,
+    role: orNull(text),
   }),
   console: record({ href: text, expires_at: text, opened: flag }),
   'config get-contexts': list(CONTEXT),

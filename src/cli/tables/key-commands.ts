@@ -1,3 +1,4 @@
+import { ROLES } from '../../core/access.ts';
 import type { CommandSpec, FlagSpec } from '../command.ts';
 import { plainCommand } from './plain-commands.ts';
 import { writeCommands } from './write-commands.ts';
@@ -18,6 +19,13 @@ const LIMITS: readonly FlagSpec[] = [
     value: 'SCOPE',
     repeatable: true,
     description: 'Allowed scope (default: all but admin)',
+  },
+  {
+    name: 'role',
+    type: 'string',
+    value: 'ROLE',
+    choices: ROLES,
+    description: 'Role, which bounds what the scopes allow (default: none)',
   },
   {
     name: 'rpm-cap',
@@ -82,6 +90,7 @@ const LIMITS: readonly FlagSpec[] = [
 /** Fields that a key can be without. */
 const CLEARABLE = [
   'scopes',
+  'role',
   'rpm-cap',
   'concurrency-cap',
   'conversation-spending',
@@ -155,6 +164,10 @@ export const KEY_COMMANDS: readonly CommandSpec[] = [
       {
         command: 'gateway keys create ci --scope inference --spending-limit-day 5 --expires-in 30d',
         note: 'A key with limits',
+      },
+      {
+        command: 'gateway keys create books --scope admin --role billing',
+        note: 'A key that reads costs alone',
       },
     ],
     args: [{ name: 'name', description: 'Name of the key' }],

@@ -73,6 +73,7 @@ export const budget: ResourceDefinition = defineResource('budgets', {
   }),
   immutable: ['organization'],
   deletable: true,
+  uses: { read: 'costs' },
   filters: ['organization', 'enabled', 'per'],
   refs: (spec) => [
     { kind: 'organization', target: String(spec['organization']), path: 'organization' },

@@ -38,6 +38,7 @@ export const file: ResourceDefinition = defineResource('files', {
   }),
   immutable: ['organization', 'purpose', 'size_bytes'],
   deletable: true,
+  uses: { content: 'content' },
   unique: [],
   filters: ['organization', 'id', 'purpose'],
   api: {

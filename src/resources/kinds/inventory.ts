@@ -38,4 +38,5 @@ export const inventory = defineResource('inventories', {
     labels,
   }),
   deletable: true,
+  uses: { change: 'govern' },
 });

@@ -1,3 +1,4 @@
+import type { Role } from '../../core/access.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { toNanos } from '../../core/money.ts';
 import type { KeyHasher } from '../../core/seal.ts';
@@ -215,6 +216,7 @@ function toKnown(key: Stored, { stored: organization, budgets }: Owner): Known {
       organizationId: key.organization ?? '',
       organizationEnabled: organization?.spec['enabled'] === true,
       scopes: scopes && new Set(scopes),
+      role: spec['role'] as Role | null | undefined,
       keySpend: toSpendLimits(spec['spending_limit']),
       conversationSpend: conversationSpendOf(spec),
       organizationSpend: toOrganizationLimits(organization?.spec),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { ROLES } from '../../core/access.ts';
 import { parseDuration } from '../../core/time/duration.ts';
 import type { KeyHasher } from '../../core/seal.ts';
 import { GatewayError } from '../../core/errors.ts';
@@ -79,6 +80,11 @@ export const key: ResourceDefinition = defineResource('keys', {
       .nullable()
       .default(null)
       .describe('What it may be used for; null: everything but admin.'),
+    role: z
+      .enum(ROLES)
+      .nullable()
+      .default(null)
+      .describe('Bounds what its scopes allow; null: they alone decide.'),
     spending_limit: spendingLimit,
     limits: keyLimits,
     expires_at: instant.nullable().default(null).describe('From when on it is refused.'),
@@ -97,6 +103,7 @@ export const key: ResourceDefinition = defineResource('keys', {
   secrets: ['value'],
   immutable: ['organization', 'value'],
   deletable: false,
+  uses: { change: 'govern' },
   lifecycle: { removedBy: 'revoke', isGoneForEver: true, isIssued: true },
   filters: ['organization', 'enabled'],
   refs: ({ organization }) => [

@@ -23,5 +23,6 @@ export const organization = defineResource('organizations', {
     labels,
   }),
   deletable: true,
+  uses: { change: 'govern' },
   filters: ['enabled'],
 });

@@ -1,3 +1,4 @@
+import type { Use } from '../../core/access.ts';
 import type { z } from 'zod';
 import { factsOf, type Collection } from '../../core/kinds.ts';
 import type { OrganizationApi } from './organization-api.ts';
@@ -106,6 +107,16 @@ export interface CreationInput {
   secrets: Readonly<Record<string, string>>;
 }
 
+/** Uses of a kind, as roles tell them apart. */
+export interface KindUses {
+  /** Reading it; default `read`. */
+  readonly read?: Use;
+  /** Making, changing and removing it; default `write`. */
+  readonly change?: Use;
+  /** Name of the child that is read as content. */
+  readonly content?: string;
+}
+
 /**
  * A kind of resource, declared once (design: Resources). Handlers, lists, versions, the schema of
  * `gateway.yaml`, plan and apply, OpenAPI and commands are derived from it.
@@ -133,6 +144,8 @@ export interface ResourceDefinition {
   /** False: ended by an action instead. */
   readonly deletable: boolean;
   readonly lifecycle?: Lifecycle;
+  /** Parts of calls that roles know under other uses than `read` and `write`. */
+  readonly uses?: KindUses;
   /** Fields by which lists can be filtered, beside `name` and `q`. */
   readonly filters: readonly string[];
   /** In the organization's own API; absent: for administrators alone. */

@@ -1,4 +1,4 @@
-import { admit } from '../../surfaces/gate.ts';
+import { admit, INFERENCE } from '../../surfaces/gate.ts';
 import type { Admitted, GateDeps, KeyFound } from '../../surfaces/gate.ts';
 import type { PayingKey } from '../../usage/principal.ts';
 
@@ -9,7 +9,7 @@ export interface PayerGateDeps extends Pick<GateDeps, 'rates' | 'concurrency'> {
 
 /**
  * Lets the model calls of Sessions in as if their payer had made them: state of the key, rate and
- * concurrency limits. Scopes do not count: what let the input in let its turn in.
+ * concurrency limits. Scopes and roles do not count: what let the input in let its turn in.
  *
  * @throws GatewayError that of {@link admit}
  */
@@ -21,8 +21,8 @@ export function createPayerGate({
   return (payer) => {
     const lookup = async (): Promise<KeyFound> => {
       const found = await find(payer);
-      return typeof found === 'string' ? found : { ...found, scopes: null };
+      return typeof found === 'string' ? found : { ...found, scopes: null, role: null };
     };
-    return admit(payer.keyId, 'inference', { lookup, rates, concurrency });
+    return admit(payer.keyId, INFERENCE, { lookup, rates, concurrency });
   };
 }

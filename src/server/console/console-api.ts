@@ -1,10 +1,11 @@
+import type { Role } from '../../core/access.ts';
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../core/errors.ts';
 import type { ValueBound } from '../../core/json/json-document.ts';
 import { readObject } from '../../resources/fields/parse-body.ts';
 import { organization } from '../../resources/kinds/organization.ts';
 import type { Repository } from '../../resources/store/repository.ts';
-import { admit, admitToPlatform, principalOf } from '../../surfaces/gate.ts';
+import { admit, admitToPlatform, principalOf, SELF } from '../../surfaces/gate.ts';
 import type { GateDeps } from '../../surfaces/gate.ts';
 import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
 import { readBody } from '../../surfaces/read-body.ts';
@@ -28,7 +29,12 @@ export interface ConsoleSessionView {
   /** Token for the header `x-gateway-csrf` of every change. */
   readonly csrf: string;
   /** `scopes` null: everything but admin. */
-  readonly key: { id: string; name: string; scopes: readonly string[] | null };
+  readonly key: {
+    id: string;
+    name: string;
+    scopes: readonly string[] | null;
+    role: Role | null;
+  };
   readonly organization: { id: string; name: string };
   readonly expires_at: string;
 }
@@ -121,7 +127,7 @@ async function signOut({ request }: HttpExchange, deps: ConsoleApiDeps): Promise
 
 /** A wrong key counts as it does everywhere. */
 async function admitKey(key: string, deps: ConsoleApiDeps): Promise<Principal> {
-  const { principal, leave } = await admit(key, null, deps);
+  const { principal, leave } = await admit(key, SELF, deps);
   leave();
   return principal;
 }
@@ -147,7 +153,7 @@ async function holderOf(key: string, { tickets, lookup }: ConsoleApiDeps): Promi
 }
 
 async function toView(
-  { keyId, keyName, scopes, organizationId }: Principal,
+  { keyId, keyName, scopes, role = null, organizationId }: Principal,
   { secret, expiresAt }: ActingSession,
   { repository }: ConsoleApiDeps,
 ): Promise<ConsoleSessionView> {
@@ -155,7 +161,7 @@ async function toView(
   return {
     type: 'console_session',
     csrf: csrfOf(secret),
-    key: { id: keyId, name: keyName, scopes: scopes && [...scopes] },
+    key: { id: keyId, name: keyName, scopes: scopes && [...scopes], role },
     organization: { id: organizationId, name: owner.spec['name'] },
     expires_at: new Date(expiresAt).toISOString(),
   };

@@ -29,7 +29,7 @@ export interface ConsoleLinkView {
 export function linkHandlers(deps: LinkDeps): HandlersOf<typeof CONSOLE_ROUTES> {
   const sessions = createConsoleSessions(deps);
   return {
-    createLink: asAdmin(deps, async (_exchange, { keyId }) => {
+    createLink: asAdmin('self', deps, async (_exchange, { keyId }) => {
       if (!isConsoleServed(deps.config)) {
         const message = 'this gateway does not serve the console; set server.console.enabled: true';
         throw new GatewayError('conflict', { message });

@@ -5,7 +5,7 @@ import { readKey } from '../../surfaces/carriers.ts';
 import type { Carrier } from '../../surfaces/carriers.ts';
 import { errorBody, errorHeaders } from '../../surfaces/envelopes.ts';
 import type { Envelope } from '../../surfaces/envelopes.ts';
-import { admit } from '../../surfaces/gate.ts';
+import { admit, SELF } from '../../surfaces/gate.ts';
 import type { GateDeps } from '../../surfaces/gate.ts';
 import { onceClosed, watchClient } from '../../surfaces/http-exchange.ts';
 import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
@@ -93,7 +93,7 @@ function protect(handler: Handler, envelope: Envelope, deps: IdempotencyDeps): H
     // Two creates that happen to be alike are two.
     if (place.isFirst) return handler({ ...exchange, request });
     // A repeat is a request like any other.
-    const { leave } = await admit(key, null, deps);
+    const { leave } = await admit(key, SELF, deps);
     leave();
     return replay(claim);
   };

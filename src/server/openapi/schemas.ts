@@ -1,3 +1,4 @@
+import { ROLES } from '../../core/access.ts';
 import type { Envelope } from '../../surfaces/envelopes.ts';
 
 /** A JSON Schema (draft 2020-12). */
@@ -169,6 +170,7 @@ export const SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     name: text,
     organization: object({ id: text, name: text }),
     scopes: orNull(list(text)),
+    role: orNull(oneOf(...ROLES)),
   }),
   BudgetSpending: object({
     id: text,

@@ -1,3 +1,4 @@
+import type { Use } from '../../core/access.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { fromNanos, toNanos } from '../../core/money.ts';
@@ -46,23 +47,26 @@ type WindowName = (typeof WINDOWS)[number];
 
 /** Handlers of what keys with the scope `account` see of their organization's account. */
 export function accountHandlers(deps: AccountRoutesDeps): HandlersOf<typeof ACCOUNT_ROUTES> {
-  const to = (answer: (exchange: HttpExchange, owner: string) => Promise<object>): Handler =>
-    forOrganization('account', deps, async (exchange, { organizationId }) => ({
+  const to = (
+    use: Use,
+    answer: (exchange: HttpExchange, owner: string) => Promise<object>,
+  ): Handler =>
+    forOrganization({ scope: 'account', use }, deps, async (exchange, { organizationId }) => ({
       status: 200,
       body: await answer(exchange, organizationId),
     }));
   const { store } = deps;
   return {
-    balance: to((_exchange, owner) => balanceOf(owner, deps)),
-    usage: to(({ search }, owner) => answerUsage(search, deps, owner)),
-    budgets: to((_exchange, owner) => reportBudgets(owner, deps)),
-    list: to(async ({ search }, owner) => {
+    balance: to('costs', (_exchange, owner) => balanceOf(owner, deps)),
+    usage: to('costs', ({ search }, owner) => answerUsage(search, deps, owner)),
+    budgets: to('costs', (_exchange, owner) => reportBudgets(owner, deps)),
+    list: to('read', async ({ search }, owner) => {
       const query = toRequestQuery(search);
       const limit = query.limit && Math.min(query.limit, MAX_PAGE);
       const page = await listRequests({ store }, { ...query, limit, organization: owner });
       return { ...page, data: page.data.map(toExecution) };
     }),
-    get: to(async ({ path }, owner) => {
+    get: to('read', async ({ path }, owner) => {
       const [id = ''] = segmentsBelow(EXECUTIONS_PATH, path);
       const record = await getRequest({ store }, id);
       if (record?.organization === owner) return toExecution(record);

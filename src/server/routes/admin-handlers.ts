@@ -1,5 +1,7 @@
 import { getAudit, listAudit } from '../../audit/read-audit.ts';
 import { verifyAudit } from '../../audit/verify-audit.ts';
+import { allows } from '../../core/access.ts';
+import type { Use } from '../../core/access.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { TurnQueue } from '../../core/turn-queue.ts';
 import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
@@ -10,6 +12,7 @@ import type { GateDeps } from '../../surfaces/gate.ts';
 import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { getRequest, listRequests } from '../../usage/requests/request-log.ts';
+import type { RequestRecord } from '../../usage/requests/request-record.ts';
 import { auditReads } from './audit-reads.ts';
 import { reportBudgets } from './budget-report.ts';
 import { reportSpending } from './spending-report.ts';
@@ -23,6 +26,9 @@ import type { UsageDeps } from './usage-answer.ts';
 import { originOf } from '../http/origin-of.ts';
 import { segmentsBelow, toResourceRequest } from '../http/resource-exchange.ts';
 import type { ResourceBodies } from '../http/resource-exchange.ts';
+import { kindUse } from './kind-handlers.ts';
+import { useOf } from './organization-routes.ts';
+import type { OrganizationNeed } from './organization-routes.ts';
 import type { HandlersOf } from './lazy-routes.ts';
 import { ADMIN_AUDIT_PATH, ADMIN_REQUESTS_PATH } from './outlines.ts';
 import type { REPORT_ROUTES } from './outlines.ts';
@@ -40,7 +46,8 @@ export function adminKindHandlers(deps: AdminDeps): Readonly<Record<string, Hand
   const writes = new TurnQueue();
   const toHandler = (definition: ResourceDefinition): Handler => {
     const handle = createResourceHandler(definition, repository);
-    return asAdmin(deps, async (exchange, principal) => {
+    const use = (exchange: HttpExchange): Use => kindUse(definition, definition.path, exchange);
+    return asAdmin(use, deps, async (exchange, principal) => {
       const { organizationId: organization, keyId: holder } = principal;
       const api = { path: definition.path, fromForm: definition.api?.fromForm };
       const request = toResourceRequest(api, exchange, { ...bodies, holder });
@@ -59,36 +66,52 @@ export function adminKindHandlers(deps: AdminDeps): Readonly<Record<string, Hand
   );
 }
 
+/** Notes the reading of kept content, or leaves it out for a role that may not read it. */
+type ShowRecords = (
+  records: readonly RequestRecord[],
+  exchange: HttpExchange,
+  principal: Principal,
+) => Promise<readonly RequestRecord[]>;
+
 /** Handlers of the reports under `/admin/v1`. */
 export function reportHandlers(deps: AdminDeps): HandlersOf<typeof REPORT_ROUTES> {
   const { store } = deps;
-  const to = (answer: (exchange: HttpExchange, principal: Principal) => Promise<object>): Handler =>
-    asAdmin(deps, async (exchange, principal) => ({
+  const to = (
+    use: Use,
+    answer: (exchange: HttpExchange, principal: Principal) => Promise<object>,
+  ): Handler =>
+    asAdmin(use, deps, async (exchange, principal) => ({
       status: 200,
       body: await answer(exchange, principal),
     }));
   const { audit } = deps.repository;
+  const shown: ShowRecords = async (records, exchange, principal) => {
+    if (!allows(principal.role, 'content'))
+      return records.map(({ content: _content, ...record }) => record);
+    await auditReads(records, { audit, origin: originOf(exchange, principal) });
+    return records;
+  };
   return {
-    usage: to(({ search }) => answerUsage(search, deps)),
-    routing: to(async ({ search }) => reportPlan(search, deps)),
-    budgets: to(() => reportBudgets(null, deps)),
-    spending: to(({ search }) => reportSpending(search, deps)),
-    status: to(() => reportStatus(deps)),
-    requests: to(async (exchange, principal) => {
+    usage: to('costs', ({ search }) => answerUsage(search, deps)),
+    routing: to('read', async ({ search }) => reportPlan(search, deps)),
+    budgets: to('costs', () => reportBudgets(null, deps)),
+    spending: to('costs', ({ search }) => reportSpending(search, deps)),
+    status: to('read', () => reportStatus(deps)),
+    requests: to('read', async (exchange, principal) => {
       const page = await listRequests({ store }, toRequestQuery(exchange.search));
-      await auditReads(page.data, { audit, origin: originOf(exchange, principal) });
-      return page;
+      const data = await shown(page.data, exchange, principal);
+      return { ...page, data };
     }),
-    request: to(async (exchange, principal) => {
+    request: to('read', async (exchange, principal) => {
       const [id = ''] = segmentsBelow(ADMIN_REQUESTS_PATH, exchange.path);
       const record = await getRequest({ store }, id);
       if (!record) throw new GatewayError('not_found', { message: `no request ${id}` });
-      await auditReads([record], { audit, origin: originOf(exchange, principal) });
-      return record;
+      const [view = record] = await shown([record], exchange, principal);
+      return view;
     }),
-    audit: to(({ search }) => listAudit(store, toAuditQuery(search))),
-    verifyAudit: to(() => verifyAudit(store)),
-    auditEntry: to(async ({ path }) => {
+    audit: to('read', ({ search }) => listAudit(store, toAuditQuery(search))),
+    verifyAudit: to('read', () => verifyAudit(store)),
+    auditEntry: to('read', async ({ path }) => {
       const [id = ''] = segmentsBelow(ADMIN_AUDIT_PATH, path);
       const entry = await getAudit(store, id);
       if (!entry) throw new GatewayError('not_found', { message: `no audit entry ${id}` });
@@ -97,14 +120,19 @@ export function reportHandlers(deps: AdminDeps): HandlersOf<typeof REPORT_ROUTES
   };
 }
 
-/** Runs `handle` for an admitted key with the scope `admin`. */
+/** Runs `handle` for an admitted key with the scope `admin` and a role that allows the use. */
 export function asAdmin(
+  use: OrganizationNeed['use'],
   deps: GateDeps,
   handle: (exchange: HttpExchange, principal: Principal) => ReturnType<Handler>,
 ): Handler {
   return async (exchange) => {
     const key = readKey(['bearer'], exchange.request.headers, exchange.search);
-    const { principal, leave } = await admit(key, 'admin', deps);
+    const { principal, leave } = await admit(
+      key,
+      { scope: 'admin', use: useOf(use, exchange) },
+      deps,
+    );
     try {
       return await handle(exchange, principal);
     } finally {

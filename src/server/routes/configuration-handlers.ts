@@ -51,7 +51,7 @@ export function configurationHandlers(
 ): HandlersOf<typeof CONFIGURATION_ROUTES> {
   const { maxBodyBytes: limit, resourceValues: values } = deps;
   return {
-    planFiles: asAdmin(deps, async (exchange, { keyId: holder }) => {
+    planFiles: asAdmin('govern', deps, async (exchange, { keyId: holder }) => {
       const bytes = await readBody(exchange, { limit, holder });
       const given = parseFields(fields, await readObject(bytes, { values }));
       return { status: 200, body: await planFiles(given as z.output<typeof fields>, deps) };

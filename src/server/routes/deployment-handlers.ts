@@ -1,3 +1,4 @@
+import type { Use } from '../../core/access.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { deployment } from '../../resources/kinds/deployment.ts';
 import { readObject } from '../../resources/fields/parse-body.ts';
@@ -38,19 +39,19 @@ type Serve = (ask: Ask, deps: DeploymentRoutesDeps) => Promise<Reply>;
 export function deploymentHandlers(
   deps: DeploymentRoutesDeps,
 ): HandlersOf<typeof DEPLOYMENT_ROUTES> {
-  const at = (base: string, serve: Serve): Handler =>
-    forOrganization('deployments', deps, (exchange, principal) => {
+  const at = (use: Use, base: string, serve: Serve): Handler =>
+    forOrganization({ scope: 'deployments', use }, deps, (exchange, principal) => {
       const [id = '', , below = ''] = segmentsBelow(base, exchange.path);
       const organization = principal.organizationId;
       return serve({ exchange, principal, organization, id, below }, deps);
     });
   return {
-    listOfOne: at(PATH, listOfOne),
-    trigger: at(PATH, trigger),
-    getDecided: at(PATH, getDecided),
-    testNotification: at(PATH, testNotification),
-    listAll: at(RUNS, listAll),
-    get: at(RUNS, get),
+    listOfOne: at('read', PATH, listOfOne),
+    trigger: at('call', PATH, trigger),
+    getDecided: at('read', PATH, getDecided),
+    testNotification: at('call', PATH, testNotification),
+    listAll: at('read', RUNS, listAll),
+    get: at('read', RUNS, get),
   };
 }
 

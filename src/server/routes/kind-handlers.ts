@@ -1,9 +1,10 @@
+import type { Use } from '../../core/access.ts';
 import type { ResourceDefinition } from '../../resources/store/define-resource.ts';
 import { createResourceHandler } from '../../resources/store/handlers.ts';
 import type { OrganizationApi } from '../../resources/store/organization-api.ts';
-import type { Handler } from '../../surfaces/http-exchange.ts';
+import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
 import { originOf } from '../http/origin-of.ts';
-import { toResourceRequest } from '../http/resource-exchange.ts';
+import { segmentsBelow, toResourceRequest } from '../http/resource-exchange.ts';
 import { forOrganization } from './organization-routes.ts';
 import type { OrganizationDeps } from './organization-routes.ts';
 
@@ -37,5 +38,17 @@ function kindHandler(
       throw locate(thrown);
     }
   };
-  return forOrganization(api.scope, deps, serve);
+  const use = (exchange: HttpExchange): Use => kindUse(definition, api.path, exchange);
+  return forOrganization({ scope: api.scope, use }, deps, serve);
+}
+
+/** The use that a call of a kind's resources makes of them. */
+export function kindUse(
+  { uses = {} }: Pick<ResourceDefinition, 'uses'>,
+  base: string,
+  { request: { method = 'GET' }, path }: HttpExchange,
+): Use {
+  if (method !== 'GET' && method !== 'HEAD') return uses.change ?? 'write';
+  const [, child = ''] = segmentsBelow(base, path);
+  return uses.content === child ? 'content' : (uses.read ?? 'read');
 }

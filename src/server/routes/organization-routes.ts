@@ -1,3 +1,4 @@
+import type { Use } from '../../core/access.ts';
 import type { OrganizationApi } from '../../resources/store/organization-api.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 import type { Carrier } from '../../surfaces/carriers.ts';
@@ -21,20 +22,31 @@ export function resourceCarriers({
   return resourceXApiKey ? ['bearer', 'x-api-key'] : ['bearer'];
 }
 
+/** Asked of keys below a resource's path; the use may depend on the call. */
+export interface OrganizationNeed {
+  readonly scope: OrganizationApi['scope'];
+  readonly use: Use | ((exchange: HttpExchange) => Use);
+}
+
 /** Runs `handle` for the owner of an admitted key; used by everything below a resource's path. */
 export function forOrganization(
-  scope: OrganizationApi['scope'],
+  { scope, use }: OrganizationNeed,
   deps: OrganizationDeps,
   handle: (exchange: HttpExchange, principal: Principal) => ReturnType<Handler>,
 ): Handler {
   const carriers = resourceCarriers(deps);
   return async (exchange) => {
     const key = readKey(carriers, exchange.request.headers, exchange.search);
-    const { principal, leave } = await admit(key, scope, deps);
+    const { principal, leave } = await admit(key, { scope, use: useOf(use, exchange) }, deps);
     try {
       return await handle(exchange, principal);
     } finally {
       leave();
     }
   };
+}
+
+/** The use of a call, where that depends on it. */
+export function useOf(use: OrganizationNeed['use'], exchange: HttpExchange): Use {
+  return typeof use === 'function' ? use(exchange) : use;
 }

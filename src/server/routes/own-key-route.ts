@@ -1,6 +1,7 @@
+import type { Role } from '../../core/access.ts';
 import { organization } from '../../resources/kinds/organization.ts';
 import { readKey } from '../../surfaces/carriers.ts';
-import { admit } from '../../surfaces/gate.ts';
+import { admit, SELF } from '../../surfaces/gate.ts';
 import { resourceCarriers } from './organization-routes.ts';
 import type { OrganizationDeps } from './organization-routes.ts';
 import type { RouteSpec } from '../http/routes.ts';
@@ -13,6 +14,8 @@ export interface OwnKeyView {
   readonly organization: { readonly id: string; readonly name: string };
   /** Null: everything but admin. */
   readonly scopes: readonly string[] | null;
+  /** Null: its scopes alone decide. */
+  readonly role: Role | null;
 }
 
 /**
@@ -28,11 +31,11 @@ export function ownKeyRoute(deps: OrganizationDeps): RouteSpec {
       async GET({ request, search }) {
         const { principal, leave } = await admit(
           readKey(carriers, request.headers, search),
-          null,
+          SELF,
           deps,
         );
         try {
-          const { keyId, keyName, organizationId, scopes } = principal;
+          const { keyId, keyName, organizationId, scopes, role = null } = principal;
           const owner = await deps.repository.get(organization, organizationId, {
             organization: null,
           });
@@ -42,6 +45,7 @@ export function ownKeyRoute(deps: OrganizationDeps): RouteSpec {
             name: keyName,
             organization: { id: organizationId, name: owner.spec['name'] },
             scopes: scopes && [...scopes],
+            role,
           };
           return { status: 200, body };
         } finally {

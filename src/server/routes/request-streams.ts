@@ -51,7 +51,7 @@ export function requestStreamHandlers(
     async (exchange) => {
       const { request, response, search } = exchange;
       const key = readKey(own ? carriers : ['bearer'], request.headers, search);
-      const { principal, leave } = await admit(key, scope, deps);
+      const { principal, leave } = await admit(key, { scope, use: 'read' }, deps);
       onceClosed(response, leave);
       const query = toStreamQuery(search);
       const view = own ? asExecution : asIs;

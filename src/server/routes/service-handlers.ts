@@ -85,7 +85,7 @@ function asCaller(protocol: ServiceProtocol, serve: Serve, deps: ServiceRoutesDe
   return async (exchange) => {
     const { request, response, search, path } = exchange;
     const key = readKey(deps.carriers, request.headers, search);
-    const { principal, leave } = await admit(key, 'endpoints', deps);
+    const { principal, leave } = await admit(key, { scope: 'endpoints', use: 'call' }, deps);
     onceClosed(response, leave);
     const { keyId, keyName, organizationId } = principal;
     const [id = ''] = segmentsBelow(SERVICES_PATH, path);

@@ -1,3 +1,4 @@
+import type { Use } from '../../core/access.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError, toGatewayError } from '../../core/errors.ts';
 import { readInSlices } from '../../core/json/json-document.ts';
@@ -62,25 +63,25 @@ type Serve = (ask: Ask, deps: ServeDeps) => Promise<Reply | CallResult>;
 /** Handlers of `/v1/sessions` and below, for keys with the scope `sessions` (contract: Sessions). */
 export function sessionHandlers(deps: SessionRoutesDeps): HandlersOf<typeof SESSION_ROUTES> {
   const served = { ...deps, toFrame: createFrames() };
-  const to = (serve: Serve): Handler => asCaller(serve, served);
+  const to = (use: Use, serve: Serve): Handler => asCaller(use, serve, served);
   return {
-    list: to(list),
-    create: to(create),
-    get: to(get),
-    update: to(update),
-    remove: to(remove),
-    archive: to(archive),
-    listEvents: to(listEvents),
-    send: to(send),
-    stream: to(stream),
+    list: to('read', list),
+    create: to('write', create),
+    get: to('read', get),
+    update: to('write', update),
+    remove: to('write', remove),
+    archive: to('write', archive),
+    listEvents: to('content', listEvents),
+    send: to('call', send),
+    stream: to('content', stream),
   };
 }
 
-function asCaller(serve: Serve, deps: ServeDeps): Handler {
+function asCaller(use: Use, serve: Serve, deps: ServeDeps): Handler {
   return async (exchange) => {
     const { request, response, search, path } = exchange;
     const key = readKey(deps.carriers, request.headers, search);
-    const { principal, leave } = await admit(key, 'sessions', deps);
+    const { principal, leave } = await admit(key, { scope: 'sessions', use }, deps);
     onceClosed(response, leave);
     const id = idOf(path);
     return serve({ exchange, principal, organization: principal.organizationId, id }, deps);

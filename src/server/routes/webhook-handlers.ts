@@ -8,7 +8,7 @@ import type { Delivery } from '../../webhooks/delivery.ts';
 import type { SigningSecrets } from '../../webhooks/signing-secrets.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import { forOrganization } from './organization-routes.ts';
-import type { OrganizationDeps } from './organization-routes.ts';
+import type { OrganizationDeps, OrganizationNeed } from './organization-routes.ts';
 import { originOf } from '../http/origin-of.ts';
 import { segmentsBelow } from '../http/resource-exchange.ts';
 import type { HandlersOf } from './lazy-routes.ts';
@@ -21,6 +21,7 @@ export interface WebhookRoutesDeps extends OrganizationDeps {
 }
 
 const MAX_PAGE = 100;
+const READ: OrganizationNeed = { scope: 'run', use: 'read' };
 
 /**
  * Handlers of the signing secret, for keys with the scope `credentials`, and of the log of deliveries,
@@ -28,30 +29,34 @@ const MAX_PAGE = 100;
  */
 export function webhookHandlers(deps: WebhookRoutesDeps): HandlersOf<typeof WEBHOOK_ROUTES> {
   const { webhooks, secrets } = deps;
-  const rotate = forOrganization('credentials', deps, async (exchange, principal) => {
-    const { organizationId: organization, keyId } = principal;
-    await refuseInput(exchange, keyId, deps);
-    const { secret, at, formerUntil } = await secrets.rotate(organization, (ops) =>
-      deps.repository.audit.commit(ops, {
-        origin: originOf(exchange, principal),
-        action: 'rotate',
-        object: { kind: 'webhook_secret', id: organization, name: null },
-        organization,
-        changes: [{ path: 'secret', old: MASK, new: MASK }],
-      }),
-    );
-    return {
-      status: 200,
-      headers: { 'cache-control': 'no-store' },
-      body: {
-        type: 'webhook_secret',
-        secret,
-        created_at: toTime(at),
-        previous_valid_until: formerUntil === null ? null : toTime(formerUntil),
-      },
-    };
-  });
-  const list = forOrganization('run', deps, async ({ search }, { organizationId }) => {
+  const rotate = forOrganization(
+    { scope: 'credentials', use: 'write' },
+    deps,
+    async (exchange, principal) => {
+      const { organizationId: organization, keyId } = principal;
+      await refuseInput(exchange, keyId, deps);
+      const { secret, at, formerUntil } = await secrets.rotate(organization, (ops) =>
+        deps.repository.audit.commit(ops, {
+          origin: originOf(exchange, principal),
+          action: 'rotate',
+          object: { kind: 'webhook_secret', id: organization, name: null },
+          organization,
+          changes: [{ path: 'secret', old: MASK, new: MASK }],
+        }),
+      );
+      return {
+        status: 200,
+        headers: { 'cache-control': 'no-store' },
+        body: {
+          type: 'webhook_secret',
+          secret,
+          created_at: toTime(at),
+          previous_valid_until: formerUntil === null ? null : toTime(formerUntil),
+        },
+      };
+    },
+  );
+  const list = forOrganization(READ, deps, async ({ search }, { organizationId }) => {
     const query = new URLSearchParams(search);
     const limit = limitOf(query, MAX_PAGE);
     const cursors = cursorsOf(['webhook-deliveries', organizationId]);
@@ -63,19 +68,23 @@ export function webhookHandlers(deps: WebhookRoutesDeps): HandlersOf<typeof WEBH
     const nextPage = found.length > limit && last ? cursors.write(last.id) : null;
     return ok({ data: data.map(toDeliveryView), next_page: nextPage });
   });
-  const get = forOrganization('run', deps, async ({ path }, { organizationId }) =>
+  const get = forOrganization(READ, deps, async ({ path }, { organizationId }) =>
     ok(toDeliveryView(await webhooks.find(organizationId, idOf(path)))),
   );
-  const redeliver = forOrganization('run', deps, async (exchange, { organizationId, keyId }) => {
-    await refuseInput(exchange, keyId, deps);
-    const { named } = exchange;
-    const toReply = (delivery: Delivery): Reply => ({
-      status: 202,
-      body: toDeliveryView(delivery),
-    });
-    const also = named && ((delivery: Delivery) => named.answered(toReply(delivery)));
-    return toReply(await webhooks.redeliver(organizationId, idOf(exchange.path), also));
-  });
+  const redeliver = forOrganization(
+    { scope: 'run', use: 'call' },
+    deps,
+    async (exchange, { organizationId, keyId }) => {
+      await refuseInput(exchange, keyId, deps);
+      const { named } = exchange;
+      const toReply = (delivery: Delivery): Reply => ({
+        status: 202,
+        body: toDeliveryView(delivery),
+      });
+      const also = named && ((delivery: Delivery) => named.answered(toReply(delivery)));
+      return toReply(await webhooks.redeliver(organizationId, idOf(exchange.path), also));
+    },
+  );
   return { rotate, list, get, redeliver };
 }
 

@@ -5,7 +5,7 @@ import type { Entry } from '../../store/store.ts';
 import { readKey } from '../../surfaces/carriers.ts';
 import { FAMILIES, toFamilyError } from '../../surfaces/family.ts';
 import { admit } from '../../surfaces/gate.ts';
-import type { GateDeps } from '../../surfaces/gate.ts';
+import type { GateDeps, Need } from '../../surfaces/gate.ts';
 import { watchClient } from '../../surfaces/http-exchange.ts';
 import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
 import type { Question } from '../task-family.ts';
@@ -14,6 +14,7 @@ import type { InteractionRecord } from './interaction-record.ts';
 import { INCLUDE_INPUT } from './interaction-task.ts';
 import type { InteractionService } from './interaction-task.ts';
 
+const CONTENT: Need = { scope: 'inference', use: 'content' };
 const FAMILY = FAMILIES.interactions;
 const BELOW = /^\/v1(?:beta)?\/interactions\/([^/]+)$/;
 
@@ -24,7 +25,7 @@ const BELOW = /^\/v1(?:beta)?\/interactions\/([^/]+)$/;
 export function createInteractionGet(tasks: InteractionService, deps: GateDeps): Handler {
   return async (exchange) => {
     const key = readKey(FAMILY.carriers, exchange.request.headers, exchange.search);
-    const { principal, leave } = await admit(key, 'inference', deps);
+    const { principal, leave } = await admit(key, CONTENT, deps);
     const gone = new AbortController();
     const forget = watchClient(exchange.response).onGone(() => gone.abort());
     try {

@@ -1,3 +1,4 @@
+import type { Use } from '../../core/access.ts';
 import type { Buffer } from 'node:buffer';
 import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import { readOrigin } from '../../inference/request-origin.ts';
@@ -50,7 +51,7 @@ export function createRunHandlers(deps: RunHandlersDeps): { create: Handler; get
       }
     },
     async get(exchange) {
-      const { principal, leave } = await admitTo(exchange, deps);
+      const { principal, leave } = await admitTo(exchange, 'content', deps);
       try {
         const record = await runs.find(principal.organizationId, idOf(exchange));
         return { status: 200, headers: JSON_TYPE, body: await runs.show(record) };
@@ -63,8 +64,8 @@ export function createRunHandlers(deps: RunHandlersDeps): { create: Handler; get
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-function admitTo({ request, search }: HttpExchange, deps: GateDeps): Promise<Admitted> {
-  return admit(readKey(['bearer'], request.headers, search), 'run', deps);
+function admitTo({ request, search }: HttpExchange, use: Use, deps: GateDeps): Promise<Admitted> {
+  return admit(readKey(['bearer'], request.headers, search), { scope: 'run', use }, deps);
 }
 
 /** Lets in who may make a run and has money left. */
@@ -72,7 +73,7 @@ async function admitToCreate(exchange: HttpExchange, deps: RunHandlersDeps): Pro
   const { request, search, named } = exchange;
   let admitted: Admitted | undefined;
   try {
-    admitted = await admitTo(exchange, deps);
+    admitted = await admitTo(exchange, 'call', deps);
     // A run that was made before costs nothing more.
     if (named?.earlier === undefined) await deps.inference.ledger.checkFunds(admitted.principal);
     return admitted;

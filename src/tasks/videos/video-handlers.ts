@@ -1,3 +1,4 @@
+import type { Use } from '../../core/access.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { CallResult } from '../../inference/types.ts';
 import { readKey } from '../../surfaces/carriers.ts';
@@ -40,11 +41,11 @@ type Serve = (exchange: HttpExchange, organization: string) => Promise<Reply | C
 
 export function createVideoHandlers(videos: VideoService, deps: VideoDeps): VideoHandlers {
   const serve =
-    (work: Serve): Handler =>
+    (use: Use, work: Serve): Handler =>
     async (exchange) => {
       const { request, response, search } = exchange;
       const key = readKey(FAMILIES.videos.carriers, request.headers, search);
-      const { principal, leave } = await admit(key, 'inference', deps);
+      const { principal, leave } = await admit(key, { scope: 'inference', use }, deps);
       onceClosed(response, leave);
       return work(exchange, principal.organizationId);
     };
@@ -60,16 +61,16 @@ export function createVideoHandlers(videos: VideoService, deps: VideoDeps): Vide
       : openContent(record, exchange, { ...deps, videos });
   };
   return {
-    list: serve(async ({ search }, organization) =>
+    list: serve('content', async ({ search }, organization) =>
       ok(await listVideos(videos.rows, organization, new URLSearchParams(search))),
     ),
-    get: serve(show),
-    remove: serve(async (exchange, organization) => {
+    get: serve('content', show),
+    remove: serve('write', async (exchange, organization) => {
       const id = onlySegment(exchange, VIDEOS_PATH);
       await removeVideo(videos, organization, id);
       return ok({ id, object: 'video.deleted', deleted: true });
     }),
-    listTasks: serve(async (exchange, organization) => {
+    listTasks: serve('content', async (exchange, organization) => {
       const query = new URLSearchParams(exchange.search);
       return ok(
         await listContentTasks(videos.rows, organization, {
@@ -78,12 +79,12 @@ export function createVideoHandlers(videos: VideoService, deps: VideoDeps): Vide
         }),
       );
     }),
-    getTask: serve(async (exchange, organization) => {
+    getTask: serve('content', async (exchange, organization) => {
       const id = onlySegment(exchange, CONTENT_TASKS_PATH);
       const { value: record } = await videos.look(organization, id);
       return ok(toContentTask(record, clientOrigin(exchange)));
     }),
-    removeTask: serve(async (exchange, organization) => {
+    removeTask: serve('write', async (exchange, organization) => {
       await removeVideo(videos, organization, onlySegment(exchange, CONTENT_TASKS_PATH));
       return ok({});
     }),

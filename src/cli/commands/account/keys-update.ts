@@ -7,6 +7,7 @@ import { updateObject } from '../../write/update-object.ts';
 
 const FIELDS: Readonly<Record<string, string>> = {
   scopes: 'scopes',
+  role: 'role',
   'rpm-cap': 'rpm_cap',
   'concurrency-cap': 'concurrency_cap',
   'conversation-spending': 'limits',

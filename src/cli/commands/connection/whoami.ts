@@ -17,6 +17,7 @@ export const run: CommandRun = async ({ context }) => {
     key_name: key.name,
     key_id: key.id,
     scopes: key.scopes,
+    role: key.role ?? null,
   };
   return { data, text: (style) => renderFields(data, style) };
 };

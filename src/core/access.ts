@@ -1,0 +1,32 @@
+/** Roles that a key can have beside its scopes. */
+export const ROLES = ['admin', 'operator', 'billing', 'viewer'] as const;
+
+export type Role = (typeof ROLES)[number];
+
+/** Kinds of calls that roles tell apart, with what belongs to each, as docs/teams.md shows them. */
+export const USES = {
+  self: 'who the key is; signing in to the console',
+  costs: 'reading usage, spending, balance, limits and budgets',
+  read: 'reading everything else, without what was said and without secrets',
+  content:
+    'reading what was said: events of Sessions, results, files, media, kept content of requests',
+  call: 'calling models, APIs, Services; running Schedules; sending to Sessions',
+  write: 'making, changing and removing resources',
+  govern:
+    'making and changing keys with their roles, organizations and the configuration as a whole',
+} as const;
+
+/** What a call does. */
+export type Use = keyof typeof USES;
+
+const ALLOWED: Readonly<Record<Role, ReadonlySet<Use>>> = {
+  admin: new Set(Object.keys(USES) as Use[]),
+  operator: new Set<Use>(['self', 'costs', 'read', 'content', 'call', 'write']),
+  billing: new Set<Use>(['self', 'costs']),
+  viewer: new Set<Use>(['self', 'costs', 'read']),
+};
+
+/** True where a role allows a use. A key without a role is bounded by its scopes alone. */
+export function allows(role: Role | null | undefined, use: Use): boolean {
+  return role === null || role === undefined || ALLOWED[role].has(use);
+}

@@ -1,0 +1,232 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allows, ROLES, USES } from '../../src/core/access.ts';
+import type { Role, Use } from '../../src/core/access.ts';
+import { SCOPES } from '../../src/resources/kinds/key.ts';
+import { verifies } from '../requirements.ts';
+import { eventually } from '../support/gateway.ts';
+import type { Answer } from '../support/gateway.ts';
+import { startApiWorld } from './support/api-world.ts';
+import type { ApiWorld, Member } from './support/api-world.ts';
+import { makeBelongings, SHARED_NAME } from './support/belongings.ts';
+import { targetsOf } from './support/route-targets.ts';
+import type { Target } from './support/route-targets.ts';
+import { LINKED, sampleCalls } from './support/sample-calls.ts';
+import type { Named, Sample } from './support/sample-calls.ts';
+
+/** What each route does; `none`: it asks for no key. */
+const ROUTES: readonly (readonly [route: RegExp, use: Use | 'none'])[] = [
+  [/^GET \/(healthz|readyz|openapi\.json)$/, 'none'],
+  [/^GET \/v1\/assets\/[^/]+\/content$/, 'none'],
+  [/^GET \/v1\/account\/key$/, 'self'],
+  [/^POST \/admin\/v1\/console\/links$/, 'self'],
+  [/^GET \/v1\/account\/(balance|usage|budgets)$/, 'costs'],
+  [/^GET \/admin\/v1\/(usage|spending|budgets)(\/|$)/, 'costs'],
+  [/^GET \/v1\/(account\/executions|tasks)(\/|$)/, 'read'],
+  [/^GET \/v1(beta)?\/models(\/|$)/, 'read'],
+  [/^GET \/v1\/(agents|credentials|skills|webhooks|deployments|deployment_runs)(\/|$)/, 'read'],
+  [/^GET \/v1\/(sessions|files|endpoints)(\/[^/]+)?$/, 'read'],
+  [/^GET \/admin\/v1\/(?!usage|spending|budgets)(?!files\/[^/]+\/content)/, 'read'],
+  [/^GET \/(admin\/)?v1\/files\/[^/]+\/content$/, 'content'],
+  [/^GET \/v1\/sessions\/[^/]+\/events/, 'content'],
+  [/^GET \/v1\/(run|videos|contents|assets\/[^/]+$)/, 'content'],
+  [/^GET \/v1(beta)?\/interactions\//, 'content'],
+  [/^GET \/v1\/(api\/|endpoints\/[^/]+\/mcp$)/, 'call'],
+  [/^POST \/v1(beta)?\/(models\/|interactions)/, 'call'],
+  [/^POST \/v1\/(chat|responses|embeddings|images|messages|videos|contents|api|run)(\/|$)/, 'call'],
+  [/^(POST|DELETE) \/v1\/endpoints\/[^/]+\/(run|mcp|acp)$/, 'call'],
+  [/^POST \/v1\/deployments\/[^/]+\/(run|runs|notifications\/chat\/test)$/, 'call'],
+  [/^POST \/v1\/sessions\/[^/]+\/events$/, 'call'],
+  [/^POST \/v1\/webhooks\/deliveries\//, 'call'],
+  [/^(?!GET)\w+ \/v1\/(agents|credentials|skills|files)(\/|$)/, 'write'],
+  [/^(?!GET)\w+ \/v1\/(sessions|endpoints)(\/[^/]+(\/archive)?)?$/, 'write'],
+  [/^(?!GET)\w+ \/v1\/deployments(\/[^/]+(\/(archive|pause|unpause))?)?$/, 'write'],
+  [/^POST \/v1\/(assets|webhooks\/secret\/rotate)$/, 'write'],
+  [/^DELETE \/v1\/(videos|contents\/generations\/tasks)(\/|$)/, 'write'],
+  [/^(?!GET)\w+ \/admin\/v1\/(keys|organizations|inventories|configuration)(\/|$)/, 'govern'],
+  [/^(?!GET)\w+ \/admin\/v1\/(?!keys|organizations|inventories|configuration|console)/, 'write'],
+];
+
+function useOf({ method, path }: Pick<Target, 'method' | 'path'>): Use | 'none' {
+  const asked = `${method.replace('HEAD', 'GET')} ${path.split('?')[0]}`;
+  const found = ROUTES.filter(([route]) => route.test(asked));
+  // A new route fails here until it is said what it does.
+  expect(found.length, asked).toBe(1);
+  return found[0]?.[1] ?? 'none';
+}
+
+/** The table of docs/teams.md: by use the roles that may. */
+function tableOfDocs(): Map<string, Role[]> {
+  const text = readFileSync(new URL('../../docs/teams.md', import.meta.url), 'utf8');
+  const rows = text.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
+  const head = rows.find((cells) => ROLES.every((role) => cells.includes(`\`${role}\``)));
+  const isUse = (cells: string[]): boolean => Object.values<string>(USES).includes(cells[1] ?? '');
+  return new Map(
+    rows.filter(isUse).map((cells) => {
+      const may = ROLES.filter((role) => cells[head?.indexOf(`\`${role}\``) ?? -1] === 'yes');
+      return [cells[1] ?? '', may];
+    }),
+  );
+}
+
+const isRefused = ({ status, body }: Answer): boolean =>
+  status === 403 && JSON.stringify(body).includes('insufficient_scope');
+
+/** What all roles may ask of somebody else's things: nothing is there. */
+function isHidden(answer: Answer, secrets: readonly string[], asked: string): boolean {
+  const shown = JSON.stringify(answer.body);
+  return !secrets.some((secret) => !asked.includes(secret) && shown.includes(secret));
+}
+
+let world: ApiWorld;
+let owner: Member;
+let stranger: Member;
+let theirs: Named;
+
+beforeAll(async () => {
+  world = await startApiWorld({ limits: { interaction_wait: '60s' } });
+  owner = await world.addMember('owner');
+  stranger = await world.addMember('stranger');
+  theirs = { ...(await makeBelongings(owner, world.outside.url)), outside: world.outside.url };
+});
+afterAll(() => world.stop());
+
+let keys = 0;
+async function keyOf(member: Member, fields: object): Promise<string> {
+  const { organization } = member;
+  const asked = { name: `key-${++keys}`, organization, ...fields };
+  const { status, body } = await world.gateway.admin('POST', '/admin/v1/keys', asked);
+  expect(status, JSON.stringify(body)).toBe(201);
+  expect(body).toMatchObject(fields);
+  return body.value;
+}
+
+function send(key: string, call: Sample): Promise<Answer> {
+  const headers = { ...call.headers, authorization: `Bearer ${key}` };
+  return owner.send({ ...call, headers });
+}
+
+describe('roles', () => {
+  it(
+    verifies('roles.matrix', 'allow exactly what the table in docs says, on every route'),
+    async () => {
+      const table = tableOfDocs();
+      expect([...table.keys()].sort()).toEqual(Object.values<string>(USES).sort());
+      const targets = targetsOf(world.gateway, world.document).filter(
+        ({ method }) => method !== 'HEAD',
+      );
+      expect(targets.length).toBeGreaterThan(200);
+      const wrong: string[] = [];
+      for (const role of ROLES) {
+        const key = await keyOf(owner, { role, scopes: SCOPES });
+        for (const { method, path } of targets) {
+          const use = useOf({ method, path });
+          const may = use === 'none' || table.get(USES[use])?.includes(role) === true;
+          if (use !== 'none') expect(allows(role, use)).toBe(may);
+          const body = /^(POST|PUT|PATCH)$/.test(method) ? {} : undefined;
+          const answer = await send(key, { operation: '', method, path, body });
+          if (isRefused(answer) !== may && answer.status !== 401) continue;
+          wrong.push(`${role} ${method} ${path}: ${answer.status}`);
+        }
+      }
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it(
+    verifies(
+      'roles.matrix',
+      'reach what their own organization has and nothing of another, whatever they are',
+    ),
+    async () => {
+      const asked = [undefined, ...ROLES].map(async (role) => ({
+        role,
+        own: await keyOf(owner, role ? { role } : {}),
+        other: await keyOf(stranger, role ? { role } : {}),
+      }));
+      const members = await Promise.all(asked);
+      const { secrets, before } = await ofOwner();
+      const wrong: string[] = [];
+      for (const { role, own, other } of members) {
+        for (const call of sampleCalls(world.document, theirs)) {
+          const use = useOf({ method: call.method, path: call.operation.split(' ')[1] ?? '' });
+          const may = use === 'none' || allows(role, use);
+          const what = `${role} ${call.operation}`;
+          // Who may change it shall not do so here; a link says all that is asked.
+          const isTried = !may || (call.method === 'GET' && use !== 'call');
+          const isOfOneKey = call.operation.includes('/interactions/{id}');
+          const told = isTried ? await send(own, call) : undefined;
+          if (told && (may ? told.status !== 200 && !isOfOneKey : !isRefused(told)))
+            wrong.push(`${what} of its own: ${told.status} ${JSON.stringify(told.body)}`);
+          if (call.operation.endsWith(LINKED)) continue;
+          const foreign = await send(other, call);
+          if (may ? !isHidden(foreign, secrets, JSON.stringify(call)) : !isRefused(foreign))
+            wrong.push(`${what} of another: ${foreign.status} ${JSON.stringify(foreign.body)}`);
+        }
+      }
+      expect(wrong).toEqual([]);
+      const { before: after } = await ofOwner();
+      expect(after.filter((row) => !before.includes(row))).toEqual([]);
+      expect(before.filter((row) => !after.includes(row))).toEqual([]);
+    },
+  );
+
+  it(verifies('roles.matrix', 'are given by those alone who have them all'), async () => {
+    for (const role of ['operator', 'billing', 'viewer'] as const) {
+      const key = await keyOf(owner, { role, scopes: ['admin'] });
+      for (const given of [...ROLES, null]) {
+        const body = { name: `of-${role}`, role: given };
+        const call = { operation: '', method: 'POST', path: '/admin/v1/keys', body };
+        expect(isRefused(await send(key, call)), `${role} gives ${given}`).toBe(true);
+      }
+      const { body: found } = await world.gateway.admin('GET', '/admin/v1/keys?limit=1000');
+      const [own] = found.data.filter((one: { role: string }) => one.role === role);
+      const path = `/admin/v1/keys/${own.id}`;
+      const change = { operation: '', method: 'PATCH', path, body: { role: 'admin' } };
+      expect(isRefused(await send(key, change))).toBe(true);
+      const rotate = { operation: '', method: 'POST', path: `${path}/rotate`, body: {} };
+      expect(isRefused(await send(key, rotate))).toBe(true);
+    }
+    const key = await keyOf(owner, { role: 'admin', scopes: ['admin'] });
+    for (const role of [...ROLES, null]) {
+      const body = { name: `given-${role}`, role };
+      const call = { operation: '', method: 'POST', path: '/admin/v1/keys', body };
+      expect(await send(key, call)).toMatchObject({ status: 201, body: { role } });
+    }
+  });
+
+  it('change with the key, and are told to whoever asks who it is', async () => {
+    const value = await keyOf(owner, { role: 'viewer' });
+    const whoami: Sample = { operation: '', method: 'GET', path: '/v1/account/key' };
+    const { body: viewer } = await send(value, whoami);
+    expect(viewer.role).toBe('viewer');
+    const body = { model: 'acme/text', messages: [{ role: 'user', content: 'hello' }] };
+    const chat: Sample = { operation: '', method: 'POST', path: '/v1/chat/completions', body };
+    expect(isRefused(await send(value, chat))).toBe(true);
+    await world.gateway.admin('PATCH', `/admin/v1/keys/${viewer.id}`, { role: 'operator' });
+    expect((await send(value, chat)).status).toBe(200);
+    await world.gateway.admin('PATCH', `/admin/v1/keys/${viewer.id}`, { role: null });
+    expect((await send(value, whoami)).body.role).toBe(null);
+    const wrong = await world.gateway.admin('PATCH', `/admin/v1/keys/${viewer.id}`, {
+      role: 'owner',
+    });
+    expect(wrong.status).toBe(400);
+    expect(wrong.body.error.message).toMatch(/role.*admin.*operator.*billing.*viewer/);
+  });
+});
+
+/** Everything of the owner that nobody else may see, and what the store holds of it. */
+async function ofOwner(): Promise<{ secrets: string[]; before: string[] }> {
+  const { outside: _outside, ...ids } = theirs;
+  const secrets = Object.values(ids).filter((id) => id !== SHARED_NAME);
+  const rows = await eventually(async () => {
+    const all = await world.gateway.gateway!.store.list({ prefix: [], limit: 10_000 });
+    const texts = all.map((row) => JSON.stringify(row));
+    const own = texts.filter((row) => row.includes(owner.organization));
+    return !own.some((row) => row.startsWith('{"key":["job"')) && own;
+  });
+  const isAsked = (row: string): boolean => secrets.some((id) => row.includes(id));
+  // Records of what its own keys were refused.
+  const isRecord = (row: string): boolean => row.startsWith('{"key":["req",');
+  return { secrets, before: rows.filter((row) => isAsked(row) && !isRecord(row)) };
+}
