@@ -1,3 +1,6 @@
+import type { AuditLog } from '../audit/audit-log.ts';
+import { changedFields } from '../audit/changed-fields.ts';
+import { originOf } from '../audit/origin-of.ts';
 import type { Use } from '../core/access.ts';
 import { z } from 'zod';
 import type { Clock } from '../core/time/clock.ts';
@@ -34,6 +37,7 @@ export interface AssetDeps extends GateDeps {
   /** Most bytes of a request. */
   readonly maxBodyBytes: number;
   readonly resourceValues: ValueBound;
+  readonly repository: { readonly audit: Pick<AuditLog, 'commit'> };
 }
 
 /** Permanent references to media (contract: Media assets). */
@@ -89,8 +93,9 @@ export function createAssetHandlers(deps: AssetDeps): AssetHandlers {
 }
 
 const create = async (exchange: HttpExchange, deps: AssetDeps): ReturnType<Handler> => {
-  const { clock, ids, records, registrar, maxBodyBytes, resourceValues: values } = deps;
-  const { organizationId: organization, keyId } = await enter(exchange, 'write', deps);
+  const { clock, ids, records, registrar, repository, maxBodyBytes, resourceValues: values } = deps;
+  const principal = await enter(exchange, 'write', deps);
+  const { organizationId: organization, keyId } = principal;
   const body = await readBody(exchange, { limit: maxBodyBytes, holder: keyId });
   const asked = parse(await readInSlices(body, { values }));
   const { url, asset_type: type } = asked;
@@ -116,7 +121,15 @@ const create = async (exchange: HttpExchange, deps: AssetDeps): ReturnType<Handl
   };
   const reply = { status: 201, body: toView(asset) };
   try {
-    await records.add(asset, await named?.answered(reply));
+    await records.add(asset, (await named?.answered(reply)) ?? [], (ops) =>
+      repository.audit.commit(ops, {
+        origin: originOf(exchange, principal),
+        action: 'create',
+        object: { kind: 'asset', id: asset.id, name },
+        organization,
+        changes: changedFields({}, { external_id: externalId, type, name }),
+      }),
+    );
   } catch (error) {
     await registrar.forget(externalId, holder).catch(() => undefined);
     throw error;

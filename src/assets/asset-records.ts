@@ -32,7 +32,7 @@ export interface AssetRecord {
 /** Assets by external id and organization: another one finds nothing. Rejects with `StoreError`. */
 export interface AssetRecords {
   /** Durable when it resolves. @param ops of the same commit; throws `conflict` where one does not hold */
-  add(record: AssetRecord, ops?: readonly Op[]): Promise<void>;
+  add(record: AssetRecord, ops: readonly Op[], commit: Store['commit']): Promise<void>;
   find(organization: string, externalId: string): Promise<AssetRecord | undefined>;
   /** Whoever has it; for bearers of a link that the gateway signed. */
   findHeld(externalId: string): Promise<AssetRecord | undefined>;
@@ -40,9 +40,9 @@ export interface AssetRecords {
 
 export function createAssetRecords(store: Store): AssetRecords {
   return {
-    async add(record, ops = []) {
+    async add(record, ops, commit) {
       const put: Op = { type: 'put', key: keyOf(record), value: record };
-      if (!(await store.commit([put, ...ops])).ok) throw new GatewayError('conflict');
+      if (!(await commit([put, ...ops])).ok) throw new GatewayError('conflict');
     },
     find: async (organization, externalId) =>
       (await store.get<AssetRecord>(keyOf({ organization, externalId })))?.value,

@@ -41,7 +41,7 @@ export interface TaskRows<R> {
   change(entry: Entry<R>, changes: Partial<R>, also?: readonly Op[]): Promise<Entry<R> | undefined>;
   /** Rows in the order of their keys. */
   list(owner: string, page: TaskPage): Promise<R[]>;
-  drop(entry: Entry<R>): Promise<void>;
+  drop(entry: Entry<R>, commit?: Store['commit']): Promise<void>;
   /** Calls `listener` after changes of the row; returns the function that stops it. */
   watch(owner: string, id: string, listener: () => void): () => void;
 }
@@ -90,8 +90,8 @@ export function createTaskRows<R extends { readonly id: string; readonly payer: 
       });
       return entries.map(({ value }) => value);
     },
-    async drop({ key }) {
-      await store.commit([{ type: 'delete', key }]);
+    async drop({ key }, commit = store.commit.bind(store)) {
+      await commit([{ type: 'delete', key }]);
     },
     watch: (owner, id, listener) => store.watch(toKey(owner, id), listener),
   };

@@ -19,8 +19,13 @@ import type { Repository } from '../store/repository.ts';
 /** Finds the principal of a presented key in memory; the data plane never waits for the store. */
 export interface KeyDirectory {
   lookup(presented: string): KeyState;
-  /** The same for the id of a key: who pays for what goes on without its holder. */
-  find(id: string): KeyState;
+  /**
+   * The same for the id of a key: who pays for what goes on without its holder. With the mark of one of
+   * its values it is over when that value is.
+   */
+  find(id: string, value?: string): KeyState;
+  /** Mark of a presented value, by which it can be found again; undefined for that of no key. */
+  valueOf(presented: string): string | undefined;
   /** Budgets of an organization that count calls which no key asked for. */
   keylessBudgets(organization: string): readonly Budget[] | undefined;
   /**
@@ -98,25 +103,24 @@ export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDe
     return undefined;
   };
 
-  const stateOf = (known: Known | undefined): KeyState => {
-    if (!known) return 'unknown';
-    if (known.revoked) return 'revoked';
-    return known.expiresAt <= clock.now() ? 'expired' : known.principal;
+  /** Of the key itself without a hash. */
+  const stateBy = (known: Known | undefined, hash: string | undefined): KeyState => {
+    if (!known || hash === undefined || hash === known.values.hash) return stateOf(known, clock);
+    const { former } = known.values;
+    const isFormer = former?.hash === hash && !deadline.hasPassed(known.key, former);
+    return isFormer ? stateOf(known, clock) : 'revoked';
   };
 
   return {
     lookup(presented) {
       const found = remembered.get(presented) ?? find(presented);
-      const known = found && know(found.listed);
-      if (!known || found.hash === known.values.hash) return stateOf(known);
-      const { former } = known.values;
-      const isFormer = former?.hash === found.hash && !deadline.hasPassed(known.key, former);
-      return isFormer ? stateOf(known) : 'revoked';
+      return stateBy(found && know(found.listed), found?.hash);
     },
-    find(id) {
+    find(id, value) {
       const listed = list.byId(id);
-      return stateOf(listed && know(listed));
+      return stateBy(listed && know(listed), value);
     },
+    valueOf: (presented) => (remembered.get(presented) ?? find(presented))?.hash,
     keylessBudgets: (organization) => budgetsOf(budgets.of(organization), undefined),
     async update(changes) {
       const organizations = await readChanged(repository, organizationDefinition.kind, changes);
@@ -135,6 +139,12 @@ export function createKeyDirectory({ repository, hasher, clock }: KeyDirectoryDe
       for (const owner of owners) list.ownerOf(owner).budgets = budgets.of(owner);
     },
   };
+}
+
+function stateOf(known: Known | undefined, clock: Clock): KeyState {
+  if (!known) return 'unknown';
+  if (known.revoked) return 'revoked';
+  return known.expiresAt <= clock.now() ? 'expired' : known.principal;
 }
 
 /** Keys by id and by hash, with their organizations. */

@@ -6,7 +6,7 @@ import type { KeyTickets } from '../console/key-tickets.ts';
 export interface KeyLookupDeps {
   keys: Pick<KeyDirectory, 'lookup' | 'find'>;
   /** Words that stand for keys. */
-  tickets: Pick<KeyTickets, 'size' | 'keyOf'>;
+  tickets: Pick<KeyTickets, 'size' | 'holderOf'>;
   /** Sees every change that was committed before, or rejects. */
   catchUp(): Promise<void>;
   /** So old is what is known of changes, in milliseconds. */
@@ -43,8 +43,8 @@ export function createKeyLookup({
   };
 
   const find = (key: string): KeyFound => {
-    const id = tickets.size === 0 ? undefined : tickets.keyOf(key);
-    return id === undefined ? keys.lookup(key) : keys.find(id);
+    const holder = tickets.size === 0 ? undefined : tickets.holderOf(key);
+    return holder ? keys.find(holder.key, holder.value) : keys.lookup(key);
   };
 
   const again = async (key: string): Promise<KeyFound> => {
@@ -56,5 +56,19 @@ export function createKeyLookup({
     if (ageMs() >= MAX_AGE_MS) return again(key);
     const found = find(key);
     return found === 'unknown' && mayCatchUp() ? again(key) : found;
+  };
+}
+
+/** Gives the mark of the value that a presented word or value stands for. */
+export function createValueLookup({
+  keys,
+  tickets,
+}: {
+  keys: Pick<KeyDirectory, 'valueOf'>;
+  tickets: Pick<KeyTickets, 'holderOf'>;
+}): (presented: string) => string | undefined {
+  return (presented) => {
+    const holder = tickets.holderOf(presented);
+    return holder ? holder.value : keys.valueOf(presented);
   };
 }

@@ -4,6 +4,7 @@ import type { CallDeps } from '../../inference/run-call.ts';
 import type { MediaResolver } from '../../inference/request-media.ts';
 import type { Store } from '../../store/store.ts';
 import { createAssetHandlers } from '../../assets/asset-handlers.ts';
+import type { AssetDeps } from '../../assets/asset-handlers.ts';
 import { createAssetRecords } from '../../assets/asset-records.ts';
 import type { AssetRecord } from '../../assets/asset-records.ts';
 import { createGatewayRegistrar } from '../../assets/gateway-registrar.ts';
@@ -21,7 +22,8 @@ export interface AssetsOptions
   extends
     Pick<GatewayOptions, 'config' | 'clock' | 'ids' | 'masterKeys'>,
     GateDeps,
-    Pick<CallDeps, 'transportFor'> {
+    Pick<CallDeps, 'transportFor'>,
+    Pick<AssetDeps, 'repository'> {
   readonly resources: Pick<LiveResources, 'catalog'>;
   readonly spools: Spools;
 }

@@ -39,7 +39,7 @@ import { createCallWorkers } from '../idempotency/workers.ts';
 import type { CallWorkers } from '../idempotency/workers.ts';
 import { createFollowers } from './followers.ts';
 import { jobHandlers } from './job-handlers.ts';
-import { createKeyLookup } from './key-lookup.ts';
+import { createKeyLookup, createValueLookup } from './key-lookup.ts';
 import { LateAlerts } from './late-alerts.ts';
 import { openAgents } from './open-agents.ts';
 import { openApiRoutes } from '../openapi/openapi-route.ts';
@@ -288,6 +288,7 @@ function sharedParts(
       tellFailure(log, 'requests could not be followed', { error }),
     requestTimeoutMs: config.limits.requestTimeoutMs,
     lookup: createKeyLookup({ ...resources, tickets, clock }),
+    valueOf: createValueLookup({ ...resources, tickets }),
     rates: usage.rates,
     concurrency: usage.concurrency,
     maxBodyBytes: config.limits.bodyBytes,

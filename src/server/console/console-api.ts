@@ -6,13 +6,14 @@ import { readObject } from '../../resources/fields/parse-body.ts';
 import { organization } from '../../resources/kinds/organization.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 import { admit, admitToPlatform, principalOf, SELF } from '../../surfaces/gate.ts';
-import type { GateDeps } from '../../surfaces/gate.ts';
+import type { GateDeps, KeyFound } from '../../surfaces/gate.ts';
 import type { Handler, HttpExchange, Reply } from '../../surfaces/http-exchange.ts';
 import { readBody } from '../../surfaces/read-body.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { csrfOf, isCsrfOf, SESSION_MS } from './console-sessions.ts';
 import type { ConsoleSession, ConsoleSessions } from './console-sessions.ts';
-import type { KeyTickets } from './key-tickets.ts';
+import type { KeyHolder, KeyTickets } from './key-tickets.ts';
+import type { SignInAudit } from './sign-in-audit.ts';
 import { isByTls, senderOf } from './same-origin.ts';
 import { readCookie, writeCookie } from './session-cookie.ts';
 
@@ -20,6 +21,9 @@ export interface ConsoleApiDeps extends GateDeps {
   readonly sessions: ConsoleSessions;
   readonly tickets: KeyTickets;
   readonly repository: Repository;
+  readonly signInAudit: SignInAudit;
+  /** Mark of the value that a key was presented with. */
+  valueOf(presented: string): string | undefined;
   readonly resourceValues: ValueBound;
 }
 
@@ -103,10 +107,17 @@ async function signIn(exchange: HttpExchange, deps: ConsoleApiDeps): Promise<Rep
   const { key, link } = await readObject(bytes, { values: deps.resourceValues });
   if ((typeof key === 'string') === (typeof link === 'string'))
     throw new GatewayError('invalid_request', { message: 'expected either key or link' });
-  const principal = await (typeof key === 'string'
-    ? admitKey(key.trim(), deps)
-    : admitLink(String(link), deps));
-  const { secret, ...session } = await deps.sessions.open(principal.keyId);
+  const by = typeof key === 'string' ? 'key' : 'link';
+  const { principal, value } = await (
+    typeof key === 'string' ? admitKey(key.trim(), deps) : admitLink(String(link), deps)
+  ).catch(async (refusal: unknown) => {
+    await deps.signInAudit.refused(exchange, by, refusal);
+    throw refusal;
+  });
+  const { secret, ...session } = await deps.sessions.open(
+    { key: principal.keyId, value },
+    deps.signInAudit.toCommit('sign_in', exchange, { principal, by }),
+  );
   const cookie = writeCookie(secret, SESSION_MS / 1000, isByTls(headers));
   const body = await toView(principal, { ...session, secret }, deps);
   return { status: 201, headers: { ...KEPT_NOWHERE, 'set-cookie': cookie }, body };
@@ -114,28 +125,38 @@ async function signIn(exchange: HttpExchange, deps: ConsoleApiDeps): Promise<Rep
 
 async function show({ request }: HttpExchange, deps: ConsoleApiDeps): Promise<Reply> {
   const session = await actingSession(request, deps);
-  const principal = await holderOf(session.key, deps);
+  const { key, value } = session;
+  const principal = principalOf(await stateOf({ key, value }, deps));
   return { status: 200, headers: KEPT_NOWHERE, body: await toView(principal, session, deps) };
 }
 
-async function signOut({ request }: HttpExchange, deps: ConsoleApiDeps): Promise<Reply> {
-  const { secret } = await actingSession(request, deps);
-  await deps.sessions.close(secret);
+async function signOut(exchange: HttpExchange, deps: ConsoleApiDeps): Promise<Reply> {
+  const { request } = exchange;
+  const { secret, key, value } = await actingSession(request, deps);
+  const state = await stateOf({ key, value }, deps);
+  const principal = typeof state === 'string' ? { keyId: key, keyName: key } : state;
+  await deps.sessions.close(secret, deps.signInAudit.toCommit('sign_out', exchange, { principal }));
   const cookie = writeCookie('', 0, isByTls(request.headers));
   return { status: 204, headers: { ...KEPT_NOWHERE, 'set-cookie': cookie } };
 }
 
-/** A wrong key counts as it does everywhere. */
-async function admitKey(key: string, deps: ConsoleApiDeps): Promise<Principal> {
-  const { principal, leave } = await admit(key, SELF, deps);
-  leave();
-  return principal;
+interface SignedIn {
+  readonly principal: Principal;
+  /** Mark of the value of the key. */
+  readonly value: string | undefined;
 }
 
-async function admitLink(link: string, deps: ConsoleApiDeps): Promise<Principal> {
-  const key = await deps.sessions.takeLink(link);
-  if (key !== undefined) {
-    const ticket = deps.tickets.issue(key);
+/** A wrong key counts as it does everywhere. */
+async function admitKey(key: string, deps: ConsoleApiDeps): Promise<SignedIn> {
+  const { principal, leave } = await admit(key, SELF, deps);
+  leave();
+  return { principal, value: deps.valueOf(key) };
+}
+
+async function admitLink(link: string, deps: ConsoleApiDeps): Promise<SignedIn> {
+  const holder = await deps.sessions.takeLink(link);
+  if (holder) {
+    const ticket = deps.tickets.issue(holder);
     return admitKey(ticket.word, deps).finally(() => ticket.end());
   }
   await admitToPlatform(deps.rates, 'refused');
@@ -143,10 +164,13 @@ async function admitLink(link: string, deps: ConsoleApiDeps): Promise<Principal>
   throw new GatewayError('link_refused', { status: 401, message });
 }
 
-async function holderOf(key: string, { tickets, lookup }: ConsoleApiDeps): Promise<Principal> {
-  const ticket = tickets.issue(key);
+async function stateOf(
+  holder: KeyHolder,
+  { tickets, lookup }: Pick<ConsoleApiDeps, 'tickets' | 'lookup'>,
+): Promise<KeyFound> {
+  const ticket = tickets.issue(holder);
   try {
-    return principalOf(await lookup(ticket.word));
+    return await lookup(ticket.word);
   } finally {
     ticket.end();
   }

@@ -1,11 +1,10 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../core/time/clock.ts';
-import type { Entry, Key, Store } from '../../store/store.ts';
+import type { CommitResult, Entry, Key, Op, Store } from '../../store/store.ts';
+import type { KeyHolder } from './key-tickets.ts';
 
 /** Session of a browser that signed in with a key. */
-export interface ConsoleSession {
-  /** Id of the key. */
-  readonly key: string;
+export interface ConsoleSession extends KeyHolder {
   /** Milliseconds since epoch. */
   readonly expiresAt: number;
 }
@@ -15,17 +14,20 @@ export interface NewSession extends ConsoleSession {
   readonly secret: string;
 }
 
+/** Commits the operations of a session that begins or ends; `name` tells which, and no secret. */
+export type SessionCommit = (ops: readonly Op[], name: string) => Promise<CommitResult>;
+
 /** Sessions of browsers, and the links that open one, as rows of the store. All reject with `StoreError`. */
 export interface ConsoleSessions {
-  /** Opens a session of this key. */
-  open(key: string): Promise<NewSession>;
+  /** Opens a session of this key. @param commit default: that of the store */
+  open(holder: KeyHolder, commit?: SessionCommit): Promise<NewSession>;
   /** Undefined for one that is over or was never there; using one makes it last. */
   use(secret: string): Promise<ConsoleSession | undefined>;
-  close(secret: string): Promise<void>;
+  close(secret: string, commit?: SessionCommit): Promise<void>;
   /** Word that opens one session of this key within {@link LINK_MS}. */
-  makeLink(key: string): Promise<{ link: string; expiresAt: number }>;
-  /** Id of the key that a link is for; undefined when it is used or old. Uses it up. */
-  takeLink(link: string): Promise<string | undefined>;
+  makeLink(holder: KeyHolder): Promise<{ link: string; expiresAt: number }>;
+  /** Key that a link is for; undefined when it is used or old. Uses it up. */
+  takeLink(link: string): Promise<KeyHolder | undefined>;
 }
 
 /** Milliseconds. */
@@ -35,16 +37,16 @@ const IDLE_MS = 2 * 3_600_000;
 /** The end of a session moves in steps, so that not every call writes. */
 const STEP_MS = 60_000;
 const BYTES = 32;
+/** Characters that tell sessions apart where people read of them. */
+const NAME_CHARS = 16;
 const SECRET = /^[\w-]{43}$/;
 
-interface SessionRow {
-  readonly key: string;
+interface SessionRow extends KeyHolder {
   readonly openedAt: number;
   readonly expiresAt: number;
 }
 
-interface LinkRow {
-  readonly key: string;
+interface LinkRow extends KeyHolder {
   readonly expiresAt: number;
 }
 
@@ -69,25 +71,27 @@ export function createConsoleSessions({ store, clock }: ConsoleSessionsDeps): Co
     await store.commit([{ type: 'put', key, value: row, ttlMs, ifVersion: version }]);
     return expiresAt;
   };
+  const commitAlone: SessionCommit = (ops) => store.commit(ops);
   return {
-    async open(key) {
+    async open({ key, value }, commit = commitAlone) {
       const secret = newSecret();
       const openedAt = clock.now();
-      const value: SessionRow = { key, openedAt, expiresAt: endOf(openedAt, openedAt) };
-      const ttlMs = value.expiresAt - openedAt;
-      await store.commit([{ type: 'put', key: sessionKey(secret), value, ttlMs }]);
-      return { key, secret, expiresAt: value.expiresAt };
+      const expiresAt = endOf(openedAt, openedAt);
+      const row: SessionRow = { ...holderOf({ key, value }), openedAt, expiresAt };
+      const ttlMs = expiresAt - openedAt;
+      await commit([{ type: 'put', key: sessionKey(secret), value: row, ttlMs }], nameOf(secret));
+      return { ...holderOf(row), secret, expiresAt };
     },
     async use(secret) {
       const entry = await find<SessionRow>(keyOf(secret, sessionKey));
-      return entry && { key: entry.value.key, expiresAt: await prolong(entry) };
+      return entry && { ...holderOf(entry.value), expiresAt: await prolong(entry) };
     },
-    async close(secret) {
-      await store.commit([{ type: 'delete', key: sessionKey(secret) }]);
+    async close(secret, commit = commitAlone) {
+      await commit([{ type: 'delete', key: sessionKey(secret) }], nameOf(secret));
     },
-    async makeLink(key) {
+    async makeLink(holder) {
       const link = newSecret();
-      const value: LinkRow = { key, expiresAt: clock.now() + LINK_MS };
+      const value: LinkRow = { ...holderOf(holder), expiresAt: clock.now() + LINK_MS };
       await store.commit([{ type: 'put', key: linkKey(link), value, ttlMs: LINK_MS }]);
       return { link, expiresAt: value.expiresAt };
     },
@@ -97,7 +101,7 @@ export function createConsoleSessions({ store, clock }: ConsoleSessionsDeps): Co
       const { key, value, version } = entry;
       // Of several who use it at once, on any node, one has it.
       const { ok } = await store.commit([{ type: 'delete', key, ifVersion: version }]);
-      return ok ? value.key : undefined;
+      return ok ? holderOf(value) : undefined;
     },
   };
 }
@@ -116,8 +120,13 @@ function endOf(openedAt: number, now: number): number {
   return Math.min(openedAt + SESSION_MS, now + IDLE_MS);
 }
 
+/** The part of a row that says whose it is. */
+const holderOf = ({ key, value }: KeyHolder): KeyHolder =>
+  value === undefined ? { key } : { key, value };
+
 const newSecret = (): string => randomBytes(BYTES).toString('base64url');
 const hash = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+const nameOf = (secret: string): string => hash(secret).slice(0, NAME_CHARS);
 const sessionKey = (secret: string): Key => ['console', 'session', hash(secret)];
 const linkKey = (link: string): Key => ['console', 'link', hash(link)];
 

@@ -4,10 +4,18 @@ import { randomBytes } from 'node:crypto';
 export interface KeyTickets {
   /** Zero: no key has to be looked for here. */
   readonly size: number;
-  /** Id of the key that a presented value stands for. */
-  keyOf(presented: string): string | undefined;
+  /** Key that a presented value stands for. */
+  holderOf(presented: string): KeyHolder | undefined;
   /** Word that counts as the key until `end`. */
-  issue(key: string): Ticket;
+  issue(holder: KeyHolder): Ticket;
+}
+
+/** Key by one of its values; it is over when that value is. */
+export interface KeyHolder {
+  /** Id of the key. */
+  readonly key: string;
+  /** Mark of the value; absent: any of the key. */
+  readonly value?: string | undefined;
 }
 
 export interface Ticket {
@@ -18,16 +26,16 @@ export interface Ticket {
 const BYTES = 32;
 
 export function createKeyTickets(): KeyTickets {
-  const keys = new Map<string, string>();
+  const holders = new Map<string, KeyHolder>();
   return {
     get size() {
-      return keys.size;
+      return holders.size;
     },
-    keyOf: (presented) => keys.get(presented),
-    issue(key) {
+    holderOf: (presented) => holders.get(presented),
+    issue(holder) {
       const word = randomBytes(BYTES).toString('base64url');
-      keys.set(word, key);
-      return { word, end: () => void keys.delete(word) };
+      holders.set(word, holder);
+      return { word, end: () => void holders.delete(word) };
     },
   };
 }

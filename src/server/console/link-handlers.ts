@@ -1,5 +1,6 @@
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { readKey } from '../../surfaces/carriers.ts';
 import type { GateDeps } from '../../surfaces/gate.ts';
 import { asAdmin } from '../routes/admin-handlers.ts';
 import type { HandlersOf } from '../routes/lazy-routes.ts';
@@ -11,6 +12,8 @@ import { isConsoleServed, ownAddress } from './is-console-served.ts';
 
 export interface LinkDeps extends GateDeps, ConsoleSessionsDeps {
   readonly config: Pick<ServerConfig, 'listen' | 'console'>;
+  /** Mark of the value that a key was presented with. */
+  valueOf(presented: string): string | undefined;
 }
 
 /** Link that signs one browser in with the key that asked for it. */
@@ -29,12 +32,14 @@ export interface ConsoleLinkView {
 export function linkHandlers(deps: LinkDeps): HandlersOf<typeof CONSOLE_ROUTES> {
   const sessions = createConsoleSessions(deps);
   return {
-    createLink: asAdmin('self', deps, async (_exchange, { keyId }) => {
+    createLink: asAdmin('self', deps, async ({ request, search }, { keyId: key }) => {
       if (!isConsoleServed(deps.config)) {
         const message = 'this gateway does not serve the console; set server.console.enabled: true';
         throw new GatewayError('conflict', { message });
       }
-      const { link, expiresAt } = await sessions.makeLink(keyId);
+      const presented = readKey(['bearer'], request.headers, search) ?? '';
+      const value = deps.valueOf(presented);
+      const { link, expiresAt } = await sessions.makeLink({ key, value });
       const body: ConsoleLinkView = {
         type: 'console_link',
         link,

@@ -12,9 +12,11 @@ import { openConsoleFiles } from './console-files.ts';
 import { CONSOLE_PATH } from './console-front.ts';
 import type { ConsoleServer } from './console-front.ts';
 import { createConsoleSessions } from './console-sessions.ts';
+import { createSignInAudit } from './sign-in-audit.ts';
 import { OpenStreams } from './open-streams.ts';
 
-export interface ConsoleDeps extends Omit<ConsoleApiDeps, 'sessions'>, ExchangeDeps {
+export interface ConsoleDeps
+  extends Omit<ConsoleApiDeps, 'sessions' | 'signInAudit'>, ExchangeDeps {
   readonly store: Pick<Store, 'get' | 'commit'>;
   readonly clock: Clock;
   /** Refuses hosts and origins that may not reach the gateway. */
@@ -38,7 +40,8 @@ const TICKET_REST_MS = 5_000;
 export async function openConsole(deps: ConsoleDeps): Promise<ConsoleServer> {
   const files = await openConsoleFiles(deps.folder ?? packageFile('dist/console'));
   const sessions = createConsoleSessions(deps);
-  const api = { ...deps, sessions };
+  const signInAudit = createSignInAudit({ audit: deps.repository.audit, clock: deps.clock });
+  const api = { ...deps, sessions, signInAudit };
   const handleSession = createSessionHandler(api);
   const handOn = createHandOn(api);
   const handler: Handler = async (exchange) => {
@@ -80,8 +83,8 @@ function createHandOn(deps: ConsoleApiDeps & Pick<ConsoleDeps, 'clock' | 'guard'
   });
   return async (request, response) => {
     deps.guard(request);
-    const { key, secret } = await actingSession(request, deps);
-    const { word, end } = tickets.issue(key);
+    const { key, value, secret } = await actingSession(request, deps);
+    const { word, end } = tickets.issue({ key, value });
     onceClosed(response, () => void clock.setTimeout(end, TICKET_REST_MS));
     if (request.method === 'GET') streams.add({ response, secret, word });
     for (const name of FOREIGN) delete request.headers[name];

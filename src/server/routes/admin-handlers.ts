@@ -23,7 +23,7 @@ import { reportStatus } from './status-report.ts';
 import { toAuditQuery, toRequestQuery } from './report-queries.ts';
 import { answerUsage } from './usage-answer.ts';
 import type { UsageDeps } from './usage-answer.ts';
-import { originOf } from '../http/origin-of.ts';
+import { originOf } from '../../audit/origin-of.ts';
 import { segmentsBelow, toResourceRequest } from '../http/resource-exchange.ts';
 import type { ResourceBodies } from '../http/resource-exchange.ts';
 import { kindUse } from './kind-handlers.ts';

@@ -11,7 +11,7 @@ import { readBody } from '../../surfaces/read-body.ts';
 import type { Principal } from '../../usage/principal.ts';
 import { forOrganization } from './organization-routes.ts';
 import type { OrganizationDeps } from './organization-routes.ts';
-import { originOf } from '../http/origin-of.ts';
+import { originOf } from '../../audit/origin-of.ts';
 import { segmentsBelow } from '../http/resource-exchange.ts';
 import type { HandlersOf } from './lazy-routes.ts';
 import { DEPLOYMENT_RUNS_PATH as RUNS, DEPLOYMENTS_PATH as PATH } from './outlines.ts';

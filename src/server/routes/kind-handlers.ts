@@ -3,7 +3,7 @@ import type { ResourceDefinition } from '../../resources/store/define-resource.t
 import { createResourceHandler } from '../../resources/store/handlers.ts';
 import type { OrganizationApi } from '../../resources/store/organization-api.ts';
 import type { Handler, HttpExchange } from '../../surfaces/http-exchange.ts';
-import { originOf } from '../http/origin-of.ts';
+import { originOf } from '../../audit/origin-of.ts';
 import { segmentsBelow, toResourceRequest } from '../http/resource-exchange.ts';
 import { forOrganization } from './organization-routes.ts';
 import type { OrganizationDeps } from './organization-routes.ts';

@@ -1,4 +1,5 @@
 import type { WireProtocol } from '../../protocols/protocol.ts';
+import type { Repository } from '../../resources/store/repository.ts';
 import type { Store } from '../../store/store.ts';
 import { chatSurface } from '../../surfaces/chat.ts';
 import { embeddingsSurface } from '../../surfaces/embeddings.ts';
@@ -51,6 +52,7 @@ export const CLIENT_PROTOCOLS: readonly WireProtocol[] = SURFACES.map(
 /** Parts that public endpoints need, those included whose work outlives the call. */
 export interface PublicDeps extends SurfaceDeps {
   readonly store: Store;
+  repository: Repository;
   readonly tasks: ReturnType<typeof openTasks>;
   /** HTTP to an API; `holder` is whoever its connections are shared out to. */
   transportToApi(api: Api, holder: string): Transport;
@@ -83,7 +85,7 @@ function interactionRoutes(
   }));
 }
 
-function videoRoutes(videos: PublicDeps['tasks']['videos'], deps: SurfaceDeps): RouteSpec[] {
+function videoRoutes(videos: PublicDeps['tasks']['videos'], deps: PublicDeps): RouteSpec[] {
   const { list, get, remove, listTasks, getTask, removeTask } = createVideoHandlers(videos, deps);
   return [
     { path: VIDEOS_PATH, envelope: 'flat', methods: { GET: list } },

@@ -4,7 +4,7 @@ import type { SessionRow } from '../../sessions/session-row.ts';
 import type { SessionCommit } from '../../sessions/sessions.ts';
 import type { HttpExchange } from '../../surfaces/http-exchange.ts';
 import type { Principal } from '../../usage/principal.ts';
-import { originOf } from '../http/origin-of.ts';
+import { originOf } from '../../audit/origin-of.ts';
 
 export interface SessionAuditDeps {
   readonly repository: { readonly audit: Pick<AuditLog, 'commit'> };

@@ -9,7 +9,7 @@ import type { SigningSecrets } from '../../webhooks/signing-secrets.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
 import { forOrganization } from './organization-routes.ts';
 import type { OrganizationDeps, OrganizationNeed } from './organization-routes.ts';
-import { originOf } from '../http/origin-of.ts';
+import { originOf } from '../../audit/origin-of.ts';
 import { segmentsBelow } from '../http/resource-exchange.ts';
 import type { HandlersOf } from './lazy-routes.ts';
 import { WEBHOOK_DELIVERIES_PATH } from './outlines.ts';

@@ -1,4 +1,8 @@
+import type { AuditLog } from '../../audit/audit-log.ts';
+import { changedFields } from '../../audit/changed-fields.ts';
+import { originOf } from '../../audit/origin-of.ts';
 import type { Use } from '../../core/access.ts';
+import type { Principal } from '../../usage/principal.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { CallResult } from '../../inference/types.ts';
 import { readKey } from '../../surfaces/carriers.ts';
@@ -14,11 +18,13 @@ import { listContentTasks, listVideos } from './video-lists.ts';
 import { VideoContent, withByteHeaders } from './video-content.ts';
 import type { VideoRecord } from './video-record.ts';
 import { removeVideo } from './video-task.ts';
+import type { VideoRemoval } from './video-task.ts';
 import type { VideoService } from './video-task.ts';
 import { toContentTask, toVideoObject } from './video-views.ts';
 
 export interface VideoDeps extends GateDeps {
   inference: Pick<InferenceDeps, 'clock' | 'transportFor' | 'active'>;
+  repository: { readonly audit: Pick<AuditLog, 'commit'> };
 }
 
 /** Handlers for tasks that are created (decisions: Native video tasks). */
@@ -37,7 +43,7 @@ export interface VideoHandlers {
 export const VIDEOS_PATH = '/v1/videos';
 export const CONTENT_TASKS_PATH = '/v1/contents/generations/tasks';
 
-type Serve = (exchange: HttpExchange, organization: string) => Promise<Reply | CallResult>;
+type Serve = (exchange: HttpExchange, principal: Principal) => Promise<Reply | CallResult>;
 
 export function createVideoHandlers(videos: VideoService, deps: VideoDeps): VideoHandlers {
   const serve =
@@ -47,11 +53,11 @@ export function createVideoHandlers(videos: VideoService, deps: VideoDeps): Vide
       const key = readKey(FAMILIES.videos.carriers, request.headers, search);
       const { principal, leave } = await admit(key, { scope: 'inference', use }, deps);
       onceClosed(response, leave);
-      return work(exchange, principal.organizationId);
+      return work(exchange, principal);
     };
   const show = async (
     exchange: HttpExchange,
-    organization: string,
+    { organizationId: organization }: Principal,
   ): Promise<Reply | CallResult> => {
     const [id, ...rest] = segmentsOf(exchange, VIDEOS_PATH);
     if (rest.length > 1 || (rest[0] ?? 'content') !== 'content') throw noSuchPath();
@@ -60,17 +66,18 @@ export function createVideoHandlers(videos: VideoService, deps: VideoDeps): Vide
       ? ok(toVideoObject(record))
       : openContent(record, exchange, { ...deps, videos });
   };
+  const remove = createRemoval(videos, deps);
   return {
-    list: serve('content', async ({ search }, organization) =>
+    list: serve('content', async ({ search }, { organizationId: organization }) =>
       ok(await listVideos(videos.rows, organization, new URLSearchParams(search))),
     ),
     get: serve('content', show),
-    remove: serve('write', async (exchange, organization) => {
+    remove: serve('write', async (exchange, principal) => {
       const id = onlySegment(exchange, VIDEOS_PATH);
-      await removeVideo(videos, organization, id);
+      await remove(id, exchange, principal);
       return ok({ id, object: 'video.deleted', deleted: true });
     }),
-    listTasks: serve('content', async (exchange, organization) => {
+    listTasks: serve('content', async (exchange, { organizationId: organization }) => {
       const query = new URLSearchParams(exchange.search);
       return ok(
         await listContentTasks(videos.rows, organization, {
@@ -79,15 +86,34 @@ export function createVideoHandlers(videos: VideoService, deps: VideoDeps): Vide
         }),
       );
     }),
-    getTask: serve('content', async (exchange, organization) => {
+    getTask: serve('content', async (exchange, { organizationId: organization }) => {
       const id = onlySegment(exchange, CONTENT_TASKS_PATH);
       const { value: record } = await videos.look(organization, id);
       return ok(toContentTask(record, clientOrigin(exchange)));
     }),
-    removeTask: serve('write', async (exchange, organization) => {
-      await removeVideo(videos, organization, onlySegment(exchange, CONTENT_TASKS_PATH));
+    removeTask: serve('write', async (exchange, principal) => {
+      await remove(onlySegment(exchange, CONTENT_TASKS_PATH), exchange, principal);
       return ok({});
     }),
+  };
+}
+
+/** Deletes a task together with the entry that tells of it. */
+function createRemoval(
+  videos: VideoService,
+  { repository }: Pick<VideoDeps, 'repository'>,
+): (id: string, exchange: HttpExchange, principal: Principal) => Promise<void> {
+  return (id, exchange, principal) => {
+    const { organizationId: organization } = principal;
+    const commit: VideoRemoval['commit'] = (ops, record) =>
+      repository.audit.commit(ops, {
+        origin: originOf(exchange, principal),
+        action: 'delete',
+        object: { kind: 'video', id: record.id, name: null },
+        organization,
+        changes: changedFields({ model: record.model }, {}),
+      });
+    return removeVideo(videos, { organization, id, commit });
   };
 }
 

@@ -13,6 +13,7 @@ import {
 import type { ReadVideo, Video } from '../../protocols/videos/video.ts';
 import { contentTasks, videos } from '../../protocols/videos/videos.ts';
 import { FAMILIES } from '../../surfaces/family.ts';
+import type { CommitResult, Op } from '../../store/store.ts';
 import type { InferenceSurface } from '../../surfaces/inference-surface.ts';
 import { costOf } from '../../usage/spend/pricing.ts';
 import { OWN_ID, siblingOf } from '../identity.ts';
@@ -91,6 +92,14 @@ export const openVideos = defineTask<VideoRecord, ReadVideo>({
   tell: ({ video, settlement }) => ({ status: STATUSES[video.state], settlement }),
 });
 
+/** Task to be deleted. */
+export interface VideoRemoval {
+  readonly organization: string;
+  readonly id: string;
+  /** Commits the removal; default: the store alone. */
+  readonly commit?: (ops: readonly Op[], record: VideoRecord) => Promise<CommitResult>;
+}
+
 /**
  * Deletes a task that has ended, at the provider too.
  *
@@ -98,8 +107,7 @@ export const openVideos = defineTask<VideoRecord, ReadVideo>({
  */
 export async function removeVideo(
   tasks: VideoService,
-  organization: string,
-  id: string,
+  { organization, id, commit }: VideoRemoval,
 ): Promise<void> {
   const entry = await tasks.look(organization, id);
   const { state } = entry.value.video;
@@ -110,7 +118,7 @@ export async function removeVideo(
   }
   const { status } = await tasks.ask(entry.value, { method: 'DELETE' });
   if (status >= 500 || status === 429) throw new GatewayError('no_route_succeeded');
-  await tasks.rows.drop(entry);
+  await tasks.rows.drop(entry, commit && ((ops) => commit(ops, entry.value)));
 }
 
 function toRecord(call: Call, { id, value }: ProviderWork): VideoRecord {

@@ -37,7 +37,7 @@ it(
     expect(signedIn.body).toEqual({
       type: 'console_session',
       csrf: expect.stringMatching(/^[\w-]{43}$/),
-      key: { id, name: expect.any(String), scopes: ['account'] },
+      key: { id, name: expect.any(String), scopes: ['account'], role: null },
       organization: { id: expect.stringMatching(/^org_/), name: 'default' },
       expires_at: expect.stringMatching(/^20.*Z$/),
     });
@@ -184,6 +184,26 @@ it('ends with its key, and says why in the words of the contract', async () => {
   });
   expect(await call('GET', '/session')).toMatchObject({ status: 401 });
   expect(await ask(session(), { method: 'POST', body: { key } })).toMatchObject({ status: 401 });
+});
+
+it('ends when the value of its key that it began with does, while others go on', async () => {
+  const { id, key } = await newKey();
+  const { call: former } = await signIn(gateway, { key });
+  const { body: rotated } = await gateway.admin('POST', `/admin/v1/keys/${id}/rotate`, {
+    overlap: '1h',
+  });
+  const { call: current } = await signIn(gateway, { key: rotated.value });
+  expect(await former('GET', '/v1/models')).toMatchObject({ status: 200 });
+  // The former value ends now.
+  await gateway.admin('POST', `/admin/v1/keys/${id}/rotate`, { overlap: '1s', end: 'former' });
+  await eventually(async () => (await former('GET', '/v1/models')).status === 401, 1_500);
+  expect(await former('GET', '/session')).toMatchObject({
+    status: 401,
+    body: { error: 'API key has been revoked' },
+  });
+  expect(await current('GET', '/v1/models')).toMatchObject({ status: 200 });
+  // And this one with its overlap.
+  await eventually(async () => (await current('GET', '/v1/models')).status === 401, 3_000);
 });
 
 it('hands nothing on but the API', async () => {

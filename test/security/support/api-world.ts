@@ -2,7 +2,7 @@ import { startMockServer } from '../../../src/providers/mock/mock-server.ts';
 import { FAMILY_ROWS } from '../../e2e/fuzz/families.ts';
 import type { Document } from '../../e2e/api/openapi-checker.ts';
 import { eventually, startGateway } from '../../support/gateway.ts';
-import type { Answer, TestGateway } from '../../support/gateway.ts';
+import type { Answer, StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
 import { PNG } from '../../support/stage/media-studio.ts';
 import { sendJson, startUpstream } from '../../support/stage/upstream.ts';
 import type { Upstream } from '../../support/stage/upstream.ts';
@@ -44,7 +44,10 @@ export interface ApiWorld {
   stop(): Promise<void>;
 }
 
-export async function startApiWorld(server: object = {}): Promise<ApiWorld> {
+export async function startApiWorld(
+  server: object = {},
+  options: StartGatewayOptions = {},
+): Promise<ApiWorld> {
   const mock = await startMockServer({
     cassette: { rules: [{ match: { model: 'film' }, reply: { polls: 0 } }] },
   });
@@ -53,6 +56,7 @@ export async function startApiWorld(server: object = {}): Promise<ApiWorld> {
     response.writeHead(200, { 'content-type': 'image/png' }).end(PNG);
   });
   const gateway = await startGateway(configOf(mock.url, outside.url, server), {
+    ...options,
     env: { PROVIDER_KEY: CANARIES.provider, API_KEY: CANARIES.api },
   });
   const { body: document } = await gateway.call('GET', '/openapi.json', { key: '' });

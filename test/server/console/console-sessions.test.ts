@@ -27,7 +27,7 @@ describe.each(places.drivers)('on %s', (driver) => {
 
   it('keeps a session without its secret', async () => {
     const { store, sessions } = await open();
-    const { secret } = await sessions.open('key_1');
+    const { secret } = await sessions.open({ key: 'key_1' });
     expect(await sessions.use(secret)).toMatchObject({ key: 'key_1' });
     const rows = await store.list({ prefix: ['console'] });
     expect(rows).toHaveLength(1);
@@ -40,9 +40,9 @@ describe.each(places.drivers)('on %s', (driver) => {
 
   it('ends one that nobody uses, and every one after twelve hours', async () => {
     const { clock, sessions } = await open();
-    const { secret, expiresAt } = await sessions.open('key_1');
+    const { secret, expiresAt } = await sessions.open({ key: 'key_1' });
     expect(expiresAt).toBe(clock.now() + 2 * HOUR);
-    const idle = await sessions.open('key_2');
+    const idle = await sessions.open({ key: 'key_2' });
     for (let hour = 0; hour < 11; hour++) {
       clock.advance(HOUR);
       expect(await sessions.use(secret), `after ${hour + 1} h`).toBeDefined();
@@ -56,18 +56,18 @@ describe.each(places.drivers)('on %s', (driver) => {
 
   it('opens a link once, within thirty seconds', async () => {
     const { clock, sessions } = await open();
-    const { link, expiresAt } = await sessions.makeLink('key_1');
+    const { link, expiresAt } = await sessions.makeLink({ key: 'key_1' });
     expect(expiresAt).toBe(clock.now() + 30_000);
     const taken = await Promise.all(Array.from({ length: 8 }, () => sessions.takeLink(link)));
-    expect(taken.filter((key) => key !== undefined)).toEqual(['key_1']);
+    expect(taken.filter((key) => key !== undefined)).toEqual([{ key: 'key_1' }]);
     expect(await sessions.takeLink(link)).toBeUndefined();
-    const late = await sessions.makeLink('key_1');
+    const late = await sessions.makeLink({ key: 'key_1' });
     clock.advance(30_000);
     expect(await sessions.takeLink(late.link)).toBeUndefined();
     // A link is no session, nor the other way round.
-    const { secret } = await sessions.open('key_1');
+    const { secret } = await sessions.open({ key: 'key_1' });
     expect(await sessions.takeLink(secret)).toBeUndefined();
-    expect(await sessions.use((await sessions.makeLink('key_1')).link)).toBeUndefined();
+    expect(await sessions.use((await sessions.makeLink({ key: 'key_1' })).link)).toBeUndefined();
   });
 });
 

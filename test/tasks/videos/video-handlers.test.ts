@@ -21,6 +21,7 @@ it('gives the place of a request back when its client left while its key was loo
     { rows: { list: async () => [] } } as unknown as VideoService,
     {
       inference: { clock: createFakeClock(), active: new ActiveExchanges() } as never,
+      repository: {} as never,
       lookup: () => ({ ...principal(), concurrencyCap: 1 }),
       rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
       concurrency: { enter: () => (inFlight++, () => void inFlight--) },
