@@ -63,6 +63,7 @@ describe('API keys', () => {
           organization: home,
           enabled: true,
           scopes: null,
+          role: null,
           spending_limit: null,
           limits: { conversation_spending: null },
           expires_at: null,

@@ -33,6 +33,24 @@ export function checkAliases(tree: Tree, places: Places): Diagnostic[] {
   });
 }
 
+/**
+ * Finds budgets that answer calls by a model which nothing declares; as above, what only the server can
+ * know is left to it.
+ */
+export function checkDowngrades(tree: Tree, places: Places): Diagnostic[] {
+  const declared = readDeclared(tree);
+  const names = [...(declared.models ?? []), ...declared.aliases];
+  return entriesOf(tree, 'budgets').flatMap(({ on_exceed: exceed }, index) => {
+    const target = isRecord(exceed) ? exceed['downgrade'] : undefined;
+    if (typeof target !== 'string' || names.some((name) => canMeet(target.trim(), name))) return [];
+    const problem = faultOf(target.trim(), declared);
+    if (!problem) return [];
+    const path = ['budgets', index, 'on_exceed', 'downgrade'];
+    const place = places.find(tree, path);
+    return [{ ...place, path: formatPath(path), severity: 'error' as const, ...problem }];
+  });
+}
+
 function hidden(name: string): Problem {
   const message = `the model ${name} stands before an alias of that name`;
   return { message, hint: 'rename or remove one of them' };

@@ -1,6 +1,6 @@
 import { findUnpriced, type PublishedPrices, type UnpricedRoute } from './check-prices.ts';
 import { checkPrograms } from './check-programs.ts';
-import { checkAliases } from './check-aliases.ts';
+import { checkAliases, checkDowngrades } from './check-aliases.ts';
 import { checkReferences } from './check-references.ts';
 import { checkSecrets } from './check-secrets.ts';
 import { type DesiredState, toDesired } from '../objects/desired.ts';
@@ -102,6 +102,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     ...sections.diagnostics,
     ...checkReferences(tree, places),
     ...checkAliases(tree, places),
+    ...checkDowngrades(tree, places),
   ];
   diagnostics.push(
     ...merging,

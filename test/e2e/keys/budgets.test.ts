@@ -1,9 +1,12 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { createFakeClock } from '../../support/fake-clock.ts';
-import { newDirectory, startGateway } from '../../support/gateway.ts';
+import { runBinary } from '../../support/binary.ts';
+import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
+import { startUpstream } from '../../support/stage/upstream.ts';
 
 const DAY = 86_400_000;
 const CONFIG = {
@@ -73,6 +76,72 @@ describe('budgets', () => {
       expect(await gateway.chat('acme/dear', { key })).toMatchObject({ status: 200 });
     },
   );
+
+  it(
+    verifies(
+      'budgets.on-exceed',
+      'serve a call and raise an alert, or serve it by another model, which header and record name',
+    ),
+    async () => {
+      const told: { type: string; data: Record<string, unknown> }[] = [];
+      const receiver = await startUpstream((response, { body }) => {
+        told.push(JSON.parse(body.toString()));
+        response.end('ok');
+      });
+      onTestFinished(() => receiver.close());
+      const { host } = new URL(receiver.url);
+      const budgets = [
+        { name: 'warned', amount: '0.10', per: 'day', on_exceed: 'warn' },
+        {
+          name: 'cheaper',
+          amount: '0.20',
+          per: 'day',
+          on_exceed: { downgrade: 'acme/cheap' },
+        },
+      ];
+      const server = { alerts: { webhooks: [receiver.url] }, outbound: { allow: [host] } };
+      const gateway = await start({ budgets, server }, { binary: true });
+      const answers = [await gateway.chat('acme/dear'), await gateway.chat('acme/dear')];
+      const named = answers.map(({ status, headers }) => [status, headers.get('x-gateway-model')]);
+      expect(named).toEqual([
+        [200, 'acme/dear'],
+        [200, 'acme/cheap'],
+      ]);
+      const records = await eventually(async () => {
+        const { body } = await gateway.admin('GET', '/admin/v1/requests?limit=2');
+        return body.data.every((one: { cost: string }) => one.cost !== null) && body.data;
+      });
+      expect(records).toMatchObject([
+        { model: 'acme/dear', cost: '0.01', answered_by: { model: 'acme/cheap' } },
+        { model: 'acme/dear', cost: '0.15', answered_by: { model: 'acme/dear' } },
+      ]);
+      const over = await eventually(() =>
+        told.find(({ data }) => data['name'] === 'warned' && data['percent'] === 100),
+      );
+      expect(over).toMatchObject({ type: 'alert.budget', data: { amount: '0.10' } });
+    },
+  );
+
+  it('are refused where they name a model that is not there, with the place and a suggestion', async () => {
+    const directory = await newDirectory();
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const file = `version: 1
+providers: [{ name: mock, type: mock }]
+models: [{ name: acme/cheap, routes: [{ provider: mock }] }]
+aliases: [{ name: least, model: acme/cheap }]
+budgets:
+  - { name: fine, amount: 1, per: day, on_exceed: { downgrade: least } }
+  - { name: wrong, amount: 1, per: day, on_exceed: { downgrade: acme/cheep } }
+`;
+    await writeFile(join(directory, 'gateway.yaml'), file);
+    const run = await runBinary(['validate'], { cwd: directory });
+    expect(run.code).toBe(3);
+    expect(run.stdout).toContain('gateway.yaml:7:');
+    expect(run.stdout).toContain('budgets[1].on_exceed.downgrade');
+    expect(run.stdout).toContain('no model is named acme/cheep');
+    expect(run.stdout).toContain('acme/cheap');
+    expect(run.stdout).not.toContain('budgets[0]');
+  });
 
   it('are served by another model where they say so, which the record names', async () => {
     const gateway = await start();
