@@ -9,7 +9,7 @@ import type { Repository } from '../../../resources/store/repository.ts';
 import type { GateDeps } from '../../../surfaces/gate.ts';
 import { readBody } from '../../../surfaces/read-body.ts';
 import { MAX_PRICE_LIST_BYTES } from '../../../usage/prices/vendor-prices.ts';
-import { originOf } from '../../http/origin-of.ts';
+import { originOf } from '../../../audit/origin-of.ts';
 import type { ResourceBodies } from '../../http/resource-exchange.ts';
 import { asAdmin } from '../admin-handlers.ts';
 import type { HandlersOf } from '../lazy-routes.ts';
@@ -56,8 +56,8 @@ export function priceHandlers(deps: PriceDeps): HandlersOf<typeof PRICE_ROUTES> 
   // Whoever changes the prices and calls at once meets the change. What was written is written.
   const takeUp = () => deps.catchUp().catch(() => undefined);
   return {
-    prices: asAdmin(deps, show),
-    keepPrices: asAdmin(deps, async (exchange, principal) => {
+    prices: asAdmin('costs', deps, show),
+    keepPrices: asAdmin('govern', deps, async (exchange, principal) => {
       const limit = Math.min(maxBodyBytes, MAX_BODY_BYTES);
       const bytes = await readBody(exchange, { limit, holder: principal.keyId });
       const given = parseFields(fields, await readObject(bytes, { values })) as unknown;
@@ -66,7 +66,7 @@ export function priceHandlers(deps: PriceDeps): HandlersOf<typeof PRICE_ROUTES> 
       await takeUp();
       return show();
     }),
-    dropPrices: asAdmin(deps, async (exchange, principal) => {
+    dropPrices: asAdmin('govern', deps, async (exchange, principal) => {
       await dropPrices({ repository, by: originOf(exchange, principal) });
       await takeUp();
       return show();
