@@ -39,7 +39,8 @@ export interface RequestRow extends RequestRecord {
   attempts?: Attempt[];
   usage: Usage;
   estimated: boolean;
-  reserved?: string | null;
+  /** Absent where no limit held any. */
+  reserved?: string;
   losses?: string[];
   overhead_us?: number | null;
   first_content_ms: number | null;

@@ -124,6 +124,7 @@ export function toExecution(record: RequestRecord): ExecutionView {
     error_code: record.error_code,
     usage: record.usage,
     estimated: record.estimated,
+    ...(record.reserved !== undefined && { reserved: record.reserved }),
     cost: record.cost,
     first_content_ms: record.first_content_ms,
     total_ms: record.total_ms,

@@ -151,7 +151,7 @@ function toCall({ id, bound, tokens, limited }: JournalCall, start: StartRow): L
     concurrencyCap: null,
     allowedModels: null,
   };
-  const told = { alias: alias ?? undefined, origin };
+  const told = { alias: alias ?? undefined, origin: origin ?? undefined };
   const facts = { id, at, principal, surface, model, stream, bound, tokens, ...told };
   const call = createCall(facts, windowsOf(at), payersIn(principal, limited));
   return { ...call, flight: { key: ['flight'], open: Infinity }, takeovers: UNKNOWN };

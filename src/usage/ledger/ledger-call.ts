@@ -183,7 +183,7 @@ export function createCall(
   const isLimited = payers.some(({ limits }) => limits !== undefined);
   return {
     start,
-    startRow: toStartRow(start),
+    startRow: toStartRow(start, isLimited ? start.bound : 0),
     windows,
     payers,
     admitted: isLimited ? createDeferred() : undefined,

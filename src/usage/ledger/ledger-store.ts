@@ -11,7 +11,7 @@ import { LedgerWriter } from './ledger-writer.ts';
 import { Journal } from '../journal/journal.ts';
 import type { LedgerSync } from '../journal/journal.ts';
 import type { Ledger, LedgerEntry, RequestOutcome } from './ledger.ts';
-import { sumsOf, toEndRow } from '../requests/request-row.ts';
+import { sumsOf, toEndRow, withoutReserve } from '../requests/request-row.ts';
 import type { EndRow } from '../requests/request-row.ts';
 import { vendorOf } from '../sums/totals.ts';
 import type { ClaimJournal } from '../rates/claims.ts';
@@ -89,7 +89,8 @@ export function createLedger(options: LedgerOptions): StoreLedger {
   const state = createState(options);
   const settle = (call: LedgerCall, outcome: RequestOutcome): void => {
     if (call.ended !== undefined) return;
-    const record = toEndRow(call.startRow, withSoundCost(outcome, call.start.bound), logContent);
+    const start = call.refusal ? withoutReserve(call.startRow) : call.startRow;
+    const record = toEndRow(start, withSoundCost(outcome, call.start.bound), logContent);
     const vendor = vendorOf(record);
     call.ended = { record, cost: costOf(record), sums: sumsOf(record), vendor };
     state.followed.delete(call);

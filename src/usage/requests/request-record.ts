@@ -32,6 +32,8 @@ export interface RequestRecord {
   /** Usage and cost are those of the answer and of what was discarded before it. */
   usage: UsageRecord;
   estimated: boolean;
+  /** Amount that limits held for it from its admission to its end; absent where none did. */
+  reserved?: string;
   /** Null for an answer whose price is unknown. */
   cost: string | null;
   losses: string[];
@@ -119,7 +121,8 @@ export function toFinalRecord(id: string, row: EndRow): RequestRecord {
 }
 
 function toHead(id: string, start: StartRow) {
-  const [at, organization, key, keyName, surface, model, stream, alias = null, origin] = start;
+  const [at, organization, key, keyName, surface, model, stream, alias = null, ...more] = start;
+  const [origin, reserved] = more;
   return {
     id,
     created_at: new Date(at).toISOString(),
@@ -132,6 +135,7 @@ function toHead(id: string, start: StartRow) {
     conversation: origin?.conversation ?? null,
     end_user: origin?.endUser ?? null,
     tags: origin?.tags ?? null,
+    ...(reserved !== undefined && { reserved: fromNanos(reserved) }),
   };
 }
 

@@ -30,8 +30,10 @@ export type StartRow = readonly [
   stream: boolean,
   /** Absent or null where the model was asked for by its own name. */
   alias?: string | null,
-  /** Absent where nothing is known of it, and in rows of older versions. */
-  origin?: RequestOrigin,
+  /** Absent or null where nothing is known of it, and in rows of older versions. */
+  origin?: RequestOrigin | null,
+  /** Nano-dollars held at admission; absent where no limit held any, and in rows of older versions. */
+  reserved?: number,
 ];
 
 /** One attempt; rows of older versions end with `ms` or `cost`. */
@@ -84,7 +86,8 @@ export interface StartFacts extends Pick<
   readonly principal: PayingKey;
 }
 
-export function toStartRow(facts: StartFacts): StartRow {
+/** `reserved`: nano-dollars that limits hold for it. */
+export function toStartRow(facts: StartFacts, reserved = 0): StartRow {
   const { at, principal, surface, model, alias, stream, origin } = facts;
   const { organizationId, keyId, keyName } = principal;
   const row = [
@@ -96,8 +99,16 @@ export function toStartRow(facts: StartFacts): StartRow {
     clip(model, MAX_TEXT),
     stream,
   ] as const;
-  if (origin) return [...row, alias === undefined ? null : clip(alias, MAX_TEXT), origin];
-  return alias === undefined ? row : [...row, clip(alias, MAX_TEXT)];
+  const named = alias === undefined ? null : clip(alias, MAX_TEXT);
+  if (reserved > 0) return [...row, named, origin ?? null, reserved];
+  if (origin) return [...row, named, origin];
+  return named === null ? row : [...row, named];
+}
+
+/** The row of a call that was refused: what it asked for was never held. */
+export function withoutReserve(row: StartRow): StartRow {
+  const [at, organization, key, keyName, surface, model, stream, alias = null, origin = null] = row;
+  return [at, organization, key, keyName, surface, model, stream, alias, origin];
 }
 
 /** Every part is bounded: one oversized record must not hold up the commit of all others. */

@@ -27,8 +27,9 @@ export const vendorOf = ([, , , , answeredBy]: EndRow): string | undefined => an
 export function factsOf(start: StartRow, vendor: string | undefined): CallFacts {
   const [at, organization, key, , , model, , , origin] = start;
   const { day } = windowsOf(at);
-  const facets = facetsOf(origin, vendor);
-  return { organization, day, key, model: model.slice(0, MAX_MODEL), origin, facets };
+  const known = origin ?? undefined;
+  const facets = facetsOf(known, vendor);
+  return { organization, day, key, model: model.slice(0, MAX_MODEL), origin: known, facets };
 }
 
 /** Key of the sums of a day; without a digest it has the form of older versions. */

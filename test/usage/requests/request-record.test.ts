@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { NO_USAGE } from '../../../src/core/usage.ts';
 import type { RequestOutcome } from '../../../src/usage/ledger/ledger.ts';
 import { toFinalRecord } from '../../../src/usage/requests/request-record.ts';
-import { toEndRow, toStartRow } from '../../../src/usage/requests/request-row.ts';
+import { toEndRow, toStartRow, withoutReserve } from '../../../src/usage/requests/request-row.ts';
+import type { EndRow, StartRow } from '../../../src/usage/requests/request-row.ts';
 import { verifies } from '../../requirements.ts';
 import { principal } from '../usage-fixtures.ts';
 
@@ -69,6 +70,22 @@ describe('the record of a request', () => {
     expect(toFinalRecord('req_1', row).attempts).toEqual([
       { provider: 'b', model: 'm', status: 200, outcome: 'ok', ms: 4, verdict: 'final' },
     ]);
+  });
+
+  it('shows what limits held for it, and nothing where none did or it was refused', () => {
+    const facts = { at: 0, principal: principal(), surface: 'chat', model: 'a/b', stream: false };
+    const held = toStartRow(facts, 2_000_000);
+    const recordOf = (row: StartRow) =>
+      toFinalRecord('req_1', JSON.parse(JSON.stringify(toEndRow(row, OUTCOME, false))) as EndRow);
+    expect(recordOf(held)).toMatchObject({ reserved: '0.002', cost: '0.0000015', alias: null });
+    expect(recordOf(toStartRow(facts))).not.toHaveProperty('reserved');
+    expect(recordOf(withoutReserve(held))).not.toHaveProperty('reserved');
+    const origin = { conversation: 'c' };
+    expect(recordOf(toStartRow({ ...facts, alias: 'b', origin }, 5))).toMatchObject({
+      reserved: '0.000000005',
+      alias: 'b',
+      conversation: 'c',
+    });
   });
 
   it('shows why an attempt failed and what was done then', () => {

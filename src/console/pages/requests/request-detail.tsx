@@ -180,12 +180,14 @@ function Money({ row }: { row: RequestRow }) {
       <div>
         <h3>Money</h3>
         <dl class="facts">
-          {row.reserved !== undefined && (
-            <>
-              <dt>Reserved</dt>
-              <dd>{row.reserved === null ? NONE : money(row.reserved)}</dd>
-            </>
-          )}
+          <dt>Reserved</dt>
+          <dd>
+            {row.reserved === undefined ? (
+              <span class="dim">nothing, without a limit</span>
+            ) : (
+              money(row.reserved)
+            )}
+          </dd>
           <dt>Settled</dt>
           <dd class={row.cost === null ? 'bad' : ''}>
             {row.result === 'pending' ? NONE : money(row.cost)}
