@@ -105,17 +105,6 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     await page.getByRole('heading', { name: 'Explain' }).waitFor();
   });
 
-  it('opens a request with its attempts, times, tokens and money', async () => {
-    const { headers } = await shop.chat('team/fast');
-    const id = headers.get('x-request-id');
-    const { page } = await open(`/console/requests?open=${id}`);
-    const detail = page.getByRole('complementary', { name: `Request ${id}` });
-    for (const text of ['Attempts', 'next route', 'Settled', 'Lost in translation'])
-      await detail.getByText(text).first().waitFor();
-    await detail.getByRole('table', { name: 'Stretches of the request' }).waitFor();
-    expect(await page.content()).not.toContain(shop.clientKey);
-  });
-
   it(
     verifies(
       'console.sessions.confirm',

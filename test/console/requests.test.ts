@@ -2,20 +2,54 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { money } from '../../src/console/logic/format.ts';
 import { verifies } from '../requirements.ts';
+import { freePort } from '../store/support/free-port.ts';
 import { BROWSER, openBrowser, signIn, visit } from './support/browser.ts';
 import { countStreams } from './support/count-streams.ts';
-import { startShop } from './support/shop.ts';
+import { SHOP, startShop } from './support/shop.ts';
 import type { Shop } from './support/shop.ts';
 
 /** Rows that the page begins with. */
 const FIRST_ROWS = 200;
+
+/** Key of a provider that a request fails at. */
+const SECRET = 'sk-provider-0123456789abcdef';
+
+/** The shop, and a model that answers at its third route, which takes less than its client says. */
+function toConfig(port: number): object {
+  const auth = { type: 'bearer' };
+  const base = `http://127.0.0.1:${port}/v1`;
+  const gone = {
+    name: 'gone',
+    type: 'custom',
+    base_url: base,
+    auth,
+    api_key: '${secret:env:GONE_KEY}',
+  };
+  const routes = ['gone', 'east', 'west'].map((provider, priority) => ({
+    provider,
+    upstream_model: provider === 'gone' ? 'gone' : 'lossy',
+    priority,
+    protocols: ['chat'],
+    mapping: 'translated',
+  }));
+  const pricing = { input: '100', output: '500' };
+  return {
+    ...SHOP,
+    providers: [...SHOP.providers, gone],
+    models: [...SHOP.models, { name: 'team/lossy', pricing, routes }],
+  };
+}
 
 describe.skipIf(BROWSER === undefined)('the Requests page', () => {
   let browser: Browser;
   let shop: Shop;
 
   beforeAll(async () => {
-    [browser, shop] = await Promise.all([openBrowser(), startShop()]);
+    const config = toConfig(await freePort());
+    [browser, shop] = await Promise.all([
+      openBrowser(),
+      startShop({ config, env: { GONE_KEY: SECRET } }),
+    ]);
   });
   afterAll(async () => {
     await browser?.close();
@@ -89,6 +123,66 @@ describe.skipIf(BROWSER === undefined)('the Requests page', () => {
       expect(counter.asked.filter((call) => call !== 'GET /session')).toEqual([
         'GET /admin/v1/requests/events',
       ]);
+    },
+  );
+
+  it(
+    verifies(
+      'console.requests.waterfall',
+      'opens attempts with cause and verdict, times, tokens, reserved and settled money and losses, without secrets',
+    ),
+    async () => {
+      const month = { month: '50' };
+      const body = { name: 'limited', spending_limit: month };
+      const { value: key } = (await shop.admin('POST', '/admin/v1/keys', body)).body;
+      const asked = await shop.call('POST', '/v1/messages', {
+        key: '',
+        headers: { 'x-api-key': key, 'x-canary': 'header-of-the-client' },
+        body: {
+          model: 'team/lossy',
+          max_tokens: 50,
+          top_k: 5,
+          messages: [{ role: 'user', content: 'hello' }],
+        },
+      });
+      expect(asked.status, JSON.stringify(asked.body)).toBe(200);
+      const id = asked.headers.get('x-request-id') ?? '';
+      const record = (await shop.admin('GET', `/admin/v1/requests/${id}`)).body;
+      expect(Number(record.reserved)).toBeGreaterThan(Number(record.cost));
+      expect(Number(record.cost)).toBeGreaterThan(0);
+
+      const page = await open('/console/requests');
+      const data: string[] = [];
+      page.on('response', (answer) => {
+        if (answer.url().includes('/console/api/'))
+          answer.text().then(
+            (text) => data.push(text),
+            () => 0,
+          );
+      });
+      await page.locator(`[id="row-${id}"]`).click();
+      const detail = page.getByRole('complementary', { name: `Request ${id}` });
+      const rowOf = (words: RegExp) => detail.getByRole('row', { name: words });
+      await rowOf(/^gone gone connect ECONNREFUSED.* next route/).waitFor();
+      await rowOf(/^east lossy status_503 .*next route/).waitFor();
+      await rowOf(/^west lossy ok .*final/).waitFor();
+      const stretches = detail.getByRole('table', { name: 'Stretches of the request' });
+      for (const name of ['gateway', 'gone', 'east', 'west'])
+        await stretches
+          .getByRole('row', { name: new RegExp(name) })
+          .first()
+          .waitFor();
+      const fact = (title: string, text: string) =>
+        detail.locator(`dt:text-is("${title}") + dd`).getByText(text, { exact: true }).waitFor();
+      await fact('Reserved', money(record.reserved));
+      await fact('Settled', money(record.cost));
+      await fact('Input', String(record.usage.input_tokens));
+      await fact('Output', String(record.usage.output_tokens));
+      await detail.getByText('top_k', { exact: true }).waitFor();
+      await expect.poll(() => data.some((text) => text.includes(id))).toBe(true);
+      for (const text of [await page.content(), ...data])
+        for (const secret of [key, SECRET, 'header-of-the-client', shop.ownerKey])
+          expect(text).not.toContain(secret);
     },
   );
 

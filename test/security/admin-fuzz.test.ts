@@ -151,7 +151,9 @@ const REPORTS: readonly AdminOperation[] = [
   report('/admin/v1/spending/budgets', 'organization'),
   report('/admin/v1/requests', 'organization key model status from to limit page'),
   report('/admin/v1/requests/{id}', 'x'),
-  ...['/healthz', '/readyz', '/openapi.json'].map((path) => report(path, 'x')),
+  ...['/healthz', '/readyz', '/openapi.json', '/admin/openapi.json'].map((path) =>
+    report(path, 'x'),
+  ),
 ];
 
 describe('what administrators and operators call', () => {

@@ -17,7 +17,7 @@ type Need = ScopeName | 'any' | 'none';
 
 /** What each route needs, as the contract and the decisions have it. */
 const NEEDS: readonly (readonly [route: RegExp, need: Need])[] = [
-  [/^GET \/(healthz|readyz|openapi\.json)$/, 'none'],
+  [/^GET \/(healthz|readyz|(admin\/)?openapi\.json)$/, 'none'],
   // A signed link says it all; nothing else is looked at with HEAD.
   [/^(GET|HEAD) \/v1\/assets\/none\/content$/, 'none'],
   [/^HEAD \/v1\/assets\/none$/, 'none'],

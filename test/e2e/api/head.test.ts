@@ -43,6 +43,7 @@ describe('HEAD', () => {
       '/healthz',
       '/readyz',
       '/openapi.json',
+      '/admin/openapi.json',
       '/v1/models',
       '/v1/models?q=fast',
       '/v1/models/acme/fast',
