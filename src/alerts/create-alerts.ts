@@ -1,25 +1,30 @@
 import type { Log } from '../core/log.ts';
 import type { JobHandler, Jobs } from '../jobs/jobs.ts';
 import type { MessageSender } from '../scheduler/notify/send-message.ts';
+import type { Delivery } from '../scheduler/notify/send-message.ts';
 import type { Op, Store } from '../store/store.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { alertKey, messageId } from './alert.ts';
 import type { Alert } from './alert.ts';
+import type { MailTarget, SendMail } from './send-mail.ts';
 
 /** The durable job that tells a chat of an alert. */
 export const ALERT_CHAT_JOB = 'alert-chat';
+/** The same for mails. */
+export const ALERT_MAIL_JOB = 'alert-mail';
 
 /** Pauses behind the first try and the next ones; then it is given up. */
 const PAUSES_MS: readonly number[] = [5_000, 30_000, 120_000, 600_000, 1_800_000];
 /** Longer than any window of a budget but a lifetime. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 
-/** Places that are told of alerts, as URLs. */
+/** Places that are told of alerts; those without a name as URLs. */
 export interface AlertTargets {
   /** Receivers of signed webhooks. */
   readonly webhooks: readonly string[];
   /** Custom bots of the chats that Schedules know. */
   readonly chats: readonly string[];
+  readonly mails: readonly MailTarget[];
 }
 
 export interface AlertsOptions {
@@ -27,6 +32,7 @@ export interface AlertsOptions {
   readonly jobs: Pick<Jobs, 'toAdd'>;
   readonly webhooks: Pick<Webhooks, 'toSend'>;
   readonly sender: Pick<MessageSender, 'send'>;
+  readonly sendMail: SendMail;
   readonly log: Log;
   readonly targets: AlertTargets;
 }
@@ -40,8 +46,8 @@ export interface Alerts {
   toRaise(alert: Alert): Op[];
   /** Raises it unless it was raised before. Rejects with `StoreError`. */
   raise(alert: Alert): Promise<void>;
-  /** Does the jobs of the kind `alert-chat`. */
-  readonly chatHandler: JobHandler;
+  /** Does the jobs of the kinds `alert-chat` and `alert-mail`. */
+  readonly handlers: ReadonlyMap<string, JobHandler>;
 }
 
 /**
@@ -50,6 +56,10 @@ export interface Alerts {
  */
 export function createAlerts(options: AlertsOptions): Alerts {
   const { store, jobs, webhooks, targets } = options;
+  const toTell = (kind: string, target: string, { id, organization }: Alert): Op[] => {
+    const payload = { alert: id, target: messageId('', target) };
+    return jobs.toAdd({ kind, id: messageId(id, target), payload, holder: organization });
+  };
   const toRaise = (alert: Alert): Op[] => {
     const { id, organization, type, at } = alert;
     const event = { organization, type, subject: id, at };
@@ -58,11 +68,8 @@ export function createAlerts(options: AlertsOptions): Alerts {
       ...targets.webhooks.flatMap((url) =>
         webhooks.toSend({ ...event, id: messageId(id, url), url }),
       ),
-      ...targets.chats.flatMap((url) => {
-        const name = messageId(id, url);
-        const payload = { alert: id, target: messageId('', url) };
-        return jobs.toAdd({ kind: ALERT_CHAT_JOB, id: name, payload, holder: organization });
-      }),
+      ...targets.chats.flatMap((url) => toTell(ALERT_CHAT_JOB, url, alert)),
+      ...targets.mails.flatMap(({ name }) => toTell(ALERT_MAIL_JOB, mailKey(name), alert)),
     ];
   };
   return {
@@ -71,22 +78,55 @@ export function createAlerts(options: AlertsOptions): Alerts {
       if (await store.get(alertKey(alert.id))) return;
       await store.commit(toRaise(alert));
     },
-    chatHandler: createChatJob(options),
+    handlers: new Map([
+      [ALERT_CHAT_JOB, createChatJob(options)],
+      [ALERT_MAIL_JOB, createMailJob(options)],
+    ]),
   };
 }
 
-function createChatJob({ store, sender, targets, log }: AlertsOptions): JobHandler {
+function createChatJob(options: AlertsOptions): JobHandler {
+  const { sender, targets } = options;
+  return createTellJob(options, (wanted, { text }, signal) => {
+    const webhook = targets.chats.find((url) => messageId('', url) === wanted);
+    return webhook === undefined ? undefined : sender.send({ webhook, text, signal });
+  });
+}
+
+const mailKey = (name: string): string => `mail:${name}`;
+/** Longest subject of a mail, in characters. */
+const MAX_SUBJECT = 150;
+
+function createMailJob(options: AlertsOptions): JobHandler {
+  const { sendMail, targets } = options;
+  return createTellJob(options, (wanted, alert) => {
+    const target = targets.mails.find(({ name }) => messageId('', mailKey(name)) === wanted);
+    if (!target) return undefined;
+    const { id, type, at, text, data } = alert;
+    const facts = Object.entries({ type, at: new Date(at).toISOString(), ...data });
+    const lines = facts.map(([name, value]) => `${name}: ${value ?? ''}`);
+    return sendMail(target, {
+      id: messageId(id, mailKey(target.name)),
+      subject: text.replace(/\s+/g, ' ').slice(0, MAX_SUBJECT),
+      text: `${text}\n\n${lines.join('\n')}\n`,
+    });
+  });
+}
+
+/** Tells the target of a message; undefined for one that the operator has taken out of the settings. */
+type Tell = (target: string, alert: Alert, signal: AbortSignal) => Promise<Delivery> | undefined;
+
+function createTellJob({ store, log }: AlertsOptions, tell: Tell): JobHandler {
   return async ({ job, attempt, signal }) => {
     const payload = job.payload as { alert: string; target: string };
     const alert = await store.get<Alert>(alertKey(payload.alert));
-    // The operator may have taken the chat out of the settings.
-    const webhook = targets.chats.find((url) => messageId('', url) === payload.target);
-    if (!alert || webhook === undefined) return 'done';
-    const delivery = await sender.send({ webhook, text: alert.value.text, signal });
-    if (delivery.isDelivered) return 'done';
+    const delivery = alert && (await tell(payload.target, alert.value, signal));
+    if (!delivery || delivery.isDelivered) return 'done';
     const pause = PAUSES_MS[attempt - 1];
     if (!delivery.isFinal && pause !== undefined) return { againInMs: pause };
-    log.warn('a chat was not told of an alert', { alert: payload.alert, reason: delivery.reason });
+    const { kind } = job;
+    const { reason } = delivery;
+    log.warn('a target was not told of an alert', { kind, alert: payload.alert, reason });
     return 'done';
   };
 }

@@ -52,7 +52,7 @@ const EXACT = /^(npm:@?[\w./-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/;
 const MAX_DIRECT = 30;
 const MAX_INSTALLED = 260;
 const PERMISSIVE =
-  /^(MIT|ISC|Apache-2\.0|BSD-2-Clause|BSD-3-Clause|0BSD|BlueOak-1\.0\.0|Unlicense|\(MIT OR CC0-1\.0\)|\(BSD-3-Clause OR GPL-2\.0\))$/;
+  /^(MIT|MIT-0|ISC|Apache-2\.0|BSD-2-Clause|BSD-3-Clause|0BSD|BlueOak-1\.0\.0|Unlicense|\(MIT OR CC0-1\.0\)|\(BSD-3-Clause OR GPL-2\.0\))$/;
 /**
  * The packages that would run a script at install. Both only look whether the binary that comes as a
  * package of its own fits, so they work without, too: see the test of the Node.js versions.

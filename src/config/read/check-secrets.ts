@@ -47,6 +47,9 @@ function secretPaths(tree: Record<string, unknown>): Path[] {
     const value = valueAt(tree, path);
     return Array.isArray(value) ? value.map((_, index) => [...path, index]) : [path];
   });
+  const mails = valueAt(tree, ['server', 'alerts', 'mails']);
+  for (const name of Object.keys(isRecord(mails) ? mails : {}))
+    paths.push(['server', 'alerts', 'mails', name, 'smtp', 'password']);
   for (const { collection, secrets } of CONFIG_KINDS) {
     const entries = tree[collection];
     if (!Array.isArray(entries)) continue;

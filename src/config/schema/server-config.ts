@@ -80,8 +80,12 @@ export interface ServerConfig {
   };
   /** Webhooks to which Schedules may announce their runs beside those of the known providers. */
   notifications: { webhooks: OwnWebhook[] };
-  /** Targets of alerts, as URLs. */
-  alerts: { webhooks: string[]; chats: string[] };
+  /** Targets of alerts: URLs, and mails by name. */
+  alerts: {
+    webhooks: string[];
+    chats: string[];
+    mails: Readonly<Record<string, MailSettings>>;
+  };
   compat: { resourceXApiKey: boolean; modelLists: boolean };
   /** Programs that Agents may name; the one place where commands come from. */
   harnesses: Readonly<Record<string, HarnessProgram>>;
@@ -91,6 +95,20 @@ export interface ServerConfig {
   /** Dimensions that use is summed by, and the ids of end users. */
   usage: { labels: string[]; tags: string[]; endUsers: ServerSettings['usage']['end_users'] };
   workers: number;
+}
+
+/** Mails of alerts; without a user nobody signs in. */
+export interface MailSettings {
+  to: string[];
+  from: string;
+  smtp: {
+    host: string;
+    port?: number;
+    tls: 'starttls' | 'implicit' | 'off';
+    user?: string;
+    /** Resolved where mails are sent from. */
+    password?: SecretRef;
+  };
 }
 
 export interface OperatorProgram {
@@ -267,7 +285,10 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     console: settings.console,
     outbound: settings.outbound,
     media: toMediaConfig(media, resolve(directory, media.path ?? resolve(dataDir, 'media'))),
-    alerts: settings.alerts,
+    alerts: {
+      ...settings.alerts,
+      mails: settings.alerts.mails as unknown as ServerConfig['alerts']['mails'],
+    },
     notifications: {
       webhooks: Object.entries(settings.notifications.webhooks).map(([name, webhook]) => ({
         name,

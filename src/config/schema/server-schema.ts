@@ -3,6 +3,7 @@ import { parseDuration } from '../../core/time/duration.ts';
 import { BACKENDS, EMBEDDED } from '../../store/backends/registry.ts';
 import { CHAT_FORMATS } from '../../resources/kinds/chat-webhooks.ts';
 import { parseSize } from '../source/size.ts';
+import { alertSettings } from './alert-schema.ts';
 
 const port = z.int().min(0).max(65_535);
 const host = z.string().min(1).default('127.0.0.1');
@@ -241,10 +242,6 @@ const usage = z.object({
     .describe('Ids of end users in records and sums: as they come, hashed, or not at all.'),
 });
 
-const target = z
-  .string()
-  .refine((text) => /^https?:/.test(text) && URL.canParse(text), 'expected an http or https URL');
-
 /** The `server` section: read by `start`, never sent (design: Config as code). */
 export const serverSchema = z
   .object({
@@ -323,21 +320,7 @@ export const serverSchema = z
       })
       .prefault({})
       .describe('Where Schedules may announce their runs.'),
-    alerts: z
-      .object({
-        webhooks: z
-          .array(target)
-          .max(16)
-          .default([])
-          .describe('URLs that get each alert as a webhook, signed like those of runs.'),
-        chats: z
-          .array(target)
-          .max(16)
-          .default([])
-          .describe(
-            'Custom bots of the chats that Schedules know, which get each alert as a text.',
-          ),
-      })
+    alerts: alertSettings
       .prefault({})
       .describe('Who is told of budgets, outages, failed Schedules and unpriced calls.'),
     compat: z

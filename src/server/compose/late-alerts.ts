@@ -13,7 +13,7 @@ export class LateAlerts implements AlertParts {
   /** To be called before requests are taken. Rejects with `StoreError`. */
   async open(options: AlertPartsOptions): Promise<void> {
     const { webhooks, chats } = options.config.alerts;
-    if (webhooks.length === 0 && chats.length === 0) return;
+    if (webhooks.length + chats.length + options.mails.length === 0) return;
     const { createAlertParts } = await import('./late/alerts.ts');
     this.#parts = await createAlertParts(options);
   }

@@ -12,6 +12,7 @@ import { createSpools } from '../../core/memory/spool.ts';
 import { createJobs } from '../../jobs/create-jobs.ts';
 import type { Liveness } from '../../core/liveness.ts';
 import type { Jobs } from '../../jobs/jobs.ts';
+import type { MailTarget } from '../../alerts/send-mail.ts';
 import type { Repository } from '../../resources/store/repository.ts';
 import { TRIGGER_JOB } from '../../scheduler/job-kinds.ts';
 import { TURN_JOB } from '../../sessions/log/job-kinds.ts';
@@ -79,6 +80,8 @@ export interface GatewayOptions extends ResourcesOptions {
   connections: number;
   /** Programs that turns of Agents may run. */
   programs: Programs;
+  /** Mails that tell of alerts. */
+  mails: readonly MailTarget[];
   /** Variables of this process, of which harnesses get little. */
   environment: Readonly<Record<string, string | undefined>>;
   /** Default: the store of the configuration. */

@@ -1,3 +1,4 @@
+import type { MailTarget } from '../../alerts/send-mail.ts';
 import { SecretRef } from '../../config/objects/references.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { HarnessProgram } from '../../runtime/harness/harness-program.ts';
@@ -25,6 +26,19 @@ export async function resolvePrograms(
     return new Map(await Promise.all(entries));
   };
   return { harnesses: await ready(harnesses), mcpServers: await ready(mcpServers) };
+}
+
+/** Mails of alerts with their passwords. Rejects as above. */
+export function resolveMails(
+  { alerts }: Pick<ServerConfig, 'alerts'>,
+  resolve: (reference: SecretRef) => Promise<string>,
+): Promise<MailTarget[]> {
+  const entries = Object.entries(alerts.mails).map(async ([name, { to, from, smtp }]) => {
+    const { password, user, ...server } = smtp;
+    const auth = user !== undefined && password && { user, password: await resolve(password) };
+    return { name, to, from, smtp: { ...server, ...(auth && { auth }) } };
+  });
+  return Promise.all(entries);
 }
 
 async function resolveAll(

@@ -1,10 +1,10 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { ReferenceSources } from '../../config/objects/references.ts';
+import type { ReferenceSources, SecretRef } from '../../config/objects/references.ts';
 import { resolveSecret } from '../../config/objects/references.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { isConsoleServed } from '../console/is-console-served.ts';
-import { resolvePrograms } from '../compose/resolve-programs.ts';
+import { resolveMails, resolvePrograms } from '../compose/resolve-programs.ts';
 import { assertCanListen } from '../http/listen.ts';
 
 /**
@@ -17,7 +17,9 @@ export async function preflight(server: ServerConfig, sources: ReferenceSources)
   const { masterKey, previousKeys } = server.secrets;
   for (const key of [...(masterKey ? [masterKey] : []), ...previousKeys])
     await resolveSecret(key, sources);
-  await resolvePrograms(server, (reference) => resolveSecret(reference, sources));
+  const resolve = (reference: SecretRef): Promise<string> => resolveSecret(reference, sources);
+  await resolvePrograms(server, resolve);
+  await resolveMails(server, resolve);
   await assertUsable(server.dataDir);
   await assertCanListen(server.listen);
   if (server.metrics.listen) await assertCanListen(server.metrics.listen);

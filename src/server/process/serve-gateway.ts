@@ -19,7 +19,7 @@ import type { Listener } from '../http/listen.ts';
 import { loadMasterKeys } from './master-key.ts';
 import { openGateway } from '../compose/open-gateway.ts';
 import type { Gateway, GatewayOptions } from '../compose/open-gateway.ts';
-import { resolvePrograms } from '../compose/resolve-programs.ts';
+import { resolveMails, resolvePrograms } from '../compose/resolve-programs.ts';
 
 export interface ServeDeps extends Pick<GatewayOptions, 'openStore'> {
   clock: Clock;
@@ -40,6 +40,7 @@ export async function openConfigured(
     config: server,
     firstContentSet: origins.has('timeouts.first_content'),
     programs: await resolvePrograms(server, resolve),
+    mails: await resolveMails(server, resolve),
     environment: sources.env,
     masterKeys,
     clock,

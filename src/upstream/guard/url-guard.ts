@@ -20,6 +20,11 @@ export interface UrlGuard {
   /** The parsed URL. Throws `UrlGuardError` when it must not be called, or not at the moment. */
   check(url: string): Promise<URL>;
   /**
+   * Addresses of a host that is no URL's, for ports of what it speaks; the connection goes to one of
+   * them. Throws as `check`.
+   */
+  addresses(host: string, port: number, ports: ReadonlySet<number>): Promise<readonly string[]>;
+  /**
    * Makes connections only to addresses that passed the guard at that moment: for `fetch` and clients
    * that take an undici dispatcher. A refused connection fails with `UrlGuardError`.
    */
@@ -44,10 +49,15 @@ export function createUrlGuard(options: UrlGuardOptions = {}): UrlGuard {
     return addresses.length > 0 ? addresses : unresolved(host);
   };
 
-  const admit = async (hostname: string, port: number): Promise<readonly string[]> => {
+  const admit = async (
+    hostname: string,
+    port: number,
+    more?: ReadonlySet<number>,
+  ): Promise<readonly string[]> => {
     const host = bareHost(hostname.toLowerCase());
     if (allow.hasHost(host, port)) return resolve(host);
-    if (!isWebPort(port)) throw new UrlGuardError('port', `port ${port} is not allowed`);
+    if (!isWebPort(port) && !more?.has(port))
+      throw new UrlGuardError('port', `port ${port} is not allowed`);
     const local = LOCAL_NAME.test(host);
     if (local && allow.hasNoAddress) throw refusedHost('host', host);
     const addresses = await resolve(host);
@@ -70,6 +80,7 @@ export function createUrlGuard(options: UrlGuardOptions = {}): UrlGuard {
       await admit(url.hostname, portOf(url));
       return url;
     },
+    addresses: admit,
     dispatcher,
     close: async () => (await dispatcher.begun())?.destroy(),
   };

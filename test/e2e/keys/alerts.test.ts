@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { runBinary } from '../../support/binary.ts';
 import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 
@@ -71,5 +73,34 @@ describe('alerts', () => {
     expect(new Set(received.map(({ id }) => id)).size).toBe(5);
     expect(received.every(({ signature }) => signature.startsWith('v1,'))).toBe(true);
     expect(received.every(({ body }) => body.type === 'alert.budget')).toBe(true);
+  });
+
+  it('are refused by mail where the settings cannot be right, with the place and what to do', async () => {
+    const directory = await newDirectory();
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const validate = async (mail: string): Promise<string> => {
+      const file = `version: 1\nserver:\n  alerts:\n    mails:\n      ops: ${mail}\n`;
+      await writeFile(join(directory, 'gateway.yaml'), file);
+      const { code, stdout, stderr } = await runBinary(['validate'], { cwd: directory });
+      return code === 0 ? 'valid' : stdout + stderr;
+    };
+    const mail = (smtp: string, to = 'ops@example.com') =>
+      validate(`{ to: ${to}, from: gateway@example.com, smtp: ${smtp} }`);
+    const auth = 'user: gateway, password: "${secret:env:SMTP_PASSWORD}"';
+    expect(await mail(`{ host: smtp.example.com, ${auth} }`)).toBe('valid');
+    expect(await mail('{ host: smtp.example.com, tls: off }', '[a@x.test, b@x.test]')).toBe(
+      'valid',
+    );
+    const literal = await mail('{ host: smtp.example.com, user: gateway, password: hush-hush }');
+    expect(literal).toContain('gateway.yaml:5:');
+    expect(literal).toContain('server.alerts.mails.ops.smtp.password');
+    expect(literal).toContain('${secret:env:');
+    expect(literal).not.toContain('hush-hush');
+    expect(await mail('{ host: smtp.example.com, user: gateway }')).toContain(
+      'expected user and password together, or neither',
+    );
+    expect(await mail('{ hots: smtp.example.com }')).toContain('host');
+    expect(await mail('{ host: smtp.example.com }', 'nobody')).toContain('such as ops@example.com');
+    expect(await mail('{ host: smtp.example.com, tls: ssl }')).toContain('implicit');
   });
 });

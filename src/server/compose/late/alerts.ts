@@ -1,7 +1,8 @@
 import { findBudgetAlerts, exceededAlert } from '../../../alerts/budget-alerts.ts';
-import { ALERT_CHAT_JOB, createAlerts } from '../../../alerts/create-alerts.ts';
+import { createAlerts } from '../../../alerts/create-alerts.ts';
 import { runAlert, unpricedAlert } from '../../../alerts/event-alerts.ts';
 import { raiseOutages } from '../../../alerts/outage-alerts.ts';
+import { createMailSender } from '../../../alerts/send-mail.ts';
 import { createSealer } from '../../../core/seal.ts';
 import type { JobHandler, Jobs } from '../../../jobs/jobs.ts';
 import { organization } from '../../../resources/kinds/organization.ts';
@@ -26,7 +27,7 @@ const ANYWHERE = { organization: null };
 
 export interface AlertPartsOptions extends Pick<
   GatewayOptions,
-  'config' | 'clock' | 'log' | 'random' | 'masterKeys'
+  'config' | 'clock' | 'log' | 'random' | 'masterKeys' | 'mails'
 > {
   readonly store: Store;
   readonly repository: Repository;
@@ -53,7 +54,15 @@ export async function createAlertParts(options: AlertPartsOptions): Promise<Aler
   const render = async (): Promise<undefined> => undefined;
   const keepMs = config.limits.runRetentionMs;
   const webhooks = createWebhooks({ ...options, sealer, guard, secrets, keepMs, render });
-  const alerts = createAlerts({ store, jobs, webhooks, sender, log, targets: config.alerts });
+  const alerts = createAlerts({
+    store,
+    jobs,
+    webhooks,
+    sender,
+    sendMail: createMailSender(guard),
+    log,
+    targets: { ...config.alerts, mails: options.mails },
+  });
   const report = (error: unknown): void => tellFailure(log, 'an alert was not raised', { error });
   const home = async (): Promise<string> =>
     (await repository.find(organization, 'default', ANYWHERE))?.id ?? '';
@@ -68,10 +77,7 @@ export async function createAlertParts(options: AlertPartsOptions): Promise<Aler
   };
   await jobs.add({ kind: WATCH_JOB, id: WATCH_JOB, payload: null });
   return {
-    handlers: new Map([
-      [WATCH_JOB, watch],
-      [ALERT_CHAT_JOB, alerts.chatHandler],
-    ]),
+    handlers: new Map([[WATCH_JOB, watch], ...alerts.handlers]),
     observe({ id, principal }, { unpriced, answeredBy }) {
       if (!unpriced || !answeredBy) return;
       const { provider: by, upstreamModel: model } = answeredBy;
