@@ -434,17 +434,22 @@ describe('doctor', () => {
     expect(sound.stdout).not.toContain(CANARY);
   });
 
-  it('says what a power cut can lose of the ledger', async () => {
-    await project();
-    const told = async (settings: Record<string, string>): Promise<string | undefined> => {
-      const env = { GATEWAY_PORT: '0', UPSTREAM_KEY: CANARY, ...settings };
-      const { stdout } = await runCli(['doctor', '--offline'], { cwd, env });
-      return stdout.split('\n').find((line) => line.includes('ledger'));
-    };
-    expect(await told({})).toMatch(/quarter of a second, of those with a spending limit/);
-    expect(await told({ GATEWAY_LEDGER_SYNC: 'process' })).toMatch(/lose .* quarter of a second$/);
-    expect(await told({ GATEWAY_LEDGER_SYNC: 'group' })).toMatch(/hundredths of a second$/);
-    expect(await told({ GATEWAY_LEDGER_SYNC: 'call' })).toMatch(/no call that was answered$/);
-    expect(await told({ GATEWAY_WORKERS: '2' })).toMatch(/acknowledged by the store itself/);
-  });
+  it(
+    verifies('store.ledger-sync.values', '(doctor) says what a power cut can lose of the ledger'),
+    async () => {
+      await project();
+      const told = async (settings: Record<string, string>): Promise<string | undefined> => {
+        const env = { GATEWAY_PORT: '0', UPSTREAM_KEY: CANARY, ...settings };
+        const { stdout } = await runCli(['doctor', '--offline'], { cwd, env });
+        return stdout.split('\n').find((line) => line.includes('ledger'));
+      };
+      expect(await told({})).toMatch(/quarter of a second, of those with a spending limit/);
+      expect(await told({ GATEWAY_LEDGER_SYNC: 'process' })).toMatch(
+        /lose .* quarter of a second$/,
+      );
+      expect(await told({ GATEWAY_LEDGER_SYNC: 'group' })).toMatch(/hundredths of a second$/);
+      expect(await told({ GATEWAY_LEDGER_SYNC: 'call' })).toMatch(/no call that was answered$/);
+      expect(await told({ GATEWAY_WORKERS: '2' })).toMatch(/acknowledged by the store itself/);
+    },
+  );
 });

@@ -17,6 +17,10 @@ export interface KillRounds {
   readonly store: object;
   /** Further settings of `server`. */
   readonly server?: object;
+  /** Further environment of each gateway. */
+  readonly env?: Record<string, string>;
+  /** What else happens to the directory of a gateway that was killed. */
+  readonly onKilled?: (directory: string) => void;
 }
 
 interface Acknowledged {
@@ -31,7 +35,8 @@ type Keys = Record<(typeof KINDS)[number], string>;
  * Kills a gateway under load again and again, and expects each answered call in the records of the next
  * one: with its cost where a limit applies.
  */
-export async function expectNothingLost({ rounds, store, server = {} }: KillRounds): Promise<void> {
+export async function expectNothingLost(options: KillRounds): Promise<void> {
+  const { rounds, store, server = {}, onKilled } = options;
   const directory = await newDirectory();
   const config = {
     server: { store, ...server },
@@ -40,7 +45,7 @@ export async function expectNothingLost({ rounds, store, server = {} }: KillRoun
       { name: 'acme/echo', routes: [{ provider: 'mock', pricing: { per_call: String(PRICE) } }] },
     ],
   };
-  const env = { MASTER: 'a-master-key-of-32-characters-00' };
+  const env = { MASTER: 'a-master-key-of-32-characters-00', ...options.env };
   const open = () => startGateway(config, { binary: true, directory, env });
   let gateway = await open();
   try {
@@ -48,6 +53,7 @@ export async function expectNothingLost({ rounds, store, server = {} }: KillRoun
     for (let round = 0; round < rounds; round++) {
       const acknowledged = await loadAndKill(gateway, keys);
       expect(acknowledged.length).toBeGreaterThan(0);
+      onKilled?.(directory);
       gateway = await open();
       expect(await missingOf(gateway, acknowledged)).toEqual([]);
     }
