@@ -34,10 +34,19 @@ export async function findDeclared(
 }
 
 /** Address at which a server that listens everywhere is reached from here. */
-export function addressOf({ host, port }: { host: string; port: number }): string | undefined {
+export function addressOf({
+  host,
+  port,
+  tls,
+}: {
+  host: string;
+  port: number;
+  tls?: object | null;
+}): string | undefined {
   if (port === 0) return undefined;
-  if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const scheme = tls ? 'https' : 'http';
+  if (host === '0.0.0.0' || host === '::') return `${scheme}://127.0.0.1:${port}`;
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function nearestFile(cwd: string): string | undefined {

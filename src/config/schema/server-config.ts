@@ -22,7 +22,8 @@ export type SettingOrigin = 'flag' | 'env' | 'file' | 'default';
 
 /** The `server` section as the process uses it: durations in milliseconds, sizes in bytes, paths absolute. */
 export interface ServerConfig {
-  listen: { host: string; port: number };
+  /** `tls`: files of the certificate that HTTPS is served with; null: HTTP. */
+  listen: { host: string; port: number; tls: { cert: string; key: string } | null };
   dataDir: string;
   store: { driver: string; path: string; options: Record<string, unknown> };
   limits: {
@@ -258,7 +259,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
   const { limits, secrets, store, media } = settings;
   const dataDir = resolve(directory, settings.data_dir);
   return {
-    listen: settings.listen,
+    listen: { ...settings.listen, tls: toPaths(settings.listen.tls, directory) },
     dataDir,
     store: { ...store, path: resolve(directory, store.path ?? resolve(dataDir, 'store')) },
     limits: toLimits(limits),
@@ -309,6 +310,13 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     },
     workers: settings.workers,
   };
+}
+
+function toPaths(
+  tls: ServerSettings['listen']['tls'],
+  directory: string,
+): ServerConfig['listen']['tls'] {
+  return tls && { cert: resolve(directory, tls.cert), key: resolve(directory, tls.key) };
 }
 
 function toLimits(limits: ServerSettings['limits']): ServerConfig['limits'] {

@@ -10,6 +10,14 @@ const host = z.string().min(1).default('127.0.0.1');
 const listen = z.object({
   host: host.describe('Address to listen on.'),
   port: port.default(8787).describe('Port; 0 takes a free one and prints it.'),
+  tls: z
+    .object({
+      cert: z.string().min(1).describe('File with the certificate and its chain, in PEM.'),
+      key: z.string().min(1).describe('File with its private key, in PEM.'),
+    })
+    .nullable()
+    .default(null)
+    .describe('Serves HTTPS with this certificate; null: HTTP.'),
 });
 
 /** Milliseconds from `500ms`, `2s`, `5m`, `1h` or a number of seconds. */

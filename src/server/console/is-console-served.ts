@@ -19,10 +19,10 @@ export function consoleUrl(config: Places, url: string): string | undefined {
 }
 
 /** Origin of an address that serves the console alone; undefined where there is none. */
-export function ownAddress({ console }: Places): string | undefined {
+export function ownAddress({ listen, console }: Places): string | undefined {
   if (!console.listen) return undefined;
   const { host, port } = console.listen;
   const isEvery = host === '0.0.0.0' || host === '::';
   const name = host.includes(':') ? `[${host}]` : host;
-  return `http://${isEvery ? 'localhost' : name}:${port}`;
+  return `${listen.tls ? 'https' : 'http'}://${isEvery ? 'localhost' : name}:${port}`;
 }

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Server as TlsServer } from 'node:https';
 import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { serve } from 'h3';
@@ -14,6 +15,7 @@ import { errorBody } from '../../surfaces/envelopes.ts';
 import { createPacedRequest } from '../bodies/paced-request.ts';
 import type { Front } from '../console/console-front.ts';
 import type { Entrance } from './entrance.ts';
+import type { Certificate } from './certificate-files.ts';
 import { createWindDown } from './wind-down.ts';
 import type { WindDown } from './wind-down.ts';
 import { isSoundRequest } from './is-sound-request.ts';
@@ -24,11 +26,15 @@ export interface Listener extends WindDown {
   readonly url: string;
   /** Cuts what is still open. */
   cut(): void;
+  /** Serves new connections with another certificate; those that are open keep theirs. */
+  renew(certificate: Certificate): void;
 }
 
 export interface ListenOptions {
   host: string;
   port: number;
+  /** Serves HTTPS. Default: HTTP. */
+  certificate?: Certificate | undefined;
   limits: Pick<ServerConfig['limits'], 'headerBytes' | 'requestTimeoutMs' | 'maxConnections'>;
   /** Milliseconds for which a drain leaves idle connections open. */
   drainIdleMs: number;
@@ -44,6 +50,7 @@ export interface ListenOptions {
 /** A request head must arrive faster than a body may. */
 const HEADERS_TIMEOUT_MS = 15_000;
 const KEEP_ALIVE_MS = 65_000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 /**
  * Serves the application. srvx neither logs nor handles signals nor drains: that is ours to decide.
@@ -51,14 +58,16 @@ const KEEP_ALIVE_MS = 65_000;
  * @throws Error with a sentence that says what to do when the address cannot be had
  */
 export async function listen(app: H3, options: ListenOptions): Promise<Listener> {
-  const { host, port, limits, clock = systemClock } = options;
+  const { host, port, certificate, limits, clock = systemClock } = options;
   const served = serve(app, {
     hostname: host,
     port,
     silent: true,
     manual: true,
     gracefulShutdown: false,
+    ...(certificate && { tls: { ...certificate } }),
     node: {
+      ...(certificate && { http2: false, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }),
       // Workers share the first process's socket. Sharing the port (reusePort, Node.js 22) would hide
       // a port in use and give every worker another free one.
       exclusive: false,
@@ -88,9 +97,10 @@ export async function listen(app: H3, options: ListenOptions): Promise<Listener>
     throw new Error(explain(error as NodeJS.ErrnoException, { host, port }), { cause: error });
   }
   return {
-    url: addressOf(server, host),
+    url: addressOf(server, { host, secure: certificate !== undefined }),
     ...windDown,
     cut: () => server.closeAllConnections(),
+    renew: (next) => (server as TlsServer).setSecureContext({ ...next }),
   };
 }
 
@@ -131,6 +141,8 @@ function refuseUnsound(server: Server, { ids, front, entrance }: ListenOptions):
       if (!front?.(request, response, serve)) serve(request, response);
     } else refuse(new GatewayError('malformed_request'), { socket, own: response, ids });
   });
+  // To a client that speaks no TLS, or trusts another certificate, nothing can be said.
+  server.prependListener('tlsClientError', (_error: Error, socket: Socket) => socket.destroy());
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, duplex) => {
     const socket = duplex as Refused['socket'];
     // It was answered before all of it was here: a second answer would be taken for the next one's.
@@ -185,11 +197,11 @@ function giveUpStalled(response: ServerResponse, ms: number): void {
   });
 }
 
-function addressOf(server: Server, host: string): string {
+function addressOf(server: Server, { host, secure }: { host: string; secure: boolean }): string {
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
   const name = host.includes(':') ? `[${host}]` : host;
-  return `http://${name === '0.0.0.0' || name === '[::]' ? 'localhost' : name}:${port}`;
+  return `${secure ? 'https' : 'http'}://${name === '0.0.0.0' || name === '[::]' ? 'localhost' : name}:${port}`;
 }
 
 function explain(

@@ -2,12 +2,15 @@ import type { NetworkInterfaceInfo } from 'node:os';
 
 type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
+const UNENCRYPTED =
+  '  keys and answers travel unencrypted; set server.listen.tls, put TLS in front of it, or use --host 127.0.0.1';
+
 /**
  * Tells what a listener opens and to whom, for an address beyond this machine; undefined for one that
  * only this machine reaches.
  */
 export function openingNote(
-  { host, port }: { host: string; port: number },
+  { host, port, tls }: { host: string; port: number; tls?: object | null },
   interfaces: Interfaces,
 ): string | undefined {
   if (/^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host)) return undefined;
@@ -19,7 +22,7 @@ export function openingNote(
   return [
     `opening ${where} on ${every} to everyone who can reach it:`,
     '  the API and /admin/v1 for holders of a key, /healthz and /readyz for anybody',
-    '  keys and answers travel unencrypted; put TLS in front of it, or use --host 127.0.0.1',
+    ...(tls ? [] : [UNENCRYPTED]),
     '',
   ].join('\n');
 }

@@ -22,10 +22,13 @@ export function createWindDown(server: Server, idleMs: number): WindDown {
   const connections = new Set<HttpSocket>();
   let isRetired = false;
   let wasUsed = false;
-  server.on('connection', (socket: HttpSocket) => {
+  const keep = (socket: HttpSocket): void => {
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
-  });
+  };
+  server.on('connection', keep);
+  // The answer hangs on what carries HTTP, which is another socket than that of TCP.
+  server.on('secureConnection', keep);
 
   const retire = (): void => {
     if (isRetired) return;

@@ -1,10 +1,13 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Diagnostic } from '../../config/source/diagnostic.ts';
+import type { GatewayConfig } from '../../config/read/load-config.ts';
 import type { ReferenceSources, SecretRef } from '../../config/objects/references.ts';
 import { resolveSecret } from '../../config/objects/references.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import { isConsoleServed } from '../console/is-console-served.ts';
 import { resolveMails, resolvePrograms } from '../compose/resolve-programs.ts';
+import { CertificateError, readCertificate } from '../http/certificate-files.ts';
 import { assertCanListen } from '../http/listen.ts';
 
 /**
@@ -25,6 +28,24 @@ export async function preflight(server: ServerConfig, sources: ReferenceSources)
   if (server.metrics.listen) await assertCanListen(server.metrics.listen);
   if (server.console.listen && isConsoleServed(server))
     await assertCanListen(server.console.listen);
+}
+
+/** Problem of the certificate that the server is to listen with, at the file's name; none without one. */
+export async function checkCertificate({
+  server,
+  placeOf,
+}: Pick<GatewayConfig, 'server' | 'placeOf'>): Promise<Diagnostic[]> {
+  const { tls } = server.listen;
+  if (!tls) return [];
+  try {
+    await readCertificate(tls);
+    return [];
+  } catch (error) {
+    if (!(error instanceof CertificateError)) throw error;
+    const setting = `listen.tls.${error.part}`;
+    const { message } = error;
+    return [{ ...placeOf(setting), path: `server.${setting}`, severity: 'error', message }];
+  }
 }
 
 /** The nearest folder that exists must be one in which others can be made. */

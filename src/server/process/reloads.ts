@@ -40,6 +40,7 @@ export function createReloads(
   };
   return {
     async reload() {
+      workers?.renew();
       const { config, error } = await loadAndApply(gateway, options);
       if (config && JSON.stringify(config.server) !== JSON.stringify(served)) {
         const when = workers ? 'restart of the workers' : 'start';

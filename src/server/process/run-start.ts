@@ -21,7 +21,7 @@ import { listenForSignals } from './listen-for-signals.ts';
 import type { MetricsListener } from './metrics-listener.ts';
 import type { Gateway } from '../compose/open-gateway.ts';
 import { reasonOf } from '../compose/reason-of.ts';
-import { preflight } from './preflight.ts';
+import { checkCertificate, preflight } from './preflight.ts';
 import { createReloads } from './reloads.ts';
 import { reportCrashes } from './report-crashes.ts';
 import type { CrashReports } from './report-crashes.ts';
@@ -109,6 +109,9 @@ async function runAsFirst(given: StartOptions): Promise<number> {
   const options = await prepare(given);
   const config = await load(options);
   if (!config || !(await passesSecrets(config, options))) return INVALID_CONFIGURATION;
+  const faults = await checkCertificate(config);
+  tell(faults);
+  if (hasErrors(faults)) return INVALID_CONFIGURATION;
   const fault = await preflight(config.server, sourcesOf(options)).catch((error: unknown) => error);
   if (fault !== undefined) {
     tellFailure(fault);

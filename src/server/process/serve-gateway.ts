@@ -14,6 +14,7 @@ import {
 } from '../../upstream/places/file-limit.ts';
 import { assertNotEmptied } from './first-start.ts';
 import { consoleAlone } from '../console/console-front.ts';
+import { readCertificate } from '../http/certificate-files.ts';
 import { listen } from '../http/listen.ts';
 import type { Listener } from '../http/listen.ts';
 import { loadMasterKeys } from './master-key.ts';
@@ -72,6 +73,11 @@ export interface Serving {
    * of the configured times.
    */
   stop(drainMs?: number): Promise<void>;
+  /**
+   * Reads the files of the certificate again; gives true where it is another one now, which new
+   * connections get. Rejects with `CertificateError`, and then the former one stays.
+   */
+  renew(): Promise<boolean>;
 }
 
 /** Milliseconds in which streams carry their last words to the client. */
@@ -86,7 +92,8 @@ export async function serveGateway(
   const { listen: address, limits, drainIdleMs } = config;
   const { app, entrance, ids, console: front } = gateway;
   const { listen: own } = config.console;
-  const common = { limits, drainIdleMs, ids, entrance };
+  let certificate = address.tls ? await readCertificate(address.tls) : undefined;
+  const common = { limits, drainIdleMs, ids, entrance, certificate };
   // The first that a worker opens is the one that its gateway is known by.
   const listener = await listen(app, { ...address, ...common, ...(!own && { front }) });
   const listeners = [listener];
@@ -99,10 +106,18 @@ export async function serveGateway(
       const times = drainMs === undefined ? config : { drainMs, drainDelayMs: 0 };
       return (stopping ??= drainAndClose(gateway, { listener: together(listeners), times, clock }));
     },
+    async renew() {
+      if (!address.tls) return false;
+      const next = await readCertificate(address.tls);
+      if (next.cert === certificate?.cert && next.key === certificate.key) return false;
+      certificate = next;
+      for (const one of listeners) one.renew(next);
+      return true;
+    },
   };
 }
 
-type Draining = Omit<Listener, 'url'>;
+type Draining = Omit<Listener, 'url' | 'renew'>;
 
 function together(listeners: readonly Listener[]): Draining {
   return {

@@ -2,6 +2,7 @@ import { systemClock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
 import type { Gateway } from '../compose/open-gateway.ts';
+import { renewCertificates } from './renew-certificates.ts';
 import { serveGateway } from './serve-gateway.ts';
 
 export interface ServeOptions {
@@ -22,6 +23,7 @@ export async function serveUntilStopped(
   { log, onListening, until, crashed }: ServeOptions,
 ): Promise<void> {
   const serving = await serveGateway(gateway, config, systemClock);
+  const stopRenewing = renewCertificates(serving, config.listen.tls, log);
   let drainMs: number | undefined;
   const untilCrashed = async (): Promise<void> => {
     await crashed;
@@ -33,6 +35,7 @@ export async function serveUntilStopped(
     await Promise.race([untilSignal(), ...ends]);
     log.info('stopping', { drain_ms: drainMs ?? config.drainMs });
   } finally {
+    stopRenewing();
     await serving.stop(drainMs);
     log.flush();
   }

@@ -6,7 +6,7 @@ import type { WorkerSettings } from './worker-settings.ts';
 
 /** Between the first process and its workers, beside what Node.js itself sends. */
 interface Message {
-  readonly type: 'gateway:hello' | 'gateway:settings' | 'gateway:beat';
+  readonly type: 'gateway:hello' | 'gateway:settings' | 'gateway:beat' | 'gateway:renew';
   readonly settings?: string;
 }
 
@@ -34,6 +34,21 @@ export function receiveSettings(): Promise<WorkerSettings> {
     process.on('message', take);
     tellFirst('gateway:hello');
   });
+}
+
+/** In the first process: has a worker read the files of its certificate again. */
+export function tellToRenew(worker: Worker): void {
+  const message: Message = { type: 'gateway:renew' };
+  if (worker.isConnected()) worker.send(message, () => undefined);
+}
+
+/** In a worker: calls the listener whenever it is told to renew; returns the function that stops it. */
+export function onRenew(listener: () => void): () => void {
+  const take = (message: unknown): void => {
+    if (typeOf(message) === 'gateway:renew') listener();
+  };
+  process.on('message', take);
+  return () => void process.off('message', take);
 }
 
 /** In a worker: tells the first process that its event loop turns. */

@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.ts';
 import { BACKENDS } from '../../store/backends/registry.ts';
 import type { Store, StoreScope } from '../../store/store.ts';
 import { reasonOf } from '../compose/reason-of.ts';
-import { offerSettings, prepareForks, watchBeats } from './worker-channel.ts';
+import { offerSettings, prepareForks, tellToRenew, watchBeats } from './worker-channel.ts';
 import { toSettingsMessage } from './worker-settings.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
@@ -24,6 +24,8 @@ export interface Workers {
    * when a new one does not come to listen; then those that serve go on, with what they had.
    */
   replace(settings: WorkerSettings): Promise<void>;
+  /** Has every worker read the files of its certificate again. */
+  renew(): void;
 }
 
 /** @throws Error when the store does not allow several processes (requirement store.scope-refusal) */
@@ -46,6 +48,7 @@ export function createWorkers(first: WorkerSettings, options: WorkersOptions): W
 class WorkerCrew implements Workers {
   readonly #options: WorkersOptions;
   readonly #host: string;
+  readonly #scheme: 'http' | 'https';
   #count: number;
   #settings: string;
   /** Those that are to serve; one that drains is no member any more. */
@@ -58,6 +61,7 @@ class WorkerCrew implements Workers {
     const { server } = settings;
     this.#options = options;
     this.#host = server.listen.host;
+    this.#scheme = server.listen.tls ? 'https' : 'http';
     this.#count = server.workers;
     this.#settings = toSettingsMessage(settings);
   }
@@ -83,6 +87,10 @@ class WorkerCrew implements Workers {
       await this.#retire(worker);
     }
     this.#fill();
+  }
+
+  renew(): void {
+    for (const worker of this.#all) tellToRenew(worker);
   }
 
   #spawn(): Worker {
@@ -134,7 +142,7 @@ class WorkerCrew implements Workers {
     if (this.#announced) return;
     this.#announced = true;
     const { log, onListening } = this.#options;
-    const url = `http://${nameOf(address ?? this.#host)}:${port}`;
+    const url = `${this.#scheme}://${nameOf(address ?? this.#host)}:${port}`;
     onListening(url).catch((error: unknown) => {
       log.error('the address could not be written down', { reason: reasonOf(error) });
     });

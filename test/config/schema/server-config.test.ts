@@ -18,7 +18,7 @@ describe('resolveServerConfig', () => {
     expect(diagnostics).toEqual([]);
     expect(origins.size).toBe(0);
     expect(config).toEqual({
-      listen: { host: '127.0.0.1', port: 8787 },
+      listen: { host: '127.0.0.1', port: 8787, tls: null },
       dataDir: '/gw/.gateway',
       store: { driver: 'lmdb', path: '/gw/.gateway/store', options: {} },
       limits: {
@@ -151,7 +151,7 @@ describe('resolveServerConfig', () => {
         { 'listen.port': 4 },
       );
       expect(config?.server).toMatchObject({
-        listen: { host: '10.0.0.1', port: 4 },
+        listen: { host: '10.0.0.1', port: 4, tls: null },
         workers: 3,
         drainMs: 5000,
         log: { content: true, level: 'info' },

@@ -14,12 +14,12 @@ it.each([
   { host: '0.0.0.0', enabled: null, listen: OWN, expected: true },
   { host: '0.0.0.0', enabled: false, listen: OWN, expected: false },
 ])('is served: $expected on $host with $enabled, $listen', ({ host, expected, ...console }) => {
-  const config = { listen: { host, port: 8787 }, console };
+  const config = { listen: { host, port: 8787, tls: null }, console };
   expect(isConsoleServed(config)).toBe(expected);
 });
 
 it('names the address for people', () => {
-  const listen = { host: '127.0.0.1', port: 8787 };
+  const listen = { host: '127.0.0.1', port: 8787, tls: null };
   const url = 'http://127.0.0.1:8787';
   const at = (console: Parameters<typeof consoleUrl>[0]['console']) =>
     consoleUrl({ listen, console }, url);
@@ -27,4 +27,7 @@ it('names the address for people', () => {
   expect(at({ enabled: null, listen: OWN })).toBe('http://localhost:9000/console');
   expect(at({ enabled: null, listen: { host: '::1', port: 9 } })).toBe('http://[::1]:9/console');
   expect(at({ enabled: false, listen: null })).toBeUndefined();
+  const secure = { ...listen, tls: { cert: '/c', key: '/k' } };
+  const own = { enabled: null, listen: OWN };
+  expect(consoleUrl({ listen: secure, console: own }, url)).toBe('https://localhost:9000/console');
 });
