@@ -10,7 +10,8 @@ import { readInSlices } from '../core/json/json-document.ts';
 import type { ValueBound } from '../core/json/json-document.ts';
 import type { Principal } from '../usage/principal.ts';
 import { readKey } from '../surfaces/carriers.ts';
-import { clientOrigin } from '../surfaces/client-origin.ts';
+import { clientAddress } from '../surfaces/client-origin.ts';
+import type { PublicAddress } from '../surfaces/client-origin.ts';
 import { admit, admitToPlatform } from '../surfaces/gate.ts';
 import type { GateDeps } from '../surfaces/gate.ts';
 import { onceClosed, watchClient } from '../surfaces/http-exchange.ts';
@@ -24,7 +25,7 @@ import type { MediaLinks } from './media-links.ts';
 import type { Registrar } from './registrar.ts';
 import { ASSET_TYPES } from './sniff-media.ts';
 
-export interface AssetDeps extends GateDeps {
+export interface AssetDeps extends GateDeps, PublicAddress {
   readonly clock: Clock;
   readonly ids: IdSource;
   readonly records: AssetRecords;
@@ -32,8 +33,6 @@ export interface AssetDeps extends GateDeps {
   readonly registrar: Registrar;
   registrarOf(asset: AssetRecord): Registrar;
   readonly links: MediaLinks;
-  /** URL at which clients reach the gateway; undefined: the one that they name. */
-  readonly publicUrl: string | undefined;
   /** Most bytes of a request. */
   readonly maxBodyBytes: number;
   readonly resourceValues: ValueBound;
@@ -73,7 +72,7 @@ export function createAssetHandlers(deps: AssetDeps): AssetHandlers {
       if (!asset) throw unknown();
       const { status, downloadUrl } = await deps
         .registrarOf(asset)
-        .look(asset, deps.publicUrl ?? clientOrigin(exchange));
+        .look(asset, clientAddress(exchange, deps));
       const { id, asset_url, asset_type, name, created_at } = toView(asset);
       return {
         status: 200,

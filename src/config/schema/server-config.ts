@@ -24,6 +24,8 @@ export type SettingOrigin = 'flag' | 'env' | 'file' | 'default';
 export interface ServerConfig {
   /** `tls`: files of the certificate that HTTPS is served with; null: HTTP. */
   listen: { host: string; port: number; tls: { cert: string; key: string } | null };
+  /** Where clients reach the gateway, without a slash at the end; null: as each request names it. */
+  publicUrl: string | null;
   dataDir: string;
   store: { driver: string; path: string; options: Record<string, unknown> };
   limits: {
@@ -260,6 +262,7 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
   const dataDir = resolve(directory, settings.data_dir);
   return {
     listen: { ...settings.listen, tls: toPaths(settings.listen.tls, directory) },
+    publicUrl: settings.public_url,
     dataDir,
     store: { ...store, path: resolve(directory, store.path ?? resolve(dataDir, 'store')) },
     limits: toLimits(limits),

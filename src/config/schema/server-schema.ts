@@ -6,6 +6,14 @@ import { parseSize } from '../source/size.ts';
 import { alertSettings } from './alert-schema.ts';
 
 const port = z.int().min(0).max(65_535);
+const publicUrl = z
+  .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
+  .refine((text) => !/[?#]|^\w+:\/\/[^/]*@/.test(text), {
+    error: 'expected a URL without user, query and fragment',
+  })
+  .transform((url) => url.replace(/(?<!\/)\/+$/, ''))
+  .nullable()
+  .default(null);
 const host = z.string().min(1).default('127.0.0.1');
 const listen = z.object({
   host: host.describe('Address to listen on.'),
@@ -164,12 +172,9 @@ const media = z.object({
   max_size: size.prefault('64MiB').describe('Largest image, video or sound that is taken.'),
   fetch_timeout: duration.prefault('30s').describe('To fetch one, redirects included.'),
   link_lifetime: duration.prefault('1h').describe('How long a download_url holds.'),
-  public_url: z
-    .url({ protocol: /^https?$/, error: 'expected an http or https URL' })
-    .transform((url) => url.replace(/(?<!\/)\/+$/, ''))
-    .nullable()
-    .default(null)
-    .describe('Where providers and clients reach the gateway; lets providers fetch media by link.'),
+  public_url: publicUrl.describe(
+    'Where providers reach the gateway; lets them fetch media by link.',
+  ),
 });
 
 const program = {
@@ -254,6 +259,9 @@ const usage = z.object({
 export const serverSchema = z
   .object({
     listen: listen.prefault({}).describe('The address of the gateway.'),
+    public_url: publicUrl.describe(
+      'Where clients reach the gateway, with a path prefix too: the start of absolute URLs in answers; null: as the request names it.',
+    ),
     data_dir: z
       .string()
       .min(1)

@@ -61,13 +61,14 @@ export async function openAssets(store: Store, options: AssetsOptions): Promise<
     registrar: provider === null ? ours : theirs,
     registrarOf: ({ holder }: AssetRecord) => (holder.by === 'gateway' ? ours : theirs),
     links,
-    publicUrl: config.media.publicUrl ?? undefined,
     maxBodyBytes: config.limits.bodyBytes,
     resourceValues: config.limits.resourceValues,
   };
-  const { create, get } = createAssetHandlers(shared);
+  const forProviders = config.media.publicUrl ?? undefined;
+  const publicUrl = config.publicUrl ?? forProviders;
+  const { create, get } = createAssetHandlers({ ...shared, publicUrl });
   return {
-    media: createMediaResolver(shared),
+    media: createMediaResolver({ ...shared, publicUrl: forProviders }),
     routes: [
       { path: ASSETS_PATH, envelope: 'flat', methods: { POST: create } },
       { path: `${ASSETS_PATH}/**`, envelope: 'flat', methods: { GET: get, HEAD: get } },

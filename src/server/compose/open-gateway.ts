@@ -246,7 +246,8 @@ function openApp(
 ): Pick<Gateway, 'app' | 'entrance' | 'console'> {
   const { shared, bodies, options } = parts;
   const { definitions } = shared.repository;
-  const described = [...routes, ...openApiRoutes({ definitions, routes })];
+  const { publicUrl } = shared;
+  const described = [...routes, ...openApiRoutes({ definitions, routes, publicUrl })];
   const served = {
     ...options,
     bodies,
@@ -281,6 +282,7 @@ function sharedParts(
     store,
     repository: resources.repository,
     usage: config.usage,
+    publicUrl: config.publicUrl ?? undefined,
     resourceXApiKey: config.compat.resourceXApiKey,
     readsEveryCarrier: config.compat.modelLists,
     catchUp: resources.catchUp,
@@ -360,6 +362,7 @@ function openJobs(
 
 function protections({
   listen,
+  publicUrl,
   allowedHosts,
   cors,
   limits,
@@ -368,6 +371,7 @@ function protections({
     guard: createRequestGuard({
       listenHost: listen.host,
       allowedHosts,
+      publicHost: publicUrl === null ? undefined : new URL(publicUrl).hostname,
       origins: cors.origins,
       urlBytes: limits.urlBytes,
     }),

@@ -7,6 +7,8 @@ export interface HostGuardOptions {
   listenHost: string;
   /** Accepted host names beside loopback (config: server.allowed_hosts). */
   allowedHosts: readonly string[];
+  /** Name in `server.public_url`: accepted wherever others are refused. */
+  publicHost?: string | undefined;
   /** Origins of browsers that may call (config: server.cors.origins). */
   origins: readonly string[];
 }
@@ -19,6 +21,7 @@ export function createHostGuard(options: HostGuardOptions): (request: IncomingMe
   const bound = isLoopback(options.listenHost);
   if (!bound && options.allowedHosts.length === 0) return () => undefined;
   const allowed = new Set(options.allowedHosts.map((host) => host.toLowerCase()));
+  if (options.publicHost !== undefined) allowed.add(options.publicHost.toLowerCase());
   const origins = new Set(options.origins);
   const accepts = (host: string | undefined): boolean =>
     host !== undefined && (isLoopback(host) || allowed.has(host));

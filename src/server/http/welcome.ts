@@ -2,6 +2,8 @@ import type { FirstStart } from '../../resources/bootstrap.ts';
 
 export interface WelcomeFacts {
   url: string;
+  /** `server.public_url`. */
+  publicUrl?: string | null;
   /** Address of the console; undefined where it is not served. */
   consoleUrl?: string | undefined;
   adminKeyFile: string;
@@ -11,10 +13,18 @@ export interface WelcomeFacts {
 }
 
 /** Text for a person when the gateway is up: the address, the keys and something to paste. */
-export function welcome({ url, consoleUrl, adminKeyFile, made, model }: WelcomeFacts): string {
+export function welcome({
+  url,
+  publicUrl,
+  consoleUrl,
+  adminKeyFile,
+  made,
+  model,
+}: WelcomeFacts): string {
   const lines = [
     `gateway listening on ${url}`,
     '',
+    ...(publicUrl ? [`  public      ${publicUrl}`] : []),
     ...(consoleUrl === undefined
       ? []
       : [`  console     ${consoleUrl} (gateway console opens it signed in)`]),

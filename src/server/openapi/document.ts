@@ -13,6 +13,8 @@ export interface OpenApiInput {
   /** Routes that are served. */
   readonly routes: readonly RouteSpec[];
   readonly definitions: readonly ResourceDefinition[];
+  /** `server.public_url`. Default: the address that the document was got from. */
+  readonly publicUrl?: string | undefined;
 }
 
 /** Part of the interface that a document is about: what is below `/v1` and `/v1beta`, or below `/admin`. */
@@ -78,7 +80,7 @@ const PARTS: Readonly<Record<ApiPart, Part>> = {
  * declarations. A route that nobody described is listed all the same.
  */
 export function describeApi(
-  { routes, definitions }: OpenApiInput,
+  { routes, definitions, publicUrl }: OpenApiInput,
   name: ApiPart = 'public',
 ): OpenApiDocument {
   const part = PARTS[name];
@@ -103,7 +105,7 @@ export function describeApi(
       version: INTERFACE_VERSION,
       description: part.description,
     },
-    servers: [{ url: '/' }],
+    servers: [{ url: publicUrl ?? '/' }],
     security: [{ bearer: [] }],
     paths: toPaths([...others, ...ofKinds], part.topic),
     components: {

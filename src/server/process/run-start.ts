@@ -206,7 +206,7 @@ async function startFirst(
   // Before anything is made in a store that would be of no use.
   if (config.server.workers > 1) checkScope(gateway.store);
   for (const warning of gateway.store.warnings ?? []) log.warn(warning);
-  const { dataDir } = config.server;
+  const { dataDir, publicUrl } = config.server;
   const declaresKeys = config.desired.managed.has('key');
   const made = await firstStart(gateway.repository, config.server, { declaresKeys });
   let untold = made;
@@ -214,7 +214,7 @@ async function startFirst(
     await writeRuntime(dataDir, url);
     const adminKeyFile = join(dataDir, 'admin.key');
     const served = { url, consoleUrl: consoleUrl(config.server, url) };
-    say(welcome({ ...served, adminKeyFile, made, model: modelToTry(config) }));
+    say(welcome({ ...served, publicUrl, adminKeyFile, made, model: modelToTry(config) }));
     untold = undefined;
     await options.onListening?.({ ...served, host: config.server.listen.host });
   };

@@ -27,6 +27,7 @@ import {
 import { contentTasksSurface, videosSurface } from '../../tasks/videos/video-task.ts';
 import type { Transport } from '../../upstream/transport.ts';
 import type { Api } from '../../routing/catalog.ts';
+import type { PublicAddress } from '../../surfaces/client-origin.ts';
 import type { RouteSpec } from '../http/routes.ts';
 
 /** Every inference endpoint. */
@@ -50,7 +51,7 @@ export const CLIENT_PROTOCOLS: readonly WireProtocol[] = SURFACES.map(
 ).filter(({ id }, index, all) => all.findIndex((one) => one.id === id) === index);
 
 /** Parts that public endpoints need, those included whose work outlives the call. */
-export interface PublicDeps extends SurfaceDeps {
+export interface PublicDeps extends SurfaceDeps, PublicAddress {
   readonly store: Store;
   repository: Repository;
   readonly tasks: ReturnType<typeof openTasks>;

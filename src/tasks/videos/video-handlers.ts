@@ -6,7 +6,8 @@ import type { Principal } from '../../usage/principal.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { CallResult } from '../../inference/types.ts';
 import { readKey } from '../../surfaces/carriers.ts';
-import { clientOrigin } from '../../surfaces/client-origin.ts';
+import { clientAddress } from '../../surfaces/client-origin.ts';
+import type { PublicAddress } from '../../surfaces/client-origin.ts';
 import { FAMILIES } from '../../surfaces/family.ts';
 import { admit } from '../../surfaces/gate.ts';
 import type { GateDeps } from '../../surfaces/gate.ts';
@@ -22,7 +23,7 @@ import type { VideoRemoval } from './video-task.ts';
 import type { VideoService } from './video-task.ts';
 import { toContentTask, toVideoObject } from './video-views.ts';
 
-export interface VideoDeps extends GateDeps {
+export interface VideoDeps extends GateDeps, PublicAddress {
   inference: Pick<InferenceDeps, 'clock' | 'transportFor' | 'active'>;
   repository: { readonly audit: Pick<AuditLog, 'commit'> };
 }
@@ -82,14 +83,14 @@ export function createVideoHandlers(videos: VideoService, deps: VideoDeps): Vide
       return ok(
         await listContentTasks(videos.rows, organization, {
           query,
-          origin: clientOrigin(exchange),
+          origin: clientAddress(exchange, deps),
         }),
       );
     }),
     getTask: serve('content', async (exchange, { organizationId: organization }) => {
       const id = onlySegment(exchange, CONTENT_TASKS_PATH);
       const { value: record } = await videos.look(organization, id);
-      return ok(toContentTask(record, clientOrigin(exchange)));
+      return ok(toContentTask(record, clientAddress(exchange, deps)));
     }),
     removeTask: serve('write', async (exchange, principal) => {
       await remove(onlySegment(exchange, CONTENT_TASKS_PATH), exchange, principal);

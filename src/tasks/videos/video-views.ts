@@ -21,7 +21,7 @@ export function toVideoObject({ id, at, model, askedSeconds, video }: VideoRecor
   };
 }
 
-/** A task in the content-generation form; `origin` is where the client reaches the gateway. */
+/** A task in the content-generation form; `origin` is where the client reaches the gateway, with its prefix. */
 export function toContentTask(record: VideoRecord, origin: string): object {
   const { id, at, updatedAt, model, askedSeconds, video } = record;
   const { state, error, tokens } = video;

@@ -19,6 +19,7 @@ describe('resolveServerConfig', () => {
     expect(origins.size).toBe(0);
     expect(config).toEqual({
       listen: { host: '127.0.0.1', port: 8787, tls: null },
+      publicUrl: null,
       dataDir: '/gw/.gateway',
       store: { driver: 'lmdb', path: '/gw/.gateway/store', options: {} },
       limits: {

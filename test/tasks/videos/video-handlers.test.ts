@@ -20,6 +20,7 @@ it('gives the place of a request back when its client left while its key was loo
   const { list } = createVideoHandlers(
     { rows: { list: async () => [] } } as unknown as VideoService,
     {
+      publicUrl: undefined,
       inference: { clock: createFakeClock(), active: new ActiveExchanges() } as never,
       repository: {} as never,
       lookup: () => ({ ...principal(), concurrencyCap: 1 }),
