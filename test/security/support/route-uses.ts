@@ -4,17 +4,17 @@ import type { Target } from './route-targets.ts';
 
 /** What each route does; `none`: it asks for no key. */
 const ROUTES: readonly (readonly [route: RegExp, use: Use | 'none'])[] = [
-  [/^GET \/(healthz|readyz|openapi\.json)$/, 'none'],
+  [/^GET \/(healthz|readyz|(admin\/)?openapi\.json)$/, 'none'],
   [/^GET \/v1\/assets\/[^/]+\/content$/, 'none'],
   [/^GET \/v1\/account\/key$/, 'self'],
   [/^POST \/admin\/v1\/console\/links$/, 'self'],
   [/^GET \/v1\/account\/(balance|usage|budgets)$/, 'costs'],
-  [/^GET \/admin\/v1\/(usage|spending|budgets)(\/|$)/, 'costs'],
+  [/^GET \/admin\/v1\/(usage|spending|budgets|prices)(\/|$)/, 'costs'],
   [/^GET \/v1\/(account\/executions|tasks)(\/|$)/, 'read'],
   [/^GET \/v1(beta)?\/models(\/|$)/, 'read'],
   [/^GET \/v1\/(agents|credentials|skills|webhooks|deployments|deployment_runs)(\/|$)/, 'read'],
   [/^GET \/v1\/(sessions|files|endpoints)(\/[^/]+)?$/, 'read'],
-  [/^GET \/admin\/v1\/(?!usage|spending|budgets)(?!files\/[^/]+\/content)/, 'read'],
+  [/^GET \/admin\/v1\/(?!usage|spending|budgets|prices)(?!files\/[^/]+\/content)/, 'read'],
   [/^GET \/(admin\/)?v1\/files\/[^/]+\/content$/, 'content'],
   [/^GET \/v1\/sessions\/[^/]+\/events/, 'content'],
   [/^GET \/v1\/(run|videos|contents|assets\/[^/]+$)/, 'content'],
@@ -31,8 +31,14 @@ const ROUTES: readonly (readonly [route: RegExp, use: Use | 'none'])[] = [
   [/^(?!GET)\w+ \/v1\/deployments(\/[^/]+(\/(archive|pause|unpause))?)?$/, 'write'],
   [/^POST \/v1\/(assets|webhooks\/secret\/rotate)$/, 'write'],
   [/^DELETE \/v1\/(videos|contents\/generations\/tasks)(\/|$)/, 'write'],
-  [/^(?!GET)\w+ \/admin\/v1\/(keys|organizations|inventories|configuration)(\/|$)/, 'govern'],
-  [/^(?!GET)\w+ \/admin\/v1\/(?!keys|organizations|inventories|configuration|console)/, 'write'],
+  [
+    /^(?!GET)\w+ \/admin\/v1\/(keys|organizations|inventories|configuration|prices)(\/|$)/,
+    'govern',
+  ],
+  [
+    /^(?!GET)\w+ \/admin\/v1\/(?!keys|organizations|inventories|configuration|prices|console)/,
+    'write',
+  ],
 ];
 
 /** The use of a route, whatever stands for its parameters. */
