@@ -52,7 +52,7 @@ async function read(files: CertificateFiles, part: keyof CertificateFiles): Prom
 
 const KINDS = {
   cert: 'certificate in PEM (-----BEGIN CERTIFICATE-----)',
-  key: 'private key in PEM without a passphrase (-----BEGIN PRIVATE KEY-----)',
+  key: 'private key in PEM without a passphrase',
 } as const;
 
 function parse<T>(files: CertificateFiles, part: keyof CertificateFiles, work: () => T): T {
