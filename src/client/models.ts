@@ -79,6 +79,8 @@ export interface PlanLine {
   upstream_model: string;
   protocol: string | null;
   health: { state: string; latency_ms: number | null };
+  /** Absent from older gateways. */
+  pricing?: ModelPricing;
   /** Null for a route that is left out; absent from older gateways. */
   capabilities?: ModelCapabilities | null;
   why: string;

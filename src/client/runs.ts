@@ -48,7 +48,8 @@ export interface TaskView {
   model: string;
   status: string;
   settlement: string;
-  cost: string;
+  /** Decimal USD; null: unknown. */
+  cost: string | null;
   [field: string]: unknown;
 }
 
@@ -59,7 +60,7 @@ export interface TasksClient {
 const PATH = '/v1/run';
 const POLL_MS = 1_000;
 const isRun = hasStrings<RunView>('id', 'model', 'status', 'created_at');
-const isTask = hasStrings<TaskView>('id', 'type', 'model', 'status', 'settlement', 'cost');
+const isTask = hasStrings<TaskView>('id', 'type', 'model', 'status', 'settlement');
 
 export const isRunOver = ({ status }: RunView): boolean =>
   status !== 'queued' && status !== 'running';

@@ -4,6 +4,8 @@ import type { Capabilities } from '../protocols/capabilities/capabilities.ts';
 import type { Model, Route } from './catalog.ts';
 import { needsMapping, planCandidates } from './plan.ts';
 import type { PlanRequest } from './plan.ts';
+import { toPricingView } from './resolve-pricing.ts';
+import type { PricingView } from './resolve-pricing.ts';
 
 /** One route of the answer to: where would a request go now, and why. */
 export interface PlanLine {
@@ -28,6 +30,8 @@ export interface PlanLine {
     /** Smoothed time to the first content in ms; null before the first success. */
     latency_ms: number | null;
   };
+  /** Prices of the route; each null: unknown. */
+  pricing: PricingView;
   /** Capabilities of its model for translated requests; null for a route that is left out. */
   capabilities: Capabilities | null;
   /** In words, for people. */
@@ -88,6 +92,7 @@ function toLine(
       consecutive_faults: consecutiveFaults,
       latency_ms: latencyMs === undefined ? null : Math.round(latencyMs),
     },
+    pricing: toPricingView(route.pricing),
   };
 }
 

@@ -1,4 +1,4 @@
-import { perMillionToNanos, toNanos } from '../core/money.ts';
+import { fromNanos, perMillionToNanos, toNanos } from '../core/money.ts';
 import type { Dollars } from '../core/money.ts';
 import { FREE } from '../usage/usage.ts';
 import type { Pricing, TokenPrices } from '../usage/usage.ts';
@@ -39,6 +39,13 @@ const UNITS = {
   per_second: 'perSecond',
 } as const satisfies Partial<Record<keyof PricesRecord, keyof Pricing>>;
 
+const PER_MILLION = 1_000_000;
+
+/** Prices as they are shown, in decimal USD: token classes per million tokens, the rest per unit. */
+export type PricingView = { readonly currency: 'USD' } & Readonly<
+  Record<keyof typeof TOKEN_CLASSES | keyof typeof UNITS, string | null>
+>;
+
 type Entries<T> = [keyof T, T[keyof T]][];
 
 /** Pricing without a member where nothing is said. */
@@ -78,4 +85,15 @@ function toTokenPrices(record: TokenPricesRecord): TokenPrices {
     if (price !== null && price !== undefined) found[target] = perMillionToNanos(price);
   }
   return found;
+}
+
+/** What is not said is null; where nothing is, the price is unknown. */
+export function toPricingView(pricing: Pricing): PricingView {
+  const shown = (names: Readonly<Record<string, Exclude<keyof Pricing, 'tiers'>>>, times: number) =>
+    Object.entries(names).map(([name, member]) => {
+      const price = pricing[member];
+      return [name, price === undefined ? null : fromNanos(Math.round(price * times))];
+    });
+  const prices = Object.fromEntries([...shown(TOKEN_CLASSES, PER_MILLION), ...shown(UNITS, 1)]);
+  return { currency: 'USD', ...prices } as PricingView;
 }

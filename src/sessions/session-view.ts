@@ -1,4 +1,4 @@
-import { fromNanos } from '../core/money.ts';
+import { knownCost, toShownCost } from '../usage/usage.ts';
 import type { ResolvedAgent } from './resolved-agent.ts';
 import { toMonetaryAmount } from './session-budget.ts';
 import type { Session } from './session.ts';
@@ -32,7 +32,7 @@ export function toSessionView(session: Session, now: number): Record<string, unk
       ...usage,
       active_seconds,
       list_cost: toMonetaryAmount(session.cost),
-      cost: fromNanos(session.cost),
+      cost: toShownCost(knownCost(session)),
     },
     budget: session.budget,
     deployment_id: session.deploymentId,

@@ -43,6 +43,8 @@ export interface Session {
   readonly usage: SessionUsage;
   /** Cost of all model calls so far by list prices, in nano-dollars. */
   readonly cost: number;
+  /** True: of some model calls the cost is unknown, and not in the sum. Absent: false. */
+  readonly unpriced?: boolean | undefined;
   /** Milliseconds in which it was `running`, up to `runningSince`. */
   readonly activeMs: number;
   /** Milliseconds since epoch; null or absent unless `running`. */

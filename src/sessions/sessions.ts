@@ -197,6 +197,7 @@ export interface TurnChange {
   readonly status?: SessionStatus;
   readonly usage?: Session['usage'];
   readonly cost?: number;
+  readonly unpriced?: boolean;
   /** The input up to this place is taken up. */
   readonly handled?: number;
 }

@@ -1,8 +1,7 @@
 import { GatewayError } from '../core/errors.ts';
-import { fromNanos } from '../core/money.ts';
+import { toPricingView } from '../routing/resolve-pricing.ts';
 import type { Catalog, Model } from '../routing/catalog.ts';
 import { allowsModel } from '../routing/model-patterns.ts';
-import type { Pricing } from '../usage/usage.ts';
 import type { Principal } from '../usage/principal.ts';
 import type { WireProtocol } from '../protocols/protocol.ts';
 import { readKey } from './carriers.ts';
@@ -135,14 +134,14 @@ function toRow(model: Model, principal: Principal, { protocols }: ModelsDeps): o
     type: model.type,
     context_window: model.contextWindow ?? null,
     max_output_tokens: model.maxOutputTokens ?? null,
-    pricing: toPublicPricing(model.pricing),
+    pricing: toPricingView(model.pricing),
     protocols: Object.keys(servedProtocols(model, protocols)),
     routes: model.routes.map((route) => ({
       protocols: [...route.protocols],
       ...(isAdmin && {
         provider: route.provider.name,
         upstream_model: route.upstreamModel,
-        pricing: toPublicPricing(route.pricing),
+        pricing: toPricingView(route.pricing),
       }),
     })),
   };
@@ -158,29 +157,7 @@ function toDetail(model: Model): object {
     context_window: model.contextWindow ?? null,
     max_output_tokens: model.maxOutputTokens ?? null,
     schema: model.schema ?? { type: 'object' },
-    pricing: toPublicPricing(model.pricing),
-  };
-}
-
-const PER_MILLION = 1_000_000;
-
-/** USD as decimal strings: token classes per million tokens, the rest per unit. */
-function toPublicPricing(pricing: Pricing): object {
-  const perMillion = (price: number | undefined): string | null =>
-    price === undefined ? null : fromNanos(Math.round(price * PER_MILLION));
-  const perUnit = (price: number | undefined): string | null =>
-    price === undefined ? null : fromNanos(price);
-  return {
-    currency: 'USD',
-    input: perMillion(pricing.input),
-    output: perMillion(pricing.output),
-    cache_read: perMillion(pricing.cacheRead),
-    cache_write_5m: perMillion(pricing.cacheWrite5m),
-    cache_write_1h: perMillion(pricing.cacheWrite1h),
-    reasoning: perMillion(pricing.reasoning),
-    per_call: perUnit(pricing.perCall),
-    per_image: perUnit(pricing.perImage),
-    per_second: perUnit(pricing.perSecond),
+    pricing: toPricingView(model.pricing),
   };
 }
 

@@ -16,7 +16,7 @@ import type { TaskRecord, TaskRows } from './task-rows.ts';
 /** Cost of a task that has ended. */
 export interface TaskCharge extends Pick<
   RequestOutcome,
-  'result' | 'errorCode' | 'usage' | 'estimated' | 'cost'
+  'result' | 'errorCode' | 'usage' | 'estimated' | 'cost' | 'unpriced'
 > {
   /** Milliseconds since epoch. Default: now. */
   readonly endedAt?: number;

@@ -1,5 +1,5 @@
 import { GatewayError } from '../core/errors.ts';
-import { fromNanos, toNanos } from '../core/money.ts';
+import { toNanos } from '../core/money.ts';
 import type { Store } from '../store/store.ts';
 import { findCharge, isHeld } from '../usage/spend/find-charge.ts';
 import { getRequest } from '../usage/requests/request-log.ts';
@@ -8,6 +8,7 @@ import { readKey } from '../surfaces/carriers.ts';
 import { admit } from '../surfaces/gate.ts';
 import type { GateDeps } from '../surfaces/gate.ts';
 import type { Handler } from '../surfaces/http-exchange.ts';
+import { knownCost, toShownCost } from '../usage/usage.ts';
 import { tellTask } from './open-tasks.ts';
 import type { OpenTasks } from './open-tasks.ts';
 import { isOver } from './runs/run-record.ts';
@@ -26,8 +27,8 @@ export interface TaskView {
   readonly status: TaskStatus;
   readonly settlement: Settlement;
   readonly usage: UsageRecord | null;
-  /** Decimal string of `currency`, without what is held. */
-  readonly cost: string;
+  /** Decimal string of `currency`, without what is held; null: unknown. */
+  readonly cost: string | null;
   readonly currency: 'USD';
   readonly created_at: string;
 }
@@ -72,7 +73,7 @@ function ofRun(record: RunRecord): TaskView {
 }
 
 async function ofTold(told: ToldTask, deps: TaskGetDeps): Promise<TaskView> {
-  const { usage = null, cost = 0 } = (await findCharge(deps, told.id)) ?? {};
+  const { usage, cost } = (await findCharge(deps, told.id)) ?? { usage: null, cost: 0 };
   return toView({ ...told, usage, cost });
 }
 
@@ -83,7 +84,9 @@ async function ofPrediction(record: RequestRecord, deps: TaskGetDeps): Promise<T
   const isOpen = result === 'pending' || (await isHeld(deps, id));
   const charge = isOpen ? undefined : await findCharge(deps, id);
   const usage = charge?.usage ?? record.usage;
-  const cost = toNanos(record.cost ?? 0) + (charge?.cost ?? 0);
+  const parts = [record.cost === null ? null : toNanos(record.cost), charge ? charge.cost : 0];
+  const sum = parts.reduce<number>((all, part) => all + (part ?? 0), 0);
+  const cost = knownCost({ cost: sum, unpriced: parts.includes(null) });
   const settlement = isOpen ? 'reserved' : settlementOf(cost, result === 'ok');
   const status = PREDICTION_STATUSES[result];
   return toView({ id, type: 'prediction', model, status, settlement, usage, cost, at });
@@ -98,12 +101,13 @@ const PREDICTION_STATUSES = {
 } as const satisfies Record<RequestRecord['result'], TaskStatus>;
 
 /** Failed work may have cost something all the same. */
-function settlementOf(cost: number, isSuccess: boolean): Settlement {
-  return isSuccess || cost > 0 ? 'settled' : 'released';
+function settlementOf(cost: number | null, isSuccess: boolean): Settlement {
+  return isSuccess || cost !== 0 ? 'settled' : 'released';
 }
 
 interface TaskFacts extends Omit<TaskView, 'object' | 'cost' | 'currency' | 'created_at'> {
-  readonly cost: number;
+  /** Nano-dollars; null: unknown. */
+  readonly cost: number | null;
   readonly at: number;
 }
 
@@ -117,7 +121,7 @@ function toView({ cost, at, ...facts }: TaskFacts): TaskView {
     status,
     settlement,
     usage,
-    cost: fromNanos(cost),
+    cost: toShownCost(cost),
     currency: 'USD',
     created_at: new Date(at).toISOString(),
   };

@@ -1,3 +1,5 @@
+import { fromNanos } from '../core/money.ts';
+
 /**
  * Prices in nano-dollars: per token for the token classes, else per unit. Absent members cost nothing
  * or as much as another class; without any member the price is unknown.
@@ -30,6 +32,22 @@ export interface TokenPrices {
 
 /** Known to cost nothing. */
 export const FREE: Pricing = Object.freeze({ perCall: 0 });
+
+/** Nano-dollars that are known of a cost; null where nothing is. */
+export function knownCost({
+  cost,
+  unpriced,
+}: {
+  readonly cost: number;
+  readonly unpriced?: boolean | undefined;
+}): number | null {
+  return unpriced && cost === 0 ? null : cost;
+}
+
+/** Dollars as they are shown; null stays unknown. */
+export function toShownCost(cost: number | null): string | null {
+  return cost === null ? null : fromNanos(cost);
+}
 
 /** False where the price of a call is unknown. */
 export function isPriced(pricing: Pricing): boolean {

@@ -21,7 +21,7 @@ const TASK = record({
   status: text,
   settlement: words('reserved', 'settled', 'released'),
   usage: orNull(record({})),
-  cost: text,
+  cost: orNull(text),
   currency: text,
   created_at: text,
 });

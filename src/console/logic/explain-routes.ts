@@ -1,4 +1,4 @@
-import type { PlanLine } from '../../client/models.ts';
+import type { ModelPricing, PlanLine } from '../../client/models.ts';
 
 /** A route in the order in which routes would be tried, with what a failing provider would change. */
 export interface TriedRoute {
@@ -14,4 +14,19 @@ export function orderWithout(lines: readonly PlanLine[], without: readonly strin
     line,
     place: without.includes(line.provider) ? undefined : ++place,
   }));
+}
+
+/** Members of prices that are none by themselves. */
+const NO_PRICES = new Set(['currency', 'tiers']);
+
+/**
+ * Dollars of a class of tokens: nothing where a price is known and the class is not in it, as of what is
+ * free; null where no price is known.
+ */
+export function priceOf(prices: ModelPricing | undefined, name: string): string | null | undefined {
+  if (prices === undefined) return undefined;
+  const isKnown = Object.entries(prices).some(
+    ([member, price]) => !NO_PRICES.has(member) && price !== null,
+  );
+  return isKnown ? (prices[name] ?? '0') : null;
 }

@@ -1,11 +1,16 @@
 import type { Usage } from '../../core/usage.ts';
 import type { Catalog } from '../../routing/catalog.ts';
 import { costOf } from '../../usage/spend/pricing.ts';
+import { isPriced } from '../../usage/usage.ts';
 import type { Pricing } from '../../usage/usage.ts';
 
-/** Nano-dollars at the dearest of the prices at which the model may be billed, its fallbacks included. */
-export function listCostOf(catalog: Catalog, model: string, usage: Usage): number {
-  return Math.max(0, ...pricesOf(catalog, model).map((pricing) => costOf(usage, pricing)));
+/**
+ * Nano-dollars at the dearest of the prices at which the model may be billed, its fallbacks included; null
+ * where none is known.
+ */
+export function listCostOf(catalog: Catalog, model: string, usage: Usage): number | null {
+  const known = pricesOf(catalog, model).filter(isPriced);
+  return known.length === 0 ? null : Math.max(...known.map((pricing) => costOf(usage, pricing)));
 }
 
 /** False for a model that nobody can tell the costs of. */

@@ -39,8 +39,8 @@ export interface ModelAnswer {
   readonly parts: readonly Part[];
   readonly stop: Stop;
   readonly usage: Usage | undefined;
-  /** By list prices, in nano-dollars. */
-  readonly cost: number;
+  /** By list prices, in nano-dollars; null: unknown. */
+  readonly cost: number | null;
 }
 
 /** Asks a model for one answer (requirement sessions.turn.billing). */
@@ -58,8 +58,8 @@ export class ModelCallError extends Error {
   override readonly name = 'ModelCallError';
   override readonly cause: unknown;
   readonly usage: Usage | undefined;
-  /** By list prices, in nano-dollars. */
-  readonly cost: number;
+  /** By list prices, in nano-dollars; null: unknown. */
+  readonly cost: number | null;
 
   constructor(cause: unknown, { usage, cost }: Pick<ModelAnswer, 'usage' | 'cost'>) {
     super('the model call failed', { cause });

@@ -9,8 +9,8 @@ export interface Change {
   readonly status?: SessionStatus;
   /** Usage of one model request, added to the Session's. */
   readonly usage?: Usage | undefined;
-  /** Cost of the same in nano-dollars, added, too. */
-  readonly cost?: number | undefined;
+  /** Cost of the same in nano-dollars, added, too; null: unknown. */
+  readonly cost?: number | null | undefined;
 }
 
 /** The log of a Session and where it stands, always of one mind: every write and every read goes through here. */
@@ -19,14 +19,16 @@ export class TurnJournal {
   readonly log: TurnLog;
   #usage: SessionUsage;
   #cost: number;
+  #unpriced: boolean;
   #handled: number;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(log: TurnLog) {
-    const { usage, cost, handled } = log.session;
+    const { usage, cost, unpriced = false, handled } = log.session;
     this.log = log;
     this.#usage = usage;
     this.#cost = cost;
+    this.#unpriced = unpriced;
     this.#handled = handled;
   }
 
@@ -58,15 +60,18 @@ export class TurnJournal {
   ): Promise<PlacedEvent[]> {
     const { state, log } = this;
     const handled = Math.max(this.#handled, state.lastInput);
+    const sum = this.#cost + (cost ?? 0);
+    const unpriced = this.#unpriced || cost === null;
     const total = usage ? addUsage(this.#usage, usage) : this.#usage;
     const placed = await log.append(events, {
       handled,
       ...(status !== undefined && { status }),
-      ...(usage && { usage: total, cost: this.#cost + cost }),
+      ...(usage && { usage: total, cost: sum, ...(unpriced && { unpriced }) }),
     });
     this.#handled = handled;
     this.#usage = total;
-    this.#cost += cost;
+    this.#cost = sum;
+    this.#unpriced = unpriced;
     // Events that a client sent meanwhile stand before ours.
     if (placed[0] && placed[0].seq !== state.seq + 1) await this.#read();
     for (const one of placed) state.take(one);

@@ -48,8 +48,9 @@ export class FencedTurnLog implements TurnLog {
     const changed = await this.#log.change(this.#session.id, (row) => {
       if (!row || !this.#fence.owns(row)) throw lostTurn();
       const { usage = row.usage, cost = row.cost, handled = row.handled } = change;
+      const { unpriced = row.unpriced } = change;
       const own = this.#fence.enter(row);
-      return withNextTurn(this.#log, { ...own, usage, cost, handled }, identified);
+      return withNextTurn(this.#log, { ...own, usage, cost, unpriced, handled }, identified);
     });
     if (!changed) throw lostTurn();
     this.see(changed.row);

@@ -14,6 +14,7 @@ import { toInteractionUsage } from '../../protocols/interactions/interactions-us
 import { FAMILIES, toFamilyError } from '../../surfaces/family.ts';
 import type { InferenceSurface } from '../../surfaces/inference-surface.ts';
 import { costOf, estimateTokens } from '../../usage/spend/pricing.ts';
+import { isPriced } from '../../usage/usage.ts';
 import { PROVIDER_ID } from '../identity.ts';
 import type { Lost, TaskCharge } from '../task-family.ts';
 import { defineTask } from '../task.ts';
@@ -79,7 +80,9 @@ function chargeOf(record: InteractionRecord, seen: Interaction): TaskCharge {
   if (!isBillable(seen)) return { ...NOTHING, result };
   const told = toInteractionUsage(seen.value['usage']);
   const usage = told ?? estimateOf(record, seen);
-  return { result, usage, estimated: !told, cost: costOf(usage, record.pricing) };
+  const { pricing } = record;
+  const cost = costOf(usage, pricing);
+  return { result, usage, estimated: !told, cost, unpriced: !isPriced(pricing) };
 }
 
 function estimateOf({ inputBytes }: InteractionRecord, { value }: Interaction): Usage {

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { scanJson } from '../../core/json/json-document.ts';
 import type { ApiQuestion, ApiReply } from '../../apis/api-caller.ts';
+import { knownCost } from '../../usage/usage.ts';
 import type { CallDone } from './call-model.ts';
 
 type ApiInput = Pick<ApiQuestion, 'method' | 'path' | 'query' | 'body'>;
@@ -22,7 +23,8 @@ export function readApiInput(input: Buffer): ApiInput {
 }
 
 /** The answer as the output of a run: what the API refused has failed, and still shows its answer. */
-export function toApiResult({ status, headers, body, usage, cost }: ApiReply): CallDone {
+export function toApiResult({ status, headers, body, usage, ...paid }: ApiReply): CallDone {
+  const cost = knownCost(paid);
   const shown = { status, headers, body: 0 };
   const output = Buffer.from(
     JSON.stringify(shown).replace(/0\}$/, () => `${bodyText(body, headers['content-type'])}}`),

@@ -9,6 +9,7 @@ import type { Catalog } from '../../routing/catalog.ts';
 import type { Ledger, RequestOutcome } from '../../usage/ledger/ledger.ts';
 import type { RequestOrigin } from '../../usage/origin.ts';
 import type { Principal } from '../../usage/principal.ts';
+import { knownCost } from '../../usage/usage.ts';
 import { toFamilyError } from '../../surfaces/family.ts';
 import type { ModelCall } from './run-call.ts';
 import type { RunRecord } from './run-record.ts';
@@ -19,8 +20,8 @@ export interface CallDone {
   /** JSON. */
   readonly output: Buffer;
   readonly usage: Usage | undefined;
-  /** Nano-dollars. */
-  readonly cost: number;
+  /** Nano-dollars; null: unknown. */
+  readonly cost: number | null;
   readonly error: RunRecord['error'];
 }
 
@@ -76,8 +77,8 @@ export async function callModel(
       { ...inference, ledger },
     );
     if (result.type === 'stream') throw new Error('a run has no stream');
-    const { usage, cost = 0 }: Partial<RequestOutcome> = outcome ?? {};
-    return { output: result.body, usage, cost, error: null };
+    const { usage, cost = 0, unpriced }: Partial<RequestOutcome> = outcome ?? {};
+    return { output: result.body, usage, cost: knownCost({ cost, unpriced }), error: null };
   } catch (thrown) {
     throw toFamilyError(surface.family, toGatewayError(thrown));
   }

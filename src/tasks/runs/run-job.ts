@@ -165,7 +165,7 @@ function nothingFound(thrown: unknown): undefined {
 async function toOutcome(record: VideoRecord, { store }: RunJobDeps): Promise<Outcome> {
   const { video, id } = record;
   const charge = await findCharge({ store }, id);
-  const paid = { usage: charge?.usage ?? null, cost: charge?.cost ?? 0 };
+  const paid = charge ?? { usage: null, cost: 0 };
   if (video.state === 'failed') {
     const error = video.error ?? { code: 'failed', message: 'the provider made no video' };
     return { ...paid, error };

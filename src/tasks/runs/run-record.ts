@@ -34,8 +34,8 @@ export interface RunRecord {
   readonly bytes: number;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly usage: UsageRecord | null;
-  /** Nano-dollars. */
-  readonly cost: number;
+  /** Nano-dollars; null: unknown. */
+  readonly cost: number | null;
   /** Its task, once there is one: the work goes on behind its call. */
   readonly video: string | null;
   readonly webhook: RunWebhook | null;

@@ -16,6 +16,7 @@ import { FAMILIES } from '../../surfaces/family.ts';
 import type { CommitResult, Op } from '../../store/store.ts';
 import type { InferenceSurface } from '../../surfaces/inference-surface.ts';
 import { costOf } from '../../usage/spend/pricing.ts';
+import { isPriced } from '../../usage/usage.ts';
 import { OWN_ID, siblingOf } from '../identity.ts';
 import type { Lost, TaskCharge } from '../task-family.ts';
 import { defineTask } from '../task.ts';
@@ -177,6 +178,7 @@ function chargeOf({ video, askedSeconds, pricing, updatedAt }: VideoRecord): Tas
     usage,
     estimated: video.seconds === null,
     cost: costOf(usage, pricing),
+    unpriced: !isPriced(pricing),
     endedAt: updatedAt,
   };
 }

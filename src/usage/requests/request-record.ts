@@ -1,5 +1,6 @@
 import { fromNanos } from '../../core/money.ts';
 import type { AttemptRecord, RequestOutcome } from '../ledger/ledger.ts';
+import { knownCost, toShownCost } from '../usage.ts';
 import type { AttemptRow, EndRow, StartRow } from './request-row.ts';
 
 /** Result of a request: `pending` until it ended, `interrupted` also when its worker died. */
@@ -111,7 +112,7 @@ export function toFinalRecord(id: string, row: EndRow): RequestRecord {
     attempts: attempts.map(toAttemptView),
     usage: toUsageRecord(usage),
     estimated,
-    cost: unpriced && cost === 0 ? null : fromNanos(cost),
+    cost: toShownCost(knownCost({ cost, unpriced: unpriced === 1 })),
     losses: [...losses],
     overhead_us: overheadUs,
     first_content_ms: firstContentMs,

@@ -1,14 +1,15 @@
 import type { Store } from '../../store/store.ts';
 import { chargeKey, holdKey, requestKey } from '../ledger/ledger-keys.ts';
 import { toUsageRecord } from '../requests/request-record.ts';
+import { knownCost } from '../usage.ts';
 import type { UsageRecord } from '../requests/request-record.ts';
 import type { EndRow } from '../requests/request-row.ts';
 
 /** Charge for work that outlived its call. */
 export interface ChargeFound {
   readonly usage: UsageRecord;
-  /** Nano-dollars. */
-  readonly cost: number;
+  /** Nano-dollars; null: unknown. */
+  readonly cost: number | null;
 }
 
 /**
@@ -23,8 +24,8 @@ export async function findCharge(
   if (!charge?.value) return undefined;
   const record = await store.get<EndRow>(requestKey(charge.value));
   if (!record) return undefined;
-  const [, , , , , , usage, , cost] = record.value;
-  return { usage: toUsageRecord(usage), cost };
+  const [, , , , , , usage, , cost, , , , , , unpriced] = record.value;
+  return { usage: toUsageRecord(usage), cost: knownCost({ cost, unpriced: unpriced === 1 }) };
 }
 
 /** True while money is kept back for a task of that id; only where a spending limit applies. */

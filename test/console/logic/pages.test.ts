@@ -10,7 +10,7 @@ import {
   toUsageCommand,
   writeCosts,
 } from '../../../src/console/logic/costs-view.ts';
-import { orderWithout } from '../../../src/console/logic/explain-routes.ts';
+import { orderWithout, priceOf } from '../../../src/console/logic/explain-routes.ts';
 import { findCommands } from '../../../src/console/logic/find-commands.ts';
 import * as format from '../../../src/console/logic/format.ts';
 import { toKeyBody, toKeyCommand } from '../../../src/console/logic/key-recipes.ts';
@@ -303,6 +303,15 @@ describe('explain', () => {
       undefined,
       1,
     ]);
+  });
+
+  it('shows what is free as nothing, and what nobody knows as unknown', () => {
+    const none = { currency: 'USD', input: null, output: null, per_call: null };
+    expect(priceOf({ ...none, per_call: '0.00' }, 'input')).toBe('0');
+    expect(priceOf({ ...none, input: '1.25' }, 'input')).toBe('1.25');
+    expect(priceOf({ ...none, input: '1.25' }, 'output')).toBe('0');
+    expect(priceOf(none, 'input')).toBeNull();
+    expect(priceOf(undefined, 'input')).toBeUndefined();
   });
 });
 

@@ -107,7 +107,9 @@ function configOf(mock: string, outside: string, server: object): object {
       type,
       routes: [{ provider: 'mock', upstream_model: name, pricing: 'free' }],
     })),
-    apis: [{ name: 'weather', base_url: outside, api_key: '${secret:env:API_KEY}' }],
+    apis: [
+      { name: 'weather', base_url: outside, api_key: '${secret:env:API_KEY}', pricing: 'free' },
+    ],
   };
 }
 

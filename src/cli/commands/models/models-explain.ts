@@ -1,6 +1,7 @@
 import type { ModelCapabilities, NameStep, PlanLine } from '../../../client/models.ts';
 import type { CommandRun } from '../../command.ts';
 import { lookUp } from '../../resources/not-found.ts';
+import { priceText } from '../../output/price-text.ts';
 import { renderTable } from '../../output/table.ts';
 import type { Column } from '../../output/table.ts';
 
@@ -74,6 +75,7 @@ const COLUMNS: readonly Column<Numbered>[] = [
   { title: 'IN', value: ({ protocol }) => protocol },
   { title: 'HEALTH', value: ({ health }) => health.state },
   { title: 'MS', value: ({ health }) => health.latency_ms },
+  { title: 'PRICE USD', value: ({ pricing }) => pricing && (priceText(pricing) ?? 'unpriced') },
   WHY,
 ];
 

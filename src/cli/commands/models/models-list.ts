@@ -1,6 +1,7 @@
-import type { ModelPricing, ModelRow } from '../../../client/models.ts';
+import type { ModelRow } from '../../../client/models.ts';
 import type { CommandRun } from '../../command.ts';
 import { oneLine } from '../../../core/printable.ts';
+import { priceText } from '../../output/price-text.ts';
 import { renderTable } from '../../output/table.ts';
 import type { Column } from '../../output/table.ts';
 
@@ -29,13 +30,6 @@ export const run: CommandRun = async ({ flags, context }) => {
   };
 };
 
-/** Units in which prices are given, and the words for them. */
-const UNITS = [
-  ['per_call', 'a call'],
-  ['per_image', 'an image'],
-  ['per_second', 'a second'],
-] as const;
-
 /**
  * The model's price, else that of the first route that has one, and how many routes have none. Keys
  * that may not see routes see the model's own price.
@@ -48,24 +42,6 @@ function priceOf({ type, pricing, routes }: ModelRow): string | undefined {
   const isCalledAsItIs = type === 'api' || (routes === undefined && pricing !== undefined);
   if (missing === 0) return found ?? (isCalledAsItIs ? 'unpriced' : undefined);
   return found === undefined ? 'unpriced' : `${found}; ${missing} of ${own.length} unpriced`;
-}
-
-/** `0.15 in, 0.60 out per million tokens`. */
-function priceText(pricing: ModelPricing | undefined): string | undefined {
-  if (pricing === undefined) return undefined;
-  const { input = null, output = null } = pricing;
-  const tokens = [
-    input === null ? [] : `${input} in`,
-    output === null ? [] : `${output} out`,
-  ].flat();
-  const units = UNITS.flatMap(([member, words]) => {
-    const price = pricing[member] ?? null;
-    return price === null ? [] : `${price} ${words}`;
-  });
-  const perMillion = tokens.length === 0 ? [] : `${tokens.join(', ')} per million tokens`;
-  if (pricing['per_call'] === '0.00' && tokens.length === 0) return 'free';
-  const parts = [perMillion, units].flat();
-  return parts.length === 0 ? undefined : parts.join(', ');
 }
 
 /** The providers in the order of the routes; how many they are for a key that may not see them. */

@@ -1,6 +1,6 @@
-import type { ModelRow, Plan, PlanLine } from '../../../client/models.ts';
+import type { ModelPricing, ModelRow, Plan, PlanLine } from '../../../client/models.ts';
 import { useConsole } from '../../frame/state.ts';
-import { orderWithout } from '../../logic/explain-routes.ts';
+import { orderWithout, priceOf } from '../../logic/explain-routes.ts';
 import { NONE, dateTime, duration, money, percent, relative } from '../../logic/format.ts';
 import { State } from '../../parts/parts.tsx';
 
@@ -117,7 +117,7 @@ function Numbers({ line, model }: { line: PlanLine; model: ModelRow | undefined 
     ({ provider, upstream_model: upstream }) =>
       provider === line.provider && upstream === line.upstream_model,
   );
-  const prices = route?.pricing ?? model?.pricing;
+  const prices = line.pricing ?? route?.pricing ?? model?.pricing;
   return (
     <>
       <td class="right">{line['priority'] as number}</td>
@@ -127,13 +127,14 @@ function Numbers({ line, model }: { line: PlanLine; model: ModelRow | undefined 
         <Health health={health} />
       </td>
       <td class="right">{duration(health.latency_ms)}</td>
-      <td class="right">{price(prices?.['input'])}</td>
-      <td class="right">{price(prices?.['output'])}</td>
+      <td class="right">{price(prices, 'input')}</td>
+      <td class="right">{price(prices, 'output')}</td>
     </>
   );
 }
 
-function price(amount: string | null | undefined) {
+function price(prices: ModelPricing | undefined, name: string) {
+  const amount = priceOf(prices, name);
   return amount === null ? <span class="bad">unpriced</span> : money(amount);
 }
 
