@@ -68,7 +68,7 @@ describe('resolveServerConfig', () => {
         linkLifetimeMs: 3_600_000,
         publicUrl: null,
       },
-      alerts: { webhooks: [], chats: [] },
+      alerts: { webhooks: [], chats: [], mails: {} },
       notifications: { webhooks: [] },
       usage: { labels: [], tags: [], endUsers: 'plain' },
       workers: 1,
