@@ -6,8 +6,10 @@ import { createFakeClock } from '../../support/fake-clock.ts';
 import { runBinary } from '../../support/binary.ts';
 import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
 import type { StartGatewayOptions, TestGateway } from '../../support/gateway.ts';
+import { storePlaces } from '../../store/support/store-places.ts';
 import { startUpstream } from '../../support/stage/upstream.ts';
 
+const places = storePlaces();
 const DAY = 86_400_000;
 const CONFIG = {
   providers: [{ name: 'mock', type: 'mock' }],
@@ -188,12 +190,15 @@ budgets:
     expect(await post({ timezone: 'Mars/Base' })).toMatchObject({ status: 422 });
     expect(await post({ on_exceed: 'explode' })).toMatchObject({ status: 400 });
   });
+});
 
-  it('let in exactly what fits, of fifty calls at once at two processes', async () => {
+describe.each(places.drivers.filter((one) => one !== 'fs'))('budgets on %s', (driver) => {
+  it('let in exactly what fits, of fifty calls at once at two processes, also behind a kill', async () => {
     const directory = await newDirectory();
     onTestFinished(() => rm(directory, { recursive: true, force: true }));
     const options = { binary: true, directory };
-    const config = { budgets: [{ name: 'all', amount: 3, per: 'month' }] };
+    const server = { store: await places.fresh(driver) };
+    const config = { budgets: [{ name: 'all', amount: 3, per: 'month' }], server };
     const gateways = [await start(config, options), await start(config, options)];
     const key = await createKey(gateways[0]!, { name: 'both' });
     const answers = await Promise.all(
@@ -201,6 +206,9 @@ budgets:
     );
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
     expect([count(200), count(402)]).toEqual([20, 30]);
+    for (const { child } of gateways) child?.kill('SIGKILL');
+    const next = await start(config, options);
+    expect((await next.chat('acme/cheap', { key })).status).toBe(402);
   });
 });
 
