@@ -165,7 +165,8 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
   );
 
   it(verifies('console.explain', 'explains the order of routes with health and cost'), async () => {
-    await shop.chat('team/fast');
+    // So often in a row that the failing route is left alone for a while.
+    for (let index = 0; index < 5; index++) await shop.chat('team/fast');
     const { page } = await open('/console/explain?model=team/fast');
     const plan = (await shop.admin('GET', '/admin/v1/routing?model=team/fast')).body;
     const table = page.getByRole('table').first();
