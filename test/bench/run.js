@@ -1,10 +1,11 @@
 // `npm run bench`: the gateway beside the provider alone and beside a minimal Node proxy, in one run and
 // alternating, because on a shared machine only ratios of one run mean something. Bounded to minutes.
 // Options: --seconds N (per measurement), --rounds N,
-// --only non-stream|stream|prompt|families|cli-light|memory|apply|stall|sessions|schedules|workers|stores, or
-// sessions/latency, stores/commits, stall/bytes and the like,
+// --only non-stream|stream|prompt|families|cli-light|memory|apply|stall|sessions|schedules|workers|stores|console, or
+// sessions/latency, console/feed|pages|queries, stores/commits, stall/bytes and the like,
 // --against DIR (sessions: another built checkout, measured in turn with this one; apply, stall: in its place),
 // --gate [--update] [--starts N] (ratios to the minimal proxy against those that are kept; see docs/operations.md),
+// --records N (console/queries: on each store),
 // --profile DIR (sessions, schedules: CPU profiles of the gateways are left there)
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { measureApply } from './apply.js';
+import { measureConsole } from './console.js';
 import { measureFamilies } from './families.js';
 import { measureGate } from './gate/measure-gate.js';
 import { percentile, runLoad } from './load.js';
@@ -30,6 +32,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '5' },
     only: { type: 'string' },
+    records: { type: 'string', default: '1000000' },
     against: { type: 'string' },
     profile: { type: 'string' },
     gate: { type: 'boolean', default: false },
@@ -93,6 +96,15 @@ if (!options.only || options.only === 'workers')
   await measureWorkers({ root, directory, ms, rounds });
 if (!options.only || options.only.startsWith('stores'))
   await measureStores({ root, directory, ms, rounds, only: options.only });
+if (!options.only || options.only.startsWith('console'))
+  await measureConsole({
+    root,
+    directory,
+    ms,
+    rounds,
+    only: options.only,
+    records: Number(options.records),
+  });
 if (!options.only || options.only === 'cli-light') await measureStartup({ root, directory });
 for (const { stop } of [gateway, proxy, upstream]) await stop();
 

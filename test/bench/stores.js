@@ -29,7 +29,7 @@ export async function measureStores({ root, directory, ms, rounds, only = '' }) 
 }
 
 /** Those that are installed. */
-async function startDatabases() {
+export async function startDatabases() {
   const tests = new URL('../store/support/database-server.ts', import.meta.url).href;
   const { findProgram, startPostgres, startRedis } = await tsImport(tests, import.meta.url);
   const found = [];
@@ -122,7 +122,7 @@ async function measureCommits({ root, directory, ms, rounds, databases }) {
   for (const { store } of sides) await store.close();
 }
 
-const storeOf =
+export const storeOf =
   (name) =>
   ({ driver, server }) => {
     const place = driver === 'redis' ? { prefix: `${name}:` } : { schema: name };
