@@ -41,6 +41,8 @@ export interface ProviderAccount {
   readonly assets?: AssetEndpoints | undefined;
   /** True when it fetches media that a request names by URL. */
   readonly fetchesMedia?: boolean;
+  /** URL of its own proxy, or `none`; undefined: that of the environment. */
+  readonly proxy?: string | undefined;
   /** Absent: TLS as Node does it. */
   readonly tls?: TlsSettings | undefined;
   /** At once from this process; undefined for the usual number. */

@@ -12,6 +12,8 @@ import type {
   ProviderDefinition,
 } from './define-provider.ts';
 import { prepareEndpoint } from './prepare-endpoint.ts';
+import { parseProxy } from '../upstream/proxy/proxy.ts';
+import type { Proxy } from '../upstream/proxy/proxy.ts';
 import { readTls } from './read-tls.ts';
 import type { DeclaredTls } from './read-tls.ts';
 import { PROVIDERS } from './registry.ts';
@@ -43,6 +45,8 @@ export interface ProviderSettings {
   connections?: number | null | undefined;
   /** What TLS to it trusts and expects. */
   tls?: DeclaredTls | null | undefined;
+  /** URL of a proxy, or `none`; null for that of the environment. */
+  proxy?: string | null | undefined;
   mock?: unknown;
 }
 
@@ -88,6 +92,7 @@ export function resolveAccount(
     fetchesMedia: settings.media ? settings.media === 'links' : definition.fetchesMedia === true,
     connections: settings.connections ?? undefined,
     tls: readTls(settings.tls, baseUrl),
+    proxy: readProxy(settings.proxy),
     mock: settings.mock ?? undefined,
   };
   checkCredential(account);
@@ -99,6 +104,27 @@ export function resolveAccount(
 
 function invalid(param: string, message: string): GatewayError {
   return new GatewayError('invalid_request', { param, message });
+}
+
+/** Credentials of proxies stay in the environment: a provider's settings can be read by its owner. */
+function readProxy(text: string | null | undefined): string | undefined {
+  if (text === null || text === undefined || text === 'none') return text ?? undefined;
+  const found = tryToParse(text);
+  if (!found) throw invalid('proxy', 'proxy must be http://host:port, https://host:port, or none');
+  if (found.authorization !== undefined) {
+    const message =
+      'proxy must not contain credentials; give them in HTTPS_PROXY for the same host and port';
+    throw invalid('proxy', message);
+  }
+  return text;
+}
+
+function tryToParse(text: string): Proxy | undefined {
+  try {
+    return parseProxy(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function findDefinition(type: string): ProviderDefinition {

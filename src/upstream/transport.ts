@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer';
 import type { SpooledBody } from '../core/memory/spooled-body.ts';
+import type { Proxy } from './proxy/proxy.ts';
 
 /** Response headers as received, names in lower case. */
 export type UpstreamHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -53,8 +54,17 @@ export interface UpstreamCall {
 export interface TlsSettings {
   /** Authorities (PEM) that are trusted instead of those that Node trusts. */
   readonly ca?: string | undefined;
+  /** Certificate (PEM) that is shown to those who ask for one, with its key. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
   /** Name that the certificate must bear, sent as SNI. Default: that of the address. */
   readonly serverName?: string | undefined;
+}
+
+/** How connections to a destination are made. */
+export interface ReachSettings extends TlsSettings {
+  /** Asked for a tunnel. Default: none. */
+  readonly proxy?: Proxy | undefined;
 }
 
 /** Sends one request. Timeouts are the caller's business (it aborts). */

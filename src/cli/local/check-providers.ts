@@ -6,6 +6,10 @@ import { PROVIDERS } from '../../providers/registry.ts';
 import { createHttp1Transport } from '../../upstream/http1/http1-transport.ts';
 import { certificateIn } from '../../upstream/http1/refused-certificate.ts';
 import { UpstreamError } from '../../upstream/transport.ts';
+import type { ReachSettings } from '../../upstream/transport.ts';
+import { createProxyRules, ProxySettingError } from '../../upstream/proxy/proxy-rules.ts';
+import { proxyIn } from '../../upstream/proxy/proxy-error.ts';
+import type { Proxy } from '../../upstream/proxy/proxy.ts';
 import type { CommandContext } from '../context.ts';
 import type { Finding } from './health-checks.ts';
 
@@ -36,20 +40,26 @@ async function checkProvider(
   if (type === 'mock') return { name, state: 'ok', message: 'needs no network' };
   if (!URL.canParse(url)) return { name, state: 'warn', message: 'has no address to check' };
   const { origin } = new URL(url);
+  let proxy: Proxy | undefined;
   try {
-    await reach(url, body['tls'] as DeclaredTls | null | undefined, context);
-    return { name, state: 'ok', message: `${origin} answers` };
+    proxy = createProxyRules(context.io.env).proxyOf(
+      url,
+      body['proxy'] as string | null | undefined,
+    );
+    const tls = readTls(body['tls'] as DeclaredTls | null | undefined, url);
+    await reach(url, { ...tls, proxy }, context);
+    return { name, state: 'ok', message: `${origin} answers${through(proxy)}` };
   } catch (error) {
     const cause = causeOf(error);
-    const message = `${origin} cannot be reached${cause === undefined ? '' : `: ${cause}`}`;
-    return { name, state: 'bad', message, hint: hintFor(error) };
+    const message = `${origin} cannot be reached${through(proxy)}${cause === undefined ? '' : `: ${cause}`}`;
+    return { name, state: 'bad', message, hint: hintFor(error, { proxy, url }) };
   }
 }
 
 /** Asks as calls do, so that what fails here fails there. */
 async function reach(
   url: string,
-  tls: DeclaredTls | null | undefined,
+  settings: ReachSettings,
   { clock, signal }: CommandContext,
 ): Promise<void> {
   const http = createHttp1Transport({ clock });
@@ -57,7 +67,7 @@ async function reach(
     await askProvider(
       { url: new URL(new URL(url).origin), method: 'HEAD', headers: [], body: undefined },
       {
-        transport: http.reaching(readTls(tls, url) ?? {}),
+        transport: http.reaching(settings),
         clock,
         timeoutMs: TIMEOUT_MS,
         maxBytes: MAX_BYTES,
@@ -74,7 +84,19 @@ function causeOf(error: unknown): string | undefined {
   return error.kind === 'aborted' ? 'no answer in time' : error.detail;
 }
 
-function hintFor(error: unknown): string {
+const through = (proxy: Proxy | undefined): string =>
+  proxy ? ` through the proxy ${proxy.name}` : '';
+
+function hintFor(
+  error: unknown,
+  { proxy, url }: { proxy: Proxy | undefined; url: string },
+): string {
+  if (error instanceof ProxySettingError)
+    return 'set the variable to http://host:port, or unset it';
+  if (error instanceof UpstreamError && proxyIn(error.cause) !== undefined && proxy) {
+    const { hostname } = new URL(url);
+    return `check the proxy and its credentials, or reach ${hostname} without it: add it to NO_PROXY, or set proxy: none`;
+  }
   const refused = error instanceof UpstreamError && certificateIn(error.cause) !== undefined;
   return refused
     ? 'set tls.ca to the authority of its certificate, or tls.server_name to the name in it'

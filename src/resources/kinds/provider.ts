@@ -158,6 +158,13 @@ export const provider = defineResource('providers', {
       .default(null)
       .describe('What type mock answers (docs/mock.md).'),
     tls: tls.nullable().default(null).describe('What TLS to it trusts and expects.'),
+    proxy: z
+      .string()
+      .min(1)
+      .max(512)
+      .nullable()
+      .default(null)
+      .describe('Proxy on the way to it: its URL, or none; default: that of the environment.'),
     connections,
     timeouts,
     labels,

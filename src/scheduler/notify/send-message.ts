@@ -1,5 +1,6 @@
 import { providerOf } from '../../resources/kinds/chat-webhooks.ts';
 import type { OwnWebhook } from '../../resources/kinds/chat-webhooks.ts';
+import type { ProxyRules } from '../../upstream/proxy/proxy-rules.ts';
 import { guardedFetch, UrlFetchError } from '../../upstream/guard/guarded-fetch.ts';
 import { UrlGuardError } from '../../upstream/guard/url-guard-error.ts';
 import { createUrlGuard } from '../../upstream/guard/url-guard.ts';
@@ -36,11 +37,14 @@ export interface MessageSenderOptions {
   readonly own: readonly OwnWebhook[];
   /** Addresses of the operator's network that may be called, too; see `createUrlGuard`. */
   readonly allow: readonly string[];
+  /** Default none. */
+  readonly proxies?: ProxyRules | undefined;
 }
 
 /** Sends messages to chat webhooks, through the guard for URLs that users supply. */
-export function createMessageSender({ own, allow }: MessageSenderOptions): MessageSender {
-  const guard = createUrlGuard({ allow: [...allow, ...own.map(({ url }) => hostAndPort(url))] });
+export function createMessageSender({ own, allow, proxies }: MessageSenderOptions): MessageSender {
+  const bots = own.map(({ url }) => hostAndPort(url));
+  const guard = createUrlGuard({ allow: [...allow, ...bots], proxies });
   return { send: (message) => send(guard, own, message), close: () => guard.close() };
 }
 

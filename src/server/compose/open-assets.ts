@@ -20,7 +20,7 @@ import type { RouteSpec } from '../http/routes.ts';
 
 export interface AssetsOptions
   extends
-    Pick<GatewayOptions, 'config' | 'clock' | 'ids' | 'masterKeys'>,
+    Pick<GatewayOptions, 'proxies' | 'config' | 'clock' | 'ids' | 'masterKeys'>,
     GateDeps,
     Pick<CallDeps, 'transportFor'>,
     Pick<AssetDeps, 'repository'> {
@@ -44,7 +44,7 @@ export async function openAssets(store: Store, options: AssetsOptions): Promise<
   const { provider, maxBytes, fetchTimeoutMs, linkLifetimeMs } = config.media;
   if (config.workers > 1 && config.media.store.driver === 'memory')
     throw new Error('server.media.driver memory belongs to one process; use fs, or workers: 1');
-  const guard = createUrlGuard({ allow: config.outbound.allow });
+  const guard = createUrlGuard({ allow: config.outbound.allow, proxies: options.proxies });
   const mount = await openMediaMount(config.media.store, clock);
   const signer = createSigner(masterKeys, 'media link');
   const links = createMediaLinks({ signer, clock, lifetimeMs: linkLifetimeMs });

@@ -58,6 +58,7 @@ import { CLIENT_PROTOCOLS, publicRoutes } from '../routes/public-routes.ts';
 import { reasonOf } from './reason-of.ts';
 import { reportStore, tellFailure } from './report-store.ts';
 import type { Programs } from './resolve-programs.ts';
+import type { ProxyRules } from '../../upstream/proxy/proxy-rules.ts';
 import { resourceCarriers } from '../routes/organization-routes.ts';
 import { createRequestGuard } from '../http/request-guard.ts';
 import { createEntrance } from '../http/entrance.ts';
@@ -84,6 +85,8 @@ export interface GatewayOptions extends ResourcesOptions {
   mails: readonly MailTarget[];
   /** Variables of this process, of which harnesses get little. */
   environment: Readonly<Record<string, string | undefined>>;
+  /** Proxies of everything outbound. Default none. */
+  proxies?: ProxyRules | undefined;
   /** Default: the store of the configuration. */
   openStore?: typeof openStore | undefined;
 }

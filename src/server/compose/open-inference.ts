@@ -27,7 +27,7 @@ const DEFAULT_MAX_TOKENS = 8192;
 
 export interface InferencePartsOptions extends Pick<
   GatewayOptions,
-  'clock' | 'config' | 'connections' | 'log' | 'random'
+  'clock' | 'config' | 'connections' | 'log' | 'random' | 'proxies'
 > {
   ledger: Ledger;
   signals: RequestSignals;
@@ -80,7 +80,7 @@ export async function openInference(
 ): Promise<InferenceParts> {
   const { clock, config, connections, log, random, ledger, hasher } = options;
   const { signals, alerts, catalog, onBug } = options;
-  const transports = createTransports({ clock, log, connections });
+  const transports = createTransports({ clock, log, connections, proxies: options.proxies });
   const cooldowns = createSharedCooldowns({ store, clock });
   const health = createHealth({ clock, ...cooldowns });
   cooldowns.join(health);

@@ -5,6 +5,8 @@ import { createMockEngine } from '../../providers/mock/engine.ts';
 import type { MockEngineOptions } from '../../providers/mock/engine.ts';
 import { createMockTransport } from '../../providers/mock/transport.ts';
 import type { Api } from '../../routing/catalog.ts';
+import { NO_PROXIES } from '../../upstream/proxy/proxy-rules.ts';
+import type { ProxyRules } from '../../upstream/proxy/proxy-rules.ts';
 import { createHttp1Transport } from '../../upstream/http1/http1-transport.ts';
 import { ConnectionPlaces } from '../../upstream/places/connection-places.ts';
 import type { Destination, PlacesInUse } from '../../upstream/places/connection-places.ts';
@@ -13,6 +15,8 @@ import type { Transport } from '../../upstream/transport.ts';
 export interface TransportsOptions {
   clock: Clock;
   log: Pick<Log, 'warn'>;
+  /** Default none. */
+  proxies?: ProxyRules | undefined;
   /** Connections of a provider or API that sets none. */
   connections: number;
 }
@@ -30,19 +34,30 @@ export interface Transports {
 }
 
 /** A mock keeps its counters as long as its account object lives, which is until its definition changes. */
-export function createTransports({ clock, log, connections }: TransportsOptions): Transports {
+export function createTransports({
+  clock,
+  log,
+  connections,
+  proxies = NO_PROXIES,
+}: TransportsOptions): Transports {
   const http = createHttp1Transport({ clock });
   const mocks = new WeakMap<ProviderAccount, Transport>();
   const places = new ConnectionPlaces({ clock, log, connections });
-  const reaching = new WeakMap<ProviderAccount, Transport>();
-  const overNetwork = (account: ProviderAccount): Transport => {
-    if (!account.tls) return http;
-    let transport = reaching.get(account);
-    if (!transport) reaching.set(account, (transport = http.reaching(account.tls)));
+  // Decided once for each definition, so that calls without a proxy ask nothing.
+  const reaching = new WeakMap<ProviderAccount | Api, Transport>();
+  const overNetwork = (
+    to: ProviderAccount | Api,
+    { tls, proxy: declared }: Pick<ProviderAccount, 'tls' | 'proxy'> = {},
+  ): Transport => {
+    let transport = reaching.get(to);
+    if (transport) return transport;
+    const proxy = proxies.proxyOf('origin' in to ? to.origin : to.baseUrl, declared);
+    transport = tls || proxy ? http.reaching({ ...tls, proxy }) : http;
+    reaching.set(to, transport);
     return transport;
   };
   const carrierTo = (account: ProviderAccount): Transport => {
-    if (account.definition.id !== 'mock') return overNetwork(account);
+    if (account.definition.id !== 'mock') return overNetwork(account, account);
     let transport = mocks.get(account);
     if (!transport) {
       const cassette = account.mock as MockEngineOptions['cassette'];
@@ -53,7 +68,7 @@ export function createTransports({ clock, log, connections }: TransportsOptions)
   };
   return {
     transportFor: (account, holder) => places.share(carrierTo(account), account, holder),
-    transportToApi: (api, holder) => places.share(http, destinationOf(api), holder),
+    transportToApi: (api, holder) => places.share(overNetwork(api), destinationOf(api), holder),
     look: (to) => places.look('definition' in to ? to : destinationOf(to)),
     close: () => http.close(),
   };

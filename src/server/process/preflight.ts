@@ -5,6 +5,7 @@ import type { GatewayConfig } from '../../config/read/load-config.ts';
 import type { ReferenceSources, SecretRef } from '../../config/objects/references.ts';
 import { resolveSecret } from '../../config/objects/references.ts';
 import type { ServerConfig } from '../../config/schema/server-config.ts';
+import { createProxyRules } from '../../upstream/proxy/proxy-rules.ts';
 import { isConsoleServed } from '../console/is-console-served.ts';
 import { resolveMails, resolvePrograms } from '../compose/resolve-programs.ts';
 import { CertificateError, readCertificate } from '../http/certificate-files.ts';
@@ -17,6 +18,7 @@ import { assertCanListen } from '../http/listen.ts';
  * @throws Error with a sentence that says what to do
  */
 export async function preflight(server: ServerConfig, sources: ReferenceSources): Promise<void> {
+  createProxyRules(sources.env);
   const { masterKey, previousKeys } = server.secrets;
   for (const key of [...(masterKey ? [masterKey] : []), ...previousKeys])
     await resolveSecret(key, sources);

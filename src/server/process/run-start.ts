@@ -13,6 +13,8 @@ import { systemClock } from '../../core/time/clock.ts';
 import { createLog } from '../../core/log.ts';
 import type { Log, LogOptions } from '../../core/log.ts';
 import { printable, printableColoured } from '../../core/printable.ts';
+import { createProxyRules } from '../../upstream/proxy/proxy-rules.ts';
+import { useProxiesForFetch } from '../../upstream/proxy/proxied-fetch.ts';
 import { consoleUrl } from '../console/is-console-served.ts';
 import { convergeConfig } from './converge-config.ts';
 import { firstStart, noteOutcome, writeRuntime } from './first-start.ts';
@@ -187,6 +189,7 @@ async function start(
 ): Promise<number> {
   const sources = sourcesOf(options);
   const deps: ServeDeps = { clock: systemClock, log, sources };
+  await useProxiesForFetch(createProxyRules(options.env));
   const gateway = await openConfigured(config, deps);
   try {
     if (config.server.metrics.listen)

@@ -1,6 +1,8 @@
 import cluster from 'node:cluster';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Log } from '../../core/log.ts';
+import { createProxyRules } from '../../upstream/proxy/proxy-rules.ts';
+import { useProxiesForFetch } from '../../upstream/proxy/proxied-fetch.ts';
 import { reportCrashes } from './report-crashes.ts';
 import { openConfigured } from './serve-gateway.ts';
 import type { ServeDeps } from './serve-gateway.ts';
@@ -33,6 +35,7 @@ export async function runWorker({
   const crashes = reportCrashes(log);
   const { server } = settings;
   try {
+    await useProxiesForFetch(createProxyRules(sources.env));
     const gateway = await openConfigured(settings, { clock: systemClock, log, sources });
     try {
       if (server.metrics.listen)

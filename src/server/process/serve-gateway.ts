@@ -12,6 +12,7 @@ import {
   readFileLimit,
   usualConnections,
 } from '../../upstream/places/file-limit.ts';
+import { createProxyRules } from '../../upstream/proxy/proxy-rules.ts';
 import { assertNotEmptied } from './first-start.ts';
 import { consoleAlone } from '../console/console-front.ts';
 import { readCertificate } from '../http/certificate-files.ts';
@@ -43,6 +44,7 @@ export async function openConfigured(
     programs: await resolvePrograms(server, resolve),
     mails: await resolveMails(server, resolve),
     environment: sources.env,
+    proxies: createProxyRules(sources.env),
     masterKeys,
     clock,
     ids: createIdSource(clock),

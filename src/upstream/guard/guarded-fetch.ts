@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { judgeCoding } from '../decoder.ts';
+import { ProxyError } from '../proxy/proxy-error.ts';
 import { UrlGuardError } from './url-guard-error.ts';
 import type { UrlGuard } from './url-guard.ts';
 
@@ -183,5 +184,6 @@ function toFetchError(error: unknown, timeout: AbortSignal, own: AbortSignal | u
   if (own?.aborted) return new UrlFetchError('aborted', 'the request was aborted');
   if (timeout.aborted) return new UrlFetchError('timeout', 'no answer in time', { cause: error });
   if (error instanceof UrlFetchError) return error;
-  return new UrlFetchError('network', 'the host did not answer', { cause: error });
+  const text = error instanceof ProxyError ? error.message : 'the host did not answer';
+  return new UrlFetchError('network', text, { cause: error });
 }

@@ -2,6 +2,8 @@ import { lookup as dnsLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { lazy } from '../../core/lazy.ts';
+import { NO_PROXIES } from '../proxy/proxy-rules.ts';
+import type { ProxyRules } from '../proxy/proxy-rules.ts';
 import { isPublicAddress } from './address-ranges.ts';
 import { bareHost, createAllowList } from './allow-list.ts';
 import { UrlGuardError } from './url-guard-error.ts';
@@ -11,6 +13,8 @@ export interface UrlGuardOptions {
   allow?: readonly string[];
   /** All addresses of a name. Default the system's resolver. */
   lookup?: (host: string) => Promise<readonly string[]>;
+  /** Proxies of connections; every address is checked all the same. Default none. */
+  proxies?: ProxyRules | undefined;
   /** Default 10,000 ms. */
   connectTimeoutMs?: number;
 }
@@ -40,7 +44,7 @@ const isWebPort = (port: number): boolean => port === 80 || port === 443 || port
 
 /** Throws `TypeError` for an entry of `allow` that cannot be read. */
 export function createUrlGuard(options: UrlGuardOptions = {}): UrlGuard {
-  const { lookup = systemLookup, connectTimeoutMs = 10_000 } = options;
+  const { lookup = systemLookup, connectTimeoutMs = 10_000, proxies = NO_PROXIES } = options;
   const allow = createAllowList(options.allow ?? []);
 
   const resolve = async (host: string): Promise<readonly string[]> => {
@@ -71,7 +75,7 @@ export function createUrlGuard(options: UrlGuardOptions = {}): UrlGuard {
 
   const dispatcher = lazy('the client for URLs of users', async () => {
     const { createGuardedAgent } = await import('./guarded-agent.ts');
-    return createGuardedAgent(admit, connectTimeoutMs);
+    return createGuardedAgent(admit, { timeoutMs: connectTimeoutMs, proxies });
   });
 
   return {

@@ -2,6 +2,7 @@ import type { Buffer } from 'node:buffer';
 import { connect, isIP } from 'node:net';
 import type { OnReadOpts, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import type { ConnectionOptions } from 'node:tls';
 import type { Reach } from './reach.ts';
 import { keepCertificate } from './refused-certificate.ts';
 
@@ -43,7 +44,6 @@ export interface ConnectSocketOptions {
  */
 export function connectSocket(origin: Origin, options: ConnectSocketOptions): Socket {
   const { hostname: host, port, secure } = origin;
-  const { serverName = isIP(host) === 0 ? host : undefined } = options.reach;
   const onread: OnReadOpts = {
     buffer: options.readBuffer,
     callback: (length, bytes) => {
@@ -53,15 +53,37 @@ export function connectSocket(origin: Origin, options: ConnectSocketOptions): So
   };
   const target = { host, port, onread };
   const socket = secure
-    ? connectTls({
-        ...target,
-        ...(serverName !== undefined && { servername: serverName }),
-        ALPNProtocols: ['http/1.1'],
-        secureContext: options.reach.secureContext(),
-      })
+    ? connectTls({ ...target, ...tlsTo(origin, options.reach) })
     : connect(target);
   keepCertificate(socket);
+  setUp(socket);
+  return socket;
+}
+
+/** The same over a tunnel: TLS that is connecting, or the tunnel itself. */
+export function connectOver(tunnel: Socket, origin: Origin, options: ConnectSocketOptions): Socket {
+  setUp(tunnel);
+  // What breaks the tunnel is told by the socket on it.
+  tunnel.on('error', () => undefined);
+  const socket = origin.secure
+    ? connectTls({ socket: tunnel, ...tlsTo(origin, options.reach) })
+    : tunnel;
+  keepCertificate(socket);
+  socket.on('data', (bytes: Buffer) => options.onRead(bytes, bytes.length));
+  return socket;
+}
+
+function tlsTo({ hostname }: Origin, reach: Reach): ConnectionOptions {
+  const { serverName = isIP(hostname) === 0 ? hostname : undefined } = reach;
+  return {
+    host: hostname,
+    ...(serverName !== undefined && { servername: serverName }),
+    ALPNProtocols: ['http/1.1'],
+    secureContext: reach.secureContext(),
+  };
+}
+
+function setUp(socket: Socket): void {
   socket.setNoDelay(true);
   socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
-  return socket;
 }

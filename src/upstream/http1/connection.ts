@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import type { ReadTurns } from '../../core/read-turns.ts';
 import type { Clock, Timer } from '../../core/time/clock.ts';
 import type { SpooledBody } from '../../core/memory/spooled-body.ts';
-import { connectSocket } from './connect-socket.ts';
+import { openTunnel } from '../proxy/open-tunnel.ts';
+import { connectOver, connectSocket } from './connect-socket.ts';
 import type { Origin } from './connect-socket.ts';
 import type { Exchange, ExchangeConnection } from './exchange.ts';
 import type { Reach } from './reach.ts';
@@ -47,7 +48,8 @@ export class Connection implements ExchangeConnection {
   keepAliveMs: number;
   /** On the monotonic clock; the pool's. */
   idleUntil = 0;
-  readonly #socket: Socket;
+  /** The connection to a proxy until there is a tunnel. */
+  #socket: Socket;
   readonly #settings: ConnectionSettings;
   readonly #owner: ConnectionOwner;
   #connectTimer: Timer | undefined;
@@ -64,16 +66,29 @@ export class Connection implements ExchangeConnection {
     this.#settings = settings;
     this.#owner = owner;
     this.keepAliveMs = settings.keepAliveMs;
-    this.#socket = connectSocket(origin, {
-      readBuffer,
-      reach,
-      onRead: (bytes, length) => this.#onRead(bytes, length),
-    });
-    this.#socket.once(origin.secure ? 'secureConnect' : 'connect', () => this.#onConnected());
-    this.#socket.on('end', () => this.#onEnd());
-    this.#socket.on('error', (error) => this.close(error));
-    this.#socket.on('close', () => this.close(undefined));
+    const onRead = (bytes: Buffer, length: number): void => this.#onRead(bytes, length);
+    const options = { readBuffer, reach, onRead };
+    if (reach.proxy) {
+      this.#socket = openTunnel(reach.proxy, origin, (error, tunnel) => {
+        if (!tunnel) return this.close(error);
+        this.#socket = connectOver(tunnel, origin, options);
+        this.#listen(origin.secure ? 'secureConnect' : undefined);
+      });
+    } else {
+      this.#socket = connectSocket(origin, options);
+      this.#listen(origin.secure ? 'secureConnect' : 'connect');
+    }
     this.#connectTimer = clock.setTimeout(() => this.close(connectTimeout()), connectTimeoutMs);
+  }
+
+  /** Without an event the socket is connected already. */
+  #listen(connected: 'connect' | 'secureConnect' | undefined): void {
+    const socket = this.#socket;
+    socket.on('end', () => this.#onEnd());
+    socket.on('error', (error) => this.close(error));
+    socket.on('close', () => this.close(undefined));
+    if (connected) socket.once(connected, () => this.#onConnected());
+    else this.#onConnected();
   }
 
   /** Takes an exchange; `write` sends it. */

@@ -3,7 +3,7 @@ import { ReadTurns } from '../../core/read-turns.ts';
 import { systemClock } from '../../core/time/clock.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type {
-  TlsSettings,
+  ReachSettings,
   Transport,
   UpstreamCall,
   UpstreamError,
@@ -32,10 +32,10 @@ export interface Http1TransportOptions {
   clock?: Clock;
 }
 
-/** Transport that also makes connections with settings of TLS. */
+/** Transport that also makes connections with settings of TLS and through proxies. */
 export interface Http1Transport extends Transport {
   /** Sends with other settings than the transport's own; `close` is left to this one. */
-  reaching(tls: TlsSettings): Transport;
+  reaching(settings: ReachSettings): Transport;
 }
 
 const READ_BYTES = 64 * 1024;
@@ -48,8 +48,7 @@ const NOTHING_TO_STOP: UpstreamCall = {
 
 /**
  * Sends requests over kept HTTP/1.1 connections (RFC 9112), one exchange at a time on each, straight
- * from the socket to the sink: no stream and no promise in between. Follows no redirect, knows no
- * proxy, and has no timeout but the one to connect. The sink is never called before `send` returns.
+ * from the socket to the sink: no stream and no promise in between. Follows no redirect, and has no timeout but the one to connect. The sink is never called before `send` returns.
  *
  * A request is sent once. Only where nothing of it was written, because its kept connection turned
  * out to be closed, another connection is used instead.
@@ -87,7 +86,10 @@ export function createHttp1Transport(options: Http1TransportOptions = {}): Http1
 
   return {
     send: sendBy(createReach({ ca })),
-    reaching: (tls) => ({ send: sendBy(createReach(tls)), close: () => Promise.resolve() }),
+    reaching: (settings) => ({
+      send: sendBy(createReach(settings)),
+      close: () => Promise.resolve(),
+    }),
     close() {
       pools.close();
       return Promise.resolve();

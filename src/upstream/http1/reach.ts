@@ -1,23 +1,34 @@
+import { createHash } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { SecureContext } from 'node:tls';
-import type { TlsSettings } from '../transport.ts';
+import type { Proxy } from '../proxy/proxy.ts';
+import type { ReachSettings } from '../transport.ts';
 
 /** How connections to a destination are made, beside its address; shares them with its equals. */
 export interface Reach {
-  /** Equal for equal settings; empty for none. */
+  /** Equal for equal settings; empty for none. Holds no secret. */
   readonly key: string;
   /** Name sent and checked in place of that of the address. */
   readonly serverName: string | undefined;
+  readonly proxy: Proxy | undefined;
   secureContext(): SecureContext;
 }
 
-export function createReach({ ca, serverName }: TlsSettings = {}): Reach {
+export function createReach(settings: ReachSettings = {}): Reach {
+  const { ca, cert, key, serverName, proxy } = settings;
   let context: SecureContext | undefined;
-  const key = JSON.stringify([ca ?? null, serverName ?? null]);
+  const own = { ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert, key }) };
   return {
-    key: ca === undefined && serverName === undefined ? '' : key,
+    key: keyOf([ca, cert, key, serverName, proxy?.name, proxy?.authorization]),
     serverName,
+    proxy,
     // Reads all trusted authorities, so it is made once and not before it is needed.
-    secureContext: () => (context ??= createSecureContext(ca === undefined ? {} : { ca })),
+    secureContext: () => (context ??= createSecureContext(own)),
   };
+}
+
+function keyOf(parts: readonly (string | undefined)[]): string {
+  if (parts.every((part) => part === undefined)) return '';
+  const text = JSON.stringify(parts.map((part) => part ?? null));
+  return `#${createHash('sha256').update(text).digest('base64url')}`;
 }

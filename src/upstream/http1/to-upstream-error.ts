@@ -1,3 +1,4 @@
+import { proxyIn } from '../proxy/proxy-error.ts';
 import { UpstreamError } from '../transport.ts';
 import { certificateIn } from './refused-certificate.ts';
 import type { RefusedAnswer, UpstreamErrorKind } from '../transport.ts';
@@ -19,7 +20,7 @@ const TEXTS: Record<Kind, string> = {
  */
 export function toUpstreamError(kind: Kind, cause?: unknown): UpstreamError {
   const code = errorCode(cause);
-  const detail = code && [code, certificateIn(cause)].filter(Boolean).join(', ');
+  const detail = code && [code, certificateIn(cause), proxyIn(cause)].filter(Boolean).join(', ');
   return new UpstreamError(kind, code ? `${TEXTS[kind]} (${code})` : TEXTS[kind], {
     cause,
     detail,

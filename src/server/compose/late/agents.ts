@@ -41,7 +41,7 @@ export interface AgentsOptions
   extends
     Pick<
       GatewayOptions,
-      'config' | 'clock' | 'ids' | 'log' | 'random' | 'programs' | 'environment'
+      'config' | 'clock' | 'ids' | 'log' | 'random' | 'programs' | 'environment' | 'proxies'
     >,
     GateDeps {
   readonly store: Store;
@@ -110,8 +110,8 @@ function openRunner(
   options: AgentsOptions,
   admit: AgentsParts['admit'],
 ): { runner: TurnRunner; close(): Promise<void> } {
-  const { config, clock, log, repository, programs } = options;
-  const guard = createUrlGuard({ allow: config.outbound.allow });
+  const { config, clock, log, repository, programs, proxies } = options;
+  const guard = createUrlGuard({ allow: config.outbound.allow, proxies });
   const reaper = createReaper({ log });
   const credentials = toolCredentials(options);
   const servers = { guard, stdioServers: programs.mcpServers, credentials };

@@ -27,7 +27,7 @@ const ANYWHERE = { organization: null };
 
 export interface AlertPartsOptions extends Pick<
   GatewayOptions,
-  'config' | 'clock' | 'log' | 'random' | 'masterKeys' | 'mails'
+  'proxies' | 'config' | 'clock' | 'log' | 'random' | 'masterKeys' | 'mails'
 > {
   readonly store: Store;
   readonly repository: Repository;
@@ -45,11 +45,11 @@ export interface AlertParts {
 }
 
 export async function createAlertParts(options: AlertPartsOptions): Promise<AlertParts> {
-  const { config, clock, log, store, repository, jobs, masterKeys } = options;
+  const { config, clock, log, store, repository, jobs, masterKeys, proxies } = options;
   const sealer = createSealer(masterKeys);
   const allow = config.outbound.allow;
-  const guard = createUrlGuard({ allow });
-  const sender = createMessageSender({ own: config.notifications.webhooks, allow });
+  const guard = createUrlGuard({ allow, proxies });
+  const sender = createMessageSender({ own: config.notifications.webhooks, allow, proxies });
   const secrets = createSigningSecrets({ store, clock, sealer });
   const render = async (): Promise<undefined> => undefined;
   const keepMs = config.limits.runRetentionMs;

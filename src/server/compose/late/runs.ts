@@ -28,7 +28,7 @@ import { webhookHandlers } from '../../routes/webhook-handlers.ts';
 
 export interface RunsOptions
   extends
-    Pick<GatewayOptions, 'config' | 'clock' | 'ids' | 'log' | 'random' | 'masterKeys'>,
+    Pick<GatewayOptions, 'config' | 'clock' | 'ids' | 'log' | 'random' | 'masterKeys' | 'proxies'>,
     Pick<TaskDeps, 'jobs' | 'resultsKeptMs' | 'interactionWaitMs'>,
     OrganizationDeps,
     PublicDeps {
@@ -48,7 +48,7 @@ export interface RunsParts {
 export function createRuns(options: RunsOptions): RunsParts {
   const { config, masterKeys, store, clock, tasks } = options;
   const keepMs = options.resultsKeptMs ?? config.limits.runRetentionMs;
-  const guard = createUrlGuard({ allow: config.outbound.allow });
+  const guard = createUrlGuard({ allow: config.outbound.allow, proxies: options.proxies });
   const sealer = createSealer(masterKeys);
   const secrets = createSigningSecrets({ store, clock, sealer });
   // Calls of runs end with their jobs, which wait for them, and not with the streams of clients.

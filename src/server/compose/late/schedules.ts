@@ -18,7 +18,9 @@ import type { OrganizationDeps } from '../../routes/organization-routes.ts';
 import type { AgentsParts } from './agents.ts';
 
 export interface SchedulesOptions
-  extends Pick<GatewayOptions, 'config' | 'clock' | 'ids' | 'log' | 'random'>, OrganizationDeps {
+  extends
+    Pick<GatewayOptions, 'proxies' | 'config' | 'clock' | 'ids' | 'log' | 'random'>,
+    OrganizationDeps {
   readonly store: Store;
   readonly jobs: Jobs;
   readonly alerts: Pick<AlertParts, 'ofRun'>;
@@ -41,7 +43,11 @@ export async function createSchedules(options: SchedulesOptions): Promise<Schedu
   const { sessions, admit } = await options.agents();
   const { config, repository, store } = options;
   const { webhooks } = config.notifications;
-  const sender = createMessageSender({ own: webhooks, allow: config.outbound.allow });
+  const sender = createMessageSender({
+    own: webhooks,
+    allow: config.outbound.allow,
+    proxies: options.proxies,
+  });
   const notifier = createNotifier({
     ...options,
     runs: createRunStore(store),
