@@ -46,6 +46,7 @@ describe('createKeyDirectory', () => {
       organizationSpend: { month: 100_000_000_000 },
       conversationSpend: 200_000_000,
       labels: { team: 'core' },
+      role: null,
       rpmCap: 5,
       concurrencyCap: 2,
       allowedModels: ['acme/*'],
