@@ -43,7 +43,7 @@ export function CostsPage() {
       <CostsBar view={view} dimensions={costs.dimensions} change={change} />
       <div class="body padded stack wide">
         <Totals forecast={forecast} limits={limits} />
-        {costs.sums && costs.byDay.length === 0 ? (
+        {costs.isEmpty ? (
           <Empty title="Nothing was spent in this time" command='gateway chat MODEL "Hello"'>
             Costs appear here with the first request of a model that has a price.
           </Empty>
@@ -56,13 +56,15 @@ export function CostsPage() {
               today={today}
               onSelect={(first, last) => change({ first, last })}
             />
-            <CostTable
-              rows={rows}
-              view={view}
-              limits={limits?.ofMonth ?? new Map()}
-              ofMonth={costs.ofMonth}
-              onWhole={() => change({ first: view.chartFirst, last: view.chartLast })}
-            />
+            {costs.sums && (
+              <CostTable
+                rows={rows}
+                view={view}
+                limits={limits?.ofMonth ?? new Map()}
+                ofMonth={costs.ofMonth}
+                onWhole={() => change({ first: view.chartFirst, last: view.chartLast })}
+              />
+            )}
           </>
         )}
         <BudgetTable limits={limits} />

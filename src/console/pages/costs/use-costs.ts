@@ -19,6 +19,8 @@ export interface Costs {
   readonly byDay: readonly UsageSum[];
   /** Sums of the days of the table; undefined until they are known. */
   readonly sums: readonly UsageSum[] | undefined;
+  /** True once it is known that there is nothing to show. */
+  readonly isEmpty: boolean;
   readonly dimensions: readonly Dimension[];
   readonly forecast: MonthForecast | null | undefined;
   /** Dollars of the running month by the value of the dimension. */
@@ -36,8 +38,11 @@ export function useCosts(
   month: string,
 ): Costs {
   const { api, isAdmin } = useConsole();
-  const ask = (query: Query, signal: AbortSignal): Promise<Report> =>
-    api.json<Report>(isAdmin() ? '/admin/v1/usage' : '/v1/account/usage', { query, signal });
+  const ask = async (query: Query, signal: AbortSignal): Promise<Report & { of: string }> => {
+    const path = isAdmin() ? '/admin/v1/usage' : '/v1/account/usage';
+    // What was loaded stays until the next comes, and must not pass for that of another dimension.
+    return { ...(await api.json<Report>(path, { query, signal })), of: by.id };
+  };
   const days = useLoad(
     (signal) => {
       const limit = by.isLong ? { limit: MOST_IN_CHART } : {};
@@ -56,17 +61,23 @@ export function useCosts(
     (signal) => ask({ group_by: by.isLimited ? by.id : '', month }, signal),
     [by.isLimited ? by.id : '', month],
   );
+  const isOfView = days.value.value?.of === by.id;
   const byDay = useMemo(
-    () => (days.value.value?.data ?? []).map((row) => toSum(row, by)),
-    [days.value.value],
+    () => (isOfView ? (days.value.value?.data ?? []).map((row) => toSum(row, by)) : []),
+    [days.value.value, isOfView],
   );
+  const own = whole.value.value?.of === by.id ? whole.value.value : undefined;
   const sums = by.isLong
-    ? whole.value.value?.data.map((row) => toSum(row, by))
-    : days.value.value && byDay.filter(({ day }) => day >= first && day <= last);
-  const ofMonth = (running.value.value?.data ?? []).map((row) => toSum(row, by));
+    ? own?.data.map((row) => toSum(row, by))
+    : isOfView
+      ? byDay.filter(({ day }) => day >= first && day <= last)
+      : undefined;
+  const ofMonth =
+    running.value.value?.of === by.id ? running.value.value.data.map((row) => toSum(row, by)) : [];
   return {
     byDay,
     sums,
+    isEmpty: isOfView && byDay.length === 0,
     dimensions: listDimensions(days.value.value?.dimensions ?? [], isAdmin()),
     forecast: running.value.value?.forecast,
     ofMonth: new Map(ofMonth.map((sum) => [sum.value, sum])),
