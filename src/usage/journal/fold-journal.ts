@@ -17,9 +17,9 @@ import type { Scope } from '../ledger/ledger-keys.ts';
 import type { Principal } from '../principal.ts';
 import type { Payer } from '../spend/payer.ts';
 import { planJobs } from '../ledger/ledger-plan.ts';
-import type { LedgerState } from '../ledger/ledger-plan.ts';
+import type { LedgerState, PlannedWork } from '../ledger/ledger-plan.ts';
 import { createState } from '../ledger/ledger-state.ts';
-import { countOne, noRequests } from '../rates/rate-shares.ts';
+import { claimedAfter } from '../rates/claims.ts';
 import { RateWindow } from '../rates/rate-window.ts';
 import { sumsOf } from '../requests/request-row.ts';
 import type { StartRow } from '../requests/request-row.ts';
@@ -81,10 +81,10 @@ interface Writing {
 }
 
 async function commit(batch: Batch, { state, committer }: Writing): Promise<void> {
-  const rest = (): Pick<Batch, 'jobs' | 'claims'> => {
+  const rest = (): PlannedWork => {
     const { folded } = committer;
     const jobs = batch.jobs.filter(({ number }) => number > folded);
-    return { jobs, claims: batch.last > folded ? batch.claims : new Map() };
+    return { jobs, claims: claimedAfter(folded, batch.claims) };
   };
   try {
     await committer.commit({
@@ -110,7 +110,7 @@ async function queueOf(dead: DeadJournal, lines: readonly NumberedLine[]): Promi
   const windows = new Map<string, RateWindow>();
   for (const { number, line } of lines) {
     if (line.type === 'claim') {
-      addClaim(queue, windowFor(windows, line, dead), { number, line });
+      queue.addClaim(windowFor(windows, line, dead), { ...line, number });
       continue;
     }
     if (line.type === 'begin') {
@@ -180,14 +180,4 @@ function windowFor(
     windows.set(text, (window = new RateWindow({ store, look, name, journal: undefined })));
   }
   return window;
-}
-
-function addClaim(
-  queue: JobQueue,
-  window: RateWindow,
-  { number, line }: { number: number; line: ClaimLine },
-): void {
-  const counts = noRequests();
-  countOne(counts, line.caller);
-  queue.addClaims(window, { counts, at: line.at }, number);
 }

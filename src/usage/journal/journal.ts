@@ -1,3 +1,4 @@
+import { GatewayError } from '../../core/errors.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { Key } from '../../store/store.ts';
 import { EncodedValue } from '../../store/value-codec.ts';
@@ -23,8 +24,8 @@ export interface JournalOptions {
   readonly sync: LedgerSync | null;
   /** True while this process surely is the only one on the store. */
   readonly isSole: () => boolean;
-  /** The journal could not keep these; the store has to, at once. */
-  readonly onUnkept: () => void;
+  /** The journal could not keep these; the store has to, at once, and decides about them anew. */
+  readonly onUnkept: (jobs: readonly Job[]) => void;
   readonly report: (error: unknown) => void;
 }
 
@@ -34,6 +35,8 @@ interface Turn {
   readonly batches: Set<Batch>;
   readonly kept: Deferred;
   isLimited: boolean;
+  /** A place in a rate was taken. */
+  hasClaims: boolean;
 }
 
 /** Journal in front of the store may take no more than this until it is folded, in bytes. */
@@ -88,8 +91,12 @@ export class Journal {
     }
   }
 
-  /** Appends a claim, which goes with the next write; returns the number of its line. */
+  /**
+   * Appends a claim, which is written in the same turn, so that whoever takes over sees it; returns the
+   * number of its line.
+   */
   claim(window: Key, claim: { caller: Caller; at: number }): number {
+    (this.#turn ??= this.#begin()).hasClaims = true;
     this.#add(toClaimLine(window, claim));
     return this.#next - 1;
   }
@@ -119,18 +126,22 @@ export class Journal {
   }
 
   #begin(): Turn {
-    setImmediate(() => this.#end());
-    return { jobs: [], batches: new Set(), kept: createDeferred(), isLimited: false };
+    setImmediate(() => this.endTurn());
+    const kept = createDeferred();
+    return { jobs: [], batches: new Set(), kept, isLimited: false, hasClaims: false };
   }
 
-  #end(): void {
+  /** Writes what came in this turn, or leaves it to the store. */
+  endTurn(): void {
     const turn = this.#turn;
     this.#turn = undefined;
     if (!turn) return;
     const sync = this.#options.sync ?? (turn.isLimited ? 'group' : 'process');
+    if (!this.#options.isSole()) return this.#tooLate(turn);
+    if (!this.#write()) return this.#leaveToStore(turn);
     // Written in the last moment of a lease, it could come too late for whoever takes over.
-    if (!this.#write() || !this.#options.isSole()) return this.#leaveToStore(turn);
-    if (sync === 'process') return tell(turn);
+    if (!this.#options.isSole()) return this.#tooLate(turn);
+    if (sync === 'process' || turn.jobs.length === 0) return tell(turn);
     if (sync === 'group') {
       this.#syncSoon();
       return tell(turn);
@@ -170,6 +181,17 @@ export class Journal {
     this.#leaveToStore(turn);
   }
 
+  /** Others may have given away what was taken in this turn: money is decided about anew, a rate is not. */
+  #tooLate(turn: Turn): void {
+    this.#lines.take();
+    if (turn.hasClaims) {
+      const error = new GatewayError('persistence_failed');
+      for (const { type, call } of turn.jobs) if (type === 'begin') call.admitted?.reject(error);
+      turn.kept.reject(error);
+    }
+    this.#leaveToStore(turn);
+  }
+
   #leaveToStore(turn: Turn): void {
     const stored = Array.from(turn.batches, ({ durable }) => durable.promise);
     Promise.all(stored).then(
@@ -179,7 +201,7 @@ export class Journal {
         turn.kept.reject(error);
       },
     );
-    this.#options.onUnkept();
+    this.#options.onUnkept(turn.jobs);
   }
 }
 

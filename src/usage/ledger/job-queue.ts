@@ -1,8 +1,7 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { createBatch } from './ledger-call.ts';
 import type { Batch, Job } from './ledger-call.ts';
-import type { ClaimWindow, Claimed } from '../rates/claims.ts';
-import { addCounts, noRequests } from '../rates/rate-shares.ts';
+import type { Claim, ClaimWindow } from '../rates/claims.ts';
 
 /** Operations per commit; the store takes 1,000. */
 const MAX_WEIGHT = 950;
@@ -60,20 +59,16 @@ export class JobQueue {
     return batch;
   }
 
-  /** Appends claims that were made at once; `number`: line of the last of them. */
-  addClaims(window: ClaimWindow, claimed: Claimed, number: number): void {
+  addClaim(window: ClaimWindow, claim: Claim): void {
     let batch = this.#batches.at(-1);
-    if (!batch?.claims.has(window)) {
+    const claims = batch?.claims.get(window);
+    if (batch && claims) claims.push(claim);
+    else {
       batch = this.#batchFor(WEIGHT_OF_CLAIMS);
       batch.weight += WEIGHT_OF_CLAIMS;
-      batch.claims.set(window, { counts: noRequests(), at: claimed.at });
+      batch.claims.set(window, [claim]);
     }
-    const sum = batch.claims.get(window);
-    if (sum) {
-      addCounts(sum.counts, claimed.counts);
-      sum.at = claimed.at;
-    }
-    batch.last = Math.max(batch.last, number);
+    batch.last = Math.max(batch.last, claim.number);
   }
 
   #batchFor(weight: number): Batch {

@@ -8,7 +8,7 @@ import type { Scope } from './ledger-keys.ts';
 import type { Estimate, RequestStart } from './ledger.ts';
 import type { RequestOrigin } from '../origin.ts';
 import type { Principal } from '../principal.ts';
-import type { ClaimWindow, Claimed } from '../rates/claims.ts';
+import type { Claim, ClaimWindow } from '../rates/claims.ts';
 import type { EndRow, StartRow } from '../requests/request-row.ts';
 import { toStartRow } from '../requests/request-row.ts';
 import type { Payer } from '../spend/payer.ts';
@@ -85,6 +85,8 @@ export interface Job {
   number: number;
   /** Its money counts as pending. */
   isPending: boolean;
+  /** Only the store keeps it, and decides about it. */
+  isDirect: boolean;
 }
 
 export const createJob = (type: Job['type'], call: LedgerCall): Job => ({
@@ -92,12 +94,13 @@ export const createJob = (type: Job['type'], call: LedgerCall): Job => ({
   call,
   number: 0,
   isPending: false,
+  isDirect: false,
 });
 
 /** Jobs that are committed together. */
 export interface Batch {
   readonly jobs: Job[];
-  readonly claims: Map<ClaimWindow, Claimed>;
+  readonly claims: Map<ClaimWindow, Claim[]>;
   /** Number of the last line of the journal that it stores. */
   last: number;
   /** Operations that the jobs need at most. */

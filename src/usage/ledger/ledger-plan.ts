@@ -7,10 +7,11 @@ import type { SpendChange } from './commit-spend.ts';
 import { createFlightDraft } from './flights.ts';
 import type { FlightDraft } from './flights.ts';
 import type { FollowedCalls } from '../recovery/followed-calls.ts';
-import type { Batch, Ended, Job, LedgerCall } from './ledger-call.ts';
+import type { Ended, Job, LedgerCall } from './ledger-call.ts';
 import { limitedScopes } from './ledger-call.ts';
 import { openKey, requestKey } from './ledger-keys.ts';
 import type { Scope } from './ledger-keys.ts';
+import type { ClaimWindow, Claimed } from '../rates/claims.ts';
 import { sumsOf, withCost } from '../requests/request-row.ts';
 import type { EndRow } from '../requests/request-row.ts';
 import type { Payer } from '../spend/payer.ts';
@@ -44,6 +45,12 @@ export interface Plan {
   keep(version: Version): void;
 }
 
+/** The part of a batch that a commit is to store. */
+export interface PlannedWork {
+  readonly jobs: readonly Job[];
+  readonly claims: ReadonlyMap<ClaimWindow, Claimed>;
+}
+
 /** A plan in the making. */
 interface Draft {
   readonly state: LedgerState;
@@ -60,10 +67,7 @@ interface Draft {
  * Turns jobs into one commit, in their order. Refusals are part of the plan: the counters that were
  * looked at are checked, so a decision is only ever taken on the state that is committed upon.
  */
-export function planJobs(
-  state: LedgerState,
-  { jobs, claims }: Pick<Batch, 'jobs' | 'claims'>,
-): Plan {
+export function planJobs(state: LedgerState, { jobs, claims }: PlannedWork): Plan {
   const ownDraft = state.unfolded.draft();
   const draft: Draft = {
     state,

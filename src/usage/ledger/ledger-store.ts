@@ -1,13 +1,15 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { NO_USAGE } from '../../core/usage.ts';
+import { StoreError } from '../../store/store.ts';
 import type { Store } from '../../store/store.ts';
 import { checkFunds } from '../spend/check-funds.ts';
 import { createCall } from './ledger-call.ts';
-import type { LedgerCall } from './ledger-call.ts';
+import type { Job, LedgerCall } from './ledger-call.ts';
 import type { Scope } from './ledger-keys.ts';
 import { createState } from './ledger-state.ts';
 import { LedgerWriter } from './ledger-writer.ts';
+import type { LedgerWriterOptions } from './ledger-writer.ts';
 import { Journal } from '../journal/journal.ts';
 import type { LedgerSync } from '../journal/journal.ts';
 import type { Ledger, LedgerEntry, RequestOutcome } from './ledger.ts';
@@ -15,7 +17,6 @@ import { sumsOf, toEndRow, withoutReserve } from '../requests/request-row.ts';
 import type { EndRow } from '../requests/request-row.ts';
 import { vendorOf } from '../sums/totals.ts';
 import type { ClaimJournal } from '../rates/claims.ts';
-import { countOne, noRequests } from '../rates/rate-shares.ts';
 import { DAY_MS, windowsOf } from '../spend/spend.ts';
 import type { Windows } from '../spend/spend.ts';
 
@@ -124,18 +125,7 @@ export function createLedger(options: LedgerOptions): StoreLedger {
     },
     drain: () => writer.drain(),
     waiting: () => writer.waiting,
-    claims: {
-      get isOpen() {
-        return journal?.isOpen === true && writer.accepting;
-      },
-      ready: () => ready?.(),
-      add(window, { caller, at }) {
-        const number = journal?.claim(window.name, { caller, at }) ?? 0;
-        const counts = noRequests();
-        countOne(counts, caller);
-        writer.addClaims(window, { counts, at }, number);
-      },
-    },
+    claims: createClaims(writer, { journal, ready }),
     fold: () => writer.fold(),
     forget(scopes) {
       for (const scope of scopes) state.counters.forget(scope);
@@ -143,6 +133,29 @@ export function createLedger(options: LedgerOptions): StoreLedger {
     startOver() {
       state.counters.forgetAll();
       journal?.rotate();
+    },
+  };
+}
+
+function createClaims(
+  writer: LedgerWriter,
+  { journal, ready }: { journal: Journal | undefined; ready: LedgerWriterOptions['ready'] },
+): ClaimJournal {
+  return {
+    get isOpen() {
+      return journal?.isOpen === true && writer.accepting;
+    },
+    get folded() {
+      return writer.folded;
+    },
+    ready: () => ready?.(),
+    add(window, { caller, at }) {
+      const number = journal?.claim(window.name, { caller, at }) ?? 0;
+      writer.addClaim(window, { caller, at, number });
+      return number;
+    },
+    async fold() {
+      if (!(await writer.fold())) throw new StoreError('unavailable', 'the ledger cannot write');
     },
   };
 }
@@ -165,7 +178,7 @@ function openJournal(
   writer: LedgerWriter,
 ): Journal | undefined {
   if (!setup) return undefined;
-  const onUnkept = (): void => writer.commitNow();
+  const onUnkept = (jobs: readonly Job[]): void => writer.takeBack(jobs);
   const journal = new Journal({ ...setup, clock, worker, report, onUnkept });
   writer.attach(journal);
   return journal;

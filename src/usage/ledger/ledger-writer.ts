@@ -1,5 +1,4 @@
 import type { Clock } from '../../core/time/clock.ts';
-import { GatewayError } from '../../core/errors.ts';
 import { JobQueue } from './job-queue.ts';
 import { createBatch, createDeferred, createJob, limitedScopes } from './ledger-call.ts';
 import type { Batch, Deferred, Job, LedgerCall } from './ledger-call.ts';
@@ -7,6 +6,9 @@ import type { Estimate } from './ledger.ts';
 import { isRefused, LedgerCommitter } from './ledger-committer.ts';
 import type { LedgerCommitterOptions } from './ledger-committer.ts';
 import { addPending, decideNow, planFold, planJobs, removePending } from './ledger-plan.ts';
+import type { PlannedWork } from './ledger-plan.ts';
+import { rejectBegins } from './reject-begins.ts';
+import { claimedAfter } from '../rates/claims.ts';
 import type { Flight } from './flights.ts';
 import type { Journal } from '../journal/journal.ts';
 
@@ -24,7 +26,7 @@ const MAX_UNFOLDED = 256;
 /** Stands for the flight of a call that somebody else stored. */
 const ELSEWHERE: Flight = { key: ['flight'], open: Infinity };
 
-interface LedgerWriterOptions extends LedgerCommitterOptions {
+export interface LedgerWriterOptions extends LedgerCommitterOptions {
   readonly clock: Clock;
   /**
    * Receives the errors that made the ledger fail, and those of records that no store would take.
@@ -44,7 +46,6 @@ export class LedgerWriter {
   readonly #queue: JobQueue;
   readonly #drains: Deferred[] = [];
   #journal: Journal | undefined;
-  /** Commit under way. */
   #underWay: Batch | undefined;
   #running = false;
   #scheduled = false;
@@ -92,7 +93,7 @@ export class LedgerWriter {
     if (kept) return kept;
     // The base of a decision about a limit should hold all that has ended.
     if (call.admitted) this.#queue.joinLater();
-    this.#direct++;
+    this.#addDirect(job);
     const batch = this.#queue.add(job);
     if (this.#failing && type === 'settle') call.settled?.resolve();
     this.#start();
@@ -103,17 +104,35 @@ export class LedgerWriter {
   pushLater(call: LedgerCall): void {
     const job = createJob('settle', call);
     if (this.#keep(job)) return;
-    this.#direct++;
+    this.#addDirect(job);
     if (this.#drains.length === 0) return this.#queue.addLater(job);
     this.#queue.add(job);
     this.#start();
   }
 
-  /** Takes claims whose line is in the journal. */
-  addClaims: JobQueue['addClaims'] = (window, claimed, number) => {
-    this.#queue.addClaims(window, claimed, number);
+  /** Number of the last line of the journal that the store is known to hold. */
+  get folded(): number {
+    return this.#committer.folded;
+  }
+
+  /** Takes a claim whose line is in the journal. */
+  addClaim: JobQueue['addClaim'] = (window, claim) => {
+    this.#queue.addClaim(window, claim);
     this.#scheduleJournal();
   };
+
+  /** Commits jobs that the journal did not keep; the store decides about them anew. */
+  takeBack(jobs: readonly Job[]): void {
+    for (const job of jobs)
+      if (job.isPending) removePending(this.#options.state, this.#addDirect(job));
+    this.commitNow();
+  }
+
+  #addDirect(job: Job): Job {
+    job.isDirect = true;
+    this.#direct++;
+    return job;
+  }
 
   /** Stores what the call costs so far every few seconds, together with what is folded then. */
   follow(call: LedgerCall, soFar: () => Estimate): void {
@@ -121,7 +140,7 @@ export class LedgerWriter {
     this.#scheduleFollow();
   }
 
-  /** True when the store holds everything that was pushed before, false when it is known to fail. */
+  /** True when the store holds all that was pushed before, false when it is known to fail. */
   async fold(): Promise<boolean> {
     if (this.#failing) return false;
     this.#queue.joinLater();
@@ -201,9 +220,10 @@ export class LedgerWriter {
     while (this.#hasWork()) await this.#step();
     this.#running = false;
     if (this.#failing) return;
-    this.#journal?.folded(this.#committer.folded);
-    if (this.#queue.length > 0) return;
-    for (const drained of this.#drains.splice(0)) drained.resolve();
+    const isEmpty = this.#queue.length === 0;
+    if (isEmpty) this.#journal?.rotate();
+    this.#journal?.folded(this.folded);
+    if (isEmpty) for (const drained of this.#drains.splice(0)) drained.resolve();
   }
 
   /** Asked in the same breath as the loop ends: a job that comes a moment later starts it anew. */
@@ -220,6 +240,8 @@ export class LedgerWriter {
       await this.#fold().catch((error: unknown) => this.#fail(createBatch(), error));
       return;
     }
+    // Nothing is stored as decided that the journal has yet to stand for.
+    this.#journal?.endTurn();
     this.#due--;
     const batch = this.#queue.shift();
     if (batch === undefined) return;
@@ -233,7 +255,7 @@ export class LedgerWriter {
 
   async #commit(batch: Batch): Promise<void> {
     const { state } = this.#options;
-    const rest = (): Batch => this.#withoutStored(batch);
+    const rest = (): PlannedWork => this.#withoutStored(batch);
     await this.#options.ready?.();
     await this.#committer.commit({
       last: batch.last,
@@ -255,21 +277,20 @@ export class LedgerWriter {
   }
 
   /** The part of a batch that the store does not hold, for somebody may have stored it from the journal. */
-  #withoutStored(batch: Batch): Batch {
+  #withoutStored(batch: Batch): PlannedWork {
     const { folded } = this.#committer;
     const jobs = batch.jobs.filter(({ type, call, number }) => {
       const isStored = number > 0 && number <= folded;
       if (isStored && type === 'begin') call.flight ??= ELSEWHERE;
       return !isStored && !call.done;
     });
-    const isStored = batch.last > 0 && batch.last <= folded;
-    return { ...batch, jobs, claims: isStored ? new Map() : batch.claims };
+    return { jobs, claims: claimedAfter(folded, batch.claims) };
   }
 
   /** It waits no more. */
   #leave(job: Job): void {
     removePending(this.#options.state, job);
-    if (job.number === 0) this.#direct--;
+    if (job.isDirect) this.#direct--;
     job.call.batch = undefined;
   }
 
@@ -376,12 +397,4 @@ export class LedgerWriter {
     this.#foldDue = true;
     this.commitNow();
   }
-}
-
-/** Tells those who wait that their call was not recorded; those in the journal are told by that. */
-function rejectBegins(batch: Batch, cause: unknown): void {
-  const error = new GatewayError('persistence_failed', { cause });
-  for (const { type, call, number } of batch.jobs)
-    if (type === 'begin' && number === 0) call.admitted?.reject(error);
-  batch.durable.reject(error);
 }

@@ -30,6 +30,12 @@ interface Accepted {
  */
 type AcceptedRow = [at: number, all: number, refused?: number, admin?: number];
 
+/** A request that only the journal knows of. */
+interface Noted extends Accepted {
+  /** Of its line. */
+  readonly number: number;
+}
+
 interface Claim {
   readonly shares: RateShares;
   readonly caller: Caller;
@@ -53,7 +59,11 @@ export class RateWindow implements ClaimWindow {
   #accepted: Accepted[] = [];
   /** Those before it count no more. */
   #first = 0;
-  readonly #inWindow = noRequests();
+  #inWindow = noRequests();
+  /** Those among them that this process has not stored, in order of their numbers. */
+  #noted: Noted[] = [];
+  /** What is known was told late: all has to be read again. */
+  #isStale = false;
   #head: Entry<number> | undefined;
   #known = false;
   /** Elapsed time when the head was last known to be the newest. */
@@ -112,11 +122,20 @@ export class RateWindow implements ClaimWindow {
     this.#known = false;
   }
 
-  draft({ counts, at }: Claimed): ClaimDraft {
-    const total = (this.#head?.value ?? 0) + counts.all;
+  draft({ counts, at, last = 0 }: Claimed): ClaimDraft {
+    const head = this.#head;
+    const total = (head?.value ?? 0) + counts.all;
     return {
       ops: this.#opsOf({ total, at, counts }),
-      keep: (version) => this.#succeed(total, version),
+      keep: (version) => {
+        this.#noted = this.#noted.filter(({ number }) => number > last);
+        if (this.#head === head) this.#succeed(total, version);
+        else {
+          // It was read meanwhile, with or without these.
+          this.#isStale = true;
+          this.#known = false;
+        }
+      },
     };
   }
 
@@ -127,13 +146,13 @@ export class RateWindow implements ClaimWindow {
     const last = this.#accepted.at(-1);
     const counts = noRequests();
     countOne(counts, caller);
+    this.#noted.push({ at, counts, number: journal.add(this, { caller, at: wall }) });
     if (last?.at === at) {
       addCounts(last.counts, counts);
       addCounts(this.#inWindow, counts);
-    } else this.#add({ at, counts });
+    } else this.#add({ at, counts: { ...counts } });
     // Nobody else can have changed the head.
     this.#seen = elapsed;
-    journal.add(this, { caller, at: wall });
   }
 
   /** All claims of one turn share a commit. */
@@ -152,6 +171,8 @@ export class RateWindow implements ClaimWindow {
 
   async #commit(claims: readonly Claim[]): Promise<void> {
     await this.#journal?.ready();
+    // Others have to know of all that was accepted here, and this process what of that others have stored.
+    if (this.#noted.length > 0) await this.#journal?.fold();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       if (!this.#known) await this.#read();
       const { answers, counts } = decide(claims, this.#count());
@@ -193,10 +214,11 @@ export class RateWindow implements ClaimWindow {
 
   /** Catches up with what others have accepted since. */
   async #read(): Promise<void> {
+    this.#dropStored();
     const isRecent = this.#look().elapsed - this.#seen < WINDOW_MS;
     let after = isRecent && this.#head ? [...this.name, this.#head.value] : undefined;
-    this.#head = await this.#store.get<number>(this.name);
-    const until = this.#head?.value ?? 0;
+    const head = await this.#store.get<number>(this.name);
+    const until = head?.value ?? 0;
     const rows: Entry<AcceptedRow>[] = [];
     for (;;) {
       const page = await this.#store.list<AcceptedRow>({
@@ -214,8 +236,26 @@ export class RateWindow implements ClaimWindow {
       const at = moment.elapsed - this.#ageOf(value[0], moment);
       if (total <= until) this.#add({ at, counts: fromRow(value) });
     }
+    if (this.#noted.length > 0) this.#sort();
+    // Not before: of a read that failed half way, nothing may be taken for known.
+    this.#head = head;
     this.#seen = moment.elapsed;
     this.#known = true;
+  }
+
+  /** Forgets all but the claims that the store does not have, once others have stored some of them. */
+  #dropStored(): void {
+    const folded = this.#journal?.folded ?? 0;
+    const isStored = (this.#noted[0]?.number ?? Infinity) <= folded;
+    if (!isStored && !this.#isStale) return;
+    this.#isStale = false;
+    this.#noted = this.#noted.filter(({ number }) => number > folded);
+    this.#accepted = [];
+    this.#first = 0;
+    this.#inWindow = noRequests();
+    this.#head = undefined;
+    this.#seen = -Infinity;
+    for (const { at, counts } of this.#noted) this.#add({ at, counts: { ...counts } });
   }
 
   /**
@@ -227,6 +267,11 @@ export class RateWindow implements ClaimWindow {
     const sinceStep = elapsed - steppedAt;
     const isBeforeStep = steppedAt > this.#seen && (wall < at || age > sinceStep);
     return Math.min(isBeforeStep ? sinceStep : age, elapsed - this.#seen);
+  }
+
+  #sort(): void {
+    this.#accepted = this.#accepted.slice(this.#first).sort((one, other) => one.at - other.at);
+    this.#first = 0;
   }
 
   #add(accepted: Accepted): void {

@@ -222,7 +222,9 @@ function createDraft(known: Map<string, Counter>, own: OwnSpend): SpendDraft {
       for (const [name, { counter, record }] of touched) {
         if (!record) continue;
         const { elsewhere } = counter;
-        known.set(name, { version, record: withoutPastWindows(record), elsewhere });
+        // Told late, after others could have changed it.
+        if (known.get(name) !== counter) known.delete(name);
+        else known.set(name, { version, record: withoutPastWindows(record), elsewhere });
       }
       if (known.size > MAX_KNOWN) known.clear();
     },
