@@ -28,9 +28,7 @@ const ELSEWHERE: Flight = { key: ['flight'], open: Infinity };
 
 export interface LedgerWriterOptions extends LedgerCommitterOptions {
   readonly clock: Clock;
-  /**
-   * Receives the errors that made the ledger fail, and those of records that no store would take.
-   */
+  /** Receives the errors that made the ledger fail, and those of records that no store would take. */
   readonly report: (error: unknown) => void;
   /** What a commit waits for; undefined: nothing. Default: never anything. */
   readonly ready?: (() => Promise<void> | undefined) | undefined;
