@@ -54,9 +54,6 @@ export interface UpstreamCall {
 export interface TlsSettings {
   /** Authorities (PEM) that are trusted instead of those that Node trusts. */
   readonly ca?: string | undefined;
-  /** Certificate (PEM) that is shown to those who ask for one, with its key. */
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
   /** Name that the certificate must bear, sent as SNI. Default: that of the address. */
   readonly serverName?: string | undefined;
 }

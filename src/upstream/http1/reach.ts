@@ -15,15 +15,14 @@ export interface Reach {
 }
 
 export function createReach(settings: ReachSettings = {}): Reach {
-  const { ca, cert, key, serverName, proxy } = settings;
+  const { ca, serverName, proxy } = settings;
   let context: SecureContext | undefined;
-  const own = { ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert, key }) };
   return {
-    key: keyOf([ca, cert, key, serverName, proxy?.name, proxy?.authorization]),
+    key: keyOf([ca, serverName, proxy?.name, proxy?.authorization]),
     serverName,
     proxy,
     // Reads all trusted authorities, so it is made once and not before it is needed.
-    secureContext: () => (context ??= createSecureContext(own)),
+    secureContext: () => (context ??= createSecureContext(ca === undefined ? {} : { ca })),
   };
 }
 

@@ -21,8 +21,8 @@ export function connectThrough(
   let timer: NodeJS.Timeout | undefined = undefined;
   const onTunnel = (error: Error | undefined, socket: Socket | undefined): void => {
     clearTimeout(timer);
-    if (!socket) return void callback(error ?? new Error('no tunnel'), null);
-    if (options.protocol !== 'https:') return void callback(null, socket.setNoDelay(true));
+    if (!socket) return callback(error ?? new Error('no tunnel'), null);
+    if (options.protocol !== 'https:') return callback(null, socket.setNoDelay(true));
     // What breaks the tunnel is told by TLS on it.
     socket.on('error', () => undefined);
     buildConnector({ timeout: timeoutMs })({ ...options, httpSocket: socket }, callback);

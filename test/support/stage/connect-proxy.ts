@@ -52,7 +52,10 @@ export async function startConnectProxy(options: ConnectProxyOptions = {}): Prom
     const given = request.headers['proxy-authorization'];
     const expected = credentials && `Basic ${Buffer.from(credentials).toString('base64')}`;
     const status = expected && given !== expected ? 407 : refuse?.(target);
-    if (status !== undefined) return void client.end(`HTTP/1.1 ${status} Refused\r\n\r\n`);
+    if (status !== undefined) {
+      client.end(`HTTP/1.1 ${status} Refused\r\n\r\n`);
+      return;
+    }
     const [, host = '', port] = /^\[?(.*?)\]?:(\d+)$/.exec(resolve(target)) ?? [];
     const upstream = connect({ host, port: Number(port) });
     keep(upstream);
