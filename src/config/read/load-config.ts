@@ -45,8 +45,8 @@ export interface GatewayConfig {
   readonly server: ServerConfig;
   /** Origin of each server setting; an absent one is a default. */
   readonly origins: ReadonlyMap<string, SettingOrigin>;
-  /** Place of a setting of the server (`listen.tls.cert`), or of what is nearest to it. */
-  placeOf(setting: string): Place;
+  /** Places of the files in `server.listen.tls`, or of what is nearest to them. */
+  readonly certificatePlaces: { readonly cert: Place; readonly key: Place };
   readonly desired: DesiredState;
   /** True when the files hold nothing but `version` and `namespace`. */
   readonly isEmpty: boolean;
@@ -122,7 +122,10 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     config: {
       server: server.config,
       origins: server.origins,
-      placeOf: (setting) => places.find(tree, ['server', ...setting.split('.')]),
+      certificatePlaces: {
+        cert: places.find(tree, ['server', 'listen', 'tls', 'cert']),
+        key: places.find(tree, ['server', 'listen', 'tls', 'key']),
+      },
       desired: toDesired(sections.tree, (path) => places.find(tree, path)),
       isEmpty: Object.keys(tree).every((name) => EMPTY_SECTIONS.has(name)),
       files: all.flatMap(({ sources }) => sources.map(({ file }) => file)),

@@ -35,8 +35,8 @@ export async function preflight(server: ServerConfig, sources: ReferenceSources)
 /** Problem of the certificate that the server is to listen with, at the file's name; none without one. */
 export async function checkCertificate({
   server,
-  placeOf,
-}: Pick<GatewayConfig, 'server' | 'placeOf'>): Promise<Diagnostic[]> {
+  certificatePlaces,
+}: Pick<GatewayConfig, 'server' | 'certificatePlaces'>): Promise<Diagnostic[]> {
   const { tls } = server.listen;
   if (!tls) return [];
   try {
@@ -44,9 +44,9 @@ export async function checkCertificate({
     return [];
   } catch (error) {
     if (!(error instanceof CertificateError)) throw error;
-    const setting = `listen.tls.${error.part}`;
-    const { message } = error;
-    return [{ ...placeOf(setting), path: `server.${setting}`, severity: 'error', message }];
+    const { part, message } = error;
+    const path = `server.listen.tls.${part}`;
+    return [{ ...certificatePlaces[part], path, severity: 'error', message }];
   }
 }
 

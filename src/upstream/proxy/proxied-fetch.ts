@@ -1,4 +1,3 @@
-import { connectThrough } from './connect-through.ts';
 import type { ProxyRules } from './proxy-rules.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -9,7 +8,9 @@ const CONNECT_TIMEOUT_MS = 10_000;
  */
 export async function useProxiesForFetch(proxies: ProxyRules): Promise<void> {
   if (proxies.isEmpty) return;
+  // Both are large, and most gateways have no proxy.
   const { Agent, buildConnector, setGlobalDispatcher } = await import('undici');
+  const { connectThrough } = await import('./connect-through.ts');
   const timeoutMs = CONNECT_TIMEOUT_MS;
   const direct = buildConnector({ timeout: timeoutMs });
   const connect: typeof direct = (options, callback) => {
