@@ -29,6 +29,18 @@ const PAGES = [
 ]);
 const SECRETS = ['sk-first-0123456789abcdef', 'sk-second-0123456789abcdef'];
 
+/** Titles of the navigation, without their keys. */
+async function titlesOf(page: Page): Promise<string[]> {
+  const pages = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+  await pages.first().waitFor();
+  return (await pages.allTextContents()).map((text) => text.replace(/g .$/, ''));
+}
+
+/** Status of a call that the signed-in page makes. */
+function statusIn(page: Page, path: string): Promise<number> {
+  return page.evaluate(async (at) => (await fetch(`/console/api${at}`)).status, path);
+}
+
 describe.skipIf(BROWSER === undefined)('the console', () => {
   let browser: Browser;
   let shop: Shop;
@@ -126,41 +138,58 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
     },
   );
 
-  // Roles narrow scopes; they are proven where they are declared.
-  it('shows a key without admin its own organization alone, and the API behind refuses the rest', async () => {
-    const other = await shop.admin('POST', '/admin/v1/organizations', { name: 'tenant' });
-    const scopes = ['inference', 'models', 'account'];
-    const make = async (name: string, part: object): Promise<string> =>
-      (await shop.admin('POST', '/admin/v1/keys', { name, scopes, ...part })).body.value;
-    const key = await make('tenant-key', { organization: other.body.id });
-    const own = (await shop.chat('lab/new', { key })).headers.get('x-request-id') ?? '';
-    const foreign = (await shop.chat('team/fast')).headers.get('x-request-id') ?? '';
+  it(
+    verifies(
+      'console.scopes',
+      'shows a key without admin its own organization alone, what its role allows, and the API refuses the rest',
+    ),
+    async () => {
+      const other = await shop.admin('POST', '/admin/v1/organizations', { name: 'tenant' });
+      const scopes = ['inference', 'models', 'account'];
+      const make = async (name: string, part: object): Promise<string> =>
+        (await shop.admin('POST', '/admin/v1/keys', { name, scopes, ...part })).body.value;
+      const key = await make('tenant-key', { organization: other.body.id });
+      const own = (await shop.chat('lab/new', { key })).headers.get('x-request-id') ?? '';
+      const foreign = (await shop.chat('team/fast')).headers.get('x-request-id') ?? '';
 
-    const page = await open(key);
-    const pages = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
-    const titles = (await pages.allTextContents()).map((text) => text.replace(/g .$/, ''));
-    expect(titles).toEqual(['Requests', 'Costs', 'Keys', 'Playground']);
-    await page.locator(`[id="row-${own}"]`).waitFor();
-    expect(await page.locator('[role=row][id^=row-]').count()).toBe(1);
-    await page.goto(`${shop.url}/console/costs?by=key`);
-    const costs = page.getByRole('table', { name: 'Costs by Key' });
-    await costs.getByRole('row', { name: /^tenant-key 1 / }).waitFor();
-    expect(await costs.locator('tbody tr').count()).toBe(1);
-    await page.goto(`${shop.url}/console/keys`);
-    await page.getByRole('definition').filter({ hasText: 'tenant-key' }).waitFor();
-    expect(await page.getByText('client', { exact: true }).count()).toBe(0);
+      const page = await open(key);
+      expect(await titlesOf(page)).toEqual(['Requests', 'Costs', 'Keys', 'Playground']);
+      await page.locator(`[id="row-${own}"]`).waitFor();
+      expect(await page.locator('[role=row][id^=row-]').count()).toBe(1);
+      await page.goto(`${shop.url}/console/costs?by=key`);
+      const costs = page.getByRole('table', { name: 'Costs by Key' });
+      await costs.getByRole('row', { name: /^tenant-key 1 / }).waitFor();
+      expect(await costs.locator('tbody tr').count()).toBe(1);
+      await page.goto(`${shop.url}/console/keys`);
+      await page.getByRole('definition').filter({ hasText: 'tenant-key' }).waitFor();
+      expect(await page.getByText('client', { exact: true }).count()).toBe(0);
 
-    const statusOf = (path: string): Promise<number> =>
-      page.evaluate(async (at) => (await fetch(`/console/api${at}`)).status, path);
-    for (const name of ['requests', 'requests/events', 'usage', 'keys', 'audit', 'status'])
-      expect(await statusOf(`/admin/v1/${name}`), name).toBe(403);
-    expect(await statusOf(`/v1/account/executions/${own}`)).toBe(200);
-    expect(await statusOf(`/v1/account/executions/${foreign}`)).toBe(404);
-    expect(await statusOf('/v1/sessions')).toBe(403);
-    await page.goto(`${shop.url}/console/audit`);
-    await page.getByRole('navigation', { name: 'Pages' }).waitFor();
-    expect(await page.getByText('team/fast').count()).toBe(0);
-  });
+      const statusOf = (path: string): Promise<number> => statusIn(page, path);
+      for (const name of ['requests', 'requests/events', 'usage', 'keys', 'audit', 'status'])
+        expect(await statusOf(`/admin/v1/${name}`), name).toBe(403);
+      expect(await statusOf(`/v1/account/executions/${own}`)).toBe(200);
+      expect(await statusOf(`/v1/account/executions/${foreign}`)).toBe(404);
+      expect(await statusOf('/v1/sessions')).toBe(403);
+      await page.goto(`${shop.url}/console/audit`);
+      await page.getByRole('navigation', { name: 'Pages' }).waitFor();
+      expect(await page.getByText('team/fast').count()).toBe(0);
+
+      // A role takes away from what the scopes show.
+      const admin = { scopes: ['admin', 'account', 'inference'] };
+      const books = await open(await make('books', { ...admin, role: 'billing' }));
+      await books.waitForURL(/console\/costs/);
+      expect(await titlesOf(books)).toEqual(['Costs', 'Keys']);
+      await books.getByRole('heading', { name: 'Costs' }).waitFor();
+      expect(await statusIn(books, '/admin/v1/requests')).toBe(403);
+      expect(await statusIn(books, '/admin/v1/usage')).toBe(200);
+      const guest = await open(await make('guest', { ...admin, role: 'viewer' }));
+      const seen = ['Requests', 'Costs', 'Explain', 'Keys', 'Configuration', 'Audit'];
+      expect(await titlesOf(guest)).toEqual(seen);
+      await guest.goto(`${shop.url}/console/keys`);
+      await guest.getByText('tenant-key').first().waitFor();
+      expect(await guest.getByRole('button', { name: 'New key' }).count()).toBe(0);
+    },
+  );
 
   it(
     verifies(

@@ -61,6 +61,7 @@ describe('the commands that the console names', () => {
       name: 'ci',
       isLimited: true,
       scopes: ['inference', 'admin'],
+      role: 'viewer' as const,
       day: '5',
       month: '50',
     };

@@ -1,3 +1,4 @@
+import type { Role } from '../../core/access.ts';
 import type { RequestRecord } from '../../client/requests.ts';
 import type { SessionView } from '../../client/sessions.ts';
 
@@ -57,7 +58,8 @@ export interface Page<Item> {
 /** The signed-in session (`/console/api/session`). */
 export interface ConsoleSession {
   csrf: string;
-  key: { id: string; name: string; scopes: string[] | null };
+  /** `role` null: the key's scopes alone bound it. */
+  key: { id: string; name: string; scopes: string[] | null; role: Role | null };
   organization: { id: string; name: string };
   expires_at: string;
 }

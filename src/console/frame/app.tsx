@@ -57,14 +57,20 @@ function Signed() {
 }
 
 function Frame({ session }: { session: ConsoleSession }) {
-  const { can, told } = useConsole();
-  const { path } = useLocation();
+  const { can, may, told } = useConsole();
+  const { path, route } = useLocation();
   const main = useRef<HTMLElement>(null);
-  const shown = PAGES.filter(({ scope }) => !scope || can(scope));
+  const shown = PAGES.filter(({ scope, use }) => may(use) && (!scope || can(scope)));
   const current = shown.find((page) => path.startsWith(page.path));
   useEffect(() => {
     document.title = current ? `${current.name} · agent-gateway` : 'agent-gateway';
   }, [current]);
+  useEffect(() => {
+    const [first] = shown;
+    // Requests are the first page of most keys; another one begins at the first that it has.
+    if (first && !may('read') && !PAGES.some((page) => path.startsWith(page.path)))
+      route(first.path, true);
+  }, [path]);
   return (
     <div class="frame">
       <a class="skip" href="#main" onClick={() => main.current?.focus()}>
@@ -112,7 +118,7 @@ function Header({ session }: { session: ConsoleSession }) {
   const next: Record<Theme, Theme> = { system: 'light', light: 'dark', dark: 'system' };
   return (
     <header>
-      <a class="brand" href="/console/requests">
+      <a class="brand" href="/console">
         <Icon path={BRAND} />
         agent-gateway
       </a>
@@ -142,6 +148,7 @@ function Header({ session }: { session: ConsoleSession }) {
         title={(session.key.scopes ?? ['every scope but admin']).join(', ')}
       >
         key {session.key.name}
+        {session.key.role && `, ${session.key.role}`}
       </span>
       <button type="button" class="button plain" onClick={() => void signOut()}>
         Sign out

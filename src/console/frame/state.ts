@@ -1,3 +1,4 @@
+import { allows, type Use } from '../../core/access.ts';
 import { signal } from '@preact/signals';
 import type { ReadonlySignal, Signal } from '@preact/signals';
 import { createContext } from 'preact';
@@ -30,6 +31,8 @@ export interface Console {
   readonly told: Signal<string>;
   isAdmin(): boolean;
   can(scope: string): boolean;
+  /** True where the role of the key allows it, beside its scopes. */
+  may(use: Use): boolean;
   tell(message: string): void;
   signOut(): Promise<void>;
   adopt(session: ConsoleSession | null): void;
@@ -80,6 +83,7 @@ export function createConsole(window: Window & typeof globalThis): Console {
     link: signal<LinkState | undefined>(undefined),
     commands: signal<readonly Command[]>([]),
     isAdmin: () => scopes()?.includes('admin') ?? false,
+    may: (use) => allows(session.value?.key.role, use),
     can: (scope) => scopes()?.includes(scope) ?? scope !== 'admin',
     tell(message) {
       told.value = message;

@@ -1,3 +1,5 @@
+import type { Role } from '../../core/access.ts';
+
 /** How a tool is told to use the gateway with a key. */
 export interface Recipe {
   readonly tool: string;
@@ -31,6 +33,8 @@ export interface KeyForm {
   readonly name: string;
   readonly isLimited: boolean;
   readonly scopes: readonly string[];
+  /** Empty: none, the scopes alone bound it. */
+  readonly role: Role | '';
   readonly day: string;
   readonly month: string;
   /** Days until it expires; empty for never. */
@@ -48,6 +52,7 @@ export function toKeyBody(form: KeyForm, now: number): Record<string, unknown> {
   return {
     name: form.name.trim(),
     ...(form.isLimited && { scopes: form.scopes }),
+    ...(form.role && { role: form.role }),
     ...(Object.keys(limit).length > 0 && { spending_limit: limit }),
     ...(form.days && { expires_at: new Date(now + Number(form.days) * DAY).toISOString() }),
     ...(models.length > 0 && { allowed_models: models }),
@@ -59,6 +64,7 @@ export function toKeyCommand(form: KeyForm): string {
   return [
     `gateway keys create ${form.name.trim() || 'NAME'}`,
     ...(form.isLimited ? form.scopes.map((scope) => `--scope ${scope}`) : []),
+    ...(form.role ? [`--role ${form.role}`] : []),
     ...(form.day ? [`--spending-limit-day ${form.day}`] : []),
     ...(form.month ? [`--spending-limit-month ${form.month}`] : []),
     ...(form.days ? [`--expires-in ${form.days}d`] : []),

@@ -234,6 +234,7 @@ describe('a new key', () => {
     name: ' ci ',
     isLimited: true,
     scopes: ['inference'],
+    role: 'operator' as const,
     day: '5',
     month: '',
     days: '30',
@@ -244,6 +245,7 @@ describe('a new key', () => {
     expect(toKeyBody(form, 0)).toEqual({
       name: 'ci',
       scopes: ['inference'],
+      role: 'operator',
       spending_limit: { day: '5' },
       expires_at: '1970-01-31T00:00:00.000Z',
       allowed_models: ['a/*', 'b'],
@@ -252,7 +254,7 @@ describe('a new key', () => {
 
   it('has a command line', () => {
     expect(toKeyCommand(form)).toBe(
-      "gateway keys create ci --scope inference --spending-limit-day 5 --expires-in 30d --allowed-model 'a/*' --allowed-model 'b'",
+      "gateway keys create ci --scope inference --role operator --spending-limit-day 5 --expires-in 30d --allowed-model 'a/*' --allowed-model 'b'",
     );
   });
 });

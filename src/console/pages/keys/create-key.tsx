@@ -1,3 +1,4 @@
+import { ROLES, type Role } from '../../../core/access.ts';
 import { useSignal } from '@preact/signals';
 import { useConsole } from '../../frame/state.ts';
 import { toKeyBody, toKeyCommand, toRecipes } from '../../logic/key-recipes.ts';
@@ -20,6 +21,7 @@ const EMPTY: KeyForm = {
   name: '',
   isLimited: false,
   scopes: ['inference', 'models'],
+  role: '',
   day: '',
   month: '',
   days: '',
@@ -71,6 +73,20 @@ export function CreateKey({ onClose, onCreated }: { onClose(): void; onCreated()
             />
           </Field>
           <div class="pair">
+            <Field label="Role">
+              <select
+                class="input"
+                value={form.value.role}
+                onChange={({ currentTarget }) => set({ role: currentTarget.value as Role | '' })}
+              >
+                <option value="">none: its scopes alone</option>
+                {ROLES.map((role) => (
+                  <option key={role} value={role}>
+                    {role}
+                  </option>
+                ))}
+              </select>
+            </Field>
             <Field label="Limit of a day, USD">
               <input
                 class="input"

@@ -19,12 +19,12 @@ interface Spent {
 
 /** Keys of every organization with their limits; a key without admin sees itself. */
 export function KeysPage() {
-  const { isAdmin } = useConsole();
-  return isAdmin() ? <AllKeys /> : <OwnKey />;
+  const { isAdmin, may } = useConsole();
+  return isAdmin() && may('read') ? <AllKeys /> : <OwnKey />;
 }
 
 function AllKeys() {
-  const { api, commands } = useConsole();
+  const { api, commands, may } = useConsole();
   const { url, route } = useLocation();
   const query = new URL(url, location.origin).searchParams;
   const [open, isNew] = [query.get('open') ?? '', query.get('new') !== null];
@@ -53,9 +53,11 @@ function AllKeys() {
       <div class="head">
         <h1>Keys</h1>
         <span class="grow" />
-        <button type="button" class="button main" onClick={() => go('?new=1')}>
-          New key
-        </button>
+        {may('govern') && (
+          <button type="button" class="button main" onClick={() => go('?new=1')}>
+            New key
+          </button>
+        )}
       </div>
       <div class="split">
         <div class="list scroll">
