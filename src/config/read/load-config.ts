@@ -122,10 +122,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     config: {
       server: server.config,
       origins: server.origins,
-      certificatePlaces: {
-        cert: places.find(tree, ['server', 'listen', 'tls', 'cert']),
-        key: places.find(tree, ['server', 'listen', 'tls', 'key']),
-      },
+      certificatePlaces: certificatePlaces(tree, places),
       desired: toDesired(sections.tree, (path) => places.find(tree, path)),
       isEmpty: Object.keys(tree).every((name) => EMPTY_SECTIONS.has(name)),
       files: all.flatMap(({ sources }) => sources.map(({ file }) => file)),
@@ -134,6 +131,11 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     },
     diagnostics: sorted,
   };
+}
+
+function certificatePlaces(tree: unknown, places: Places): GatewayConfig['certificatePlaces'] {
+  const tls = ['server', 'listen', 'tls'];
+  return { cert: places.find(tree, [...tls, 'cert']), key: places.find(tree, [...tls, 'key']) };
 }
 
 interface ReadDocuments {
