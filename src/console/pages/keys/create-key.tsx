@@ -73,20 +73,7 @@ export function CreateKey({ onClose, onCreated }: { onClose(): void; onCreated()
             />
           </Field>
           <div class="pair">
-            <Field label="Role">
-              <select
-                class="input"
-                value={form.value.role}
-                onChange={({ currentTarget }) => set({ role: currentTarget.value as Role | '' })}
-              >
-                <option value="">none: its scopes alone</option>
-                {ROLES.map((role) => (
-                  <option key={role} value={role}>
-                    {role}
-                  </option>
-                ))}
-              </select>
-            </Field>
+            <RoleField form={form.value} set={set} />
             <Field label="Limit of a day, USD">
               <input
                 class="input"
@@ -135,7 +122,31 @@ export function CreateKey({ onClose, onCreated }: { onClose(): void; onCreated()
   );
 }
 
-function Scopes({ form, set }: { form: KeyForm; set(part: Partial<KeyForm>): void }) {
+interface FieldProps {
+  form: KeyForm;
+  set(part: Partial<KeyForm>): void;
+}
+
+function RoleField({ form, set }: FieldProps) {
+  return (
+    <Field label="Role">
+      <select
+        class="input"
+        value={form.role}
+        onChange={({ currentTarget }) => set({ role: currentTarget.value as Role | '' })}
+      >
+        <option value="">none: its scopes alone</option>
+        {ROLES.map((role) => (
+          <option key={role} value={role}>
+            {role}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+function Scopes({ form, set }: FieldProps) {
   const toggle = (name: string): void =>
     set({
       scopes: SCOPES.filter((one) =>
