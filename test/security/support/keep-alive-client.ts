@@ -28,7 +28,7 @@ export function createKeepAliveClient(url: string): KeepAliveClient {
       sent.end(body);
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
       const { statusCode: status = 0, headers: told } = response;
-      if (status === 200 && isEndless({ method, path: target })) {
+      if (isEndless({ method, status, type: told['content-type'] })) {
         response.destroy();
         return { status, headers: told, text: '' };
       }
