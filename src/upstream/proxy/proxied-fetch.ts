@@ -1,3 +1,4 @@
+import type { Agent } from 'undici';
 import type { ProxyRules } from './proxy-rules.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -8,8 +9,32 @@ const CONNECT_TIMEOUT_MS = 10_000;
  */
 export async function useProxiesForFetch(proxies: ProxyRules): Promise<void> {
   if (proxies.isEmpty) return;
-  // Both are large, and most gateways have no proxy.
-  const { Agent, buildConnector, setGlobalDispatcher } = await import('undici');
+  const { setGlobalDispatcher } = await import('undici');
+  setGlobalDispatcher(await createAgent(proxies));
+}
+
+/**
+ * Runs `task` with a `fetch` that goes through proxies, which `fetch` itself does not do. Connections are
+ * closed when the task ends.
+ */
+export async function withProxiedFetch<T>(
+  proxies: ProxyRules,
+  task: (fetch: typeof globalThis.fetch) => Promise<T>,
+): Promise<T> {
+  if (proxies.isEmpty) return task(globalThis.fetch);
+  const { fetch } = await import('undici');
+  const dispatcher = await createAgent(proxies);
+  const proxied = (url: never, init: object) => fetch(url, { ...init, dispatcher });
+  try {
+    return await task(proxied as unknown as typeof globalThis.fetch);
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+/** Loads what is large, and what most gateways, having no proxy, never need. */
+async function createAgent(proxies: ProxyRules): Promise<Agent> {
+  const { Agent: Client, buildConnector } = await import('undici');
   const { connectThrough } = await import('./connect-through.ts');
   const timeoutMs = CONNECT_TIMEOUT_MS;
   const direct = buildConnector({ timeout: timeoutMs });
@@ -21,5 +46,5 @@ export async function useProxiesForFetch(proxies: ProxyRules): Promise<void> {
     if (proxy) connectThrough(proxy, { hostname, port }, { options, callback, timeoutMs });
     else direct(options, callback);
   };
-  setGlobalDispatcher(new Agent({ connect }));
+  return new Client({ connect });
 }

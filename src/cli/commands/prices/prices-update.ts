@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { withProxiedFetch } from '../../../upstream/proxy/proxied-fetch.ts';
+import { proxyIn } from '../../../upstream/proxy/proxy-error.ts';
+import { createProxyRules, ProxySettingError } from '../../../upstream/proxy/proxy-rules.ts';
 import { MAX_PRICE_LIST_BYTES } from '../../../usage/prices/vendor-prices.ts';
 import { CliError, usageError } from '../../cli-error.ts';
 import type { CommandInput, CommandRun } from '../../command.ts';
@@ -55,13 +58,17 @@ async function readFile(from: string, { io }: CommandContext): Promise<Buffer> {
   }
 }
 
-async function readUrl(from: string, { io, signal, timeoutMs }: CommandContext): Promise<Buffer> {
-  const fetch = io.fetch ?? globalThis.fetch;
+async function readUrl(from: string, context: CommandContext): Promise<Buffer> {
+  const { io, signal, timeoutMs } = context;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-  try {
+  const read = async (fetch: typeof globalThis.fetch): Promise<Buffer> => {
     const answer = await fetch(from, { signal: limit, headers: { accept: 'application/json' } });
     if (!answer.ok || !answer.body) throw unread(from, `it answers ${answer.status}`);
-    return await collect(answer.body, from);
+    return collect(answer.body, from);
+  };
+  try {
+    if (io.fetch) return await read(io.fetch);
+    return await withProxiedFetch(createProxyRules(io.env), read);
   } catch (thrown) {
     signal.throwIfAborted();
     if (thrown instanceof CliError) throw thrown;
@@ -79,8 +86,11 @@ function unread(from: string, why: string, cause?: unknown): CliError {
 }
 
 function reasonOf(thrown: unknown): string {
-  const { cause } = thrown as { cause?: { code?: unknown } };
-  return typeof cause?.code === 'string' ? cause.code : (thrown as Error).message;
+  const { message, cause } = thrown as Error & { cause?: { code?: unknown } };
+  if (thrown instanceof ProxySettingError) return message;
+  const proxy = proxyIn(cause);
+  const code = typeof cause?.code === 'string' ? cause.code : message;
+  return proxy === undefined ? code : `${code}, ${proxy}`;
 }
 
 async function collect(chunks: AsyncIterable<Uint8Array>, from: string): Promise<Buffer> {
