@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,8 +11,8 @@ export interface Issued {
 
 export interface Authority {
   readonly ca: string;
-  /** Issues a certificate for a name. */
-  issue(name: string): Issued;
+  /** Issues a certificate for names and addresses. */
+  issue(name: string, ...others: string[]): Issued;
 }
 
 /** Makes an authority of its own; `dispose` removes its files. */
@@ -26,8 +27,9 @@ export function createAuthority(name: string): Authority & { dispose(): void } {
   openssl('req', ...fresh, ...root, '-out', 'ca.crt');
   return {
     ca: readFileSync(at('ca.crt'), 'utf8'),
-    issue(subject) {
-      writeFileSync(at('names'), `subjectAltName=DNS:${subject}\n`);
+    issue(subject, ...others) {
+      const names = [subject, ...others].map((one) => `${isIP(one) === 0 ? 'DNS' : 'IP'}:${one}`);
+      writeFileSync(at('names'), `subjectAltName=${names.join(',')}\n`);
       openssl('req', ...fresh, '-subj', `/CN=${subject}`, '-keyout', 'one.key', '-out', 'one.csr');
       const signer = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-CAcreateserial', '-days', '2'];
       openssl('x509', '-req', '-in', 'one.csr', ...signer, '-extfile', 'names', '-out', 'one.crt');

@@ -1,31 +1,36 @@
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { createServer } from 'node:tls';
+import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { verifies } from '../../requirements.ts';
 import { adminEnv, runBinary } from '../../support/binary.ts';
-import { eventually, startGateway } from '../../support/gateway.ts';
+import { createAuthority } from '../../support/certificates.ts';
+import type { Issued } from '../../support/certificates.ts';
+import { eventually, newDirectory, startGateway } from '../../support/gateway.ts';
 import { startConnectProxy } from '../../support/stage/connect-proxy.ts';
 import { startEverything } from '../../support/stage/everything.ts';
 import { PNG } from '../../support/stage/media-studio.ts';
 import { sendJson, startUpstream } from '../../support/stage/upstream.ts';
 
 /**
- * Of a network that exists in documentation alone: only the proxy of this test leads there, so that what
- * arrives cannot have gone straight.
+ * Of a network that exists in documentation alone: what arrives came through the proxy of this test, or
+ * by the detour for what is to go straight.
  */
 const PLACES = {
-  provider: '192.0.2.10:80',
-  api: '192.0.2.11:80',
-  tools: '192.0.2.12:80',
-  webhook: '192.0.2.13:80',
-  chat: '192.0.2.14:80',
-  alerts: '192.0.2.15:80',
-  asset: '192.0.2.16:80',
-  prices: '192.0.2.17:80',
-  doctor: '192.0.2.18:80',
-  mediaStore: '192.0.2.19:80',
-  catalog: '192.0.2.20:80',
+  provider: '192.0.2.10',
+  api: '192.0.2.11',
+  tools: '192.0.2.12',
+  webhook: '192.0.2.13',
+  chat: '192.0.2.14',
+  alerts: '192.0.2.15',
+  asset: '192.0.2.16',
+  prices: '192.0.2.17',
+  doctor: '192.0.2.18',
+  mediaStore: '192.0.2.19',
+  catalog: '192.0.2.20',
 } as const;
 const CREDENTIALS = 'scout:hush-hush';
 const SLOW_MS = 120_000;
@@ -53,13 +58,43 @@ const answerTo = (text: string): object => ({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
-it(
-  verifies(
-    'net.proxy.env',
-    'everything outbound arrives through a proxy with authentication, and nothing past it',
-  ),
+const WAYS = [
+  { way: 'HTTP_PROXY', scheme: 'http', isDirect: false },
+  { way: 'HTTPS_PROXY, itself reached over TLS', scheme: 'https', isDirect: false },
+  { way: 'the way of their own that NO_PROXY leaves', scheme: 'http', isDirect: true },
+];
+
+const authority = createAuthority('Of this network');
+afterAll(() => authority.dispose());
+
+/** Ends TLS in front of a server. */
+async function startTlsFront(issued: Issued, port: number): Promise<number> {
+  const server = createServer(issued, (socket) => {
+    const inner = connect({ host: '127.0.0.1', port });
+    socket.on('error', () => inner.destroy()).pipe(inner);
+    inner.on('error', () => socket.destroy()).pipe(socket);
+    onTestFinished(() => void socket.destroy());
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+/** Leads connections of a process to the places to where they are played. */
+const detourOf = (toolsPort: number, otherPort: number): string => `import net from 'node:net';
+const { connect } = net.Socket.prototype;
+net.Socket.prototype.connect = function (...words) {
+  const given = Array.isArray(words[0]) ? words[0] : words;
+  const { host } = given[0] ?? {};
+  const port = host === '${PLACES.tools}' ? ${toolsPort} : ${otherPort};
+  if (String(host).startsWith('192.0.2.')) given[0] = { ...given[0], host: '127.0.0.1', port };
+  return connect.apply(this, words);
+};`;
+
+it.each(WAYS)(
+  verifies('net.proxy.env', 'everything outbound goes by $way, and nothing by another way'),
   { timeout: SLOW_MS },
-  async () => {
+  async ({ scheme, isDirect }) => {
     const kept = new Map<string, Buffer>();
     const target = await startUpstream((response, { method, url, headers, body }) => {
       if (headers.host === '192.0.2.19') {
@@ -75,14 +110,29 @@ it(
     });
     onTestFinished(() => target.close());
     const tools = await startEverything();
+    const isSecure = scheme === 'https';
+    const issued = authority.issue('127.0.0.1', ...Object.values(PLACES));
+    const front = async (port: number) => (isSecure ? startTlsFront(issued, port) : port);
+    const toolsPort = await front(tools.port);
+    const otherPort = await front(Number(new URL(target.url).port));
     const proxy = await startConnectProxy({
+      ...(isSecure && { issued }),
       credentials: CREDENTIALS,
       resolve: (place) =>
-        place === PLACES.tools ? `127.0.0.1:${tools.port}` : new URL(target.url).host,
+        place.startsWith(`${PLACES.tools}:`) ? `127.0.0.1:${toolsPort}` : `127.0.0.1:${otherPort}`,
     });
     onTestFinished(() => proxy.close());
     const hostsSeen = () => new Set(target.seen.map(({ headers }) => headers.host));
-    const env = { HTTP_PROXY: proxy.authorizedUrl };
+    const directory = await newDirectory();
+    onTestFinished(() => rm(directory, { recursive: true, force: true }));
+    const [trusted, detour] = [join(directory, 'ca.pem'), join(directory, 'detour.mjs')];
+    await writeFile(trusted, authority.ca);
+    await writeFile(detour, detourOf(toolsPort, otherPort));
+    const env = {
+      [isSecure ? 'HTTPS_PROXY' : 'HTTP_PROXY']: proxy.authorizedUrl,
+      NODE_EXTRA_CA_CERTS: trusted,
+      ...(isDirect && { NO_PROXY: '192.0.2.0/24', NODE_OPTIONS: `--import=${detour}` }),
+    };
     const openAi = { type: 'custom', auth: { type: 'none' } };
     const gateway = await startGateway(
       {
@@ -90,15 +140,20 @@ it(
           outbound: {
             allow: [PLACES.tools, PLACES.webhook, PLACES.asset, PLACES.alerts],
           },
-          media: { driver: 'http', options: { base: `http://${PLACES.mediaStore}/kept` } },
+          media: { driver: 'http', options: { base: `${scheme}://${PLACES.mediaStore}/kept` } },
           notifications: {
-            webhooks: { ours: { url: `http://${PLACES.chat}/bots`, format: 'slack' } },
+            webhooks: { ours: { url: `${scheme}://${PLACES.chat}/bots`, format: 'slack' } },
           },
-          alerts: { webhooks: [`http://${PLACES.alerts}/alerts`] },
+          alerts: { webhooks: [`${scheme}://${PLACES.alerts}/alerts`] },
         },
         providers: [
-          { name: 'far', base_url: `http://${PLACES.provider}/v1`, ...openAi },
-          { name: 'catalog', base_url: `http://${PLACES.catalog}/v1`, ...openAi, models: 'all' },
+          { name: 'far', base_url: `${scheme}://${PLACES.provider}/v1`, ...openAi },
+          {
+            name: 'catalog',
+            base_url: `${scheme}://${PLACES.catalog}/v1`,
+            ...openAi,
+            models: 'all',
+          },
           {
             name: 'mock',
             type: 'mock',
@@ -120,9 +175,9 @@ it(
           { name: 'mock/one', routes: [{ provider: 'mock' }] },
         ],
         budgets: [{ name: 'warned', amount: '0.20', per: 'lifetime', on_exceed: 'warn' }],
-        apis: [{ name: 'things', base_url: `http://${PLACES.api}`, auth: { type: 'none' } }],
+        apis: [{ name: 'things', base_url: `${scheme}://${PLACES.api}`, auth: { type: 'none' } }],
       },
-      { binary: true, env },
+      { binary: true, env, directory },
     );
     onTestFinished(async () => void (await gateway.stop()));
     const post = async (path: string, body: object): Promise<any> => {
@@ -140,7 +195,7 @@ it(
     const agent = await post('/v1/agents', {
       name: 'worker',
       model: 'mock/one',
-      mcp_servers: [{ name: 'all', type: 'url', url: `http://${PLACES.tools}/mcp` }],
+      mcp_servers: [{ name: 'all', type: 'url', url: `${scheme}://${PLACES.tools}/mcp` }],
       tools: [
         {
           type: 'mcp_toolset',
@@ -159,36 +214,39 @@ it(
     await post('/v1/run', {
       model: 'far/one',
       input: { messages: [{ role: 'user', content: 'hi' }] },
-      webhook_url: `http://${PLACES.webhook}/hook`,
+      webhook_url: `${scheme}://${PLACES.webhook}/hook`,
     });
     const schedule = await post('/v1/deployments', {
       name: 'Daily',
       agent_id: agent.id,
       initial_events: events,
-      notification_settings: { chat_webhook_url: `http://${PLACES.chat}/bots/one` },
+      notification_settings: { chat_webhook_url: `${scheme}://${PLACES.chat}/bots/one` },
     });
     await post(`/v1/deployments/${schedule.id}/runs`, {});
-    await post('/v1/assets', { url: `http://${PLACES.asset}/photo.png`, asset_type: 'Image' });
+    await post('/v1/assets', { url: `${scheme}://${PLACES.asset}/photo.png`, asset_type: 'Image' });
 
     const cwd = gateway.directory;
     const line = (...words: string[]) =>
       runBinary(words, { cwd, env: { HOME: cwd, ...adminEnv(gateway), ...env } });
     const sum = createHash('sha256').update(LIST).digest('hex');
-    const url = `http://${PLACES.prices}/prices.json`;
+    const url = `${scheme}://${PLACES.prices}/prices.json`;
     const updated = await line('prices', 'update', url, '--sha256', sum);
     expect(updated.code, updated.stderr).toBe(0);
     const elsewhere = join(cwd, 'elsewhere.yaml');
-    const provider = { name: 'far', base_url: `http://${PLACES.doctor}/v1`, ...openAi };
+    const provider = { name: 'far', base_url: `${scheme}://${PLACES.doctor}/v1`, ...openAi };
     await writeFile(elsewhere, JSON.stringify({ version: 1, providers: [provider] }));
     const doctor = await line('doctor', '-c', elsewhere);
-    expect(doctor.stdout).toContain(`http://192.0.2.18 answers through the proxy ${proxy.url}`);
+    expect(doctor.stdout).toContain(
+      `${scheme}://192.0.2.18 answers${isDirect ? '' : ` through the proxy ${proxy.url}`}`,
+    );
 
     const names = Object.entries(PLACES).filter(([name]) => name !== 'tools');
-    const missing = () =>
-      names.filter(([, at]) => !hostsSeen().has(at.replace(':80', ''))).map(([name]) => name);
+    const missing = () => names.filter(([, at]) => !hostsSeen().has(at)).map(([name]) => name);
     await eventually(() => missing().length === 0, 20_000).catch(() => undefined);
     expect(missing(), gateway.log()).toEqual([]);
-    expect(new Set(proxy.asked)).toEqual(new Set(Object.values(PLACES)));
+    const port = isSecure ? 443 : 80;
+    const all = Object.values(PLACES).map((place) => `${place}:${port}`);
+    expect(new Set(proxy.asked)).toEqual(new Set(isDirect ? [] : all));
     expect(proxy.others).toEqual([]);
     expect(kept.size).toBe(1);
     expect(target.seen.find(({ url: at }) => at === '/hook')?.headers).toHaveProperty(
