@@ -23,6 +23,7 @@ import { listenForSignals } from './listen-for-signals.ts';
 import type { MetricsListener } from './metrics-listener.ts';
 import type { Gateway } from '../compose/open-gateway.ts';
 import { reasonOf } from '../compose/reason-of.ts';
+import { warnOfLoopbackProxies } from './loopback-proxies.ts';
 import { checkCertificate, preflight } from './preflight.ts';
 import { createReloads } from './reloads.ts';
 import { reportCrashes } from './report-crashes.ts';
@@ -119,6 +120,7 @@ async function runAsFirst(given: StartOptions): Promise<number> {
     tellFailure(fault);
     return FAILED;
   }
+  tell(warnOfLoopbackProxies(config.desired, createProxyRules(options.env)));
   if (options.check) {
     say('configuration is valid\n');
     return OK;

@@ -162,3 +162,32 @@ it('media of clients are fetched through it, by the address that was checked', a
   expect((await register(`http://127.0.0.1:${Number(port) + 1}/photo.png`)).status).toBe(400);
   expect(through.asked.length).toBe(before);
 });
+
+it('a start warns once of providers on this machine that a proxy would be asked for', async () => {
+  const port = await listening(createServer(answer));
+  const own = `http://127.0.0.1:${port}/v1`;
+  const custom = { type: 'custom', auth: { type: 'none' } };
+  const providers = [
+    { name: 'excused', ...custom, base_url: own, proxy: 'none' },
+    { name: 'first', ...custom, base_url: own },
+    { name: 'ollama', type: 'ollama' },
+    { name: 'far', ...custom, base_url: 'https://models.example/v1' },
+    { name: 'mock', type: 'mock' },
+  ];
+  const through = await proxy({ credentials: CREDENTIALS });
+  const startWith = async (env: Record<string, string>): Promise<string> => {
+    const gateway = await startGateway(
+      { server: { workers: 2 }, providers },
+      { binary: true, env: { HTTP_PROXY: through.authorizedUrl, ...env } },
+    );
+    await gateway.stop();
+    return gateway.log();
+  };
+  const log = await startWith({});
+  expect(log.match(/warning: .*proxy.*/g)).toEqual([
+    `warning: providers first, ollama on this machine are asked through the proxy ${through.url} of the environment`,
+  ]);
+  expect(log).toContain('hint: add 127.0.0.1 to NO_PROXY, or set proxy: none');
+  expect(log).not.toContain('hush-hush');
+  expect(await startWith({ NO_PROXY: '127.0.0.1,localhost' })).not.toContain('warning');
+});
