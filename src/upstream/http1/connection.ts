@@ -68,8 +68,10 @@ export class Connection implements ExchangeConnection {
     this.keepAliveMs = settings.keepAliveMs;
     const onRead = (bytes: Buffer, length: number): void => this.#onRead(bytes, length);
     const options = { readBuffer, reach, onRead };
+    let opening: Socket | undefined = undefined;
     if (reach.proxy) {
-      this.#socket = openTunnel(reach.proxy, origin, (error, tunnel) => {
+      this.#socket = opening = openTunnel(reach.proxy, origin, (error, tunnel) => {
+        opening = undefined;
         if (!tunnel) return this.close(error);
         this.#socket = connectOver(tunnel, origin, options);
         this.#listen(origin.secure ? 'secureConnect' : undefined);
@@ -78,7 +80,11 @@ export class Connection implements ExchangeConnection {
       this.#socket = connectSocket(origin, options);
       this.#listen(origin.secure ? 'secureConnect' : 'connect');
     }
-    this.#connectTimer = clock.setTimeout(() => this.close(connectTimeout()), connectTimeoutMs);
+    this.#connectTimer = clock.setTimeout(() => {
+      // What opens the tunnel tells that the proxy is the cause.
+      if (opening) opening.destroy(connectTimeout());
+      else this.close(connectTimeout());
+    }, connectTimeoutMs);
   }
 
   /** Without an event the socket is connected already. */

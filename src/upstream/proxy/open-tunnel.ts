@@ -19,7 +19,7 @@ export type OnTunnel = (error: Error | undefined, socket: Socket | undefined) =>
 
 /**
  * Asks a proxy for a tunnel, for http and https alike. The socket that it returns is the connection to
- * the proxy: destroying it gives up. There is no timeout. Nobody is asked but the proxy.
+ * the proxy: destroying it gives up, with `ETIMEDOUT` where that took too long. There is no timeout. Nobody is asked but the proxy.
  */
 export function openTunnel(proxy: Proxy, target: TunnelTarget, onTunnel: OnTunnel): Socket {
   const { hostname: host, port } = proxy;
@@ -61,8 +61,10 @@ export function openTunnel(proxy: Proxy, target: TunnelTarget, onTunnel: OnTunne
     },
     end: () => fail('PROXY_REFUSED', 'closed the connection'),
     close: () => fail('PROXY_REFUSED', 'closed the connection'),
-    error: (error) =>
-      fail((error as NodeJS.ErrnoException).code ?? 'PROXY_REFUSED', 'cannot be reached', error),
+    error: (error) => {
+      const { code = 'PROXY_REFUSED' } = error as NodeJS.ErrnoException;
+      fail(code, code === 'ETIMEDOUT' ? 'gave no tunnel in time' : 'cannot be reached', error);
+    },
   };
   for (const [event, listener] of Object.entries(listeners)) socket.on(event, listener);
   return socket;

@@ -33,13 +33,16 @@ it(
     const free = await listening(closed);
     await new Promise((resolve) => closed.close(resolve));
     const proxy = await startConnectProxy({ refuse: () => 403 });
-    onTestFinished(() => proxy.close());
+    const locked = await startConnectProxy({ credentials: 'scout:hush-hush' });
+    onTestFinished(() => Promise.all([proxy.close(), locked.close()]).then(() => undefined));
     const providers = [
       { name: 'refused', base_url: `http://127.0.0.1:${free}/v1` },
       { name: 'unresolved', base_url: 'http://nobody.invalid/v1' },
       { name: 'untrusted', base_url: `https://127.0.0.1:${untrusted}/v1` },
       { name: 'old', base_url: `https://127.0.0.1:${old}/v1` },
       { name: 'proxied', base_url: `http://127.0.0.1:${free}/v1`, proxy: proxy.url },
+      { name: 'locked', base_url: `http://127.0.0.1:${free}/v1`, proxy: locked.url },
+      { name: 'absent', base_url: 'http://192.0.2.1/v1', proxy: `http://127.0.0.1:${free}` },
     ];
     const gateway = await startGateway({
       providers: providers.map((one) => ({ type: 'custom', auth: { type: 'none' }, ...one })),
@@ -66,6 +69,8 @@ it(
       untrusted: /^UNABLE_TO_\w+, certificate of models\.example by Causes/,
       old: /^ERR_SSL_\w*(PROTOCOL|VERSION)/,
       proxied: /^PROXY_REFUSED, proxy http:\/\/127\.0\.0\.1:\d+ answered 403$/,
+      locked: /^PROXY_REFUSED, proxy http:\/\/127\.0\.0\.1:\d+ answered 407$/,
+      absent: /^ECONNREFUSED, proxy http:\/\/127\.0\.0\.1:\d+ cannot be reached$/,
     };
     for (const [name, cause] of Object.entries(expected)) {
       expect(causesOf(name), JSON.stringify(attempts)).not.toHaveLength(0);

@@ -61,7 +61,7 @@ const answerTo = (text: string): object => ({
 const WAYS = [
   { way: 'HTTP_PROXY', scheme: 'http', isDirect: false },
   { way: 'HTTPS_PROXY, itself reached over TLS', scheme: 'https', isDirect: false },
-  { way: 'the way of their own that NO_PROXY leaves', scheme: 'http', isDirect: true },
+  { way: 'NO_PROXY, past the proxy', scheme: 'http', isDirect: true },
 ];
 
 const authority = createAuthority('Of this network');
@@ -232,6 +232,17 @@ it.each(WAYS)(
     const url = `${scheme}://${PLACES.prices}/prices.json`;
     const updated = await line('prices', 'update', url, '--sha256', sum);
     expect(updated.code, updated.stderr).toBe(0);
+    if (!isDirect) {
+      const anonymous = {
+        ...adminEnv(gateway),
+        ...env,
+        HTTP_PROXY: proxy.url,
+        HTTPS_PROXY: proxy.url,
+      };
+      const words = ['prices', 'update', url, '--sha256', sum];
+      const refused = await runBinary(words, { cwd, env: { HOME: cwd, ...anonymous } });
+      expect(refused.stderr).toContain(`PROXY_REFUSED, proxy ${proxy.url} answered 407`);
+    }
     const elsewhere = join(cwd, 'elsewhere.yaml');
     const provider = { name: 'far', base_url: `${scheme}://${PLACES.doctor}/v1`, ...openAi };
     await writeFile(elsewhere, JSON.stringify({ version: 1, providers: [provider] }));
