@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { isJsonObject, parseJsonObject } from '../../../src/core/json/value.ts';
 import type { Protocol } from '../../../src/core/protocol-id.ts';
+import { isRunning } from '../../../src/protocols/interactions/interaction.ts';
 import { framesOf } from '../../protocols/codec-laws.ts';
 import type { TestGateway } from '../../support/gateway.ts';
 import { eventually } from '../../support/gateway.ts';
@@ -37,6 +38,8 @@ interface Event {
     error?: unknown;
     candidates?: { finishReason?: string }[];
     promptFeedback?: { blockReason?: string };
+    interaction?: { status?: string };
+    status?: string;
   };
 }
 
@@ -55,7 +58,9 @@ const ENDS: Partial<Record<Protocol, (event: Event) => boolean>> = {
   responses: ({ type }) => /^response\.(?:completed|incomplete)$/.test(type),
   'generate-content': ({ value: { candidates, promptFeedback } }) =>
     candidates?.[0]?.finishReason !== undefined || promptFeedback?.blockReason !== undefined,
-  interactions: ({ type }) => /^interaction\.completed?$/.test(type),
+  // A status that says that nothing runs any more stands for an end that is damaged.
+  interactions: ({ type, value: { interaction, status = interaction?.status } }) =>
+    /^interaction\.completed?$/.test(type) || (status !== undefined && !isRunning(status)),
 };
 
 const FAILS: Partial<Record<Protocol, (event: Event) => boolean>> = {

@@ -92,7 +92,13 @@ it.each([
     await once(answer, 'data');
 
     await put(directory, authority.issue('after.example'));
-    await eventually(async () => (await nameServed(gateway)) === 'after.example');
+    let inARow = 0;
+    await eventually(async () => {
+      const isRenewed = (await nameServed(gateway)) === 'after.example';
+      inARow = isRenewed ? inARow + 1 : 0;
+      // Connections go to the workers in turn.
+      return inARow === 8;
+    });
     const inTime = !said.includes('[DONE]');
     await ended;
     expect(inTime).toBe(true);
