@@ -20,6 +20,17 @@ const recorded: JsonSchema = object({
   attempts: { type: 'array' },
   cost: orNull(text),
 });
+const count = orNull({ type: 'integer' });
+const priceList: JsonSchema = object({
+  type: { const: 'price_list' },
+  in_use: { enum: ['shipped', 'kept'] },
+  shipped_version: text,
+  sha256: orNull(text),
+  from: orNull(text),
+  kept_at: orNull(text),
+  vendors: count,
+  models: count,
+});
 const RECORDS = words('organization key model conversation status from to');
 const ENTRIES = words('organization actor action kind object request from to');
 
@@ -72,6 +83,19 @@ export const ADMIN_OPERATIONS: Readonly<Record<string, OperationDoc>> = {
     body: anyObject,
     bodyOptional: true,
     answer: object({ type: { const: 'console_link' }, link: text, path: text, expires_at: text }),
+  },
+  'GET /admin/v1/prices': {
+    summary: 'Read which list of published prices is in use',
+    answer: priceList,
+  },
+  'PUT /admin/v1/prices': {
+    summary: 'Keep another list of published prices, for every process',
+    body: object({ text, sha256: text, from: text }),
+    answer: priceList,
+  },
+  'DELETE /admin/v1/prices': {
+    summary: 'Go back to the list that is shipped',
+    answer: priceList,
   },
   'POST /admin/v1/configuration/plan': {
     summary: 'Check files of configuration and plan what they would change',
