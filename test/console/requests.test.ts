@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { money } from '../../src/console/logic/format.ts';
 import { verifies } from '../requirements.ts';
+import { eventually } from '../support/gateway.ts';
 import { freePort } from '../store/support/free-port.ts';
 import { BROWSER, openBrowser, signIn, visit } from './support/browser.ts';
 import { countStreams } from './support/count-streams.ts';
@@ -214,10 +215,11 @@ describe.skipIf(BROWSER === undefined)('the Requests page', () => {
       await shown.getByRole('cell', { name: money(sums.body.data[0].cost), exact: true }).waitFor();
 
       const hosted = table.getByRole('row', { name: new RegExp(session) });
-      const whole = await shop.admin('GET', `/admin/v1/usage?conversation=${session}`);
-      await hosted
-        .getByRole('cell', { name: money(whole.body.data[0].cost), exact: true })
-        .waitFor();
+      const whole = await eventually(async () => {
+        const found = await shop.admin('GET', `/admin/v1/usage?conversation=${session}`);
+        return found.body.data[0] as { cost: string } | undefined;
+      });
+      await hosted.getByRole('cell', { name: money(whole.cost), exact: true }).waitFor();
       // The whole goes on with the conversation.
       await ask();
       await shown.getByRole('cell', { name: '7', exact: true }).waitFor();

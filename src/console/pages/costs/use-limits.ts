@@ -38,21 +38,36 @@ interface Balance {
 
 /** Loads the limits that costs are held against; undefined until they are known. */
 export function useLimits(): { limits: Limits | undefined; error: unknown } {
-  const { api, isAdmin, session } = useConsole();
+  const { api, isAdmin, may, session } = useConsole();
   const organization = session.value?.organization.id ?? '';
   const { value, error } = useLoad(
-    (signal) => (isAdmin() ? ofPlatform(api, organization, signal) : ofOwn(api, signal)),
+    (signal) => {
+      if (!isAdmin()) return ofOwn(api, signal);
+      return ofPlatform(api, { organization, readsKeys: may('read') }, signal);
+    },
     [organization],
   );
   return { limits: value.value, error: error.value };
 }
 
-async function ofPlatform(api: Api, organization: string, signal: AbortSignal): Promise<Limits> {
+const NOTHING: Page<Limited> = { data: [], next_page: null };
+
+interface Platform {
+  organization: string;
+  /** False for a role that reads costs alone: then limits of keys and organizations stay unknown. */
+  readsKeys: boolean;
+}
+
+async function ofPlatform(
+  api: Api,
+  { organization, readsKeys }: Platform,
+  signal: AbortSignal,
+): Promise<Limits> {
   const list = <Item>(path: ApiPath<'GET'>): Promise<Page<Item>> =>
     api.json<Page<Item>>(path, { query: { limit: 1_000 }, signal });
   const [keys, organizations, budgets, spending] = await Promise.all([
-    list<Limited>('/admin/v1/keys'),
-    list<Limited>('/admin/v1/organizations'),
+    readsKeys ? list<Limited>('/admin/v1/keys') : NOTHING,
+    readsKeys ? list<Limited>('/admin/v1/organizations') : NOTHING,
     list<Budget>('/admin/v1/spending/budgets'),
     api.json<{ spent: Amounts }>('/admin/v1/spending', { query: { organization }, signal }),
   ]);
