@@ -26,3 +26,21 @@ it('tells once of several changes in any of the directories, and of none after c
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect(changes).toBe(2);
 });
+
+it('leaves a log beside the files alone', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'gateway-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  await writeFile(join(directory, 'gateway.yaml'), 'a');
+  let changes = 0;
+  const watching = watchFiles(['gateway.yaml'], {
+    cwd: directory,
+    clock: systemClock,
+    onChange: () => void changes++,
+  });
+  onTestFinished(() => watching.close());
+  await writeFile(join(directory, 'gateway.log'), 'line');
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  expect(changes).toBe(0);
+  await writeFile(join(directory, 'more.yaml'), 'b');
+  await eventually(() => changes === 1);
+});
