@@ -103,7 +103,7 @@ export const PAGES: readonly PageEntry[] = [
     key: 'a',
     use: 'read',
     scope: 'admin',
-    cli: 'gateway audit list',
+    cli: 'gateway audit',
     icon: 'M8 2l5 2v4c0 3-2 5-5 6-3-1-5-3-5-6V4zM6 8l1.5 1.5L10.5 6.5',
   },
 ];

@@ -98,7 +98,7 @@ export function AuditPage() {
         </div>
         {opened && <EntryDetail entry={opened} onClose={() => route('/console/audit')} />}
       </div>
-      <Foot command="gateway audit list">{counted(rows.length, 'change')}</Foot>
+      <Foot command="gateway audit">{counted(rows.length, 'change')}</Foot>
     </div>
   );
 }
