@@ -1,4 +1,5 @@
 import { Agent, request, type RequestListener, type ServerResponse } from 'node:http';
+import { Agent as TlsAgent, request as requestTls } from 'node:https';
 
 export interface ForwardOptions {
   /** Origin of the gateway. */
@@ -12,15 +13,20 @@ export interface ForwardOptions {
 
 /** Hands requests of another listener to the gateway, streamed both ways; 502 when it cannot be asked. */
 export function createForward({ url, isPublic }: ForwardOptions): RequestListener {
-  const { host, hostname, port } = new URL(url);
-  const agent = new Agent({ keepAlive: true });
+  const { protocol, host, hostname, port } = new URL(url);
+  const isTls = protocol === 'https:';
+  // The gateway is this process's own, whatever name its certificate bears.
+  const agent = isTls
+    ? new TlsAgent({ keepAlive: true, rejectUnauthorized: false })
+    : new Agent({ keepAlive: true });
+  const send = isTls ? requestTls : request;
   return (incoming, response) => {
     const path = incoming.url ?? '/';
     if (isPublic && /^\/+console(?:[/?]|$)/i.test(decoded(path))) {
       return refuse(response, 404, 'the console is not served to the public');
     }
     const headers = isPublic ? { ...incoming.headers, host } : incoming.headers;
-    const outgoing = request(
+    const outgoing = send(
       { agent, hostname: bare(hostname), port, method: incoming.method, path, headers },
       (answer) => {
         response.writeHead(answer.statusCode ?? 502, answer.statusMessage, answer.rawHeaders);

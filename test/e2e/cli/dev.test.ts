@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readLoaded, recordLoads } from '../../cli/loaded-modules.ts';
 import { verifies } from '../../requirements.ts';
+import { createAuthority } from '../../support/certificates.ts';
 import { ask, eventually, spawnGateway, writeConfig } from '../../support/gateway.ts';
 
 const DEV_PACKAGES = /node_modules\/(listhen|untun|tinyclip|uqr)\//;
@@ -154,6 +155,26 @@ describe('gateway dev', () => {
       expect(await stop(dev.child)).toBe(0);
     },
   );
+
+  it('opens a tunnel to a gateway that serves HTTPS itself', async () => {
+    const authority = createAuthority('Developers');
+    const { cert, key } = authority.issue('dev.example');
+    authority.dispose();
+    await writeFile(join(directory, 'tls.crt'), cert);
+    await writeFile(join(directory, 'tls.key'), key);
+    const listen = { tls: { cert: 'tls.crt', key: 'tls.key' } };
+    await writeConfig(directory, { ...configWith('own/one'), server: { listen } }, true);
+    const tunnel = await fakeTunnel();
+    const argv = ['dev', '--https', '--public', '--yes'];
+    const dev = await start(argv, { CLOUDFLARED_VERSION: 'fake' });
+    await shown(dev, /(https {7}served by server\.listen\.tls already)/);
+    await shown(dev, /public {6}(\S+)/);
+    const given = await eventually(() => readFile(tunnel.arguments, 'utf8').catch(() => undefined));
+    const local = /--url (http:\S+?)\/? /.exec(given)?.[1] ?? '';
+    const headers = { authorization: `Bearer ${dev.key}` };
+    expect((await get(`${local}/v1/models`, headers))[0]).toBe(200);
+    expect(await stop(dev.child)).toBe(0);
+  });
 
   it('shows a QR code of an address that others reach, or says how', async () => {
     const dev = await start(['dev', '--qr']);

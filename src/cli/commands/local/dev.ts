@@ -58,7 +58,9 @@ async function openAll(
 ): Promise<void> {
   const { output, io } = context;
   let best = url;
-  if (flags.on('https')) {
+  if (flags.on('https') && url.startsWith('https:')) {
+    output.note('  https       served by server.listen.tls already');
+  } else if (flags.on('https')) {
     const { listenWithHttps } = await import('../../dev/https-listener.ts');
     const port = flags.number('https-port') ?? 0;
     const listener = await listenWithHttps({ url, host: listenHost, port });
