@@ -8,7 +8,7 @@ const CALLS = 'pwrite64,pwritev,write,writev,fdatasync,fsync';
 /** More than a page of the store or the head and body of an answer. */
 const MOST_BYTES = 16_384;
 const DSYNC = 0o10000;
-const LINE = /^(\d+) (?:<\.\.\. )?(\w+)(?:\((\d+)<([^>]*)>)?/;
+const LINE = /^(\d+) +(?:<\.\.\. )?(\w+)(?:\((\d+)<([^>]*)>)?/;
 
 /** A call of the system, and the lines of the trace at which it began and was over. */
 interface SystemCall {
