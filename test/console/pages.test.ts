@@ -133,6 +133,11 @@ describe.skipIf(BROWSER === undefined)('the console', () => {
       await page.getByRole('button', { name: 'Deny' }).click();
       await page.getByRole('log').getByText('denied', { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Interrupt' }).waitFor();
+      // A turn that begins disables the button, and would swallow a click.
+      await page
+        .getByRole('region', { name: 'Turn 1' })
+        .getByText(/2 model requests .* \d+(\.\d+)? m?s/)
+        .waitFor();
       await page.getByRole('button', { name: 'Archive' }).click();
       await page.getByPlaceholder('The Session is archived').waitFor();
     },
