@@ -90,7 +90,7 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
     },
     commit: (ops) =>
       order.run({
-        prepare: () => prepareCommit(ops, clock.now()),
+        prepare: () => prepareCommit(ops, steady.wall()),
         write: commit,
       }),
     increment: (key, by, { ttlMs } = {}) =>
@@ -98,7 +98,7 @@ export function createRemoteStore(options: RemoteStoreOptions): Store {
         prepare: () => ({
           bytes: encodeKey(key),
           by: finite(by),
-          expiresAt: expiryOf(ttlMs, clock.now()),
+          expiresAt: expiryOf(ttlMs, steady.wall()),
         }),
         write: increment,
       }),

@@ -25,6 +25,7 @@ export interface TableStoreOptions extends Omit<TableWriterOptions, 'onChanged'>
 /** A store at process scope over rows in memory; `persist` decides whether it outlives the process. */
 export function createTableStore(options: TableStoreOptions): Store {
   const { clock, steady, table, driver } = options;
+  const { wall } = steady;
   const watchers = createWatchers();
   let closing: Promise<void> | undefined;
   const writer = createTableWriter({
@@ -65,12 +66,12 @@ export function createTableStore(options: TableStoreOptions): Store {
     },
     commit: (ops) =>
       order.run({
-        prepare: () => prepareCommit(ops, clock.now()),
+        prepare: () => prepareCommit(ops, wall()),
         write: (prepared) => writer.write((stage) => runCommit(prepared, stage)),
       }),
     increment: (key, by, { ttlMs } = {}) =>
       order.run({
-        prepare: () => ({ id: toId(encodeKey(key)), by, expiresAt: expiryOf(ttlMs, clock.now()) }),
+        prepare: () => ({ id: toId(encodeKey(key)), by, expiresAt: expiryOf(ttlMs, wall()) }),
         write: (increment) => writer.write((stage) => runIncrement(stage, increment)),
       }),
     watch(prefix, listener) {

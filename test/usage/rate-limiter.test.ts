@@ -232,6 +232,27 @@ describe('rate limits', () => {
     },
   );
 
+  /** An entry is made between two steps ahead, the second before the first one counts. */
+  const TWO_STEPS_AHEAD = [
+    { wait: 0, step: 400 * 24 * HOUR, worker: 0, count: 0 },
+    ...[5_082, 19_474, 17_106, 11_251, 11_006].map((wait) => ({
+      wait,
+      step: 0,
+      worker: 0,
+      count: 0,
+    })),
+    { wait: 18_856, step: -2 * HOUR, worker: 0, count: 1 },
+    { wait: 16_079, step: 400 * 24 * HOUR, worker: 0, count: 0 },
+    { wait: 19_146, step: 0, worker: 1, count: 1 },
+  ];
+
+  /** An entry is made while the clock is behind, in a second in which nothing else looks at it. */
+  const BACK_AND_AHEAD = [
+    { wait: 1_000, step: 0, worker: 0, count: 0 },
+    { wait: 1_000, step: -400 * 24 * HOUR, worker: 0, count: 1 },
+    { wait: 0, step: 400 * 24 * HOUR, worker: 1, count: 1 },
+  ];
+
   it(
     verifies(
       'limits.rpm.clock-jump-never-over',
@@ -267,7 +288,7 @@ describe('rate limits', () => {
               expect(some.filter((at) => at > now - 60_000).length).toBeLessThanOrEqual(cap);
           }
         }),
-        { numRuns: 150 },
+        { numRuns: 150, examples: [TWO_STEPS_AHEAD, BACK_AND_AHEAD].map((moves) => [1, moves]) },
       );
     },
   );

@@ -9,43 +9,58 @@ const HOLD_MS = 120_000;
 /** Wall time for judging what others hold. */
 export interface SteadyClock {
   /**
-   * The wall clock's time; after a step ahead, for two minutes, the time that has really passed, so
+   * The wall clock's time; after each step ahead, for two minutes, the time that has really passed, so
    * that whoever lives can renew what it holds before it counts as over.
    */
   now(): number;
-  /** Whether a deadline is over: by {@link now}, by the wall clock for one made since the step. */
+  /** Whether a deadline is over: by {@link now}, by a later time for one made since a step. */
   hasPassed(deadline: number): boolean;
+  /** The wall clock's time, to make a deadline with: so every step before it is known. */
+  readonly wall: () => number;
   /** Number of times the wall clock was seen to be set back. */
   setBacks(): number;
 }
 
+/** Step ahead that does not count yet. */
+interface Step {
+  /** Wall time less elapsed time, as it was before. */
+  readonly before: number;
+  /** Elapsed time at which it counts. */
+  readonly until: number;
+}
+
 /** Notices steps of the wall clock by comparing it with the time that has passed. */
 export function createSteadyClock(clock: Pick<Clock, 'now' | 'monotonic'>): SteadyClock {
-  /** Wall time less elapsed time, as it was last seen and as it counts. */
+  /** Wall time less elapsed time, as it was last seen. */
   let seen = clock.now() - clock.monotonic();
-  let counted = seen;
-  let heldUntil: number | undefined;
+  /** Each has a wait of its own: what was made between two of them ends in its time as well. */
+  let held: Step[] = [];
   let setBacks = 0;
 
   const look = (): number => {
     const elapsed = clock.monotonic();
     const offset = clock.now() - elapsed;
     if (offset < seen - STEP_MS) setBacks++;
+    if (offset > seen + STEP_MS) held.push({ before: seen, until: elapsed + HOLD_MS });
     seen = offset;
-    if (offset > counted + STEP_MS) heldUntil ??= elapsed + HOLD_MS;
-    else heldUntil = undefined;
-    if (heldUntil === undefined || elapsed >= heldUntil) {
-      heldUntil = undefined;
-      counted = offset;
-    }
-    return elapsed + counted;
+    // A clock that was set back has undone its step.
+    if (held.length > 0)
+      held = held.filter(({ before, until }) => elapsed < until && offset > before + STEP_MS);
+    return elapsed + (held[0]?.before ?? offset);
   };
 
   return {
     now: look,
     hasPassed(deadline) {
       const now = look();
-      return deadline <= (isFromAhead(deadline, now) ? clock.now() : now);
+      if (!isFromAhead(deadline, now)) return deadline <= now;
+      const elapsed = clock.monotonic();
+      const maker = held.find(({ before }) => !isFromAhead(deadline, elapsed + before));
+      return deadline <= (maker ? elapsed + maker.before : clock.now());
+    },
+    wall() {
+      look();
+      return clock.now();
     },
     setBacks() {
       look();

@@ -53,6 +53,41 @@ describe('a steady clock', () => {
     },
   );
 
+  it.each([2 * HOUR, 400 * 24 * HOUR])(
+    'ends a deadline made between two steps of %i ms in its time',
+    (ms) => {
+      const clock = createFakeClock();
+      const steady = createSteadyClock(clock);
+      clock.step(ms);
+      steady.now();
+      clock.advance(100_000);
+      const between = toDeadline(clock.now(), 60_000);
+      clock.step(ms);
+      expect(steady.hasPassed(between)).toBe(false);
+      clock.advance(20_000);
+      expect(steady.now()).toBe(clock.now() - ms);
+      clock.advance(39_999);
+      expect([steady.now() < between, steady.hasPassed(between)]).toEqual([true, false]);
+      clock.advance(1);
+      expect([steady.now() < between, steady.hasPassed(between)]).toEqual([false, true]);
+      clock.advance(60_000);
+      expect(steady.now()).toBe(clock.now());
+    },
+  );
+
+  it('knows of the step before a deadline that is made with its wall time', () => {
+    const clock = createFakeClock();
+    const steady = createSteadyClock(clock);
+    clock.step(-HOUR);
+    expect(steady.wall()).toBe(clock.now());
+    const deadline = toDeadline(clock.now(), 60_000);
+    clock.step(HOUR);
+    clock.advance(59_999);
+    expect([steady.hasPassed(deadline), steady.now() < deadline]).toEqual([false, true]);
+    clock.advance(1);
+    expect([steady.hasPassed(deadline), steady.now() < deadline]).toEqual([true, false]);
+  });
+
   it('tells of a step back to the right time, soon after the step ahead and late', () => {
     const clock = createFakeClock();
     const steady = createSteadyClock(clock);

@@ -62,7 +62,7 @@ export async function openLmdbStore(
     },
     commit: (ops) =>
       order.run({
-        prepare: () => prepareCommit(ops, clock.now()),
+        prepare: () => prepareCommit(ops, context.steady.wall()),
         write: (prepared) =>
           new Promise((resolve, reject) => {
             writer.add(createCommitUnit(context, prepared, { resolve, reject }));
@@ -73,7 +73,7 @@ export async function openLmdbStore(
         prepare: () => ({
           bytes: encodeKey(key),
           by,
-          expiresAt: expiryOf(options?.ttlMs, clock.now()),
+          expiresAt: expiryOf(options?.ttlMs, context.steady.wall()),
         }),
         write: increment,
       }),
