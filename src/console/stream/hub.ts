@@ -1,6 +1,6 @@
 import { keepOpen } from './connection.ts';
 import type { ConnectionDeps } from './connection.ts';
-import { isSame, mergeQueries } from './merge-queries.ts';
+import { covers, isSame, mergeQueries } from './merge-queries.ts';
 import type { HubMessage, LinkState, Place, TabMessage, Want } from './messages.ts';
 
 /** Events that are kept for tabs that come later. */
@@ -14,6 +14,8 @@ interface Channel {
   readonly query: Query;
   readonly epoch: number;
   readonly stop: AbortController;
+  /** Settles when the stream is closed. */
+  ended: Promise<void>;
   kept: { seq: number; event: string; data: unknown }[];
   seq: number;
   state: LinkState;
@@ -62,13 +64,14 @@ export class Hub {
     for (const [path, queries] of needed) {
       const query = mergeQueries(queries);
       const channel = this.#channels.get(path);
-      if (channel && isSame(channel.query, query) && channel.state !== 'signed_out') continue;
+      if (channel && covers(channel.query, query) && channel.state !== 'signed_out') continue;
       channel?.stop.abort();
-      this.#open(path, query);
+      this.#open(path, query, channel?.ended);
     }
   }
 
-  #open(path: string, query: Query): void {
+  /** Opens a stream once the former one of the path is closed, so that there is one at a time. */
+  #open(path: string, query: Query, former: Promise<void> = Promise.resolve()): void {
     const stop = new AbortController();
     const epoch = ++this.#epochs;
     const channel: Channel = {
@@ -76,6 +79,7 @@ export class Hub {
       query,
       epoch,
       stop,
+      ended: former,
       kept: [],
       seq: 0,
       state: 'connecting',
@@ -100,7 +104,9 @@ export class Hub {
         this.#tell(path, toMessage(channel, read));
       }),
     };
-    void keepOpen(`${path}${toSearch(query)}`, listener, { ...this.#deps, signal: stop.signal });
+    const url = `${path}${toSearch(query)}`;
+    const deps = { ...this.#deps, signal: stop.signal };
+    channel.ended = former.then(() => keepOpen(url, listener, deps));
   }
 
   #tell(path: string, message: HubMessage): void {

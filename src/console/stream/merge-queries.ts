@@ -17,9 +17,21 @@ export function mergeQueries(queries: readonly Query[]): Query {
       if (values.every((one) => one !== undefined)) merged[name] = values.sort()[0] as string;
     } else if (values.every((one) => one === value)) merged[name] = value;
   }
-  // Rows that a filter leaves out must not leave a page empty.
-  if (others.some((query) => !isSame(query, first))) merged['limit'] = String(MOST_FIRST);
+  // Rows that a filter leaves out must not leave a page empty. The newest come first, so a span does.
+  if (others.some((query) => !isSame(withoutSpan(query), withoutSpan(first))))
+    merged['limit'] = String(MOST_FIRST);
   return merged;
+}
+
+/** True where a stream of one query tells all that another one would. */
+export function covers(open: Query, needed: Query): boolean {
+  const { from: since = '' } = open;
+  const isEarlyEnough = since === '' || (needed['from'] !== undefined && since <= needed['from']);
+  return isEarlyEnough && isSame(withoutSpan(open), withoutSpan(needed));
+}
+
+function withoutSpan({ from: _from, ...others }: Query): Query {
+  return others;
 }
 
 function most(values: readonly (string | undefined)[]): number {

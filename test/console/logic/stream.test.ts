@@ -32,6 +32,11 @@ describe('the query of one stream for several tabs', () => {
       ]),
     ).toEqual({ from: '2026-01', limit: '1000' });
   });
+
+  it('asks for no more rows where only the time differs', () => {
+    const queries: Record<string, string>[] = [{ from: '2026-02', limit: '200' }, { limit: '200' }];
+    expect(mergeQueries(queries)).toEqual({ limit: '200' });
+  });
 });
 
 /** A server of streams whose ends are in the hand of the test. */
@@ -87,6 +92,22 @@ describe('the streams of a browser', () => {
     expect(opened).toHaveLength(1);
     expect(data(first.messages)).toEqual([[1], [2]]);
     expect(data(second.messages)).toEqual([[1], [2]]);
+  });
+
+  it('serve a tab whose span begins later, and are opened anew for an earlier one', async () => {
+    const { opened, tab, rest, closed } = open();
+    tab('a', { from: '2026-02', limit: '200' }).want();
+    await rest();
+    tab('b', { from: '2026-03', limit: '200' }).want();
+    await rest();
+    expect([opened.length, closed()]).toEqual([1, 0]);
+    tab('c', { from: '2026-01', limit: '200' }).want();
+    expect([opened.length, closed()]).toEqual([1, 1]);
+    await rest();
+    expect(opened.map(({ url }) => url.split('?')[1])).toEqual([
+      'from=2026-02&limit=200',
+      'from=2026-01&limit=200',
+    ]);
   });
 
   it('are closed while every tab is hidden or gone', async () => {
