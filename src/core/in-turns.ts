@@ -67,6 +67,8 @@ export class Turns {
  */
 const turns = new Turns({ now: () => performance.now(), defer: setImmediate });
 
+const NOTHING: Steps<void> = (function* nothing() {})();
+
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
@@ -81,6 +83,11 @@ export function atOnce<T>(steps: Steps<T>): T {
 export function inTurns<T>(steps: Steps<T>): T | Promise<T> {
   const first = steps.next();
   return first.done ? first.value : turns.run(steps);
+}
+
+/** Resolves in a turn of its own, before more is done that the event loop cannot break off. */
+export function ownTurn(): Promise<void> {
+  return turns.run(NOTHING);
 }
 
 /** Calls `take` for each element of a list, some in each step. */

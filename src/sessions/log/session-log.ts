@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { ownTurn } from '../../core/in-turns.ts';
 import type { IdSource } from '../../core/ids.ts';
 import { Serial } from '../../core/serial.ts';
 import { mayHaveMore } from '../../store/may-have-more.ts';
@@ -141,6 +142,8 @@ export class SessionLog {
       if (chunk.length > 0) yield chunk;
       if (!isFollowed(chunk)) return;
       last = chunk.at(-1)?.seq;
+      // Stores on this host answer at once: eight long pages in one turn would hold up everybody.
+      await ownTurn();
     }
   }
 
