@@ -13,13 +13,20 @@ export interface ActiveExchange {
  */
 export class ActiveExchanges {
   readonly #members: ActiveExchange[] = [];
+  #begun = 0;
 
   get size(): number {
     return this.#members.length;
   }
 
+  /** Exchanges that began so far, those that are over included. */
+  get begun(): number {
+    return this.#begun;
+  }
+
   add(member: ActiveExchange): void {
     if (member.slot !== undefined) return;
+    this.#begun++;
     member.slot = this.#members.length;
     this.#members.push(member);
   }

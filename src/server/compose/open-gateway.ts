@@ -157,7 +157,7 @@ async function compose(
   const schedules = openSchedules({ ...options, ...serving, alerts, agents: agents.agents });
   const runs = openRuns({ ...options, ...serving, resources });
   const listing = await openListing(store, { ...options, ...deps, jobs, ...resources });
-  const known = { health: deps.health, protocols: CLIENT_PROTOCOLS };
+  const known = { health: deps.health, active: deps.active, protocols: CLIENT_PROTOCOLS };
   const told = (): Condition => ({ ...condition, configuration: shared.catalog().fingerprint });
   const routes = [
     ...healthRoutes({ store, clock, condition: told }),

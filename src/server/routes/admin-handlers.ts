@@ -22,6 +22,7 @@ import type { PlanReportDeps } from './plan-report.ts';
 import { reportStatus } from './status-report.ts';
 import { toAuditQuery, toRequestQuery } from './report-queries.ts';
 import { answerUsage } from './usage-answer.ts';
+import type { ActiveExchanges } from '../../inference/active-exchanges.ts';
 import type { UsageDeps } from './usage-answer.ts';
 import { originOf } from '../../audit/origin-of.ts';
 import { segmentsBelow, toResourceRequest } from '../http/resource-exchange.ts';
@@ -35,6 +36,8 @@ import type { REPORT_ROUTES } from './outlines.ts';
 
 export interface AdminDeps
   extends GateDeps, PlanReportDeps, ResourceBodies, SpendingDeps, Pick<UsageDeps, 'usage'> {
+  /** Exchanges of model calls, which go before changes. */
+  readonly active: Pick<ActiveExchanges, 'begun'>;
   /** Makes this process serve every change that was committed before, or rejects. */
   catchUp(): Promise<void>;
 }
@@ -43,7 +46,7 @@ export interface AdminDeps
 export function adminKindHandlers(deps: AdminDeps): Readonly<Record<string, Handler>> {
   const { repository, spools, maxBodyBytes, resourceValues } = deps;
   const bodies = { spools, maxBodyBytes, resourceValues };
-  const writes = new TurnQueue();
+  const writes = new TurnQueue({ clock: deps.clock, others: () => deps.active.begun });
   const toHandler = (definition: ResourceDefinition): Handler => {
     const handle = createResourceHandler(definition, repository);
     const use = (exchange: HttpExchange): Use => kindUse(definition, definition.path, exchange);

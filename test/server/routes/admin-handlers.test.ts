@@ -32,6 +32,7 @@ function setUp(catchUp: () => Promise<void>) {
     store,
     clock,
     catchUp,
+    active: { begun: 0 },
     lookup: () => ADMIN,
     rates: { isPlatformFull: () => false, admitPlatform: () => true, admitKey: () => true },
     concurrency: { enter: () => () => undefined },
