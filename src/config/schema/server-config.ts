@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { OwnWebhook } from '../../resources/kinds/chat-webhooks.ts';
 import { checkTree } from './check-tree.ts';
+import type { JwtIssuer } from './jwt-schema.ts';
 import type { Diagnostic } from '../source/diagnostic.ts';
 import { createPlaces, formatPath, type Path, type Places, valueAt } from '../source/locate.ts';
 import { ObjectRef, SecretRef } from '../objects/references.ts';
@@ -97,6 +98,8 @@ export interface ServerConfig {
   mcpServers: Readonly<Record<string, OperatorProgram>>;
   /** Dimensions that use is summed by, and the ids of end users. */
   usage: { labels: string[]; tags: string[]; endUsers: ServerSettings['usage']['end_users'] };
+  /** Issuers whose tokens count as keys. */
+  jwt: { issuers: readonly JwtIssuer[] };
   workers: number;
 }
 
@@ -306,6 +309,9 @@ function toServerConfig(settings: ServerSettings, directory: string): ServerConf
     harnesses: settings.harnesses,
     harnessesInline: settings.harnesses_inline,
     mcpServers: settings.mcp_servers,
+    jwt: {
+      issuers: Object.entries(settings.jwt.issuers).map(([name, issuer]) => ({ name, ...issuer })),
+    },
     usage: {
       labels: settings.usage.labels,
       tags: settings.usage.tags,

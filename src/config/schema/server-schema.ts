@@ -4,6 +4,7 @@ import { BACKENDS, EMBEDDED } from '../../store/backends/registry.ts';
 import { CHAT_FORMATS } from '../../resources/kinds/chat-webhooks.ts';
 import { parseSize } from '../source/size.ts';
 import { alertSettings } from './alert-schema.ts';
+import { jwtSettings } from './jwt-schema.ts';
 
 const port = z.int().min(0).max(65_535);
 const publicUrl = z
@@ -367,6 +368,7 @@ export const serverSchema = z
       .default({})
       .describe('MCP servers over stdio that Agents may use, by name.'),
     usage: usage.prefault({}).describe('What use is summed by.'),
+    jwt: jwtSettings.prefault({}).describe('Tokens of your own issuers in place of keys.'),
     workers: z.int().min(1).max(256).default(1).describe('Processes that serve the address.'),
   })
   .describe('Settings of the process itself.');

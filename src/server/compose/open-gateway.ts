@@ -61,6 +61,7 @@ import type { Programs } from './resolve-programs.ts';
 import type { ProxyRules } from '../../upstream/proxy/proxy-rules.ts';
 import { resourceCarriers } from '../routes/organization-routes.ts';
 import { createRequestGuard } from '../http/request-guard.ts';
+import { withTokens } from '../jwt/with-tokens.ts';
 import { createEntrance } from '../http/entrance.ts';
 import type { Entrance } from '../http/entrance.ts';
 import { createApp } from '../http/routes.ts';
@@ -277,7 +278,7 @@ function openFront(deps: ConsoleDeps, config: ServerConfig): Front | undefined {
 /** Parts that nearly everything that is served needs. */
 function sharedParts(
   store: Store,
-  { clock, config, ids, log }: GatewayOptions,
+  { clock, config, ids, log, proxies }: GatewayOptions,
   { resources, usage }: { resources: LiveResources; usage: LiveUsage },
 ) {
   const tickets = createKeyTickets();
@@ -295,7 +296,13 @@ function sharedParts(
     onFollowError: (error: unknown) =>
       tellFailure(log, 'requests could not be followed', { error }),
     requestTimeoutMs: config.limits.requestTimeoutMs,
-    lookup: createKeyLookup({ ...resources, tickets, clock }),
+    lookup: withTokens(createKeyLookup({ ...resources, tickets, clock }), {
+      ...resources,
+      ...config.jwt,
+      clock,
+      log,
+      proxies,
+    }),
     valueOf: createValueLookup({ ...resources, tickets }),
     rates: usage.rates,
     concurrency: usage.concurrency,

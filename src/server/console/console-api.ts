@@ -150,7 +150,10 @@ interface SignedIn {
 async function admitKey(key: string, deps: ConsoleApiDeps): Promise<SignedIn> {
   const { principal, leave } = await admit(key, SELF, deps);
   leave();
-  return { principal, value: deps.valueOf(key) };
+  const value = deps.valueOf(key);
+  // The token of an issuer would be over long before its session.
+  if (value === undefined) throw new GatewayError('invalid_api_key');
+  return { principal, value };
 }
 
 async function admitLink(link: string, deps: ConsoleApiDeps): Promise<SignedIn> {

@@ -59,6 +59,7 @@ describe('resolveServerConfig', () => {
       harnesses: {},
       harnessesInline: false,
       mcpServers: {},
+      jwt: { issuers: [] },
       outbound: { allow: [] },
       media: {
         provider: null,
